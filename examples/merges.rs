@@ -49,7 +49,7 @@ fn main() -> anyhow::Result<()> {
             let buffers = Buffers::new(&gpu, &plan)?;
             let mut samples = Vec::new();
             for _ in 0..5 {
-                buffers.upload(&gpu, keys.bytes()[0])?;
+                buffers.upload(&gpu, keys.bytes())?;
                 spin_up.again(&gpu)?;
                 samples.push(milliseconds(execute(&gpu, &plan, &buffers, |_| {})?.0.time));
             }

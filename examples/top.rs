@@ -69,9 +69,7 @@ fn main() -> anyhow::Result<()> {
         let measure = |plan: &Plan, verify: bool| -> anyhow::Result<Vec<f64>> {
             let mut times = Vec::new();
             for (keys, expected) in keys.iter().zip(&expected) {
-                let mut upload = buffers.begin_upload(&gpu)?;
-                keys.bytes().into_iter().try_for_each(|block| upload.push(block))?;
-                upload.finish()?;
+                buffers.upload(&gpu, keys.bytes())?;
                 spin_up.again(&gpu)?;
                 times.push(milliseconds(execute(&gpu, plan, &buffers, |_| {})?.0.time));
                 let found = if verify { Some(top_of(&gpu, &buffers, k)?) } else { None };

@@ -7,7 +7,6 @@ use gpusort::unstable::sorter::Request;
 use gpusort::{Clock, Method, Sorter};
 use gpusort_planner::item::Pair;
 use gpusort_planner::key::KeyWords;
-use gpusort_planner::plan::interpreter;
 use gpusort_planner::plan::{
     Algorithm, Batch, Crossovers, Fused, FusedTile, FusedWork, Kernel, Limits, Local, MergeTile, Plan, Rows,
     Shape, Step, Tuning, Variant,
@@ -16,6 +15,7 @@ use gpusort_planner::plan::{
 use crate::device::gpu;
 use crate::inputs::{PATTERNS, Pattern, random};
 use crate::networks::all;
+use crate::support::counts::interpret;
 
 const KEYS: Shape = Shape { key: KeyWords::One, payload: false };
 const POSITIONED: Shape = Shape { key: KeyWords::One, payload: true };
@@ -30,13 +30,13 @@ pub fn on_device(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
     let mut positions = vec![0; if plan.shape().payload { keys.len() } else { 0 }];
     let keys = if plan.shape().key == KeyWords::One {
         let mut words: Vec<u32> = keys.iter().map(|&key| key as u32).collect();
-        buffers.upload(gpu(), bytemuck::cast_slice(&words)).unwrap();
+        buffers.upload(gpu(), [bytemuck::cast_slice(&words)]).unwrap();
         execute(gpu(), plan, &buffers, |_| {}).unwrap();
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut words)).unwrap();
         words.into_iter().map(u64::from).collect()
     } else {
         let mut words = keys.to_vec();
-        buffers.upload(gpu(), bytemuck::cast_slice(&words)).unwrap();
+        buffers.upload(gpu(), [bytemuck::cast_slice(&words)]).unwrap();
         execute(gpu(), plan, &buffers, |_| {}).unwrap();
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut words)).unwrap();
         words
@@ -54,11 +54,11 @@ pub fn on_cpu(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
     if plan.shape().payload {
         let mut pairs: Vec<Pair<u64>> = keys.zip(0..).map(|(key, position)| Pair { key, position }).collect();
         let last = Pair { key: last_key, position: u32::MAX };
-        interpreter::perform_with_padding(plan, &mut pairs, last, |_| {});
+        interpret(plan, &mut pairs, last);
         pairs.into_iter().map(|pair| (pair.key, pair.position)).unzip()
     } else {
         let mut keys: Vec<u64> = keys.collect();
-        interpreter::perform_with_padding(plan, &mut keys, last_key, |_| {});
+        interpret(plan, &mut keys, last_key);
         (keys, Vec::new())
     }
 }
@@ -127,6 +127,7 @@ fn kernels_by_themselves_leave_what_the_interpreter_leaves() {
     // Parts, sizes and strides at the edge of what can be planned.
     let tile = |elements, invocations, parts| FusedTile::new(elements, invocations, parts).unwrap();
     let fused = |tile, work| Kernel::from(Fused { tile, work });
+    let carrying = |tile, length| Batch::new(tile, length, false).unwrap().into();
     let strides = |tail, low, count, mirrored| FusedWork::Strides { tail, low, count, mirrored };
     for (n, kernel, first, count) in [
         (64, Step::Mirror { block_log2: 32 }.into(), 0, 64),
@@ -134,8 +135,8 @@ fn kernels_by_themselves_leave_what_the_interpreter_leaves() {
         (64, Step::Alternating { stride_log2: 0, block_log2: 63 }.into(), 0, 64),
         (1, Step::Phase { odd: true }.into(), 0, 1),
         (70, Step::Phase { odd: true }.into(), 0, 63),
-        (70, Local::Sort { tile_log2: 1 }.into(), 0, 69),
-        (70, Local::Merge { tile_log2: 9 }.into(), 0, 63),
+        (70, Local { tile_log2: 1, sorts: true }.into(), 0, 69),
+        (70, Local { tile_log2: 9, sorts: false }.into(), 0, 63),
         (64, Rows::Sort { row_log2: 6 }.into(), 0, 64),
         (70, Rows::Merge { row_log2: 3, steps: 3, block_log2: 31 }.into(), 0, 64),
         (70, fused(tile(1, 0, 0), FusedWork::Sort), 69, 1),
@@ -146,11 +147,11 @@ fn kernels_by_themselves_leave_what_the_interpreter_leaves() {
         (700, fused(tile(2, 2, 0), strides(1, 29, 3, true)), 0, 700),
         (700, fused(tile(2, 2, 0), strides(2, 6, 2, true)), 1, 699),
         // Rows of which several, one, or many are in a tile, or in an invocation.
-        (700, Batch::new(tile(3, 4, 0), 100).unwrap().carrying().into(), 0, 700),
-        (1280, Batch::new(tile(2, 5, 0), 128).unwrap().carrying().into(), 0, 1280),
-        (999, Batch::new(tile(4, 3, 0), 9).unwrap().carrying().into(), 0, 999),
-        (70, Batch::new(tile(3, 2, 0), 5).unwrap().carrying().into(), 0, 70),
-        (70, Batch::new(tile(3, 2, 0), 1).unwrap().carrying().into(), 0, 70),
+        (700, carrying(tile(3, 4, 0), 100), 0, 700),
+        (1280, carrying(tile(2, 5, 0), 128), 0, 1280),
+        (999, carrying(tile(4, 3, 0), 9), 0, 999),
+        (70, carrying(tile(3, 2, 0), 5), 0, 70),
+        (70, carrying(tile(3, 2, 0), 1), 0, 70),
     ] {
         let limits = &gpu().info().limits;
         let plan = Plan::of_kernels(n, POSITIONED, limits, [(kernel, first, count)]).unwrap();
@@ -308,7 +309,7 @@ fn brick_sort_ends_early_where_all_is_in_order() {
     let plan = Plan::new(Algorithm::OddEven, Variant::Naive, n, shape, &gpu().info().limits).unwrap();
     let buffers = Buffers::new(gpu(), &plan).unwrap();
     let dispatches = |keys: &[u32]| {
-        buffers.upload(gpu(), bytemuck::cast_slice(keys)).unwrap();
+        buffers.upload(gpu(), [bytemuck::cast_slice(keys)]).unwrap();
         let (_, dispatches) = execute(gpu(), &plan, &buffers, |_| {}).unwrap();
         let mut sorted = vec![0; n];
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut sorted)).unwrap();
@@ -332,12 +333,8 @@ fn a_sort_is_timed_by_a_named_clock() {
     let plan =
         Plan::new(Algorithm::Bitonic, Variant::LocalGlobal, 50_000, shape, &gpu().info().limits).unwrap();
     let buffers = Buffers::new(gpu(), &plan).unwrap();
-    buffers
-        .upload(
-            gpu(),
-            bytemuck::cast_slice(&random(1).take(50_000).map(|key| key as u32).collect::<Vec<_>>()),
-        )
-        .unwrap();
+    let keys: Vec<u32> = random(1).take(50_000).map(|key| key as u32).collect();
+    buffers.upload(gpu(), [bytemuck::cast_slice(&keys)]).unwrap();
     let start = std::time::Instant::now();
     let mut reported = 0;
     let (elapsed, _) = execute(gpu(), &plan, &buffers, |done| {
@@ -360,7 +357,7 @@ fn transfers_larger_than_a_staging_buffer_arrive_whole() {
     let buffers = Buffers::new(gpu(), &plan).unwrap();
     let keys: Vec<u32> = random(3).take(n as usize).map(|key| key as u32).collect();
     for _ in 0..2 {
-        buffers.upload(gpu(), bytemuck::cast_slice(&keys)).unwrap();
+        buffers.upload(gpu(), [bytemuck::cast_slice(&keys)]).unwrap();
         let (mut back, mut positions) = (vec![0_u32; keys.len()], vec![0; keys.len()]);
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut back)).unwrap();
         buffers.download_positions(gpu(), &mut positions).unwrap();

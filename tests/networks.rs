@@ -151,7 +151,7 @@ fn grids_cover_the_work_and_keep_to_the_limits() {
                 let each = match dispatch.kernel() {
                     Kernel::Fused(fused) => 1 << (fused.tile.log2() - 1),
                     Kernel::Top(top) => 1 << (top.tuning.tile_log2() - 1),
-                    Kernel::Local(local) => 1 << (local.tile_log2() - 1),
+                    Kernel::Local(local) => 1 << (local.tile_log2 - 1),
                     Kernel::Rows(Rows::Sort { row_log2 } | Rows::Merge { row_log2, .. }) => {
                         1 << (row_log2 - 1)
                     }
@@ -376,8 +376,8 @@ pub fn kernels() -> Vec<Kernel> {
         kernels.extend([
             Step::Mirror { block_log2 }.into(),
             Step::Stride { stride_log2 }.into(),
-            Local::Sort { tile_log2 }.into(),
-            Local::Merge { tile_log2 }.into(),
+            Local { tile_log2, sorts: true }.into(),
+            Local { tile_log2, sorts: false }.into(),
             Rows::Pad { from: a }.into(),
             Kernel::from(Rows::Sort { row_log2 }),
         ]);

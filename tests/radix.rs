@@ -4,13 +4,13 @@
 use gpusort::unstable::gpu::{Buffers, execute};
 use gpusort_planner::item::Pair;
 use gpusort_planner::key::KeyWords;
-use gpusort_planner::plan::interpreter;
 use gpusort_planner::plan::{
-    Algorithm, AuxContents, Limits, Plan, RadixTile, RadixTuning, Shape, StalledTile, Subgroups, Variant,
+    Algorithm, Limits, Plan, RadixTile, RadixTuning, Shape, StalledTile, Subgroups, Variant,
 };
 
 use crate::device::gpu;
 use crate::inputs::{PATTERNS, random};
+use crate::support::counts::{AuxContents, interpret};
 
 const VARIANTS: [Variant; 2] = [Variant::Onesweep, Variant::ReduceScan];
 
@@ -30,7 +30,7 @@ pub fn sorted(shape: Shape, words: &[u64]) -> Elements {
     (keys, if shape.payload { positions } else { Vec::new() })
 }
 
-/// What the interpreter makes of these words.
+/// What the interpreter makes of these words, and what the passes must have counted.
 pub fn on_cpu(plan: &Plan, words: &[u64]) -> (Elements, AuxContents) {
     let words = words_of(plan.shape(), words);
     let last = words_of(plan.shape(), &[u64::MAX])[0];
@@ -38,11 +38,11 @@ pub fn on_cpu(plan: &Plan, words: &[u64]) -> (Elements, AuxContents) {
         let mut pairs: Vec<Pair<u64>> =
             words.into_iter().zip(0..).map(|(key, position)| Pair { key, position }).collect();
         let last = Pair { key: last, position: u32::MAX };
-        let aux_buffers = interpreter::perform_with_padding(plan, &mut pairs, last, |_| {});
+        let aux_buffers = interpret(plan, &mut pairs, last);
         (pairs.into_iter().map(|pair| (pair.key, pair.position)).unzip(), aux_buffers)
     } else {
         let mut keys = words;
-        let aux_buffers = interpreter::perform_with_padding(plan, &mut keys, last, |_| {});
+        let aux_buffers = interpret(plan, &mut keys, last);
         ((keys, Vec::new()), aux_buffers)
     }
 }
@@ -57,7 +57,7 @@ pub fn on_device(
     let buffers = Buffers::new(gpu(), plan).unwrap();
     let (narrow, bytes) = (plan.shape().key == KeyWords::One, plan.shape().key_bytes() as usize);
     let mut raw: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()[..bytes].to_vec()).collect();
-    buffers.upload(gpu(), &raw).unwrap();
+    buffers.upload(gpu(), [&raw[..]]).unwrap();
     execute(gpu(), plan, &buffers, |_| {}).unwrap();
     raw.truncate(count * bytes);
     buffers.download_keys(gpu(), &mut raw).unwrap();

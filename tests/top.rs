@@ -15,6 +15,7 @@ use crate::device::{self, gpu};
 use crate::inputs::{PATTERNS, Pattern, elements, random};
 use crate::networks::all;
 use crate::oracle::{check_runs, check_top, compare};
+use crate::support::counts::interpret;
 use crate::support::elements::{bits_of, keys_of, orders};
 
 const KEYS: Shape = Shape { key: KeyWords::One, payload: false };
@@ -182,13 +183,13 @@ fn on_device(plan: &Plan, keys: &[u64], count: usize) -> Vec<(u64, u32)> {
     let keys: Vec<u64> = if plan.shape().key == KeyWords::One {
         let words: Vec<u32> = keys.iter().map(|&key| key as u32).collect();
         let mut left = vec![0_u32; count];
-        buffers.upload(gpu(), bytemuck::cast_slice(&words)).unwrap();
+        buffers.upload(gpu(), [bytemuck::cast_slice(&words)]).unwrap();
         execute(gpu(), plan, &buffers, |_| {}).unwrap();
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut left)).unwrap();
         left.into_iter().map(u64::from).collect()
     } else {
         let mut left = vec![0_u64; count];
-        buffers.upload(gpu(), bytemuck::cast_slice(keys)).unwrap();
+        buffers.upload(gpu(), [bytemuck::cast_slice(keys)]).unwrap();
         execute(gpu(), plan, &buffers, |_| {}).unwrap();
         buffers.download_keys(gpu(), bytemuck::cast_slice_mut(&mut left)).unwrap();
         left
@@ -223,7 +224,7 @@ fn check_plan(plan: &Plan, k: usize, keys: &[u64], what: &str) -> usize {
         let cut = plan.prefix(end as u64);
         let pair = |(key, position)| Pair { key, position };
         let mut expected: Vec<Pair<u64>> = input.iter().copied().map(pair).collect();
-        interpreter::perform_with_padding(&cut, &mut expected, pair(last), |_| {});
+        interpret(&cut, &mut expected, pair(last));
         let expected: Vec<_> = expected.iter().map(|pair| (pair.key, pair.position)).collect();
         if let Kernel::Top(Top { tuning, .. }) = dispatch.kernel() {
             let (tile_log2, slots_log2) = (tuning.tile_log2(), tuning.slots_log2());

@@ -1,6 +1,6 @@
 //! What `gpusort trace` draws is what is done.
 
-use gpusort::unstable::gpu::{Buffers, execute, time_passes, time_submits};
+use gpusort::unstable::gpu::{Buffers, execute, time_passes};
 use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::trace::{Layer, Played, Trace, list, network};
 use gpusort_planner::key::{ElementType, KeyWords};
@@ -253,14 +253,14 @@ fn timed_passes_sort_in_tiles_of_any_size() {
             let plan = Plan::in_tiles(algorithm, variant, keys.len(), KEYS, limits, log2).unwrap();
             let buffers = Buffers::new(gpu, &plan).unwrap();
             let mut sorted = vec![0_u32; keys.len()];
-            let upload = || buffers.upload(gpu, bytemuck::cast_slice(&keys)).unwrap();
+            let upload = || buffers.upload(gpu, [bytemuck::cast_slice(&keys)]).unwrap();
             upload();
-            let times = time_passes(gpu, &plan, &buffers).unwrap();
+            let times = time_passes(gpu, &plan, &buffers, true).unwrap();
             assert_eq!(times.len() as u64, plan.dispatch_count());
             buffers.download_keys(gpu, bytemuck::cast_slice_mut(&mut sorted)).unwrap();
             assert!(sorted == expected, "{algorithm} {variant} {n} 2^{log2}, timed");
             upload();
-            let together = time_submits(gpu, &plan, &buffers).unwrap();
+            let together = time_passes(gpu, &plan, &buffers, false).unwrap();
             // A submit has as many passes as there may be timestamps, and at least 255.
             assert!(!together.is_empty() && together.len() as u64 <= plan.dispatch_count().div_ceil(255));
             buffers.download_keys(gpu, bytemuck::cast_slice_mut(&mut sorted)).unwrap();

@@ -175,9 +175,7 @@ impl Contender for OnGpu<'_> {
             positions.resize(input.len(), 0);
         }
         let start = Instant::now();
-        let mut up = self.buffers.begin_upload(self.gpu)?;
-        input.bytes().into_iter().try_for_each(|block| up.push(block))?;
-        up.finish()?;
+        self.buffers.upload(self.gpu, input.bytes())?;
         let upload = start.elapsed();
         if let Some(spin_up) = self.spin_up {
             spin_up.again(self.gpu)?;

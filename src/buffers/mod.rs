@@ -97,15 +97,14 @@ use std::ops::Range;
 use std::time::Duration;
 
 pub use self::awaited::AsyncSorter;
-use gpusort_planner::Limits;
-use gpusort_planner::kernels::{Arguments, Select};
+use gpusort_planner::Algorithm;
+use gpusort_planner::kernels::Arguments;
 use gpusort_planner::key::ElementType;
-use gpusort_planner::plan::{KeyTransform, Plan, RadixTuning, Shape, merged};
-use gpusort_planner::{Algorithm, Variant};
+use gpusort_planner::plan::KeyTransform;
 
 use crate::error::Error;
 pub use crate::error::misuse::{MOST, Misuse};
-use crate::gpu::{Ranges, Recorder, Scratch, Slice, Sort, Uses, segments_bytes};
+use crate::gpu::{Ranges, Recorder, Scratch, Slice, Sort, Uses, most_bytes};
 use crate::method::Method;
 
 /// Memory in blocks so small that large buffers have one each, for [`wgpu::DeviceDescriptor`].
@@ -226,45 +225,23 @@ impl Spec {
     }
 
     /// The most bytes that a workspace for `capacity` elements takes on any device. On one with
-    /// subgroups of 32, as most are, it is less by some 15 %, and by more than half where there is
-    /// room for segments: [`BufferSorter::workspace_bytes`] says it.
+    /// subgroups of 32, as most are, it is less by some 15 %, and by some 30 % where there is room
+    /// for segments: [`BufferSorter::workspace_bytes`] says it.
     #[must_use]
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
-        /// Arguments, and what there is one of.
-        const FIXED: u64 = 8192;
-        let selection: u64 = Select::ROOM.iter().map(|(_, bytes)| bytes).sum();
-        let has_payload = self.payload != Payload::None;
-        // Tiles are smallest there, and what is kept of each is the same everywhere.
-        let limits = Limits { binding_bytes: u64::MAX, buffer_bytes: u64::MAX, ..Limits::WEBGPU };
         let capacity = capacity.clamp(1, MOST);
-        let plans = |positions| -> Result<Vec<Plan>, Error> {
-            let shape = Shape::of(self.element, positions);
-            let tuning = RadixTuning::of_any(shape, &limits)?;
-            let transform = self.transform()?;
-            let plan =
-                |variant| Plan::of_callers(variant, capacity as usize, shape, &limits, &tuning, transform);
-            let mut plans = vec![plan(Variant::Onesweep)?, plan(Variant::ReduceScan)?];
-            if self.has_segments() && positions == has_payload {
-                let which = (false, false);
-                plans.push(Plan::of_callers_segments(capacity, shape, &limits, &tuning, transform, which)?);
-            }
-            Ok(plans)
-        };
-        let mut all = plans(has_payload).unwrap_or_default();
-        if self.argsort {
-            all.extend(plans(true).unwrap_or_default());
-        }
-        let aux_buffers = merged(all.iter().flat_map(Plan::aux_buffers).copied()).into_iter();
-        let aux_buffers = aux_buffers.map(|(_, words)| 4 * words).sum::<u64>();
-        let segments = if self.has_segments() { segments_bytes(capacity, &limits) } else { 0 };
-        let keys = self.element.bytes() as u64 * if self.argsort { 2 } else { 1 };
-        let positions = if has_payload || self.argsort { 4 } else { 0 };
-        u64::from(capacity.max(2)) * (keys + positions) + aux_buffers + segments + selection + FIXED
+        let most = |transform| most_bytes(transform, self.has_payload(), self.uses(), capacity);
+        // What cannot be takes nothing.
+        self.transform().ok().and_then(|transform| most(transform).ok()).unwrap_or(0)
     }
 
     /// Segments are sorted by whole keys alone.
-    fn has_segments(&self) -> bool {
-        self.segments && self.bits.is_none()
+    fn uses(&self) -> Uses {
+        Uses { argsort: self.argsort, segments: self.segments && self.bits.is_none() }
+    }
+
+    fn has_payload(&self) -> bool {
+        self.payload != Payload::None
     }
 
     fn transform(&self) -> Result<KeyTransform, Misuse> {
@@ -337,9 +314,8 @@ impl BufferSorter {
         if let Some(algorithm) = algorithm.filter(|&algorithm| algorithm != Algorithm::Radix) {
             return Err(Misuse::Method(algorithm).into());
         }
-        let uses = Uses { argsort: spec.argsort, segments: spec.has_segments() };
-        let has_payload = spec.payload != Payload::None;
-        let recorder = Recorder::new(device, queue, cache, transform, has_payload, uses, variant)?;
+        let (payload, uses) = (spec.has_payload(), spec.uses());
+        let recorder = Recorder::new(device, queue, cache, transform, payload, uses, variant)?;
         Ok(Self { spec, recorder })
     }
 

@@ -115,7 +115,7 @@ impl Room {
         key: impl Fn(T) -> K + Copy,
         element: impl Fn(K) -> T + Copy,
     ) {
-        let short = |element| key(element).as_usize() as u16;
+        let short = |element| Into::<u64>::into(key(element)) as u16;
         let element = |key: u16| element(K::of_u64(key.into()));
         let (scratch, [lows, highs, _]) = self.split::<u16>(elements.len());
         let Some(&first) = elements.first() else { return };

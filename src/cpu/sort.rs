@@ -47,7 +47,7 @@ pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
 }
 
 /// Whether `holds` is true for the keys of all neighbours.
-pub(super) fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool {
+fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool {
     let parts = parts(pieces, SMALL);
     // Each part is checked with the last key before it, so that every pair of neighbours is
     // covered.

@@ -6,7 +6,7 @@
 //! to it comes after k others. In random data few keys pass after the first cut; falling keys are
 //! each examined a few times.
 
-use gpusort_planner::item::Pair;
+use gpusort_planner::item::Item;
 use gpusort_planner::key::Word;
 
 use crate::parallel;
@@ -20,35 +20,13 @@ const SEGMENT: usize = 1 << 14;
 /// With fewer candidates than this a cut is not worthwhile.
 const ROOM: usize = 1 << 10;
 
-/// The kept part of an element, ordered as a whole.
-pub(crate) trait Candidate<W>: Copy + Ord + Send {
-    fn new(key: W, position: u32) -> Self;
-    fn key(self) -> W;
-}
-
-impl<W: Word> Candidate<W> for W {
-    fn new(key: W, _: u32) -> Self {
-        key
-    }
-
-    fn key(self) -> W {
-        self
-    }
-}
-
-impl<W: Word> Candidate<W> for Pair<W> {
-    fn new(key: W, position: u32) -> Self {
-        Self { key, position }
-    }
-
-    fn key(self) -> W {
-        self.key
-    }
-}
-
-/// The first `k` elements of the pieces, sorted. Positions count through all pieces; unused ones
-/// may wrap.
-pub(crate) fn top<W: Word, T: Candidate<W>>(pieces: &[impl AsRef<[W]>], k: usize) -> Vec<T> {
+/// The first `k` elements of the pieces, sorted by what `keep` makes of a key and its position.
+/// Positions count through all pieces; unused ones may wrap.
+pub(crate) fn top<W: Word, T: Item>(
+    pieces: &[impl AsRef<[W]>],
+    k: usize,
+    keep: impl Fn(W, u32) -> T + Copy + Sync,
+) -> Vec<T> {
     if k == 0 {
         return Vec::new();
     }
@@ -63,8 +41,8 @@ pub(crate) fn top<W: Word, T: Candidate<W>>(pieces: &[impl AsRef<[W]>], k: usize
     let size = segments.len().div_ceil(parts).max(1);
     let mut best: Vec<T> = match segments.chunks(size).collect::<Vec<_>>()[..] {
         [] => Vec::new(),
-        [part] => best_of(part, k),
-        ref parts => parallel::map_parts(parts, |part| best_of(part, k)).concat(),
+        [part] => best_of(part, k, keep),
+        ref parts => parallel::map_parts(parts, |part| best_of(part, k, keep)).concat(),
     };
     cut(&mut best, k);
     best.sort_unstable();
@@ -72,12 +50,12 @@ pub(crate) fn top<W: Word, T: Candidate<W>>(pieces: &[impl AsRef<[W]>], k: usize
 }
 
 /// The candidates of a part, which include its first `k`.
-fn best_of<W: Word, T: Candidate<W>>(part: &[(usize, &[W])], k: usize) -> Vec<T> {
+fn best_of<W: Word, T: Item>(part: &[(usize, &[W])], k: usize, keep: impl Fn(W, u32) -> T) -> Vec<T> {
     let room = ROOM.max(2 * k);
     let all: usize = part.iter().map(|(_, keys)| keys.len()).sum();
     let mut best: Vec<T> = Vec::with_capacity(all.min(room + BLOCK));
     let mut limit: Option<W> = None;
-    let mut better = [T::new(W::default(), 0); BLOCK];
+    let mut better = [keep(W::default(), 0); BLOCK];
     for &(first, keys) in part {
         for (block, keys) in keys.chunks(BLOCK).enumerate() {
             if let Some(limit) = limit
@@ -89,13 +67,13 @@ fn best_of<W: Word, T: Candidate<W>>(part: &[(usize, &[W])], k: usize) -> Vec<T>
             // Without a jump for each, which could not be foretold.
             let mut count = 0;
             for (&key, position) in keys.iter().zip(first + block * BLOCK..) {
-                better[count] = T::new(key, position as u32);
+                better[count] = keep(key, position as u32);
                 count += usize::from(limit.is_none_or(|limit| key < limit));
             }
             best.extend_from_slice(&better[..count]);
             if best.len() >= room {
                 cut(&mut best, k);
-                limit = best.last().map(|last| last.key());
+                limit = best.last().map(|last| W::of_u64(last.key()));
             }
         }
     }
@@ -113,15 +91,17 @@ fn cut<T: Ord>(elements: &mut Vec<T>, k: usize) {
 
 #[cfg(test)]
 mod tests {
+    use gpusort_planner::item::Pair;
+
     use super::*;
 
     fn check(pieces: &[Vec<u32>], k: usize) {
         let mut expected: Vec<(u32, u32)> = pieces.iter().flatten().copied().zip(0..).collect();
         expected.sort_unstable();
         expected.truncate(k);
-        let keys: Vec<u32> = top(pieces, k);
+        let keys: Vec<u32> = top(pieces, k, |key, _| key);
         assert!(keys.iter().eq(expected.iter().map(|(key, _)| key)), "{k}");
-        let pairs: Vec<Pair<u32>> = top(pieces, k);
+        let pairs: Vec<Pair<u32>> = top(pieces, k, |key, position| Pair { key, position });
         assert!(pairs.iter().map(|pair| (pair.key, pair.position)).eq(expected), "{k}, positions");
     }
 

@@ -112,15 +112,6 @@ impl Arrays {
         }
     }
 
-    pub(super) fn keys(&self, side: Side) -> &wgpu::Buffer {
-        &self.array(side).keys
-    }
-
-    /// Of no use where elements have none.
-    pub(super) fn payload(&self, side: Side) -> &wgpu::Buffer {
-        &self.array(side).payload
-    }
-
     /// The buffer of this name.
     pub(super) fn aux(&self, name: &str) -> Option<&wgpu::Buffer> {
         self.aux_buffers.iter().find(|(aux, _)| aux.name == name).map(|(_, buffer)| buffer)
@@ -134,11 +125,11 @@ impl Arrays {
 
 impl Memory for Arrays {
     fn keys(&self, side: Side) -> wgpu::BufferBinding<'_> {
-        whole(self.keys(side))
+        whole(&self.array(side).keys)
     }
 
     fn payload(&self, side: Side) -> wgpu::BufferBinding<'_> {
-        whole(self.payload(side))
+        whole(&self.array(side).payload)
     }
 
     fn aux(&self, name: &str) -> wgpu::BufferBinding<'_> {

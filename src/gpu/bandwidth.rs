@@ -5,6 +5,7 @@ use std::time::Duration;
 use gpusort_planner::Kind;
 use gpusort_shaders::wgsl;
 
+use super::bindings::{bind_group, layout, pipeline, storage, whole};
 use super::device::Gpu;
 use crate::clock::Instant;
 use crate::error::Error;
@@ -28,28 +29,11 @@ impl Gpu {
         let bytes = limits.buffer_bytes.min(limits.binding_bytes).min(one_dispatch).min(most);
         let workgroups = (bytes / WORKGROUP_BYTES) as u32;
         let bytes = u64::from(workgroups) * WORKGROUP_BYTES;
-        let module = context.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some("copy"),
-            source: wgpu::ShaderSource::Wgsl(wgsl("copy").into()),
-        });
-        let pipeline = context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some("copy"),
-            layout: None,
-            module: &module,
-            entry_point: Some("copy"),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
-            cache: None,
-        });
         let buffer = |label| context.buffer(label, bytes, wgpu::BufferUsages::STORAGE, false);
         let (from, to) = (buffer("copied from")?, buffer("copied to")?);
-        let bind_group = context.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("copy"),
-            layout: &pipeline.get_bind_group_layout(0),
-            entries: &[
-                wgpu::BindGroupEntry { binding: 0, resource: from.as_entire_binding() },
-                wgpu::BindGroupEntry { binding: 1, resource: to.as_entire_binding() },
-            ],
-        });
+        let layout = layout(&context.device, "copy", &[storage(0, true), storage(1, false)]);
+        let pipeline = pipeline(&context.device, "copy", wgsl("copy").to_owned(), &[Some(&layout)], None);
+        let bind_group = bind_group(&context.device, "copy", &layout, [(0, whole(&from)), (1, whole(&to))]);
         let copy = |times: u32| {
             let mut encoder = context.encoder("copy");
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());

@@ -41,7 +41,7 @@ impl Buffers {
         let arrays = Arrays::new(context, plan)?;
         let last_swap = arrays.aux(LAST_SWAP.name).map(|buffer| Readback::new(context, buffer.size()));
         let last_swap = last_swap.transpose()?;
-        let timestamps = Timestamps::new(context)?;
+        let timestamps = Timestamps::new(context, 2)?;
         context.check()?;
         let (n, needs_iota) = (plan.n(), plan.needs_iota());
         Ok(Self { n, needs_iota, from: 0, arrays, side: Cell::new(Side::Front), last_swap, timestamps })
@@ -123,18 +123,18 @@ impl Buffers {
     /// # Errors
     ///
     /// Whatever the device or its driver reports.
-    pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
+    pub(crate) fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
         let Gpu { context, staging, .. } = gpu;
         self.side.set(Side::Front);
         if self.needs_iota {
             self.run_iota(gpu)?;
         }
         let bytes = u64::from(self.n) * self.shape().key_bytes();
-        Ok(Upload::new(context, staging, self.arrays.keys(Side::Front), bytes))
+        Ok(Upload::new(context, staging, &self.arrays.array(Side::Front).keys, bytes))
     }
 
-    /// Brings keys to the device that are all there, as [`Buffers::begin_upload`] does; returns
-    /// when that is done.
+    /// Brings keys to the device that are all there, in blocks, and numbers them where the plan needs
+    /// that; returns when that is done.
     ///
     /// # Errors
     ///
@@ -143,9 +143,9 @@ impl Buffers {
     /// # Panics
     ///
     /// When `keys` are not of the size of the buffer.
-    pub fn upload(&self, gpu: &Gpu, keys: &[u8]) -> Result<(), Error> {
+    pub fn upload<'k>(&self, gpu: &Gpu, keys: impl IntoIterator<Item = &'k [u8]>) -> Result<(), Error> {
         let mut upload = self.begin_upload(gpu)?;
-        upload.push(keys)?;
+        keys.into_iter().try_for_each(|block| upload.push(block))?;
         upload.finish()
     }
 
@@ -155,7 +155,7 @@ impl Buffers {
     ///
     /// Whatever the device or its driver reports.
     pub fn download_keys(&self, gpu: &Gpu, keys: &mut [u8]) -> Result<(), Error> {
-        staging::download_to(&gpu.context, &gpu.staging, self.arrays.keys(self.side.get()), keys)
+        staging::download_to(&gpu.context, &gpu.staging, &self.arrays.array(self.side.get()).keys, keys)
     }
 
     /// Brings the keys back block by block, the next ones on their way while `take` has one; `take`
@@ -170,7 +170,7 @@ impl Buffers {
         take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         let bytes = u64::from(self.n) * self.shape().key_bytes();
-        staging::download(&gpu.context, &gpu.staging, self.arrays.keys(self.side.get()), bytes, take)
+        staging::download(&gpu.context, &gpu.staging, &self.arrays.array(self.side.get()).keys, bytes, take)
     }
 
     /// Brings the positions back: the input's position of the element that is now at each place, or
@@ -185,7 +185,7 @@ impl Buffers {
     /// When the shape has no payload.
     pub fn download_positions(&self, gpu: &Gpu, positions: &mut [u32]) -> Result<(), Error> {
         assert!(self.shape().payload, "only a shape with positions has any");
-        let buffer = self.arrays.payload(self.side.get());
+        let buffer = &self.arrays.array(self.side.get()).payload;
         staging::download_to(&gpu.context, &gpu.staging, buffer, bytemuck::cast_slice_mut(positions))
     }
 }

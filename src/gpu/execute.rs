@@ -51,7 +51,7 @@ pub fn execute(
             label: Some("sort"),
             // Which submit will be the last is not known yet, so each ends with a timestamp; the
             // last one stays.
-            timestamp_writes: timestamps.map(|timestamps| timestamps.writes(done == 0)),
+            timestamp_writes: timestamps.map(|all| all.writes((done == 0).then_some(0), Some(1))),
         });
         let mut batch = Submit::default();
         recording.record(&mut pass, |dispatch| {
@@ -74,7 +74,10 @@ pub fn execute(
         progress(done);
     }
     let elapsed = match timestamps {
-        Some(timestamps) if total > 0 => Elapsed { time: timestamps.read(context)?, clock: Clock::Gpu },
+        Some(timestamps) if total > 0 => {
+            let times = timestamps.read(context, context.encoder("timestamps"), 2)?;
+            Elapsed { time: times[0], clock: Clock::Gpu }
+        }
         _ => Elapsed { time: start.elapsed(), clock: Clock::Host },
     };
     Ok((elapsed, done))

@@ -29,13 +29,12 @@ mod run;
 mod staging;
 mod timestamps;
 
-pub(crate) use recorder::{ALIGNMENT, Ranges, Recorder, Scratch, Slice, Sort, Uses, segments_bytes};
+pub(crate) use recorder::{ALIGNMENT, Ranges, Recorder, Scratch, Slice, Sort, Uses, most_bytes};
 
 pub use buffers::Buffers;
 pub(crate) use context::Context;
 pub use context::{adapter, adapters};
 pub use device::Gpu;
 pub use execute::execute;
-pub use passes::{time_passes, time_submits};
+pub use passes::time_passes;
 pub use run::ResidentRun;
-pub use staging::Upload;

@@ -19,8 +19,8 @@ use gpusort_planner::plan::Plan;
 
 use super::buffers::Buffers;
 use super::device::Gpu;
-use super::readback::Readback;
 use super::recording::Recording;
+use super::timestamps::Timestamps;
 use crate::error::Error;
 
 /// The timestamps of one submit: as many as a set of queries may have, and less on a driver that
@@ -29,8 +29,9 @@ fn most(kind: Kind) -> u32 {
     if kind == Kind::Software { 256 } else { wgpu::QUERY_SET_MAX_QUERIES }
 }
 
-/// Performs `plan` on the elements in `buffers` and waits for it. Returns how long each dispatch
-/// took; all are made, also those after which nothing is left to do.
+/// Performs `plan` on the elements in `buffers` and waits for it. Returns how long `each` dispatch
+/// took; else, in the same submits but with timestamps only where these begin and end, how long
+/// each submit took. All dispatches are made, also those after which nothing is left to do.
 ///
 /// # Errors
 ///
@@ -39,46 +40,14 @@ fn most(kind: Kind) -> u32 {
 /// # Panics
 ///
 /// When the plan is for another size or shape than the buffers.
-pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers) -> Result<Vec<Duration>, Error> {
-    time(gpu, plan, buffers, true)
-}
-
-/// Performs `plan` in the same submits as [`time_passes`], but with timestamps only where a submit
-/// begins and ends. Returns how long each submit took.
-///
-/// # Errors
-///
-/// As for [`time_passes`].
-///
-/// # Panics
-///
-/// As for [`time_passes`].
-pub fn time_submits(gpu: &Gpu, plan: &Plan, buffers: &Buffers) -> Result<Vec<Duration>, Error> {
-    time(gpu, plan, buffers, false)
-}
-
-/// The times between timestamps, which are after each dispatch or only after the last one of a
-/// submit.
-fn time(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Result<Vec<Duration>, Error> {
+pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Result<Vec<Duration>, Error> {
     assert!(buffers.fit(plan) && buffers.n() == plan.n(), "the plan is for other buffers");
     let context = &gpu.context;
-    let features = context.device.features();
-    if !features.contains(wgpu::Features::TIMESTAMP_QUERY) {
-        return Err(Error::lacks("timestamps, by which passes are timed"));
-    }
-    let inside = features.contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES);
+    let inside = context.device.features().contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES);
     let total = plan.dispatch_count();
     let count = (total + 1).min(most(gpu.info().kind).into()).max(2) as u32;
-    let queries = context.device.create_query_set(&wgpu::QuerySetDescriptor {
-        label: Some("passes"),
-        ty: wgpu::QueryType::Timestamp,
-        count,
-    });
-    let bytes = u64::from(count) * size_of::<u64>() as u64;
-    let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
-    let resolved = context.buffer("timestamps", bytes, usage, false)?;
-    let words = Readback::new(context, bytes)?;
-    let period = f64::from(context.queue.get_timestamp_period());
+    let lacks = || Error::lacks("timestamps, by which passes are timed");
+    let timestamps = Timestamps::new(context, count)?.ok_or_else(lacks)?;
 
     let mut recording = None;
     let mut times: Vec<Duration> = Vec::new();
@@ -94,12 +63,12 @@ fn time(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Result<Vec<Dur
         let after = |number| if each { Some(number) } else { (number == fits).then_some(last) };
         if inside {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            pass.write_timestamp(&queries, 0);
+            timestamps.write(&mut pass, 0);
             for number in 1..=fits {
                 let mut takes = true;
                 recording.record(&mut pass, |_| std::mem::take(&mut takes))?;
                 if let Some(after) = after(number) {
-                    pass.write_timestamp(&queries, after);
+                    timestamps.write(&mut pass, after);
                 }
             }
         } else {
@@ -107,25 +76,14 @@ fn time(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Result<Vec<Dur
                 let (before, after) = ((number == 1).then_some(0), after(number));
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                     label: Some("timed pass"),
-                    timestamp_writes: before.or(after).map(|_| wgpu::ComputePassTimestampWrites {
-                        query_set: &queries,
-                        beginning_of_pass_write_index: before,
-                        end_of_pass_write_index: after,
-                    }),
+                    timestamp_writes: before.or(after).map(|_| timestamps.writes(before, after)),
                 });
                 let mut takes = true;
                 recording.record(&mut pass, |_| std::mem::take(&mut takes))?;
             }
         }
         buffers.side.set(recording.side);
-        encoder.resolve_query_set(&queries, 0..last + 1, &resolved, 0);
-        let ticks: Vec<u64> = words.read(context, encoder, &resolved)?;
-        let own = ticks[..=last as usize].windows(2).map(|ticks| {
-            // A clock that was set back has no time between.
-            let ticks = ticks[1].saturating_sub(ticks[0]);
-            Duration::from_nanos((ticks as f64 * period) as u64)
-        });
-        times.extend(own);
+        times.extend(timestamps.read(context, encoder, last + 1)?);
     }
     context.check()?;
     Ok(times)

@@ -6,11 +6,7 @@ use super::context::Context;
 use super::readback::Readback;
 use crate::error::Error;
 
-const BEGIN: u32 = 0;
-const END: u32 = 1;
-const BYTES: u64 = 2 * size_of::<u64>() as u64;
-
-/// Two timestamps: when the first pass began and when the last one ended.
+/// Timestamps of a submit.
 pub(super) struct Timestamps {
     queries: wgpu::QuerySet,
     resolved: wgpu::Buffer,
@@ -18,37 +14,49 @@ pub(super) struct Timestamps {
 }
 
 impl Timestamps {
-    /// `None` where the device has no timestamps.
-    pub(super) fn new(context: &Context) -> Result<Option<Self>, Error> {
+    /// So many; `None` where the device has none.
+    pub(super) fn new(context: &Context, count: u32) -> Result<Option<Self>, Error> {
         if !context.device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return Ok(None);
         }
-        let queries = context.device.create_query_set(&wgpu::QuerySetDescriptor {
-            label: Some("timestamps"),
-            ty: wgpu::QueryType::Timestamp,
-            count: 2,
-        });
+        let (label, ty) = (Some("timestamps"), wgpu::QueryType::Timestamp);
+        let queries = context.device.create_query_set(&wgpu::QuerySetDescriptor { label, ty, count });
+        let bytes = u64::from(count) * size_of::<u64>() as u64;
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
-        let resolved = context.buffer("timestamps", BYTES, usage, false)?;
-        Ok(Some(Self { queries, resolved, words: Readback::new(context, BYTES)? }))
+        let resolved = context.buffer("timestamps", bytes, usage, false)?;
+        Ok(Some(Self { queries, resolved, words: Readback::new(context, bytes)? }))
     }
 
-    /// Where a pass writes them; only the first writes the beginning.
-    pub(super) fn writes(&self, first: bool) -> wgpu::ComputePassTimestampWrites<'_> {
+    /// Has a pass write those of these numbers where it begins and where it ends.
+    pub(super) fn writes(
+        &self,
+        begin: Option<u32>,
+        end: Option<u32>,
+    ) -> wgpu::ComputePassTimestampWrites<'_> {
         wgpu::ComputePassTimestampWrites {
             query_set: &self.queries,
-            beginning_of_pass_write_index: first.then_some(BEGIN),
-            end_of_pass_write_index: Some(END),
+            beginning_of_pass_write_index: begin,
+            end_of_pass_write_index: end,
         }
     }
 
-    /// The time between them, once the passes are submitted.
-    pub(super) fn read(&self, context: &Context) -> Result<Duration, Error> {
-        let mut encoder = context.encoder("timestamps");
-        encoder.resolve_query_set(&self.queries, BEGIN..END + 1, &self.resolved, 0);
+    /// Writes one within a pass.
+    pub(super) fn write(&self, pass: &mut wgpu::ComputePass<'_>, number: u32) {
+        pass.write_timestamp(&self.queries, number);
+    }
+
+    /// The times between the first so many, after all that was submitted and what is in `encoder`.
+    pub(super) fn read(
+        &self,
+        context: &Context,
+        mut encoder: wgpu::CommandEncoder,
+        count: u32,
+    ) -> Result<Vec<Duration>, Error> {
+        encoder.resolve_query_set(&self.queries, 0..count, &self.resolved, 0);
         let ticks: Vec<u64> = self.words.read(context, encoder, &self.resolved)?;
-        let nanoseconds =
-            ticks[1].wrapping_sub(ticks[0]) as f64 * f64::from(context.queue.get_timestamp_period());
-        Ok(Duration::from_nanos(nanoseconds as u64))
+        let period = f64::from(context.queue.get_timestamp_period());
+        // A clock that was set back has no time between.
+        let nanoseconds = |ticks: &[u64]| (ticks[1].saturating_sub(ticks[0]) as f64 * period) as u64;
+        Ok(ticks[..count as usize].windows(2).map(nanoseconds).map(Duration::from_nanos).collect())
     }
 }

@@ -401,7 +401,8 @@ fn write_blocks<W: Word>(
             keys
         } else {
             converted.resize(keys.len(), W::default());
-            map_into(keys, &mut converted, |key| key.bits(map).to_le());
+            // To little-endian bytes, which is the same as from them.
+            map_into(keys, &mut converted, |key| W::from_le(key.bits(map)));
             &converted[..]
         };
         let byte = |word: &W, number: usize| bytemuck::bytes_of(word)[number];

@@ -7,7 +7,6 @@ use gpusort_planner::plan::{Crossovers, Shape};
 use super::{Job, Method, Ordered, Progress};
 use crate::error::Error;
 use crate::gpu::Gpu;
-use crate::key_buf::KeyBuf;
 
 pub(super) enum OnGpu {}
 
@@ -30,21 +29,5 @@ impl OnGpu {
 
     pub(super) fn perform<'s>(&'s self, _: &'s [Self], _: Job, _: Progress) -> Result<Ordered<'s>, Error> {
         match *self {}
-    }
-}
-
-/// A result on a GPU.
-pub(super) struct OnDevice<'s>(&'s OnGpu);
-
-/// Results on a GPU, which it merges.
-pub(super) use self::OnDevice as Merging;
-
-impl OnDevice<'_> {
-    pub(super) fn bring(self) -> Result<KeyBuf<'static>, Error> {
-        match *self.0 {}
-    }
-
-    pub(super) fn take(self, _: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error> {
-        match *self.0 {}
     }
 }

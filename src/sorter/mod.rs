@@ -29,11 +29,7 @@ use std::time::Duration;
 use gpusort_planner::key::KeyWords;
 use gpusort_planner::plan::{Crossovers, Shape};
 
-#[cfg(not(feature = "gpu"))]
-use self::on_gpu::Merging;
-use self::on_gpu::{OnDevice, OnGpu};
-#[cfg(feature = "gpu")]
-use self::resident::Merging;
+use self::on_gpu::OnGpu;
 use crate::clock::Instant;
 use crate::device::{AdapterInfo, Select};
 use crate::error::Error;
@@ -184,9 +180,16 @@ pub struct Ordered<'s> {
 #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "without GPUs it is in memory"))]
 enum Place<'s> {
     Memory(KeyBuf<'static>),
-    Gpu(Box<OnDevice<'s>>),
-    /// In partitions on a GPU, which merges them.
-    Partitions(Box<Merging<'s>>),
+    Device(Box<dyn Remote + 's>),
+}
+
+/// A result on a GPU, in one piece or in partitions, which it merges.
+trait Remote: Send {
+    /// Brings it to memory in one block.
+    fn bring(self: Box<Self>) -> Result<KeyBuf<'static>, Error>;
+
+    /// Gives it to `take` in order, block by block, later ones on their way meanwhile.
+    fn take(self: Box<Self>, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error>;
 }
 
 impl Ordered<'_> {
@@ -220,12 +223,8 @@ impl Ordered<'_> {
         let Self { place, repeated, report, .. } = self;
         Ok(match place {
             Place::Memory(words) => Sorted { words, repeated, report },
-            Place::Gpu(result) => {
+            Place::Device(result) => {
                 let words = result.bring()?;
-                Sorted { words, repeated, report: report.with_download(start.elapsed()) }
-            }
-            Place::Partitions(merging) => {
-                let words = merging.bring()?;
                 Sorted { words, repeated, report: report.with_download(start.elapsed()) }
             }
         })
@@ -248,8 +247,7 @@ impl Ordered<'_> {
         };
         match self.place {
             Place::Memory(words) => return take(words).map(|()| (self.repeated, self.report)),
-            Place::Gpu(result) => result.take(&mut timed)?,
-            Place::Partitions(merging) => merging.take(&mut timed)?,
+            Place::Device(result) => result.take(&mut timed)?,
         }
         let waiting = start.elapsed().saturating_sub(taking);
         Ok((self.repeated, self.report.with_download(waiting)))

@@ -8,7 +8,7 @@ use super::{Job, Method, Ordered, Progress, ResultKind, number_of_records};
 use crate::clock::Instant;
 use crate::cpu::{self, Piece};
 use crate::error::Error;
-use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
+use crate::key_buf::{KeyBuf, by_width};
 use crate::order::is_few;
 use crate::report::{Form, Ran, Report};
 
@@ -21,10 +21,12 @@ pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Err
         Some(first) if method.algorithm.is_none() && is_few(first, n) => {
             let start = Instant::now();
             let words = if let ResultKind::Keys = result {
-                by_width!(keys, blocks => top_keys(&blocks, first))
+                by_width!(keys, blocks => cpu::top(&blocks, first, |key, _| key).into())
             } else {
                 number_of_records(n)?;
-                result.at(by_width!(keys, blocks => top_positions(&blocks, first)))
+                result.at(by_width!(keys, blocks => {
+                    cpu::records(&cpu::top(&blocks, first, |key, position| Pair { key, position }))
+                }))
             };
             (words, Report::on_cpu(Form::Top, start.elapsed()))
         }
@@ -44,14 +46,6 @@ pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Err
         }
     };
     Ok(Ordered::in_memory(words, 0, report))
-}
-
-fn top_keys<W: KeyWidth>(blocks: &[Block<W>], first: usize) -> KeyBuf<'static> {
-    cpu::top::<W, W>(blocks, first).into()
-}
-
-fn top_positions<W: KeyWidth>(blocks: &[Block<W>], first: usize) -> Vec<u32> {
-    cpu::records(&cpu::top::<W, Pair<W>>(blocks, first))
 }
 
 /// The positions of `n` keys in blocks of these lengths.

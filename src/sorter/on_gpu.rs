@@ -5,11 +5,12 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use gpusort_planner::item::Item;
 use gpusort_planner::key::KeyWords;
 use gpusort_planner::plan::{Crossovers, Plan, Shape};
 
 use super::planned::{Planned, Task, first_that_fits};
-use super::{Incoming, Job, Method, Ordered, Place, Progress, ResultKind, partitions};
+use super::{Incoming, Job, Method, Ordered, Place, Progress, Remote, ResultKind, partitions};
 use crate::clock::{Clock, Elapsed, Instant};
 use crate::cpu;
 use crate::error::Error;
@@ -75,8 +76,8 @@ impl OnGpu {
     fn upload(&self, keys: Incoming, buffers: &Buffers) -> Result<(Duration, bool), Error> {
         let start = Instant::now();
         let mut upload = buffers.begin_upload(&self.gpu)?;
-        let mut order = cpu::InOrder::default();
         let (mut left, mut waiting) = (keys.n, Duration::ZERO);
+        let (mut in_order, mut last) = (true, 0_u64);
         let changed = || Error::input("input", "is not of the size that it had when it was opened");
         let mut blocks = keys.blocks;
         loop {
@@ -84,14 +85,18 @@ impl OnGpu {
             let Some(words) = blocks.next().transpose()? else { break };
             waiting += asked.elapsed();
             left = left.checked_sub(words.len()).ok_or_else(changed)?;
-            by_width!(&words, blocks => blocks.iter().for_each(|block| order.goes_on_with(block)));
+            by_width!(&words, blocks => for block in blocks {
+                let (Some(&first), Some(&end)) = (block.first(), block.last()) else { continue };
+                in_order = in_order && last <= first.key() && cpu::is_in_order(block, |a, b| a <= b);
+                last = end.key();
+            });
             words.bytes().into_iter().try_for_each(|bytes| upload.push(bytes))?;
         }
         if left > 0 {
             return Err(changed());
         }
         upload.finish()?;
-        Ok((start.elapsed().saturating_sub(waiting), order.holds()))
+        Ok((start.elapsed().saturating_sub(waiting), in_order))
     }
 
     /// The most elements, up to this many, for which there is a plan.
@@ -139,8 +144,9 @@ impl OnGpu {
     }
 
     /// Does a job where it was placed, and leaves the result on the device.
-    pub(super) fn sort(&self, job: Job, placed: Placed, progress: Progress) -> Result<Ordered<'_>, Error> {
-        self.sort_from(job, placed, None, progress)
+    fn sort(&self, job: Job, placed: Placed, progress: Progress) -> Result<Ordered<'_>, Error> {
+        let (result, report) = self.sort_from(job, placed, None, progress)?;
+        Ok(Ordered { count: result.count, place: Place::Device(Box::new(result)), repeated: 0, report })
     }
 
     /// The same for a share that begins at this position, if any: positions are those among all,
@@ -151,7 +157,7 @@ impl OnGpu {
         placed: Placed,
         begin: Option<u32>,
         progress: Progress,
-    ) -> Result<Ordered<'_>, Error> {
+    ) -> Result<(OnDevice<'_>, Report), Error> {
         let Job { keys, result, method, .. } = job;
         let Placed { task, planned, mut buffers, lacked, allocating } = placed;
         let Task { n, first, shape } = task;
@@ -213,8 +219,7 @@ impl OnGpu {
             }
         };
         let count = first.unwrap_or(n);
-        let place = Place::Gpu(Box::new(OnDevice { of: self, buffers, shape, count, records }));
-        Ok(Ordered { place, count, repeated: 0, report })
+        Ok((OnDevice { of: self, buffers, shape, count, records }, report))
     }
 
     /// Merges slices of runs of this shape.
@@ -238,15 +243,8 @@ pub(super) struct Placed {
     planned: Planned,
     buffers: Buffers,
     /// What the device lacked for a faster plan.
-    lacked: Option<Error>,
+    pub(super) lacked: Option<Error>,
     allocating: Duration,
-}
-
-impl Placed {
-    /// What there was no memory for, if there is another plan for that reason.
-    pub(super) fn lacked_memory(&mut self) -> Option<Error> {
-        self.lacked.take_if(|lacked| lacked.is_no_memory())
-    }
 }
 
 /// A result in buffers of the device.
@@ -305,9 +303,10 @@ impl OnDevice<'_> {
         run.copy(&self.of.gpu, &self.buffers);
         self.keep();
     }
+}
 
-    /// Brings it to memory in one block.
-    pub(super) fn bring(mut self) -> Result<KeyBuf<'static>, Error> {
+impl Remote for OnDevice<'_> {
+    fn bring(mut self: Box<Self>) -> Result<KeyBuf<'static>, Error> {
         let records = self.records.take();
         let words = given(self.shape, self.count, |to| self.bring_to(to))?;
         Ok(match records {
@@ -316,8 +315,7 @@ impl OnDevice<'_> {
         })
     }
 
-    /// Gives it to `take` in order, block by block, later ones on their way meanwhile.
-    pub(super) fn take(self, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error> {
+    fn take(self: Box<Self>, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error> {
         fn block<W: KeyWidth>(bytes: &[u8]) -> KeyBuf<'_> {
             bytemuck::cast_slice::<_, W>(bytes).into()
         }

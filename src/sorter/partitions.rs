@@ -63,14 +63,12 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
             let job = Job { keys: keys.range(partition.clone()).into(), result, first, method };
             let mut placed = gpu.place(&job)?;
             // A slower plan in place of memory that others stay in is no bargain.
-            if let Some(lacked) = placed.lacked_memory().filter(|_| resident[number].stays()) {
+            if let Some(lacked) = placed.lacked.take_if(|it| it.is_no_memory() && resident[number].stays()) {
                 return Err(lacked);
             }
             // Where elements have positions, these are few enough.
             let begin = u32::try_from(partition.start).ok();
-            let ordered = gpu.sort_from(job, placed, begin, &mut |_, _| {})?;
-            let report = ordered.report.clone();
-            Ok((ordered, report))
+            gpu.sort_from(job, placed, begin, &mut |_, _| {})
         })
     };
     // What has no other part is merged when it is wanted.
@@ -113,10 +111,11 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     };
     let report = reports.into_iter().reduce(together);
     let place = match place {
-        Some(merging) => {
-            let records =
-                if let ResultKind::Records(records) = result { Some(records.joined()) } else { None };
-            Place::Partitions(Box::new(merging.giving(records)))
+        Some(mut merging) => {
+            if let ResultKind::Records(records) = result {
+                merging.records = Some(records.joined());
+            }
+            Place::Device(Box::new(merging))
         }
         None if positions => Place::Memory(
             result.at(by_width!(keys, blocks => merged_positions(&in_one(blocks), results))).truncated(first),

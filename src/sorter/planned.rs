@@ -34,10 +34,12 @@ impl Method {
     fn algorithms(self, task: Task, limits: &Limits, crossovers: &Crossovers) -> Vec<Algorithm> {
         let has =
             |variant| Algorithm::ALL.into_iter().find(|algorithm| algorithm.variants().contains(&variant));
-        match self.algorithm.or_else(|| self.variant.and_then(has)) {
-            Some(named) => vec![named],
-            None => crossovers.fastest(task.left_to_sort(limits), task.shape),
+        if let Some(named) = self.algorithm.or_else(|| self.variant.and_then(has)) {
+            return vec![named];
         }
+        let Task { n, first, shape } = task;
+        let left = first.map_or(n, |first| Plan::left_to_sort(first, n, shape, limits));
+        crossovers.fastest(left, shape)
     }
 
     /// Its plans for a device with these limits, in the order of [`Method::algorithms`]. What
@@ -85,13 +87,6 @@ impl Method {
             }
             _ => None,
         }
-    }
-}
-
-impl Task {
-    /// How many elements a whole sort has to do with.
-    fn left_to_sort(self, limits: &Limits) -> usize {
-        self.first.map_or(self.n, |first| Plan::left_to_sort(first, self.n, self.shape, limits))
     }
 }
 

@@ -13,12 +13,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gpusort_planner::plan::{Plan, Shape};
 
+use super::Remote;
 use super::on_gpu::{OnDevice, OnGpu, given};
-use super::{Ordered, Place};
 use crate::error::Error;
 use crate::gpu::ResidentRun;
 use crate::key_buf::KeyBuf;
 use crate::parallel;
+use crate::report::Report;
 use crate::runs::windows;
 
 /// The partitions of one GPU.
@@ -52,11 +53,11 @@ impl<'a> ResidentRuns<'a> {
 
     /// Sorts a partition by `sort`, which leaves it on the device; returns what of it was brought,
     /// or nothing if it stays.
-    pub(super) fn sort<R>(
+    pub(super) fn sort(
         &self,
         partition: Range<usize>,
-        sort: impl Fn() -> Result<(Ordered<'a>, R), Error>,
-    ) -> Result<(Option<KeyBuf<'static>>, R), Error> {
+        sort: impl Fn() -> Result<(OnDevice<'a>, Report), Error>,
+    ) -> Result<(Option<KeyBuf<'static>>, Report), Error> {
         let stays = self.stays();
         let room = || {
             stays.then(|| ResidentRun::new(self.gpu.gpu(), partition.len() as u32, self.shape)).transpose()
@@ -69,7 +70,7 @@ impl<'a> ResidentRuns<'a> {
                 Ok::<_, Error>((room.wait()?, sorted))
             })
         };
-        let (room, (ordered, more)) = match room_and_sort() {
+        let (room, (result, report)) = match room_and_sort() {
             Err(error) if stays && error.is_no_memory() => {
                 // If another worker has brought them meanwhile, there is memory, too.
                 self.bring_all()?;
@@ -77,22 +78,14 @@ impl<'a> ResidentRuns<'a> {
             }
             done => done?,
         };
-        let brought = match ordered.place {
-            Place::Memory(words) => Some(words),
-            Place::Gpu(result) => {
-                let mut resident = self.runs();
-                if let (Some(run), Some(runs)) = (room, resident.as_mut()) {
-                    result.stay(&run);
-                    runs.push((partition.start, run));
-                    None
-                } else {
-                    drop(resident);
-                    Some(result.bring()?)
-                }
-            }
-            Place::Partitions(merging) => Some(merging.bring()?),
-        };
-        Ok((brought, more))
+        let mut resident = self.runs();
+        if let (Some(run), Some(runs)) = (room, resident.as_mut()) {
+            result.stay(&run);
+            runs.push((partition.start, run));
+            return Ok((None, report));
+        }
+        drop(resident);
+        Ok((Some(Box::new(result).bring()?), report))
     }
 
     /// Brings all that stayed, and lets nothing stay any more.
@@ -194,7 +187,7 @@ impl Gathered<'_> {
     /// The same with all of it brought.
     pub(super) fn bring(mut self) -> Result<Self, Box<Lost>> {
         if let Some(merging) = self.merging.take() {
-            let words = merging.bring().map_err(|error| Lost::of(error, &merging.runs, &self.brought))?;
+            let words = merging.all().map_err(|error| Lost::of(error, &merging.runs, &self.brought))?;
             self.brought.push((merging.runs[0].0, words));
         }
         Ok(self)
@@ -216,18 +209,13 @@ pub(super) struct Merging<'a> {
     runs: Vec<(usize, ResidentRun)>,
     windows: Windows,
     /// What is wanted in place of positions.
-    records: Option<KeyBuf<'static>>,
+    pub(super) records: Option<KeyBuf<'static>>,
 }
 
 impl<'a> Merging<'a> {
     /// How many elements there are.
     pub(super) fn count(&self) -> usize {
         self.runs.iter().map(|(_, run)| run.count()).sum()
-    }
-
-    /// The same, with these records in place of positions.
-    pub(super) fn giving(self, records: Option<KeyBuf<'static>>) -> Self {
-        Self { records, ..self }
     }
 
     /// Merges one window after another and gives it to `take`, while the next one is merged.
@@ -258,7 +246,7 @@ impl<'a> Merging<'a> {
     }
 
     /// Brings all to memory in one block.
-    pub(super) fn bring(&self) -> Result<KeyBuf<'static>, Error> {
+    fn all(&self) -> Result<KeyBuf<'static>, Error> {
         let each = if self.shape.payload { 4 } else { self.shape.key_bytes() as usize };
         let words = given(self.shape, self.count(), |mut rest| {
             self.each(&mut |window| {
@@ -272,15 +260,20 @@ impl<'a> Merging<'a> {
             None => words,
         })
     }
+}
 
-    /// Gives it to `take` in order, block by block, as [`OnDevice::take`] does.
-    pub(super) fn take(self, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error> {
+impl Remote for Merging<'_> {
+    fn bring(self: Box<Self>) -> Result<KeyBuf<'static>, Error> {
+        self.all()
+    }
+
+    fn take(self: Box<Self>, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error> {
         self.each(&mut |window| match &self.records {
             Some(records) => {
-                let positions = window.bring()?.into_vec().unwrap_or_default();
+                let positions = Box::new(window).bring()?.into_vec().unwrap_or_default();
                 take(records.borrowed().gathered(&positions))
             }
-            None => window.take(take),
+            None => Box::new(window).take(take),
         })
     }
 }
@@ -302,13 +295,17 @@ mod tests {
         (0..3000_u32).map(|i| i.wrapping_mul(2_654_435_761) >> 24).collect()
     }
 
-    fn sorted(gpu: &OnGpu, partition: Range<usize>, positions: bool) -> Result<(Ordered<'_>, ()), Error> {
+    fn sorted(
+        gpu: &OnGpu,
+        partition: Range<usize>,
+        positions: bool,
+    ) -> Result<(OnDevice<'_>, Report), Error> {
         let result = if positions { ResultKind::Positions } else { ResultKind::Keys };
         let begin = partition.start as u32;
         let keys = KeyBuf::from(keys()[partition].to_vec());
         let job = Job { keys: keys.into(), result, first: None, method: Method::default() };
         let placed = gpu.place(&job)?;
-        Ok((gpu.sort_from(job, placed, Some(begin), &mut |_, _| {})?, ()))
+        gpu.sort_from(job, placed, Some(begin), &mut |_, _| {})
     }
 
     fn expected(partition: Range<usize>, positions: bool) -> Vec<u32> {
@@ -341,7 +338,7 @@ mod tests {
             let Gathered { merging, brought } = resident.gathered().unwrap();
             let merging = merging.unwrap();
             assert!(brought.is_empty() && merging.count() == 3000);
-            assert!(vec(merging.bring().unwrap()) == expected(0..3000, positions));
+            assert!(vec(merging.all().unwrap()) == expected(0..3000, positions));
 
             // Where something went wrong when only one had been brought, the others are not taken
             // for all.

@@ -7,7 +7,7 @@ use super::Measured;
 use crate::bench::SpinUp;
 use crate::bench::statistics::median;
 use crate::error::Error;
-use crate::gpu::{Buffers, Gpu, execute, time_passes, time_submits};
+use crate::gpu::{Buffers, Gpu, execute, time_passes};
 use crate::key_buf::KeyBuf;
 use crate::report::timing::milliseconds;
 
@@ -32,9 +32,7 @@ pub fn measure(gpu: &Gpu, plan: &Plan, keys: &KeyBuf) -> Result<Measured, Error>
     let spin_up = (!is_software).then(|| SpinUp::new(gpu)).transpose()?;
     let runs = if is_software { RUNS_IN_SOFTWARE } else { RUNS };
     let begin = || -> Result<(), Error> {
-        let mut upload = buffers.begin_upload(gpu)?;
-        keys.bytes().into_iter().try_for_each(|bytes| upload.push(bytes))?;
-        upload.finish()?;
+        buffers.upload(gpu, keys.bytes())?;
         spin_up.as_ref().map_or(Ok(()), |spin_up| spin_up.again(gpu))
     };
     let (mut sorts, mut passes, mut submits) = (Vec::new(), Vec::new(), Vec::new());
@@ -43,13 +41,13 @@ pub fn measure(gpu: &Gpu, plan: &Plan, keys: &KeyBuf) -> Result<Measured, Error>
         begin()?;
         let sort = execute(gpu, plan, &buffers, |_| {})?.0.time;
         begin()?;
-        let own = time_passes(gpu, plan, &buffers)?;
+        let own = time_passes(gpu, plan, &buffers, true)?;
         // On the processor, times differ by more than a timestamp takes.
         let together = if is_software {
             Vec::new()
         } else {
             begin()?;
-            time_submits(gpu, plan, &buffers)?
+            time_passes(gpu, plan, &buffers, false)?
         };
         if run > 0 {
             sorts.push(milliseconds(sort));

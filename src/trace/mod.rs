@@ -149,7 +149,7 @@ fn steps(dispatch: &Dispatch) -> Vec<Step> {
         Kernel::Top(_) => Vec::new(),
         kernel => kernel.steps(),
     };
-    if let Kernel::Fused(Fused { work: FusedWork::Sort, .. }) | Kernel::Local(Local::Sort { .. }) =
+    if let Kernel::Fused(Fused { work: FusedWork::Sort, .. }) | Kernel::Local(Local { sorts: true, .. }) =
         dispatch.kernel()
     {
         let is_beyond =
@@ -201,7 +201,7 @@ impl Trace {
             workgroups: dispatch.grid().workgroups(),
             invocations: dispatch.pipeline().workgroup_size(),
             tile: tiles.map(|tiles| tiles.size()),
-            held_in: tiles.map(|tiles| tiles.held.name()),
+            held_in: tiles.map(|tiles| tiles.held),
             workgroup_bytes: kernel.workgroup_bytes(self.plan.shape()),
             steps: steps(dispatch).len(),
             comparisons: comparisons(dispatch),

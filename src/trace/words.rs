@@ -35,10 +35,10 @@ pub(super) fn of(dispatch: &Dispatch) -> String {
     };
     match kernel {
         Kernel::Step(_) => of_steps(&super::steps(dispatch)),
-        Kernel::Local(Local::Sort { tile_log2 }) => {
+        Kernel::Local(Local { tile_log2, sorts: true }) => {
             format!("sort tiles of {}: {}", power(tile_log2), sorted())
         }
-        Kernel::Local(Local::Merge { .. }) => in_tiles(&of_steps(&super::steps(dispatch)), kernel),
+        Kernel::Local(_) => in_tiles(&of_steps(&super::steps(dispatch)), kernel),
         Kernel::Fused(fused) => match fused.work {
             FusedWork::Sort => format!("sort tiles of {}: {}", power(fused.tile.log2()), sorted()),
             FusedWork::Halves => {

@@ -2,6 +2,7 @@
 //! inputs that sorts get wrong, and what is right, said independently of the code under test.
 
 pub mod command;
+pub mod counts;
 pub mod device;
 pub mod elements;
 pub mod files;

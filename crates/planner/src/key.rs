@@ -191,18 +191,12 @@ pub trait Word:
     /// The word of a number that it can hold.
     #[must_use]
     fn of_u64(number: u64) -> Self;
-    /// The word as a `usize`, for counts of things in memory.
-    #[must_use]
-    fn as_usize(self) -> usize;
     /// Converts from little-endian byte order.
     #[must_use]
     fn from_le(word: Self) -> Self;
     /// Converts from big-endian byte order.
     #[must_use]
     fn from_be(word: Self) -> Self;
-    /// Converts to little-endian byte order.
-    #[must_use]
-    fn to_le(self) -> Self;
 }
 
 /// The bijection between elements and keys: ascending or descending, with NaN last or first.
@@ -316,22 +310,12 @@ macro_rules! word {
                 number as Self
             }
 
-            #[inline]
-            fn as_usize(self) -> usize {
-                // Lossless on all targets: a usize counts things in memory.
-                self as usize
-            }
-
             fn from_le(word: Self) -> Self {
                 Self::from_le(word)
             }
 
             fn from_be(word: Self) -> Self {
                 Self::from_be(word)
-            }
-
-            fn to_le(self) -> Self {
-                self.to_le()
             }
         }
 

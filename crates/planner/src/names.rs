@@ -1,4 +1,4 @@
-//! Enums whose values have names, printed and parsed.
+//! Enums whose values have names, printed and parsed; fields that others may read.
 
 use std::fmt;
 
@@ -36,6 +36,21 @@ macro_rules! named {
         }
     };
 }
+
+/// Gives fields that others may read.
+macro_rules! getters {
+    ($type:ident { $($(#[$doc:meta])* $name:ident: $of:ty,)+ }) => {
+        impl $type {$(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(&self) -> $of {
+                self.$name
+            }
+        )+}
+    };
+}
+pub(crate) use getters;
+
 /// A name that matches none of the possible values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {

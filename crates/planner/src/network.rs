@@ -136,16 +136,6 @@ impl Step {
     }
 }
 
-/// Performs these steps one after another.
-pub(crate) fn perform<T: Ord + Copy>(steps: &[Step], elements: &mut [T]) {
-    steps.iter().for_each(|step| step.perform(elements));
-}
-
-/// Performs these steps on every aligned tile of `tile` elements.
-pub(crate) fn perform_in_tiles<T: Ord + Copy>(steps: &[Step], tile: usize, elements: &mut [T]) {
-    elements.chunks_mut(tile).for_each(|tile| perform(steps, tile));
-}
-
 /// The number of bitonic stages that sort `n` elements.
 #[must_use]
 pub fn stages(n: u32) -> u32 {

@@ -10,7 +10,7 @@ use crate::device::{AdapterInfo, Select};
 use crate::error::{Error, ErrorKind};
 
 #[cfg(feature = "cli")]
-pub use self::timed::{Buffers, Upload, execute, time_passes, time_submits};
+pub use self::timed::{Buffers, execute, time_passes};
 
 /// No adapters.
 #[must_use]

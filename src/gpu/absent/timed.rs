@@ -21,15 +21,12 @@ impl Gpu {
 /// Elements on a GPU.
 pub enum Buffers {}
 
-/// Keys on their way to a GPU.
-pub enum Upload {}
-
 impl Buffers {
     pub fn new(gpu: &Gpu, _: &Plan) -> Result<Self, Error> {
         match *gpu {}
     }
 
-    pub fn begin_upload(&self, _: &Gpu) -> Result<Upload, Error> {
+    pub fn upload<'k>(&self, _: &Gpu, _: impl IntoIterator<Item = &'k [u8]>) -> Result<(), Error> {
         match *self {}
     }
 
@@ -42,21 +39,7 @@ impl Buffers {
     }
 }
 
-impl Upload {
-    pub fn push(&mut self, _: &[u8]) -> Result<(), Error> {
-        match *self {}
-    }
-
-    pub fn finish(self) -> Result<(), Error> {
-        match self {}
-    }
-}
-
-pub fn time_passes(gpu: &Gpu, _: &Plan, _: &Buffers) -> Result<Vec<Duration>, Error> {
-    match *gpu {}
-}
-
-pub fn time_submits(gpu: &Gpu, _: &Plan, _: &Buffers) -> Result<Vec<Duration>, Error> {
+pub fn time_passes(gpu: &Gpu, _: &Plan, _: &Buffers, _: bool) -> Result<Vec<Duration>, Error> {
     match *gpu {}
 }
 

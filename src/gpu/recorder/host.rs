@@ -3,9 +3,11 @@
 
 use std::fmt::Write;
 
+use gpusort_planner::kernels::Grid;
 use gpusort_shaders::wgsl;
 
 use super::{ALIGNMENT, Recorder};
+use crate::error::Error;
 
 /// The text before that of such a kernel: the offsets of members in argument structs, and
 /// `host.wgsl`.
@@ -34,21 +36,25 @@ fn members<'a>(text: &'a str, of: &str) -> impl Iterator<Item = &'a str> {
 }
 
 impl Recorder {
-    /// Sets a pipeline, its buffers, and its host parameters: a number and four bytes.
-    pub(super) fn set_with_host_parameters(
+    /// Dispatches at least so many workgroups of a pipeline, with its buffers and its host
+    /// parameters: a number and four bytes.
+    pub(super) fn dispatch_with_host_parameters(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
         pipeline: &wgpu::ComputePipeline,
         group: &wgpu::BindGroup,
-        number: u32,
-        bytes: [u32; 4],
-    ) {
+        workgroups: u32,
+        (number, bytes): (u32, [u32; 4]),
+    ) -> Result<(), Error> {
         let [number_0, number_1, number_2, number_3] = number.to_le_bytes().map(u32::from);
         let [byte_0, byte_1, byte_2, byte_3] = bytes;
         let bytes = [number_0, number_1, number_2, number_3, byte_0, byte_1, byte_2, byte_3];
         pass.set_pipeline(pipeline);
         pass.set_bind_group(0, group, &[]);
         pass.set_bind_group(1, &self.host, &bytes.map(|byte| byte * ALIGNMENT as u32));
+        let grid = Grid::new(workgroups.into(), &self.context.info.limits)?;
+        pass.dispatch_workgroups(grid.x, grid.y, 1);
+        Ok(())
     }
 }
 

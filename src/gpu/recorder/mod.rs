@@ -34,15 +34,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gpusort_planner::Variant;
 use gpusort_planner::kernels::{Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS};
-use gpusort_planner::plan::{self, Dispatch, KeyTransform, Plan, RadixTuning, Shape};
-use gpusort_planner::{Algorithm, Variant};
+use gpusort_planner::plan::{Callers, Dispatch, KeyTransform, Plan};
 use gpusort_shaders::wgsl;
 
-use self::scratch::Planned;
-pub(crate) use self::scratch::{Scratch, Uses};
+use self::scratch::{Kinds, Planned};
+pub(crate) use self::scratch::{Scratch, Uses, most_bytes};
 use self::segments::Finder;
-pub(crate) use self::segments::{Ranges, segments_bytes};
+pub(crate) use self::segments::Ranges;
 pub(crate) use self::slice::Slice;
 use self::top::Selector;
 use super::bindings::{begin_of, bind_group, layout, pipeline, storage, uniform, whole};
@@ -50,7 +50,6 @@ use super::context::Context;
 use super::encode::{Dispatches, Memory, Pipelined, Sent, Side};
 use super::pipelines::Pipelines;
 use crate::clock::Instant;
-use crate::device::AdapterInfo;
 use crate::error::Error;
 use crate::parallel;
 
@@ -83,22 +82,6 @@ pub(crate) struct Sort<'a> {
     pub(crate) offsets: Option<Slice<'a>>,
 }
 
-/// What plans of sorts of one shape depend on, beside the number of elements.
-#[derive(Clone, Copy)]
-struct Passes {
-    shape: Shape,
-    tuning: RadixTuning,
-    variant: Variant,
-    transform: KeyTransform,
-}
-
-impl Passes {
-    fn plan(&self, capacity: u32, info: &AdapterInfo) -> Result<Plan, Error> {
-        let Self { shape, tuning, variant, transform } = self;
-        Ok(Plan::of_callers(*variant, capacity as usize, *shape, &info.limits, tuning, *transform)?)
-    }
-}
-
 /// What records sorts of one kind on one device.
 pub(crate) struct Recorder {
     context: Context,
@@ -106,9 +89,7 @@ pub(crate) struct Recorder {
     identity: Arc<()>,
     pipelines: Pipelines,
     arguments: wgpu::BindGroupLayout,
-    uses: Uses,
-    sort: Passes,
-    argsort: Passes,
+    kinds: Kinds,
     finder: Option<Finder>,
     selector: Selector,
     prepare: wgpu::ComputePipeline,
@@ -136,29 +117,29 @@ struct Slices<'a> {
 
 impl Memory for Slices<'_> {
     fn keys(&self, side: Side) -> wgpu::BufferBinding<'_> {
-        match (side, &self.scratch.copies) {
-            (Side::Back, _) => whole(&self.scratch.keys),
-            (Side::Front, Some(copies)) if self.sort.keeps_keys => whole(copies),
-            (Side::Front, _) => self.sort.keys.binding(),
+        match side {
+            Side::Back => self.scratch.named("keys"),
+            Side::Front if self.sort.keeps_keys => self.scratch.named("copied keys"),
+            Side::Front => self.sort.keys.binding(),
         }
     }
 
     fn payload(&self, side: Side) -> wgpu::BufferBinding<'_> {
         match (side, &self.sort.payload) {
-            _ if !self.payload => self.scratch.nothing(),
+            _ if !self.payload => whole(&self.scratch.nothing),
             (Side::Front, Some(callers)) => callers.binding(),
-            _ => self.scratch.payload(),
+            _ => self.scratch.named("positions"),
         }
     }
 
     fn aux(&self, name: &str) -> wgpu::BufferBinding<'_> {
         match name {
             // Short segments are sorted before passes that need the other array.
-            name if name == SEGMENT_LIST.name => whole(&self.scratch.keys),
+            name if name == SEGMENT_LIST.name => self.scratch.named("keys"),
             name if name == SEGMENT_OFFSETS.name => {
-                self.sort.offsets.as_ref().map_or_else(|| self.scratch.nothing(), Slice::binding)
+                self.sort.offsets.as_ref().map_or_else(|| whole(&self.scratch.nothing), Slice::binding)
             }
-            name => self.scratch.aux(name),
+            name => self.scratch.named(name),
         }
     }
 }
@@ -186,13 +167,8 @@ impl Recorder {
         ])?;
         context.scoped(|context| {
             let limits = &context.info.limits;
-            let variant = variant.unwrap_or_else(|| plan::default_variant(Algorithm::Radix, limits));
-            let passes = |payload| {
-                let shape = Shape::of(transform.element, payload);
-                let tuning = RadixTuning::of_any(shape, limits)?;
-                Ok::<_, Error>(Passes { shape, tuning, variant, transform })
-            };
-            let (sort, argsort) = (passes(payload)?, passes(true)?);
+            let kinds = Kinds::new(transform, payload, uses, variant, limits)?;
+            let sort = kinds.sort;
 
             let arguments = layout(device, "gpusort arguments", &[uniform(0, true), uniform(1, true)]);
             let pipelines = Pipelines::of_callers(arguments.clone(), cache.cloned());
@@ -248,9 +224,7 @@ impl Recorder {
                 identity: Arc::default(),
                 pipelines,
                 arguments,
-                uses,
-                sort,
-                argsort,
+                kinds,
                 finder,
                 selector,
                 prepare,
@@ -265,9 +239,8 @@ impl Recorder {
                 compiling: Duration::ZERO,
             };
             // Of any size, as pipelines do not depend on it.
-            recorder.compile(&recorder.sort.plan(2, &context.info)?)?;
-            if uses.argsort {
-                recorder.compile(&recorder.argsort.plan(2, &context.info)?)?;
+            for callers in [Some(sort), recorder.kinds.argsort].into_iter().flatten() {
+                recorder.compile(&callers.sort(2, limits)?)?;
             }
             Ok(Self { compiling: start.elapsed(), ..recorder })
         })
@@ -294,16 +267,8 @@ impl Recorder {
 
     /// A buffer of these words, to be read.
     pub(crate) fn words(&self, words: &[u32]) -> Result<wgpu::Buffer, Error> {
-        let bytes: &[u8] = bytemuck::cast_slice(words);
-        self.context.scoped(|context| {
-            let usage = wgpu::BufferUsages::STORAGE;
-            let buffer = context.buffer("gpusort offsets", bytes.len() as u64, usage, true)?;
-            let mut mapped = buffer.slice(..).get_mapped_range_mut().map_err(Error::device)?;
-            mapped.copy_from_slice(bytes);
-            drop(mapped);
-            buffer.unmap();
-            Ok(buffer)
-        })
+        let bytes = bytemuck::cast_slice(words);
+        self.context.scoped(|context| context.filled("gpusort offsets", bytes, wgpu::BufferUsages::STORAGE))
     }
 
     /// The most bytes of a slice that the device binds.
@@ -322,25 +287,25 @@ impl Recorder {
         scratch: &Scratch,
         sort: &Sort,
     ) -> Result<(), Error> {
-        let passes = if sort.keeps_keys { &self.argsort } else { &self.sort };
-        let planned = if sort.keeps_keys { scratch.argsort.as_ref() } else { Some(&scratch.sort) };
-        let planned = planned.ok_or_else(|| Error::lacks("room for an argsort"))?;
+        let (callers, planned) = if sort.keeps_keys {
+            let lacks = || Error::lacks("room for an argsort");
+            self.kinds.argsort.as_ref().zip(scratch.argsort.as_ref()).ok_or_else(lacks)?
+        } else {
+            (&self.kinds.sort, &scratch.sort)
+        };
         let takes_immediates = self.takes_immediates(sort);
-        let digits = passes.transform.digits();
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some("gpusort"),
-            timestamp_writes: None,
-        });
+        let digits = callers.transform.digits();
+        let mut pass = begin_pass(encoder, "gpusort");
         let mut dispatches = planned.plan.dispatches();
         if !takes_immediates {
             // Which clears, too.
-            self.record_prepare(&mut pass, scratch, planned, sort, digits);
+            self.record_prepare(&mut pass, scratch, planned, sort, digits)?;
             dispatches.next();
         }
         if sort.keeps_keys {
             self.record_copy(&mut pass, scratch, sort, takes_immediates, digits);
         }
-        self.record_passes(&mut pass, scratch, sort, passes, dispatches, takes_immediates)
+        self.record_passes(&mut pass, scratch, sort, callers, dispatches, takes_immediates)
     }
 
     /// Whether arguments can be immediates: the host knows the count, and slices begin where they
@@ -362,7 +327,7 @@ impl Recorder {
         pass: &mut wgpu::ComputePass<'_>,
         scratch: &Scratch,
         sort: &Sort,
-        &Passes { shape, transform, .. }: &Passes,
+        &Callers { shape, transform, .. }: &Callers,
         dispatches: impl Iterator<Item = &'a Dispatch>,
         takes_immediates: bool,
     ) -> Result<(), Error> {
@@ -411,13 +376,8 @@ impl Recorder {
         sort: &Sort,
         length: u32,
     ) -> Result<(), Error> {
-        let Passes { shape, transform, .. } = self.sort;
-        let limits = &self.context.info.limits;
-        let plan = Plan::of_callers_rows(sort.most / length, length, shape, limits, transform, sort.iota)?;
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some("gpusort rows"),
-            timestamp_writes: None,
-        });
+        let plan = self.kinds.sort.rows(sort.most / length, length, &self.context.info.limits, sort.iota)?;
+        let mut pass = begin_pass(encoder, "gpusort rows");
         let takes_immediates = self.plain_copy.is_some();
         let first_key = sort.keys.first();
         let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
@@ -426,10 +386,9 @@ impl Recorder {
             let group = bind_group(&self.context.device, "gpusort rows", &self.rows_layout, parameters);
             let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
             let host = [length_0, length_1, first_key, first_payload];
-            self.set_with_host_parameters(&mut pass, &self.prepare_rows, &group, sort.most, host);
-            pass.dispatch_workgroups(1, 1, 1);
+            self.dispatch_with_host_parameters(&mut pass, &self.prepare_rows, &group, 1, (sort.most, host))?;
         }
-        let slices = Slices { sort, scratch, payload: shape.payload };
+        let slices = Slices { sort, scratch, payload: self.kinds.sort.shape.payload };
         let mut recorded = Dispatches::new(self.device(), &slices, Side::Front);
         let arguments = [sort.most / length, length, first_key, first_payload];
         for dispatch in plan.dispatches() {
@@ -449,15 +408,15 @@ impl Recorder {
         planned: &Planned,
         sort: &Sort,
         digits: u32,
-    ) {
+    ) -> Result<(), Error> {
         let group = bind_group(
             &self.context.device,
             "gpusort prepare",
             &self.prepare_layout,
             [
                 (0, whole(&scratch.parameters)),
-                (1, scratch.aux("histograms")),
-                (2, scratch.aux("varying_bits")),
+                (1, scratch.named("histograms")),
+                (2, scratch.named("varying_bits")),
                 (3, whole(&planned.fixed)),
                 (4, self.count(sort)),
             ],
@@ -467,8 +426,7 @@ impl Recorder {
         let keeps = u32::from(sort.keeps_keys);
         let flags = u32::from(sort.iota) | keeps << 1 | keeps << 2;
         let host = [sort.keys.first(), first_payload, first_count, flags];
-        self.set_with_host_parameters(pass, &self.prepare, &group, sort.most, host);
-        pass.dispatch_workgroups(digits, 1, 1);
+        self.dispatch_with_host_parameters(pass, &self.prepare, &group, digits, (sort.most, host))
     }
 
     fn record_copy(
@@ -481,12 +439,11 @@ impl Recorder {
     ) {
         /// Workgroups that keep any device busy.
         const MOST: u32 = 1 << 14;
-        let Some(copies) = &scratch.copies else { return };
         let group = bind_group(
             &self.context.device,
             "gpusort copy",
             &self.copy_layout,
-            [(0, sort.keys.binding()), (1, whole(copies))],
+            [(0, sort.keys.binding()), (1, scratch.named("copied keys"))],
         );
         let words = u64::from(sort.most) * sort.keys.each / 4;
         if let Some(copy) = self.plain_copy.as_ref().filter(|_| takes_immediates) {
@@ -500,4 +457,8 @@ impl Recorder {
         let most = self.context.info.limits.workgroups_per_dimension.min(MOST);
         pass.dispatch_workgroups(words.div_ceil(256).min(most.into()) as u32, 1, 1);
     }
+}
+
+fn begin_pass<'a>(encoder: &'a mut wgpu::CommandEncoder, label: &str) -> wgpu::ComputePass<'a> {
+    encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes: None })
 }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use gpusort_planner::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
-use gpusort_planner::plan::{AuxBuffer, Plan, merged};
+use gpusort_planner::plan::{AuxBuffer, Callers, KeyTransform, Plan, merged};
+use gpusort_planner::{Limits, Variant};
 
 use super::segments::{self, segments_bytes};
-use super::{ALIGNMENT, ARGUMENTS, Passes, Recorder, SLICES};
+use super::{ALIGNMENT, ARGUMENTS, Recorder, SLICES};
 use crate::error::Error;
 use crate::gpu::bindings::{begin_of, bind_group, whole};
 
@@ -24,20 +25,15 @@ pub(crate) struct Uses {
 pub(crate) struct Scratch {
     owner: Arc<()>,
     pub(crate) capacity: u32,
-    pub(super) keys: wgpu::Buffer,
-    /// Where the keys of an argsort are; none if there are to be none.
-    pub(super) copies: Option<wgpu::Buffer>,
-    /// None where no sort has payload.
-    payload: Option<wgpu::Buffer>,
+    /// By name: `keys`; `copied keys`, those of an argsort; `positions`, where any sort has payload;
+    /// `segments`, as `segments.wgsl` has them; and what kernels have by their names.
+    buffers: Vec<(&'static str, wgpu::Buffer)>,
     /// A word, bound where there is nothing.
-    nothing: wgpu::Buffer,
-    aux_buffers: Vec<(&'static str, wgpu::Buffer)>,
+    pub(super) nothing: wgpu::Buffer,
     pub(super) parameters: wgpu::Buffer,
     pub(super) arguments: wgpu::BindGroup,
     pub(super) sort: Planned,
     pub(super) argsort: Option<Planned>,
-    /// What is known of segments, as `segments.wgsl` has it; none if there are to be none.
-    pub(super) segments: Option<wgpu::Buffer>,
     pub(crate) bytes: u64,
 }
 
@@ -49,52 +45,101 @@ pub(super) struct Planned {
 }
 
 impl Scratch {
-    pub(super) fn nothing(&self) -> wgpu::BufferBinding<'_> {
-        whole(&self.nothing)
+    /// The buffer of this name, if there is one.
+    pub(super) fn find(&self, name: &str) -> Option<&wgpu::Buffer> {
+        self.buffers.iter().find(|(known, _)| *known == name).map(|(_, buffer)| buffer)
     }
 
-    pub(super) fn payload(&self) -> wgpu::BufferBinding<'_> {
-        whole(self.payload.as_ref().unwrap_or(&self.nothing))
-    }
-
-    /// The buffer that kernels have by this name, if the plans have one.
-    pub(super) fn aux(&self, name: &str) -> wgpu::BufferBinding<'_> {
-        let found = self.aux_buffers.iter().find(|(known, _)| *known == name);
-        whole(found.map_or(&self.nothing, |(_, buffer)| buffer))
+    /// The same, or nothing.
+    pub(super) fn named(&self, name: &str) -> wgpu::BufferBinding<'_> {
+        whole(self.find(name).unwrap_or(&self.nothing))
     }
 }
 
-/// Bytes of its buffers.
-struct Sizes {
-    keys: u64,
-    copies: Option<u64>,
-    payload: Option<u64>,
-    parameters: u64,
-    segments: Option<u64>,
-    fixed: u64,
-    aux_buffers: Vec<(&'static str, u64)>,
-}
-
-impl Sizes {
-    fn sum(&self) -> u64 {
-        let some = [self.copies, self.payload, self.segments];
-        let aux_buffers = self.aux_buffers.iter().map(|&(_, bytes)| bytes);
-        let all = some.into_iter().flatten().chain(aux_buffers);
-        self.keys + self.parameters + self.fixed + NOTHING + all.sum::<u64>()
-    }
+/// The sorts of one kind, and what else memory is for.
+pub(super) struct Kinds {
+    pub(super) sort: Callers,
+    /// If there are to be any.
+    pub(super) argsort: Option<Callers>,
+    has_segments: bool,
 }
 
 /// The plans for the most elements.
 struct Plans {
     sort: Plan,
     argsort: Option<Plan>,
-    segments: Option<Plan>,
+    /// The buffers that they need, with the bytes of each.
+    buffers: Vec<(&'static str, u64)>,
+    /// Bytes of all memory.
+    bytes: u64,
 }
 
-impl Plans {
-    fn all(&self) -> impl Iterator<Item = &Plan> {
-        [Some(&self.sort), self.argsort.as_ref(), self.segments.as_ref()].into_iter().flatten()
+impl Kinds {
+    pub(super) fn new(
+        transform: KeyTransform,
+        payload: bool,
+        uses: Uses,
+        variant: Option<Variant>,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let callers = |payload| Callers::new(transform, payload, variant, limits);
+        let argsort = uses.argsort.then(|| callers(true)).transpose()?;
+        Ok(Self { sort: callers(payload)?, argsort, has_segments: uses.segments })
     }
+
+    fn parameter_bytes(&self) -> u64 {
+        u64::from(self.sort.transform.digits() + 3 + segments::MOST_GROUPS) * ALIGNMENT
+    }
+
+    fn plans(&self, capacity: u32, limits: &Limits) -> Result<Plans, Error> {
+        let sort = self.sort.sort(capacity, limits)?;
+        let argsort = self.argsort.map(|argsort| argsort.sort(capacity, limits)).transpose()?;
+        let segments = || self.sort.segments(capacity, limits, false, false);
+        let segments = self.has_segments.then(segments).transpose()?;
+        let all = || [Some(&sort), argsort.as_ref(), segments.as_ref()].into_iter().flatten();
+
+        let elements = u64::from(all().map(Plan::other_room).max().unwrap_or(0));
+        let keys = elements * sort.shape().key_bytes();
+        let mut buffers = vec![("keys", keys)];
+        buffers.extend(argsort.is_some().then_some(("copied keys", keys)));
+        buffers.extend(all().any(|plan| plan.shape().payload).then_some(("positions", 4 * elements)));
+        buffers.extend(segments.as_ref().map(|plan| ("segments", segments_bytes(plan.n(), limits))));
+        let aux_buffers = merged(all().flat_map(Plan::aux_buffers).copied()).into_iter();
+        let aux_buffers = aux_buffers.map(|(AuxBuffer { name, .. }, words)| (name, 4 * words));
+        // These are bound from elsewhere.
+        buffers.extend(
+            aux_buffers.filter(|(name, _)| ![SEGMENT_LIST.name, SEGMENT_OFFSETS.name].contains(name)),
+        );
+        // What finds segments binds these also where so few elements have none for them.
+        for (AuxBuffer { name, .. }, least) in [(SEGMENT_TILES, 16), (SEGMENT_CLASSES, 256)] {
+            if segments.is_some() && !buffers.iter().any(|(known, _)| *known == name) {
+                buffers.push((name, least));
+            }
+        }
+        if self.sort.top(1, sort.n(), limits).is_ok_and(|plan| plan.is_some()) {
+            buffers.extend(Select::ROOM);
+        }
+        let fixed = 16 * (1 + u64::from(argsort.is_some()));
+        let bytes = buffers.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        let bytes = bytes + NOTHING + self.parameter_bytes() + fixed;
+        Ok(Plans { sort, argsort, buffers, bytes })
+    }
+}
+
+/// The most bytes that memory for sorts of up to `capacity` such elements takes on any device.
+pub(crate) fn most_bytes(
+    transform: KeyTransform,
+    payload: bool,
+    uses: Uses,
+    capacity: u32,
+) -> Result<u64, Error> {
+    // Tiles are smallest there, and what is kept of each is the same everywhere.
+    let limits = Limits { binding_bytes: u64::MAX, buffer_bytes: u64::MAX, ..Limits::WEBGPU };
+    let bytes = |variant| {
+        let kinds = Kinds::new(transform, payload, uses, Some(variant), &limits)?;
+        kinds.plans(capacity, &limits).map(|plans| plans.bytes)
+    };
+    Ok(bytes(Variant::Onesweep)?.max(bytes(Variant::ReduceScan)?))
 }
 
 impl Recorder {
@@ -105,93 +150,82 @@ impl Recorder {
 
     /// Bytes of [`Self::scratch`].
     pub(crate) fn scratch_bytes(&self, capacity: u32) -> Result<u64, Error> {
-        Ok(self.sizes(&self.plans(capacity)?).sum())
-    }
-
-    fn plans(&self, capacity: u32) -> Result<Plans, Error> {
-        let plan = |passes: &Passes| passes.plan(capacity, &self.context.info);
-        let segments = || self.sort.segments_plan(capacity, &self.context.info, (false, false));
-        Ok(Plans {
-            sort: plan(&self.sort)?,
-            argsort: self.uses.argsort.then(|| plan(&self.argsort)).transpose()?,
-            segments: self.uses.segments.then(segments).transpose()?,
-        })
-    }
-
-    /// What these plans need.
-    fn sizes(&self, plans: &Plans) -> Sizes {
-        let shape = plans.sort.shape();
-        let elements = u64::from(plans.all().map(Plan::other_room).max().unwrap_or(0));
-        let keys = elements * shape.key_bytes();
-        let has_payload = plans.all().any(|plan| plan.shape().payload);
-        let aux_buffers = merged(plans.all().flat_map(Plan::aux_buffers).copied()).into_iter();
-        let aux_buffers = aux_buffers.map(|(AuxBuffer { name, .. }, words)| (name, 4 * words));
-        // These are bound from elsewhere.
-        let aux_buffers =
-            aux_buffers.filter(|(name, _)| ![SEGMENT_LIST.name, SEGMENT_OFFSETS.name].contains(name));
-        let mut aux_buffers: Vec<_> = aux_buffers.collect();
-        // What finds segments binds these also where so few elements have none for them.
-        for (AuxBuffer { name, .. }, least) in [(SEGMENT_TILES, 16), (SEGMENT_CLASSES, 256)] {
-            if plans.segments.is_some() && !aux_buffers.iter().any(|(known, _)| *known == name) {
-                aux_buffers.push((name, least));
-            }
-        }
-        if Plan::of_callers_top(1, plans.sort.n(), shape, &self.context.info.limits, self.sort.transform)
-            .is_ok_and(|plan| plan.is_some())
-        {
-            aux_buffers.extend(Select::ROOM);
-        }
-        let slots = self.sort.transform.digits() + 3 + segments::MOST_GROUPS;
-        let bytes = |plan: &Plan| segments_bytes(plan.n(), &self.context.info.limits);
-        Sizes {
-            keys,
-            copies: plans.argsort.as_ref().map(|_| keys),
-            payload: has_payload.then_some(elements * 4),
-            parameters: u64::from(slots) * ALIGNMENT,
-            segments: plans.segments.as_ref().map(bytes),
-            fixed: 16 * (1 + u64::from(plans.argsort.is_some())),
-            aux_buffers,
-        }
+        self.kinds.plans(capacity, &self.context.info.limits).map(|plans| plans.bytes)
     }
 
     /// Memory for sorts of up to `capacity` elements.
     pub(crate) fn scratch(&self, capacity: u32) -> Result<Scratch, Error> {
         self.context.scoped(|context| {
-            let plans = self.plans(capacity)?;
-            let sizes = self.sizes(&plans);
-            let storage = wgpu::BufferUsages::STORAGE;
+            let plans = self.kinds.plans(capacity, &context.info.limits)?;
+            let (storage, uniform) = (wgpu::BufferUsages::STORAGE, wgpu::BufferUsages::UNIFORM);
             let buffer = |name, bytes| context.buffer(&format!("gpusort {name}"), bytes, storage, false);
-            let uniform = wgpu::BufferUsages::UNIFORM;
-            let parameters =
-                context.buffer("gpusort parameters", sizes.parameters, storage | uniform, false)?;
-            let planned = |passes: &Passes, plan: Plan| {
-                let chunk = passes.tuning.chunk(plan.n());
-                let fixed = [capacity, passes.tuning.tile.size(), chunk, passes.transform.digits()];
+            let named = |&(name, bytes): &(&'static str, u64)| Ok((name, buffer(name, bytes)?));
+            let bytes = self.kinds.parameter_bytes();
+            let parameters = context.buffer("gpusort parameters", bytes, storage | uniform, false)?;
+            let planned = |callers: &Callers, plan: Plan| {
+                let chunk = callers.tuning.chunk(plan.n());
+                let fixed = [capacity, callers.tuning.tile.size(), chunk, callers.transform.digits()];
                 let fixed = context.filled("gpusort fixed", bytemuck::cast_slice(&fixed), uniform)?;
                 Ok::<_, Error>(Planned { plan, fixed })
             };
+            let argsort = self.kinds.argsort.as_ref().zip(plans.argsort);
             Ok(Scratch {
                 owner: Arc::clone(&self.identity),
                 capacity,
-                keys: buffer("keys", sizes.keys)?,
-                copies: sizes.copies.map(|bytes| buffer("copied keys", bytes)).transpose()?,
-                payload: sizes.payload.map(|bytes| buffer("positions", bytes)).transpose()?,
-                nothing: buffer("nothing", NOTHING)?,
-                aux_buffers: (sizes.aux_buffers.iter())
-                    .map(|&(name, bytes)| Ok((name, buffer(name, bytes)?)))
-                    .collect::<Result<_, Error>>()?,
                 arguments: bind_group(
                     &context.device,
                     "gpusort arguments",
                     &self.arguments,
                     [(0, begin_of(&parameters, ARGUMENTS)), (1, begin_of(&parameters, SLICES))],
                 ),
+                sort: planned(&self.kinds.sort, plans.sort)?,
+                argsort: argsort.map(|(callers, plan)| planned(callers, plan)).transpose()?,
+                buffers: plans.buffers.iter().map(named).collect::<Result<_, Error>>()?,
+                nothing: buffer("nothing", NOTHING)?,
                 parameters,
-                sort: planned(&self.sort, plans.sort)?,
-                argsort: plans.argsort.map(|plan| planned(&self.argsort, plan)).transpose()?,
-                segments: sizes.segments.map(|bytes| buffer("segments", bytes)).transpose()?,
-                bytes: sizes.sum(),
+                bytes: plans.bytes,
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gpusort_planner::Subgroups;
+    use gpusort_planner::key::ElementType;
+
+    use super::*;
+
+    #[test]
+    fn no_device_takes_more_than_the_most() {
+        let subgroups = |smallest, largest, barrier| Some(Subgroups { smallest, largest, barrier });
+        let subgroups = [None, subgroups(4, 128, false), subgroups(8, 8, true), subgroups(32, 32, true)];
+        let limits = subgroups.into_iter().flat_map(|subgroups| {
+            [(16, false), (16, true), (32, false), (48, true), (64, false)].map(
+                |(kilobytes, fifo_dispatch)| {
+                    let workgroup_bytes = kilobytes << 10;
+                    Limits { subgroups, workgroup_bytes, fifo_dispatch, ..Limits::TYPICAL }
+                },
+            )
+        });
+        let limits: Vec<Limits> = limits.collect();
+        let uses = [(false, false), (true, false), (false, true), (true, true)];
+        for (element, bits) in [(ElementType::U32, 32), (ElementType::F64, 64)] {
+            let transform = KeyTransform { element, descending: false, begin: 0, bits };
+            for (payload, (argsort, segments)) in
+                [false, true].into_iter().flat_map(|it| uses.map(|uses| (it, uses)))
+            {
+                let uses = Uses { argsort, segments };
+                for capacity in [1, 2, 1000, 70_001, 1 << 20, 3_333_333, 1 << 24] {
+                    let most = most_bytes(transform, payload, uses, capacity).unwrap();
+                    for limits in &limits {
+                        let kinds = Kinds::new(transform, payload, uses, None, limits).unwrap();
+                        let bytes = kinds.plans(capacity, limits).unwrap().bytes;
+                        let what = format!("{element:?} {payload} {uses:?} {capacity} {limits:?}");
+                        assert!(bytes <= most, "{bytes} of {most}: {what}");
+                    }
+                }
+            }
+        }
     }
 }

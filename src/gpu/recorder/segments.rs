@@ -9,12 +9,11 @@
 use std::fmt::Write;
 
 use gpusort_planner::Limits;
-use gpusort_planner::kernels::{FIRST_CLASS_LOG2, Grid, most_segments};
-use gpusort_planner::plan::Plan;
+use gpusort_planner::kernels::{FIRST_CLASS_LOG2, constants, most_segments};
+use gpusort_planner::plan::{Callers, Plan};
 use gpusort_shaders::wgsl;
 
-use super::{Passes, Recorder, Scratch, Slice, Sort, host};
-use crate::device::AdapterInfo;
+use super::{Recorder, Scratch, Slice, Sort, begin_pass, host};
 use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 
@@ -34,7 +33,7 @@ fn most_long(n: u32, limits: &Limits) -> u32 {
 }
 
 /// Bytes of what is known of segments in so many elements.
-pub(crate) fn segments_bytes(n: u32, limits: &Limits) -> u64 {
+pub(super) fn segments_bytes(n: u32, limits: &Limits) -> u64 {
     4 * (u64::from(BEGINS) + u64::from(EACH) * u64::from(most_long(n, limits)))
 }
 
@@ -60,7 +59,7 @@ pub(super) struct Finder {
 impl Finder {
     pub(super) fn new(
         device: &wgpu::Device,
-        passes: &Passes,
+        callers: &Callers,
         limits: &Limits,
         bytes: &wgpu::BindGroupLayout,
         cache: Option<&wgpu::PipelineCache>,
@@ -76,18 +75,16 @@ impl Finder {
         array("TILE_LOG2S", &mut classes().map(|(tile, _)| tile.log2()));
         array("GROUP_FIRSTS", &mut groups.iter().map(|(_, group)| group.log2.0 - FIRST_CLASS_LOG2));
         array("GROUPS", &mut classes().map(|(_, group)| group.number));
-        for (name, number) in [
-            ("TILE", passes.tuning.tile.size()),
-            ("DIGITS", passes.transform.digits()),
+        text += &constants(&[
+            ("TILE", callers.tuning.tile.size()),
+            ("DIGITS", callers.transform.digits()),
             ("LONGEST", Plan::longest_row(limits)),
             ("CLASSES", classes().count() as u32),
             ("GROUP_COUNT", groups.len() as u32),
             ("FIRST_CLASS_LOG2", FIRST_CLASS_LOG2),
             ("BEGINS", BEGINS),
             ("EACH", EACH),
-        ] {
-            let _ = writeln!(text, "const {name} = {number}u;");
-        }
+        ]);
         text += &host::text();
         text += wgsl("callers/segments");
         let of_all = [storage(0, false), storage(1, false), storage(2, true), storage(3, false)];
@@ -106,19 +103,6 @@ impl Finder {
     }
 }
 
-impl Passes {
-    /// The passes for segments in so many elements.
-    pub(super) fn segments_plan(
-        &self,
-        n: u32,
-        info: &AdapterInfo,
-        (iota, are_long): (bool, bool),
-    ) -> Result<Plan, Error> {
-        let Self { shape, tuning, transform, .. } = self;
-        Ok(Plan::of_callers_segments(n, *shape, &info.limits, tuning, *transform, (iota, are_long))?)
-    }
-}
-
 impl Recorder {
     /// Records sorts of segments.
     ///
@@ -134,15 +118,12 @@ impl Recorder {
         ranges: Ranges,
     ) -> Result<(), Error> {
         let lacks = || Error::lacks("room for segments");
-        let (finder, found) = self.finder.as_ref().zip(scratch.segments.as_ref()).ok_or_else(lacks)?;
+        let (finder, found) = self.finder.as_ref().zip(scratch.find("segments")).ok_or_else(lacks)?;
         let are_long = matches!(ranges, Ranges::Long(_));
-        let plan = self.sort.segments_plan(sort.most, &self.context.info, (sort.iota, are_long))?;
+        let plan = self.kinds.sort.segments(sort.most, &self.context.info.limits, sort.iota, are_long)?;
         self.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
         let limits = &self.context.info.limits;
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some("gpusort segments"),
-            timestamp_writes: None,
-        });
+        let mut pass = begin_pass(encoder, "gpusort segments");
         let device = &self.context.device;
         let n = sort.most;
         let filled = bind_group(
@@ -151,21 +132,23 @@ impl Recorder {
             &finder.filled,
             [
                 (0, whole(found)),
-                (4, scratch.aux("segment_tiles")),
-                (5, scratch.aux("histograms")),
-                (6, scratch.aux("varying_bits")),
+                (4, scratch.named("segment_tiles")),
+                (5, scratch.named("histograms")),
+                (6, scratch.named("varying_bits")),
                 (7, whole(&scratch.parameters)),
-                (8, scratch.aux("segment_classes")),
+                (8, scratch.named("segment_classes")),
             ],
         );
+        let mut dispatch = |pipeline: &_, group: &_, workgroups, host| {
+            self.dispatch_with_host_parameters(&mut pass, pipeline, group, workgroups, (n, host))
+        };
         let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
         let iota = u32::from(sort.iota);
         let first_offset = match ranges {
             Ranges::Long(length) => {
                 let host = length.to_le_bytes().map(u32::from);
-                self.set_with_host_parameters(&mut pass, &finder.number_rows, &filled, n, host);
-                let rows = sort.most / length.max(1);
-                self.dispatch(&mut pass, rows.div_ceil(WORKGROUP).max(1))?;
+                let workgroups = (n / length.max(1)).div_ceil(WORKGROUP).max(1);
+                dispatch(&finder.number_rows, &filled, workgroups, host)?;
                 0
             }
             Ranges::Offsets(offsets) => {
@@ -176,38 +159,28 @@ impl Recorder {
                     &finder.found,
                     [
                         (0, whole(found)),
-                        (1, whole(&scratch.keys)),
+                        (1, scratch.named("keys")),
                         (2, offsets.binding()),
-                        (3, positions.map_or_else(|| scratch.nothing(), Slice::binding)),
+                        (3, positions.map_or_else(|| whole(&scratch.nothing), Slice::binding)),
                     ],
                 );
-                self.set_with_host_parameters(&mut pass, &finder.begin, &group, n, [0; 4]);
-                pass.dispatch_workgroups(1, 1, 1);
+                dispatch(&finder.begin, &group, 1, [0; 4])?;
                 let host = [offsets.first(), first_payload, iota, 0];
-                self.set_with_host_parameters(&mut pass, &finder.classify, &group, n, host);
                 let segments = u32::try_from(offsets.len - 1).unwrap_or(u32::MAX);
-                self.dispatch(&mut pass, segments.div_ceil(WORKGROUP).max(1))?;
+                dispatch(&finder.classify, &group, segments.div_ceil(WORKGROUP).max(1), host)?;
                 offsets.first()
             }
         };
         let host = [first_offset, sort.keys.first(), first_payload, iota];
-        self.set_with_host_parameters(&mut pass, &finder.fill, &filled, n, host);
-        self.dispatch(&mut pass, most_long(sort.most, limits).max(1))?;
+        dispatch(&finder.fill, &filled, most_long(n, limits).max(1), host)?;
         let offsets = if let Ranges::Offsets(offsets) = ranges { Some(offsets) } else { None };
         self.record_passes(
             &mut pass,
             scratch,
             &Sort { offsets, ..*sort },
-            &self.sort,
+            &self.kinds.sort,
             plan.dispatches(),
             false,
         )
-    }
-
-    /// Dispatches at least so many workgroups.
-    fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, workgroups: u32) -> Result<(), Error> {
-        let grid = Grid::new(workgroups.into(), &self.context.info.limits)?;
-        pass.dispatch_workgroups(grid.x, grid.y, 1);
-        Ok(())
     }
 }

@@ -6,13 +6,11 @@
 //! sort         of these k, as of any others
 //! ```
 
-use std::fmt::Write;
-
-use gpusort_planner::kernels::{PipelineKey, Select};
-use gpusort_planner::plan::{Dispatch, Plan};
+use gpusort_planner::kernels::{PipelineKey, Select, constants};
+use gpusort_planner::plan::{Callers, Dispatch};
 use gpusort_shaders::wgsl;
 
-use super::{Passes, Recorder, Scratch, Slice, Sort, host};
+use super::{Recorder, Scratch, Slice, Sort, begin_pass, host};
 use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 
@@ -24,20 +22,17 @@ pub(super) struct Selector {
 }
 
 impl Selector {
-    /// For elements such as those of these passes.
+    /// For such elements.
     pub(super) fn new(
         device: &wgpu::Device,
-        passes: &Passes,
+        callers: &Callers,
         bytes: &wgpu::BindGroupLayout,
         cache: Option<&wgpu::PipelineCache>,
     ) -> Self {
         let layout = layout(device, "gpusort top", &[storage(0, false), storage(1, true)]);
-        let mut text = Select::constants();
-        for (name, number) in
-            [("DIGITS", Select::digits(passes.transform.bits)), ("SLICES", passes.transform.digits())]
-        {
-            let _ = writeln!(text, "const {name} = {number}u;");
-        }
+        let own =
+            [("DIGITS", Select::digits(callers.transform.bits)), ("SLICES", callers.transform.digits())];
+        let mut text = Select::constants() + &constants(&own);
         text += &host::text();
         text += wgsl("callers/prepare_top");
         let kernel = |name| pipeline(device, name, text.clone(), &[Some(&layout), Some(bytes)], cache);
@@ -58,18 +53,13 @@ impl Recorder {
         sort: &Sort,
         k: u32,
     ) -> Result<(), Error> {
-        let Passes { shape, transform, .. } = self.sort;
-        let limits = &self.context.info.limits;
-        let Some(plan) = Plan::of_callers_top(k, sort.most, shape, limits, transform)? else {
+        let Some(plan) = self.kinds.sort.top(k, sort.most, &self.context.info.limits)? else {
             return self.record(encoder, scratch, sort);
         };
         let takes_immediates = self.takes_immediates(sort);
         let as_recorded = |key: PipelineKey| if takes_immediates { key } else { key.of_slices() };
         self.make(plan.distinct_dispatches().map(Dispatch::pipeline).map(as_recorded))?;
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some("gpusort top"),
-            timestamp_writes: None,
-        });
+        let mut pass = begin_pass(encoder, "gpusort top");
         if !takes_immediates {
             let Selector { prepare, want, layout } = &self.selector;
             let buffers = [(0, whole(&scratch.parameters)), (1, self.count(sort))];
@@ -77,12 +67,10 @@ impl Recorder {
             let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
             let first_count = sort.count.as_ref().map_or(0, Slice::first);
             let host = [sort.keys.first(), first_payload, first_count, sort.iota.into()];
-            self.set_with_host_parameters(&mut pass, prepare, &group, sort.most, host);
-            pass.dispatch_workgroups(1, 1, 1);
-            self.set_with_host_parameters(&mut pass, want, &group, k, [0; 4]);
-            pass.dispatch_workgroups(1, 1, 1);
+            self.dispatch_with_host_parameters(&mut pass, prepare, &group, 1, (sort.most, host))?;
+            self.dispatch_with_host_parameters(&mut pass, want, &group, 1, (k, [0; 4]))?;
         }
-        self.record_passes(&mut pass, scratch, sort, &self.sort, plan.dispatches(), takes_immediates)?;
+        self.record_passes(&mut pass, scratch, sort, &self.kinds.sort, plan.dispatches(), takes_immediates)?;
         drop(pass);
         // Positions are there.
         let sort = Sort {

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use gpusort_planner::plan::{Dispatch, Held};
+use gpusort_planner::kernels::{REGISTERS, WORKGROUP};
+use gpusort_planner::plan::Dispatch;
 
 use super::colours::{self, TINTS};
 use super::motion::{Motion, Path};
@@ -198,9 +199,9 @@ impl<'a> Diagram<'a> {
         }
         let tiles = || trace.plan.distinct_dispatches().filter_map(|it| it.kernel().tiles());
         let held = |held| tiles().any(|tiles| tiles.held == held);
-        let place = match (held(Held::Registers), held(Held::Workgroup)) {
-            (true, _) => "registers",
-            (false, true) => "workgroup memory",
+        let place = match (held(REGISTERS), held(WORKGROUP)) {
+            (true, _) => REGISTERS,
+            (false, true) => WORKGROUP,
             _ => return words,
         };
         words + &format!(" Tints are tiles: a workgroup has one to itself, in {place}, until the pass ends.")

@@ -14,10 +14,7 @@
 use gpusort_shaders::wgsl;
 
 use super::segments::{self, FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS};
-use super::{
-    Access, Arguments, AuxBuffer, AuxContents, CpuReference, FusedTile, Kernel, KernelSpec, Keys, Launch,
-    Module, Shape,
-};
+use super::{Access, Arguments, AuxBuffer, FusedTile, Kernel, KernelSpec, Keys, Launch, Module, Shape};
 use crate::error::{Error, at_most, possible, within};
 use crate::item::Item;
 use crate::limits::Limits;
@@ -53,97 +50,75 @@ impl Group {
     }
 }
 
-/// Which rows there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Which {
-    /// All, of this length.
-    Equal(u32),
-    /// Those that the device has listed.
-    Listed(Group),
-}
-
 /// Rows in tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Batch {
     tile: FusedTile,
     /// Places of the smallest row in a tile, as a power of two.
     row_log2: u32,
-    which: Which,
+    /// The length of all; of no matter where they are listed.
+    length: u32,
+    /// The rows that the device has listed, if it is these.
+    pub(super) group: Option<Group>,
     /// Whether the payload is written as iota (the position in the row), not moved.
     iota: bool,
 }
 
 impl Batch {
-    /// Rows of this many elements. Positions are numbered from 0 in each.
+    /// Rows of this many elements. With `iota` positions are numbered from 0 in each, else the
+    /// payload is moved.
     ///
     /// # Errors
     ///
     /// Rows without elements, or that are longer than the tile; a tile in parts.
-    pub fn new(tile: FusedTile, length: u32) -> Result<Self, Error> {
+    pub fn new(tile: FusedTile, length: u32, iota: bool) -> Result<Self, Error> {
         within("elements in a row", length, 1..=1 << tile.log2())?;
-        Self::of(tile, length.next_power_of_two().ilog2(), Which::Equal(length))
+        Self::of(tile, length.next_power_of_two().ilog2(), length, None, iota)
     }
 
-    /// Segments of these classes. Positions are numbered from 0 in each.
+    /// Segments of these classes; as rows otherwise.
     ///
     /// # Errors
     ///
     /// As for [`Self::new`]; rows that an invocation holds several of.
-    pub fn listed(tile: FusedTile, group: Group) -> Result<Self, Error> {
+    pub fn listed(tile: FusedTile, group: Group, iota: bool) -> Result<Self, Error> {
         let (first, last) = group.log2;
         within("elements in the longest row, as a power of two,", last, first..=tile.log2())?;
         within("elements of an invocation, as a power of two,", tile.elements_log2(), 0..=first)?;
-        Self::of(tile, first, Which::Listed(group))
+        Self::of(tile, first, 0, Some(group), iota)
     }
 
-    fn of(tile: FusedTile, row_log2: u32, which: Which) -> Result<Self, Error> {
+    fn of(
+        tile: FusedTile,
+        row_log2: u32,
+        length: u32,
+        group: Option<Group>,
+        iota: bool,
+    ) -> Result<Self, Error> {
         within("parts of a tile of rows, as a power of two,", tile.parts_log2(), 0..=0)?;
         within("elements in a row, as a power of two,", row_log2, 0..=tile.log2())?;
-        Ok(Self { tile, row_log2, which, iota: true })
-    }
-
-    /// The same for words of the caller's own.
-    #[must_use]
-    pub fn carrying(self) -> Self {
-        Self { iota: false, ..self }
-    }
-
-    /// The group, where rows are listed.
-    pub(super) fn group(self) -> Option<Group> {
-        match self.which {
-            Which::Equal(_) => None,
-            Which::Listed(group) => Some(group),
-        }
+        Ok(Self { tile, row_log2, length, group, iota })
     }
 
     /// Tiles of so many elements, at most.
     fn most_tiles(self, count: u32) -> u64 {
         let tiles = |rows: u32, log2: u32| u64::from(rows).div_ceil(1_u64 << (self.tile.log2() - log2));
-        match self.which {
-            Which::Equal(length) => tiles(count / length.max(1), self.row_log2),
-            Which::Listed(group) => group
-                .classes()
-                .map(|log2| tiles(Group::most(log2, count), log2))
-                .sum::<u64>()
-                .min(MOST_LISTED),
-        }
+        let Some(group) = self.group else { return tiles(count / self.length.max(1), self.row_log2) };
+        let listed = group.classes().map(|log2| tiles(Group::most(log2, count), log2));
+        listed.sum::<u64>().min(MOST_LISTED)
     }
 }
 
 impl KernelSpec for Batch {
     fn check(&self, _: Shape, limits: &Limits) -> Result<(), Error> {
         // Beside the tile there is where listed rows begin and end.
-        let rows = if self.group().is_some() { 8 << (self.tile.log2() - self.row_log2) } else { 0 };
+        let rows = if self.group.is_some() { 8 << (self.tile.log2() - self.row_log2) } else { 0 };
         at_most([("bytes of workgroup memory", self.tile.workgroup_bytes() + rows, limits.workgroup_bytes)])?;
         self.tile.keep_to(limits)
     }
 
     fn launch(&self, count: u32, shape: Shape, _: &Limits) -> Launch {
-        Launch {
-            workgroup_size: 1 << self.tile.invocations_log2(),
-            workgroups: self.most_tiles(count),
-            bytes_moved: u64::from(count) * 2 * shape.bytes(),
-        }
+        Launch::of_all(1 << self.tile.invocations_log2(), self.most_tiles(count), count, shape)
     }
 
     /// In bounds since loads are of elements of rows that there are, or of one that there is; and
@@ -151,14 +126,13 @@ impl KernelSpec for Batch {
     /// that were taken in the tile, or at that one. Rows that are listed lie in the array, since
     /// only those are listed, and have no element in common.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
-        if let Which::Equal(length) = self.which {
-            possible([("rows are not whole", !count.is_multiple_of(length.max(1)))])?;
-        }
+        let are_whole = self.group.is_some() || count.is_multiple_of(self.length.max(1));
+        possible([("rows are not whole", !are_whole)])?;
         Access::from_start(first, count)
     }
 
     fn aux_buffers(&self) -> &'static [AuxBuffer] {
-        if self.group().is_some() { &[SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_CLASSES] } else { &[] }
+        if self.group.is_some() { &[SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_CLASSES] } else { &[] }
     }
 
     fn aux_words(&self, aux: &AuxBuffer, _: u32) -> u64 {
@@ -166,11 +140,8 @@ impl KernelSpec for Batch {
     }
 
     fn without_arguments(&self) -> Kernel {
-        let which = match self.which {
-            Which::Equal(_) => Which::Equal(0),
-            Which::Listed(group) => Which::Listed(Group { number: 0, ..group }),
-        };
-        Kernel::Batch(Self { which, ..*self })
+        let group = self.group.map(|group| Group { number: 0, ..group });
+        Kernel::Batch(Self { length: 0, group, ..*self })
     }
 
     fn module(&self, shape: Shape, _: Keys) -> Module {
@@ -180,7 +151,7 @@ impl KernelSpec for Batch {
             vec![
                 ("ROW_LOG2", self.row_log2),
                 ("FIRST_CLASS", self.row_log2.saturating_sub(FIRST_CLASS_LOG2)),
-                ("CLASSES", self.group().map_or(0, |group| group.classes().count() as u32)),
+                ("CLASSES", self.group.map_or(0, |group| group.classes().count() as u32)),
                 ("SORTED_LOG2", self.row_log2.min(elements_log2)),
                 ("IOTA", self.iota.into()),
             ],
@@ -191,10 +162,7 @@ impl KernelSpec for Batch {
             wgsl("fused"),
             wgsl("fused_stages"),
             wgsl("batch"),
-            match self.which {
-                Which::Equal(_) => wgsl("batch_equal"),
-                Which::Listed(_) => wgsl("batch_listed"),
-            },
+            wgsl(if self.group.is_some() { "batch_listed" } else { "batch_equal" }),
             own,
         ]
         .concat();
@@ -203,27 +171,20 @@ impl KernelSpec for Batch {
 
     fn arguments(&self, _: u32, count: u32, _: u32) -> Arguments {
         let (key, position) = (("first_key", 0), ("first_payload", 0));
-        match self.which {
-            Which::Equal(length) => {
-                [("rows", count / length.max(1)), ("length", length), key, position].into()
-            }
-            Which::Listed(_) => {
-                [("tiles", self.most_tiles(count) as u32), ("first_offset", 0), key, position].into()
-            }
+        if self.group.is_some() {
+            [("tiles", self.most_tiles(count) as u32), ("first_offset", 0), key, position].into()
+        } else {
+            [("rows", count / self.length.max(1)), ("length", self.length), key, position].into()
         }
     }
-}
 
-impl CpuReference for Batch {
-    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, _: T) {
-        match self.which {
-            Which::Equal(length) => elements.chunks_mut(length as usize).for_each(<[T]>::sort),
-            Which::Listed(Group { log2: (first, last), .. }) => {
-                for range in segments::ranges(aux_buffers, elements.len()) {
-                    if (segments::longer_than(first) as usize + 1..=1 << last).contains(&range.len()) {
-                        elements[range].sort();
-                    }
-                }
+    fn interpret<T: Item>(&self, elements: &mut [T], offsets: &[u32], _: T) {
+        let Some(Group { log2: (first, last), .. }) = self.group else {
+            return elements.chunks_mut(self.length as usize).for_each(<[T]>::sort);
+        };
+        for range in segments::ranges(offsets, elements.len()) {
+            if (segments::longer_than(first) as usize + 1..=1 << last).contains(&range.len()) {
+                elements[range].sort();
             }
         }
     }

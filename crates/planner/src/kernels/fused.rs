@@ -21,12 +21,11 @@ use gpusort_shaders::wgsl;
 
 use super::last_swap::LAST_SWAP;
 use super::{
-    Access, Arguments, AuxBuffer, AuxContents, CpuReference, Held, Kernel, KernelSpec, Keys, Launch, Module,
-    Shape, Tiles,
+    Access, Arguments, AuxBuffer, Kernel, KernelSpec, Keys, Launch, Module, REGISTERS, Shape, Tiles,
 };
 use crate::error::{Error, at_most, possible, within};
-use crate::item::Item;
 use crate::limits::Limits;
+use crate::names::getters;
 use crate::network::{self, Step};
 
 /// How a tile is divided among the invocations of a workgroup.
@@ -37,6 +36,15 @@ pub struct FusedTile {
     elements_log2: u32,
     parts_log2: u32,
 }
+
+getters! { FusedTile {
+    /// Elements in each invocation's registers, as a power of two.
+    elements_log2: u32,
+    /// Invocations in a workgroup, as a power of two.
+    invocations_log2: u32,
+    /// Parts of the tile that take turns in workgroup memory, as a power of two.
+    parts_log2: u32,
+} }
 
 impl FusedTile {
     /// Two elements, which one invocation holds.
@@ -58,24 +66,6 @@ impl FusedTile {
         at_most([(what, u64::from(parts_log2) + 1, elements_log2.into())])?;
         possible([("one invocation has a tile in parts", parts_log2 > 0 && invocations_log2 == 0)])?;
         Ok(Self { invocations_log2, elements_log2, parts_log2 })
-    }
-
-    /// Elements in each invocation's registers, as a power of two.
-    #[must_use]
-    pub fn elements_log2(self) -> u32 {
-        self.elements_log2
-    }
-
-    /// Invocations in a workgroup, as a power of two.
-    #[must_use]
-    pub fn invocations_log2(self) -> u32 {
-        self.invocations_log2
-    }
-
-    /// Parts of the tile that take turns in workgroup memory, as a power of two.
-    #[must_use]
-    pub fn parts_log2(self) -> u32 {
-        self.parts_log2
     }
 
     /// Elements in a tile, as a power of two.
@@ -222,14 +212,6 @@ pub struct Fused {
 }
 
 impl Fused {
-    /// The bit of the array's index that follows a tile's run.
-    fn low(self) -> u32 {
-        match self.work {
-            FusedWork::Strides { low, .. } => low,
-            FusedWork::Sort | FusedWork::Halves => self.tile.log2(),
-        }
-    }
-
     /// Tiles of `count` elements in which there is something to compare.
     pub(crate) fn tiles_of(self, count: u32) -> u64 {
         let n = u64::from(count);
@@ -347,9 +329,9 @@ impl KernelSpec for Fused {
         let tile_log2 = self.tile.log2();
         Some(match self.work {
             FusedWork::Strides { low, count: count @ 1.., mirrored, .. } => {
-                Tiles { run: 1 << (tile_log2 - count), low, count, mirrored, held: Held::Registers }
+                Tiles { run: 1 << (tile_log2 - count), low, count, mirrored, held: REGISTERS }
             }
-            _ => Tiles::consecutive(1 << tile_log2, Held::Registers),
+            _ => Tiles::consecutive(1 << tile_log2, REGISTERS),
         })
     }
 
@@ -393,18 +375,8 @@ impl KernelSpec for Fused {
     }
 
     fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments {
-        [("n", first + count), ("first", first), ("low", self.low()), ("phase", phase)].into()
-    }
-}
-
-impl CpuReference for Fused {
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
-        match self.work {
-            // Tiles are aligned, so positions within one pair up as positions of the whole do.
-            FusedWork::Sort | FusedWork::Halves => {
-                network::perform_in_tiles(&self.steps(), 1 << self.tile.log2(), elements);
-            }
-            FusedWork::Strides { .. } => network::perform(&self.steps(), elements),
-        }
+        // The bit of the array's index that follows a tile's run.
+        let low = if let FusedWork::Strides { low, .. } = self.work { low } else { self.tile.log2() };
+        [("n", first + count), ("first", first), ("low", low), ("phase", phase)].into()
     }
 }

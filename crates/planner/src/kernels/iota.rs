@@ -2,9 +2,8 @@
 
 use gpusort_shaders::wgsl;
 
-use super::{Access, Arguments, AuxContents, CpuReference, Kernel, KernelSpec, Keys, Launch, Module, Shape};
+use super::{Access, Arguments, Kernel, KernelSpec, Keys, Launch, Module, Shape};
 use crate::error::{Error, at_most, possible};
-use crate::item::Item;
 use crate::limits::Limits;
 
 /// The kernel that writes positions as payload.
@@ -41,9 +40,4 @@ impl KernelSpec for Iota {
     fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
         [("n", first + count), ("begin", self.from)].into()
     }
-}
-
-impl CpuReference for Iota {
-    /// On the CPU elements are made with their positions, from wherever these begin.
-    fn perform<T: Item>(&self, _: &mut [T], _: &mut AuxContents, _: T) {}
 }

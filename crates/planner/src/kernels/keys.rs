@@ -10,7 +10,7 @@ use std::fmt::Write;
 use gpusort_shaders::wgsl;
 
 use super::radix::DIGIT_BITS;
-use crate::key::{ElementType, Form, KeyWords};
+use crate::key::{ElementType, Form};
 
 /// What a kernel sorts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,10 +47,6 @@ impl KeyTransform {
     pub(super) fn maps(self) -> bool {
         !matches!(self.element.layout().1, Form::Unsigned) || self.descending || self.begin > 0
     }
-
-    fn words(self) -> KeyWords {
-        self.element.key_words()
-    }
 }
 
 impl Keys {
@@ -80,38 +76,31 @@ impl Keys {
 
     /// What a module says of its arguments, and of the maps.
     pub(super) fn text(self) -> String {
-        let mut text = if self.are_slices() {
-            wgsl("arguments_uniform").to_owned()
-        } else {
-            wgsl("arguments_immediate").to_owned()
-        };
+        let arguments = if self.are_slices() { "arguments_uniform" } else { "arguments_immediate" };
+        let mut text = wgsl(arguments).to_owned();
         let Some(transform) = self.transform() else {
             text += wgsl("callers/keys");
             return text;
         };
         let (width, form) = transform.element.layout();
         let low_bits = |bits: u32| if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
-        for (name, value) in [
+        text += &super::constants(&[
             ("DESCENDING", transform.descending.into()),
             ("KEY_BEGIN", transform.begin),
             ("KEY_BITS", transform.bits),
             ("LOW_BITS", low_bits(transform.bits)),
             ("HIGH_BITS", low_bits(transform.bits.saturating_sub(32))),
-        ] {
-            let _ = writeln!(text, "const {name}: u32 = {value}u;");
-        }
+        ]);
         // A key, as WGSL has it.
-        let constant = |low: u32, high: u32| match transform.words() {
-            KeyWords::One => format!("{low}u"),
-            KeyWords::Two => format!("vec2({low}u, {high}u)"),
+        let words = transform.element.key_words().count();
+        let constant = |low: u32, high: u32| match words {
+            1 => format!("{low}u"),
+            _ => format!("vec2({low}u, {high}u)"),
         };
         let counting = constant(low_bits(transform.bits), low_bits(transform.bits.saturating_sub(32)));
         let _ = writeln!(text, "const COUNTING: Key = {counting};");
         let map = match form {
-            Form::Float { .. } => match transform.words() {
-                KeyWords::One => wgsl("callers/floats_1"),
-                KeyWords::Two => wgsl("callers/floats_2"),
-            },
+            Form::Float { .. } => wgsl(&format!("callers/floats_{words}")),
             Form::Unsigned | Form::Signed => {
                 let sign = if matches!(form, Form::Signed) { 1_u64 << (width - 1) } else { 0 };
                 let flipped = if transform.descending { !sign } else { sign };
@@ -121,10 +110,7 @@ impl Keys {
             }
         };
         text += map;
-        text += match transform.words() {
-            KeyWords::One => wgsl("callers/rotated_1"),
-            KeyWords::Two => wgsl("callers/rotated_2"),
-        };
+        text += wgsl(&format!("callers/rotated_{words}"));
         text += wgsl("callers/elements");
         text
     }

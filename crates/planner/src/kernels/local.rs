@@ -8,55 +8,32 @@
 
 use gpusort_shaders::wgsl;
 
-use super::{
-    Access, Arguments, AuxContents, CpuReference, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape,
-    Tiles,
-};
+use super::{Access, Arguments, Kernel, KernelSpec, Keys, Launch, Module, Shape, Tiles, WORKGROUP};
 use crate::error::{Error, at_most, within};
-use crate::item::Item;
 use crate::limits::Limits;
 use crate::network::{self, Step};
 
-/// What is done to every aligned tile of 2^`tile_log2` elements.
+/// Steps on every aligned tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Local {
-    /// Sorts it: the stages of blocks up to that size.
-    Sort {
-        /// Elements in a tile, as a power of two.
-        tile_log2: u32,
-    },
-    /// Ends a stage: the strides 2^(`tile_log2`−1) … 1.
-    Merge {
-        /// Elements in a tile, as a power of two.
-        tile_log2: u32,
-    },
-}
-
-impl Local {
+pub struct Local {
     /// Elements in a tile, as a power of two.
-    #[must_use]
-    pub fn tile_log2(self) -> u32 {
-        match self {
-            Self::Sort { tile_log2 } | Self::Merge { tile_log2 } => tile_log2,
-        }
-    }
+    pub tile_log2: u32,
+    /// Whether tiles are sorted, by the stages of blocks up to their size; else they end a stage, by
+    /// the strides 2^(`tile_log2`−1) … 1.
+    pub sorts: bool,
 }
 
 impl KernelSpec for Local {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
-        let tile_log2 = self.tile_log2();
+        let tile_log2 = self.tile_log2;
         within("(as a power of two) elements in a tile", tile_log2, 1..=31)?;
         at_most([("bytes of workgroup memory", shape.bytes() << tile_log2, limits.workgroup_bytes)])
     }
 
     fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
-        let tile_log2 = self.tile_log2();
-        Launch {
-            // More than an invocation for each comparison would be idle.
-            workgroup_size: limits.invocations.clamp(1, 512).min(1 << (tile_log2 - 1)),
-            workgroups: u64::from(count).div_ceil(1 << tile_log2),
-            bytes_moved: u64::from(count) * 2 * shape.bytes(),
-        }
+        // More than an invocation for each comparison would be idle.
+        let workgroup_size = limits.invocations.clamp(1, 512).min(1 << (self.tile_log2 - 1));
+        Launch::of_all(workgroup_size, u64::from(count).div_ceil(1 << self.tile_log2), count, shape)
     }
 
     /// In bounds since each access to the array is guarded by `n`, and each to workgroup memory by
@@ -66,18 +43,18 @@ impl KernelSpec for Local {
     }
 
     fn steps(&self) -> Vec<Step> {
-        match *self {
-            Self::Sort { tile_log2 } => (1..=tile_log2).flat_map(network::stage).collect(),
-            Self::Merge { tile_log2 } => network::strides(0..tile_log2).collect(),
+        match self.sorts {
+            true => (1..=self.tile_log2).flat_map(network::stage).collect(),
+            false => network::strides(0..self.tile_log2).collect(),
         }
     }
 
     fn tiles(&self) -> Option<Tiles> {
-        Some(Tiles::consecutive(1 << self.tile_log2(), Held::Workgroup))
+        Some(Tiles::consecutive(1 << self.tile_log2, WORKGROUP))
     }
 
     fn workgroup_bytes(&self, shape: Shape) -> u64 {
-        shape.bytes() << self.tile_log2()
+        shape.bytes() << self.tile_log2
     }
 
     fn without_arguments(&self) -> Kernel {
@@ -86,22 +63,13 @@ impl KernelSpec for Local {
 
     fn module(&self, _: Shape, _: Keys) -> Module {
         Module {
-            entry_point: match self {
-                Self::Sort { .. } => "sort_tile",
-                Self::Merge { .. } => "merge_tile",
-            },
-            constants: vec![("TILE_SIZE", 1 << self.tile_log2())],
+            entry_point: if self.sorts { "sort_tile" } else { "merge_tile" },
+            constants: vec![("TILE_SIZE", 1 << self.tile_log2)],
             text: wgsl("local").to_owned(),
         }
     }
 
     fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
         [("n", first + count)].into()
-    }
-}
-
-impl CpuReference for Local {
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
-        network::perform_in_tiles(&self.steps(), 1 << self.tile_log2(), elements);
     }
 }

@@ -13,7 +13,7 @@
 
 use gpusort_shaders::wgsl;
 
-use super::{Access, Arguments, AuxContents, CpuReference, Kernel, KernelSpec, Keys, Launch, Module, Shape};
+use super::{Access, Arguments, Kernel, KernelSpec, Keys, Launch, Module, Shape};
 use crate::error::{Error, at_most, within};
 use crate::item::Item;
 use crate::limits::Limits;
@@ -47,11 +47,6 @@ impl MergeTile {
     pub fn size(self) -> u32 {
         self.elements << self.invocations_log2
     }
-
-    /// Rounds in which half of the invocations look for one of up to 2^32 places.
-    fn rounds(self) -> u32 {
-        u32::BITS.div_ceil(self.invocations_log2 - 1)
-    }
 }
 
 /// Merges the elements before `middle` with those from there on, which both are in order.
@@ -76,11 +71,8 @@ impl KernelSpec for Merge {
     }
 
     fn launch(&self, count: u32, shape: Shape, _: &Limits) -> Launch {
-        Launch {
-            workgroup_size: 1 << self.tile.invocations_log2,
-            workgroups: count.div_ceil(self.tile.size()).into(),
-            bytes_moved: u64::from(count) * 2 * shape.bytes(),
-        }
+        let workgroups = count.div_ceil(self.tile.size()).into();
+        Launch::of_all(1 << self.tile.invocations_log2, workgroups, count, shape)
     }
 
     /// In bounds since there are elements wherever there are workgroups, whose tiles end no later
@@ -105,7 +97,8 @@ impl KernelSpec for Merge {
         let constants = vec![
             ("TILE_SIZE", self.tile.size()),
             ("EACH", self.tile.elements),
-            ("ROUNDS", self.tile.rounds()),
+            // In which half of the invocations look for one of up to 2^32 places.
+            ("ROUNDS", u32::BITS.div_ceil(self.tile.invocations_log2 - 1)),
         ];
         let text = wgsl("merge").to_owned();
         Module { entry_point: "merge_runs", constants, text }
@@ -114,10 +107,8 @@ impl KernelSpec for Merge {
     fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {
         [("first", first), ("middle", first + self.middle), ("end", first + count)].into()
     }
-}
 
-impl CpuReference for Merge {
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
+    fn interpret<T: Item>(&self, elements: &mut [T], _: &[u32], _: T) {
         // It keeps the order of equal elements, and so merges runs.
         elements.sort();
     }

@@ -8,7 +8,7 @@
 //! aux_buffers buffers beside keys, payload       plans, pipelines
 //! steps       the network steps it performs      tests, traces
 //! tiles       what a workgroup has to itself     traces
-//! perform     its CPU twin                       the interpreter
+//! interpret   its CPU twin                       the interpreter
 //! module      WGSL, entry point, constants       pipelines
 //! arguments   what differs between dispatches    the recording of a plan
 //! ```
@@ -56,15 +56,14 @@ pub use segments::{
 };
 pub use select::{Select, SelectWork};
 pub use shape::Shape;
-pub use tiles::{Held, Tiles};
+pub use tiles::{REGISTERS, Tiles, WORKGROUP};
 pub use top::{Top, TopTuning};
 pub use transpose::Rows;
-
-use std::collections::BTreeMap;
 
 use crate::error::{Error, at_least, at_most, has, possible};
 use crate::item::Item;
 use crate::limits::{Limits, Subgroups};
+use crate::names::getters;
 use crate::network::Step;
 
 /// A buffer that a kernel binds beside keys and payload. In WGSL it is a global variable of this
@@ -79,6 +78,23 @@ pub struct AuxBuffer {
     pub read_only: bool,
     /// Whether it is all zeros when a plan begins; else it holds whatever the last plan left there.
     pub zeroed: bool,
+}
+
+impl AuxBuffer {
+    /// Words that the kernel writes.
+    const fn words(name: &'static str) -> Self {
+        Self { name, wgsl_type: "array<u32>", read_only: false, zeroed: false }
+    }
+
+    /// As one that is only read.
+    const fn read(self) -> Self {
+        Self { read_only: true, ..self }
+    }
+
+    /// As one that many add to.
+    const fn added_to(self) -> Self {
+        Self { wgsl_type: "array<atomic<u32>>", ..self }
+    }
 }
 
 /// What a kernel is for the rest of the crate. See the table in the module's documentation.
@@ -139,15 +155,19 @@ trait KernelSpec {
     /// The arguments of the dispatch on `count` elements from `first` on, which is number `phase`
     /// of a plan of phases and 0 in others.
     fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments;
-}
 
-/// What the auxiliary buffers hold, by name.
-pub type AuxContents = BTreeMap<&'static str, Vec<u32>>;
-
-/// What a CPU does to the same elements, and to the auxiliary buffers as far as anything depends on
-/// them. `last` stands for elements that sort last where there are none.
-trait CpuReference {
-    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, last: T);
+    /// What a CPU does to the same elements, in the segments with these offsets if there are any:
+    /// the steps, unless it is something else. `last` stands where there are no elements.
+    fn interpret<T: Item>(&self, elements: &mut [T], _offsets: &[u32], _last: T)
+    where
+        Self: Sized,
+    {
+        let steps = self.steps();
+        // Positions in tiles one after another pair up as positions of the whole do.
+        let tile =
+            self.tiles().filter(|tiles| tiles.count == 0).map_or(elements.len(), |it| it.size() as usize);
+        elements.chunks_mut(tile.max(1)).for_each(|tile| steps.iter().for_each(|step| step.perform(tile)));
+    }
 }
 
 /// Lists the kernels, and has each asked by what it is.
@@ -169,14 +189,15 @@ macro_rules! kernels {
                 match self { $(Self::$name(_) => $file,)* }
             }
 
-            /// Does to `elements` and `aux_buffers` what the kernel does to those of a dispatch.
-            /// `last` sorts after all elements, or equals the last; it stands where there is none.
+            /// Does to `elements` what the kernel does to those of a dispatch: in the segments with
+            /// these offsets, if it is for segments. `last` sorts after all elements, or equals the
+            /// last; it stands where there is none.
             ///
             /// # Panics
             ///
             /// When there can be no dispatch of the kernel on that number of elements.
-            pub fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, last: T) {
-                match self { $(Self::$name(spec) => spec.perform(elements, aux_buffers, last),)* }
+            pub fn perform<T: Item>(&self, elements: &mut [T], offsets: &[u32], last: T) {
+                match self { $(Self::$name(spec) => spec.interpret(elements, offsets, last),)* }
             }
         }
 
@@ -254,6 +275,13 @@ struct Module {
     text: String,
 }
 
+/// Constants of these names, in WGSL.
+#[must_use]
+pub fn constants(named: &[(&str, u32)]) -> String {
+    let of = |(name, value): &_| format!("const {name}: u32 = {value}u;\n");
+    named.iter().map(of).collect::<Vec<_>>().concat()
+}
+
 /// How a kernel is launched.
 struct Launch {
     /// Invocations in a workgroup.
@@ -265,6 +293,11 @@ struct Launch {
 }
 
 impl Launch {
+    /// Of so many workgroups, which read and write all elements.
+    fn of_all(workgroup_size: u32, workgroups: u64, count: u32, shape: Shape) -> Self {
+        Self { workgroup_size, workgroups, bytes_moved: u64::from(count) * 2 * shape.bytes() }
+    }
+
     /// For at least so many invocations, of which none works with others.
     fn of_invocations(invocations: u64, bytes_moved: u64, limits: &Limits) -> Self {
         let workgroup_size = limits.invocations.clamp(1, 256);
@@ -380,6 +413,23 @@ pub struct Dispatch {
     bytes_moved: u64,
 }
 
+getters! { Dispatch {
+    /// What is done, and how.
+    kernel: Kernel,
+    /// The first of the elements it is done to.
+    first: u32,
+    /// The number of those elements.
+    count: u32,
+    /// What distinguishes its pipeline from others.
+    pipeline: PipelineKey,
+    /// The workgroups launched.
+    grid: Grid,
+    /// Bytes of device memory read and written, every element touched counted once each way.
+    bytes_moved: u64,
+    /// The elements that are touched.
+    access: Access,
+} }
+
 impl Dispatch {
     /// A launch of `kernel` on `count` elements of this shape from `first` on.
     ///
@@ -460,49 +510,7 @@ impl Dispatch {
     /// The group of segments that it sorts, if it is one.
     #[must_use]
     pub fn group(&self) -> Option<Group> {
-        if let Kernel::Batch(batch) = self.kernel { batch.group() } else { None }
-    }
-
-    /// What is done, and how.
-    #[must_use]
-    pub fn kernel(&self) -> Kernel {
-        self.kernel
-    }
-
-    /// The first of the elements it is done to.
-    #[must_use]
-    pub fn first(&self) -> u32 {
-        self.first
-    }
-
-    /// The number of those elements.
-    #[must_use]
-    pub fn count(&self) -> u32 {
-        self.count
-    }
-
-    /// What distinguishes its pipeline from others.
-    #[must_use]
-    pub fn pipeline(&self) -> PipelineKey {
-        self.pipeline
-    }
-
-    /// The workgroups launched.
-    #[must_use]
-    pub fn grid(&self) -> Grid {
-        self.grid
-    }
-
-    /// Bytes of device memory read and written, every element touched counted once each way.
-    #[must_use]
-    pub fn bytes_moved(&self) -> u64 {
-        self.bytes_moved
-    }
-
-    /// The elements that are touched.
-    #[must_use]
-    pub fn access(&self) -> Access {
-        self.access
+        if let Kernel::Batch(batch) = self.kernel { batch.group } else { None }
     }
 
     /// The buffers that it binds beside keys and payload, with the words that it needs of each.
@@ -528,8 +536,8 @@ mod tests {
         let tuning = TopTuning::new([5, 8, 0, 6, 8]).unwrap();
         let strides = FusedWork::Strides { tail: 3, low: 12, count: 2, mirrored: true };
         let mut all: Vec<Kernel> = vec![
-            Local::Sort { tile_log2: 5 }.into(),
-            Local::Merge { tile_log2: 5 }.into(),
+            Local { tile_log2: 5, sorts: true }.into(),
+            Local { tile_log2: 5, sorts: false }.into(),
             Rows::Pad { from: 3 }.into(),
             Rows::Sort { row_log2: 3 }.into(),
             Rows::Merge { row_log2: 3, steps: 2, block_log2: 4 }.into(),
@@ -537,8 +545,8 @@ mod tests {
             Top { tuning, k: 100 }.into(),
             Merge { tile: MergeTile::new(6, 5).unwrap(), middle: 30, stays: true }.into(),
             Iota { from: 3 }.into(),
-            Batch::new(FusedTile::new(4, 5, 0).unwrap(), 64).unwrap().into(),
-            Batch::listed(FusedTile::new(4, 5, 0).unwrap(), Group { number: 1, log2: (4, 6) })
+            Batch::new(FusedTile::new(4, 5, 0).unwrap(), 64, true).unwrap().into(),
+            Batch::listed(FusedTile::new(4, 5, 0).unwrap(), Group { number: 1, log2: (4, 6) }, true)
                 .unwrap()
                 .into(),
         ];

@@ -29,7 +29,6 @@ use gpusort_shaders::wgsl;
 use super::unroll::unroll;
 use super::{AuxBuffer, Kernel, KeyTransform, Keys, Module, Shape};
 use crate::error::Error;
-use crate::key::KeyWords;
 use crate::limits::Limits;
 
 /// The bindings of keys, payload, and of both in the other array; those of auxiliary buffers
@@ -106,15 +105,9 @@ impl PipelineKey {
         let Module { entry_point, mut constants, text: kernel } =
             self.kernel.spec().module(self.shape, self.keys);
         constants.insert(0, ("WORKGROUP_SIZE", self.workgroup_size));
-        let key = match self.shape.key {
-            KeyWords::One => wgsl("key_1"),
-            KeyWords::Two => wgsl("key_2"),
-        };
+        let key = wgsl(&format!("key_{}", self.shape.key_words()));
         let element = if self.shape.payload { wgsl("element_payload") } else { wgsl("element_key") };
-        let mut text = String::new();
-        for (name, value) in &constants {
-            let _ = writeln!(text, "const {name}: u32 = {value}u;");
-        }
+        let mut text = super::constants(&constants);
         for (binding, aux) in (ELEMENT_BINDINGS..).zip(self.bindings().aux_buffers) {
             let AuxBuffer { name, wgsl_type, .. } = aux;
             let access = if aux.read_only { "read" } else { "read_write" };

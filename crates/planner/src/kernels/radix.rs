@@ -20,8 +20,8 @@ use gpusort_shaders::wgsl;
 
 use super::segments::{self, SEGMENT_TILES};
 use super::{
-    Access, Arguments, AuxBuffer, AuxContents, CpuReference, Held, Kernel, KernelSpec, KeyTransform, Keys,
-    Launch, Module, Shape, Tiles,
+    Access, Arguments, AuxBuffer, Kernel, KernelSpec, KeyTransform, Keys, Launch, Module, REGISTERS, Shape,
+    Tiles,
 };
 use crate::error::{Error, at_most, has, possible, within};
 use crate::item::Item;
@@ -110,21 +110,16 @@ impl RadixTile {
         Ok(Self { matching: Matching::Groups, ..Self::new(invocations, items, &limits)? })
     }
 
-    /// The same tile with another way of matching.
+    /// The same tile, matched by masks, too.
     ///
     /// # Errors
     ///
-    /// Subgroups, or a number of invocations, that it is not for.
-    pub fn matching(self, matching: Matching) -> Result<Self, Error> {
-        if let Matching::Groups = matching {
-            return Self::without_subgroups(self.invocations, self.items);
-        }
-        if let Matching::Masks = matching {
-            let Subgroups { largest, barrier, .. } = self.subgroups;
-            at_most([("lanes in a subgroup", largest.into(), 32)])?;
-            has([("barriers of subgroups", true, barrier)])?;
-        }
-        Ok(Self { matching, ..self })
+    /// Subgroups that it is not for.
+    pub fn with_masks(self) -> Result<Self, Error> {
+        let Subgroups { largest, barrier, .. } = self.subgroups;
+        at_most([("lanes in a subgroup", largest.into(), 32)])?;
+        has([("barriers of subgroups", true, barrier)])?;
+        Ok(Self { matching: Matching::Masks, ..self })
     }
 
     /// Elements in a tile.
@@ -222,34 +217,15 @@ pub struct Radix {
 }
 
 /// How often each value of each digit is in all keys.
-const HISTOGRAMS: AuxBuffer =
-    AuxBuffer { name: "histograms", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+const HISTOGRAMS: AuxBuffer = AuxBuffer::words("histograms");
 /// For each word of a key the bits that are set in some key, and those that are not set in some.
-const VARYING: AuxBuffer =
-    AuxBuffer { name: "varying_bits", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+const VARYING: AuxBuffer = AuxBuffer::words("varying_bits");
 /// Counts and sums that tiles publish, for the pass that runs and for the next.
-const STATUS: AuxBuffer =
-    AuxBuffer { name: "status", wgsl_type: "array<atomic<u32>>", read_only: false, zeroed: false };
+const STATUS: AuxBuffer = AuxBuffer::words("status").added_to();
 /// How often each value of the digit is in the chunk before each tile.
-const TILE_SUMS: AuxBuffer =
-    AuxBuffer { name: "tile_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+const TILE_SUMS: AuxBuffer = AuxBuffer::words("tile_sums");
 /// By values of the digit: how often it is in each chunk; then, in the chunks before.
-const CHUNK_SUMS: AuxBuffer =
-    AuxBuffer { name: "chunk_sums", wgsl_type: "array<u32>", read_only: false, zeroed: false };
-
-/// As one that is written.
-const fn written(aux: AuxBuffer) -> AuxBuffer {
-    AuxBuffer { read_only: false, ..aux }
-}
-
-/// As one that many add to.
-const fn added_to(aux: AuxBuffer) -> AuxBuffer {
-    AuxBuffer { wgsl_type: "array<atomic<u32>>", read_only: false, ..aux }
-}
-
-const fn read(aux: AuxBuffer) -> AuxBuffer {
-    AuxBuffer { read_only: true, ..aux }
-}
+const CHUNK_SUMS: AuxBuffer = AuxBuffer::words("chunk_sums");
 
 /// Words of [`VARYING`]: of keys of one word the last two stay zero.
 const VARYING_WORDS: u64 = 4;
@@ -267,14 +243,6 @@ const COUNTED_TOGETHER: u32 = 16;
 const COPIED_TOGETHER: u32 = 8;
 
 impl Radix {
-    fn takes_segments(&self) -> bool {
-        matches!(self.work, RadixWork::Histogram | RadixWork::Sweep(_))
-    }
-
-    fn counts_chunks(&self) -> bool {
-        matches!(self.work, RadixWork::Count { .. } | RadixWork::Scan | RadixWork::Scatter)
-    }
-
     /// The most segments that there can be.
     fn segments(&self, count: u32) -> u32 {
         self.longer_than.map_or(0, |longer_than| segments::most_segments(count, longer_than))
@@ -294,12 +262,11 @@ impl Radix {
 impl KernelSpec for Radix {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         has([("workgroups in order", self.tile.fifo_dispatch, limits.fifo_dispatch)])?;
+        let takes_segments = matches!(self.work, RadixWork::Histogram | RadixWork::Sweep(_));
+        let counts = matches!(self.work, RadixWork::Count { .. } | RadixWork::Scan | RadixWork::Scatter);
         possible([
-            (
-                "passes for whole arrays sort no segments",
-                self.longer_than.is_some() && !self.takes_segments(),
-            ),
-            ("a chunk has no tiles", self.counts_chunks() && self.chunk == 0),
+            ("passes for whole arrays sort no segments", self.longer_than.is_some() && !takes_segments),
+            ("a chunk has no tiles", counts && self.chunk == 0),
         ])?;
         within("digits in a key", self.digits, 1..=shape.key_words() * 32 / DIGIT_BITS)?;
         at_most([
@@ -372,19 +339,21 @@ impl KernelSpec for Radix {
 
     fn aux_buffers(&self) -> &'static [AuxBuffer] {
         match self.work {
-            RadixWork::Clear => const { &[written(HISTOGRAMS), written(VARYING)] },
+            RadixWork::Clear => &[HISTOGRAMS, VARYING],
             RadixWork::Histogram if self.longer_than.is_some() => {
-                const { &[added_to(HISTOGRAMS), added_to(VARYING), STATUS, SEGMENT_TILES] }
+                const { &[HISTOGRAMS.added_to(), VARYING.added_to(), STATUS, SEGMENT_TILES] }
             }
-            RadixWork::Histogram => const { &[added_to(HISTOGRAMS), added_to(VARYING), STATUS] },
+            RadixWork::Histogram => const { &[HISTOGRAMS.added_to(), VARYING.added_to(), STATUS] },
             RadixWork::Sweep(_) if self.longer_than.is_some() => {
-                &[HISTOGRAMS, VARYING, STATUS, SEGMENT_TILES]
+                const { &[HISTOGRAMS.read(), VARYING.read(), STATUS, SEGMENT_TILES] }
             }
-            RadixWork::Sweep(_) => &[HISTOGRAMS, VARYING, STATUS],
-            RadixWork::Count { first: true } => const { &[added_to(VARYING), TILE_SUMS, CHUNK_SUMS] },
-            RadixWork::Count { first: false } => &[VARYING, TILE_SUMS, CHUNK_SUMS],
-            RadixWork::Scan => const { &[written(HISTOGRAMS), VARYING, CHUNK_SUMS] },
-            RadixWork::Scatter => const { &[HISTOGRAMS, VARYING, read(TILE_SUMS), read(CHUNK_SUMS)] },
+            RadixWork::Sweep(_) => const { &[HISTOGRAMS.read(), VARYING.read(), STATUS] },
+            RadixWork::Count { first: true } => const { &[VARYING.added_to(), TILE_SUMS, CHUNK_SUMS] },
+            RadixWork::Count { first: false } => const { &[VARYING.read(), TILE_SUMS, CHUNK_SUMS] },
+            RadixWork::Scan => const { &[HISTOGRAMS, VARYING.read(), CHUNK_SUMS] },
+            RadixWork::Scatter => {
+                const { &[HISTOGRAMS.read(), VARYING.read(), TILE_SUMS.read(), CHUNK_SUMS.read()] }
+            }
         }
     }
 
@@ -405,7 +374,7 @@ impl KernelSpec for Radix {
     fn tiles(&self) -> Option<Tiles> {
         let tile = u64::from(self.tile.size());
         match self.work {
-            RadixWork::Sweep(_) | RadixWork::Scatter => Some(Tiles::consecutive(tile, Held::Registers)),
+            RadixWork::Sweep(_) | RadixWork::Scatter => Some(Tiles::consecutive(tile, REGISTERS)),
             _ => None,
         }
     }
@@ -524,162 +493,16 @@ impl KernelSpec for Radix {
         ]
         .into()
     }
-}
 
-impl CpuReference for Radix {
-    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, last: T) {
-        match self.work {
-            // What they find out is what the device needs, not what a stable sort here does.
-            RadixWork::Histogram if self.longer_than.is_some() => {}
-            RadixWork::Sweep(_) if self.longer_than.is_some() => {
-                for range in segments::ranges(aux_buffers, elements.len()) {
-                    if self.longer_than < Some(range.len() as u32) {
-                        elements[range].sort_by_key(|&element| digit_of(element, self.digit));
-                    }
+    /// What the other passes find out is what the device needs, not what a stable sort does.
+    fn interpret<T: Item>(&self, elements: &mut [T], offsets: &[u32], _: T) {
+        if let RadixWork::Sweep(_) | RadixWork::Scatter = self.work {
+            for range in segments::ranges(offsets, elements.len()) {
+                // All, where there are no segments.
+                if self.longer_than < Some(range.len() as u32) {
+                    let shift = self.digit * DIGIT_BITS;
+                    elements[range].sort_by_key(|element| element.key() >> shift & u64::from(RADIX - 1));
                 }
-            }
-            RadixWork::Clear => {
-                aux_buffers.insert(HISTOGRAMS.name, vec![0; (self.digits * RADIX) as usize]);
-                aux_buffers.insert(VARYING.name, vec![0; VARYING_WORDS as usize]);
-            }
-            RadixWork::Histogram => {
-                let histograms = aux_buffers.entry(HISTOGRAMS.name).or_default();
-                for digit in 0..self.digits {
-                    for element in &*elements {
-                        histograms[digit as usize * RADIX as usize + digit_of(*element, digit)] += 1;
-                    }
-                }
-                self.note_varying(elements, aux_buffers);
-            }
-            RadixWork::Count { first } => {
-                let size = self.tile.size() as usize;
-                let mut tile_sums = Vec::new();
-                let mut chunk_sums = vec![0; RADIX as usize * self.chunks(elements.len() as u32) as usize];
-                let chunks = chunk_sums.len() / RADIX as usize;
-                for (chunk, tiles) in elements.chunks(size * self.chunk as usize).enumerate() {
-                    let mut counts = [0; RADIX as usize];
-                    for tile in tiles.chunks(size) {
-                        tile_sums.extend(counts);
-                        tile.iter().for_each(|element| counts[digit_of(*element, self.digit)] += 1);
-                    }
-                    counts
-                        .iter()
-                        .enumerate()
-                        .for_each(|(value, count)| chunk_sums[value * chunks + chunk] = *count);
-                }
-                aux_buffers.insert(TILE_SUMS.name, tile_sums);
-                aux_buffers.insert(CHUNK_SUMS.name, chunk_sums);
-                if first {
-                    self.note_varying(elements, aux_buffers);
-                }
-            }
-            RadixWork::Scan => {
-                let histogram = self.digit as usize * RADIX as usize;
-                let chunks = self.chunks(elements.len() as u32) as usize;
-                for value in 0..RADIX as usize {
-                    let mut sum = 0;
-                    for count in
-                        &mut aux_buffers.entry(CHUNK_SUMS.name).or_default()[value * chunks..][..chunks]
-                    {
-                        sum += std::mem::replace(count, sum);
-                    }
-                    aux_buffers.entry(HISTOGRAMS.name).or_default()[histogram + value] = sum;
-                }
-            }
-            RadixWork::Sweep(_) => {
-                let mut earlier = [0; RADIX as usize];
-                self.scatter(elements, aux_buffers, last, |_, counts| {
-                    let before = earlier;
-                    earlier.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-                    before
-                });
-            }
-            RadixWork::Scatter => {
-                let chunks = self.chunks(elements.len() as u32) as usize;
-                let (tile_sums, chunk_sums) =
-                    (aux_buffers[TILE_SUMS.name].clone(), aux_buffers[CHUNK_SUMS.name].clone());
-                self.scatter(elements, aux_buffers, last, |tile, _| {
-                    std::array::from_fn(|value| {
-                        let in_chunks = chunk_sums[value * chunks + tile / self.chunk as usize];
-                        in_chunks + tile_sums[tile * RADIX as usize + value]
-                    })
-                });
-            }
-        }
-    }
-}
-
-fn digit_of<T: Item>(element: T, digit: u32) -> usize {
-    (element.key() >> (digit * DIGIT_BITS)) as usize % RADIX as usize
-}
-
-impl Radix {
-    fn note_varying<T: Item>(&self, elements: &[T], aux_buffers: &mut AuxContents) {
-        let varying = aux_buffers.entry(VARYING.name).or_default();
-        for element in elements {
-            let key = element.key();
-            varying[0] |= key as u32;
-            varying[1] |= !key as u32;
-            if self.digits * DIGIT_BITS > 32 {
-                varying[2] |= (key >> 32) as u32;
-                varying[3] |= (!key >> 32) as u32;
-            }
-        }
-    }
-
-    /// Subgroups as the kernel has them, one lane after another. `earlier` is asked for each tile
-    /// in turn, with how often it has each value of the digit, how often earlier ones have it.
-    fn scatter<T: Item>(
-        &self,
-        elements: &mut [T],
-        aux_buffers: &AuxContents,
-        last: T,
-        mut earlier: impl FnMut(usize, &[u32; RADIX as usize]) -> [u32; RADIX as usize],
-    ) {
-        let RadixTile { invocations, items, subgroups, .. } = self.tile;
-        let (size, items) = (subgroups.smallest as usize, items as usize);
-        let all = elements.to_vec();
-        for (tile, part) in all.chunks(self.tile.size() as usize).enumerate() {
-            let padded: Vec<T> =
-                part.iter().copied().chain(std::iter::repeat(last)).take(self.tile.size() as usize).collect();
-            let digits: Vec<usize> = padded.iter().map(|element| digit_of(*element, self.digit)).collect();
-            let mut counters = vec![[0_u32; RADIX as usize]; invocations as usize / size];
-            let mut ranks = Vec::new();
-            for (counters, digits) in counters.iter_mut().zip(digits.chunks(size * items)) {
-                for row in digits.chunks(size) {
-                    let mut peers = [0_u128; RADIX as usize];
-                    row.iter().enumerate().for_each(|(lane, &digit)| peers[digit] |= 1 << lane);
-                    let rank = |(lane, &digit): (usize, &usize)| {
-                        let before = (peers[digit] & ((1 << lane) - 1)).count_ones();
-                        counters[digit] + before
-                    };
-                    ranks.extend(row.iter().enumerate().map(rank));
-                    (0..RADIX as usize).for_each(|value| counters[value] += peers[value].count_ones());
-                }
-            }
-            let mut counts = [0; RADIX as usize];
-            counters.iter().for_each(|own| counts.iter_mut().zip(own).for_each(|(sum, own)| *sum += own));
-            let earlier = earlier(tile, &counts);
-            let totals = &aux_buffers[HISTOGRAMS.name][self.digit as usize * RADIX as usize..];
-            let (mut in_tile, mut in_all) = (0, 0);
-            let mut offsets = [0_u32; RADIX as usize];
-            for value in 0..RADIX as usize {
-                offsets[value] = (in_all + earlier[value]).wrapping_sub(in_tile);
-                let mut at = in_tile;
-                for counters in &mut counters {
-                    at += std::mem::replace(&mut counters[value], at);
-                }
-                in_tile += counts[value];
-                in_all += totals[value];
-            }
-            let mut sorted = padded.clone();
-            for (at, element) in padded.iter().enumerate() {
-                let rank = ranks[at] + counters[at / (size * items)][digits[at]];
-                sorted[rank as usize] = *element;
-            }
-            for (place, element) in sorted.iter().enumerate().take(part.len()) {
-                let offset = offsets[digit_of(*element, self.digit)];
-                elements[offset.wrapping_add(place as u32) as usize] = *element;
             }
         }
     }

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::{AuxBuffer, AuxContents};
+use super::AuxBuffer;
 
 /// For each tile of segments that are sorted by radix: where its segment begins and ends, the
 /// segment's first tile, and the segment's number among those.
@@ -16,8 +16,7 @@ pub const SEGMENT_TILES: AuxBuffer =
     AuxBuffer { name: "segment_tiles", wgsl_type: "array<vec4<u32>>", read_only: true, zeroed: false };
 
 /// Numbers of short segments, by classes.
-pub const SEGMENT_LIST: AuxBuffer =
-    AuxBuffer { name: "segment_list", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+pub const SEGMENT_LIST: AuxBuffer = AuxBuffer::words("segment_list").read();
 
 /// For each class of lengths: its first tile among those of its group, its segments, and where its
 /// list begins.
@@ -25,8 +24,7 @@ pub const SEGMENT_CLASSES: AuxBuffer =
     AuxBuffer { name: "segment_classes", wgsl_type: "array<vec4<u32>>", read_only: true, zeroed: false };
 
 /// The offsets, as the caller has them.
-pub const SEGMENT_OFFSETS: AuxBuffer =
-    AuxBuffer { name: "segment_offsets", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+pub const SEGMENT_OFFSETS: AuxBuffer = AuxBuffer::words("segment_offsets").read();
 
 /// The length of the longest segments in the first class, as a power of two.
 pub const FIRST_CLASS_LOG2: u32 = 3;
@@ -44,9 +42,9 @@ pub(super) fn longer_than(log2: u32) -> u32 {
 }
 
 /// The segments with these offsets in so many elements; without offsets all are one.
-pub(super) fn ranges(aux_buffers: &AuxContents, count: usize) -> Vec<Range<usize>> {
-    match aux_buffers.get(SEGMENT_OFFSETS.name) {
-        Some(offsets) => offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize).collect(),
-        None => std::iter::once(0..count).collect(),
+pub(super) fn ranges(offsets: &[u32], count: usize) -> Vec<Range<usize>> {
+    match offsets {
+        [] => std::iter::once(0..count).collect(),
+        _ => offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize).collect(),
     }
 }

@@ -14,9 +14,7 @@ use std::fmt::Write;
 
 use gpusort_shaders::wgsl;
 
-use super::{
-    Access, Arguments, AuxBuffer, AuxContents, CpuReference, Kernel, KernelSpec, Keys, Launch, Module, Shape,
-};
+use super::{Access, Arguments, AuxBuffer, Kernel, KernelSpec, Keys, Launch, Module, Shape};
 use crate::error::{Error, at_least, at_most};
 use crate::item::Item;
 use crate::limits::Limits;
@@ -75,19 +73,12 @@ pub struct Select {
 }
 
 /// How often each value of a digit is in the keys that agree with the last selected one.
-const DIGIT_COUNTS: AuxBuffer =
-    AuxBuffer { name: "digit_counts", wgsl_type: "array<u32>", read_only: false, zeroed: false };
+const DIGIT_COUNTS: AuxBuffer = AuxBuffer::words("digit_counts");
 /// The last selected key, as far as it is known; how many of those that agree with it are selected;
 /// whether it is known whole.
-const CHOSEN: AuxBuffer =
-    AuxBuffer { name: "chosen", wgsl_type: "array<u32>", read_only: true, zeroed: false };
+const CHOSEN: AuxBuffer = AuxBuffer::words("chosen");
 /// How many of each chunk are less than the last selected key, and how many equal it.
-const CHUNK_COUNTS: AuxBuffer =
-    AuxBuffer { name: "chunk_counts", wgsl_type: "array<u32>", read_only: false, zeroed: false };
-
-/// The words of [`CHOSEN`] after those of a key.
-const WANTED: usize = 2;
-const IS_WHOLE: usize = 3;
+const CHUNK_COUNTS: AuxBuffer = AuxBuffer::words("chunk_counts");
 
 impl Select {
     /// Digits in so many bits, of one word or two.
@@ -95,10 +86,6 @@ impl Select {
     pub fn digits(bits: u32) -> u32 {
         let in_word = |bits: u32| DIGITS.iter().filter(|(shift, _)| *shift < bits).count() as u32;
         in_word(bits) + in_word(bits.saturating_sub(32))
-    }
-
-    fn most_digits(shape: Shape) -> u32 {
-        Self::digits(32 * shape.key_words())
     }
 
     /// Bytes of each auxiliary buffer in which there is room for any selection.
@@ -112,10 +99,7 @@ impl Select {
     /// many elements there are.
     #[must_use]
     pub fn constants() -> String {
-        let mut text = String::new();
-        for (name, number) in [("CHUNK_UNIT", CHUNK_UNIT), ("MOST_WORKGROUPS", MOST_WORKGROUPS)] {
-            let _ = writeln!(text, "const {name} = {number}u;");
-        }
+        let mut text = super::constants(&[("CHUNK_UNIT", CHUNK_UNIT), ("MOST_WORKGROUPS", MOST_WORKGROUPS)]);
         let [(a, wide_a), (b, wide_b), (c, wide_c)] = DIGITS;
         let _ = writeln!(text, "const SHIFTS = array<u32, 3>({a}u, {b}u, {c}u);");
         let _ = writeln!(text, "const WIDTHS = array<u32, 3>({wide_a}u, {wide_b}u, {wide_c}u);");
@@ -148,9 +132,10 @@ impl KernelSpec for Select {
             ("invocations in a workgroup", limits.invocations.into(), 2),
             ("elements to be selected", self.k.into(), 1),
         ])?;
+        let digits = Self::digits(32 * shape.key_words());
         at_most([
             ("bytes of workgroup memory", u64::from(RADIX) * 4, limits.workgroup_bytes),
-            ("digits before the last", self.digit.into(), (Self::most_digits(shape) - 1).into()),
+            ("digits before the last", self.digit.into(), (digits - 1).into()),
         ])
     }
 
@@ -196,14 +181,11 @@ impl KernelSpec for Select {
     }
 
     fn aux_buffers(&self) -> &'static [AuxBuffer] {
-        const ADDED: AuxBuffer = AuxBuffer { wgsl_type: "array<atomic<u32>>", ..DIGIT_COUNTS };
-        const WRITTEN: AuxBuffer = AuxBuffer { read_only: false, ..CHOSEN };
-        const READ: AuxBuffer = AuxBuffer { read_only: true, ..CHUNK_COUNTS };
         match self.work {
-            SelectWork::Clear | SelectWork::Choose => const { &[DIGIT_COUNTS, WRITTEN] },
-            SelectWork::Histogram => const { &[ADDED, CHOSEN] },
-            SelectWork::Count => const { &[CHOSEN, CHUNK_COUNTS] },
-            SelectWork::Keep => const { &[CHOSEN, READ] },
+            SelectWork::Clear | SelectWork::Choose => &[DIGIT_COUNTS, CHOSEN],
+            SelectWork::Histogram => const { &[DIGIT_COUNTS.added_to(), CHOSEN.read()] },
+            SelectWork::Count => const { &[CHOSEN.read(), CHUNK_COUNTS] },
+            SelectWork::Keep => const { &[CHOSEN.read(), CHUNK_COUNTS.read()] },
             SelectWork::Return => &[],
         }
     }
@@ -263,74 +245,15 @@ impl KernelSpec for Select {
         ]
         .into()
     }
-}
 
-impl CpuReference for Select {
-    fn perform<T: Item>(&self, elements: &mut [T], aux_buffers: &mut AuxContents, _: T) {
-        let (word, shift, width) = self.place();
-        let shift = 32 * word + shift;
-        let known = |chosen: &[u32]| u64::from(chosen[0]) | u64::from(chosen[1]) << 32;
-        match self.work {
-            SelectWork::Clear => {
-                aux_buffers.insert(DIGIT_COUNTS.name, vec![0; RADIX as usize]);
-                aux_buffers.insert(CHOSEN.name, vec![0, 0, self.k, 0]);
-            }
-            SelectWork::Histogram if aux_buffers[CHOSEN.name][IS_WHOLE] == 0 => {
-                let last = known(&aux_buffers[CHOSEN.name]);
-                let counts = aux_buffers.entry(DIGIT_COUNTS.name).or_default();
-                for key in elements.iter().map(|element| element.key()) {
-                    if ((key ^ last) >> shift) >> width == 0 {
-                        counts[(key >> shift) as usize & ((1 << width) - 1)] += 1;
-                    }
-                }
-            }
-            SelectWork::Choose if aux_buffers[CHOSEN.name][IS_WHOLE] == 0 => {
-                let counts = std::mem::replace(
-                    aux_buffers.entry(DIGIT_COUNTS.name).or_default(),
-                    vec![0; RADIX as usize],
-                );
-                let chosen = aux_buffers.entry(CHOSEN.name).or_default();
-                let mut left = chosen[WANTED];
-                let is_last = |count: &u32| {
-                    let is_last = left <= *count;
-                    left -= if is_last { 0 } else { *count };
-                    is_last
-                };
-                let digit = counts.iter().position(is_last).expect("as many as are selected");
-                let mut last = known(chosen) | (digit as u64) << shift;
-                if counts[digit] == left {
-                    last |= (1 << shift) - 1;
-                    chosen[IS_WHOLE] = 1;
-                }
-                (chosen[0], chosen[1], chosen[WANTED]) = (last as u32, (last >> 32) as u32, left);
-            }
-            SelectWork::Histogram | SelectWork::Choose | SelectWork::Return => {}
-            SelectWork::Count => {
-                let last = known(&aux_buffers[CHOSEN.name]);
-                let (chunk, _) = Self::chunks(elements.len() as u32);
-                let of_chunk = |elements: &[T]| {
-                    let count = |is: fn(&u64, &u64) -> bool| {
-                        elements.iter().filter(|element| is(&element.key(), &last)).count() as u32
-                    };
-                    [count(u64::lt), count(u64::eq)]
-                };
-                let counts = elements.chunks(chunk as usize).flat_map(of_chunk).collect();
-                aux_buffers.insert(CHUNK_COUNTS.name, counts);
-            }
-            SelectWork::Keep => {
-                let last = known(&aux_buffers[CHOSEN.name]);
-                let mut left = aux_buffers[CHOSEN.name][WANTED];
-                let mut kept = 0;
-                for at in 0..elements.len() {
-                    let key = elements[at].key();
-                    let is_kept = key < last || key == last && left > 0;
-                    left -= u32::from(is_kept && key == last);
-                    if is_kept {
-                        elements[kept] = elements[at];
-                        kept += 1;
-                    }
-                }
-            }
+    /// What the other passes find out is which key the last selected one has.
+    fn interpret<T: Item>(&self, elements: &mut [T], _: &[u32], _: T) {
+        if self.work == SelectWork::Keep {
+            let mut order: Vec<usize> = (0..elements.len()).collect();
+            order.sort_by_key(|&place| elements[place].key());
+            order.truncate(self.k as usize);
+            order.sort_unstable();
+            order.into_iter().enumerate().for_each(|(to, from)| elements[to] = elements[from]);
         }
     }
 }

@@ -11,13 +11,9 @@
 use gpusort_shaders::wgsl;
 
 use super::last_swap::LAST_SWAP;
-use super::{
-    Access, Arguments, AuxBuffer, AuxContents, CpuReference, Kernel, KernelSpec, Keys, Launch, Module, Shape,
-};
+use super::{Access, Arguments, AuxBuffer, Kernel, KernelSpec, Keys, Launch, Module, Shape};
 use crate::error::{Error, at_most, within};
-use crate::item::Item;
 use crate::limits::Limits;
-use crate::network;
 use crate::network::Step;
 
 impl KernelSpec for Step {
@@ -88,11 +84,5 @@ impl KernelSpec for Step {
         };
         let n = first + count;
         [("n", n), ("stride", stride), ("start", start), ("phase", phase), ("block_log2", block_log2)].into()
-    }
-}
-
-impl CpuReference for Step {
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, _: T) {
-        network::perform(&[*self], elements);
     }
 }

@@ -18,32 +18,17 @@ pub struct Tiles {
     /// Whether the upper half of these are where a mirror of the block between them has them.
     pub mirrored: bool,
     /// Where a tile is between its loads and its stores.
-    pub held: Held,
+    pub held: &'static str,
 }
 
-/// Where elements are while a workgroup works on them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
-    /// In memory that the invocations of a workgroup share.
-    Workgroup,
-    /// In registers, exchanged through workgroup memory.
-    Registers,
-}
-
-impl Held {
-    /// The name used in reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Workgroup => "workgroup memory",
-            Self::Registers => "registers",
-        }
-    }
-}
+/// Where elements are while a workgroup works on them: in memory that its invocations share.
+pub const WORKGROUP: &str = "workgroup memory";
+/// Or in registers, exchanged through workgroup memory.
+pub const REGISTERS: &str = "registers";
 
 impl Tiles {
     /// Tiles of so many elements one after another.
-    pub(super) fn consecutive(run: u64, held: Held) -> Self {
+    pub(super) fn consecutive(run: u64, held: &'static str) -> Self {
         Self { run, low: 0, count: 0, mirrored: false, held }
     }
 
@@ -72,14 +57,14 @@ mod tests {
 
     #[test]
     fn tiles_have_the_elements_that_their_bits_say() {
-        let tiles = Tiles { run: 2, low: 2, count: 1, mirrored: false, held: Held::Registers };
+        let tiles = Tiles { run: 2, low: 2, count: 1, mirrored: false, held: REGISTERS };
         let of: Vec<u64> = (0..16).map(|index| tiles.of(index)).collect();
         assert_eq!(of, [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3]);
         assert_eq!(tiles.size(), 4);
         let tiles = Tiles { mirrored: true, ..tiles };
         let of: Vec<u64> = (0..8).map(|index| tiles.of(index)).collect();
         assert_eq!(of, [0, 0, 1, 1, 1, 1, 0, 0]);
-        let tiles = Tiles::consecutive(6, Held::Workgroup);
+        let tiles = Tiles::consecutive(6, WORKGROUP);
         assert_eq!([0, 5, 6, 17].map(|index| tiles.of(index)), [0, 0, 1, 2]);
     }
 }

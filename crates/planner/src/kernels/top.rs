@@ -13,10 +13,7 @@
 
 use gpusort_shaders::wgsl;
 
-use super::{
-    Access, Arguments, AuxContents, CpuReference, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape,
-    Tiles,
-};
+use super::{Access, Arguments, Kernel, KernelSpec, Keys, Launch, Module, REGISTERS, Shape, Tiles};
 use crate::error::{Error, at_least, at_most, within};
 use crate::item::Item;
 use crate::limits::Limits;
@@ -149,7 +146,7 @@ impl KernelSpec for Top {
     }
 
     fn tiles(&self) -> Option<Tiles> {
-        Some(Tiles::consecutive(1 << self.tuning.tile_log2(), Held::Registers))
+        Some(Tiles::consecutive(1 << self.tuning.tile_log2(), REGISTERS))
     }
 
     fn workgroup_bytes(&self, shape: Shape) -> u64 {
@@ -183,13 +180,11 @@ impl KernelSpec for Top {
         let rank = self.k.div_ceil(self.tuning.subsets());
         [("n", n), ("tiles", tiles), ("k", self.k), ("rank", rank)].into()
     }
-}
 
-impl CpuReference for Top {
     /// Sorts every tile and puts its first `k` into a run, one run after another.
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, last: T) {
+    fn interpret<T: Item>(&self, elements: &mut [T], _: &[u32], last: T) {
         let tile = 1 << self.tuning.tile_log2();
-        network::perform_in_tiles(&self.steps(), tile, elements);
+        elements.chunks_mut(tile).for_each(<[T]>::sort_unstable);
         let run = |tile: &[T]| {
             let kept = tile[..tile.len().min(self.k as usize)].iter().copied();
             kept.chain(std::iter::repeat(last)).take(1 << self.tuning.slots_log2).collect::<Vec<T>>()

@@ -10,10 +10,7 @@
 
 use gpusort_shaders::wgsl;
 
-use super::{
-    Access, Arguments, AuxContents, CpuReference, Held, Kernel, KernelSpec, Keys, Launch, Module, Shape,
-    Tiles,
-};
+use super::{Access, Arguments, Kernel, KernelSpec, Keys, Launch, Module, Shape, Tiles, WORKGROUP};
 use crate::error::{Error, at_most, within};
 use crate::item::Item;
 use crate::limits::Limits;
@@ -122,7 +119,7 @@ impl KernelSpec for Rows {
     fn tiles(&self) -> Option<Tiles> {
         match *self {
             Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => {
-                Some(Tiles::consecutive(1 << row_log2, Held::Workgroup))
+                Some(Tiles::consecutive(1 << row_log2, WORKGROUP))
             }
             Self::Pad { .. } | Self::Transpose { .. } => None,
         }
@@ -174,14 +171,14 @@ impl KernelSpec for Rows {
         ]
         .into()
     }
-}
 
-impl CpuReference for Rows {
-    fn perform<T: Item>(&self, elements: &mut [T], _: &mut AuxContents, last: T) {
+    fn interpret<T: Item>(&self, elements: &mut [T], _: &[u32], last: T) {
         match *self {
             Self::Pad { from } => elements[from as usize..].fill(last),
             // Rows pair up within themselves, but whether up or down depends on where they are.
-            Self::Sort { .. } | Self::Merge { .. } => network::perform(&self.steps(), elements),
+            Self::Sort { .. } | Self::Merge { .. } => {
+                self.steps().iter().for_each(|step| step.perform(elements));
+            }
             Self::Transpose { rows_log2, columns_log2 } => {
                 let before = elements.to_vec();
                 let place = |(i, element): (usize, &mut T)| {

@@ -29,12 +29,12 @@ pub(super) fn local_global(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<
     let stages = stages(n);
     let tile_log2 = tile_log2(shape, limits).min(stages);
 
-    let mut dispatches = vec![Dispatch::new(Local::Sort { tile_log2 }, 0, n, shape, limits)?];
+    let mut dispatches = vec![Dispatch::new(Local { tile_log2, sorts: true }, 0, n, shape, limits)?];
     for block_log2 in tile_log2 + 1..=stages {
         for step in stage(block_log2).take((block_log2 - tile_log2) as usize) {
             dispatches.push(Dispatch::new(step, 0, n, shape, limits)?);
         }
-        dispatches.push(Dispatch::new(Local::Merge { tile_log2 }, 0, n, shape, limits)?);
+        dispatches.push(Dispatch::new(Local { tile_log2, sorts: false }, 0, n, shape, limits)?);
     }
     Ok(dispatches)
 }

@@ -29,6 +29,7 @@
 //! ```
 
 mod bitonic;
+mod callers;
 mod fused;
 pub mod interpreter;
 mod merge;
@@ -42,15 +43,17 @@ mod tuning;
 
 pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::kernels::{
-    AuxBuffer, AuxContents, Batch, Dispatch, Fused, FusedTile, FusedWork, Group, Held, Kernel, KeyTransform,
-    Layout, Local, Matching, Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape,
-    StalledTile, Tiles, Top, TopTuning,
+    AuxBuffer, Batch, Dispatch, Fused, FusedTile, FusedWork, Group, Kernel, KeyTransform, Layout, Local,
+    Matching, Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, StalledTile,
+    Tiles, Top, TopTuning,
 };
 pub use crate::limits::{Limits, Subgroups};
 pub use crate::network::{Pair, Step};
+pub use callers::Callers;
 pub use tuning::{CANDIDATES, Crossovers, RadixTuning, Tuning, default_variant};
 
 use crate::error::{Error, at_most, possible};
+use crate::names::getters;
 
 /// Dispatches that are repeated `times` times, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +74,20 @@ pub struct Plan {
     aux_buffers: Vec<(AuxBuffer, u64)>,
     ends_early: bool,
 }
+
+getters! { Plan {
+    /// Number of elements.
+    n: u32,
+    /// The key and payload of an element.
+    shape: Shape,
+    /// Elements that the array must hold: n, or more where the plan pads.
+    room: u32,
+    /// Elements that the second array must hold; 0 if none is needed.
+    other_room: u32,
+    /// Whether the dispatches are phases of odd-even sort: after two in a row that change nothing,
+    /// the rest would change nothing either.
+    ends_early: bool,
+} }
 
 impl Plan {
     /// Plans a sort of `n` elements on a device with these `limits`.
@@ -120,7 +137,10 @@ impl Plan {
         };
         match (algorithm, variant) {
             (Algorithm::Bitonic, Variant::Fused) => {
-                Self::fused(n, shape, limits, &Tuning::of_tile(tuning::small_tile(tile_log2, limits)?))
+                let tile = tuning::small_tile(tile_log2, limits)?;
+                // In runs as short as suits them.
+                let run_log2 = tile.log2() / 3;
+                Self::fused(n, shape, limits, &Tuning { sort_tile: tile, tile, run_log2, region_log2: 32 })
             }
             (Algorithm::OddEven, Variant::Block) if size > 1 => {
                 let tile = tuning::small_tile(tile_log2, limits)?;
@@ -167,109 +187,10 @@ impl Plan {
         )
     }
 
-    /// A plan of the radix sort of a caller's elements, of which there may be fewer than these.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Plan::radix`].
-    pub fn of_callers(
-        variant: Variant,
-        capacity: usize,
-        shape: Shape,
-        limits: &Limits,
-        tuning: &RadixTuning,
-        transform: KeyTransform,
-    ) -> Result<Self, Error> {
-        Algorithm::Radix.variant(Some(variant))?;
-        // Where there may be two, there may be none, too.
-        let n = checked_size(capacity.max(2), shape, limits)?;
-        let digits = transform.digits();
-        let dispatches = radix::plan(variant, n, shape, limits, tuning, digits, shape.payload)?;
-        Self::once(
-            n,
-            shape,
-            limits,
-            dispatches.into_iter().map(|dispatch| dispatch.transformed_by(transform)).collect(),
-        )
-    }
-
-    /// A plan that sorts rows of this length in a caller's elements, each by itself. With `iota` it
-    /// writes the positions in them, else it moves the caller's words.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Plan::new`]; rows that fit no tile.
-    pub fn of_callers_rows(
-        rows: u32,
-        length: u32,
-        shape: Shape,
-        limits: &Limits,
-        transform: KeyTransform,
-        iota: bool,
-    ) -> Result<Self, Error> {
-        let n = checked_size(rows as usize * length as usize, shape, limits)?;
-        let batch = Batch::new(tuning::row_tile(length, limits)?, length)?;
-        let batch = if iota { batch } else { batch.carrying() };
-        Self::once(
-            n,
-            shape,
-            limits,
-            vec![Dispatch::new(batch, 0, n, shape, limits)?.transformed_by(transform)],
-        )
-    }
-
     /// The longest row that a tile holds.
     #[must_use]
     pub fn longest_row(limits: &Limits) -> u32 {
         tuning::longest_row(limits)
-    }
-
-    /// A plan that sorts segments in a caller's elements, each by itself, once the device knows
-    /// them. With `iota` it writes the positions in them, else it moves the caller's words. If
-    /// all of them `are_long`, it has no passes for those that fit tiles.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Plan::radix`].
-    pub fn of_callers_segments(
-        n: u32,
-        shape: Shape,
-        limits: &Limits,
-        tuning: &RadixTuning,
-        transform: KeyTransform,
-        (iota, are_long): (bool, bool),
-    ) -> Result<Self, Error> {
-        let n = checked_size(n as usize, shape, limits)?;
-        let passes = segments::plan(n, shape, limits, tuning, transform.digits(), (iota, are_long))?;
-        Self::once(
-            n,
-            shape,
-            limits,
-            passes.into_iter().map(|dispatch| dispatch.transformed_by(transform)).collect(),
-        )
-    }
-
-    /// A plan that leaves the first `k` of a caller's elements at the beginning, in the order in
-    /// which they came, once the device knows how many there are: no more than `n`. `None` where
-    /// sorting all is faster.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Plan::new`].
-    pub fn of_callers_top(
-        k: u32,
-        n: u32,
-        shape: Shape,
-        limits: &Limits,
-        transform: KeyTransform,
-    ) -> Result<Option<Self>, Error> {
-        if !tuning::selects(k as usize, n as usize, shape, limits) {
-            return Ok(None);
-        }
-        let mut passes = select::plan(k, n, shape, limits, transform.bits)?;
-        passes.push(select::bring_back(k, n, shape, limits)?);
-        let passes = passes.into_iter().map(|dispatch| dispatch.transformed_by(transform)).collect();
-        Self::once(n, shape, limits, passes).map(Some)
     }
 
     /// The groups of segments that are sorted in tiles, each with its tile.
@@ -376,21 +297,9 @@ impl Plan {
     /// what an interpreter has.
     #[must_use]
     pub fn prefix(&self, count: u64) -> Self {
-        let mut left = count;
-        let mut rounds = Vec::new();
-        for Round { dispatches, times } in &self.rounds {
-            let each = dispatches.len() as u64;
-            let whole = (left / each).min(*times);
-            rounds.push(Round { dispatches: dispatches.clone(), times: whole });
-            left -= whole * each;
-            if whole < *times {
-                rounds.push(Round { dispatches: dispatches[..left as usize].to_vec(), times: 1 });
-                break;
-            }
-        }
-        rounds.retain(|round| round.times > 0 && !round.dispatches.is_empty());
-        // The prefix accesses nothing that the whole plan does not.
-        Self { rounds, ..self.clone() }
+        let dispatches = self.dispatches().take(count as usize).copied().collect();
+        // It accesses nothing that the whole plan does not.
+        Self { rounds: vec![Round { dispatches, times: 1 }], ..self.clone() }
     }
 
     /// This plan repeated `times` times, to measure what is too short by itself.
@@ -440,41 +349,10 @@ impl Plan {
         self.shape.payload && !self.distinct_dispatches().any(iota)
     }
 
-    /// Number of elements.
-    #[must_use]
-    pub fn n(&self) -> u32 {
-        self.n
-    }
-
-    /// The key and payload of an element.
-    #[must_use]
-    pub fn shape(&self) -> Shape {
-        self.shape
-    }
-
-    /// Elements that the array must hold: n, or more where the plan pads.
-    #[must_use]
-    pub fn room(&self) -> u32 {
-        self.room
-    }
-
-    /// Elements that the second array must hold; 0 if none is needed.
-    #[must_use]
-    pub fn other_room(&self) -> u32 {
-        self.other_room
-    }
-
     /// The buffers that kernels bind besides keys and payload, with the words that each must hold.
     #[must_use]
     pub fn aux_buffers(&self) -> &[(AuxBuffer, u64)] {
         &self.aux_buffers
-    }
-
-    /// Whether the dispatches are phases of odd-even sort: after two in a row that change nothing,
-    /// the rest would change nothing either.
-    #[must_use]
-    pub fn ends_early(&self) -> bool {
-        self.ends_early
     }
 
     /// Every dispatch in order, with repetitions.

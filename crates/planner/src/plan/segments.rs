@@ -16,9 +16,9 @@
 //!
 //! See `benches/results/2026-11-23-h200-recorded.md`.
 
-use super::{RadixTuning, tuning};
+use super::{Callers, tuning};
 use crate::error::Error;
-use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork, Shape};
+use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork};
 use crate::limits::Limits;
 
 /// The groups of classes, from that of the shortest segments. Segments of one element are of none.
@@ -37,24 +37,21 @@ pub(super) fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> 
 /// The passes for segments in `n` elements; only those for long ones if that is what all are.
 /// Positions are numbered in each segment, or words moved.
 pub(super) fn plan(
+    &Callers { shape, ref tuning, transform, .. }: &Callers,
     n: u32,
-    shape: Shape,
     limits: &Limits,
-    tuning: &RadixTuning,
-    digits: u32,
-    (iota, are_long): (bool, bool),
+    iota: bool,
+    are_long: bool,
 ) -> Result<Vec<Dispatch>, Error> {
     let mut dispatches = Vec::new();
     for (tile, group) in groups(limits)? {
-        if are_long || Group::most(group.log2.0, n) == 0 {
-            continue;
+        if !are_long && Group::most(group.log2.0, n) > 0 {
+            dispatches.push(Dispatch::new(Batch::listed(tile, group, iota)?, 0, n, shape, limits)?);
         }
-        let batch = Batch::listed(tile, group)?;
-        let batch = if iota { batch } else { batch.carrying() };
-        dispatches.push(Dispatch::new(batch, 0, n, shape, limits)?);
     }
     let longest = tuning::longest_row(limits);
     if n > longest {
+        let digits = transform.digits();
         let pass = |work, digit| {
             let (chunk, drops_keys, longer_than) = (0, false, Some(longest));
             let radix =
@@ -71,10 +68,9 @@ pub(super) fn plan(
 
 #[cfg(test)]
 mod tests {
-    use super::super::Plan;
     use super::*;
     use crate::item::Pair;
-    use crate::kernels::{AuxContents, KeyTransform, SEGMENT_OFFSETS};
+    use crate::kernels::KeyTransform;
     use crate::key::ElementType;
 
     #[test]
@@ -97,12 +93,11 @@ mod tests {
     #[test]
     fn the_passes_sort_every_segment_stably_and_nothing_else() {
         let limits = Limits::TYPICAL;
-        let shape = Shape::of(ElementType::U32, true);
-        let tuning = RadixTuning::of_any(shape, &limits).unwrap();
         let transform = KeyTransform { element: ElementType::U32, descending: false, begin: 0, bits: 32 };
         let ends = [3, 3, 4, 6, 14, 31, 300, 9000, 9001, 20_000];
         let n = 20_005;
-        let plan = Plan::of_callers_segments(n, shape, &limits, &tuning, transform, (true, false)).unwrap();
+        let plan =
+            Callers::new(transform, true, None, &limits).unwrap().segments(n, &limits, true, false).unwrap();
         let item = |position: u32| {
             let mixed = position.wrapping_mul(0x9E37_79B9) >> 12;
             Pair { key: mixed * mixed, position }
@@ -111,9 +106,7 @@ mod tests {
         let last = Pair { key: u32::MAX, position: u32::MAX };
         let performed = |ends: &[u32]| {
             let mut sorted = elements.clone();
-            let mut aux_buffers = AuxContents::from([(SEGMENT_OFFSETS.name, ends.to_vec())]);
-            plan.dispatches()
-                .for_each(|dispatch| dispatch.kernel().perform(&mut sorted, &mut aux_buffers, last));
+            plan.dispatches().for_each(|dispatch| dispatch.kernel().perform(&mut sorted, ends, last));
             sorted
         };
         let mut expected = elements.clone();

@@ -2,7 +2,7 @@
 
 use crate::algorithm::{Algorithm, Variant};
 use crate::error::{Error, at_least, at_most};
-use crate::kernels::{FusedTile, Matching, MergeTile, RadixTile, Shape, StalledTile, TopTuning};
+use crate::kernels::{FusedTile, MergeTile, RadixTile, Shape, StalledTile, TopTuning};
 use crate::key::KeyWords;
 use crate::limits::{Kind, Limits, Subgroups};
 use crate::network;
@@ -65,13 +65,6 @@ impl Tuning {
         let run_log2 = run_log2.min(if shape.key == KeyWords::One { 4 } else { 3 });
         let region_log2 = (region_bytes / shape.bytes()).ilog2();
         Self { sort_tile, tile, run_log2, region_log2 }
-    }
-}
-
-impl Tuning {
-    /// All passes in tiles of this size, in runs as short as suits them.
-    pub(super) fn of_tile(tile: FusedTile) -> Self {
-        Self { sort_tile: tile, tile, run_log2: tile.log2() / 3, region_log2: 32 }
     }
 }
 
@@ -274,7 +267,7 @@ impl RadixTuning {
             let room = words.saturating_sub(256) / u64::from(invocations);
             let tile = RadixTile::new(invocations, room.min(items) as u32, limits);
             let masks = tile.as_ref().ok().filter(|_| shape.words() < 3);
-            let masks = masks.and_then(|tile| tile.matching(Matching::Masks).ok());
+            let masks = masks.and_then(|tile| tile.with_masks().ok());
             let fits = |tile: &RadixTile| tile.workgroup_bytes() <= words * 4;
             let fitted = masks.filter(fits).or(tile.as_ref().ok().copied().filter(fits));
             match (fitted, tile) {
