@@ -72,7 +72,6 @@ impl Sequence {
     /// # Panics
     ///
     /// When there are fewer.
-    #[must_use]
     pub fn keys(&self, first: u64, count: usize) -> KeyBuf<'static> {
         let order = KeyMap::ascending(self.element);
         let bits = |place: usize| self.bits(first + place as u64);
@@ -93,7 +92,6 @@ impl Sequence {
     /// # Panics
     ///
     /// When there is no element `i`.
-    #[must_use]
     pub fn bits(&self, i: u64) -> u64 {
         assert!(i < self.count, "there is no element {i} of {}", self.count);
         let value = self.value(i);

@@ -40,10 +40,8 @@ pub trait KeyWidth: Word {
     /// The key that it is.
     const WIDTH: KeyWords;
     /// The words in these blocks.
-    #[must_use]
     fn words(blocks: Vec<Block<'_, Self>>) -> KeyBuf<'_>;
     /// The blocks of these words; `None` if they are of the other width.
-    #[must_use]
     fn blocks(words: KeyBuf<'_>) -> Option<Vec<Block<'_, Self>>>;
 }
 
@@ -99,7 +97,6 @@ impl PartialEq for KeyBuf<'_> {
 
 impl KeyBuf<'_> {
     /// None yet, of this width.
-    #[must_use]
     pub fn new(width: KeyWords) -> Self {
         match width {
             KeyWords::One => Self::Narrow(Vec::new()),
@@ -108,19 +105,16 @@ impl KeyBuf<'_> {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         by_width!(self, blocks => blocks.iter().map(|block| block.len()).sum())
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The width of all of them.
-    #[must_use]
     pub fn width(&self) -> KeyWords {
         match self {
             Self::Narrow(_) => KeyWords::One,
@@ -147,7 +141,6 @@ impl KeyBuf<'_> {
     }
 
     /// Each block as bytes.
-    #[must_use]
     pub fn bytes(&self) -> Vec<&[u8]> {
         by_width!(self, blocks => blocks.iter().map(|block| bytemuck::cast_slice(block)).collect())
     }
@@ -160,19 +153,16 @@ impl KeyBuf<'_> {
     }
 
     /// All of them in one vector, if they are words like W.
-    #[must_use]
     pub fn into_vec<W: KeyWidth>(self) -> Option<Vec<W>> {
         W::blocks(self).map(join)
     }
 
     /// The same in one block.
-    #[must_use]
     pub fn joined(self) -> KeyBuf<'static> {
         by_width!(self, blocks => join(blocks).into())
     }
 
     /// The first so many, or all if there are no more.
-    #[must_use]
     pub fn first(self, count: usize) -> KeyBuf<'static> {
         self.truncated(Some(count)).joined()
     }
@@ -188,7 +178,6 @@ impl KeyBuf<'_> {
     }
 
     /// The same, borrowed.
-    #[must_use]
     pub fn borrowed(&self) -> KeyBuf<'_> {
         by_width!(self, blocks => {
             KeyWidth::words(blocks.iter().map(|block| Cow::Borrowed(&**block)).collect())

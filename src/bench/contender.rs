@@ -52,7 +52,6 @@ pub struct Sample {
 
 impl Sample {
     /// Of a sort on the CPU without passes, which took this long.
-    #[must_use]
     pub fn on_cpu(time: Duration) -> Self {
         Self {
             sort: Elapsed { time, clock: Clock::Host },
@@ -98,7 +97,6 @@ pub struct OnCpu {
 
 impl OnCpu {
     /// Sorts by this method, or on one core without any; argsorts with positions.
-    #[must_use]
     pub fn new(method: Option<Method>, positions: bool) -> Self {
         Self { method, result: Memory::new(positions) }
     }

@@ -32,7 +32,6 @@ impl Machine {
     }
 
     /// This machine and build.
-    #[must_use]
     pub fn here() -> Self {
         let kinds = RefreshKind::nothing()
             .with_cpu(CpuRefreshKind::nothing())

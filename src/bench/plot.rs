@@ -26,7 +26,6 @@ const MARKS: [MarkerShape; 4] =
 const BASELINE: &str = "#555555";
 
 /// The plot as an SVG file's text; `None` if there are no results.
-#[must_use]
 pub fn svg(report: &Report) -> Option<String> {
     let (plots, layout, labels) = plots(report)?;
     let letters = labels.iter().map(|label| label.chars().count()).max().unwrap_or_default();
@@ -40,7 +39,6 @@ pub fn svg(report: &Report) -> Option<String> {
 }
 
 /// The plot in characters, of `columns` by `rows`; `None` if there are no results.
-#[must_use]
 pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> {
     const BLACK: &str = "\x1b[38;2;0;0;0m";
     const FOREGROUND: &str = "\x1b[39m";

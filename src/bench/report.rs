@@ -42,13 +42,11 @@ pub struct Case {
 
 impl Case {
     /// The type in reports: `u32`, or with positions `u32+p`.
-    #[must_use]
     pub fn type_name(&self) -> String {
         format!("{}{}", self.element, if self.positions { "+p" } else { "" })
     }
 
     /// The algorithm and variant.
-    #[must_use]
     pub fn method(&self) -> String {
         format!("{} {}", self.algorithm, self.variant)
     }
@@ -59,7 +57,6 @@ impl Case {
     }
 
     /// Whether both cases sort keys of the same kind.
-    #[must_use]
     pub fn same_kind(&self, other: &Self) -> bool {
         let kind = |case: &Self| (case.element, case.positions, case.distribution);
         kind(self) == kind(other)
@@ -94,13 +91,11 @@ impl Measurement {
     }
 
     /// The largest number of passes of any run.
-    #[must_use]
     pub fn dispatches(&self) -> u64 {
         self.samples.iter().map(|sample| sample.dispatches).max().unwrap_or_default()
     }
 
     /// Bytes read and written by those passes.
-    #[must_use]
     pub fn bytes_moved(&self) -> u64 {
         self.samples.iter().map(|sample| sample.bytes_moved).max().unwrap_or_default()
     }
@@ -282,7 +277,6 @@ fn least(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
 
 impl DeviceReport {
     /// Whether it is a GPU, including software ones.
-    #[must_use]
     pub fn is_gpu(&self) -> bool {
         self.kind != CPU
     }

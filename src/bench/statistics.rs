@@ -5,7 +5,6 @@
 /// # Panics
 ///
 /// Without values.
-#[must_use]
 pub fn median(values: &[f64]) -> f64 {
     let mut rising = values.to_vec();
     rising.sort_by(f64::total_cmp);
@@ -31,7 +30,6 @@ pub enum Crossover {
 
 /// The size from which on the first time is smaller; `points` are size, first and second time, with
 /// sizes ascending. `None` without points.
-#[must_use]
 pub fn crossover(points: &[(usize, f64, f64)]) -> Option<Crossover> {
     let last = points.len().checked_sub(1)?;
     let excess = |&(_, first, second): &(usize, f64, f64)| (first / second).ln();

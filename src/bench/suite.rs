@@ -120,7 +120,6 @@ pub struct Device {
 
 impl Device {
     /// The CPU, which also performs the networks.
-    #[must_use]
     pub fn cpu() -> Self {
         let report = DeviceReport {
             name: CPU_NAME.to_owned(),
@@ -207,7 +206,6 @@ pub enum Event<'a> {
 
 impl Suite {
     /// Least memory needed, in bytes: for the largest input, the sorted copy and the result.
-    #[must_use]
     pub fn memory(&self) -> u64 {
         let n = self.sizes.0.iter().copied().max().unwrap_or(0) as u64;
         let key =
@@ -216,7 +214,6 @@ impl Suite {
     }
 
     /// The cases of the first kind of keys, in the order of measurement, of no size yet.
-    #[must_use]
     pub fn cases(&self, devices: &[Device]) -> Vec<Case> {
         let entrants = self.entrants(devices, self.elements[0], self.distributions[0]);
         entrants.into_iter().map(|entrant| entrant.case).collect()

@@ -41,7 +41,6 @@ pub struct Table {
 
 impl Table {
     /// A table for these cases; with colours if the terminal supports them.
-    #[must_use]
     pub fn new(report: &Report, cases: &[Case], colour: bool) -> Self {
         let devices = report.devices.iter().map(|device| device.name.clone()).collect();
         let mut table = Self { devices, method_width: 0, colour };
@@ -72,7 +71,6 @@ impl Table {
     }
 
     /// The introduction: the machine, its devices and the legend.
-    #[must_use]
     pub fn introduction(&self, report: &Report) -> String {
         let machine = &report.machine;
         let cores = if machine.cores == 1 { "core" } else { "cores" };
@@ -94,7 +92,6 @@ impl Table {
     }
 
     /// The heading of one kind of keys.
-    #[must_use]
     pub fn heading(&self, kind: &Case) -> String {
         let mut titles = format!("{:>SIZE_WIDTH$}  {:method$}", "n", "sort", method = self.method_width);
         for (title, width) in COLUMNS {
@@ -107,7 +104,6 @@ impl Table {
     }
 
     /// The lines of one size.
-    #[must_use]
     pub fn group(&self, report: &Report, results: &[Measurement], skipped: &[Skipped]) -> String {
         let rows: Vec<_> = results.iter().map(|result| (result, report.row(result))).collect();
         let best = |value: fn(&super::Row) -> f64| {
@@ -143,7 +139,6 @@ impl Table {
     }
 
     /// The conclusion: the size from which on each GPU is faster than the CPU.
-    #[must_use]
     pub fn conclusion(&self, report: &Report) -> String {
         let mut text = String::new();
         for (kind, gpu, crossovers) in report.crossovers() {

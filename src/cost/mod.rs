@@ -70,7 +70,6 @@ pub struct Crossover {
 }
 
 /// These crossovers with what was seen of a GPU in their place.
-#[must_use]
 pub fn crossovers(seen: &[Crossover], others: Crossovers) -> Crossovers {
     let shape = |seen: &Crossover| {
         Shape::ALL.into_iter().find(|its| (its.key_words(), its.payload) == (seen.key_words, seen.records))
@@ -159,7 +158,6 @@ impl Costs {
     /// # Panics
     ///
     /// Never: a test parses them.
-    #[must_use]
     pub fn built_in() -> Self {
         let costs = Self::from_json(include_str!("built-in.json")).expect("a test reads them");
         Self { measured_here: false, ..costs }
@@ -205,21 +203,18 @@ impl Costs {
     }
 
     /// The expected time to read this many bytes.
-    #[must_use]
     pub fn reading(&self, bytes: u64, text: bool) -> Duration {
         let rate = if text { self.text_bytes_per_ms } else { self.binary_bytes_per_ms };
         duration(bytes as f64 / rate)
     }
 
     /// The startup time of the GPU, if there is one.
-    #[must_use]
     pub fn start(&self) -> Option<Duration> {
         self.gpu.as_ref().map(|gpu| duration(gpu.start_ms))
     }
 
     /// Compares sorting `n` elements on this many cores and on the GPU, which becomes ready after
     /// `start`.
-    #[must_use]
     pub fn choose(&self, n: u64, shape: Shape, cores: usize, start: Duration) -> Choice {
         let by_cores = |cpu: &CpuCosts| Some((cpu.cores as u64, sorting(&cpu.sorts, n, shape)?));
         let cpus: Vec<(u64, f64)> = self.cpus.iter().filter_map(by_cores).collect();
@@ -256,7 +251,6 @@ impl Choice {
     }
 
     /// Whether it is the GPU.
-    #[must_use]
     pub fn is_gpu(&self) -> bool {
         self.gpu.is_some_and(|(start, sort)| start.saturating_add(sort) < self.cpu)
     }

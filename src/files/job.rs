@@ -122,31 +122,26 @@ pub struct Job<'a> {
 
 impl Job<'_> {
     /// What decided between text and lines, if nobody said which it is.
-    #[must_use]
     pub fn taken(&self) -> Option<Taken> {
         self.resolved.taken
     }
 
     /// Whether the type is the one assumed for `.bin`.
-    #[must_use]
     pub fn type_is_assumed(&self) -> bool {
         self.resolved.type_assumed
     }
 
     /// Whether records are rows, lines or tokens that are no numbers.
-    #[must_use]
     pub fn has_rows(&self) -> bool {
         self.resolved.has_rows
     }
 
     /// The format of the inputs.
-    #[must_use]
     pub fn input_format(&self) -> Format {
         self.resolved.format
     }
 
     /// The format of the output.
-    #[must_use]
     pub fn format(&self) -> Format {
         self.ask.format
     }
@@ -164,13 +159,11 @@ impl Job<'_> {
     }
 
     /// The inputs.
-    #[must_use]
     pub fn inputs(&self) -> &[Input] {
         &self.resolved.inputs
     }
 
     /// What is known of the input from file sizes; `None` unless all inputs are files.
-    #[must_use]
     pub fn expected(&self) -> Option<Expected> {
         let bytes = self.inputs().iter().map(Input::size).sum::<Option<u64>>()?;
         let (how, format) = (&self.resolved.how, self.resolved.format);
@@ -383,7 +376,6 @@ pub struct Loaded<'a> {
 
 impl Loaded<'_> {
     /// Whether nothing came at all.
-    #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.first.bytes == 0 && self.parts.is_over()
     }

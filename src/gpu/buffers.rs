@@ -48,7 +48,6 @@ impl Buffers {
     }
 
     /// Whether this plan's elements have room here.
-    #[must_use]
     pub fn fit(&self, plan: &Plan) -> bool {
         self.arrays.fit(plan)
     }
@@ -69,13 +68,11 @@ impl Buffers {
     }
 
     /// How many elements there are.
-    #[must_use]
     pub fn n(&self) -> u32 {
         self.n
     }
 
     /// What an element is made of.
-    #[must_use]
     pub fn shape(&self) -> Shape {
         self.arrays.shape
     }

@@ -11,7 +11,6 @@ use crate::error::{Error, ErrorKind};
 use crate::human;
 
 /// The adapters of this machine in the order of their numbers: hardware first, software last.
-#[must_use]
 pub fn adapters() -> Vec<AdapterInfo> {
     enumerate().iter().map(describe).collect()
 }

@@ -44,7 +44,6 @@ impl Gpu {
     }
 
     /// What this device is.
-    #[must_use]
     pub fn info(&self) -> &AdapterInfo {
         &self.context.info
     }

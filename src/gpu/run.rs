@@ -30,7 +30,6 @@ impl ResidentRun {
     }
 
     /// How many elements it has.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.elements.room as usize
     }

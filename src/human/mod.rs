@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use std::path::Path;
 
 /// Digits in groups of three.
-#[must_use]
 pub fn grouped(number: impl std::fmt::Display) -> String {
     let digits = number.to_string();
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
@@ -15,13 +14,11 @@ pub fn grouped(number: impl std::fmt::Display) -> String {
 }
 
 /// A number with a noun in the singular or in the plural.
-#[must_use]
 pub fn counted(number: u64, one: &str, more: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { more })
 }
 
 /// Three significant digits, or all before the point; at most three after it, and none of zero.
-#[must_use]
 pub fn short(number: f64) -> String {
     let decimals = match number {
         0.0 => 0,
@@ -34,13 +31,11 @@ pub fn short(number: f64) -> String {
 }
 
 /// A time in the unit that leaves one to three digits before the point: `9.94 µs`.
-#[must_use]
 pub fn time(milliseconds: f64) -> String {
     in_unit(milliseconds, [(1e3, " s"), (1.0, " ms"), (1e-3, " µs"), (1e-6, " ns")])
 }
 
 /// A count in thousands, millions or billions: `1.62 G`.
-#[must_use]
 pub fn count(number: f64) -> String {
     in_unit(number, [(1e9, " G"), (1e6, " M"), (1e3, " K"), (1.0, "")])
 }
@@ -53,7 +48,6 @@ fn in_unit(number: f64, units: [(f64, &str); 4]) -> String {
 }
 
 /// A power of two as in options: `64K`.
-#[must_use]
 pub fn power<T: Into<f64>>(log2: T) -> String {
     let log2 = log2.into();
     let (unit, name) = match log2 {
@@ -66,7 +60,6 @@ pub fn power<T: Into<f64>>(log2: T) -> String {
 }
 
 /// A size in the largest unit that leaves a whole part.
-#[must_use]
 pub fn bytes(bytes: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let unit = (bytes.max(1).ilog2() / 10).min(4);
@@ -83,7 +76,6 @@ const NAME: usize = 160;
 
 /// Untrusted text as a message can show it: a token, a column's or device's name, another program's
 /// output. See [`path`] for the escapes; the middle of a long text is omitted.
-#[must_use]
 pub fn quoted(text: impl AsRef<[u8]>) -> String {
     shown(text.as_ref(), QUOTED)
 }
@@ -92,26 +84,22 @@ pub fn quoted(text: impl AsRef<[u8]>) -> String {
 ///
 /// Control characters and invisible ones are escaped: direction marks, the byte order mark, spaces
 /// of other widths. Bytes that are not UTF-8 become U+FFFD.
-#[must_use]
 pub fn path(path: &Path) -> String {
     shown(path.as_os_str().as_encoded_bytes(), NAME)
 }
 
 /// A name in at most so many characters, of which the middle may be omitted.
-#[must_use]
 pub fn cut(name: &str, most: usize) -> String {
     let whole = shown(name.as_bytes(), most);
     if whole.chars().count() <= most { whole } else { shown(name.as_bytes(), most.saturating_sub(1)) }
 }
 
 /// Several lines of another program's output, as a message can show them on one line.
-#[must_use]
 pub fn said(text: impl AsRef<[u8]>) -> String {
     shown(text.as_ref(), 2 * NAME)
 }
 
 /// The system's message for an error, without the error number.
-#[must_use]
 pub fn system(error: &std::io::Error) -> String {
     let said = error.to_string();
     said.split(" (os error").next().unwrap_or_default().to_owned()

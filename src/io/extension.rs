@@ -19,7 +19,6 @@ pub struct Extension {
 impl Extension {
     /// The extension of this path, ignoring case; if that is one for compressed files, the one
     /// before it.
-    #[must_use]
     pub fn of(path: &Path) -> Self {
         let path = Compression::of_name(path).map_or(path, |(_, name)| name);
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
@@ -38,7 +37,6 @@ impl Extension {
 
     /// The format of an output that is to be of this format or has this name, and the element type
     /// that the name implies, as far as they are known.
-    #[must_use]
     pub fn of_output(to: Option<Format>, output: Option<&Path>) -> Option<(Format, Option<ElementType>)> {
         // An explicit format overrides the extension.
         to.map(|format| (format, None)).or_else(|| {

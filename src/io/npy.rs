@@ -75,7 +75,6 @@ impl Header {
     }
 
     /// The header for this many little-endian elements.
-    #[must_use]
     pub fn of(element: ElementType, count: u64) -> Vec<u8> {
         let (order, kind) = (if element.bytes() == 1 { '|' } else { '<' }, kind(element));
         let dictionary =

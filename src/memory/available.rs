@@ -5,14 +5,12 @@ use crate::error::{Error, ErrorKind};
 
 /// Bytes that this process can still use, where the system reports it: the minimum over the machine
 /// (with swap space), the process's cgroup and those above it, and the limits of the process.
-#[must_use]
 pub fn available() -> Option<u64> {
     [untouched(), address_space_left()].into_iter().flatten().min()
 }
 
 /// Bytes of unused memory, where the system reports it: the minimum over the machine and the
 /// cgroups.
-#[must_use]
 pub fn untouched() -> Option<u64> {
     [machine(), cgroup::left()].into_iter().flatten().min()
 }
@@ -34,7 +32,6 @@ pub fn ensure(what: &str, bytes: u64) -> Result<(), Error> {
 }
 
 /// Bytes of memory that the machine has.
-#[must_use]
 pub fn installed() -> Option<u64> {
     told(sysinfo::System::total_memory)
 }

@@ -76,13 +76,11 @@ fn number(file: &str, line: &str) -> Option<u64> {
 }
 
 /// Bytes of a kind of memory that this process has, where the system tells.
-#[must_use]
 pub fn own(kind: &str) -> Option<u64> {
     number("/proc/self/status", kind).map(|kilobytes| kilobytes << 10)
 }
 
 /// Bytes of address space that the limits of this process leave, if there are any.
-#[must_use]
 pub fn address_space_left() -> Option<u64> {
     let left = |(limit, used)| {
         // Where there is no limit, it is `unlimited`.

@@ -82,7 +82,6 @@ impl KeyOrder {
     };
 
     /// The bijection that makes keys of this order from elements of this type.
-    #[must_use]
     pub fn map(self, element: ElementType) -> KeyMap {
         KeyMap { element, descending: self.descending, nan_first: self.nan == Nulls::First }
     }
@@ -102,7 +101,6 @@ impl Selection {
     pub const ALL: Self = Self { unique: false, first: None };
 
     /// Whether it is so few of `n` records that the others need not be sorted.
-    #[must_use]
     pub fn is_few(self, n: u64) -> bool {
         let first = self.first.filter(|_| !self.unique);
         first.is_some_and(|first| is_few(first, usize::try_from(n).unwrap_or(usize::MAX)))

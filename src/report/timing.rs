@@ -19,7 +19,6 @@ pub struct Device {
 
 impl Device {
     /// These GPUs; without any, the CPU.
-    #[must_use]
     pub fn all(gpus: &[AdapterInfo]) -> Vec<Self> {
         if gpus.is_empty() {
             return vec![Self { name: "CPU".to_owned(), backend: "cpu", kind: "cpu" }];
@@ -28,14 +27,12 @@ impl Device {
     }
 
     /// This GPU.
-    #[must_use]
     pub fn of(gpu: &AdapterInfo) -> Self {
         Self { name: gpu.name.clone(), backend: gpu.backend, kind: gpu.kind.name() }
     }
 }
 
 /// A duration in milliseconds.
-#[must_use]
 pub fn milliseconds(duration: Duration) -> f64 {
     // From whole nanoseconds, so that no more digits are printed than were measured.
     duration.as_nanos() as f64 / 1e6

@@ -93,13 +93,11 @@ impl Heat {
     }
 
     /// Whether every dispatch has a row.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         self.every == 1
     }
 
     /// Elements in a bin, about.
-    #[must_use]
     pub fn bin(&self) -> usize {
         self.room.div_ceil(self.columns.max(1))
     }

@@ -56,7 +56,6 @@ pub(super) fn percent(part: f64) -> String {
 const LEAST: usize = 16;
 
 /// What the sort is, and its passes, in lines of at most `width` characters where that is possible.
-#[must_use]
 pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
     let mut text = format!("{}\n", trace.title());
     let mut say = |sentence: &str| {

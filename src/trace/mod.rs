@@ -212,13 +212,11 @@ impl Trace {
     }
 
     /// Steps of the network and comparisons in all passes.
-    #[must_use]
     pub fn work(&self) -> (u64, u64) {
         work(&self.plan)
     }
 
     /// What it is about, in a few words: `bitonic fused, 16 u32`.
-    #[must_use]
     pub fn title(&self) -> String {
         let n = crate::human::grouped(self.plan.n());
         let positions = if self.plan.shape().payload { " with positions" } else { "" };

@@ -39,7 +39,6 @@ enum Part {
 /// The diagram, in pieces of at most `width` characters below each other, with the elements at both
 /// ends of each; `labels` are the elements in order, as they are printed. Swaps are bold where
 /// there are `colours`.
-#[must_use]
 pub fn network(played: &Played, labels: &[String], width: usize, colours: bool) -> String {
     let wires = played.moments.iter().map(|moment| moment.before.len().max(moment.after.len())).max();
     let wires = wires.unwrap_or(played.input.len());

@@ -169,7 +169,6 @@ impl Played {
     }
 
     /// How many of the comparisons that were drawn changed places.
-    #[must_use]
     pub fn swaps(&self) -> u64 {
         let layers = self.moments.iter().flat_map(|moment| &moment.layers);
         let swapped = |layer: &Layer| match layer {

@@ -24,7 +24,6 @@ named!(Algorithm, "algorithm", {
 
 impl Algorithm {
     /// The variants of this algorithm, first the default of most devices.
-    #[must_use]
     pub fn variants(self) -> &'static [Variant] {
         match self {
             Self::Bitonic => &[Variant::Fused, Variant::LocalGlobal, Variant::Transpose, Variant::Naive],
@@ -35,7 +34,6 @@ impl Algorithm {
 
     /// The variant of the network that runs on the CPU, whichever is requested: the steps are the
     /// same, and this cut suits caches. `None` is the CPU's own fast sort.
-    #[must_use]
     pub fn on_cpu(self) -> Option<Variant> {
         match self {
             Self::Bitonic => Some(Variant::LocalGlobal),
@@ -45,7 +43,6 @@ impl Algorithm {
     }
 
     /// Whether it is a sorting network.
-    #[must_use]
     pub fn is_network(self) -> bool {
         self.on_cpu().is_some()
     }

@@ -12,7 +12,6 @@ pub trait Item: Ord + Send + Sync + Pod {
     fn key(self) -> u64;
 
     /// The least and the greatest key.
-    #[must_use]
     fn extremes(items: impl Iterator<Item = Self>) -> (u64, u64) {
         items.fold((u64::MAX, 0), |(least, greatest), item| (least.min(item.key()), greatest.max(item.key())))
     }

@@ -73,7 +73,6 @@ impl ElementType {
 
     /// The number of bits of an element, and what they mean; sizes and the maps of floats follow
     /// from this.
-    #[must_use]
     pub const fn layout(self) -> (u32, Form) {
         match self {
             Self::U8 => (8, Form::Unsigned),
@@ -91,19 +90,16 @@ impl ElementType {
     }
 
     /// Size of one element in bytes.
-    #[must_use]
     pub fn bytes(self) -> usize {
         self.layout().0 as usize / 8
     }
 
     /// The words of its key.
-    #[must_use]
     pub fn key_words(self) -> KeyWords {
         if self.bytes() > 4 { KeyWords::Two } else { KeyWords::One }
     }
 
     /// Whether this is a floating-point type.
-    #[must_use]
     pub fn is_float(self) -> bool {
         matches!(self.layout().1, Form::Float { .. })
     }
@@ -134,7 +130,6 @@ pub enum KeyWords {
 
 impl KeyWords {
     /// The number of words.
-    #[must_use]
     pub const fn count(self) -> u32 {
         match self {
             Self::One => 1,
@@ -171,7 +166,6 @@ pub trait Word:
     /// # Panics
     ///
     /// When the type is wider than this word.
-    #[must_use]
     fn map(map: KeyMap) -> WordMap<Self>;
     /// The key of the element with these bits.
     #[must_use]
@@ -186,16 +180,12 @@ pub trait Word:
     #[must_use]
     fn bits_of_float(self, float: Float<Self>) -> Self;
     /// Whether the element with this key is NaN.
-    #[must_use]
     fn is_nan(self, map: WordMap<Self>) -> bool;
     /// The word of a number that it can hold.
-    #[must_use]
     fn of_u64(number: u64) -> Self;
     /// Converts from little-endian byte order.
-    #[must_use]
     fn from_le(word: Self) -> Self;
     /// Converts from big-endian byte order.
-    #[must_use]
     fn from_be(word: Self) -> Self;
 }
 
@@ -212,13 +202,11 @@ pub struct KeyMap {
 
 impl KeyMap {
     /// Smallest first, NaN last.
-    #[must_use]
     pub fn ascending(element: ElementType) -> Self {
         Self { element, descending: false, nan_first: false }
     }
 
     /// Whether keys equal the bits of their elements on disk, so that no mapping is needed.
-    #[must_use]
     pub fn is_bits(self) -> bool {
         matches!(self.element.layout().1, Form::Unsigned)
             && !self.descending

@@ -15,7 +15,6 @@ pub enum Kind {
 
 impl Kind {
     /// The name used in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Discrete => "discrete",

@@ -12,7 +12,6 @@ macro_rules! named {
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$value),+];
 
             /// The name in flags and reports.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$value => $name,)+
@@ -42,7 +41,6 @@ macro_rules! getters {
     ($type:ident { $($(#[$doc:meta])* $name:ident: $of:ty,)+ }) => {
         impl $type {$(
             $(#[$doc])*
-            #[must_use]
             pub fn $name(&self) -> $of {
                 self.$name
             }
@@ -60,7 +58,6 @@ pub struct UnknownName {
 
 impl UnknownName {
     /// The error that no `what` has this name.
-    #[must_use]
     pub fn new(what: &'static str, name: &str) -> Self {
         Self { what, name: name.to_owned() }
     }

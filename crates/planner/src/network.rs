@@ -53,7 +53,6 @@ pub enum Step {
 impl Step {
     /// The pair that comparison number `c` compares. Comparisons are numbered so that neighbours
     /// touch neighbouring memory; the kernels use the same numbers.
-    #[must_use]
     pub fn pair(self, c: u64) -> Pair {
         match self {
             Self::Mirror { block_log2 } => {
@@ -80,7 +79,6 @@ impl Step {
     }
 
     /// The count of comparison numbers that covers every pair inside n positions.
-    #[must_use]
     pub fn comparisons(self, n: u64) -> u64 {
         match self {
             // Of an incomplete block, the last comparisons are those with both positions inside.
@@ -90,7 +88,6 @@ impl Step {
     }
 
     /// The number of pairs inside n positions.
-    #[must_use]
     pub fn pairs(self, n: u64) -> u64 {
         let n = match self {
             Self::Phase { odd } => n.saturating_sub(u64::from(odd)),
@@ -137,7 +134,6 @@ impl Step {
 }
 
 /// The number of bitonic stages that sort `n` elements.
-#[must_use]
 pub fn stages(n: u32) -> u32 {
     u64::from(n).next_power_of_two().trailing_zeros()
 }

@@ -13,7 +13,6 @@ use crate::error::{Error, ErrorKind};
 pub use self::timed::{Buffers, execute, time_passes};
 
 /// No adapters.
-#[must_use]
 pub fn adapters() -> Vec<AdapterInfo> {
     Vec::new()
 }

@@ -27,7 +27,6 @@ pub enum Compression {
 
 impl Compression {
     /// The name of the format.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
@@ -36,7 +35,6 @@ impl Compression {
     }
 
     /// That of a file with this name, and its name without the extension for it.
-    #[must_use]
     pub fn of_name(path: &Path) -> Option<(Self, &Path)> {
         let extension = path.extension()?;
         let compression = match extension.to_ascii_lowercase().to_str()? {

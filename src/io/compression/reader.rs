@@ -61,7 +61,6 @@ pub(in crate::io) fn sensible(memory: Option<u64>, is_ready: bool) -> Limits {
 
 impl Reader {
     /// The content of this source: compressed so, or as its first bytes tell.
-    #[must_use]
     pub fn new(
         source: Box<dyn Read + Send + Sync>,
         compression: Option<Compression>,
@@ -298,7 +297,7 @@ struct Decoder {
 
 enum Place {
     Between(Window),
-    Within(Box<Member<Window>>),
+    Within(Member<Window>),
     Lost,
 }
 
@@ -350,7 +349,7 @@ impl Decoder {
                 check_window(window.left())?;
             }
             let declared = declared(window.left());
-            self.place = Place::Within(Box::new(Member::new(self.compression, declared, window)?));
+            self.place = Place::Within(Member::new(self.compression, declared, window)?);
         }
         Ok(())
     }
@@ -375,7 +374,7 @@ impl Decoder {
 
 /// A member, from its first byte on.
 enum Member<R: BufRead> {
-    Gzip(GzDecoder<R>),
+    Gzip(Box<GzDecoder<R>>),
     Zstd(Frame<R>),
 }
 
@@ -383,7 +382,7 @@ impl<R: BufRead> Member<R> {
     /// With so many bytes of content, if it is a frame of zstd that says how many.
     fn new(compression: Compression, declared: Option<u64>, from: R) -> io::Result<Self> {
         Ok(match compression {
-            Compression::Gzip => Self::Gzip(GzDecoder::new(from)),
+            Compression::Gzip => Self::Gzip(Box::new(GzDecoder::new(from))),
             Compression::Zstd => {
                 let decoder = zstd::Decoder::with_buffer(from)?.single_frame();
                 Self::Zstd(Frame { decoder, left: declared })

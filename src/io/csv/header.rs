@@ -1,4 +1,4 @@
-//! ColumnRef names and their lookup.
+//! `ColumnRef` names and their lookup.
 
 use super::dialect::{Dialect, Fields, unquoted};
 use super::key::{ColumnRef, Key, KeyMeaning, KeySpec};
@@ -179,7 +179,7 @@ impl Header {
     /// A likely separator of the names, if ours finds only one column.
     fn separator(&self) -> Option<char> {
         let names = self.names.as_ref().filter(|names| names.len() == 1)?;
-        let name = names.get(0)?;
+        let name = names.first()?;
         [';', '\t', '|', ','].into_iter().find(|&separator| name.contains(&(separator as u8)))
     }
 

@@ -59,7 +59,6 @@ impl Key {
 
     /// The column of this name; without such a name, if it is a number, the column of that number,
     /// counted from 1.
-    #[must_use]
     pub fn column(name: impl Into<String>) -> Self {
         let name = name.into();
         let number = name.parse().ok().map(ColumnRef::Number);
@@ -67,7 +66,6 @@ impl Key {
     }
 
     /// The column of this number, or the field of lines, counted from 1.
-    #[must_use]
     pub fn number(number: usize) -> Self {
         Self::new(number.to_string(), [ColumnRef::Number(number)])
     }
@@ -92,7 +90,6 @@ impl Key {
     /// The key that `gpusort sort -k` understands by this: all of it is a column's name; else what
     /// is before `:r` or `:a`, which say the direction; else it is a number, and then a key of
     /// `sort`, such as `2,2nr`.
-    #[must_use]
     pub fn parse(said: &str) -> Self {
         let directed = |suffix: &str, descending| Some((said.strip_suffix(suffix)?, Some(descending)));
         let whole = Some((said, None));
@@ -116,14 +113,12 @@ impl Key {
 
     /// What it is as a key of `sort`.
     #[doc(hidden)]
-    #[must_use]
     pub fn of_sort(&self) -> Option<SortKey> {
         self.of_sort
     }
 
     /// As it was said.
     #[doc(hidden)]
-    #[must_use]
     pub fn said(&self) -> &str {
         &self.said
     }

@@ -327,10 +327,10 @@ fn merge_runs<S: MergeSource, T: Send>(
         let next = match waiting.take() {
             None => next()?,
             Some(made) => thread::scope(|scope| {
-                let writing = parallel::meanwhile(scope, || write(made));
+                let output = parallel::meanwhile(scope, || write(made));
                 let next = next();
                 // A failure to write comes first.
-                writing.wait()?;
+                output.wait()?;
                 next
             })?,
         };

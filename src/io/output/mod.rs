@@ -219,7 +219,6 @@ impl<'w> Output<'w> {
     }
 
     /// An error of writing to this output, with its name.
-    #[must_use]
     pub fn failed(&self, error: io::Error) -> Error {
         Error::io(self.name(), "write", error)
     }
@@ -270,7 +269,6 @@ impl Write for Destination<'_> {
 }
 
 /// Whether standard output is open for writing.
-#[must_use]
 pub fn stdout_is_open() -> bool {
     #[cfg(unix)]
     {

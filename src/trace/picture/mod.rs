@@ -38,7 +38,6 @@ const CHARACTER: f64 = 5.9;
 pub type Panel<'a> = (&'a Trace, &'a Played, &'a [String]);
 
 /// The picture of these plans, which plays if it is animated.
-#[must_use]
 pub fn svg(panels: &[Panel], animated: bool) -> String {
     let inner = WIDTH - 2.0 * MARGIN;
     let across = |count: usize| (inner - GAP * (count as f64 - 1.0)) / count as f64;

@@ -38,13 +38,11 @@ pub struct Group {
 
 impl Group {
     /// Its classes, by their powers of two.
-    #[must_use]
     pub fn classes(self) -> std::ops::RangeInclusive<u32> {
         self.log2.0..=self.log2.1
     }
 
     /// The most segments of a class that so many elements have.
-    #[must_use]
     pub fn most(log2: u32, count: u32) -> u32 {
         segments::most_segments(count, segments::longer_than(log2))
     }

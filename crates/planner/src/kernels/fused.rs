@@ -69,13 +69,11 @@ impl FusedTile {
     }
 
     /// Elements in a tile, as a power of two.
-    #[must_use]
     pub fn log2(self) -> u32 {
         self.invocations_log2 + self.elements_log2
     }
 
     /// Bytes of workgroup memory: a word of every element of a part, and a gap after each 32.
-    #[must_use]
     pub fn workgroup_bytes(self) -> u64 {
         4 * (1 << (self.log2() - self.parts_log2)) * 33 / 32
     }
@@ -115,7 +113,6 @@ impl FusedTile {
     /// # Panics
     ///
     /// When the work is not one for tiles of this size: more steps than the tile has bits.
-    #[must_use]
     pub fn layouts(self, work: FusedWork) -> Vec<Layout> {
         let tile_log2 = self.log2();
         // In the highest layout neighbouring invocations hold neighbouring elements, or at least

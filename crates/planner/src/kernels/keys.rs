@@ -38,7 +38,6 @@ pub struct KeyTransform {
 
 impl KeyTransform {
     /// Digits in the bits that count, two by two, so that elements come back to where they were.
-    #[must_use]
     pub fn digits(self) -> u32 {
         self.bits.div_ceil(2 * DIGIT_BITS) * 2
     }
@@ -59,7 +58,6 @@ impl Keys {
     }
 
     /// Whether they are in slices, with arguments on the device.
-    #[must_use]
     pub fn are_slices(self) -> bool {
         matches!(self, Self::Slices(_))
     }

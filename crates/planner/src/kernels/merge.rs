@@ -43,7 +43,6 @@ impl MergeTile {
     pub const OWN_BYTES: u64 = 16;
 
     /// Elements in a tile.
-    #[must_use]
     pub fn size(self) -> u32 {
         self.elements << self.invocations_log2
     }

@@ -184,7 +184,6 @@ macro_rules! kernels {
             }
 
             /// Its name, which is that of its file.
-            #[must_use]
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$name(_) => $file,)* }
             }
@@ -245,20 +244,17 @@ impl Kernel {
     }
 
     /// The network steps that it performs, in order.
-    #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         self.spec().steps()
     }
 
     /// The tiles that its workgroups have to themselves; `None` where each invocation has what it
     /// compares or counts.
-    #[must_use]
     pub fn tiles(&self) -> Option<Tiles> {
         self.spec().tiles()
     }
 
     /// Bytes of workgroup memory in which elements of this shape or counts are.
-    #[must_use]
     pub fn workgroup_bytes(&self, shape: Shape) -> u64 {
         self.spec().workgroup_bytes(shape)
     }
@@ -276,7 +272,6 @@ struct Module {
 }
 
 /// Constants of these names, in WGSL.
-#[must_use]
 pub fn constants(named: &[(&str, u32)]) -> String {
     let of = |(name, value): &_| format!("const {name}: u32 = {value}u;\n");
     named.iter().map(of).collect::<Vec<_>>().concat()
@@ -354,7 +349,6 @@ impl Arguments {
     pub const MOST_BYTES: u32 = 4 * MOST_ARGUMENTS as u32;
 
     /// As they lie in memory.
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         bytemuck::cast_slice(&self.words[..self.count])
     }
@@ -395,7 +389,6 @@ impl Grid {
     }
 
     /// How many workgroups there are.
-    #[must_use]
     pub fn workgroups(self) -> u64 {
         u64::from(self.x) * u64::from(self.y)
     }
@@ -498,7 +491,6 @@ impl Dispatch {
     }
 
     /// The digit that it is about; 0 if none.
-    #[must_use]
     pub fn digit(&self) -> u32 {
         match self.kernel {
             Kernel::Radix(radix) => radix.digit,
@@ -508,7 +500,6 @@ impl Dispatch {
     }
 
     /// The group of segments that it sorts, if it is one.
-    #[must_use]
     pub fn group(&self) -> Option<Group> {
         if let Kernel::Batch(batch) = self.kernel { batch.group } else { None }
     }
@@ -521,7 +512,6 @@ impl Dispatch {
 
     /// What differs from other dispatches of the same pipeline. `phase` is its number in a plan of
     /// phases, and 0 in others.
-    #[must_use]
     pub fn arguments(&self, phase: u32) -> Arguments {
         self.kernel.spec().arguments(self.first, self.count, phase)
     }

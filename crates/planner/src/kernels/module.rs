@@ -73,13 +73,11 @@ impl PipelineKey {
     }
 
     /// Whether its arguments lie on the device, in a group of their own.
-    #[must_use]
     pub fn has_group(&self) -> bool {
         self.keys.are_slices()
     }
 
     /// Invocations in a workgroup.
-    #[must_use]
     pub fn workgroup_size(&self) -> u32 {
         self.workgroup_size
     }
@@ -93,14 +91,12 @@ impl PipelineKey {
     }
 
     /// The buffers that are bound.
-    #[must_use]
     pub fn bindings(&self) -> Bindings {
         let aux_buffers = self.kernel.spec().aux_buffers();
         Bindings { payload: self.shape.payload, other: self.other, aux_buffers }
     }
 
     /// The whole text of the module, and the function in it that is run.
-    #[must_use]
     pub fn module(&self) -> (String, &'static str) {
         let Module { entry_point, mut constants, text: kernel } =
             self.kernel.spec().module(self.shape, self.keys);

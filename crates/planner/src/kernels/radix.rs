@@ -123,13 +123,11 @@ impl RadixTile {
     }
 
     /// Elements in a tile.
-    #[must_use]
     pub fn size(self) -> u32 {
         self.invocations * self.items
     }
 
     /// Tiles of this many elements.
-    #[must_use]
     pub fn tiles(self, count: u32) -> u32 {
         count.div_ceil(self.size())
     }
@@ -159,7 +157,6 @@ impl RadixTile {
     }
 
     /// Bytes of workgroup memory.
-    #[must_use]
     pub fn workgroup_bytes(self) -> u64 {
         u64::from(self.workgroup_words()) * 4
     }

@@ -30,7 +30,6 @@ pub const SEGMENT_OFFSETS: AuxBuffer = AuxBuffer::words("segment_offsets").read(
 pub const FIRST_CLASS_LOG2: u32 = 3;
 
 /// The most segments of more than `longer_than` elements that `count` elements have.
-#[must_use]
 pub fn most_segments(count: u32, longer_than: u32) -> u32 {
     count / longer_than.saturating_add(1)
 }

@@ -82,7 +82,6 @@ const CHUNK_COUNTS: AuxBuffer = AuxBuffer::words("chunk_counts");
 
 impl Select {
     /// Digits in so many bits, of one word or two.
-    #[must_use]
     pub fn digits(bits: u32) -> u32 {
         let in_word = |bits: u32| DIGITS.iter().filter(|(shift, _)| *shift < bits).count() as u32;
         in_word(bits) + in_word(bits.saturating_sub(32))
@@ -97,7 +96,6 @@ impl Select {
 
     /// What a kernel must know that writes the arguments of these where the device alone knows how
     /// many elements there are.
-    #[must_use]
     pub fn constants() -> String {
         let mut text = super::constants(&[("CHUNK_UNIT", CHUNK_UNIT), ("MOST_WORKGROUPS", MOST_WORKGROUPS)]);
         let [(a, wide_a), (b, wide_b), (c, wide_c)] = DIGITS;

@@ -22,31 +22,26 @@ impl Shape {
     ];
 
     /// The shape for elements of this type.
-    #[must_use]
     pub fn of(element: ElementType, payload: bool) -> Self {
         Self { key: element.key_words(), payload }
     }
 
     /// 32-bit words in a key: 1 or 2.
-    #[must_use]
     pub fn key_words(self) -> u32 {
         self.key.count()
     }
 
     /// 32-bit words in one element.
-    #[must_use]
     pub fn words(self) -> u32 {
         self.key_words() + u32::from(self.payload)
     }
 
     /// Bytes of one key.
-    #[must_use]
     pub fn key_bytes(self) -> u64 {
         u64::from(self.key_words()) * 4
     }
 
     /// Bytes of one element: its key and, where there is one, its payload.
-    #[must_use]
     pub fn bytes(self) -> u64 {
         u64::from(self.words()) * 4
     }

@@ -33,13 +33,11 @@ impl Tiles {
     }
 
     /// Elements in a tile.
-    #[must_use]
     pub fn size(&self) -> u64 {
         self.run << self.count
     }
 
     /// The number of the tile that has this element.
-    #[must_use]
     pub fn of(&self, index: u64) -> u64 {
         if self.count == 0 {
             return index / self.run;

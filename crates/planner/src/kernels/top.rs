@@ -65,19 +65,16 @@ impl TopTuning {
     }
 
     /// Elements in a tile, as a power of two.
-    #[must_use]
     pub fn tile_log2(self) -> u32 {
         self.invocations_log2 + self.elements_log2
     }
 
     /// Slots in a run, as a power of two.
-    #[must_use]
     pub fn slots_log2(self) -> u32 {
         self.slots_log2
     }
 
     /// Slots in the runs that are left of this many elements.
-    #[must_use]
     pub fn kept(self, count: u32) -> u64 {
         u64::from(count).div_ceil(1 << self.tile_log2()) << self.slots_log2
     }
@@ -94,7 +91,6 @@ impl TopTuning {
     }
 
     /// Bytes of workgroup memory: those elements, and a count.
-    #[must_use]
     pub fn workgroup_bytes(self, shape: Shape) -> u64 {
         u64::from(self.workgroup_elements()) * shape.bytes() + 4
     }

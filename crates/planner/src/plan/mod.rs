@@ -188,7 +188,6 @@ impl Plan {
     }
 
     /// The longest row that a tile holds.
-    #[must_use]
     pub fn longest_row(limits: &Limits) -> u32 {
         tuning::longest_row(limits)
     }
@@ -339,7 +338,6 @@ impl Plan {
     }
 
     /// Whether iota must be written before it.
-    #[must_use]
     pub fn needs_iota(&self) -> bool {
         let iota = |dispatch: &Dispatch| match dispatch.kernel() {
             Kernel::Radix(radix) => radix.iota,
@@ -350,7 +348,6 @@ impl Plan {
     }
 
     /// The buffers that kernels bind besides keys and payload, with the words that each must hold.
-    #[must_use]
     pub fn aux_buffers(&self) -> &[(AuxBuffer, u64)] {
         &self.aux_buffers
     }
@@ -371,20 +368,17 @@ impl Plan {
     }
 
     /// Number of dispatches, with repetitions.
-    #[must_use]
     pub fn dispatch_count(&self) -> u64 {
         self.rounds.iter().map(|round| round.times * round.dispatches.len() as u64).sum()
     }
 
     /// Bytes of device memory read and written in total.
-    #[must_use]
     pub fn bytes_moved(&self) -> u64 {
         let round = |round: &Round| round.dispatches.iter().map(Dispatch::bytes_moved).sum::<u64>();
         self.rounds.iter().map(|r| r.times * round(r)).sum()
     }
 
     /// The bytes moved by the first `dispatches` dispatches, for a sort that ended early.
-    #[must_use]
     pub fn bytes_moved_by(&self, dispatches: u64) -> u64 {
         // The phases left out are like those performed.
         let planned = u128::from(self.dispatch_count().max(1));

@@ -59,7 +59,6 @@ impl Plan {
     }
 
     /// How many elements a sort that leaves the first `k` of `n` has to do with as a whole.
-    #[must_use]
     pub fn left_to_sort(k: usize, n: usize, shape: Shape, limits: &Limits) -> usize {
         match k {
             _ if k <= tuning::TOP_MOST as usize => 1,
@@ -133,7 +132,6 @@ impl Plan {
     }
 
     /// Whether this plan reduces the elements to the best ones instead of sorting all.
-    #[must_use]
     pub fn reduces(&self) -> bool {
         self.distinct_dispatches()
             .any(|dispatch| matches!(dispatch.kernel(), Kernel::Top(_) | Kernel::Select(_)))

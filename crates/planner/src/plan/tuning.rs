@@ -8,7 +8,6 @@ use crate::limits::{Kind, Limits, Subgroups};
 use crate::network;
 
 /// The variant of an algorithm that is best on a device with these limits.
-#[must_use]
 pub fn default_variant(algorithm: Algorithm, limits: &Limits) -> Variant {
     match algorithm {
         // A tile of `onesweep` waits for those before it. Where workgroups start in order and all
@@ -37,7 +36,6 @@ pub struct Tuning {
 impl Tuning {
     /// The best tuning for `n` elements of this shape within these limits, measured on an H100,
     /// whose driver gives the workgroups on a core 48 KiB of memory together.
-    #[must_use]
     pub fn measured(n: u32, shape: Shape, limits: &Limits) -> Self {
         let stages = network::stages(n);
         // (elements, invocations, parts), all as powers of two, of a tile to be sorted and of one
@@ -186,7 +184,6 @@ impl Crossovers {
     /// others: `gpusort tune` measures them; until then they are taken for slower H200s. There a
     /// bitonic sort has a stage more beyond each power of two, and it is at one of these steps that
     /// radix becomes the faster one.
-    #[must_use]
     pub fn of_kind(kind: Kind) -> Self {
         let radix = match kind {
             Kind::Software => [1 << 16, 1 << 14, 1 << 16, 1 << 15],
@@ -199,7 +196,6 @@ impl Crossovers {
 
     /// From how many elements of this shape on this algorithm is the fastest; `None` of one that is
     /// so only below those of others.
-    #[must_use]
     pub fn of(&self, algorithm: Algorithm, shape: Shape) -> Option<usize> {
         let known = self.0.iter().find(|&&(its, known, _)| (its, known) == (shape, algorithm));
         known.map(|&(.., from)| from)
@@ -215,7 +211,6 @@ impl Crossovers {
 
     /// The algorithms for so many elements, the fastest first; what follows is for devices that
     /// lack what those before it need.
-    #[must_use]
     pub fn fastest(&self, n: usize, shape: Shape) -> Vec<Algorithm> {
         let mut from: Vec<_> = self.0.iter().filter(|&&(its, _, from)| its == shape && from <= n).collect();
         from.sort_by_key(|&&(.., from)| std::cmp::Reverse(from));
@@ -223,7 +218,6 @@ impl Crossovers {
     }
 
     /// Below how many elements of this shape the first of them is the fastest.
-    #[must_use]
     pub fn least(&self, shape: Shape) -> usize {
         let from = self.0.iter().filter(|&&(its, ..)| its == shape).map(|&(.., from)| from);
         from.min().unwrap_or(usize::MAX)
@@ -243,7 +237,6 @@ pub struct RadixTuning {
 
 impl RadixTuning {
     /// A tile, with the other choices as measured.
-    #[must_use]
     pub fn of(tile: RadixTile) -> Self {
         Self { tile, chunks: 1024, stalled: None }
     }
@@ -314,7 +307,6 @@ impl RadixTuning {
     }
 
     /// Tiles in a chunk of `n` elements.
-    #[must_use]
     pub fn chunk(&self, n: u32) -> u32 {
         self.tile.tiles(n).div_ceil(self.chunks.max(1)).max(1)
     }
