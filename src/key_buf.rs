@@ -185,7 +185,6 @@ impl KeyBuf<'_> {
     }
 
     /// Those of a range, borrowed.
-    #[cfg(any(feature = "files", feature = "gpu"))]
     pub(crate) fn range(&self, range: std::ops::Range<usize>) -> KeyBuf<'_> {
         by_width!(self, blocks => {
             let mut before = 0;

@@ -38,6 +38,9 @@
 //!
 //! Without any, it is the sort on the CPU, which needs few other crates and compiles in seconds.
 
+// What is there for others of the features.
+#![cfg_attr(not(all(feature = "cli", feature = "gpu")), allow(dead_code))]
+
 #[cfg(feature = "cli")]
 mod bench;
 #[cfg(feature = "gpu")]

@@ -186,13 +186,11 @@ impl Error {
     }
 
     /// The same error, preceded by its subject.
-    #[cfg(feature = "cli")]
     pub(crate) fn about(self, what: String) -> Self {
         Self { about: Some(what), ..self }
     }
 
     /// The same error, with a remedy.
-    #[cfg(feature = "files")]
     pub(crate) fn hinting(self, hint: Hint) -> Self {
         Self { hint: Some(hint), ..self }
     }
@@ -206,25 +204,21 @@ impl Error {
     }
 
     /// Whether it is that the work needs more than a device has, which is no failure.
-    #[cfg(any(feature = "cli", feature = "gpu"))]
     pub(crate) fn is_too_much(&self) -> bool {
         use PlanError::{Lacks, TooSmall};
         self.is_of_size() || matches!(self.kind, ErrorKind::Plan(Lacks { .. } | TooSmall { .. }))
     }
 
     /// Whether a device has too little memory.
-    #[cfg(feature = "gpu")]
     pub(crate) fn is_no_memory(&self) -> bool {
         matches!(self.kind, ErrorKind::NoMemory { .. })
     }
 
     /// Whether less work may be done where this is too much.
-    #[cfg(any(feature = "cli", feature = "gpu"))]
     pub(crate) fn is_of_size(&self) -> bool {
         matches!(self.kind, ErrorKind::Plan(PlanError::TooLarge { .. }) | ErrorKind::NoMemory { .. })
     }
 
-    #[cfg(feature = "gpu")]
     pub(crate) fn lacks(what: &'static str) -> Self {
         PlanError::Lacks { what }.into()
     }
@@ -233,19 +227,16 @@ impl Error {
         PlanError::TooLarge { what, needed, limit }.into()
     }
 
-    #[cfg(any(feature = "files", feature = "gpu"))]
     pub(crate) fn input(name: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::new(ErrorKind::Input { name: name.into(), problem: problem.into() })
     }
 
     /// Options that do not go together.
-    #[cfg(feature = "files")]
     pub(crate) fn options(problem: impl Into<String>) -> Self {
         Self::new(ErrorKind::Options { option: None, problem: problem.into() })
     }
 
     /// An option that does not go with the others, or not with the inputs.
-    #[cfg(feature = "files")]
     pub(crate) fn option(option: &'static str, problem: impl Into<String>) -> Self {
         Self::new(ErrorKind::Options { option: Some(option), problem: problem.into() })
     }

@@ -126,7 +126,6 @@ pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -
 }
 
 /// What `of` makes of each number below `count`, in parallel and in order.
-#[cfg(feature = "cli")]
 pub(crate) fn numbered<R: Send>(count: usize, of: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let write = |begin: usize, places: &mut [MaybeUninit<R>]| {
         for (place, number) in places.iter_mut().zip(begin..) {
@@ -219,13 +218,11 @@ pub struct Meanwhile<'scope, T>(Result<thread::ScopedJoinHandle<'scope, T>, T>);
 
 impl<T> Meanwhile<'_, T> {
     /// That has been done already, with this result.
-    #[cfg(feature = "files")]
     pub(crate) fn done(result: T) -> Self {
         Self(Err(result))
     }
 
     /// Whether it was done on the thread that wanted it.
-    #[cfg(feature = "files")]
     pub(crate) fn is_done(&self) -> bool {
         self.0.is_err()
     }
@@ -261,7 +258,6 @@ pub fn background<T: Send + 'static>(
 /// # Errors
 ///
 /// What was to be given, if the system refuses a thread.
-#[cfg(feature = "files")]
 pub(crate) fn on_a_thread<A: Send + 'static>(
     given: A,
     work: impl FnOnce(A) + Send + 'static,

@@ -198,7 +198,6 @@ impl Ordered<'_> {
     }
 
     /// The first and the last of them, if they are in memory and there are any.
-    #[cfg(feature = "files")]
     pub(crate) fn ends(&self) -> Option<[u64; 2]> {
         fn of<W: KeyWidth>(blocks: &[Block<W>]) -> Option<[u64; 2]> {
             Some([*blocks.first()?.first()?, *blocks.last()?.last()?].map(Into::into))
@@ -267,7 +266,6 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    #[cfg(feature = "gpu")]
     fn shape(&self) -> Shape {
         Shape { key: self.keys.width, payload: !matches!(self.result, ResultKind::Keys) }
     }
