@@ -36,7 +36,7 @@ use std::time::Duration;
 
 use gpusort_planner::Variant;
 use gpusort_planner::kernels::{Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS};
-use gpusort_planner::plan::{Callers, Dispatch, KeyTransform, Plan};
+use gpusort_planner::plan::{self, Callers, Dispatch, KeyTransform, Plan};
 use gpusort_shaders::wgsl;
 
 use self::scratch::{Kinds, Planned};
@@ -361,7 +361,7 @@ impl Recorder {
 
     /// The longest row that is sorted with others.
     pub(crate) fn longest_row(&self) -> u32 {
-        Plan::longest_row(&self.context.info.limits)
+        plan::longest_row(&self.context.info.limits)
     }
 
     /// Records sorts of rows of this many elements, no more than of the longest row.
