@@ -121,7 +121,7 @@ impl Recorder {
         let (finder, found) = self.finder.as_ref().zip(scratch.find("segments")).ok_or_else(lacks)?;
         let are_long = matches!(ranges, Ranges::Long(_));
         let plan = self.kinds.sort.segments(sort.most, &self.context.info.limits, sort.iota, are_long)?;
-        self.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
+        self.pipelines.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
         let limits = &self.context.info.limits;
         let mut pass = begin_pass(encoder, "gpusort segments");
         let device = &self.context.device;
