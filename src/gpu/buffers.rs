@@ -133,8 +133,8 @@ impl Buffers {
         Ok(Upload::new(context, staging, &self.arrays.array(Side::Front).keys, bytes))
     }
 
-    /// Brings keys to the device that are all there, in blocks, and numbers them where the plan needs
-    /// that; returns when that is done.
+    /// Brings keys to the device that are all there, in blocks, and numbers them where the plan
+    /// needs that; returns when that is done.
     ///
     /// # Errors
     ///
