@@ -536,7 +536,7 @@ fn plans_for_any_limits_and_sizes_keep_inside_or_are_refused() {
                         let shape = Shape::ALL[n % 4];
                         let plans = crate::trace::all()
                             .map(|(algorithm, variant)| Plan::new(algorithm, variant, n, shape, &limits));
-                        let tops = [0, 1, 100, usize::MAX].map(|k| Plan::top(k, n, shape, &limits));
+                        let tops = [0, 1, 100, usize::MAX].map(|k| crate::top::plan(k, n, shape, &limits));
                         let tuned = [
                             Plan::fused(n, shape, &limits, &tuning),
                             Plan::top_tuned(1, n, shape, &limits, reduction, u32::MAX),

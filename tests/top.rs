@@ -20,6 +20,11 @@ use crate::support::elements::{bits_of, keys_of, orders};
 
 const KEYS: Shape = Shape { key: KeyWords::One, payload: false };
 
+/// The plan by the network that every device has.
+pub fn plan(k: usize, n: usize, shape: Shape, limits: &Limits) -> Result<Plan, PlanError> {
+    Plan::first(k, n, Algorithm::Bitonic, Variant::Fused, shape, limits)
+}
+
 /// In this order, as `examples/top.rs` has them: elements, invocations, groups, subset, slots,
 /// rest.
 fn tuned(k: usize, n: usize, shape: Shape, limits: &Limits, numbers: [u32; 6]) -> Result<Plan, PlanError> {
@@ -91,7 +96,7 @@ fn plans_leave_the_top_of_any_input() {
             for k in [1, 2, 31, 32, 33, 100, 1000, n + 1] {
                 for positions in [false, true] {
                     let shape = Shape { key: KeyWords::Two, payload: positions };
-                    let plan = Plan::top(k, n, shape, &limits).unwrap();
+                    let plan = plan(k, n, shape, &limits).unwrap();
                     let words = pattern.words(n, 1).into_iter();
                     let position = |place: u32| if positions { place } else { 0 };
                     let input: Vec<_> =
@@ -112,7 +117,7 @@ fn reductions_shrink_and_say_how_much_room_they_need() {
         for limits in [Limits::TYPICAL, Limits::WEBGPU] {
             for k in [1, 32, 100, 256, 257, 1000, 1024] {
                 for n in [5000, 1 << 20, 10_000_019] {
-                    let plan = Plan::top(k, n, shape, &limits).unwrap();
+                    let plan = plan(k, n, shape, &limits).unwrap();
                     let mut left = n as u32;
                     for dispatch in plan.dispatches() {
                         if let Kernel::Top(Top { tuning, .. }) = dispatch.kernel() {
@@ -131,10 +136,10 @@ fn reductions_shrink_and_say_how_much_room_they_need() {
             }
         }
     }
-    let count = |k, n| Plan::top(k, n, KEYS, &Limits::TYPICAL).unwrap().dispatch_count();
+    let count = |k, n| plan(k, n, KEYS, &Limits::TYPICAL).unwrap().dispatch_count();
     assert_eq!(count(100, 1 << 26), 4, "three passes and a sort");
     for (k, n) in [(1025, 1 << 20), (1 << 20, 1 << 20), (5, 4096)] {
-        let plan = Plan::top(k, n, KEYS, &Limits::TYPICAL).unwrap();
+        let plan = plan(k, n, KEYS, &Limits::TYPICAL).unwrap();
         assert_eq!(
             plan,
             Plan::new(Algorithm::Bitonic, Variant::Fused, n, KEYS, &Limits::TYPICAL).unwrap(),
@@ -169,7 +174,7 @@ fn tunings_that_no_kernel_has_are_refused() {
             for shape in Shape::ALL {
                 for k in [1, 3, 100, 1000] {
                     let limits = Limits { workgroup_bytes, invocations, ..Limits::TYPICAL };
-                    assert!(Plan::top(k, 1 << 20, shape, &limits).is_ok(), "{limits:?} {shape:?} {k}");
+                    assert!(plan(k, 1 << 20, shape, &limits).is_ok(), "{limits:?} {shape:?} {k}");
                 }
             }
         }
@@ -268,7 +273,7 @@ fn the_kernel_leaves_what_the_interpreter_leaves() {
         ] {
             for &(k, n) in cases {
                 let pattern = patterns.next().unwrap();
-                let plan = Plan::top(k, n, shape, &limits).unwrap();
+                let plan = plan(k, n, shape, &limits).unwrap();
                 assert!(plan.reduces());
                 check_plan(&plan, k, &pattern.words(n, k as u64), &format!("{pattern:?}"));
             }
@@ -279,7 +284,7 @@ fn the_kernel_leaves_what_the_interpreter_leaves() {
 #[test]
 fn every_pattern_leaves_its_top() {
     for shape in Shape::ALL {
-        let plan = Plan::top(100, 70_001, shape, &gpu().info().limits).unwrap();
+        let plan = plan(100, 70_001, shape, &gpu().info().limits).unwrap();
         for pattern in PATTERNS {
             check_plan(&plan, 100, &pattern.words(70_001, 3), &format!("{pattern:?}"));
         }
@@ -313,7 +318,7 @@ fn tilings_of_every_cut_leave_what_the_interpreter_leaves() {
 fn best_elements_that_are_all_in_few_invocations_are_found_bit_by_bit() {
     let n = 3 << 13;
     for shape in Shape::ALL {
-        let plan = Plan::top(100, n, shape, &gpu().info().limits).unwrap();
+        let plan = plan(100, n, shape, &gpu().info().limits).unwrap();
         let period = |word: u64| word << 32 | word;
         // Rows of a matrix as wide as a workgroup, say: each invocation has a column.
         let columns: Vec<u64> = (0..n as u64).map(|i| period(((i % 256) << 8) | (i / 256 % 7))).collect();
@@ -341,7 +346,7 @@ fn best_elements_that_are_all_in_few_invocations_are_found_bit_by_bit() {
 #[test]
 fn a_kernel_that_keeps_too_few_is_noticed() {
     // The comparison above must be able to fail.
-    let plan = Plan::top(100, 20_011, KEYS, &gpu().info().limits).unwrap();
+    let plan = plan(100, 20_011, KEYS, &gpu().info().limits).unwrap();
     let other = keeping_one(&plan, &gpu().info().limits);
     let keys = Pattern::AllEqual.words(20_011, 1).into_iter().chain([0]).take(20_011).collect::<Vec<_>>();
     assert_ne!(on_device(&plan, &keys, 100), on_device(&other, &keys, 100));
@@ -350,7 +355,7 @@ fn a_kernel_that_keeps_too_few_is_noticed() {
 
 #[test]
 fn a_plan_that_leaves_its_arrays_is_refused() {
-    let plan = Plan::top(100, 20_011, KEYS, &gpu().info().limits).unwrap();
+    let plan = plan(100, 20_011, KEYS, &gpu().info().limits).unwrap();
     // The second time it would take as many from the smaller array.
     assert!(plan.prefix(1).repeated(2).is_err());
     let first = plan.dispatches().next().unwrap();
@@ -362,7 +367,7 @@ fn a_plan_that_leaves_its_arrays_is_refused() {
 #[should_panic(expected = "for other buffers")]
 fn a_plan_without_room_for_its_runs_is_not_performed() {
     let whole = Plan::new(Algorithm::Bitonic, Variant::Fused, 20_011, KEYS, &gpu().info().limits).unwrap();
-    let plan = Plan::top(100, 20_011, KEYS, &gpu().info().limits).unwrap();
+    let plan = plan(100, 20_011, KEYS, &gpu().info().limits).unwrap();
     let buffers = Buffers::new(gpu(), &whole).unwrap();
     let _ = execute(gpu(), &plan, &buffers, |_| {});
 }

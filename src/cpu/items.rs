@@ -16,8 +16,6 @@ const PART: usize = 1 << 14;
 pub(crate) trait Piece: Send + Sync {
     type Item: Item;
     fn count(&self) -> usize;
-    /// The element at this place.
-    fn item(&self, place: usize) -> Self::Item;
     /// The elements in a range.
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item>;
 }
@@ -27,10 +25,6 @@ impl<T: Item> Piece for Cow<'_, [T]> {
 
     fn count(&self) -> usize {
         self.len()
-    }
-
-    fn item(&self, place: usize) -> T {
-        self[place]
     }
 
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = T> {
@@ -51,10 +45,6 @@ impl<T: Copy + Sync, K: Item, F: Fn(T) -> K + Copy + Send + Sync> Piece for Keye
         self.elements.len()
     }
 
-    fn item(&self, place: usize) -> K {
-        (self.key)(self.elements[place])
-    }
-
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = K> {
         // A copy, which stays in registers.
         let key = self.key;
@@ -68,10 +58,6 @@ impl<W: Word, R: Word> Piece for (Cow<'_, [W]>, Cow<'_, [R]>) {
 
     fn count(&self) -> usize {
         self.0.len()
-    }
-
-    fn item(&self, place: usize) -> Self::Item {
-        Pair { key: self.0[place], position: self.1[place] }
     }
 
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item> {
@@ -93,12 +79,13 @@ impl<P: Piece> Part<'_, P> {
 
     /// Every `step`-th key.
     pub(super) fn sample(&self, step: usize) -> impl Iterator<Item = u64> {
-        self.range.clone().step_by(step).map(|place| self.piece.item(place).key())
+        self.range.clone().step_by(step).flat_map(|place| self.piece.items(place..place + 1)).map(Item::key)
     }
 
     /// The key of the last element.
     pub(super) fn last_key(&self) -> u64 {
-        self.piece.item(self.range.end - 1).key()
+        // There is one: no part is empty.
+        self.piece.items(self.range.end - 1..self.range.end).next().map_or(0, Item::key)
     }
 }
 

@@ -144,23 +144,6 @@ impl Room {
     }
 }
 
-/// Turns the number of elements of each value into the place of the first.
-#[inline]
-fn to_places(counts: &mut [u32]) {
-    let mut start = 0;
-    for count in counts {
-        (*count, start) = (start, start + *count);
-    }
-}
-
-/// The place of the next element of this value.
-#[inline]
-fn next(places: &mut Counts, value: usize) -> usize {
-    let place = places[value];
-    places[value] += 1;
-    place as usize
-}
-
 /// Sorts the elements, with as many for scratch.
 fn sort<T: Item>(items: &mut [T], scratch: &mut [T], counts: &mut [Counts; DIGITS]) {
     let n = items.len();
@@ -261,9 +244,15 @@ unsafe fn scatter<T: Copy, R>(
     map: impl Fn(T) -> R,
 ) {
     assert_eq!(from.len(), to.len(), "an element goes to each place");
-    to_places(&mut counts[..values]);
+    // The number of elements of each value becomes the place of the next one.
+    let mut start = 0;
+    for count in &mut counts[..values] {
+        (*count, start) = (start, start + *count);
+    }
     for &item in from {
-        let place = next(counts, digit(item));
+        let next = &mut counts[digit(item)];
+        let place = *next as usize;
+        *next += 1;
         debug_assert!(place < to.len(), "place {place} of {}", to.len());
         // SAFETY:
         // - By the caller's promise places go from 0 up to the number of elements.

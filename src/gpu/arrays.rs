@@ -15,7 +15,8 @@ use gpusort_planner::plan::{AuxBuffer, Plan, Shape};
 
 use super::bindings::whole;
 use super::context::Context;
-use super::encode::{Memory, Pipelined, Side, new_group};
+use super::encode::{Memory, Side, new_group};
+use super::pipelines::Pipelines;
 use crate::error::Error;
 
 /// The buffers of one array.
@@ -23,7 +24,7 @@ pub(super) struct Array {
     /// Elements that it has room for.
     pub(super) room: u32,
     pub(super) keys: wgpu::Buffer,
-    /// A word that nobody uses, where elements have no payload; see [`pipelines::numbers`].
+    /// A word that nobody uses, where elements have no payload; see `numbers` in `pipelines.rs`.
     pub(super) payload: wgpu::Buffer,
 }
 
@@ -136,9 +137,9 @@ impl Memory for Arrays {
         whole(self.aux(name).expect("the arrays fit the plan"))
     }
 
-    fn group(&self, device: Pipelined, side: Side, key: PipelineKey) -> wgpu::BindGroup {
+    fn group(&self, pipelines: &Pipelines, side: Side, key: PipelineKey) -> wgpu::BindGroup {
         let mut groups = self.bind_groups.borrow_mut();
-        let make = || new_group(self, device, side, key);
+        let make = || new_group(self, pipelines, side, key);
         groups.entry((side, key.bindings())).or_insert_with(make).clone()
     }
 }

@@ -130,8 +130,8 @@ impl Buffers {
         Ok(Upload::new(context, staging, &self.arrays.array(Side::Front).keys, bytes))
     }
 
-    /// Brings keys to the device that are all there, in blocks, and numbers them where the plan needs
-    /// that; returns when that is done.
+    /// Brings keys to the device that are all there, in blocks, and numbers them where the plan
+    /// needs that; returns when that is done.
     ///
     /// # Errors
     ///
@@ -161,11 +161,7 @@ impl Buffers {
     /// # Errors
     ///
     /// Whatever the device or its driver reports; what `take` says, with which it ends.
-    pub fn take_keys<E: From<Error>>(
-        &self,
-        gpu: &Gpu,
-        take: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn take_keys(&self, gpu: &Gpu, take: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         let bytes = u64::from(self.n) * self.shape().key_bytes();
         staging::download(&gpu.context, &gpu.staging, &self.arrays.array(self.side.get()).keys, bytes, take)
     }

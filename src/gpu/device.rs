@@ -1,7 +1,5 @@
 //! A started device, with what it keeps for the next sort.
 
-use std::collections::HashSet;
-
 use gpusort_planner::plan::{Dispatch, Plan};
 
 use super::context::Context;
@@ -9,7 +7,6 @@ use super::pipelines::Pipelines;
 use super::staging::{self, Staging};
 use crate::device::{AdapterInfo, Select};
 use crate::error::Error;
-use crate::parallel;
 
 /// A device that was started, its pipelines and its staging memory.
 pub struct Gpu {
@@ -40,7 +37,8 @@ impl Gpu {
     }
 
     fn new(context: Context) -> Self {
-        Self { context, pipelines: Pipelines::default(), staging: Staging::default() }
+        let pipelines = Pipelines::new(context.clone(), None, None);
+        Self { context, pipelines, staging: Staging::default() }
     }
 
     /// What this device is.
@@ -58,15 +56,12 @@ impl Gpu {
         staging::prepare_download(&self.context, &self.staging)
     }
 
-    /// Makes the pipelines of a plan, so that it need not wait for them: on all cores, since a
-    /// driver that has not seen them before takes its time.
+    /// Makes the pipelines of a plan, so that it need not wait for them.
     ///
     /// # Errors
     ///
     /// Whatever the device or its driver reports.
     pub fn prepare(&self, plan: &Plan) -> Result<(), Error> {
-        let keys: HashSet<_> = plan.distinct_dispatches().map(Dispatch::pipeline).collect();
-        let make = |key| self.pipelines.get(&self.context, key).map(drop);
-        parallel::map_parts(keys, make).into_iter().collect()
+        self.pipelines.make(plan.distinct_dispatches().map(Dispatch::pipeline))
     }
 }

@@ -9,7 +9,6 @@ use gpusort_planner::kernels::{Bindings, ELEMENT_BINDINGS, PipelineKey};
 use gpusort_planner::plan::Dispatch;
 
 use super::bindings::bind_group;
-use super::context::Context;
 use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_PAYLOAD, PAYLOAD, Pipelines};
 use crate::error::Error;
 
@@ -42,15 +41,15 @@ pub(super) trait Memory {
     fn aux(&self, name: &str) -> wgpu::BufferBinding<'_>;
 
     /// The buffers that a kernel binds when the elements are on this side.
-    fn group(&self, device: Pipelined, side: Side, key: PipelineKey) -> wgpu::BindGroup {
-        new_group(self, device, side, key)
+    fn group(&self, pipelines: &Pipelines, side: Side, key: PipelineKey) -> wgpu::BindGroup {
+        new_group(self, pipelines, side, key)
     }
 }
 
 /// See [`Memory::group`].
 pub(super) fn new_group(
     memory: &(impl Memory + ?Sized),
-    Pipelined { context, pipelines }: Pipelined,
+    pipelines: &Pipelines,
     side: Side,
     key: PipelineKey,
 ) -> wgpu::BindGroup {
@@ -62,16 +61,9 @@ pub(super) fn new_group(
         OTHER_PAYLOAD => memory.payload(side.other()),
         aux => memory.aux(bindings.aux_buffers[(aux - ELEMENT_BINDINGS) as usize].name),
     };
-    let layout = &pipelines.layouts(context, bindings, key.has_group()).bindings;
+    let layout = &pipelines.layouts(bindings, key.has_group()).bindings;
     let buffers = pipelines::numbers(bindings).map(|binding| (binding, buffer(binding)));
-    bind_group(&context.device, "gpusort elements", layout, buffers)
-}
-
-/// A device, and what was compiled for it.
-#[derive(Clone, Copy)]
-pub(super) struct Pipelined<'a> {
-    pub(super) context: &'a Context,
-    pub(super) pipelines: &'a Pipelines,
+    bind_group(&pipelines.context.device, "gpusort elements", layout, buffers)
 }
 
 /// How a dispatch gets its arguments.
@@ -84,7 +76,7 @@ pub(super) enum Sent<'a> {
 
 /// Dispatches on this memory that are recorded one after another into one pass.
 pub(super) struct Dispatches<'a, M> {
-    device: Pipelined<'a>,
+    pipelines: &'a Pipelines,
     memory: &'a M,
     /// Where the elements are after what was recorded.
     pub(super) side: Side,
@@ -94,8 +86,8 @@ pub(super) struct Dispatches<'a, M> {
 
 impl<'a, M: Memory> Dispatches<'a, M> {
     /// With the elements on this side.
-    pub(super) fn new(device: Pipelined<'a>, memory: &'a M, side: Side) -> Self {
-        Self { device, memory, side, piped: None, bound: None }
+    pub(super) fn new(pipelines: &'a Pipelines, memory: &'a M, side: Side) -> Self {
+        Self { pipelines, memory, side, piped: None, bound: None }
     }
 
     /// Records the next one.
@@ -112,12 +104,12 @@ impl<'a, M: Memory> Dispatches<'a, M> {
         let key = dispatch.pipeline();
         let key = if let Sent::Group(..) = sent { key.of_slices() } else { key };
         if self.piped != Some(key) {
-            pass.set_pipeline(&self.device.pipelines.get(self.device.context, key)?);
+            pass.set_pipeline(&self.pipelines.get(key)?);
             self.piped = Some(key);
         }
         let bound = Some((self.side, key.bindings()));
         if self.bound != bound {
-            pass.set_bind_group(0, &self.memory.group(self.device, self.side, key), &[]);
+            pass.set_bind_group(0, &self.memory.group(self.pipelines, self.side, key), &[]);
             self.bound = bound;
         }
         match sent {

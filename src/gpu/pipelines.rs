@@ -3,7 +3,7 @@
 //! What a kernel binds, the kernel declares; nothing here knows one from another.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use gpusort_planner::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKey};
@@ -11,6 +11,7 @@ use gpusort_planner::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKe
 use super::bindings::{layout, storage};
 use super::context::Context;
 use crate::error::Error;
+use crate::parallel;
 
 /// The bindings of keys and payload, and of those of the other array, as `element_*.wgsl` has them.
 pub(super) const KEYS: u32 = 0;
@@ -55,8 +56,9 @@ impl Layouts {
 }
 
 /// All that was made so far.
-#[derive(Default)]
 pub(super) struct Pipelines {
+    /// The device that they are for.
+    pub(super) context: Context,
     layouts: Mutex<HashMap<(Bindings, bool), Layouts>>,
     made: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
     /// The layout of arguments in a buffer, which kernels in a caller's encoder may have.
@@ -66,44 +68,51 @@ pub(super) struct Pipelines {
 }
 
 impl Pipelines {
-    /// Those of kernels on a caller's elements, whose arguments are bound like this.
-    pub(super) fn of_callers(arguments: wgpu::BindGroupLayout, cache: Option<wgpu::PipelineCache>) -> Self {
-        Self { arguments: Some(arguments), cache, ..Self::default() }
+    /// Those of kernels whose arguments are immediates, or are bound like this.
+    pub(super) fn new(
+        context: Context,
+        arguments: Option<wgpu::BindGroupLayout>,
+        cache: Option<wgpu::PipelineCache>,
+    ) -> Self {
+        Self { context, layouts: Mutex::default(), made: Mutex::default(), arguments, cache }
     }
 
     /// Those of kernels with these bindings, and with arguments in a group of their own or as
     /// immediates.
-    pub(super) fn layouts(&self, context: &Context, bindings: Bindings, has_group: bool) -> Layouts {
+    pub(super) fn layouts(&self, bindings: Bindings, has_group: bool) -> Layouts {
         let mut layouts = self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
         let arguments = self.arguments.as_ref().filter(|_| has_group);
-        let new = || Layouts::new(&context.device, bindings, arguments);
+        let new = || Layouts::new(&self.context.device, bindings, arguments);
         layouts.entry((bindings, has_group)).or_insert_with(new).clone()
     }
 
-    /// Whether the pipeline for `key` is made.
-    pub(super) fn has(&self, key: &PipelineKey) -> bool {
-        self.made.lock().unwrap_or_else(PoisonError::into_inner).contains_key(key)
+    /// Makes those of these that are not made yet: on all cores, since a driver that has not seen
+    /// them before takes its time.
+    pub(super) fn make(&self, keys: impl Iterator<Item = PipelineKey>) -> Result<(), Error> {
+        let mut keys: HashSet<_> = keys.collect();
+        keys.retain(|key| !self.made.lock().unwrap_or_else(PoisonError::into_inner).contains_key(key));
+        parallel::map_parts(keys, |key| self.get(key).map(drop)).into_iter().collect()
     }
 
     /// The pipeline for `key`, made when it is first asked for.
-    pub(super) fn get(&self, context: &Context, key: PipelineKey) -> Result<wgpu::ComputePipeline, Error> {
+    pub(super) fn get(&self, key: PipelineKey) -> Result<wgpu::ComputePipeline, Error> {
         let pipelines = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pipeline) = pipelines().get(&key) {
             return Ok(pipeline.clone());
         }
-        key.check(&context.info.limits)?;
+        key.check(&self.context.info.limits)?;
         debug_assert!(!key.has_group() || self.arguments.is_some(), "arguments have no layout");
         // Not while the map is locked: several may be compiled at once.
         let pipeline = if self.arguments.is_some() {
-            context.scoped(|context| Ok(self.compile(context, key)))?
+            self.context.scoped(|_| Ok(self.compile(key)))?
         } else {
-            self.compile(context, key)
+            self.compile(key)
         };
-        context.check()?;
+        self.context.check()?;
         Ok(pipelines().entry(key).or_insert(pipeline).clone())
     }
 
-    fn compile(&self, context: &Context, key: PipelineKey) -> wgpu::ComputePipeline {
+    fn compile(&self, key: PipelineKey) -> wgpu::ComputePipeline {
         let (text, entry_point) = key.module();
         let module = wgpu::ShaderModuleDescriptor {
             label: Some("kernels"),
@@ -128,10 +137,10 @@ impl Pipelines {
         // - Loops end: after as many turns as a number has bits, as a tile or a run has elements
         //   for each invocation, or as there are tiles. No divisor is 0.
         // - What a kernel takes subgroups to be is what this device has (`PipelineKey::check`).
-        let module = unsafe { context.device.create_shader_module_trusted(module, unchecked) };
-        context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        let module = unsafe { self.context.device.create_shader_module_trusted(module, unchecked) };
+        self.context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(entry_point),
-            layout: Some(&self.layouts(context, key.bindings(), key.has_group()).pipeline),
+            layout: Some(&self.layouts(key.bindings(), key.has_group()).pipeline),
             module: &module,
             entry_point: Some(entry_point),
             compilation_options: wgpu::PipelineCompilationOptions {

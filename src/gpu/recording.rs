@@ -6,12 +6,13 @@ use gpusort_planner::plan::{Dispatch, Plan};
 
 use super::arrays::Arrays;
 use super::device::Gpu;
-use super::encode::{Dispatches, Pipelined, Sent, Side};
+use super::encode::{Dispatches, Sent, Side};
+use super::pipelines::Pipelines;
 use crate::error::Error;
 
 /// A plan that is being recorded on arrays of our own, in one pass or in several.
 pub(super) struct Recording<'a> {
-    device: Pipelined<'a>,
+    pipelines: &'a Pipelines,
     arrays: &'a Arrays,
     ends_early: bool,
     dispatches: Peekable<Box<dyn Iterator<Item = &'a Dispatch> + 'a>>,
@@ -35,9 +36,8 @@ impl<'a> Recording<'a> {
         assert!(arrays.fit(plan), "the plan is for other buffers");
         arrays.zeroed().for_each(|buffer| encoder.clear_buffer(buffer, 0, None));
         let dispatches: Box<dyn Iterator<Item = _>> = Box::new(plan.dispatches());
-        let device = Pipelined { context: &gpu.context, pipelines: &gpu.pipelines };
-        let (dispatches, side) = (dispatches.peekable(), Side::Front);
-        Self { device, arrays, ends_early: plan.ends_early(), dispatches, side, recorded: 0 }
+        let (pipelines, dispatches, side) = (&gpu.pipelines, dispatches.peekable(), Side::Front);
+        Self { pipelines, arrays, ends_early: plan.ends_early(), dispatches, side, recorded: 0 }
     }
 
     /// Records the next dispatches into a pass, up to one for which `take` is false.
@@ -50,7 +50,7 @@ impl<'a> Recording<'a> {
         pass: &mut wgpu::ComputePass<'_>,
         mut take: impl FnMut(&Dispatch) -> bool,
     ) -> Result<(), Error> {
-        let mut recorded = Dispatches::new(self.device, self.arrays, self.side);
+        let mut recorded = Dispatches::new(self.pipelines, self.arrays, self.side);
         while let Some(dispatch) = self.dispatches.next_if(|dispatch| take(dispatch)) {
             // Only phases know how to leave out those that would find nothing to do.
             let phase = if self.ends_early { self.recorded } else { 0 };

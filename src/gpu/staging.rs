@@ -202,19 +202,19 @@ pub(super) fn download_to(
 }
 
 /// Brings so many bytes of a buffer to `take`, block by block and in order.
-pub(super) fn download<E: From<Error>>(
+pub(super) fn download(
     context: &Context,
     staging: &Staging,
     from: &wgpu::Buffer,
     bytes: u64,
-    mut take: impl FnMut(&[u8]) -> Result<(), E>,
-) -> Result<(), E> {
+    mut take: impl FnMut(&[u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut take_mapped = |buffer: &wgpu::Buffer, bytes| {
         let view = buffer.get_mapped_range(..bytes).map_err(Error::device)?;
         take(&view)?;
         drop(view);
         buffer.unmap();
-        Ok::<_, E>(())
+        Ok::<_, Error>(())
     };
     let mut ring = Ring::new(context, &staging.down, wgpu::MapMode::Read);
     for start in (0..bytes).step_by(CHUNK as usize) {
@@ -231,7 +231,7 @@ pub(super) fn download<E: From<Error>>(
         take_mapped(&buffer, mapped)?;
         ring.kept().push(buffer);
     }
-    Ok(context.check()?)
+    context.check()
 }
 
 /// Copied by several cores, since one does not saturate memory.

@@ -30,13 +30,12 @@ mod segments;
 mod slice;
 mod top;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use gpusort_planner::Variant;
 use gpusort_planner::kernels::{Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS};
-use gpusort_planner::plan::{Callers, Dispatch, KeyTransform, Plan};
+use gpusort_planner::plan::{self, Callers, Dispatch, KeyTransform, Plan};
 use gpusort_shaders::wgsl;
 
 use self::scratch::{Kinds, Planned};
@@ -47,11 +46,10 @@ pub(crate) use self::slice::Slice;
 use self::top::Selector;
 use super::bindings::{begin_of, bind_group, layout, pipeline, storage, uniform, whole};
 use super::context::Context;
-use super::encode::{Dispatches, Memory, Pipelined, Sent, Side};
+use super::encode::{Dispatches, Memory, Sent, Side};
 use super::pipelines::Pipelines;
 use crate::clock::Instant;
 use crate::error::Error;
-use crate::parallel;
 
 /// What offsets of bindings are multiples of, on every device.
 pub(crate) const ALIGNMENT: u64 = 256;
@@ -171,7 +169,7 @@ impl Recorder {
             let sort = kinds.sort;
 
             let arguments = layout(device, "gpusort arguments", &[uniform(0, true), uniform(1, true)]);
-            let pipelines = Pipelines::of_callers(arguments.clone(), cache.cloned());
+            let pipelines = Pipelines::new(context.clone(), Some(arguments.clone()), cache.cloned());
             let entries: [_; 8] = std::array::from_fn(|byte| uniform(byte as u32, true));
             let bytes = layout(device, "gpusort bytes", &entries);
             let prepare_layout = layout(
@@ -251,18 +249,7 @@ impl Recorder {
         let all = || plan.distinct_dispatches().map(Dispatch::pipeline);
         let immediate = all().filter(|_| self.plain_copy.is_some());
         // The preparation clears, too.
-        self.make(immediate.chain(all().skip(1).map(PipelineKey::of_slices)))
-    }
-
-    /// Makes those of these pipelines that are not made yet, on all cores.
-    fn make(&self, keys: impl Iterator<Item = PipelineKey>) -> Result<(), Error> {
-        let keys: HashSet<_> = keys.filter(|key| !self.pipelines.has(key)).collect();
-        if keys.is_empty() {
-            return Ok(());
-        }
-        parallel::map_parts(keys, |key| self.pipelines.get(&self.context, key).map(drop))
-            .into_iter()
-            .collect()
+        self.pipelines.make(immediate.chain(all().skip(1).map(PipelineKey::of_slices)))
     }
 
     /// A buffer of these words, to be read.
@@ -333,7 +320,7 @@ impl Recorder {
     ) -> Result<(), Error> {
         let digits = transform.digits();
         let slices = Slices { sort, scratch, payload: shape.payload };
-        let mut recorded = Dispatches::new(self.device(), &slices, Side::Front);
+        let mut recorded = Dispatches::new(&self.pipelines, &slices, Side::Front);
         for dispatch in dispatches {
             let mut dispatch = dispatch.for_fewer(sort.most, shape, &self.context.info.limits)?;
             if takes_immediates {
@@ -355,13 +342,9 @@ impl Recorder {
         Ok(())
     }
 
-    fn device(&self) -> Pipelined<'_> {
-        Pipelined { context: &self.context, pipelines: &self.pipelines }
-    }
-
     /// The longest row that is sorted with others.
     pub(crate) fn longest_row(&self) -> u32 {
-        Plan::longest_row(&self.context.info.limits)
+        plan::longest_row(&self.context.info.limits)
     }
 
     /// Records sorts of rows of this many elements, no more than of the longest row.
@@ -389,7 +372,7 @@ impl Recorder {
             self.dispatch_with_host_parameters(&mut pass, &self.prepare_rows, &group, 1, (sort.most, host))?;
         }
         let slices = Slices { sort, scratch, payload: self.kinds.sort.shape.payload };
-        let mut recorded = Dispatches::new(self.device(), &slices, Side::Front);
+        let mut recorded = Dispatches::new(&self.pipelines, &slices, Side::Front);
         let arguments = [sort.most / length, length, first_key, first_payload];
         for dispatch in plan.dispatches() {
             let sent = match takes_immediates {

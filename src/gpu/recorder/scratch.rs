@@ -25,8 +25,8 @@ pub(crate) struct Uses {
 pub(crate) struct Scratch {
     owner: Arc<()>,
     pub(crate) capacity: u32,
-    /// By name: `keys`; `copied keys`, those of an argsort; `positions`, where any sort has payload;
-    /// `segments`, as `segments.wgsl` has them; and what kernels have by their names.
+    /// By name: `keys`; `copied keys`, those of an argsort; `positions`, where any sort has
+    /// payload; `segments`, as `segments.wgsl` has them; and what kernels have by their names.
     buffers: Vec<(&'static str, wgpu::Buffer)>,
     /// A word, bound where there is nothing.
     pub(super) nothing: wgpu::Buffer,

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 use gpusort_planner::Limits;
 use gpusort_planner::kernels::{FIRST_CLASS_LOG2, constants, most_segments};
-use gpusort_planner::plan::{Callers, Plan};
+use gpusort_planner::plan::{Callers, longest_row, segment_groups};
 use gpusort_shaders::wgsl;
 
 use super::{Recorder, Scratch, Slice, Sort, begin_pass, host};
@@ -29,7 +29,7 @@ const WORKGROUP: u32 = 256;
 
 /// The most long segments in so many elements.
 fn most_long(n: u32, limits: &Limits) -> u32 {
-    most_segments(n, Plan::longest_row(limits))
+    most_segments(n, longest_row(limits))
 }
 
 /// Bytes of what is known of segments in so many elements.
@@ -64,7 +64,7 @@ impl Finder {
         bytes: &wgpu::BindGroupLayout,
         cache: Option<&wgpu::PipelineCache>,
     ) -> Result<Self, Error> {
-        let groups = Plan::groups(limits)?;
+        let groups = segment_groups(limits)?;
         gpusort_planner::at_most([("tiles of different sizes", groups.len() as u64, MOST_GROUPS.into())])?;
         let classes = || groups.iter().flat_map(|(tile, group)| group.classes().map(move |_| (tile, group)));
         let mut text = String::new();
@@ -78,7 +78,7 @@ impl Finder {
         text += &constants(&[
             ("TILE", callers.tuning.tile.size()),
             ("DIGITS", callers.transform.digits()),
-            ("LONGEST", Plan::longest_row(limits)),
+            ("LONGEST", longest_row(limits)),
             ("CLASSES", classes().count() as u32),
             ("GROUP_COUNT", groups.len() as u32),
             ("FIRST_CLASS_LOG2", FIRST_CLASS_LOG2),
@@ -121,7 +121,7 @@ impl Recorder {
         let (finder, found) = self.finder.as_ref().zip(scratch.find("segments")).ok_or_else(lacks)?;
         let are_long = matches!(ranges, Ranges::Long(_));
         let plan = self.kinds.sort.segments(sort.most, &self.context.info.limits, sort.iota, are_long)?;
-        self.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
+        self.pipelines.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
         let limits = &self.context.info.limits;
         let mut pass = begin_pass(encoder, "gpusort segments");
         let device = &self.context.device;

@@ -58,7 +58,7 @@ impl Recorder {
         };
         let takes_immediates = self.takes_immediates(sort);
         let as_recorded = |key: PipelineKey| if takes_immediates { key } else { key.of_slices() };
-        self.make(plan.distinct_dispatches().map(Dispatch::pipeline).map(as_recorded))?;
+        self.pipelines.make(plan.distinct_dispatches().map(Dispatch::pipeline).map(as_recorded))?;
         let mut pass = begin_pass(encoder, "gpusort top");
         if !takes_immediates {
             let Selector { prepare, want, layout } = &self.selector;

@@ -18,8 +18,8 @@ use crate::network::{self, Step};
 pub struct Local {
     /// Elements in a tile, as a power of two.
     pub tile_log2: u32,
-    /// Whether tiles are sorted, by the stages of blocks up to their size; else they end a stage, by
-    /// the strides 2^(`tile_log2`−1) … 1.
+    /// Whether tiles are sorted, by the stages of blocks up to their size; else they end a stage,
+    /// by the strides 2^(`tile_log2`−1) … 1.
     pub sorts: bool,
 }
 

@@ -52,8 +52,8 @@ impl Callers {
         self.plan(n, limits, radix::plan(variant, n, shape, limits, tuning, digits, shape.payload)?)
     }
 
-    /// A plan that sorts rows of this length, each by itself. With `iota` it writes the positions in
-    /// them, else it moves the caller's words.
+    /// A plan that sorts rows of this length, each by itself. With `iota` it writes the positions
+    /// in them, else it moves the caller's words.
     ///
     /// # Errors
     ///
@@ -64,9 +64,9 @@ impl Callers {
         self.plan(n, limits, vec![Dispatch::new(batch, 0, n, self.shape, limits)?])
     }
 
-    /// A plan that sorts segments, each by itself, once the device knows them. With `iota` it writes
-    /// the positions in them, else it moves the caller's words. If all of them `are_long`, it has no
-    /// passes for those that fit tiles.
+    /// A plan that sorts segments, each by itself, once the device knows them. With `iota` it
+    /// writes the positions in them, else it moves the caller's words. If all of them `are_long`,
+    /// it has no passes for those that fit tiles.
     ///
     /// # Errors
     ///

@@ -43,8 +43,8 @@ pub fn watch<T: Item>(plan: &Plan, array: &mut [T], last: T, watch: impl FnMut(u
     each_dispatch(plan, array, perform, watch);
 }
 
-/// Has `perform` do what each dispatch does to its part of the array, and calls `watch` after it, as
-/// [`watch`] does.
+/// Has `perform` do what each dispatch does to its part of the array, and calls `watch` after it,
+/// as [`watch`] does.
 pub fn each_dispatch<T: Item>(
     plan: &Plan,
     elements: &mut [T],

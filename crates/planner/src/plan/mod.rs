@@ -50,7 +50,8 @@ pub use crate::kernels::{
 pub use crate::limits::{Limits, Subgroups};
 pub use crate::network::{Pair, Step};
 pub use callers::Callers;
-pub use tuning::{CANDIDATES, Crossovers, RadixTuning, Tuning, default_variant};
+pub use segments::groups as segment_groups;
+pub use tuning::{CANDIDATES, Crossovers, RadixTuning, Tuning, default_variant, longest_row};
 
 use crate::error::{Error, at_most, possible};
 use crate::names::getters;
@@ -185,20 +186,6 @@ impl Plan {
             limits,
             radix::plan(variant, n, shape, limits, tuning, radix::digits(shape), shape.payload)?,
         )
-    }
-
-    /// The longest row that a tile holds.
-    pub fn longest_row(limits: &Limits) -> u32 {
-        tuning::longest_row(limits)
-    }
-
-    /// The groups of segments that are sorted in tiles, each with its tile.
-    ///
-    /// # Errors
-    ///
-    /// Limits in which there are no tiles.
-    pub fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
-        segments::groups(limits)
     }
 
     /// A plan that merges sorted runs of these lengths, which lie one after another.

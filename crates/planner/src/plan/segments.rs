@@ -21,8 +21,13 @@ use crate::error::Error;
 use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork};
 use crate::limits::Limits;
 
-/// The groups of classes, from that of the shortest segments. Segments of one element are of none.
-pub(super) fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
+/// The groups of segments that are sorted in tiles, from that of the shortest, each with its tile.
+/// Segments of one element are of none.
+///
+/// # Errors
+///
+/// Limits in which there are no tiles.
+pub fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
     let mut groups: Vec<(FusedTile, Group)> = Vec::new();
     for log2 in FIRST_CLASS_LOG2..=tuning::longest_row(limits).max(1).ilog2() {
         let tile = tuning::row_tile(1 << log2, limits)?;

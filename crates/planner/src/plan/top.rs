@@ -67,15 +67,6 @@ impl Plan {
         }
     }
 
-    /// [`Plan::first`] by the bitonic `fused` variant.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Plan::new`].
-    pub fn top(k: usize, n: usize, shape: Shape, limits: &Limits) -> Result<Self, Error> {
-        Self::first(k, n, Algorithm::Bitonic, Variant::Fused, shape, limits)
-    }
-
     /// [`Plan::first`] that selects, whether that is faster or not; for measurements.
     ///
     /// # Errors

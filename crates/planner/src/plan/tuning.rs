@@ -131,7 +131,8 @@ pub(super) fn row_tile(length: u32, limits: &Limits) -> Result<FusedTile, Error>
 }
 
 /// The longest row that a tile holds: a power of two.
-pub(super) fn longest_row(limits: &Limits) -> u32 {
+#[must_use]
+pub fn longest_row(limits: &Limits) -> u32 {
     (0..=13).rev().map(|log2| 1 << log2).find(|&length| row_tile(length, limits).is_ok()).unwrap_or(0)
 }
 
