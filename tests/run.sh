@@ -2,7 +2,7 @@
 # Runs the tests.
 #
 #   sh tests/run.sh                     all of them, then the command under signals and limits; some of that needs root, and says so
-#   sh tests/run.sh quick               in two minutes on two cores once built: without the tests in tests/slow.txt and the faults,
+#   sh tests/run.sh quick               in three minutes on two cores once built: without the tests in tests/slow.txt and the faults,
 #                                       and with fewer sizes and cases of some others
 #   sh tests/run.sh [quick] ARGUMENT... with arguments for `cargo test`, such as a part of tests' names; without the faults
 #
@@ -50,7 +50,7 @@ if [ $tier = all ]; then
     exit
 fi
 
-# A test that was renamed would be run, and two minutes would be more.
+# A test that was renamed would be run, and three minutes would be more.
 names=$(cargo test --release --test main -- --list --format terse)
 skip=
 while read -r name; do
