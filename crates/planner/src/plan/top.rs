@@ -92,7 +92,7 @@ impl Plan {
         Self::once(n, shape, limits, dispatches)
     }
 
-    /// [`Plan::top`] with a custom tuning, for measurements: passes while more than 2^`rest_log2`
+    /// [`Plan::first`] with a custom tuning, for measurements: passes while more than 2^`rest_log2`
     /// elements remain, and a sort of those.
     ///
     /// # Errors
