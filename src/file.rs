@@ -39,11 +39,9 @@ pub(crate) fn fill(
 ) -> io::Result<usize> {
     let mut filled = 0;
     while filled < room.len() {
-        match read(&mut room[filled..], filled) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        match uninterrupted(|| read(&mut room[filled..], filled))? {
+            0 => break,
+            count => filled += count,
         }
     }
     Ok(filled)
@@ -54,14 +52,22 @@ pub(crate) fn fill_at(file: &File, room: &mut [u8], place: u64) -> io::Result<us
     fill(room, |room, filled| read_at(file, room, place + filled as u64))
 }
 
+/// Does this again as long as a signal interrupts it.
+pub(crate) fn uninterrupted<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match work() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
 /// Writes all bytes from `place` on.
 pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut place: u64) -> io::Result<()> {
     while !bytes.is_empty() {
-        match write_at(file, bytes, place) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(count) => (bytes, place) = (&bytes[count..], place + count as u64),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        match uninterrupted(|| write_at(file, bytes, place))? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            count => (bytes, place) = (&bytes[count..], place + count as u64),
         }
     }
     Ok(())

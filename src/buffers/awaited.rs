@@ -6,7 +6,7 @@
 //! ```
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_channel::oneshot;
 use gpusort_planner::key::{ElementType, KeyMap, Word};
@@ -15,6 +15,7 @@ use super::{BufferSorter, Count, MEMORY_HINTS, MOST, Spec};
 use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Context;
+use crate::parallel::lock;
 
 /// Sorts slices on a GPU without blocking, in the order of the whole library. It needs no features
 /// of the device: see [`crate::buffers`].
@@ -173,7 +174,7 @@ impl AsyncSorter {
         argsort: bool,
     ) -> Result<Arc<BufferSorter>, Error> {
         let kind = (element, descending, argsort);
-        let mut sorters = self.sorters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sorters = lock(&self.sorters);
         if let Some(sorter) = sorters.get(&kind) {
             return Ok(Arc::clone(sorter));
         }

@@ -1,6 +1,8 @@
 //! Progress of a sort.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use crate::parallel::lock;
 
 /// How far a phase of the work is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +50,7 @@ impl<'a> Watch<'a> {
     pub(crate) fn phase(&self, phase: Phase, total: Option<u64>) {
         if let Some(tell) = &self.tell {
             let progress = Progress { phase, done: 0, total };
-            *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+            *lock(&self.now) = Some(progress);
             tell(progress);
         }
     }
@@ -56,7 +58,7 @@ impl<'a> Watch<'a> {
     /// This much of the total is done.
     pub(crate) fn set(&self, done: u64) {
         if let Some(tell) = &self.tell {
-            let now = *self.now.lock().unwrap_or_else(PoisonError::into_inner);
+            let now = *lock(&self.now);
             now.into_iter().for_each(|now| tell(Progress { done, ..now }));
         }
     }

@@ -36,6 +36,7 @@ use crate::io::source::Opened;
 use crate::io::{Input, InputKind, InputSpec, Output, print};
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;
+use crate::parallel::lock;
 use crate::report;
 use crate::runs::{Budget, Folders, Spill, Spilled};
 use crate::sorter::{Request, Sorter};
@@ -418,7 +419,7 @@ fn write_frames(
                 );
             });
             frame.end(to);
-            zeros.lock().unwrap_or_else(PoisonError::into_inner).append(&mut frame.zeros);
+            lock(&zeros).append(&mut frame.zeros);
         },
     );
     written.map_err(|error| output.failed(error))?;

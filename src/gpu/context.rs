@@ -1,7 +1,7 @@
 //! The adapters, the choice among them, and the device and queue that everything else here works
 //! with.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use gpusort_planner::kernels::Arguments;
 use gpusort_planner::{Kind, Limits, Subgroups};
@@ -9,6 +9,7 @@ use gpusort_planner::{Kind, Limits, Subgroups};
 use crate::device::{AdapterInfo, Select};
 use crate::error::{Error, ErrorKind};
 use crate::human;
+use crate::parallel::lock;
 
 /// The adapters of this machine in the order of their numbers: hardware first, software last.
 pub fn adapters() -> Vec<AdapterInfo> {
@@ -118,7 +119,7 @@ impl Context {
         let failure = Arc::new(Mutex::new(None));
         let noted = Arc::clone(&failure);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            noted.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.to_string());
+            lock(&noted).get_or_insert_with(|| error.to_string());
         }));
         Ok(Self { device, queue, info, failure })
     }
@@ -175,7 +176,7 @@ impl Context {
 
     /// The error that wgpu reported since the last call, if any.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let failure = lock(&self.failure).take();
         failure.map_or(Ok(()), |failure| Err(Error::device(failure)))
     }
 

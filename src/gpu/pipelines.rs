@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use gpusort_planner::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKey};
 
@@ -12,6 +12,7 @@ use super::bindings::{layout, storage};
 use super::context::Context;
 use crate::error::Error;
 use crate::parallel;
+use crate::parallel::lock;
 
 /// The bindings of keys and payload, and of those of the other array, as `element_*.wgsl` has them.
 pub(super) const KEYS: u32 = 0;
@@ -80,7 +81,7 @@ impl Pipelines {
     /// Those of kernels with these bindings, and with arguments in a group of their own or as
     /// immediates.
     pub(super) fn layouts(&self, bindings: Bindings, has_group: bool) -> Layouts {
-        let mut layouts = self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut layouts = lock(&self.layouts);
         let arguments = self.arguments.as_ref().filter(|_| has_group);
         let new = || Layouts::new(&self.context.device, bindings, arguments);
         layouts.entry((bindings, has_group)).or_insert_with(new).clone()
@@ -90,13 +91,13 @@ impl Pipelines {
     /// them before takes its time.
     pub(super) fn make(&self, keys: impl Iterator<Item = PipelineKey>) -> Result<(), Error> {
         let mut keys: HashSet<_> = keys.collect();
-        keys.retain(|key| !self.made.lock().unwrap_or_else(PoisonError::into_inner).contains_key(key));
+        keys.retain(|key| !lock(&self.made).contains_key(key));
         parallel::map_parts(keys, |key| self.get(key).map(drop)).into_iter().collect()
     }
 
     /// The pipeline for `key`, made when it is first asked for.
     pub(super) fn get(&self, key: PipelineKey) -> Result<wgpu::ComputePipeline, Error> {
-        let pipelines = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let pipelines = || lock(&self.made);
         if let Some(pipeline) = pipelines().get(&key) {
             return Ok(pipeline.clone());
         }

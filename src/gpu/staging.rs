@@ -10,12 +10,13 @@
 //! ```
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use super::context::Context;
 use super::readback::Mapping;
 use crate::error::Error;
 use crate::parallel;
+use crate::parallel::lock;
 
 /// Bytes in one staging buffer.
 const CHUNK: u64 = 16 << 20;
@@ -92,7 +93,7 @@ impl<'a> Ring<'a> {
     }
 
     fn kept(&self) -> MutexGuard<'a, Vec<wgpu::Buffer>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(self.kept)
     }
 }
 

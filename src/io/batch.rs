@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use gpusort_planner::key::{KeyMap, KeyWords};
 
@@ -29,6 +29,7 @@ use crate::key_buf::{KeyBuf, KeyWidth};
 use crate::memory::prefetch;
 use crate::order::{KeyOrder, Reading};
 use crate::parallel;
+use crate::parallel::lock;
 use crate::runs::Budget;
 
 /// The common format of all inputs.
@@ -321,7 +322,7 @@ impl<'a> Ahead<'a> {
 
     /// Whether a key has decimals: reads all inputs from the beginning, up to the first error.
     pub(super) fn decimals(&self, key: usize) -> Result<bool, Error> {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = lock(&self.found);
         if let Some(found) = &*found {
             return Ok(found.get(key).copied().unwrap_or(false));
         }

@@ -5,15 +5,16 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::compression::{self, Compression, Unread};
 use super::number::{ends_line, is_space};
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Hint};
-use crate::file::{fill, fill_at, read_at};
+use crate::file::{fill, fill_at, read_at, uninterrupted};
 use crate::human;
 use crate::parallel;
+use crate::parallel::lock;
 
 /// Bytes that one core reads at a time: few enough to balance the cores, many enough for keys in
 /// huge pages.
@@ -75,7 +76,7 @@ impl fmt::Debug for Reader {
 
 impl Reader {
     fn shared(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shared)
     }
 }
 
@@ -406,7 +407,7 @@ impl Read for Reopened {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         /// One file at a time, whichever core reads: hardly another one may be open.
         static READING: Mutex<()> = Mutex::new(());
-        let _reading = READING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _reading = lock(&READING);
         let file = File::open(&self.path)?;
         if file.metadata()?.len() < self.size {
             return Err(cut());
@@ -588,12 +589,8 @@ impl Opened {
 
     /// Reads what is available, waiting for at least one byte; 0 means the end.
     pub(super) fn read_some(&mut self, room: &mut [u8]) -> Result<usize, Error> {
-        loop {
-            match self.cancel.check().and_then(|()| self.reader.read(room)) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => return read.map_err(|error| self.failed(error)),
-            }
-        }
+        let read = uninterrupted(|| self.cancel.check().and_then(|()| self.reader.read(room)));
+        read.map_err(|error| self.failed(error))
     }
 
     fn failed(&self, error: io::Error) -> Error {

@@ -14,7 +14,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, mpsc};
 use std::{io, panic, thread};
 
 use rayon_core::{ThreadBuilder, ThreadPoolBuilder};
@@ -213,6 +213,11 @@ impl<T> Places<T> {
     }
 }
 
+/// What the mutex guards, also where a thread has panicked with it: nothing is half done then.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Work that runs on another thread.
 pub struct Meanwhile<'scope, T>(Result<thread::ScopedJoinHandle<'scope, T>, T>);
 
@@ -291,7 +296,7 @@ fn started<T, H>(given: T, spawn: impl FnOnce(Waiting<T>) -> io::Result<H>) -> R
 
 /// What waits there, for the one that takes it.
 fn taken<T>(place: &Mutex<Option<T>>) -> T {
-    place.lock().unwrap_or_else(PoisonError::into_inner).take().expect("one takes it")
+    lock(place).take().expect("one takes it")
 }
 
 /// Small enough that waking other threads costs more than the work.

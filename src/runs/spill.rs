@@ -22,6 +22,7 @@ use crate::error::Error;
 use crate::file::{fill_at, is_in_memory, write_all_at};
 use crate::human;
 use crate::parallel;
+use crate::parallel::lock;
 
 /// Folders for temporary files, used in turn.
 #[derive(Debug)]
@@ -80,7 +81,7 @@ struct FreeBlocks {
 impl Store {
     /// A place for a block of this many bytes.
     fn place(&self, length: u64) -> io::Result<u64> {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = lock(&self.places);
         if let Some(place) = places.free.pop() {
             return Ok(place);
         }
@@ -93,7 +94,7 @@ impl Store {
 
     /// Takes back the places of whole blocks.
     fn free(&self, blocks: &[Block]) {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = lock(&self.places);
         places.free.extend(blocks.iter().map(|block| block.place));
     }
 

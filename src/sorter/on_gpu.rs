@@ -2,7 +2,7 @@
 //! the result.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use gpusort_planner::item::Item;
@@ -18,6 +18,7 @@ use crate::gpu::{Buffers, Gpu, ResidentRun, execute};
 use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::memory;
 use crate::parallel;
+use crate::parallel::lock;
 use crate::report::{Form, Ran, Report};
 
 /// A GPU and the buffers of the last sorts, which the next ones use if they are large enough.
@@ -53,7 +54,7 @@ impl OnGpu {
     /// Buffers of the last sorts if they are large enough for this plan, else others.
     pub(super) fn buffers(&self, plan: &Plan) -> Result<Buffers, Error> {
         let fitting = {
-            let mut kept = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = lock(&self.buffers);
             let fitting =
                 kept.iter().position(|buffers| buffers.fit(plan)).map(|found| kept.swap_remove(found));
             if fitting.is_none() {
@@ -68,7 +69,7 @@ impl OnGpu {
 
     /// Leaves buffers to the next sort.
     pub(super) fn keep(&self, buffers: Buffers) {
-        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+        lock(&self.buffers).push(buffers);
     }
 
     /// Brings the keys into buffers as they come; returns how long that took without waiting for

@@ -29,6 +29,7 @@ use crate::error::{Error, ErrorKind};
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
 use crate::memory;
 use crate::parallel;
+use crate::parallel::lock;
 use crate::report::{Form, Report};
 use crate::runs;
 
@@ -293,7 +294,7 @@ fn worker<R>(
     sort: impl Fn(Range<usize>) -> Result<R, Error>,
     give: impl Fn(Range<usize>, R),
 ) {
-    let locked = || -> MutexGuard<State> { state.lock().unwrap_or_else(PoisonError::into_inner) };
+    let locked = || -> MutexGuard<State> { lock(state) };
     loop {
         let mut now = locked();
         let partition = loop {

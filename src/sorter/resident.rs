@@ -9,7 +9,7 @@
 //! Where the GPU lacks memory for that, what it kept so far is downloaded, and the host merges all.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use gpusort_planner::plan::{Plan, Shape};
 
@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::gpu::ResidentRun;
 use crate::key_buf::KeyBuf;
 use crate::parallel;
+use crate::parallel::lock;
 use crate::report::Report;
 use crate::runs::windows;
 
@@ -44,11 +45,11 @@ impl<'a> ResidentRuns<'a> {
     }
 
     fn runs(&self) -> MutexGuard<'_, Option<Vec<(usize, ResidentRun)>>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.runs)
     }
 
     fn brought(&self) -> MutexGuard<'_, Vec<(usize, KeyBuf<'static>)>> {
-        self.brought.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.brought)
     }
 
     /// Sorts a partition by `sort`, which leaves it on the device; returns what of it was brought,

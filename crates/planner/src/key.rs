@@ -26,68 +26,53 @@ use std::ops::{BitXor, Shl};
 
 use crate::named;
 
-/// The type of the numbers being sorted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ElementType {
-    /// Unsigned, 32 bits.
-    U32,
-    /// Signed, 32 bits.
-    I32,
-    /// IEEE 754 single precision.
-    F32,
-    /// Unsigned, 64 bits.
-    U64,
-    /// Signed, 64 bits.
-    I64,
-    /// IEEE 754 double precision.
-    F64,
-    /// Unsigned, 8 bits.
-    U8,
-    /// Signed, 8 bits.
-    I8,
-    /// Unsigned, 16 bits.
-    U16,
-    /// Signed, 16 bits.
-    I16,
-    /// IEEE 754 half precision.
-    F16,
+/// A row for each type: what it is, its name, its bits, and what these mean.
+macro_rules! types {
+    ($($(#[$doc:meta])* $type:ident $name:literal $bits:literal $form:expr;)*) => {
+        /// The type of the numbers being sorted.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum ElementType { $($(#[$doc])* $type,)* }
+
+        named!(ElementType, "element type", { $($type => $name,)* });
+
+        impl ElementType {
+            /// The number of bits of an element, and what they mean; sizes, ranges and the maps of
+            /// floats follow from this.
+            pub const fn layout(self) -> (u32, Form) {
+                match self { $(Self::$type => ($bits, $form),)* }
+            }
+        }
+    };
 }
 
-named!(ElementType, "element type", {
-    U32 => "u32",
-    I32 => "i32",
-    F32 => "f32",
-    U64 => "u64",
-    I64 => "i64",
-    F64 => "f64",
-    U8 => "u8",
-    I8 => "i8",
-    U16 => "u16",
-    I16 => "i16",
-    F16 => "f16",
-});
+types! {
+    /// Unsigned, 32 bits.
+    U32 "u32" 32 Form::Unsigned;
+    /// Signed, 32 bits.
+    I32 "i32" 32 Form::Signed;
+    /// IEEE 754 single precision.
+    F32 "f32" 32 Form::Float { exponent: 8 };
+    /// Unsigned, 64 bits.
+    U64 "u64" 64 Form::Unsigned;
+    /// Signed, 64 bits.
+    I64 "i64" 64 Form::Signed;
+    /// IEEE 754 double precision.
+    F64 "f64" 64 Form::Float { exponent: 11 };
+    /// Unsigned, 8 bits.
+    U8 "u8" 8 Form::Unsigned;
+    /// Signed, 8 bits.
+    I8 "i8" 8 Form::Signed;
+    /// Unsigned, 16 bits.
+    U16 "u16" 16 Form::Unsigned;
+    /// Signed, 16 bits.
+    I16 "i16" 16 Form::Signed;
+    /// IEEE 754 half precision.
+    F16 "f16" 16 Form::Float { exponent: 5 };
+}
 
 impl ElementType {
     /// The types of four and eight bytes: those of text, and those that are as wide as their keys.
     pub const WIDE: [Self; 6] = [Self::U32, Self::I32, Self::F32, Self::U64, Self::I64, Self::F64];
-
-    /// The number of bits of an element, and what they mean; sizes and the maps of floats follow
-    /// from this.
-    pub const fn layout(self) -> (u32, Form) {
-        match self {
-            Self::U8 => (8, Form::Unsigned),
-            Self::I8 => (8, Form::Signed),
-            Self::U16 => (16, Form::Unsigned),
-            Self::I16 => (16, Form::Signed),
-            Self::F16 => (16, Form::Float { exponent: 5 }),
-            Self::U32 => (32, Form::Unsigned),
-            Self::I32 => (32, Form::Signed),
-            Self::F32 => (32, Form::Float { exponent: 8 }),
-            Self::U64 => (64, Form::Unsigned),
-            Self::I64 => (64, Form::Signed),
-            Self::F64 => (64, Form::Float { exponent: 11 }),
-        }
-    }
 
     /// Size of one element in bytes.
     pub fn bytes(self) -> usize {

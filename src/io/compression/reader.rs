@@ -19,6 +19,8 @@ use std::{mem, thread};
 use flate2::bufread::GzDecoder;
 
 use super::{Beginning, Compression, Unread, writer};
+use crate::file::uninterrupted;
+use crate::parallel::lock;
 use crate::{human, memory, parallel};
 
 /// Bytes as they are, compressed or not.
@@ -123,11 +125,9 @@ const FAILED: &str = "reading has failed before";
 fn begin(source: &mut CompressedInput, bytes: &mut [u8]) -> io::Result<usize> {
     let mut count = 0;
     while Beginning::of(&bytes[..count]) == Beginning::Short {
-        match source.read(&mut bytes[count..]) {
-            Ok(0) => break,
-            Ok(more) => count += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        match uninterrupted(|| source.read(&mut bytes[count..]))? {
+            0 => break,
+            more => count += more,
         }
     }
     Ok(count)
@@ -251,16 +251,10 @@ impl Window {
         while self.bytes.len() < least && !self.is_over {
             let before = self.bytes.len();
             self.bytes.resize(before + (least - before).max(BLOCK), 0);
-            let read = self.source.read(&mut self.bytes[before..]);
+            let read = uninterrupted(|| self.source.read(&mut self.bytes[before..]));
+            self.is_broken = read.is_err();
             self.bytes.truncate(before + *read.as_ref().unwrap_or(&0));
-            match read {
-                Ok(count) => self.is_over = count == 0,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.is_broken = true;
-                    return Err(error);
-                }
-            }
+            self.is_over = read? == 0;
         }
         Ok(())
     }
@@ -538,7 +532,7 @@ fn several(
     let next = Mutex::new(members.iter().zip(rooms).enumerate());
     let good = AtomicUsize::new(members.len());
     let work = || {
-        let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let take = || lock(&next).next();
         while let Some((number, ((bytes, _), room))) = take() {
             if !is_whole(bytes, compression, room) {
                 good.fetch_min(number, Ordering::Relaxed);

@@ -7,9 +7,11 @@
 use std::ffi::{CString, c_char};
 use std::path::Path;
 use std::ptr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::SeqCst};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+use crate::parallel::lock;
 
 /// The registered temporary files. Usually there is one output at a time.
 static NAMES: [AtomicPtr<c_char>; 8] = [const { AtomicPtr::new(ptr::null_mut()) }; 8];
@@ -75,7 +77,7 @@ pub(super) fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
 /// As [`undisturbed`]; if `is_last` of the result, all outputs of the process are in place.
 pub(super) fn until<T>(work: impl FnOnce() -> T, is_last: impl FnOnce(&T) -> bool) -> T {
     static ONE: Mutex<()> = Mutex::new(());
-    let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let one = lock(&ONE);
     if STATE.compare_exchange(NOTHING, PLACING, SeqCst, SeqCst) == Err(ENDING) {
         loop {
             std::thread::sleep(Duration::from_secs(1));

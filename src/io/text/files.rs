@@ -6,8 +6,8 @@
 //! in it.
 
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use gpusort_planner::key::ElementType;
@@ -22,6 +22,7 @@ use crate::io::records::Records;
 use crate::io::source::{Before, Input, MARK, Opened, PIECE, RegularFile, Text, piece_size};
 use crate::order::KeyOrder;
 use crate::parallel;
+use crate::parallel::lock;
 use crate::runs::Budget;
 
 /// Bytes per read: fits a core's cache.
@@ -246,7 +247,7 @@ impl IntegerFiles {
             Ok(count)
         };
         let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
-        let buffers = || buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let buffers = || lock(&buffers);
         let pieces = parallel::map_parts(group, |(number, stretch)| {
             let mut buffer = buffers().pop().unwrap_or_default();
             let integers =
