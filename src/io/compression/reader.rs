@@ -54,9 +54,11 @@ pub(in crate::io) fn sensible(memory: Option<u64>, is_ready: bool) -> Limits {
     const MOST: u64 = 8 << 20;
     Box::new(move || {
         let threads = parallel::threads() as u64;
-        // One block is used, one is ready, and one is made.
+        // One block is used, one is ready, and one is made. Other inputs may be read together with
+        // this one.
         let share = memory.or_else(memory::available).map_or(u64::MAX, |bytes| bytes / 32);
-        let most = if is_ready && threads > 1 { share.min(MOST * threads) } else { 0 };
+        let share = share.min(MOST * threads) / (1 + AHEAD.load(Ordering::Relaxed) as u64);
+        let most = if is_ready && threads > 1 { share } else { 0 };
         (1 << 17, most as usize)
     })
 }
@@ -101,6 +103,10 @@ impl State {
                         Beginning::Foreign(foreign) => return Err(io::Error::other(Unread(foreign))),
                         _ => *compression,
                     };
+                    // It is at its end. A terminal would wait for more.
+                    if found.is_none() && count == 0 {
+                        return Ok(0);
+                    }
                     let failed = Self::Failed(io::ErrorKind::Other, FAILED.to_owned());
                     let Self::New { source, limits, .. } = mem::replace(self, failed) else { continue };
                     *self = match found {
@@ -215,7 +221,6 @@ fn run_ahead(
     loop {
         let block = match decoder.block(again.try_recv().unwrap_or_default()) {
             Ok(block) if block.is_empty() => return,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             block => block,
         };
         let is_last = block.is_err();
@@ -309,7 +314,7 @@ impl Decoder {
                         return Ok(Vec::new());
                     }
                     self.is_begun = true;
-                    if !several(window, self.compression, self.limits, &mut block)? {
+                    if !several(window, self.compression, &mut self.limits, &mut block)? {
                         self.begin()?;
                     } else if !block.is_empty() {
                         return Ok(block);
@@ -326,7 +331,7 @@ impl Decoder {
                         }
                         Err(error) => {
                             let is_of_source = member.source().is_broken;
-                            return Err(if is_of_source { error } else { self.told(error) });
+                            return Err(if is_of_source { error } else { self.told(&error) });
                         }
                     }
                 }
@@ -356,10 +361,9 @@ impl Decoder {
     }
 
     /// What is said of an error of the data.
-    fn told(&self, error: io::Error) -> io::Error {
+    fn told(&self, error: &io::Error) -> io::Error {
         let name = self.compression.name();
         match error.kind() {
-            io::ErrorKind::Interrupted => error,
             io::ErrorKind::UnexpectedEof => ends_early(self.compression),
             _ => io::Error::new(io::ErrorKind::InvalidData, format!("its {name} data is damaged: {error}")),
         }
@@ -511,18 +515,33 @@ fn goes_on(window: &mut Window, compression: Compression, is_begun: bool) -> io:
 fn several(
     window: &mut Window,
     compression: Compression,
-    (least, most): (usize, usize),
+    limits: &mut (usize, usize),
     block: &mut Vec<u8>,
 ) -> io::Result<bool> {
+    let (least, most) = *limits;
     let packed = most / 4;
     if packed < least {
+        return Ok(false);
+    }
+    // Nothing is read ahead of a member that says nothing, or where little is left.
+    window.fill(least)?;
+    let says = match compression {
+        Compression::Gzip => length(window.left(), compression).is_some(),
+        Compression::Zstd => declared(window.left()).is_some(),
+    };
+    if !says || window.left().len() < least {
         return Ok(false);
     }
     window.fill(packed)?;
     let members = sized(window.left(), compression, most);
     let bytes = |members: &[(&[u8], usize)]| members.iter().map(|(bytes, _)| bytes.len()).sum::<usize>();
     let content = |members: &[(&[u8], usize)]| members.iter().map(|(_, content)| content).sum::<usize>();
-    if members.len() < 2 || bytes(&members) < least {
+    if members.len() < 2 {
+        return Ok(false);
+    }
+    if bytes(&members) < least && content(&members) < 4 * least {
+        // The others would be looked at again for each of them.
+        limits.1 = 0;
         return Ok(false);
     }
     block.resize(content(&members), 0);
@@ -533,7 +552,10 @@ fn several(
     let good = AtomicUsize::new(members.len());
     let work = || {
         let take = || lock(&next).next();
-        while let Some((number, ((bytes, _), room))) = take() {
+        // Behind one that is not as it says, all is in vain.
+        while let Some((number, ((bytes, _), room))) = take()
+            && number < good.load(Ordering::Relaxed)
+        {
             if !is_whole(bytes, compression, room) {
                 good.fetch_min(number, Ordering::Relaxed);
             }
@@ -549,6 +571,10 @@ fn several(
     let taken = bytes(good);
     block.truncate(content(good));
     window.consume(taken);
+    if taken == 0 {
+        // What the first says is wrong, as what the next ones say may be.
+        limits.1 = 0;
+    }
     Ok(taken > 0)
 }
 
@@ -720,7 +746,7 @@ mod tests {
             let mut window =
                 Window { source: Box::new(&[][..]), bytes, at: 0, is_over: true, is_broken: false };
             let mut block = vec![1; 5];
-            assert!(several(&mut window, compression, (1, most), &mut block).unwrap());
+            assert!(several(&mut window, compression, &mut (1, most), &mut block).unwrap());
             let count = most / member.len();
             assert!(block == member.repeat(count), "{} {count}", block.len());
             assert_eq!(window.at, count * length);
@@ -742,11 +768,16 @@ mod tests {
     fn members_that_say_their_length_are_taken_together() {
         let contents = [noise(50_000), vec![], b"12\n".repeat(9_000), noise(1)];
         let blocks: Vec<Vec<u8>> = contents.iter().map(|content| block_of_bgzip(content)).collect();
-        let together = |data: Vec<u8>| {
+        let mut limits = (1, 1 << 20);
+        let mut together = |data: Vec<u8>| {
+            limits.1 = 1 << 20;
             let mut block = Vec::new();
             let mut window =
                 Window { source: Box::new(&[][..]), bytes: data, at: 0, is_over: true, is_broken: false };
-            several(&mut window, Compression::Gzip, (1, 1 << 20), &mut block).unwrap().then_some(block)
+            let is_any = several(&mut window, Compression::Gzip, &mut limits, &mut block).unwrap();
+            // Where the first is not as it says, the others are not tried together again.
+            assert_eq!(is_any, limits.1 > 0);
+            is_any.then_some(block)
         };
         assert!(together(blocks.concat()).unwrap() == contents.concat());
         // One that is shorter or longer than it says is read alone, with those behind it.
