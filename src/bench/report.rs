@@ -200,7 +200,7 @@ impl Report {
             end_to_end_ms,
             // A coarse clock may measure 0.
             keys_per_s: if median_ms > 0.0 { (case.n as f64 / median_ms * 1e3).round() } else { 0.0 },
-            vs_cpu: vs_cpu.filter(|ratio| ratio.is_finite()),
+            vs_cpu: vs_cpu.filter(|ratio| ratio.is_finite()).map(four_digits),
         }
     }
 
@@ -273,6 +273,15 @@ impl Report {
 /// The element-wise minimum.
 fn least(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     [a[0].min(b[0]), a[1].min(b[1])]
+}
+
+/// More digits would exceed the precision of the measurement.
+fn four_digits(ratio: f64) -> f64 {
+    if ratio <= 0.0 {
+        return ratio;
+    }
+    let unit = 10_f64.powi(3 - ratio.log10().floor() as i32);
+    (ratio * unit).round() / unit
 }
 
 impl DeviceReport {

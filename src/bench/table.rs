@@ -7,7 +7,7 @@ use console::Style;
 
 use super::report::{Case, Measurement, ONE_CORE, Report, Skipped};
 use super::statistics::Crossover;
-use crate::human::{bytes, count, grouped, short, time};
+use crate::human::{bytes, count, grouped, time};
 
 /// The columns after size and method, with their widths.
 const COLUMNS: [(&str, usize); 9] = [
@@ -180,7 +180,7 @@ pub(super) fn cells(report: &Report, result: &Measurement) -> [String; COLUMNS.l
         if passes { grouped(row.dispatches) } else { nothing() },
         if passes { bytes(row.bytes_moved) } else { nothing() },
         report.part_of_copy(result).map_or_else(nothing, |part| format!("{:.0} %", part * 100.0)),
-        row.vs_cpu.map_or_else(nothing, |ratio| format!("{} ×", short(ratio))),
+        row.vs_cpu.map_or_else(nothing, times),
         time(row.end_to_end_ms),
     ]
 }
@@ -190,6 +190,17 @@ pub(super) fn titles() -> impl Iterator<Item = &'static str> {
     COLUMNS.into_iter().map(|(title, _)| title)
 }
 
+/// A ratio.
+fn times(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 9.95 => format!("{ratio:.0} ×"),
+        ratio if ratio >= 0.095 => format!("{ratio:.1} ×"),
+        ratio if ratio >= 0.0095 => format!("{ratio:.2} ×"),
+        ratio if ratio >= 0.000_95 => format!("{ratio:.3} ×"),
+        _ => "<0.001 ×".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,5 +208,9 @@ mod tests {
     #[test]
     fn numbers_are_told_as_exactly_as_they_are_known() {
         assert_eq!([31_400.0, 7.2, 1_048_576.0].map(rounded), ["31,000", "7", "1,000,000"]);
+        assert_eq!(
+            [1234.5, 12.34, 1.26, 0.31, 0.042, 0.002, 0.0001].map(times),
+            ["1234 ×", "12 ×", "1.3 ×", "0.3 ×", "0.04 ×", "0.002 ×", "<0.001 ×"]
+        );
     }
 }

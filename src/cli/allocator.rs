@@ -132,7 +132,7 @@ fn look(more: usize, copied: usize) {
 
 /// Bytes of anonymous memory that this process has touched.
 fn touched() -> usize {
-    let [resident, swapped] = ["RssAnon:", "VmSwap:"].map(gpusort::unstable::memory::own);
+    let [resident, swapped] = gpusort::unstable::memory::own(["RssAnon:", "VmSwap:"]);
     resident.map_or(ALLOCATED.load(Relaxed), |resident| (resident + swapped.unwrap_or(0)) as usize)
 }
 
@@ -142,7 +142,10 @@ fn checked(block: *mut u8, size: usize) -> *mut u8 {
     if block.is_null() {
         end(size, None);
     }
-    gpusort::unstable::memory::in_huge_pages(block, size);
+    // Less than a huge page is not worth a call.
+    if size >= 2 << 20 {
+        gpusort::unstable::memory::in_huge_pages(block, size);
+    }
     block
 }
 

@@ -240,11 +240,6 @@ impl Input {
     /// Opens it for reads at any position, if it is a regular file that is not compressed.
     pub(super) fn open_regular(&self) -> Result<Option<RegularFile>, Error> {
         let Some(path) = self.path() else { return Ok(None) };
-        if let Self::With(with) = self
-            && with.found().map_err(|it| unread(self.name(), &it))?.is_some()
-        {
-            return Ok(None);
-        }
         let failed = |error| Error::io(self.name(), "open", error);
         // Opening a pipe would take its data.
         if !std::fs::metadata(path).map_err(failed)?.is_file() {
@@ -256,7 +251,15 @@ impl Input {
             return Ok(None);
         }
         let cancel = if let Self::With(with) = self { with.cancel.clone() } else { Cancel::default() };
-        Ok(Some(RegularFile { name: self.name(), file, size: metadata.len(), cancel }))
+        let file = RegularFile { name: self.name(), file, size: metadata.len(), cancel };
+        if let Self::With(with) = self
+            && with.may_be_compressed
+            && (with.compression.is_some()
+                || file.compression().map_err(|it| unread(self.name(), &it))?.is_some())
+        {
+            return Ok(None);
+        }
+        Ok(Some(file))
     }
 
     /// How a regular file is compressed, as its first bytes tell.
@@ -317,10 +320,10 @@ impl With {
         if !self.may_be_compressed || self.compression.is_some() {
             return Ok(self.compression);
         }
-        compression::of_content(|room| match &self.input {
-            Input::Memory(memory) => (&memory.bytes[..]).read(room).unwrap_or(0),
-            input => input.open_regular().ok().flatten().map_or(0, |file| file.read_at(room, 0).unwrap_or(0)),
-        })
+        if let Input::Memory(memory) = &self.input {
+            return compression::of_content(|room| (&memory.bytes[..]).read(room).unwrap_or(0));
+        }
+        self.input.open_regular().ok().flatten().map_or(Ok(None), |file| file.compression())
     }
 
     fn is_compressed(&self) -> bool {
@@ -454,6 +457,11 @@ pub(super) struct RegularFile {
 }
 
 impl RegularFile {
+    /// How it is compressed, as its first bytes tell.
+    fn compression(&self) -> Result<Option<Compression>, Unread> {
+        compression::of_content(|room| self.read_at(room, 0).unwrap_or(0))
+    }
+
     /// Fills `room` from `place` on as far as the file goes.
     pub(super) fn read_at(&self, room: &mut [u8], place: u64) -> Result<usize, Error> {
         let read = self.cancel.check().and_then(|()| fill_at(&self.file, room, place));

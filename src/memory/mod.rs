@@ -67,27 +67,29 @@ pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
     })
 }
 
-/// The number in the line of this file that begins so; of a file of Linux, so that elsewhere there
-/// is none.
-fn number(file: &str, line: &str) -> Option<u64> {
-    let lines = std::fs::read_to_string(file).ok()?;
-    let line = lines.lines().find_map(|whole| whole.strip_prefix(line))?;
-    line.split_ascii_whitespace().next()?.parse().ok()
+/// The numbers after these names in a file of this process; none on systems without such files.
+fn numbers(file: &str, names: [&str; 2]) -> [Option<u64>; 2] {
+    let lines = std::fs::read_to_string(file).unwrap_or_default();
+    names.map(|name| {
+        let line = lines.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_ascii_whitespace().next()?.parse().ok()
+    })
 }
 
-/// Bytes of a kind of memory that this process has, where the system tells.
-pub fn own(kind: &str) -> Option<u64> {
-    number("/proc/self/status", kind).map(|kilobytes| kilobytes << 10)
+/// Bytes of these kinds of memory that this process has, where the system says so.
+pub fn own(kinds: [&str; 2]) -> [Option<u64>; 2] {
+    numbers("/proc/self/status", kinds).map(|kilobytes| Some(kilobytes? << 10))
 }
 
 /// Bytes of address space that the limits of this process leave, if there are any.
 pub fn address_space_left() -> Option<u64> {
-    let left = |(limit, used)| {
-        // Where there is no limit, it is `unlimited`.
-        let limit = number("/proc/self/limits", limit)?;
-        Some(limit.saturating_sub(own(used)?))
-    };
-    [("Max address space", "VmSize:"), ("Max data size", "VmData:")].into_iter().filter_map(left).min()
+    // Where there is no limit, it is `unlimited`.
+    let limits = numbers("/proc/self/limits", ["Max address space", "Max data size"]);
+    if limits == [None; 2] {
+        return None;
+    }
+    let left = limits.into_iter().zip(own(["VmSize:", "VmData:"]));
+    left.filter_map(|(limit, used)| Some(limit?.saturating_sub(used?))).min()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `ColumnRef` names and their lookup.
+//! Column names and their lookup.
 
 use super::dialect::{Dialect, Fields, unquoted};
 use super::key::{ColumnRef, Key, KeyMeaning, KeySpec};
@@ -37,7 +37,31 @@ pub(in crate::io) struct Header {
     /// [`ANY`] of lines.
     pub(in crate::io) columns: usize,
     /// The names without quotes. `None` without a header.
-    names: Option<Vec<Vec<u8>>>,
+    names: Option<Names>,
+}
+
+/// The names of columns, of which there may be very many, not necessarily UTF-8.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Names {
+    bytes: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+impl Names {
+    fn push(&mut self, name: &[u8]) {
+        self.bytes.extend_from_slice(name);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn get(&self, index: usize) -> Option<&[u8]> {
+        let begin = index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+        self.bytes.get(begin..*self.ends.get(index)?)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.ends.len()).filter_map(|index| self.get(index))
+    }
 }
 
 /// The number of columns of lines, which may have any.
@@ -56,12 +80,12 @@ impl Header {
         end: usize,
         dialect: Dialect,
     ) -> Result<(usize, Self), &'static str> {
-        let (mut names, mut cr) = (Vec::new(), false);
+        let (mut names, mut cr) = (Names::default(), false);
         let are_lines = dialect.fields.are_of_lines();
         let read = for_each_field(bytes, start, dialect.fields, usize::MAX, |_, field| {
             let field = &bytes[field];
             cr |= !are_lines && has_lone_cr(field);
-            names.push(if are_lines { field.to_vec() } else { unquoted(field).into_owned() });
+            names.push(&if are_lines { field.into() } else { unquoted(field) });
         });
         let (next, columns) = read.ok_or(UNCLOSED)?;
         let columns = if are_lines { ANY } else { columns };
@@ -173,13 +197,13 @@ impl Header {
 
     /// The names of the columns; none without a header.
     fn names(&self) -> impl Iterator<Item = &[u8]> {
-        self.names.iter().flatten().map(Vec::as_slice)
+        self.names.iter().flat_map(Names::iter)
     }
 
     /// A likely separator of the names, if ours finds only one column.
     fn separator(&self) -> Option<char> {
-        let names = self.names.as_ref().filter(|names| names.len() == 1)?;
-        let name = names.first()?;
+        let names = self.names.as_ref().filter(|names| names.ends.len() == 1)?;
+        let name = names.get(0)?;
         [';', '\t', '|', ','].into_iter().find(|&separator| name.contains(&(separator as u8)))
     }
 
@@ -226,7 +250,7 @@ impl Header {
             Some(names) => {
                 let shown = names.iter().take(MOST).map(|name| format!("'{}'", quoted(name)));
                 let shown = shown.collect::<Vec<_>>().join(", ");
-                match names.len().checked_sub(MOST) {
+                match names.ends.len().checked_sub(MOST) {
                     None | Some(0) => shown,
                     Some(more) => format!("{shown} and {more} more"),
                 }

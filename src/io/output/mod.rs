@@ -130,6 +130,9 @@ impl<'w> Output<'w> {
                 if !metadata.is_file() {
                     return Ok(Destination::Through { file, name });
                 }
+                if is_kept_by_its_folder(&metadata, folder) {
+                    return Err(refused("it is another's, in a folder where only owners replace files"));
+                }
                 Some(file)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -277,6 +280,26 @@ pub fn stdout_is_open() -> bool {
     }
     #[cfg(not(unix))]
     true
+}
+
+/// Whether the folder's sticky bit forbids us to replace this file, as only the owner of either
+/// may.
+fn is_kept_by_its_folder(file: &fs::Metadata, folder: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+
+        const STICKY: u32 = 0o1000;
+        let us = rustix::process::geteuid().as_raw();
+        let keeps =
+            |folder: fs::Metadata| folder.mode() & STICKY != 0 && ![folder.uid(), file.uid()].contains(&us);
+        us != 0 && fs::metadata(folder).is_ok_and(keeps)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, folder);
+        false
+    }
 }
 
 /// Whether this path denotes a file descriptor, possibly of another process. Such links are not
