@@ -1,7 +1,7 @@
 //! The WGSL that gpusort's kernels are put together from, by the names of its files.
 //!
 //! It is a crate because two need it: `gpusort-planner`, whose kernels sort, and `gpusort`, whose
-//! recorder prepares what they are told on the device.
+//! recorder computes their arguments on the device.
 
 macro_rules! files {
     ($($name:literal)*) => {

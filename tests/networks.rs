@@ -88,7 +88,7 @@ fn perform_by_pairs(step: Step, elements: &mut [u64]) {
 
 #[test]
 fn the_interpreter_performs_steps_as_their_pairs_say() {
-    // Small sizes go through the serial form, large ones through the parallel one.
+    // Blocks that are whole, and blocks that are not.
     let large = [40_000, 65_536, 70_001, 131_072 + 7, 200_000];
     let steps = (1..=18)
         .map(|block_log2| Step::Mirror { block_log2 })

@@ -243,7 +243,7 @@ fn tiles_that_no_step_of_counting_divides_are_counted_whole() {
 
 #[test]
 fn digits_are_left_out_of_many_tiles() {
-    // Both parts of what tiles tell each other are used and cleared, with passes left out or copied
+    // Both halves of the status are used and cleared, with passes left out or copied
     // in between.
     let limits = &gpu().info().limits;
     let tuning = RadixTuning { chunks: 7, ..RadixTuning::of(RadixTile::new(64, 4, limits).unwrap()) };
@@ -336,7 +336,7 @@ fn digits_that_are_the_same_in_all_keys_are_left_out() {
 }
 
 #[test]
-fn a_tile_that_keeps_silent_is_counted_by_others() {
+fn a_stalled_tile_is_counted_by_others() {
     let limits = &gpu().info().limits;
     let tile = RadixTile::new(64, 4, limits).unwrap();
     for shape in Shape::ALL {

@@ -60,28 +60,28 @@ fn look_back(digit: u32, tile: u32, current: Pass, part: Part) -> u32 {
     let first = part.first_tile;
     var left = tile - first;
     while left > 0u {
-        var told: array<u32, ROWS>;
+        var found: array<u32, ROWS>;
         // unroll
         for (var r = 0u; r < ROWS; r++) {
-            told[r] = atomicLoad(&status[status_row(current, first + max(left, r + 1u) - r - 1u) + digit]);
+            found[r] = atomicLoad(&status[status_row(current, first + max(left, r + 1u) - r - 1u) + digit]);
         }
         // A plain load may be answered by a cache that is not up to date.
-        for (var patience = PATIENCE; told[0] == 0u && patience > 0u; patience--) {
-            told[0] = atomicOr(&status[status_row(current, first + left - 1u) + digit], 0u);
+        for (var patience = PATIENCE; found[0] == 0u && patience > 0u; patience--) {
+            found[0] = atomicOr(&status[status_row(current, first + left - 1u) + digit], 0u);
         }
-        if told[0] == 0u {
+        if found[0] == 0u {
             let kind = select(COUNTED, SUMMED, left == 1u);
-            told[0] = kind | count_instead(first + left - 1u, digit, current, part);
-            atomicMax(&status[status_row(current, first + left - 1u) + digit], told[0]);
+            found[0] = kind | count_instead(first + left - 1u, digit, current, part);
+            atomicMax(&status[status_row(current, first + left - 1u) + digit], found[0]);
         }
         var goes_on = true;
         // unroll
         for (var r = 0u; r < ROWS; r++) {
-            goes_on = goes_on && told[r] != 0u;
+            goes_on = goes_on && found[r] != 0u;
             if goes_on {
-                sum += told[r] & NUMBER;
+                sum += found[r] & NUMBER;
                 left -= 1u;
-                if told[r] >= SUMMED {
+                if found[r] >= SUMMED {
                     left = 0u;
                     goes_on = false;
                 }

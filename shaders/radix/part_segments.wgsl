@@ -2,6 +2,6 @@
 // segment's first tile, and the segment's number.
 
 fn part_of(tile: u32) -> Part {
-    let told = segment_tiles[tile];
-    return Part(told.x, told.y, told.z, (told.w * DIGITS + arguments.digit) * RADIX);
+    let entry = segment_tiles[tile];
+    return Part(entry.x, entry.y, entry.z, (entry.w * DIGITS + arguments.digit) * RADIX);
 }

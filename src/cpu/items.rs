@@ -1,4 +1,4 @@
-//! Sortable items, and the blocks that they come in.
+//! Sortable items, and the pieces that they come in.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -81,3 +81,48 @@ fn perform<T: Item>(step: Step, elements: &mut [T]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gpusort_planner::key::KeyWords;
+    use gpusort_planner::plan::Shape;
+    use gpusort_planner::{Algorithm, Limits, Variant};
+
+    use super::*;
+
+    fn input(n: usize) -> Vec<u64> {
+        (0..n as u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect()
+    }
+
+    #[test]
+    fn all_cores_do_what_one_does() {
+        let steps = (1..=18)
+            .map(|block_log2| Step::Mirror { block_log2 })
+            .chain((0..18).map(|stride_log2| Step::Stride { stride_log2 }))
+            .chain(
+                [(3, 4), (5, 40)]
+                    .map(|(stride_log2, block_log2)| Step::Alternating { stride_log2, block_log2 }),
+            )
+            .chain([false, true].map(|odd| Step::Phase { odd }));
+        for step in steps {
+            for n in [40_000, 65_536, 70_001, 131_072 + 7, 200_000] {
+                let (mut one, mut all) = (input(n), input(n));
+                step.perform(&mut one);
+                perform(step, &mut all);
+                assert!(one == all, "{step:?} n {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_around_tiles_are_sorted() {
+        let shape = Shape { key: KeyWords::One, payload: false };
+        for n in [(1 << 12) - 1, 1 << 12, (1 << 12) + 1, 50_000, (1 << 16) + 1, 300_007] {
+            let plan = Plan::new(Algorithm::Bitonic, Variant::LocalGlobal, n, shape, &Limits::CPU).unwrap();
+            let (mut sorted, mut expected) = (input(n), input(n));
+            expected.sort_unstable();
+            sort(&plan, &mut sorted, |_| {});
+            assert!(sorted == expected, "n {n}");
+        }
+    }
+}

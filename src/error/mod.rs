@@ -131,8 +131,8 @@ pub enum ErrorKind {
     },
     /// The caller has ended the work.
     Cancelled,
-    /// There is no way to do that: the work exceeds a limit, the device lacks what it needs, or the
-    /// algorithm has no such variant.
+    /// The work cannot be planned: it exceeds a limit, the device lacks or has too little of
+    /// something, parts do not go together, or the algorithm has no such variant.
     Plan(PlanError),
     /// A sort of a caller's buffers was asked for in a way that cannot be.
     #[cfg(feature = "gpu")]

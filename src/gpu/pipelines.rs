@@ -121,8 +121,8 @@ impl Pipelines {
         };
         let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
         // SAFETY:
-        // - Only kernels of this crate come here: a key is made by `Dispatch::new` alone, or from
-        //   one by saying whose keys they are. A kernel is refused whose numbers its text is not
+        // - Only kernels of gpusort-planner, of this very version, come here: a key is made by
+        //   `Dispatch::new` alone, or from one by saying whose keys they are. A kernel is refused whose numbers its text is not
         //   written for (`check`).
         // - No array is accessed beyond its end: `Dispatch::new` notes how many elements of each
         //   array a kernel accesses at most, whichever workgroups are launched; each kernel's

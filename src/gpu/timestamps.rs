@@ -27,7 +27,7 @@ impl Timestamps {
         Ok(Some(Self { queries, resolved, words: Readback::new(context, bytes)? }))
     }
 
-    /// Has a pass write those of these numbers where it begins and where it ends.
+    /// Has a pass write timestamp `begin` where it begins and `end` where it ends.
     pub(super) fn writes(
         &self,
         begin: Option<u32>,
@@ -45,7 +45,7 @@ impl Timestamps {
         pass.write_timestamp(&self.queries, number);
     }
 
-    /// The times between the first so many, after all that was submitted and what is in `encoder`.
+    /// Submits `encoder`, waits, and returns the times between the first `count` timestamps.
     pub(super) fn read(
         &self,
         context: &Context,

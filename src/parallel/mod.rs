@@ -213,7 +213,7 @@ impl<T> Places<T> {
     }
 }
 
-/// What the mutex guards, also where a thread has panicked with it: nothing is half done then.
+/// Locks a mutex, poisoned or not: no critical section leaves its data half changed.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -277,7 +277,7 @@ fn spawn_or_run<'a, T, H>(
     started(work, |place| spawn(Box::new(move || taken(&place)()))).map_err(|work| work())
 }
 
-/// What a thread is to have, which waits here: a refused one drops its closure.
+/// A value for a new thread, kept here until it takes it: a refused thread drops its closure.
 type Waiting<T> = Arc<Mutex<Option<T>>>;
 
 /// Has this wait for a thread that `spawn` starts, or gives it back.

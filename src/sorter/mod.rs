@@ -177,7 +177,6 @@ pub struct Ordered<'s> {
 }
 
 /// Where a result is.
-#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "without GPUs it is in memory"))]
 enum Place<'s> {
     Memory(KeyBuf<'static>),
     Device(Box<dyn Remote + 's>),

@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use gpusort_planner::item::Pair;
@@ -294,9 +294,8 @@ fn worker<R>(
     sort: impl Fn(Range<usize>) -> Result<R, Error>,
     give: impl Fn(Range<usize>, R),
 ) {
-    let locked = || -> MutexGuard<State> { lock(state) };
     loop {
-        let mut now = locked();
+        let mut now = lock(state);
         let partition = loop {
             if now.workers[gpu] == 0 || now.error.is_some() {
                 return;
@@ -312,7 +311,7 @@ fn worker<R>(
         now.busy += 1;
         drop(now);
         let sorted = sort(partition.clone());
-        let mut now = locked();
+        let mut now = lock(state);
         now.busy -= 1;
         let is_alive = match sorted {
             Ok(sorted) => {

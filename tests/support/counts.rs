@@ -76,7 +76,12 @@ fn count<T: Item>(radix: Radix, elements: &[T], counted: &mut AuxContents) {
                 counted.get_mut("histograms").unwrap()[radix.digit as usize * RADIX + value] = sum;
             }
         }
-        RadixWork::Sweep(_) | RadixWork::Scatter => {}
+        RadixWork::Sweep(_) | RadixWork::Scatter => {
+            // A device finds the place of each element by what was counted before.
+            let mut counts = vec![0; RADIX];
+            elements.iter().for_each(|element| counts[digit_of(element, radix.digit)] += 1);
+            assert_eq!(counted["histograms"][radix.digit as usize * RADIX..][..RADIX], counts);
+        }
     }
     // In each word of a key the bits that are set in some key, and those that are not set in some.
     if let RadixWork::Histogram | RadixWork::Count { first: true } = radix.work {
@@ -137,6 +142,17 @@ fn choose<T: Item>(select: Select, elements: &[T], counted: &mut AuxContents) {
                 [count(u64::lt), count(u64::eq)]
             };
             counted.insert("chunk_counts", elements.chunks(chunk).flat_map(of_chunk).collect());
+        }
+        SelectWork::Keep => {
+            // A device keeps elements by the last selected key.
+            let count = |is: fn(&u64, &u64) -> bool| {
+                elements.iter().filter(|element| is(&element.key(), &last)).count() as u32
+            };
+            assert_eq!(
+                count(u64::lt) + count(u64::eq).min(wanted),
+                select.k,
+                "the last selected key is known"
+            );
         }
         _ => {}
     }

@@ -48,7 +48,7 @@ impl fmt::Display for Error {
                 write!(f, "too large: {needed} {what} needed, {limit} is the limit")
             }
             Self::TooSmall { what, there, least } => {
-                write!(f, "too small: {there} {what}, {least} is the least")
+                write!(f, "too small: {there} {what} where {least} is the least")
             }
             Self::Lacks { what } => write!(f, "the device has no {what}"),
             Self::Impossible { what } => write!(f, "there is no such plan: {what}"),
@@ -65,6 +65,8 @@ impl From<NoVariant> for Error {
     }
 }
 
+/// Checks that no amount exceeds its limit.
+///
 /// # Errors
 ///
 /// The first of these that takes more than there may be.
@@ -75,6 +77,8 @@ pub fn at_most<const N: usize>(limits: [(&'static str, u64, u64); N]) -> Result<
     }
 }
 
+/// Checks that there is enough of each.
+///
 /// # Errors
 ///
 /// The first of these of which there is less than it takes.
@@ -85,6 +89,8 @@ pub(crate) fn at_least<const N: usize>(limits: [(&'static str, u64, u64); N]) ->
     }
 }
 
+/// Checks that a value is within a range.
+///
 /// # Errors
 ///
 /// A value outside the range.
@@ -93,16 +99,20 @@ pub(crate) fn within(what: &'static str, value: u32, range: RangeInclusive<u32>)
     at_most([(what, value.into(), (*range.end()).into())])
 }
 
+/// Refuses what does not go together.
+///
 /// # Errors
 ///
-/// The first of these that is wrong.
-pub(crate) fn possible<const N: usize>(wrong: [(&'static str, bool); N]) -> Result<(), Error> {
-    match wrong.into_iter().find(|(_, is_wrong)| *is_wrong) {
+/// The first of these that is the case.
+pub(crate) fn refuse_if<const N: usize>(cases: [(&'static str, bool); N]) -> Result<(), Error> {
+    match cases.into_iter().find(|(_, is_so)| *is_so) {
         Some((what, _)) => Err(Error::Impossible { what }),
         None => Ok(()),
     }
 }
 
+/// Checks that all that is needed is there.
+///
 /// # Errors
 ///
 /// The first of these that is needed and not there.

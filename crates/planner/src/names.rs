@@ -1,4 +1,4 @@
-//! Enums whose values have names, printed and parsed; fields that others may read.
+//! Enums whose values have names, printed and parsed; getters of private fields.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ macro_rules! named {
     };
 }
 
-/// Gives fields that others may read.
+/// Getters of private fields, by value.
 macro_rules! getters {
     ($type:ident { $($(#[$doc:meta])* $name:ident: $of:ty,)+ }) => {
         impl $type {$(
@@ -65,7 +65,9 @@ impl UnknownName {
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown {} '{}'", self.what, self.name.escape_debug())
+        // As much of it as a line holds.
+        let name: String = self.name.chars().take(48).collect();
+        write!(f, "unknown {} '{}'", self.what, name.escape_debug())
     }
 }
 

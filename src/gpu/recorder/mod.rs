@@ -6,7 +6,8 @@
 //! passes       caller's slices ⇄ workspace                      elements → keys … keys → elements
 //! ```
 //!
-//! Nothing is submitted or waited for here, and nothing but bind groups is made on the device.
+//! Nothing is submitted or waited for here. Only bind groups are made on the device, a buffer for
+//! offsets that the host knows, and pipelines at their first use.
 //! [`crate::buffers`] has checked all arguments.
 //!
 //! There are two modes. Where the host knows the count and slices begin where buffers may be bound,

@@ -56,7 +56,7 @@ impl Scratch {
     }
 }
 
-/// The sorts of one kind, and what else memory is for.
+/// The sorts that a recorder records, and whether segments are among them.
 pub(super) struct Kinds {
     pub(super) sort: Callers,
     /// If there are to be any.

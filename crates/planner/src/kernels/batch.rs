@@ -15,7 +15,7 @@ use gpusort_shaders::wgsl;
 
 use super::segments::{self, FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS};
 use super::{Access, Arguments, AuxBuffer, FusedTile, Kernel, KernelSpec, Keys, Launch, Module, Shape};
-use crate::error::{Error, at_most, possible, within};
+use crate::error::{Error, at_most, refuse_if, within};
 use crate::item::Item;
 use crate::limits::Limits;
 
@@ -125,7 +125,7 @@ impl KernelSpec for Batch {
     /// only those are listed, and have no element in common.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         let are_whole = self.group.is_some() || count.is_multiple_of(self.length.max(1));
-        possible([("rows are not whole", !are_whole)])?;
+        refuse_if([("rows are not whole", !are_whole)])?;
         Access::from_start(first, count)
     }
 

@@ -23,7 +23,7 @@ use super::last_swap::LAST_SWAP;
 use super::{
     Access, Arguments, AuxBuffer, Kernel, KernelSpec, Keys, Launch, Module, REGISTERS, Shape, Tiles,
 };
-use crate::error::{Error, at_most, possible, within};
+use crate::error::{Error, at_most, refuse_if, within};
 use crate::limits::Limits;
 use crate::names::getters;
 use crate::network::{self, Step};
@@ -64,7 +64,7 @@ impl FusedTile {
         // A part holds two elements an invocation or more, and there must be others to exchange
         // them with.
         at_most([(what, u64::from(parts_log2) + 1, elements_log2.into())])?;
-        possible([("one invocation has a tile in parts", parts_log2 > 0 && invocations_log2 == 0)])?;
+        refuse_if([("one invocation has a tile in parts", parts_log2 > 0 && invocations_log2 == 0)])?;
         Ok(Self { invocations_log2, elements_log2, parts_log2 })
     }
 
@@ -280,7 +280,7 @@ impl KernelSpec for Fused {
             // Below is the run; a block is of 2^32 elements at most.
             let lows = if count > 0 { tile_log2 - count..=32 - count } else { tile_log2..=tile_log2 };
             within("(as a power of two) places between the elements of a pair", low, lows)?;
-            possible([("a pass begins a stage without steps", mirrored && count == 0)])?;
+            refuse_if([("a pass begins a stage without steps", mirrored && count == 0)])?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use gpusort_shaders::wgsl;
 
 use super::{Access, Arguments, Kernel, KernelSpec, Keys, Launch, Module, Shape};
-use crate::error::{Error, at_most, possible};
+use crate::error::{Error, at_most, refuse_if};
 use crate::limits::Limits;
 
 /// The kernel that writes positions as payload.
@@ -15,7 +15,7 @@ pub struct Iota {
 
 impl KernelSpec for Iota {
     fn check(&self, shape: Shape, _: &Limits) -> Result<(), Error> {
-        possible([("keys without payload have no positions", !shape.payload)])
+        refuse_if([("keys without payload have no positions", !shape.payload)])
     }
 
     fn launch(&self, count: u32, _: Shape, limits: &Limits) -> Launch {

@@ -40,7 +40,7 @@ impl MergeTile {
     }
 
     /// Bytes in workgroup memory beside elements.
-    pub const OWN_BYTES: u64 = 16;
+    pub(crate) const OWN_BYTES: u64 = 16;
 
     /// Elements in a tile.
     pub fn size(self) -> u32 {

@@ -50,7 +50,7 @@ pub use last_swap::LAST_SWAP;
 pub use local::Local;
 pub use merge::{Merge, MergeTile};
 pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
-pub use radix::{DIGIT_BITS, Matching, Radix, RadixTile, RadixWork, StalledTile};
+pub use radix::{DIGIT_BITS, Radix, RadixTile, RadixWork, StalledTile};
 pub use segments::{
     FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, most_segments,
 };
@@ -60,7 +60,7 @@ pub use tiles::{REGISTERS, Tiles, WORKGROUP};
 pub use top::{Top, TopTuning};
 pub use transpose::Rows;
 
-use crate::error::{Error, at_least, at_most, has, possible};
+use crate::error::{Error, at_least, at_most, has, refuse_if};
 use crate::item::Item;
 use crate::limits::{Limits, Subgroups};
 use crate::names::getters;
@@ -327,7 +327,7 @@ impl Access {
 
     /// Of work in place that begins with the first element.
     fn from_start(first: u32, count: u32) -> Result<Self, Error> {
-        possible([("a kernel for whole arrays begins after their start", first > 0)])?;
+        refuse_if([("a kernel for whole arrays begins after their start", first > 0)])?;
         Ok(Self::in_place(0, count))
     }
 }

@@ -23,7 +23,7 @@ use super::{
     Access, Arguments, AuxBuffer, Kernel, KernelSpec, KeyTransform, Keys, Launch, Module, REGISTERS, Shape,
     Tiles,
 };
-use crate::error::{Error, at_most, has, possible, within};
+use crate::error::{Error, at_most, has, refuse_if, within};
 use crate::item::Item;
 use crate::limits::{Limits, Subgroups};
 
@@ -70,13 +70,9 @@ impl RadixTile {
     pub fn new(invocations: u32, items: u32, limits: &Limits) -> Result<Self, Error> {
         let subgroups = limits.subgroups.ok_or(Error::Lacks { what: "subgroups" })?;
         let Subgroups { smallest, largest, .. } = subgroups;
-        possible([
-            ("the invocations are no power of two", !invocations.is_power_of_two()),
-            (
-                "the lanes of a subgroup are no power of two",
-                !smallest.is_power_of_two() || !largest.is_power_of_two(),
-            ),
-        ])?;
+        refuse_if([("the invocations are no power of two", !invocations.is_power_of_two())])?;
+        let are_powers = smallest.is_power_of_two() && largest.is_power_of_two();
+        has([("subgroups whose lanes are a power of two", true, are_powers)])?;
         // Fewer would not set all that is set by one invocation each.
         within("invocations in a workgroup", invocations, 8..=1 << 12)?;
         // Loops over registers are written out, so more of them make a text that no compiler takes.
@@ -261,7 +257,7 @@ impl KernelSpec for Radix {
         has([("workgroups in order", self.tile.fifo_dispatch, limits.fifo_dispatch)])?;
         let takes_segments = matches!(self.work, RadixWork::Histogram | RadixWork::Sweep(_));
         let counts = matches!(self.work, RadixWork::Count { .. } | RadixWork::Scan | RadixWork::Scatter);
-        possible([
+        refuse_if([
             ("passes for whole arrays sort no segments", self.longer_than.is_some() && !takes_segments),
             ("a chunk has no tiles", counts && self.chunk == 0),
         ])?;

@@ -23,7 +23,7 @@ pub struct Tiles {
 
 /// Where elements are while a workgroup works on them: in memory that its invocations share.
 pub const WORKGROUP: &str = "workgroup memory";
-/// Or in registers, exchanged through workgroup memory.
+/// Where elements are: in registers, exchanged through workgroup memory.
 pub const REGISTERS: &str = "registers";
 
 impl Tiles {

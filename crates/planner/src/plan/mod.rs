@@ -44,8 +44,8 @@ mod tuning;
 pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::kernels::{
     AuxBuffer, Batch, Dispatch, Fused, FusedTile, FusedWork, Group, Kernel, KeyTransform, Layout, Local,
-    Matching, Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, StalledTile,
-    Tiles, Top, TopTuning,
+    Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, StalledTile, Tiles, Top,
+    TopTuning,
 };
 pub use crate::limits::{Limits, Subgroups};
 pub use crate::network::{Pair, Step};
@@ -53,7 +53,7 @@ pub use callers::Callers;
 pub use segments::groups as segment_groups;
 pub use tuning::{CANDIDATES, Crossovers, RadixTuning, Tuning, default_variant, longest_row};
 
-use crate::error::{Error, at_most, possible};
+use crate::error::{Error, at_most, refuse_if};
 use crate::names::getters;
 
 /// Dispatches that are repeated `times` times, in order.
@@ -216,7 +216,7 @@ impl Plan {
             // Where they write depends on what those before them counted: they are safe as parts of
             // a whole plan alone.
             let counts = matches!(kernel, Kernel::Radix(_) | Kernel::Select(_));
-            possible([("a pass that depends on counts is by itself", counts)])?;
+            refuse_if([("a pass that depends on counts is by itself", counts)])?;
             Dispatch::new(kernel, first, count, shape, limits)
         };
         let dispatches = kernels.into_iter().map(dispatch).collect::<Result<_, _>>()?;
@@ -249,7 +249,7 @@ impl Plan {
             // The second repetition starts from the state that the first one left, like all later
             // ones.
             for repetition in 0..round.times.min(2) {
-                possible([("a repetition begins in the other array", repetition > 0 && side != began)])?;
+                refuse_if([("a repetition begins in the other array", repetition > 0 && side != began)])?;
                 for dispatch in &round.dispatches {
                     let access = dispatch.access();
                     let what = "elements to be read, of those that were written,";
@@ -415,14 +415,10 @@ pub fn merged(aux_buffers: impl Iterator<Item = (AuxBuffer, u64)>) -> Vec<(AuxBu
 ///
 /// More than 32-bit positions can address, or than a buffer or a binding holds.
 fn checked_size(n: usize, shape: Shape, limits: &Limits) -> Result<u32, Error> {
-    let size = u32::try_from(n);
-    let size = size.map_err(|_| Error::TooLarge {
-        what: "elements in one sort",
-        needed: n as u64,
-        limit: u32::MAX.into(),
-    })?;
-    check_bytes(u64::from(size) * shape.key_bytes(), limits)?;
-    Ok(size)
+    at_most([("elements in one sort", n as u64, u32::MAX.into())])?;
+    check_bytes(n as u64 * shape.key_bytes(), limits)?;
+    // At most the largest u32.
+    Ok(n as u32)
 }
 
 fn check_bytes(bytes: u64, limits: &Limits) -> Result<(), Error> {
