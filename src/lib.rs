@@ -38,7 +38,7 @@
 //!
 //! Without any, it is the sort on the CPU, which needs few other crates and compiles in seconds.
 
-// What is there for others of the features.
+// Without some feature, what only it calls is dead code.
 #![cfg_attr(not(all(feature = "cli", feature = "gpu")), allow(dead_code))]
 
 #[cfg(feature = "cli")]

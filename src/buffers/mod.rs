@@ -226,7 +226,8 @@ impl Spec {
 
     /// The most bytes that a workspace for `capacity` elements takes on any device. On one with
     /// subgroups of 32, as most are, it is less by some 15 %, and by some 30 % where there is room
-    /// for segments: [`BufferSorter::workspace_bytes`] says it.
+    /// for segments: [`BufferSorter::workspace_bytes`] says it. These are for the default of
+    /// [`Self::argsort`]. 0 for an element type or bits that [`BufferSorter::new`] refuses.
     #[must_use]
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
         let capacity = capacity.clamp(1, MOST);
@@ -359,7 +360,7 @@ impl BufferSorter {
     ///
     /// # Errors
     ///
-    /// A capacity that none can have.
+    /// A capacity that none can have; a buffer larger than the device was started for.
     pub fn workspace_bytes(&self, capacity: u32) -> Result<u64, Error> {
         self.recorder.scratch_bytes(in_range(capacity)?)
     }

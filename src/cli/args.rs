@@ -318,7 +318,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("help/gen.txt").trim_end())]
 pub(super) struct GenArgs {
-    /// How many numbers; K, M and G are powers of 1024
+    /// How many numbers; K, M, G and T are powers of 1024
     #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = size::parse)]
     pub(super) count: u64,
 

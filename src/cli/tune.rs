@@ -157,7 +157,9 @@ fn measure(
         }
     }
     costs.cpus[0].sorts.push(cpu);
-    costs.gpu.iter_mut().for_each(|gpu| gpu.sorts.push(on_gpu.clone()));
+    if let Some(gpu) = &mut costs.gpu {
+        gpu.sorts.push(on_gpu);
+    }
     Ok(starts)
 }
 
