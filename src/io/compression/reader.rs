@@ -536,11 +536,8 @@ fn several(
     let members = sized(window.left(), compression, most);
     let bytes = |members: &[(&[u8], usize)]| members.iter().map(|(bytes, _)| bytes.len()).sum::<usize>();
     let content = |members: &[(&[u8], usize)]| members.iter().map(|(_, content)| content).sum::<usize>();
-    if members.len() < 2 {
-        return Ok(false);
-    }
-    if bytes(&members) < least && content(&members) < 4 * least {
-        // The others would be looked at again for each of them.
+    if members.len() < 2 || bytes(&members) < least && content(&members) < 4 * least {
+        // The next ones would be read ahead and looked at again for each of them.
         limits.1 = 0;
         return Ok(false);
     }
@@ -775,7 +772,7 @@ mod tests {
             let mut window =
                 Window { source: Box::new(&[][..]), bytes: data, at: 0, is_over: true, is_broken: false };
             let is_any = several(&mut window, Compression::Gzip, &mut limits, &mut block).unwrap();
-            // Where the first is not as it says, the others are not tried together again.
+            // Where there is no use, the others are not tried together again.
             assert_eq!(is_any, limits.1 > 0);
             is_any.then_some(block)
         };
