@@ -1,17 +1,18 @@
 //! The arguments as typed. Nothing here opens a file or relates one option to another: the commands
 //! resolve these into options.
 
-use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use gpusort::Format;
+use gpusort::files::Kind;
 use gpusort::unstable::bench::{Pace, Sizes};
 use gpusort::unstable::generate::Distribution;
 use gpusort::unstable::human::size;
-use gpusort::unstable::order::{Invalid, Nulls, Reading};
+use gpusort::unstable::order::{Invalid, Nulls};
 use gpusort_planner::key::ElementType;
 use gpusort_planner::plan::{Algorithm, Variant};
 
@@ -589,9 +590,10 @@ pub(super) struct OrderArgs {
     #[arg(long, help_heading = INPUT)]
     pub(super) leading: bool,
 
-    /// Column of a table or of lines, by name or number; repeat for ties. :r is largest first, :a
-    /// smallest
-    #[arg(short, long, value_name = "COLUMN[:r|:a]", help_heading = ORDER)]
+    /// Column of a table or of lines, by name or number, 0 for the whole line; repeat for ties. :r is
+    /// largest first, :a smallest; :number, :time, :size and :text say what it is, and :nocase that
+    /// small letters count as capital ones. Also keys of `sort`: 1,1 2,2n
+    #[arg(short, long, value_name = "COLUMN[:MODIFIER]...", help_heading = ORDER)]
     pub(super) key: Vec<String>,
 
     /// Largest first; NaN stays last
@@ -621,6 +623,11 @@ pub(super) struct OrderArgs {
     /// The same, as `sort -g`
     #[arg(short, long, help_heading = ORDER)]
     pub(super) general_numeric_sort: bool,
+
+    /// Text with small letters as capital ones, as `sort -f`, which is understood, too, if no format
+    /// follows
+    #[arg(long, help_heading = ORDER)]
+    pub(super) ignore_case: bool,
 
     /// Ignored: blanks before a number never count
     #[arg(short = 'b', long, help_heading = ORDER)]
@@ -685,8 +692,8 @@ pub(super) enum TypeArg {
     #[default]
     Auto,
     Element(ElementType),
-    /// Times or sizes, in text.
-    Reading(Reading),
+    /// What is text.
+    Kind(Kind),
     /// What separates fields, by the name that `sort` has for it.
     Separator(u8),
 }
@@ -720,8 +727,8 @@ impl TypedValueParser for TypeParser {
 impl TypeParser {
     fn names() -> impl TypedValueParser<Value = TypeArg> {
         let elements = named(ElementType::ALL, ElementType::name);
-        let of_text =
-            [("time", TypeArg::Reading(Reading::Times)), ("size", TypeArg::Reading(Reading::Sizes))];
+        let of_text = Kind::ALL.map(|(name, kind)| (name, TypeArg::Kind(kind)));
+        let of_text = of_text.into_iter().filter(|(_, kind)| *kind != TypeArg::Kind(Kind::Number));
         let elements = elements.map(|(name, element)| (name, TypeArg::Element(element)));
         one_of([("auto", TypeArg::Auto)].into_iter().chain(elements).chain(of_text))
     }
@@ -795,4 +802,74 @@ pub(super) enum Progress {
     Auto,
     Always,
     Never,
+}
+
+/// These arguments with `--ignore-case` for each `-f` that is one of `sort`: where no format
+/// follows.
+pub(super) fn with_ignore_case(mut all: Vec<OsString>) -> Vec<OsString> {
+    /// Letters of `sort` and `check` that take no value.
+    const LETTERS: &str = "bcCfghmnrsuvzq";
+    let is_format =
+        |name: &str| name == "auto" || Format::ALL.into_iter().any(|format| format.name() == name);
+    let is_sort = all.get(1).is_some_and(|command| command == "sort" || command == "check");
+    let mut place = 2;
+    while is_sort && place < all.len() {
+        if all[place] == "--" {
+            break;
+        }
+        let next = all.get(place + 1).and_then(|next| next.to_str());
+        // What is neither may be a slip, which is told.
+        let may_follow = next.is_none_or(|next| next.starts_with('-') || Path::new(next).exists());
+        let letters = all[place].to_str().and_then(|word| word.strip_prefix('-')).unwrap_or_default();
+        let (before, after) = letters.split_once('f').unwrap_or_default();
+        let are_letters = [before, after].iter().all(|part| part.chars().all(|c| LETTERS.contains(c)));
+        if letters.contains('f') && are_letters && !is_format(after) && (may_follow || !after.is_empty()) {
+            let rest = format!("-{before}{}", after.replace('f', ""));
+            all[place] = "--ignore-case".into();
+            if rest.len() > 1 {
+                all.insert(place, rest.into());
+                place += 1;
+            }
+        }
+        place += 1;
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_letter_of_sort_is_told_from_a_format() {
+        let with = |typed: &str| {
+            let all = typed.split(' ').map(OsString::from).collect();
+            with_ignore_case(all)
+                .into_iter()
+                .map(|word| word.into_string().unwrap())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        for typed in [
+            "gpusort sort -f csv a",
+            "gpusort sort -fcsv",
+            "gpusort sort -rf csv",
+            "gpusort sort -f jpeg",
+            "gpusort bench -f",
+            "gpusort sort -- -f",
+            "gpusort sort -k1,1f",
+            "gpusort sort --from",
+        ] {
+            assert_eq!(with(typed), typed);
+        }
+        for (typed, expected) in [
+            ("gpusort sort -f", "gpusort sort --ignore-case"),
+            ("gpusort sort -f -k1,1", "gpusort sort --ignore-case -k1,1"),
+            ("gpusort sort -f Cargo.toml", "gpusort sort --ignore-case Cargo.toml"),
+            ("gpusort sort -ruf Cargo.toml", "gpusort sort -ru --ignore-case Cargo.toml"),
+            ("gpusort sort -fr x", "gpusort sort -r --ignore-case x"),
+        ] {
+            assert_eq!(with(typed), expected);
+        }
+    }
 }

@@ -39,6 +39,10 @@ fn hint(error: &Error) -> Option<String> {
         Hint::Nan if is_token => " by --nan error".to_owned(),
         Hint::Nan => ", and --nan is error".to_owned(),
         Hint::Empty => ", and --empty is error".to_owned(),
+        Hint::Text => "; :text after the key says that it is text".to_owned(),
+        Hint::Words => "; --invalid puts such rows last or first, or skips them, and :text after the key \
+                        orders all as text"
+            .to_owned(),
         Hint::Invalid => "; --invalid puts such rows last or first, or skips them".to_owned(),
         Hint::Comments => {
             "; --comments keeps such lines on top, and --invalid first puts them before the numbers"

@@ -114,9 +114,10 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 /// The arguments of this process.
 fn arguments() -> impl Iterator<Item = std::ffi::OsString> {
     #[cfg(windows)]
-    return wild::args_os();
+    let all = wild::args_os();
     #[cfg(not(windows))]
-    std::env::args_os()
+    let all = std::env::args_os();
+    args::with_ignore_case(all.collect()).into_iter()
 }
 
 /// The arguments, and which of them were typed, as only clap knows.

@@ -40,6 +40,10 @@ pub enum Hint {
     Empty,
     /// A place for invalid fields, or leaving them out: the order makes them an error.
     Invalid,
+    /// The same, or fields that are text.
+    Words,
+    /// Saying that a key is text.
+    Text,
     /// Keeping comments on top, or a place for them as for other invalid fields.
     Comments,
     /// Specifying a column.

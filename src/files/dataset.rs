@@ -22,16 +22,17 @@ use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
+use crate::io::Ties;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
 use crate::io::records::{Print, write_text};
-use crate::io::{Counts, InputKind, InputSpec, Output};
+use crate::io::{Counts, Doubt, InputKind, InputSpec, Output};
 use crate::key_buf::KeyBuf;
 use crate::method::Method;
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
 use crate::report::Report;
-use crate::sorter::{Incoming, Ordered, Request, Sorter};
+use crate::sorter::{self, Incoming, Ordered, Request, Sorted, Sorter};
 
 /// What is requested of a dataset.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +69,7 @@ pub(super) enum Content<'a> {
     Numbers { keys: Incoming<'a>, map: KeyMap, print: Print, comments: u64 },
     /// Records, by words of which the next decides where those before it are equal, once these are
     /// made of the keys. Records of several parts keep their keys.
-    Records { words: Vec<KeyBuf<'a>>, records: Keyed, are_all: bool },
+    Records { words: Vec<KeyBuf<'a>>, ties: Option<Ties>, records: Keyed, are_all: bool },
 }
 
 impl Content<'_> {
@@ -147,21 +148,26 @@ impl<'a> Dataset<'a> {
     }
 
     /// The shape of the sort's elements.
-    pub(super) fn shape(&mut self, ask: &OutputSpec) -> Shape {
+    ///
+    /// # Errors
+    ///
+    /// Texts that are too long.
+    pub(super) fn shape(&mut self, ask: &OutputSpec) -> Result<Shape, Error> {
         let start = Instant::now();
         let elements = self.map.filter(|_| ask.format.is_bits() && !ask.positions);
         let shape = match (&mut self.content, elements) {
             (Content::Numbers { keys, .. }, _) => Shape { key: keys.width, payload: ask.positions },
             (_, Some(map)) => Shape { key: map.element.key_words(), payload: false },
-            (Content::Records { words, records, are_all }, None) => {
+            (Content::Records { words, ties, records, are_all }, None) => {
                 if *are_all && words.is_empty() {
-                    *words = records.take_words();
+                    let taken = records.take_words()?;
+                    (*words, *ties) = (taken.words, taken.ties);
                 }
                 Shape { key: words.iter().map(KeyBuf::width).max().unwrap_or(KeyWords::Two), payload: true }
             }
         };
         self.parsing += start.elapsed();
-        shape
+        Ok(shape)
     }
 
     /// The type of the elements to be written; `None` for rows.
@@ -194,11 +200,11 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// A column name of a table's header that is a number, so that it may be data.
-    pub(super) fn doubtful_header(&self) -> Option<&str> {
+    /// What may not be meant.
+    pub(super) fn doubts(&self) -> &[Doubt] {
         match &self.content {
-            Content::Records { records, .. } => records.doubtful_header.as_deref(),
-            Content::Numbers { .. } => None,
+            Content::Records { records, .. } => &records.doubts,
+            Content::Numbers { .. } => &[],
         }
     }
 
@@ -222,12 +228,28 @@ impl<'a> Dataset<'a> {
             watch.set(done);
         };
         let n = self.len();
-        let _ = self.shape(&ask);
+        let _ = self.shape(&ask)?;
         let (map, request, form) = match self.content {
             Content::Numbers { keys, .. } if ask.positions => {
                 (POSITIONS, Request::positions(keys), Written::Numbers(Print::Shortest))
             }
             Content::Numbers { keys, map, print, .. } => (map, Request::keys(keys), Written::Numbers(print)),
+            Content::Records { words, ties: Some(ties), records, .. } => {
+                let sorted = order_records(&records, words, Some(&ties), sorter, &ask, &mut passes)?;
+                let form =
+                    if ask.positions { Written::Positions(records) } else { Written::Records(records) };
+                let Self { reading, parsing, .. } = self;
+                let ordered = Ordered::in_memory(sorted.words, sorted.repeated, sorted.report);
+                return Ok(Outcome {
+                    ordered,
+                    map: POSITIONS,
+                    form,
+                    n,
+                    format: ask.format,
+                    reading,
+                    parsing,
+                });
+            }
             Content::Records { mut words, mut records, .. } => {
                 match self.map.filter(|_| ask.format.is_bits()) {
                     Some(map) if !ask.positions => {
@@ -250,6 +272,34 @@ impl<'a> Dataset<'a> {
         let Self { reading, parsing, .. } = self;
         Ok(Outcome { ordered, map, form, n, format: ask.format, reading, parsing })
     }
+}
+
+/// Orders records by these words, and by their keys where words tie: their numbers, as far as they
+/// are asked for.
+///
+/// # Errors
+///
+/// As for [`Sorter::run`].
+pub(super) fn order_records(
+    records: &Keyed,
+    words: Vec<KeyBuf>,
+    ties: Option<&Ties>,
+    sorter: &Sorter,
+    ask: &OutputSpec,
+    progress: sorter::Progress,
+) -> Result<Sorted, Error> {
+    let Some(ties) = ties else {
+        return sorter.run(Request::positions_by(words).select(ask.selection).by(ask.method), progress);
+    };
+    let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
+    let Sorted { words: order, mut report, .. } = sorter.run(request.by(ask.method), progress)?;
+    let mut order = order.into_vec::<u32>().unwrap_or_default();
+    let (start, all) = (Instant::now(), order.len());
+    records.settle(ties, &mut order, &words, ask.selection.unique);
+    let repeated = all - order.len();
+    order.truncate(ask.selection.first.unwrap_or(usize::MAX));
+    report.sort.time += start.elapsed();
+    Ok(Sorted { words: order.into(), repeated, report })
 }
 
 /// The map of positions, which are their own keys.

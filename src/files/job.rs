@@ -303,7 +303,7 @@ impl Job<'_> {
                 _ => (n * LEAST_PRINTED) as u64,
             });
         }
-        let shape = input.shape(ask);
+        let shape = input.shape(ask)?;
         let chosen = devices.choose(n as u64, shape, input.unread())?;
         if chosen.sorter.device().is_none() && !ask.selection.is_few(n as u64) {
             // Both the sort and the output need a second buffer.
@@ -311,7 +311,7 @@ impl Job<'_> {
             memory::ensure("this sort", n as u64 * record + output.taking())?;
         }
         let (types, counts) = (input.types.clone(), input.counts());
-        let doubtful_header = input.doubtful_header().map(str::to_owned);
+        let doubts = input.doubts().to_vec();
         let done = input.order(chosen.sorter, *ask, &self.watch)?.write(&mut output, &self.watch)?;
         let start = Instant::now();
         self.close(output)?;
@@ -330,7 +330,7 @@ impl Job<'_> {
             counts,
             bytes,
             types,
-            doubtful_header,
+            doubts,
             phases,
             devices: chosen.sorter.devices().cloned().collect(),
             ..Report::new(ask.format, done.report, chosen.why)
@@ -346,9 +346,9 @@ impl Job<'_> {
         devices: &mut dyn ChooseSorter,
         begin: Instant,
     ) -> Result<Report, Error> {
-        let doubtful_header = first.doubtful_header().map(str::to_owned);
+        let doubts = first.doubts().to_vec();
         devices.in_parts(self.budget.total());
-        let chosen = devices.choose(first.len() as u64, first.shape(&self.ask), 0)?;
+        let chosen = devices.choose(first.len() as u64, first.shape(&self.ask)?, 0)?;
         let mut folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
         let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
         self.check_promise(parts.written(&self.ask, runs.passed), &output)?;
@@ -363,7 +363,7 @@ impl Job<'_> {
         };
         let why = format!("{}; more than {} of memory", chosen.why, human::bytes(self.budget.total()));
         let devices = chosen.sorter.devices().cloned().collect();
-        Ok(Report { doubtful_header, phases, devices, why, ..report })
+        Ok(Report { doubts, phases, devices, why, ..report })
     }
 }
 

@@ -44,10 +44,10 @@ pub use self::report::{Phases, Report};
 pub use self::sort::Sort;
 pub use crate::cancel::Cancel;
 pub use crate::format::Format;
-pub use crate::io::csv::Key;
+pub use crate::io::csv::{Key, Kind};
 pub use crate::io::ordered::Disorder;
-pub use crate::io::{Counts, Input, Output};
-pub use crate::order::{Invalid, Nulls, Reading};
+pub use crate::io::{Counts, Doubt, Input, Output};
+pub use crate::order::{Invalid, Nulls};
 
 /// What the command, tests and fuzzing need beside the calls. It may change in any release.
 #[doc(hidden)]
@@ -55,7 +55,6 @@ pub mod internal {
     pub use super::job::{ChooseSorter, Chosen, Expected, Job, Loaded, To};
     pub use super::text_or_lines::Taken;
     pub use crate::io::compression::{Limits, Reader as Decompressor};
-    pub use crate::io::csv::SortKey;
     pub use crate::io::npy::Header;
     pub use crate::io::output::{Exit, end_process, remove_temporary, stdout_is_open};
     pub use crate::io::{Compression, Extension, FirstLine};

@@ -6,7 +6,7 @@ use crate::cancel::Cancel;
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::binary::BinaryInput;
-use crate::io::csv::{Dialect, Fields, Key, KeySpec};
+use crate::io::csv::{Dialect, Fields, Key, KeySpec, Kind};
 use crate::io::{
     Compression, Extension, FirstLine, Input, InputKind, InputSpec, LineEnd, PerLine, Stretches, first_line,
 };
@@ -25,7 +25,9 @@ pub struct Options {
     pub(super) format: Option<Format>,
     pub(super) keys: Vec<Key>,
     pub(super) element: Option<ElementType>,
-    pub(super) reading: Option<Reading>,
+    reading: Option<Reading>,
+    kind: Option<Kind>,
+    nocase: bool,
     pub(super) descending: bool,
     pub(super) nan: Nulls,
     pub(super) empty: Option<Nulls>,
@@ -39,6 +41,7 @@ pub struct Options {
     pub(super) memory: Option<u64>,
     pub(super) cancel: Cancel,
     pub(super) as_lines: bool,
+    numeric: bool,
     of_numbers: bool,
     per_line: PerLine,
     pub(super) one_of_many: bool,
@@ -104,8 +107,13 @@ setters! {
     format(format: crate::format::Format) |it| it.format = Some(format);
     /// The type of numbers: an integer type refuses what it does not hold, and a float type rounds.
     element(element: gpusort_planner::key::ElementType) |it| it.element = Some(element);
-    /// What fields are read as. Without it, fields of tables and lines are numbers or times, as
-    /// they come.
+    /// What the fields are of keys that do not say it. Without it, fields of tables and lines are
+    /// numbers, times or text, as they come.
+    kind(kind: crate::io::csv::Kind) |it| it.kind = Some(kind);
+    /// Small letters of ASCII count as capital ones in texts of keys that do not say what they are.
+    ignore_case() |it| it.nocase = true;
+    /// What fields are read as.
+    #[doc(hidden)]
     reading(reading: crate::order::Reading) |it| it.reading = Some(reading);
     /// Largest first, for keys without a direction of their own.
     descending() |it| it.descending = true;
@@ -132,9 +140,13 @@ setters! {
     memory(bytes: u64) |it| it.memory = Some(bytes);
     /// Ends the work when this says so.
     cancel(cancel: &crate::cancel::Cancel) |it| it.cancel = cancel.clone();
+    /// Fields are numbers or times, never text: those of lines, if neither a name nor a format says
+    /// what an input is.
+    #[doc(hidden)]
+    numeric() |it| (it.as_lines, it.numeric) = (true, true);
     /// What neither a name nor a format says is lines.
     #[doc(hidden)]
-    as_lines(as_lines: bool) |it| it.as_lines = as_lines;
+    as_lines() |it| it.as_lines = true;
     /// Text with one number a line.
     #[doc(hidden)]
     one_number_a_line() |it| (it.format, it.per_line) = (Some(Format::Text), PerLine::One);
@@ -172,13 +184,18 @@ impl Options {
             None => Some(self.text_or_lines(&mut inputs, of_numbers || self.of_numbers)?),
         };
         let format = taken.map_or(content, Taken::format);
-        // In tables and lines, times are found by themselves.
+        // In tables and lines, times and text are found by themselves.
         let finds_times = format.is_table() && !self.leading && self.element.is_none();
-        let usual = if finds_times { Reading::NumbersOrTimes } else { Reading::Numbers };
-        let reading = self.reading.unwrap_or(usual);
+        let are_numbers = self.numeric || self.invalid.is_some() || self.nan == Nulls::Error;
+        let of_kind = self.kind.map(|kind| kind.reading(self.nocase));
+        let reading = self.reading.or(of_kind).unwrap_or(match (finds_times, are_numbers) {
+            (true, false) => Reading::Any,
+            (true, true) => Reading::NumbersOrTimes,
+            (false, _) => Reading::Numbers,
+        });
         let name = inputs[0].name();
         if format.is_bits() && reading != Reading::Numbers {
-            let problem = format!("times and sizes are in what is text; {name} is {}", format.name());
+            let problem = format!("times, sizes and words are in what is text; {name} is {}", format.name());
             return Err(Error::options(problem));
         }
         if self.leading && reading == Reading::Times {
@@ -213,6 +230,7 @@ impl Options {
             invalid: self.invalid.unwrap_or_default(),
             leading: self.leading,
             reading,
+            nocase: self.nocase,
         };
         let mut keys = self.keys;
         if fields.are_of_lines() && keys.is_empty() {
@@ -225,7 +243,8 @@ impl Options {
             Format::Text => InputKind::Text(taken.map_or(self.per_line, Taken::per_line)),
             _ => InputKind::Bits(sources(&inputs, format, element)?),
         };
-        let how = InputSpec { kind, by: KeySpec { keys, element, order } };
+        let places_empty = self.empty.is_some();
+        let how = InputSpec { kind, by: KeySpec { keys, element, order, places_empty } };
         let (unique, stretches) = (self.unique, self.stretches);
         Ok(Resolved { inputs, how, format, has_rows, taken, type_assumed, unique, stretches })
     }
@@ -275,7 +294,7 @@ impl Options {
 
     /// Whether anything is asked that is about lines or their fields.
     fn says_lines(&self) -> bool {
-        let reads_more = !matches!(self.reading, None | Some(Reading::Numbers));
+        let reads_more = !matches!(self.reading, None | Some(Reading::Numbers)) || self.kind.is_some();
         self.as_lines
             || !self.keys.is_empty()
             || self.header == Some(true)
@@ -283,6 +302,7 @@ impl Options {
             || self.leading
             || self.zero_terminated
             || reads_more
+            || self.nocase
             || self.delimiter.is_some()
             || self.empty.is_some()
             || self.invalid.is_some()

@@ -8,7 +8,7 @@ use super::dataset::{Content, Dataset, OutputSpec, count, element_of};
 use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
-use crate::io::batch::{InputKind, InputSpec, Keyed};
+use crate::io::batch::{Ahead, InputKind, InputSpec, Keyed};
 use crate::io::chunks::Chunks;
 use crate::io::keys::KeysOfRuns;
 use crate::io::records::Records;
@@ -38,6 +38,7 @@ enum PartSource<'a> {
     Records {
         chunks: Chunks<'a>,
         known: Box<csv::Known>,
+        ahead: Ahead<'a>,
         /// How numbers are read without records, if there may be such.
         numbers: Option<(PerLine, KeyOrder)>,
         straight: Option<text::IntegerFiles>,
@@ -61,6 +62,7 @@ impl<'a> Parts<'a> {
             kind => PartSource::Records {
                 chunks: Chunks::new(inputs, kind.divided(), by.keys.len(), budget),
                 known: Box::default(),
+                ahead: Ahead::new(inputs, how),
                 // Lines may be numbers and nothing else.
                 numbers: match kind {
                     &InputKind::Text(per_line) => Some((per_line, by.order)),
@@ -151,7 +153,7 @@ impl<'a> Parts<'a> {
                 }
                 (Content::of_elements(keys.into(), map), reader.bytes - before, start.elapsed())
             }
-            (PartSource::Records { chunks, known, numbers, straight }, _) => {
+            (PartSource::Records { chunks, known, ahead, numbers, straight }, _) => {
                 if let (true, &mut Some((per_line, direction))) = (is_first, &mut *numbers) {
                     *straight =
                         text::IntegerFiles::open(self.inputs, element, direction, per_line, self.budget)?;
@@ -180,7 +182,8 @@ impl<'a> Parts<'a> {
                     let (text, bytes, reading) = read_text(chunks, watch, start)?;
                     let begin = Instant::now();
                     let is_all = is_first && chunks.is_over();
-                    let content = part(text, self.how, known, *numbers, self.inputs, is_all)?;
+                    let whole = Whole { is_all, is_last: chunks.is_over() };
+                    let content = part(text, self.how, known, *numbers, ahead, whole)?;
                     parsing = begin.elapsed();
                     (content, bytes, reading)
                 }
@@ -230,22 +233,29 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// What a part is of its input.
+struct Whole {
+    is_all: bool,
+    is_last: bool,
+}
+
 /// One of several parts, or all.
 fn part(
     text: Text,
     how: &InputSpec,
     known: &mut csv::Known,
     numbers: Option<(PerLine, KeyOrder)>,
-    inputs: &[Input],
-    is_all: bool,
+    ahead: &Ahead,
+    whole: Whole,
 ) -> Result<Content<'static>, Error> {
     if let Some((per_line, direction)) = numbers
         && let Some(records) = text::parse_printed(&text, how.by.element, direction, per_line, known)
     {
-        known.note_numbers(&records, numbers, inputs);
+        known.note_numbers(&records, numbers, ahead.inputs());
         return Ok(of_records(records));
     }
-    Ok(Content::Records { words: Vec::new(), records: Keyed::read(text, how, known)?, are_all: is_all })
+    let records = Keyed::read(text, how, known, ahead, whole.is_last)?;
+    Ok(Content::Records { words: Vec::new(), ties: None, records, are_all: whole.is_all })
 }
 
 fn of_records<'a>(Records { order: map, keys, print, comments }: Records) -> Content<'a> {

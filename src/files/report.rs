@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::device::AdapterInfo;
 use crate::format::Format;
-use crate::io::Counts;
+use crate::io::{Counts, Doubt};
 use crate::report;
 
 /// What came of a sort or a merge.
@@ -26,8 +26,8 @@ pub struct Report {
     pub types: String,
     /// The format of what was written.
     pub format: Format,
-    /// A column name of a table's header that is a number, so that it may be data.
-    pub doubtful_header: Option<String>,
+    /// What is done and may not be meant.
+    pub doubts: Vec<Doubt>,
     /// How many sorted runs in temporary files were merged; none where all was in memory.
     pub runs: usize,
     /// Their bytes.
@@ -53,7 +53,7 @@ impl Report {
             bytes: 0,
             types: String::new(),
             format,
-            doubtful_header: None,
+            doubts: Vec::new(),
             runs: 0,
             spilled_bytes: 0,
             phases: Phases::default(),

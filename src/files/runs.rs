@@ -18,17 +18,18 @@ use std::time::Duration;
 
 use gpusort_planner::key::ElementType;
 
-use super::dataset::{Content, Dataset, Done, OutputSpec};
+use super::dataset::{Content, Dataset, Done, OutputSpec, order_records};
 use super::parts::Parts;
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
+use crate::io::Words;
 use crate::io::batch::{Keyed, Places};
 use crate::io::binary::BinaryInput;
 use crate::io::frames::{Frame, RunFormat, RunReader, Zeros};
-use crate::io::keys::KeysOfRuns;
+use crate::io::keys::{KeysOfRuns, RecordKey};
 use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records, Written};
 use crate::io::piece::Piece;
 use crate::io::records::Print;
@@ -39,7 +40,7 @@ use crate::parallel;
 use crate::parallel::lock;
 use crate::report;
 use crate::runs::{Budget, Folders, Spill, Spilled};
-use crate::sorter::{Request, Sorter};
+use crate::sorter::Sorter;
 
 /// Sorted runs of an input that is read in parts.
 pub(super) struct Runs<'a> {
@@ -72,7 +73,7 @@ struct Open {
 #[derive(PartialEq, PartialOrd)]
 enum End {
     Key(u64),
-    Words(Vec<u128>),
+    Words(RecordKey),
 }
 
 /// A run.
@@ -219,8 +220,9 @@ impl<'a> Runs<'a> {
         // Among floats −0 and 0 are two keys, and −0 is the first.
         let has_zeros = records.have_minus_zeros();
         let selection = if has_zeros { Selection::ALL } else { self.ask.selection };
-        let request = Request::positions_by(records.words()).select(selection).by(self.ask.method);
-        let done = sorter.run(request, &mut |_, _| {})?;
+        let Words { words, ties } = records.words()?;
+        let ask = OutputSpec { selection, ..self.ask };
+        let done = order_records(&records, words, ties.as_ref(), sorter, &ask, &mut |_, _| {})?;
         let (repeated, report) = (done.repeated, done.report);
         let order = done.words.into_vec::<u32>().unwrap_or_default();
         let start = Instant::now();
@@ -303,7 +305,7 @@ impl<'a> Runs<'a> {
         let emit = match (self.ask.positions, bits) {
             (true, bits) => Some(Emit::Positions(bits.and(element))),
             _ if are_elements => None,
-            (false, Some(element)) => Some(Emit::Elements(element, keys.descending[0])),
+            (false, Some(element)) => Some(Emit::Elements(element, keys.orders[0].descending)),
             (false, None) => Some(Emit::Records),
         };
         let of_npy = element.unwrap_or(ElementType::U32);
@@ -368,7 +370,7 @@ impl<'a> Runs<'a> {
                 .into_iter()
                 .map(|run| (&source, Opened::of(run.spilled.clone().name(), run.spilled.read())));
             // A key may have a direction of its own.
-            let direction = KeyOrder { descending: keys.descending[0], ..self.how.by.order };
+            let direction = KeyOrder { descending: keys.orders[0].descending, ..self.how.by.order };
             let runs = opened.collect();
             return ordered::merge_elements(
                 Elements { runs, direction, selection, written, memory },
@@ -380,7 +382,10 @@ impl<'a> Runs<'a> {
             .iter()
             .fold((0, 0), |(records, bytes), run| (records + run.count, bytes + run.spilled.bytes()));
         let length = bytes / records.max(1) + 1;
-        let times = 4 + BESIDE_BYTES.saturating_add(16 * keys.zeros.len() as u64).div_ceil(length);
+        // Rows of text are as long as their records, or twice that.
+        let times = 4
+            + 2 * keys.texts() as u64
+            + BESIDE_BYTES.saturating_add(16 * keys.zeros.len() as u64).div_ceil(length);
         let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
         let readers = runs.into_iter().flat_map(|run| run.readers(keys)).collect();
         let records = Records { selection, emit, bytes };
@@ -411,12 +416,7 @@ fn write_frames(
             records.each(order, |piece, record, number| {
                 let of_piece = piece.positions.get(record).copied().unwrap_or(number.into());
                 let position = positions.then_some(first + of_piece);
-                frame.push(
-                    piece.keys.at(record),
-                    bytes.then_some(|to: &mut _| piece.push(record, to)),
-                    position,
-                    to,
-                );
+                frame.push(piece, record, bytes, position, to);
             });
             frame.end(to);
             lock(&zeros).append(&mut frame.zeros);

@@ -11,8 +11,8 @@ pub enum Taken {
     Option,
     /// Text, as the output is binary.
     Output,
-    /// Text with one number a line if the first one has one token, lines if it has several, and
-    /// else just numbers.
+    /// Text with one number a line if the first one is a number, lines if it has several fields or
+    /// is none, and else just numbers.
     First(FirstLine),
 }
 
@@ -21,7 +21,7 @@ impl Taken {
     #[must_use]
     pub fn format(self) -> Format {
         match self {
-            Self::Option | Self::First(FirstLine::Several) => Format::Lines,
+            Self::Option | Self::First(FirstLine::Several | FirstLine::Word) => Format::Lines,
             Self::Output | Self::First(_) => Format::Text,
         }
     }

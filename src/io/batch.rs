@@ -14,16 +14,17 @@ use gpusort_planner::key::{KeyMap, KeyWords};
 
 use super::binary::BinaryInput;
 use super::chunks::Chunks;
-use super::csv::{self, Dialect, Fields, KeySpec, Known};
+use super::csv::{self, Dialect, Fields, KeySpec, Known, Later};
 use super::infer::Inference;
-use super::keys::{self, Keys};
+use super::keys::{self, Keys, RecordKey};
 use super::number::PerLine;
-use super::packing::{self, Numbers};
+use super::packing::{self, Numbers, Words};
 use super::print;
 use super::records::{ahead, touch};
-use super::source::{Input, Text};
+use super::source::{Input, Spot, Text};
+use super::texts::ties::Ties;
 use crate::error::{Error, Hint};
-use crate::io::counts::Counts;
+use crate::io::counts::{Counts, Doubt};
 use crate::io::piece::{Bytes, Piece, Range};
 use crate::key_buf::{KeyBuf, KeyWidth};
 use crate::memory::prefetch;
@@ -87,20 +88,26 @@ pub(crate) struct Keyed {
     /// What comes before the records.
     pub(crate) head: Vec<u8>,
     pub(crate) counts: Counts,
-    pub(crate) doubtful_header: Option<String>,
+    pub(crate) doubts: Vec<Doubt>,
     numbers: Vec<Numbers>,
-    rules: KeyOrder,
 }
 
 impl Keyed {
-    /// Reads a part of a text. If records are left out, each of the others has its position in that
-    /// part.
-    pub(crate) fn read(text: Text, how: &InputSpec, known: &mut Known) -> Result<Self, Error> {
-        let read = csv::read_batch(&Arc::new(text), how.kind.divided(), &how.by, known, None, true, None)?;
+    /// Reads a part of a text, of which nothing comes later if it is the last. If records are left
+    /// out, each of the others has its position in that part.
+    pub(crate) fn read(
+        text: Text,
+        how: &InputSpec,
+        known: &mut Known,
+        ahead: &Ahead,
+        is_last: bool,
+    ) -> Result<Self, Error> {
+        let later = Later { decimals: None, texts: &|key| ahead.is_text(key), is_last };
+        let read = csv::read_batch(&Arc::new(text), how.kind.divided(), &how.by, known, None, true, later)?;
         if let Some(wrong) = read.wrong {
             return Err(wrong);
         }
-        let csv::Batch { mut pieces, skipped, head, counts, doubtful_header, numbers, .. } = read;
+        let csv::Batch { mut pieces, skipped, head, counts, doubts, numbers, .. } = read;
         if counts.skipped > 0 {
             let mut first = 0;
             for (piece, skipped) in pieces.iter_mut().zip(&skipped) {
@@ -112,7 +119,7 @@ impl Keyed {
             }
         }
         pieces.retain(|piece| piece.len() > 0);
-        Ok(Self { pieces, head, counts, doubtful_header, numbers, rules: how.by.order })
+        Ok(Self { pieces, head, counts, doubts, numbers })
     }
 
     /// Numbers without records, of text, or elements of binary inputs with words that are in order
@@ -120,9 +127,10 @@ impl Keyed {
     pub(crate) fn of_numbers(keys: &KeyBuf, map: KeyMap, rules: KeyOrder, is_text: bool) -> Self {
         let pieces = vec![Piece::of_keys(keys, map, rules, is_text)];
         let unit = (is_text && !map.element.is_float()).then_some(1);
-        let numbers = vec![Numbers { descending: map.descending, unit, zero: 0 }];
-        let (head, counts, doubtful_header) = (Vec::new(), Counts::default(), None);
-        Self { pieces, head, counts, doubtful_header, numbers, rules }
+        let order = KeyOrder { descending: map.descending, ..rules };
+        let numbers = vec![Numbers { order, unit, zero: 0 }];
+        let (head, counts, doubts) = (Vec::new(), Counts::default(), Vec::new());
+        Self { pieces, head, counts, doubts, numbers }
     }
 
     /// How many there are.
@@ -130,22 +138,41 @@ impl Keyed {
         self.pieces.iter().map(Piece::records).sum()
     }
 
-    /// The words to sort by, of which the next decides where those before it are equal.
-    pub(crate) fn words(&self) -> Vec<KeyBuf<'_>> {
+    /// The words to sort by, of which the next decides where those before it are equal, and what is
+    /// to be settled where all are.
+    ///
+    /// # Errors
+    ///
+    /// Texts that are too long.
+    pub(crate) fn words(&self) -> Result<Words<'_>, Error> {
         let keys = self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys));
-        packing::words(keys.collect(), &self.numbers, self.rules)
+        packing::words(keys.collect(), &self.numbers)
     }
 
-    /// The same, made of the keys themselves.
-    pub(crate) fn take_words(&mut self) -> Vec<KeyBuf<'static>> {
+    /// The same, made of the keys themselves if nothing is to be settled.
+    ///
+    /// # Errors
+    ///
+    /// Texts that are too long.
+    pub(crate) fn take_words(&mut self) -> Result<Words<'static>, Error> {
+        if self.pieces.iter().any(|piece| piece.keys.have_texts()) {
+            let Words { words, ties } = self.words()?;
+            return Ok(Words { words: words.into_iter().map(KeyBuf::joined).collect(), ties });
+        }
         let take = |piece: &mut Piece| Cow::Owned(std::mem::replace(&mut piece.keys, Keys::new(1)));
-        packing::words(self.pieces.iter_mut().map(take).collect(), &self.numbers, self.rules)
+        packing::words(self.pieces.iter_mut().map(take).collect(), &self.numbers)
+    }
+
+    /// Settles the order of the records, which is that of these words.
+    pub(crate) fn settle(&self, ties: &Ties, order: &mut Vec<u32>, words: &[KeyBuf], unique: bool) {
+        let zeros: Vec<u128> = self.numbers.iter().map(|numbers| numbers.zero).collect();
+        ties.settle(order, words, &self.pieces, &zeros, unique);
     }
 
     /// The key of a record.
-    pub(crate) fn key(&self, number: u32) -> Vec<u128> {
+    pub(crate) fn key(&self, number: u32) -> RecordKey {
         let (piece, record) = Places::of(&self.pieces).find(number);
-        piece.keys.at(record).collect()
+        piece.keys.key(record)
     }
 
     /// The ranges of the records in their text, sorted in place of positions: then no range has to
@@ -278,11 +305,18 @@ impl<'a> Places<'a> {
     /// The piece of a record, and its number there.
     #[inline]
     pub(crate) fn find(&self, number: u32) -> (&'a Piece, usize) {
+        let (piece, record) = self.at(number);
+        (&self.pieces[piece], record)
+    }
+
+    /// The number of the piece of a record, and its own there.
+    #[inline]
+    pub(super) fn at(&self, number: u32) -> (usize, usize) {
         let mut piece = self.steps[number as usize / STEP] as usize;
         while self.begins.get(piece + 1).is_some_and(|&next| next <= number) {
             piece += 1;
         }
-        (&self.pieces[piece], (number - self.begins[piece]) as usize)
+        (piece, (number - self.begins[piece]) as usize)
     }
 
     /// Passes these records to `take`: the piece of each, its number there, and that among all. Its
@@ -308,24 +342,25 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Whether columns of the inputs have decimals, found by reading ahead when first needed.
-pub(super) struct Ahead<'a> {
+/// What columns of the inputs are, found by reading ahead when first needed.
+pub(crate) struct Ahead<'a> {
     inputs: &'a [Input],
     how: &'a InputSpec,
-    found: Mutex<Option<Vec<bool>>>,
+    found: Mutex<Option<Vec<Inference<(u64, Spot)>>>>,
 }
 
 impl<'a> Ahead<'a> {
-    pub(super) fn new(inputs: &'a [Input], how: &'a InputSpec) -> Self {
+    pub(crate) fn new(inputs: &'a [Input], how: &'a InputSpec) -> Self {
         Self { inputs, how, found: Mutex::new(None) }
+    }
+
+    /// The inputs.
+    pub(crate) fn inputs(&self) -> &'a [Input] {
+        self.inputs
     }
 
     /// Whether a key has decimals: reads all inputs from the beginning, up to the first error.
     pub(super) fn decimals(&self, key: usize) -> Result<bool, Error> {
-        let mut found = lock(&self.found);
-        if let Some(found) = &*found {
-            return Ok(found.get(key).copied().unwrap_or(false));
-        }
         if let Some(stdin) = self.inputs.iter().find(|input| !input.can_be_read_again()) {
             let problem = "there is -0, which is 0 among integers and less than 0 among decimals, and this input \
                            cannot be read twice";
@@ -334,11 +369,24 @@ impl<'a> Ahead<'a> {
             let is_size = self.how.by.order.reading == Reading::Sizes;
             return Err(if is_size { error } else { error.hinting(Hint::Type) });
         }
-        let budget = Budget::unlimited();
-        let mut batches = Batches::new(self.inputs, self.how, &budget, Stretches::default());
-        while batches.next(batches.stretches.most, &|_| Ok(false)).is_ok_and(|batch| batch.is_some()) {}
-        let all: Vec<bool> = batches.known.columns.iter().map(Inference::is_float).collect();
-        Ok(found.insert(all).get(key).copied().unwrap_or(false))
+        Ok(self.is(key, Inference::is_float))
+    }
+
+    /// Whether a key is text, if that can be found.
+    pub(super) fn is_text(&self, key: usize) -> Result<bool, Error> {
+        Ok(self.inputs.iter().all(Input::can_be_read_again) && self.is(key, Inference::is_text))
+    }
+
+    fn is(&self, key: usize, what: fn(&Inference<(u64, Spot)>) -> bool) -> bool {
+        let mut found = lock(&self.found);
+        let columns = found.get_or_insert_with(|| {
+            let budget = Budget::unlimited();
+            let mut batches = Batches::new(self.inputs, self.how, &budget, Stretches::default());
+            let none = |_| Ok(false);
+            while batches.next(batches.stretches.most, &none, &none).is_ok_and(|batch| batch.is_some()) {}
+            batches.known.columns
+        });
+        columns.get(key).is_some_and(what)
     }
 }
 
@@ -387,7 +435,8 @@ impl<'a> Batches<'a> {
     }
 
     /// The next records, of about so many bytes; `None` at the end. `decimals` says whether a key
-    /// has decimals, if there is an integer −0.
+    /// has decimals, if there is an integer −0, and `texts` whether one of nothing but empty
+    /// fields, nan and inf is text.
     ///
     /// # Errors
     ///
@@ -396,6 +445,7 @@ impl<'a> Batches<'a> {
         &mut self,
         most: usize,
         decimals: &dyn Fn(usize) -> Result<bool, Error>,
+        texts: &dyn Fn(usize) -> Result<bool, Error>,
     ) -> Result<Option<Vec<Piece>>, Error> {
         if let Some(wrong) = self.wrong.take() {
             self.chunks.end();
@@ -407,6 +457,8 @@ impl<'a> Batches<'a> {
         self.fetch(most)?;
         let Some(text) = self.fetched.take() else { return Ok(None) };
         let text = Arc::new(text);
+        let later =
+            Later { decimals: Some(decimals), texts, is_last: self.chunks.is_over() && !self.has_ranges };
         let read = csv::read_batch(
             &text,
             self.how.kind.divided(),
@@ -414,7 +466,7 @@ impl<'a> Batches<'a> {
             &mut self.known,
             self.stretches.piece,
             self.has_ranges,
-            Some(decimals),
+            later,
         )?;
         self.counts = self.counts.and(read.counts);
         self.head.extend_from_slice(&read.head);
@@ -467,9 +519,8 @@ impl<'a> Batches<'a> {
         );
         let (place, tokens) =
             csv::shown(text, self.how.kind.divided().0.fields, &self.how.by, &self.known, row, key)?;
-        let nulls = piece.keys.at(record).map(keys::is_null);
         let order = self.how.by.order;
-        let shown = tokens.iter().zip(nulls).map(|(token, is_null)| order.shown(token, is_null));
-        Ok((place, shown.collect()))
+        let shown = |(key, token): (usize, &Vec<u8>)| order.shown(token, piece.keys.is_null(record, key));
+        Ok((place, tokens.iter().enumerate().map(shown).collect()))
     }
 }

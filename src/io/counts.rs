@@ -1,4 +1,4 @@
-//! Counts of nulls and of left-out records.
+//! Counts of nulls and of left-out records, and what else is told of inputs.
 
 use crate::order::Class;
 
@@ -19,6 +19,20 @@ pub struct Counts {
     pub comments: u64,
     /// Integers that the requested type of floats does not hold exactly.
     pub rounded: u64,
+}
+
+/// What may not be meant as it was understood, by the first records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// The column of this name of a table's header is a number, so that it may be data.
+    Header(String),
+    /// Lines that begin with `#` are sorted among others, by text.
+    Comments,
+    /// Lines have many commas, and are sorted by the text before the first blank.
+    Commas,
+    /// The fields of this key, which is a key of `sort`, are numbers, and are sorted as text.
+    Numbers(String),
 }
 
 impl Counts {

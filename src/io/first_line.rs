@@ -3,6 +3,7 @@
 //! ```text
 //! "# sizes\n\n12\n"        one token: text, one number a line
 //! "12 README.md\n"         several: lines
+//! "README.md\n"            no number: lines
 //! "3 1 2\n", and no more   one line of numbers
 //! ```
 //!
@@ -18,8 +19,10 @@ use crate::human;
 pub enum FirstLine {
     /// There is none.
     Missing,
-    /// It has one token.
+    /// It has one token, a number.
     One,
+    /// It begins with a token that is no number.
+    Word,
     /// It has several.
     Several,
     /// It has several numbers and nothing else, and is the only one.
@@ -143,8 +146,10 @@ impl Scan {
             if !is_comment {
                 self.tokens += 1;
                 self.has_words |= spelled(&bytes[self.at..self.looked]).is_none();
-                if self.tokens > 1 && self.has_words {
-                    return Some(FirstLine::Several);
+                match self.tokens {
+                    1 if self.has_words => return Some(FirstLine::Word),
+                    2.. if self.has_words => return Some(FirstLine::Several),
+                    _ => {}
                 }
             }
             (self.at, self.is_within) = (self.looked, true);
@@ -197,17 +202,19 @@ mod tests {
 
     #[test]
     fn the_first_record_line_of_all_inputs_decides() {
-        use FirstLine::{Missing, Numbers, One, Several};
+        use FirstLine::{Missing, Numbers, One, Several, Word};
         for (contents, expected, of_numbers) in [
             (&[""][..], Missing, Missing),
             (&["\n \r\n# 1 2\n\t\n"], Missing, Missing),
             (&["5"], One, One),
             (&["\u{feff}5\n1 2\n"], One, One),
             (&["  5 \t\r3 4"], One, One),
-            (&["# 1 2\r\n\nfive\n1 2\n"], One, One),
+            (&["# 1 2\r\n\nfive\n1 2\n"], Word, Word),
+            (&["1e5x"], Word, Word),
+            (&["inf"], One, One),
             (&["", "#\n", "\n5\n", "1 2"], One, One),
             (&["12 README.md"], Several, Several),
-            (&["README.md 12"], Several, Several),
+            (&["README.md 12"], Word, Word),
             (&["3 1 2"], Several, Numbers),
             (&["\u{feff}\n# x\n 3\t1e5 -inf \r\n\n# 4 5\n"], Several, Numbers),
             (&["3 1 2\n4"], Several, Several),

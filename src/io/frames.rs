@@ -1,8 +1,9 @@
 //! The format of spilled runs of records: frames of keys, and beside them bytes or positions.
 //!
 //! ```text
-//! frame   header │ bytes of the records │ key ┊ length ┊ position │ key ┊ …
+//! frame   header │ bytes of the records │ length ┊ position ┊ keys │ length ┊ …
 //! key     control │ bytes not shared with the key before    …    without zeros at its end
+//! text    where it is in the record, or its bytes
 //! ```
 //!
 //! A frame is as long as a block or a record, so that merging many runs takes little memory.
@@ -14,10 +15,12 @@ use std::sync::Arc;
 
 use gpusort_planner::key::ElementType;
 
-use super::keys::{self, EXACT, Keys, KeysOfRuns, MINUS_ZERO};
+use super::keys::{self, Column, EXACT, Keys, KeysOfRuns, MINUS_ZERO};
 use super::piece::{Bytes, Piece};
 use super::records::Print;
+use super::texts::{Rows, TextColumn};
 use crate::error::Error;
+use crate::order::Class;
 use crate::parallel;
 
 /// The keys of which a record has an integer −0.
@@ -50,35 +53,42 @@ impl Frame {
         Self { entries, begin: 0, count: 0, last, most, zeros: BTreeSet::new() }
     }
 
-    /// Adds a record, of which `push` appends the bytes, if there are any.
+    /// Adds a record of a piece, with what else there is to be of it.
     pub(crate) fn push(
         &mut self,
-        words: impl Iterator<Item = u128> + Clone,
-        push: Option<impl FnOnce(&mut Vec<u8>)>,
+        piece: &Piece,
+        record: usize,
+        has_bytes: bool,
         position: Option<u64>,
         to: &mut Vec<u8>,
     ) {
+        let keys = &piece.keys;
         if self.count == 0 {
             self.begin = to.len();
             to.extend_from_slice(&[0; HEADER]);
         }
+        if has_bytes {
+            let before = to.len();
+            piece.push(record, to);
+            push_number((to.len() - before) as u64, &mut self.entries);
+        }
+        position.into_iter().for_each(|position| push_number(position, &mut self.entries));
         let mut has_zeros = false;
-        for (number, word) in words.clone().enumerate() {
+        for number in 0..keys.each() {
             if self.last.len() == number {
                 self.last.push(0);
             }
+            if let Some(texts) = keys.texts(number) {
+                push_text(texts, record, has_bytes.then(|| piece.begin(record)), &mut self.entries);
+                continue;
+            }
+            let word = keys.word(record, number);
             has_zeros |= word == MINUS_ZERO;
             push_word(word, &mut self.last[number], &mut self.entries);
         }
         if has_zeros {
-            self.zeros.insert(words.map(|word| word == MINUS_ZERO).collect());
+            self.zeros.insert(keys.at(record).map(|word| word == MINUS_ZERO).collect());
         }
-        if let Some(push) = push {
-            let before = to.len();
-            push(to);
-            push_number((to.len() - before) as u64, &mut self.entries);
-        }
-        position.into_iter().for_each(|position| push_number(position, &mut self.entries));
         self.count += 1;
         if self.entries.len() + to.len() - self.begin >= self.most {
             self.end(to);
@@ -123,6 +133,26 @@ fn push_word(word: u128, last: &mut u64, to: &mut Vec<u8>) {
     *last = high;
 }
 
+/// What says that the bytes of a text follow; less is the class of a null, and more is where it is
+/// in its record.
+const INLINE: u64 = 8;
+
+/// Adds a text: where it is in the record that begins here, or its bytes.
+fn push_text(texts: &TextColumn, record: usize, begin: Option<usize>, to: &mut Vec<u8>) {
+    match (begin, texts.place(record), texts.get(record)) {
+        (Some(record), Some([begin, end]), _) => {
+            push_number(INLINE + 1 + (begin - record) as u64, to);
+            push_number((end - begin) as u64, to);
+        }
+        (_, _, Ok(text)) => {
+            push_number(INLINE, to);
+            push_number(text.len() as u64, to);
+            to.extend_from_slice(text);
+        }
+        (_, _, Err(class)) => push_number(class as u64, to),
+    }
+}
+
 /// Seven bits a byte, the lowest first.
 fn push_number(mut number: u64, to: &mut Vec<u8>) {
     while number >= 1 << 7 {
@@ -152,6 +182,29 @@ impl Entries<'_> {
                 return Some(number);
             }
         }
+    }
+
+    /// Adds a text to a column, in the record between these places of what was read.
+    fn text(&mut self, [begin, end]: [usize; 2], read: &[u8], to: &mut TextColumn) -> Option<()> {
+        match self.number()? {
+            class if class < INLINE => to.push_null(Class::of(usize::try_from(class).ok()?)?),
+            INLINE => {
+                let length = usize::try_from(self.number()?).ok()?;
+                let (text, rest) = self.0.split_at_checked(length)?;
+                self.0 = rest;
+                to.push_own(text).ok()?;
+            }
+            place => {
+                let offset = usize::try_from(place - INLINE - 1).ok()?;
+                let from = begin.checked_add(offset)?;
+                let until = from.checked_add(usize::try_from(self.number()?).ok()?)?;
+                if until > end {
+                    return None;
+                }
+                to.push(read, from, until).ok()?;
+            }
+        }
+        Some(())
     }
 
     fn word(&mut self, last: &mut u64) -> Option<u128> {
@@ -216,7 +269,8 @@ impl RunReader {
         let mut bytes = vec![0; (most / 2 / size).max(1) * size];
         let count = crate::file::fill(&mut bytes, |room, _| self.reader.read(room))?;
         bytes.truncate(count);
-        let (descending, rules) = (self.keys.descending[0], self.keys.rules);
+        let rules = self.keys.orders[0];
+        let descending = rules.descending;
         let pieces = parallel::map_parts(bytes.chunks(SOME * size), |bytes| {
             let mut keys = Keys::new(1);
             for bytes in bytes.chunks_exact(size) {
@@ -279,27 +333,41 @@ impl Frames {
     ) -> Option<Piece> {
         let Self { text, places } = self;
         let per_record = of_runs.zeros.len();
+        let has_texts = of_runs.texts() > 0;
         let mut keys = Keys::new(per_record);
-        let (mut ranges, mut positions) = (Vec::new(), Vec::new());
+        // Where any is text, rows are made of these.
+        let mut columns: Vec<Column> = of_runs.orders.iter().map(|order| Column::of_run(*order)).collect();
+        let (mut count, mut ranges, mut positions) = (0, Vec::new(), Vec::new());
         let (mut words, mut zeros) = (vec![0; per_record], vec![false; per_record]);
         for (records, mut at, entries) in places {
             let (mut left, mut last) = (Entries(&text[entries..]), vec![0; per_record]);
             for _ in 0..records {
+                let length = if has_bytes { usize::try_from(left.number()?).ok()? } else { 0 };
+                let position = if has_positions { left.number()? } else { 0 };
+                let begin = at;
+                at = at.checked_add(length).filter(|&at| at <= entries)?;
                 for (number, word) in words.iter_mut().enumerate() {
+                    if let Column::Texts(texts) = &mut columns[number] {
+                        left.text([begin, at], &text, texts)?;
+                        continue;
+                    }
                     *word = left.word(&mut last[number])?;
                     zeros[number] = *word == MINUS_ZERO;
                     if zeros[number] {
                         *word = of_runs.zeros[number];
                     }
                 }
-                let length = if has_bytes { usize::try_from(left.number()?).ok()? } else { 0 };
-                let position = if has_positions { left.number()? } else { 0 };
-                let begin = at;
-                at = at.checked_add(length).filter(|&at| at <= entries)?;
                 if only.is_some_and(|only| *only != zeros) {
+                    columns.iter_mut().for_each(|column| column.truncate(count));
                     continue;
                 }
-                keys.push(&words);
+                count += 1;
+                if has_texts {
+                    // Those of texts take no words.
+                    columns.iter_mut().zip(&words).for_each(|(column, &word)| column.push(word));
+                } else {
+                    keys.push(&words);
+                }
                 if has_bytes {
                     ranges.push([begin, at]);
                 }
@@ -307,6 +375,9 @@ impl Frames {
                     positions.push(position);
                 }
             }
+        }
+        if has_texts {
+            keys = Keys::Rows { rows: Rows::of(&columns, Some(&text)), columns };
         }
         let bytes = if has_bytes { Bytes::Read { text, ranges } } else { Bytes::None };
         Some(Piece { keys, at: 0, positions, bytes })

@@ -24,7 +24,7 @@ use super::time::{self, Time};
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::human::quoted;
-use crate::order::{Class, KeyOrder, Nulls, Reading};
+use crate::order::{Class, KeyOrder, Nulls, Reading, TextForm};
 
 /// A classified token.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,7 +55,7 @@ impl Number {
             Self::Integer(value) if is_size => keys::of_place(size::place(value, false), descending),
             Self::Cut(value) => keys::of_place(size::place(value, true), descending),
             Self::Float(value) if is_size => keys::of_place(size::place_of_float(value), descending),
-            Self::MinusZero => keys::minus_zero(false, descending, rules),
+            Self::MinusZero => keys::minus_zero(false, rules),
             Self::Integer(value) => keys::of_integer(value, descending),
             Self::Float(value) => keys::of_float(value, descending),
             Self::Time(time) => keys::of_integer(time.nanoseconds, descending),
@@ -91,6 +91,8 @@ pub(crate) enum Conflict<P> {
     Zones(P, P),
     /// No 64 bits hold these times at the resolution of this one.
     TooFine(P),
+    /// The first number or time, and the first word, where none is expected in particular.
+    Words(P, P),
 }
 
 /// The integer types of text, in order of preference.
@@ -152,10 +154,12 @@ pub(crate) struct Inference<P> {
     /// The range of the integers that 64 bits hold.
     pub(super) span: Span,
     /// The first token of each kind, by [`First`].
-    first: [Option<P>; 7],
+    first: [Option<P>; 9],
     /// How many integers the requested type of floats does not hold exactly.
     pub(super) rounded: u64,
     times: Option<Box<Times<P>>>,
+    /// Whether later tokens are words, as is known.
+    expects_text: bool,
 }
 
 /// Kinds of tokens that may conflict with others.
@@ -171,6 +175,10 @@ enum First {
     TooLarge,
     /// Numbers, where there may be times, too.
     Number,
+    /// Those that have a digit, which words like inf have not.
+    Digit,
+    /// What is no number and no time, where there may be words.
+    Word,
     /// Times with a zone, and without one.
     Zoned,
     Unzoned,
@@ -212,7 +220,7 @@ impl<P> Inference<P> {
     pub(super) fn new(asked: Option<ElementType>, rules: KeyOrder) -> Self {
         let floats = asked.is_some_and(ElementType::is_float);
         let (span, first) = (Span::default(), Default::default());
-        Self { asked, rules, floats, span, first, rounded: 0, times: None }
+        Self { asked, rules, floats, span, first, rounded: 0, times: None, expects_text: false }
     }
 
     /// The first token of this kind.
@@ -229,7 +237,56 @@ impl<P> Inference<P> {
 
     /// Whether the tokens are known to be floats; a NaN beside times is no reason.
     pub(crate) fn is_float(&self) -> bool {
-        self.floats && self.times.is_none()
+        self.floats && self.times.is_none() && !self.is_text()
+    }
+
+    /// Whether the tokens are text, as far as is known.
+    #[inline]
+    pub(crate) fn is_text(&self) -> bool {
+        self.expects_text || self.first(First::Word).is_some() || self.rules.reading.text().is_some()
+    }
+
+    /// Whether the tokens are neither known to be text nor to be anything else.
+    pub(super) fn may_be_text(&self) -> bool {
+        self.rules.reading == Reading::Any && !self.is_text() && !self.has_others_than_words()
+    }
+
+    /// Whether there is a number with a digit, or a time.
+    #[inline]
+    pub(super) fn has_others_than_words(&self) -> bool {
+        self.first(First::Digit).is_some() || self.times.is_some()
+    }
+
+    /// Notes that later tokens are words.
+    pub(super) fn expect_text(&mut self) {
+        self.expects_text = true;
+    }
+
+    /// Notes that if it is so of these.
+    pub(super) fn expect_as(&mut self, other: &Self) {
+        self.expects_text |= other.expects_text;
+    }
+
+    /// The first word.
+    pub(super) fn word(&self) -> Option<&P> {
+        self.first(First::Word)
+    }
+
+    /// Notes a word.
+    #[inline]
+    pub(super) fn push_word(&mut self, place: impl FnOnce() -> P) {
+        self.note(First::Word, place);
+    }
+
+    /// The order of the tokens, now that it is known what they are.
+    pub(super) fn order(&self) -> KeyOrder {
+        match self.rules.reading {
+            Reading::Any if self.is_text() => {
+                let form = TextForm { nocase: self.rules.nocase, ..TextForm::default() };
+                KeyOrder { reading: Reading::Text(form), ..self.rules }
+            }
+            _ => self.rules,
+        }
     }
 
     /// The type of floats that the tokens so far are, as far as is known.
@@ -252,7 +309,9 @@ impl<P> Inference<P> {
         let asked = match self.rules.reading {
             Reading::Times => Some("time"),
             Reading::Sizes => Some("size"),
-            Reading::Numbers | Reading::NumbersOrTimes => None,
+            Reading::Text(form) => Some(form.name()),
+            Reading::Any if self.is_text() => Some(TextForm::default().name()),
+            Reading::Numbers | Reading::NumbersOrTimes | Reading::Any => None,
         };
         asked.or_else(|| self.times.as_ref().map(|_| "time"))
     }
@@ -280,13 +339,18 @@ impl<P> Inference<P> {
     #[inline]
     pub(super) fn has_number(&self) -> bool {
         self.rules.reading == Reading::Numbers && !self.rules.leading
-            || self.rules.reading == Reading::NumbersOrTimes && self.first(First::Number).is_some()
+            || self.rules.reading.finds_times() && self.first(First::Digit).is_some()
     }
 
     /// The same where times are not looked for here, but may be later.
-    pub(crate) fn note_number(&mut self, place: impl FnOnce() -> Option<P>) {
-        if self.first(First::Number).is_none() {
-            self.first[First::Number as usize] = place();
+    pub(crate) fn note_number(&mut self, place: impl FnOnce() -> Option<P>)
+    where
+        P: Clone,
+    {
+        if self.first(First::Digit).is_none() {
+            let place = place();
+            self.first[First::Number as usize] = self.first(First::Number).cloned().or(place.clone());
+            self.first[First::Digit as usize] = place;
         }
     }
 
@@ -320,17 +384,21 @@ impl<P> Inference<P> {
     pub(super) fn read(&mut self, token: &[u8], place: impl Fn() -> P) -> Result<Number, Refused> {
         match self.rules.reading {
             Reading::Numbers if !self.rules.leading => {}
-            Reading::NumbersOrTimes => {
+            Reading::NumbersOrTimes | Reading::Any => {
                 // No number has a hyphen there, but for an exponent.
                 if token.get(4) == Some(&b'-')
                     && let Some(time) = time::time(token)
                 {
                     return Ok(self.push_time(time, place));
                 }
-                if self.first(First::Number).is_none()
-                    && spelled(token).is_some_and(|spelled| spelled != Spelled::Nan)
+                if self.first(First::Digit).is_none()
+                    && let Some(spelled) = spelled(token)
+                    && spelled != Spelled::Nan
                 {
                     self.note(First::Number, &place);
+                    if spelled != Spelled::Infinity {
+                        self.note(First::Digit, &place);
+                    }
                 }
             }
             _ => return self.read_other(token, place),
@@ -385,7 +453,9 @@ impl<P> Inference<P> {
                     Size::TooLarge => Err(Refused::Size),
                 }
             }
-            Reading::Numbers | Reading::NumbersOrTimes => match leading(token) {
+            // Texts are not read here.
+            Reading::Text(_) => self.null(Class::Invalid),
+            Reading::Numbers | Reading::NumbersOrTimes | Reading::Any => match leading(token) {
                 Some(number) => {
                     let element = self.asked.unwrap_or(ElementType::F64);
                     self.read_closely(number, || float(number, element).map(|(value, _)| value), place)
@@ -476,12 +546,12 @@ impl<P> Inference<P> {
 
     /// The same with other places in the same order.
     pub(super) fn at<Q>(self, place: impl Fn(P) -> Q) -> Inference<Q> {
-        let Self { asked, rules, floats, span, first, rounded, times } = self;
+        let Self { asked, rules, floats, span, first, rounded, times, expects_text } = self;
         let times = times.map(|times| {
             Box::new(Times { span: times.span, decimals: times.decimals, finest: place(times.finest) })
         });
         let first = first.map(|found| found.map(&place));
-        Inference { asked, rules, floats, span, first, rounded, times }
+        Inference { asked, rules, floats, span, first, rounded, times, expects_text }
     }
 
     /// The same without what was seen before, so that it need not be told where it is.
@@ -526,6 +596,7 @@ impl<P: Ord + Clone> Inference<P> {
                 (Some(times), Some(others)) => Some(Box::new(times.merge(*others))),
                 (times, others) => times.or(others),
             },
+            expects_text: self.expects_text || other.expects_text,
         }
     }
 
@@ -537,6 +608,10 @@ impl<P: Ord + Clone> Inference<P> {
     pub(crate) fn finish(&self) -> Result<ElementType, Conflict<P>> {
         if let Some(asked) = self.asked {
             return Ok(asked);
+        }
+        self.words()?;
+        if self.is_text() {
+            return Ok(ElementType::U64);
         }
         if let Some(times) = &self.times {
             let [number, zoned, unzoned] =
@@ -568,11 +643,19 @@ impl<P: Ord + Clone> Inference<P> {
         Ok(self.span.element().unwrap_or(ElementType::F64))
     }
 
+    /// The conflict of words and others, if there is one.
+    pub(super) fn words(&self) -> Result<(), Conflict<P>> {
+        let Some(word) = self.first(First::Word) else { return Ok(()) };
+        let others = [First::Digit, First::Zoned, First::Unzoned].map(|kind| self.first(kind).cloned());
+        others.into_iter().flatten().min().map_or(Ok(()), |other| Err(Conflict::Words(other, word.clone())))
+    }
+
     /// Any conflict that further tokens cannot resolve.
     #[inline]
     pub(super) fn settled(&self) -> Result<(), Conflict<P>> {
         let is_large = || self.floats || self.first(First::TooLarge).is_some() || self.is_apart();
-        if self.times.is_some() || self.first(First::Inexact).is_some() && is_large() {
+        let may_conflict = self.times.is_some() || self.first(First::Word).is_some();
+        if may_conflict || self.first(First::Inexact).is_some() && is_large() {
             self.finish().map(|_| ())
         } else {
             Ok(())
@@ -583,6 +666,9 @@ impl<P: Ord + Clone> Inference<P> {
 /// Whether a field, without surrounding blanks, is not invalid by these rules.
 pub(super) fn is_valid(field: &[u8], asked: Option<ElementType>, rules: KeyOrder) -> bool {
     let rules = KeyOrder { leading: rules.leading, reading: rules.reading, ..KeyOrder::ASCENDING };
+    if rules.reading.text().is_some() {
+        return true;
+    }
     let read = Inference::new(asked, rules).read(field, || ());
     !matches!(read, Err(Refused::Class(Class::Invalid) | Refused::NoSuch(_)))
 }
@@ -671,6 +757,18 @@ impl<P: Ord> Conflict<P> {
                 let problem =
                     format!("no 64 bits hold all times with as many decimals as {} has", quoted(&spot.token));
                 return Error::input(spot.place(), problem);
+            }
+            Self::Words(other, word) => {
+                let is_later = other < word;
+                let (other, word) = (spot(other), spot(word));
+                if word.token.starts_with(b"#") {
+                    return word.unlike("a number").hinting(Hint::Comments);
+                }
+                if is_later {
+                    return word.unlike("a number").hinting(Hint::Words);
+                }
+                let problem = format!("{other} is a number or a time, and {word} is none");
+                return Error::input(other.place(), problem).hinting(Hint::Words);
             }
         };
         error.hinting(Hint::Rounding)

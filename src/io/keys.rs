@@ -16,6 +16,7 @@ use gpusort_planner::key::ElementType;
 
 use super::records::{Print, push_fixed, push_integer};
 use super::size;
+use super::texts::{Rows, TextColumn, push_row};
 use crate::memory::prefetch;
 use crate::order::{Class, KeyOrder, Nulls, Reading};
 
@@ -91,12 +92,12 @@ pub(crate) fn whole(high: u64) -> u128 {
 }
 
 /// The word of an integer −0, now that it is known whether there are decimals in its column.
-pub(crate) fn minus_zero(decimals: bool, descending: bool, rules: KeyOrder) -> u128 {
+pub(crate) fn minus_zero(decimals: bool, rules: KeyOrder) -> u128 {
     let zero = if decimals { -0.0 } else { 0.0 };
     if rules.reading == Reading::Sizes {
-        of_place(size::place_of_float(zero), descending)
+        of_place(size::place_of_float(zero), rules.descending)
     } else {
-        of_float(zero, descending)
+        of_float(zero, rules.descending)
     }
 }
 
@@ -183,14 +184,36 @@ pub(crate) enum Keys {
     Columns(Vec<Column>),
     /// Of records with several keys, the words of a record one after another, as they are compared.
     Records { words: Vec<u128>, each: usize },
+    /// Where any of them is text: bytes that are compared, and what these were made of.
+    Rows { rows: Rows, columns: Vec<Column> },
 }
 
-/// The words of one key of some records.
+/// The words of one key of some records, or its texts.
 #[derive(Clone, Debug)]
 pub(crate) enum Column {
     /// Those of floats and nulls, which their higher halves tell apart.
     High(Vec<u64>),
     Whole(Vec<u128>),
+    Texts(TextColumn),
+}
+
+/// The keys of a record. Those of one input are of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RecordKey {
+    Words(Vec<u128>),
+    Row(Vec<u8>),
+}
+
+impl RecordKey {
+    /// The words.
+    pub(crate) fn words(&self) -> &[u128] {
+        if let Self::Words(words) = self { words } else { &[] }
+    }
+
+    /// The row.
+    pub(crate) fn row(&self) -> &[u8] {
+        if let Self::Row(row) = self { row } else { &[] }
+    }
 }
 
 impl Keys {
@@ -206,6 +229,9 @@ impl Keys {
     /// As they are compared.
     pub(crate) fn by_records(self) -> Self {
         match self {
+            Self::Columns(columns) if columns.iter().any(|column| column.texts().is_some()) => {
+                Self::Rows { rows: Rows::of(&columns, None), columns }
+            }
             Self::Columns(columns) if columns.len() > 1 => {
                 let each = columns.len();
                 let mut words = vec![0; columns[0].len() * each];
@@ -223,15 +249,34 @@ impl Keys {
         match self {
             Self::Columns(columns) => columns.first().map_or(0, Column::len),
             Self::Records { words, each } => words.len() / (*each).max(1),
+            Self::Rows { rows, .. } => rows.len(),
         }
     }
 
     /// How many keys a record has.
     pub(crate) fn each(&self) -> usize {
         match self {
-            Self::Columns(columns) => columns.len(),
+            Self::Columns(columns) | Self::Rows { columns, .. } => columns.len(),
             Self::Records { each, .. } => *each,
         }
+    }
+
+    /// What this key is of each record, if that is kept column by column.
+    pub(crate) fn column(&self, key: usize) -> Option<&Column> {
+        match self {
+            Self::Columns(columns) | Self::Rows { columns, .. } => columns.get(key),
+            Self::Records { .. } => None,
+        }
+    }
+
+    /// The texts of this key, if it is text.
+    pub(crate) fn texts(&self, key: usize) -> Option<&TextColumn> {
+        self.column(key)?.texts()
+    }
+
+    /// Whether any key is text.
+    pub(crate) fn have_texts(&self) -> bool {
+        (0..self.each()).any(|key| self.texts(key).is_some())
     }
 
     /// The higher halves, if these tell all keys apart, of which there is one for a record.
@@ -262,13 +307,43 @@ impl Keys {
         }
     }
 
-    /// The words of a record.
+    /// The words of a record, which has no text.
     #[inline]
     pub(crate) fn at(&self, record: usize) -> impl Iterator<Item = u128> + Clone {
-        (0..self.each()).map(move |key| match self {
-            Self::Columns(columns) => columns[key].at(record),
+        (0..self.each()).map(move |key| self.word(record, key))
+    }
+
+    /// The word of a key of a record.
+    #[inline]
+    pub(crate) fn word(&self, record: usize, key: usize) -> u128 {
+        match self {
+            Self::Columns(columns) | Self::Rows { columns, .. } => columns[key].at(record),
             Self::Records { words, each } => words[record * each + key],
-        })
+        }
+    }
+
+    /// The key of a record, to be kept.
+    pub(crate) fn key(&self, record: usize) -> RecordKey {
+        match self {
+            Self::Rows { rows, .. } => RecordKey::Row(rows.row(record).to_vec()),
+            Self::Columns(columns) if self.have_texts() => {
+                let mut row = Vec::new();
+                push_row(columns, record, None, &mut row);
+                RecordKey::Row(row)
+            }
+            _ => RecordKey::Words(self.at(record).collect()),
+        }
+    }
+
+    /// The row of a record.
+    #[inline]
+    pub(crate) fn row(&self, record: usize) -> &[u8] {
+        if let Self::Rows { rows, .. } = self { rows.row(record) } else { &[] }
+    }
+
+    /// Whether a key of a record is a null.
+    pub(crate) fn is_null(&self, record: usize, key: usize) -> bool {
+        self.texts(key).map_or_else(|| is_null(self.word(record, key)), |texts| texts.null(record).is_some())
     }
 
     /// The word of the only key of a record.
@@ -290,6 +365,8 @@ impl Keys {
                 columns.iter_mut().zip(more).for_each(|(column, &word)| column.push(word));
             }
             Self::Records { words, .. } => words.extend_from_slice(more),
+            // These are made of columns.
+            Self::Rows { .. } => {}
         }
     }
 
@@ -298,18 +375,40 @@ impl Keys {
         match self {
             Self::Columns(columns) => columns.iter_mut().for_each(|column| column.truncate(records)),
             Self::Records { words, each } => words.truncate(records * *each),
+            Self::Rows { rows, columns } => {
+                rows.truncate(records);
+                columns.iter_mut().for_each(|column| column.truncate(records));
+            }
         }
     }
 
     /// The order of a record's keys and these.
-    pub(crate) fn compare(&self, record: usize, other: &[u128]) -> Ordering {
-        self.at(record).cmp(other.iter().copied())
+    pub(crate) fn compare(&self, record: usize, other: &RecordKey) -> Ordering {
+        match self {
+            Self::Rows { rows, .. } => rows.row(record).cmp(other.row()),
+            _ => self.at(record).cmp(other.words().iter().copied()),
+        }
+    }
+
+    /// The first key of a record that differs from these.
+    pub(crate) fn first_difference(&self, record: usize, other: &RecordKey) -> usize {
+        match self {
+            Self::Rows { columns, .. } => {
+                let is_same = |keys: &usize| {
+                    let mut row = Vec::new();
+                    push_row(&columns[..*keys], record, None, &mut row);
+                    other.row().starts_with(&row)
+                };
+                (1..columns.len()).take_while(is_same).count()
+            }
+            _ => self.at(record).zip(other.words()).position(|(word, other)| word != *other).unwrap_or(0),
+        }
     }
 
     /// Whether any of them is an integer −0 of which nobody knows what it is.
     pub(crate) fn have_minus_zeros(&self) -> bool {
         match self {
-            Self::Columns(columns) => columns.iter().any(Column::has_minus_zero),
+            Self::Columns(columns) | Self::Rows { columns, .. } => columns.iter().any(Column::has_minus_zero),
             Self::Records { words, .. } => words.contains(&MINUS_ZERO),
         }
     }
@@ -320,9 +419,10 @@ impl Keys {
     pub(crate) fn for_each(&self, key: usize, zero: u128, mut take: impl FnMut(u128)) {
         let mut take = |word| take(if word == MINUS_ZERO { zero } else { word });
         match self {
-            Self::Columns(columns) => match &columns[key] {
+            Self::Columns(columns) | Self::Rows { columns, .. } => match &columns[key] {
                 Column::High(words) => words.iter().for_each(|&high| take(whole(high))),
                 Column::Whole(words) => words.iter().for_each(|&word| take(word)),
+                Column::Texts(_) => {}
             },
             Self::Records { words, each } => {
                 words.iter().skip(key).step_by(*each).for_each(|&word| take(word));
@@ -332,7 +432,12 @@ impl Keys {
 
     /// The first of so many records whose keys do not follow those of the one before it, which for
     /// the first are these.
-    pub(crate) fn first_broken(&self, before: Option<&[u128]>, count: usize, unique: bool) -> Option<usize> {
+    pub(crate) fn first_broken(
+        &self,
+        before: Option<&RecordKey>,
+        count: usize,
+        unique: bool,
+    ) -> Option<usize> {
         fn broken<K: Ord>(words: &[K], follows: impl Fn(Ordering) -> bool) -> Option<usize> {
             words.windows(2).position(|pair| !follows(pair[1].cmp(&pair[0])))
         }
@@ -351,6 +456,7 @@ impl Keys {
                 let next = |at: usize| words.get(at * each..(at + 1) * each);
                 pairs.position(|(key, at)| next(at).is_some_and(|next| !follows(next.cmp(key))))
             }
+            Self::Rows { rows, .. } => (1..count).position(|at| !follows(rows.row(at).cmp(rows.row(at - 1)))),
         };
         broken.map(|at| at + 1)
     }
@@ -362,11 +468,22 @@ impl Column {
         Self::High(Vec::with_capacity(records))
     }
 
+    /// One of this order in a run, whose texts are known as such.
+    pub(super) fn of_run(order: KeyOrder) -> Self {
+        order.reading.text().map_or_else(|| Self::with_capacity(0), |_| Self::Texts(TextColumn::new(order)))
+    }
+
     pub(super) fn len(&self) -> usize {
         match self {
             Self::High(words) => words.len(),
             Self::Whole(words) => words.len(),
+            Self::Texts(texts) => texts.len(),
         }
+    }
+
+    /// The texts, if it is of text.
+    pub(super) fn texts(&self) -> Option<&TextColumn> {
+        if let Self::Texts(texts) = self { Some(texts) } else { None }
     }
 
     #[inline]
@@ -378,6 +495,7 @@ impl Column {
                 self.widen();
                 self.push(word);
             }
+            Self::Texts(_) => {}
         }
     }
 
@@ -387,6 +505,7 @@ impl Column {
         match self {
             Self::High(words) => words.push(high),
             Self::Whole(words) => words.push(whole(high)),
+            Self::Texts(_) => {}
         }
     }
 
@@ -400,10 +519,11 @@ impl Column {
         }
     }
 
-    fn truncate(&mut self, records: usize) {
+    pub(super) fn truncate(&mut self, records: usize) {
         match self {
             Self::High(words) => words.truncate(records),
             Self::Whole(words) => words.truncate(records),
+            Self::Texts(texts) => texts.truncate(records),
         }
     }
 
@@ -420,14 +540,16 @@ impl Column {
                 self.widen();
                 self.set(place, word);
             }
+            Self::Texts(_) => {}
         }
     }
 
     #[inline]
-    fn at(&self, place: usize) -> u128 {
+    pub(super) fn at(&self, place: usize) -> u128 {
         match self {
             Self::High(words) => whole(words[place]),
             Self::Whole(words) => words[place],
+            Self::Texts(_) => 0,
         }
     }
 }
@@ -435,18 +557,22 @@ impl Column {
 /// The keys of records in runs, now that all types are known.
 #[derive(Clone)]
 pub(crate) struct KeysOfRuns {
-    /// Whether each is descending.
-    pub(crate) descending: Vec<bool>,
+    /// The order of each; of text in its form.
+    pub(crate) orders: Vec<KeyOrder>,
     /// The word of an integer −0 of each, and whether it is that of a float.
     pub(crate) zeros: Vec<u128>,
     pub(crate) floats: Vec<bool>,
-    pub(crate) rules: KeyOrder,
 }
 
 impl KeysOfRuns {
     /// Those of words that are in order as they are.
     pub(crate) fn of_words(rules: KeyOrder) -> Self {
-        Self { descending: vec![rules.descending], zeros: vec![0], floats: vec![false], rules }
+        Self { orders: vec![rules], zeros: vec![0], floats: vec![false] }
+    }
+
+    /// How many keys are text.
+    pub(crate) fn texts(&self) -> usize {
+        self.orders.iter().filter(|order| order.reading.text().is_some()).count()
     }
 }
 
@@ -542,8 +668,9 @@ mod tests {
             assert_eq!(keys.high().is_some(), large == 3);
             assert_eq!(keys.first_broken(None, 5, false), Some(4));
             assert_eq!(keys.first_broken(None, 5, true), Some(2));
-            assert_eq!(keys.first_broken(Some(&[of_integer(2, false)]), 5, false), Some(0));
-            assert_eq!(keys.first_broken(Some(&[of_integer(1, false)]), 5, false), Some(4));
+            let before = |integer| RecordKey::Words(vec![of_integer(integer, false)]);
+            assert_eq!(keys.first_broken(Some(&before(2)), 5, false), Some(0));
+            assert_eq!(keys.first_broken(Some(&before(1)), 5, false), Some(4));
         }
         let columns = [[1, 1, 2], [5, 6, 0]]
             .map(|column: [i128; 3]| Column::Whole(column.iter().map(|&it| of_integer(it, false)).collect()));

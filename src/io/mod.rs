@@ -22,14 +22,17 @@ pub mod records;
 mod size;
 pub mod source;
 pub mod text;
+mod texts;
 mod time;
 
 pub use batch::{InputKind, InputSpec, Stretches};
 pub use compression::Compression;
-pub use counts::Counts;
+pub use counts::{Counts, Doubt};
 pub use extension::Extension;
 pub use first_line::{FirstLine, first_line};
 pub use number::PerLine;
 pub use output::Output;
+pub(crate) use packing::Words;
 pub use records::Print;
 pub use source::{Input, LineEnd, Text};
+pub(crate) use texts::ties::Ties;

@@ -13,6 +13,10 @@
 use std::borrow::Cow;
 
 use super::keys::{self, Keys};
+use super::texts::TextColumn;
+use super::texts::codes::{self, TextCodes};
+use super::texts::ties::Ties;
+use crate::error::Error;
 use crate::key_buf::KeyBuf;
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
@@ -20,16 +24,28 @@ use crate::parallel::map_parts;
 /// The numbers of a key, as far as they are known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
-    pub(crate) descending: bool,
+    pub(crate) order: KeyOrder,
     /// A common divisor, if all of them are integers.
     pub(crate) unit: Option<i128>,
     /// The word of an integer −0.
     pub(crate) zero: u128,
 }
 
-/// The words that order records by all of their keys, of which the next decides where those before
-/// it are equal; at least one.
-pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, numbers: &[Numbers], rules: KeyOrder) -> Vec<KeyBuf<'a>> {
+/// Words that order records by their keys.
+pub(crate) struct Words<'a> {
+    /// At least one; the next decides where those before it are equal.
+    pub(crate) words: Vec<KeyBuf<'a>>,
+    /// What is to be settled where all are equal.
+    pub(crate) ties: Option<Ties>,
+}
+
+/// The words that order records by all of their keys, as far as there are ties.
+///
+/// # Errors
+///
+/// Texts of a key that are too long.
+pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, numbers: &[Numbers]) -> Result<Words<'a>, Error> {
+    let of_words = |words| Ok(Words { words, ties: None });
     let halves = |all: Vec<Cow<'a, Keys>>| {
         let of_part = |keys| match keys {
             Cow::Borrowed(keys) => Keys::high(keys).map(Cow::Borrowed),
@@ -40,16 +56,51 @@ pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, numbers: &[Numbers], rules: Key
     let are_halves = numbers.len() == 1 && all.iter().all(|keys| keys.high().is_some());
     // Decimals are hardly ever narrower.
     if are_halves && numbers[0].unit.is_none() {
-        return halves(all);
+        return of_words(halves(all));
     }
     let views: Vec<&Keys> = all.iter().map(|keys| &**keys).collect();
-    let plan = |(key, &numbers)| CodePlan::of(&views, key, numbers, rules);
-    let plans: Vec<CodePlan> = numbers.iter().enumerate().map(plan).collect();
-    if are_halves && plans[0].most > u32::MAX.into() {
-        return halves(all);
+    if are_halves {
+        let plan = CodePlan::of(&views, 0, numbers[0]);
+        if plan.most > u32::MAX.into() {
+            return of_words(halves(all));
+        }
     }
-    let codes = plans.into_iter().flat_map(|plan| plan.codes(&views)).collect();
-    packed(codes, &views.iter().map(|keys| keys.len()).collect::<Vec<_>>())
+    let (mut codes, mut ties) = (Vec::new(), None);
+    let mut compared = Vec::with_capacity(numbers.len());
+    for (key, &numbers) in numbers.iter().enumerate() {
+        let texts: Vec<&TextColumn> = views.iter().filter_map(|keys| keys.texts(key)).collect();
+        let is_text = !texts.is_empty();
+        compared.push(if is_text { compared_texts(&texts)? } else { None });
+        if ties.is_some() {
+            continue;
+        }
+        if !is_text {
+            codes.extend(CodePlan::of(&views, key, numbers).codes(&views));
+            continue;
+        }
+        let texts = match &compared[key] {
+            Some(compared) => compared.iter().collect(),
+            None => texts,
+        };
+        let TextCodes { parts, most, bytes } = codes::of(&texts, room(&codes));
+        codes.push(Codes { parts, most });
+        ties = bytes.map(|bytes| (key, bytes));
+    }
+    let words = packed(codes, &views.iter().map(|keys| keys.len()).collect::<Vec<_>>());
+    Ok(Words { words, ties: ties.map(|(key, bytes)| Ties { key, bytes, compared }) })
+}
+
+/// The bits for the codes of texts after these: what is left of a word, if that is worth it.
+fn room(before: &[Codes]) -> u32 {
+    let used = before.iter().map(|codes| u64::BITS - codes.most.leading_zeros()).sum::<u32>();
+    if used > u64::BITS / 2 { u64::BITS } else { u64::BITS - used }
+}
+
+/// The texts of a key as they are compared, if that is not as they are.
+fn compared_texts(texts: &[&TextColumn]) -> Result<Option<Vec<TextColumn>>, Error> {
+    let compared = map_parts(texts, |texts| texts.compared());
+    let compared: Result<Option<Vec<TextColumn>>, _> = compared.into_iter().collect();
+    compared.map_err(|_| Error::limit("bytes of the keys of one part", 1 << 31, 1 << 31))
 }
 
 /// A code from 0 to `most` for each record, in parts; records are ordered by it.
@@ -117,11 +168,11 @@ enum CodeForm {
 }
 
 impl CodePlan {
-    fn of(all: &[&Keys], key: usize, numbers: Numbers, rules: KeyOrder) -> Self {
-        let Numbers { descending, unit, zero } = numbers;
+    fn of(all: &[&Keys], key: usize, numbers: Numbers) -> Self {
+        let Numbers { order, unit, zero } = numbers;
         let range = map_parts(all, |keys| WordRange::of(keys, key, zero));
         let range = range.into_iter().fold(WordRange::NONE, WordRange::and);
-        let nulls = if range.has_nulls { rules.beside_numbers() } else { (0, 0) };
+        let nulls = if range.has_nulls { order.beside_numbers() } else { (0, 0) };
         let (before, after) = (u128::from(nulls.0), u128::from(nulls.1));
         let plan = |form, span: u128, count| {
             let most = span.saturating_add(before + after);
@@ -133,8 +184,8 @@ impl CodePlan {
         let ends = [range.least, range.greatest];
         let alike = (range.any & !range.all).trailing_zeros().min(u128::BITS - 1);
         let of_words = (range.greatest - range.least) >> alike;
-        if let Some(unit) = unit.filter(|_| keys::are_integers(ends, descending)) {
-            let [least, greatest] = ends.map(|word| keys::integer(word, descending));
+        if let Some(unit) = unit.filter(|_| keys::are_integers(ends, order.descending)) {
+            let [least, greatest] = ends.map(|word| keys::integer(word, order.descending));
             let of_integers = ((greatest - least) / unit) as u128;
             if of_integers < of_words {
                 return plan(CodeForm::Integers { least, unit: unit as u128 }, of_integers, of_integers + 1);
@@ -145,7 +196,7 @@ impl CodePlan {
 
     /// The codes, the most significant first.
     fn codes(&self, all: &[&Keys]) -> Vec<Codes> {
-        let descending = self.numbers.descending;
+        let descending = self.numbers.order.descending;
         match self.form {
             CodeForm::Words { least, alike } => self.codes_of(all, |word| word.wrapping_sub(least) >> alike),
             CodeForm::Integers { least, unit: 1 } => {
@@ -280,8 +331,10 @@ mod tests {
             };
             let parts = [part(0..cut), part(cut..records)];
             let numbers: Vec<Numbers> =
-                columns.iter().map(|&(_, unit, descending)| Numbers { descending, unit, zero: 0 }).collect();
-            let words: Vec<Vec<u64>> = words(parts.iter().map(Cow::Borrowed).collect(), &numbers, RULES)
+                columns.iter().map(|&(_, unit, descending)| Numbers { order: KeyOrder { descending, ..RULES }, unit, zero: 0 }).collect();
+            let words: Vec<Vec<u64>> = words(parts.iter().map(Cow::Borrowed).collect(), &numbers)
+                .unwrap()
+                .words
                 .into_iter()
                 .map(|words| match words {
                     KeyBuf::Narrow(blocks) => blocks.concat().into_iter().map(u64::from).collect(),
@@ -302,8 +355,8 @@ mod tests {
         let narrow = |number: &dyn Fn(i64) -> u128, unit| {
             let mut keys = Keys::new(1);
             (0..1000).for_each(|at| keys.push(&[number(at * 7919 % 1000)]));
-            let numbers = [Numbers { descending: false, unit, zero: 0 }];
-            matches!(words(vec![Cow::Owned(keys)], &numbers, RULES)[..], [KeyBuf::Narrow(_)])
+            let numbers = [Numbers { order: RULES, unit, zero: 0 }];
+            matches!(words(vec![Cow::Owned(keys)], &numbers).unwrap().words[..], [KeyBuf::Narrow(_)])
         };
         // Integers of 31 bits, which floats have in the upper half of theirs and beyond; days; and
         // the same as decimals.

@@ -105,6 +105,15 @@ impl Piece {
         [start + ranges[record].begin(), start + ranges[record].end()]
     }
 
+    /// Where a record begins in what places of its texts count from.
+    pub(super) fn begin(&self, record: usize) -> usize {
+        match &self.bytes {
+            Bytes::Of { ranges, .. } => ranges[record].begin(),
+            Bytes::Read { ranges, .. } => ranges[record][0],
+            Bytes::None | Bytes::Printed(..) => 0,
+        }
+    }
+
     /// Appends the bytes of a record, and what ends it.
     #[inline]
     pub(crate) fn push(&self, record: usize, to: &mut Vec<u8>) {

@@ -62,6 +62,11 @@ pub(crate) enum Class {
 impl Class {
     /// Every class, outwards from the numbers.
     pub(crate) const ALL: [Self; 3] = [Self::Nan, Self::Empty, Self::Invalid];
+
+    /// The one of this number, if there is one.
+    pub(crate) fn of(number: usize) -> Option<Self> {
+        Self::ALL.get(number).copied()
+    }
 }
 
 #[cfg(test)]

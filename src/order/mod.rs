@@ -28,6 +28,8 @@ pub struct KeyOrder {
     pub leading: bool,
     /// What fields are read as.
     pub reading: Reading,
+    /// Whether small letters of ASCII count as capital ones, in what is found to be text.
+    pub nocase: bool,
 }
 
 /// What a field, or a token of text, is read as.
@@ -38,10 +40,46 @@ pub enum Reading {
     Numbers,
     /// Numbers or times, as they come, if no type is requested: never both.
     NumbersOrTimes,
+    /// Numbers, times or text, as they come: text where a field is a word. Numbers beside words are
+    /// an error.
+    Any,
     /// Sizes: numbers with units.
     Sizes,
     /// Times alone.
     Times,
+    /// Text, in this form.
+    Text(TextForm),
+}
+
+/// How texts are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextForm {
+    /// What of them is compared.
+    pub order: TextOrder,
+    /// Whether small letters of ASCII count as capital ones.
+    pub nocase: bool,
+}
+
+/// What of a text is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextOrder {
+    /// Its bytes, which for UTF-8 is the order of code points.
+    #[default]
+    Bytes,
+}
+
+impl Reading {
+    /// Whether numbers and times are told apart as they come.
+    #[cfg(feature = "files")]
+    pub(crate) fn finds_times(self) -> bool {
+        matches!(self, Self::NumbersOrTimes | Self::Any)
+    }
+
+    /// The form of text, where that is known before any field is read.
+    #[cfg(feature = "files")]
+    pub(crate) fn text(self) -> Option<TextForm> {
+        if let Self::Text(form) = self { Some(form) } else { None }
+    }
 }
 
 /// Where nulls of a class go.
@@ -79,6 +117,7 @@ impl KeyOrder {
         invalid: Invalid::Error,
         leading: false,
         reading: Reading::Numbers,
+        nocase: false,
     };
 
     /// The bijection that makes keys of this order from elements of this type.

@@ -192,7 +192,7 @@ trait Remote: Send {
 }
 
 impl Ordered<'_> {
-    fn in_memory(words: KeyBuf<'static>, repeated: usize, report: Report) -> Self {
+    pub(crate) fn in_memory(words: KeyBuf<'static>, repeated: usize, report: Report) -> Self {
         Self { count: words.len(), place: Place::Memory(words), repeated, report }
     }
 

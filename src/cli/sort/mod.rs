@@ -122,9 +122,7 @@ fn notes(args: &SortArgs, output: Option<&Path>, report: &Report, progress: &Pro
     if args.quiet {
         return;
     }
-    if let Some(header) = &report.doubtful_header {
-        progress.note(&format!("the header is '{header}', a number; --no-header sorts it too"));
-    }
+    report.doubts.iter().filter_map(options::doubt).for_each(|doubt| progress.note(&doubt));
     if report.counts.comments > 0 && options::replaces_input(&args.order, output) {
         let were = human::counted(report.counts.comments, "comment was", "comments were");
         progress.note(&format!("{were} left out; --comments keeps those at the top of a file"));

@@ -5,8 +5,8 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
-use gpusort::files::internal::{FirstLine, SortKey, Taken, stdout_is_open};
-use gpusort::files::{Input, Key, Options, Reading, Sort};
+use gpusort::files::internal::{FirstLine, Taken, stdout_is_open};
+use gpusort::files::{Doubt, Input, Key, Kind, Options, Sort};
 use gpusort::unstable::human;
 use gpusort::{Format, Method};
 
@@ -25,7 +25,10 @@ type Set = fn(Options) -> Options;
 
 /// The options of the library for these arguments.
 pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
-    let mut options = Options::new().nan(args.nan).as_lines(args.numeric_sort || args.general_numeric_sort);
+    let mut options = Options::new().nan(args.nan);
+    if args.numeric_sort || args.general_numeric_sort {
+        options = options.numeric();
+    }
     for file in &args.files {
         let is_stdin = file.as_os_str() == "-";
         options = options.input(if is_stdin { Input::Stdin } else { Input::from(file) });
@@ -33,32 +36,36 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
     if args.files.is_empty() {
         options = options.input(Input::Stdin);
     }
-    let keys: Vec<Key> = args.key.iter().map(|key| Key::parse(key)).collect();
-    check_keys(&keys, args)?;
-    let (mut delimiter, mut reading) = (args.delimiter, None);
+    let mut keys: Vec<Key> = args.key.iter().map(|key| Key::parse(key)).collect();
+    // Of lines without a key, all of a line is text.
+    if args.ignore_case && keys.is_empty() && args.from.is_none_or(|format| format == Format::Lines) {
+        keys.push(Key::number(0).kind(Kind::Text));
+    }
+    let (mut delimiter, mut kind) = (args.delimiter, None);
     match args.element {
         TypeArg::Auto => {}
         TypeArg::Separator(byte) => delimiter = delimiter.or(Some(byte)),
         TypeArg::Element(element) => options = options.element(element),
-        TypeArg::Reading(of_text) => reading = Some(of_text),
+        TypeArg::Kind(of_text) => kind = Some(of_text),
     }
-    if args.sizes || keys.iter().any(|key| key.of_sort().is_some_and(|key| key.sizes)) {
+    if args.sizes {
         ensure!(
-            !matches!(args.element, TypeArg::Element(_)) && reading != Some(Reading::Times),
+            !matches!(args.element, TypeArg::Element(_)) && kind.is_none_or(|kind| kind == Kind::Size),
             "-h reads sizes, and --type names something else"
         );
-        reading = Some(Reading::Sizes);
+        kind = Some(Kind::Size);
     }
     options = keys.into_iter().fold(options, Options::key);
     // Each only where it is given.
     options = args.from.into_iter().fold(options, Options::format);
-    options = reading.into_iter().fold(options, Options::reading);
+    options = kind.into_iter().fold(options, Options::kind);
     options = delimiter.into_iter().fold(options, Options::delimiter);
     options = args.empty.into_iter().fold(options, Options::empty);
     options = args.invalid.into_iter().fold(options, Options::invalid);
     let header = (args.header || args.no_header).then_some(args.header);
     options = header.into_iter().fold(options, Options::header);
-    let flags: [(bool, Set); 5] = [
+    let flags: [(bool, Set); 6] = [
+        (args.ignore_case, Options::ignore_case),
         (args.reverse, Options::descending),
         (args.leading, Options::leading),
         (args.comments, Options::comments),
@@ -102,6 +109,7 @@ fn says_lines(args: &OrderArgs) -> &'static str {
         (args.sizes, "-h"),
         (args.numeric_sort, "-n"),
         (args.general_numeric_sort, "-g"),
+        (args.ignore_case, "--ignore-case"),
         (args.delimiter.is_some(), "--delimiter"),
         (args.empty.is_some(), "--empty"),
         (args.invalid.is_some(), "--invalid"),
@@ -117,6 +125,7 @@ pub(super) fn why(taken: Taken, args: &OrderArgs) -> String {
         Taken::Output => "text, as the output is binary".to_owned(),
         Taken::First(FirstLine::Missing) => "text, as there are no records".to_owned(),
         Taken::First(FirstLine::One) => "text, as the first line is one number".to_owned(),
+        Taken::First(FirstLine::Word) => "lines, as the first one begins with no number".to_owned(),
         Taken::First(FirstLine::Several) => "lines, as the first one has several fields".to_owned(),
         _ => "numbers, as standard input is one line of them".to_owned(),
     }
@@ -126,6 +135,23 @@ pub(super) fn why(taken: Taken, args: &OrderArgs) -> String {
 pub(in crate::cli) fn note(taken: Option<Taken>) -> Option<&'static str> {
     (taken == Some(Taken::First(FirstLine::Numbers)))
         .then_some("standard input is one line of numbers, which are sorted; --from lines keeps the line")
+}
+
+/// What is to be noted about what may not be meant.
+pub(super) fn doubt(doubt: &Doubt) -> Option<String> {
+    Some(match doubt {
+        Doubt::Header(header) => format!("the header is '{header}', a number; --no-header sorts it too"),
+        Doubt::Comments => {
+            "lines that begin with # are sorted, too; --comments keeps those at the top there".to_owned()
+        }
+        Doubt::Commas => {
+            "lines with commas are sorted up to the first blank; --from csv reads tables".to_owned()
+        }
+        Doubt::Numbers(key) => {
+            format!("the numbers of key {key} are ordered as text; {key},{key}n orders them as numbers")
+        }
+        _ => return None,
+    })
 }
 
 /// Where the timing goes, beside data of this format there or in a file.
@@ -208,21 +234,4 @@ fn of_bytes(name: &[u8]) -> Option<PathBuf> {
 #[cfg(not(unix))]
 fn of_bytes(name: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(name).ok().map(PathBuf::from)
-}
-
-/// Checks that keys of `sort` mean the same here: one that is not numeric beside others that are is
-/// about text there.
-fn check_keys(keys: &[Key], args: &OrderArgs) -> anyhow::Result<()> {
-    let keys = || keys.iter().filter_map(|key| Some((key.said(), key.of_sort()?)));
-    let are_numeric = args.numeric_sort || args.general_numeric_sort || args.sizes;
-    // Global letters do not count for a key that has its own.
-    let is_numeric = |key: &SortKey| key.numeric || key.sizes || are_numeric && !key.has_own;
-    if (are_numeric || keys().any(|(_, key)| is_numeric(&key)))
-        && let Some((key, _)) = keys().find(|(_, key)| !is_numeric(key))
-    {
-        bail!(
-            "--key {key}: beside a key with n, `sort` orders by its text; {key}n orders by its number, as here"
-        );
-    }
-    Ok(())
 }

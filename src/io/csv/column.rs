@@ -1,16 +1,53 @@
 //! Makes keys of the fields of a column as they are read.
 
-use gpusort_planner::key::ElementType;
+use std::borrow::Cow;
+use std::ops::Range;
 
+use super::dialect::Fields;
+use super::header::Found;
 use crate::io::counts::Counts;
 use crate::io::infer::{Inference, Number, Refused, limits};
 use crate::io::keys::{self, MINUS_ZERO};
-use crate::io::number::{Tokens, float, has_fraction};
-use crate::order::KeyOrder;
+use crate::io::number::{Tokens, float, has_fraction, spelled};
+use crate::io::texts::TextColumn;
+use crate::order::{Class, KeyOrder, Nulls, Reading};
+
+/// A field of a row.
+pub(super) struct Field<'a> {
+    /// All bytes, and where rows are counted from.
+    pub(super) bytes: &'a [u8],
+    pub(super) start: usize,
+    pub(super) place: Range<usize>,
+    pub(super) fields: Fields,
+    /// The line that it is of, if that is a comment, which is no number.
+    pub(super) comment: Option<Range<usize>>,
+    /// Where its row begins.
+    pub(super) row: usize,
+}
+
+impl Field<'_> {
+    /// What is to be a number, without quotes and the blanks around it.
+    #[inline]
+    pub(super) fn value(&self) -> Cow<'_, [u8]> {
+        let place = self.comment.as_ref().unwrap_or(&self.place).clone();
+        self.fields.value(&self.bytes[place])
+    }
+}
+
+/// Why a field is not added.
+pub(super) enum NotAdded {
+    Refused(Refused),
+    /// It is a word, and those before it were read as numbers.
+    IsText,
+    /// There is no room for such a long text.
+    TooLong,
+}
 
 /// The keys of a column, in the order of its rows.
 pub(super) struct Column {
     words: keys::Column,
+    /// Blanks before texts do not count.
+    skips_blanks: bool,
     rules: KeyOrder,
     /// Rows with an integer −0, which differs from 0 among floats.
     minus_zeros: Vec<u32>,
@@ -21,14 +58,23 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// A column of the requested type without fields yet; `rules` has its direction.
-    pub(super) fn new(asked: Option<ElementType>, rules: KeyOrder, rows: usize) -> Self {
+    /// A column for this key without fields yet; `is_text` if it is known to be that.
+    pub(super) fn new(key: &Found, is_text: bool, rows: usize) -> Self {
+        let mut inference = Inference::new(key.element, key.order);
+        if is_text {
+            inference.expect_text();
+        }
+        let order = inference.order();
         Self {
-            words: keys::Column::with_capacity(rows),
-            rules,
+            words: match order.reading {
+                Reading::Text(_) => keys::Column::Texts(TextColumn::new(order)),
+                _ => keys::Column::with_capacity(rows),
+            },
+            skips_blanks: key.is_of_sort,
+            rules: key.order,
             minus_zeros: Vec::new(),
             nulls: Counts::default(),
-            inference: Inference::new(asked, rules),
+            inference,
         }
     }
 
@@ -37,17 +83,82 @@ impl Column {
         self.words.len()
     }
 
+    /// Whether it was read as text.
+    pub(super) fn is_of_texts(&self) -> bool {
+        self.words.texts().is_some()
+    }
+
     /// The first row with an integer −0.
     pub(super) fn minus_zero(&self) -> Option<usize> {
         self.minus_zeros.first().map(|&row| row as usize)
     }
 
-    /// Adds the field of the row at offset `place`, without quotes and surrounding blanks.
+    /// Adds a field.
     #[inline]
-    pub(super) fn push(&mut self, field: &[u8], place: usize) -> Result<(), Refused> {
-        let number = self.inference.read(field, || place)?;
-        self.push_number(number);
+    pub(super) fn push(&mut self, field: &Field) -> Result<(), NotAdded> {
+        if self.is_of_texts() {
+            return self.push_text(field);
+        }
+        match self.inference.read(&field.value(), || field.row) {
+            Ok(number) => self.push_number(number),
+            Err(Refused::NoSuch(Reading::Any)) => {
+                if !self.inference.has_others_than_words() {
+                    return Err(NotAdded::IsText);
+                }
+                // Both in one column are an error, which is found where all is known.
+                self.inference.push_word(|| field.row);
+                self.words.push(keys::of_float(0.0, false));
+            }
+            Err(refused) => return Err(NotAdded::Refused(refused)),
+        }
         Ok(())
+    }
+
+    /// Adds a field of text.
+    fn push_text(&mut self, field: &Field) -> Result<(), NotAdded> {
+        if self.rules.reading == Reading::Any {
+            self.look_for_number(field);
+        }
+        let keys::Column::Texts(texts) = &mut self.words else { return Ok(()) };
+        let text = field.fields.text(field.bytes, field.place.clone());
+        let begin = |text: &[u8]| if self.skips_blanks { text.len() - trimmed_start(text).len() } else { 0 };
+        let added = match text {
+            Ok(text) => {
+                let text = text.start + begin(&field.bytes[text.clone()])..text.end;
+                if text.is_empty() {
+                    Ok(false)
+                } else {
+                    let [from, to] = [text.start, text.end].map(|place| place - field.start);
+                    texts.push(&field.bytes[field.start..], from, to).map(|()| true)
+                }
+            }
+            Err(text) => texts.push_own(&text[begin(&text)..]).map(|()| true),
+        };
+        if added.map_err(|_| NotAdded::TooLong)? {
+            return Ok(());
+        }
+        if texts.order().empty == Nulls::Error {
+            return Err(NotAdded::Refused(Refused::Class(Class::Empty)));
+        }
+        self.nulls.add(Class::Empty);
+        texts.push_null(Class::Empty);
+        Ok(())
+    }
+
+    /// Notes what the field of a text is, which may be a number.
+    fn look_for_number(&mut self, field: &Field) {
+        let value = field.value();
+        match value.first() {
+            Some(b'0'..=b'9' | b'+' | b'-' | b'.') if field.comment.is_none() => {
+                if self.inference.read(&value, || field.row).is_err() {
+                    self.inference.push_word(|| field.row);
+                }
+            }
+            // Not all that begin so are numbers, but few.
+            Some(b'i' | b'I' | b'n' | b'N') if spelled(&value).is_some() => {}
+            None => {}
+            _ => self.inference.push_word(|| field.row),
+        }
     }
 
     /// Adds a number or a null that was read.
@@ -139,11 +250,16 @@ impl Column {
 
     /// The keys, if there are `decimals` in the column; `None` if nobody knows yet.
     pub(super) fn keys(mut self, decimals: Option<bool>) -> keys::Column {
-        let minus_zero = decimals
-            .map_or(MINUS_ZERO, |decimals| keys::minus_zero(decimals, self.rules.descending, self.rules));
+        let minus_zero = decimals.map_or(MINUS_ZERO, |decimals| keys::minus_zero(decimals, self.rules));
         for row in self.minus_zeros {
             self.words.set(row as usize, minus_zero);
         }
         self.words
     }
+}
+
+/// The text without blanks before it.
+fn trimmed_start(text: &[u8]) -> &[u8] {
+    let blanks = text.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();
+    &text[blanks..]
 }

@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::memchr;
+use memchr::{memchr, memchr3};
 
 use crate::io::source::LineEnd;
 use crate::io::time;
@@ -43,6 +43,8 @@ pub enum Fields {
     /// In lines, spaces and tabs, of which those before the first field do not count. A date, one
     /// blank and a time of day are one field. Where NUL ends lines, line feeds are blanks, too.
     Blanks(LineEnd),
+    /// The same with a date and a time of day as two, as `sort` has them.
+    Words(LineEnd),
     /// In text, which has a record for each token, and comments.
     Tokens,
 }
@@ -77,7 +79,7 @@ impl Fields {
     pub(crate) fn line_end(self) -> LineEnd {
         match self {
             Self::Quoted(_) | Self::Tokens => LineEnd::Lf,
-            Self::Split(_, end) | Self::Blanks(end) => end,
+            Self::Split(_, end) | Self::Blanks(end) | Self::Words(end) => end,
         }
     }
 
@@ -87,7 +89,7 @@ impl Fields {
     pub(in crate::io) fn comment(self, bytes: &[u8], start: usize) -> Option<Range<usize>> {
         // Where it separates fields, it is no comment.
         let has_comments = match self {
-            Self::Blanks(_) => true,
+            Self::Blanks(_) | Self::Words(_) => true,
             Self::Split(byte, _) => byte != b'#',
             Self::Quoted(_) | Self::Tokens => false,
         };
@@ -97,6 +99,41 @@ impl Fields {
         let line = &bytes[start..start + memchr(self.line_end().byte(), &bytes[start..])?];
         let is_crlf = self.line_end() == LineEnd::Lf && line.ends_with(b"\r");
         Some(start..start + line.len() - usize::from(is_crlf))
+    }
+
+    /// Whether `sort` has other fields.
+    pub(super) fn differ_in_sort(self) -> bool {
+        matches!(self, Self::Blanks(_))
+    }
+
+    /// Lines with the same ends, in which quotes mean nothing.
+    pub(super) fn of_lines(self) -> Self {
+        Self::Words(self.line_end())
+    }
+
+    /// Where the line ends that begins here, before what ends it, if the next begins there.
+    #[inline]
+    pub(super) fn end_of_line(self, bytes: &[u8], start: usize, next: usize) -> usize {
+        let end = next - 1;
+        let is_crlf = self.line_end() == LineEnd::Lf && end > start && bytes[end - 1] == b'\r';
+        end - usize::from(is_crlf)
+    }
+
+    /// The same fields as `sort` has them.
+    pub(super) fn of_sort(self) -> Self {
+        if let Self::Blanks(end) = self { Self::Words(end) } else { self }
+    }
+
+    /// The text of a field, without its quotes, and where it is if it is there as it counts.
+    #[inline]
+    pub(in crate::io) fn text(self, bytes: &[u8], field: Range<usize>) -> Result<Range<usize>, Vec<u8>> {
+        if bytes.get(field.start) != Some(&QUOTE) || field.is_empty() || self.are_of_lines() {
+            return Ok(field);
+        }
+        match unquoted(&bytes[field.clone()]) {
+            Cow::Borrowed(text) => Ok(field.start + 1..field.start + 1 + text.len()),
+            Cow::Owned(text) => Err(text),
+        }
     }
 
     /// The content of a field, without its quotes and the blanks around it.
@@ -129,13 +166,20 @@ impl Fields {
         let bytes = &bytes[..line.end];
         for number in 0..most {
             let (begin, end) = match self {
-                Self::Blanks(line_end) => {
+                Self::Blanks(line_end) | Self::Words(line_end) => {
                     let is_blank =
                         |byte| byte == b' ' || byte == b'\t' || byte == b'\n' && line_end == LineEnd::Nul;
                     let end_of_word = |start| {
+                        /// Most words are shorter than what a search in vectors is worth.
+                        const SHORT: usize = 8;
                         let mut at = start;
                         while bytes.get(at).is_some_and(|&byte| !is_blank(byte)) {
                             at += 1;
+                            if at == start + SHORT {
+                                let other = if line_end == LineEnd::Nul { b'\n' } else { b' ' };
+                                let rest = memchr3(b' ', b'\t', other, &bytes[at..]);
+                                return rest.map_or(bytes.len(), |length| at + length);
+                            }
                         }
                         at
                     };
@@ -146,7 +190,8 @@ impl Fields {
                     if end == at {
                         return number;
                     }
-                    if end - at == time::DATE
+                    if matches!(self, Self::Blanks(_))
+                        && end - at == time::DATE
                         && time::is_date(&bytes[at..end])
                         && bytes.get(end).is_some_and(|&byte| byte != b'\n')
                     {
@@ -168,7 +213,7 @@ impl Fields {
             };
             field(number, begin..end);
             // After the separator, or beyond the end where there is none.
-            at = end + usize::from(!matches!(self, Self::Blanks(_)));
+            at = end + usize::from(!matches!(self, Self::Blanks(_) | Self::Words(_)));
         }
         most
     }
@@ -221,6 +266,8 @@ mod tests {
 
     #[test]
     fn words_between_blanks() {
+        let words = fields(Fields::Words(LineEnd::Lf), " a 2026-11-21 10:00 b", 9);
+        assert_eq!(words, ["a", "2026-11-21", "10:00", "b"]);
         for (line, expected) in [
             ("", &[][..]),
             (" \t ", &[]),

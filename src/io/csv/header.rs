@@ -1,5 +1,7 @@
 //! Column names and their lookup.
 
+use gpusort_planner::key::ElementType;
+
 use super::dialect::{Dialect, Fields, unquoted};
 use super::key::{ColumnRef, Key, KeyMeaning, KeySpec};
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr};
@@ -8,26 +10,27 @@ use crate::human::quoted;
 use crate::io::source::LineEnd;
 use crate::order::{KeyOrder, Reading};
 
-/// A column found by name or number.
+/// A key whose column was found by name or number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::io) struct Found {
-    /// From 0.
-    pub(in crate::io) index: usize,
+    /// From 0; `None` is the whole line.
+    pub(in crate::io) column: Option<usize>,
     /// Its name or number.
     pub(in crate::io) name: String,
-    pub(in crate::io) descending: bool,
+    pub(in crate::io) order: KeyOrder,
+    /// The requested type of its numbers.
+    pub(in crate::io) element: Option<ElementType>,
+    /// Whether it has fields as `sort -b` has them: without blanks before them, and a date and a
+    /// time of day are two.
+    pub(in crate::io) is_of_sort: bool,
+    /// Whether it or the command has a letter that says what it is.
+    pub(in crate::io) has_letters: bool,
 }
 
 impl Found {
     /// The form in messages.
     pub(in crate::io) fn shown(&self) -> String {
         quoted(&self.name)
-    }
-
-    /// Which of these keys each column is, up to the last key column.
-    pub(in crate::io) fn by_column(keys: &[Self]) -> Vec<Option<usize>> {
-        let last = keys.iter().map(|key| key.index + 1).max().unwrap_or(0);
-        (0..last).map(|column| keys.iter().position(|key| key.index == column)).collect()
     }
 }
 
@@ -125,19 +128,26 @@ impl Header {
         };
         let mut found: Vec<Found> = Vec::with_capacity(keys.len());
         for key in keys {
-            let column = self.find_one(key, by.order.descending, table)?;
+            let column = self.find_one(key, by, table)?;
             // A repeated column would compare what is equal already.
-            if found.iter().all(|other| other.index != column.index) {
+            let same = |other: &Found| (other.column, other.is_of_sort) == (column.column, column.is_of_sort);
+            if !found.iter().any(|other| same(other) && other.order.reading == column.order.reading) {
                 found.push(column);
             }
         }
         Ok(found)
     }
 
-    fn find_one(&self, key: &Key, descending: bool, table: &str) -> Result<Found, Error> {
+    fn find_one(&self, key: &Key, by: &KeySpec, table: &str) -> Result<Found, Error> {
         let named = &key.said[..];
-        for KeyMeaning { column, descending: own } in &key.readings {
-            let (descending, name) = (own.unwrap_or(descending), || quoted(named));
+        for KeyMeaning { column, said } in &key.readings {
+            let found = |column, name| {
+                let order = said.order(by);
+                let is_number = matches!(order.reading, Reading::Numbers | Reading::NumbersOrTimes);
+                let element = by.element.filter(|_| is_number);
+                let (is_of_sort, has_letters) = (said.of_sort.is_some(), said.has_letters(by));
+                Found { column, name, order, element, is_of_sort, has_letters }
+            };
             match column {
                 ColumnRef::Name(name) => {
                     let all = self.names().enumerate();
@@ -149,23 +159,21 @@ impl Header {
                                 format!("columns {} and {} are both called '{}'", both.0, both.1, both.2);
                             return Err(Error::input(table, problem).hinting(Hint::ColumnNumber));
                         }
-                        (Some(index), None) => return Ok(Found { index, name: name.clone(), descending }),
+                        (Some(index), None) => return Ok(found(Some(index), name.clone())),
                         (None, _) => {}
                     }
                 }
+                ColumnRef::Number(0) => return Ok(found(None, "the whole line".to_owned())),
                 ColumnRef::Number(number) => {
-                    if let Some(index) = number.checked_sub(1).filter(|&index| index < self.columns) {
+                    let index = number - 1;
+                    if index < self.columns {
                         let name = self.names.as_ref().and_then(|names| names.get(index));
                         let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
-                        return Ok(Found {
-                            index,
-                            name: name.unwrap_or_else(|| number.to_string()),
-                            descending,
-                        });
+                        return Ok(found(Some(index), name.unwrap_or_else(|| number.to_string())));
                     }
                 }
                 ColumnRef::Refused(problem) => {
-                    return Err(Error::input(table, format!("key '{}': {problem}", name())));
+                    return Err(Error::input(table, format!("key '{}': {problem}", quoted(named))));
                 }
             }
         }
@@ -274,15 +282,13 @@ fn direction(word: &str) -> Option<&'static str> {
 impl Dialect {
     /// The order of the number that is the only field of a line, where lines may be sorted by that.
     pub(crate) fn first_number(self, by: &KeySpec) -> Option<KeyOrder> {
-        let is_number =
-            matches!(by.order.reading, Reading::Numbers | Reading::NumbersOrTimes) && !by.order.leading;
-        if !is_number || self.header || self.comments || self.fields != Fields::Blanks(LineEnd::Lf) {
+        if self.header || self.comments || self.fields != Fields::Blanks(LineEnd::Lf) {
             return None;
         }
-        match &Header::of_lines().find(by, "").ok()?[..] {
-            [key] if key.index == 0 => Some(KeyOrder { descending: key.descending, ..by.order }),
-            _ => None,
-        }
+        let found = Header::of_lines().find(by, "").ok()?;
+        let [Found { column: Some(0), order, .. }] = found[..] else { return None };
+        let is_number = order.reading == Reading::Numbers || order.reading.finds_times();
+        (is_number && !order.leading).then_some(order)
     }
 }
 
@@ -296,10 +302,10 @@ mod tests {
         let dialect = Dialect { fields: Fields::Quoted(b','), header: true, comments: false };
         let (_, header) = Header::read(header.as_bytes(), 0, header.len(), dialect).unwrap();
         let keys = vec![Key::parse(key), Key::parse(key)];
-        let by = KeySpec { keys, element: None, order: KeyOrder::ASCENDING };
+        let by = KeySpec { keys, element: None, order: KeyOrder::ASCENDING, places_empty: false };
         let found = header.find(&by, "t.csv")?;
         assert_eq!(found.len(), 1, "the second time is of no use");
-        Ok((found[0].index, found[0].descending))
+        Ok((found[0].column.unwrap(), found[0].order.descending))
     }
 
     #[test]

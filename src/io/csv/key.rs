@@ -1,10 +1,12 @@
-//! Keys as users name them: a column and a direction.
+//! Keys as users name them: a column, a kind and a direction.
 //!
 //! ```text
-//! price        the column of that name
-//! price:r      ... of that name; if there is none, of the name price, descending
-//! 2:r          ... if there is none, either, the second, descending
-//! 2,2nr        a key of sort: the second, descending
+//! price          the column of that name
+//! price:text:r   ... of that name; if there is none, of the name price:text, descending; then
+//!                the column price as text, descending
+//! 2:r            ... if there is none of these, the second, descending
+//! 0              the whole line
+//! 2,2nr          a key of sort: the second, descending
 //! ```
 
 use std::convert::Infallible;
@@ -12,15 +14,45 @@ use std::str::FromStr;
 
 use gpusort_planner::key::ElementType;
 
-use crate::order::KeyOrder;
+use crate::order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};
 
-/// A key of tables and lines: a column, and a direction if it has one of its own.
+/// What the fields of a key are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Numbers.
+    Number,
+    /// Times.
+    Time,
+    /// Sizes: numbers with units.
+    Size,
+    /// Text, by its bytes.
+    Text,
+}
+
+impl Kind {
+    /// All of them, by their names.
+    pub const ALL: [(&'static str, Self); 4] =
+        [("number", Self::Number), ("time", Self::Time), ("size", Self::Size), ("text", Self::Text)];
+
+    /// What the fields are read as.
+    pub(crate) fn reading(self, nocase: bool) -> Reading {
+        match self {
+            Self::Number => Reading::Numbers,
+            Self::Time => Reading::Times,
+            Self::Size => Reading::Sizes,
+            Self::Text => Reading::Text(TextForm { order: TextOrder::Bytes, nocase }),
+        }
+    }
+}
+
+/// A key of tables and lines: a column, and what is said of it.
 ///
 /// ```
 /// # #[cfg(feature = "files")] {
-/// use gpusort::files::Key;
+/// use gpusort::files::{Key, Kind};
 ///
-/// let keys = [Key::column("price").descending(), Key::number(2)];
+/// let keys = [Key::column("name").kind(Kind::Text), Key::column("price").descending(), Key::number(2)];
 /// assert_eq!("price:r".parse(), Ok::<_, std::convert::Infallible>(Key::parse("price:r")));
 /// # }
 /// ```
@@ -30,31 +62,89 @@ pub struct Key {
     pub(super) said: String,
     /// What it may be, of which the first counts that a table has.
     pub(super) readings: Vec<KeyMeaning>,
-    /// What it is as a key of `sort`.
-    of_sort: Option<SortKey>,
 }
 
 /// What a key may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeyMeaning {
     pub(super) column: ColumnRef,
+    pub(super) said: Modifiers,
+}
+
+/// What is said of a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Modifiers {
     /// Its own direction.
     pub(super) descending: Option<bool>,
+    kind: Option<Kind>,
+    nocase: bool,
+    /// What it is as a key of `sort`.
+    pub(super) of_sort: Option<SortKey>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ColumnRef {
     Name(String),
-    /// From 1.
+    /// From 1; 0 is the whole line.
     Number(usize),
     /// None, for this reason.
     Refused(String),
 }
 
+impl Modifiers {
+    /// Adds one, by its name, to those after it.
+    fn with(mut self, name: &str) -> Option<Self> {
+        match name {
+            "r" => self.descending = self.descending.or(Some(true)),
+            "a" => self.descending = self.descending.or(Some(false)),
+            "nocase" => self.nocase = true,
+            name => {
+                let (_, kind) = Kind::ALL.into_iter().find(|(other, _)| *other == name)?;
+                self.kind = self.kind.or(Some(kind));
+            }
+        }
+        Some(self)
+    }
+
+    /// Whether it is said what it is.
+    pub(super) fn has_letters(self, by: &KeySpec) -> bool {
+        let has_own = self.of_sort.is_some_and(|key| key.has_own);
+        has_own || self.nocase || self.kind.is_some() || by.order.reading != Reading::Any || by.order.nocase
+    }
+
+    /// The order of a key of which this is said, beside what is said of all.
+    pub(super) fn order(self, by: &KeySpec) -> KeyOrder {
+        let of_sort = self.of_sort.unwrap_or_default();
+        let own = of_sort.has_own.then_some(of_sort.reversed);
+        let descending = self.descending.or(own).unwrap_or(by.order.descending);
+        let nocase = self.nocase || of_sort.nocase || by.order.nocase && !of_sort.has_own;
+        let text = Reading::Text(TextForm { order: TextOrder::Bytes, nocase });
+        let reading = match (self.kind, self.of_sort) {
+            (Some(kind), _) => kind.reading(nocase),
+            (None, _) if self.nocase => text,
+            (None, Some(SortKey { numeric: true, .. })) => Reading::Numbers,
+            (None, Some(SortKey { sizes: true, .. })) => Reading::Sizes,
+            (None, Some(SortKey { has_own: true, .. })) => text,
+            // A global letter says what it is, if there is one.
+            (None, Some(_)) if by.order.reading == Reading::Any => text,
+            (None, _) => by.order.reading,
+        };
+        let is_text = matches!(reading, Reading::Text(_));
+        // For `sort` nothing is the least text.
+        let is_least = is_text && self.of_sort.is_some() && !by.places_empty;
+        let empty = match is_least {
+            true if descending => Nulls::Last,
+            true => Nulls::First,
+            false => by.order.empty,
+        };
+        KeyOrder { descending, reading, empty, leading: by.order.leading && !is_text, ..by.order }
+    }
+}
+
 impl Key {
     fn new(said: String, columns: impl IntoIterator<Item = ColumnRef>) -> Self {
-        let reading = |column| KeyMeaning { column, descending: None };
-        Self { said, readings: columns.into_iter().map(reading).collect(), of_sort: None }
+        let reading = |column| KeyMeaning { column, said: Modifiers::default() };
+        Self { said, readings: columns.into_iter().map(reading).collect() }
     }
 
     /// The column of this name; without such a name, if it is a number, the column of that number,
@@ -65,7 +155,7 @@ impl Key {
         Self::new(name.clone(), [ColumnRef::Name(name)].into_iter().chain(number))
     }
 
-    /// The column of this number, or the field of lines, counted from 1.
+    /// The column of this number, or the field of lines, counted from 1; 0 is the whole line.
     pub fn number(number: usize) -> Self {
         Self::new(number.to_string(), [ColumnRef::Number(number)])
     }
@@ -73,54 +163,56 @@ impl Key {
     /// The same with the largest first, whatever the direction of the other keys.
     #[must_use]
     pub fn descending(self) -> Self {
-        self.directed(true)
+        self.said(|said| said.descending = Some(true))
     }
 
     /// The same with the smallest first, whatever the direction of the other keys.
     #[must_use]
     pub fn ascending(self) -> Self {
-        self.directed(false)
+        self.said(|said| said.descending = Some(false))
     }
 
-    fn directed(mut self, descending: bool) -> Self {
-        self.readings.iter_mut().for_each(|reading| reading.descending = Some(descending));
+    /// The same with fields of this kind. Without it they are what they look like: numbers, times,
+    /// or text.
+    #[must_use]
+    pub fn kind(self, kind: Kind) -> Self {
+        self.said(|said| said.kind = Some(kind))
+    }
+
+    /// The same as text of which small letters of ASCII count as capital ones.
+    #[must_use]
+    pub fn ignore_case(self) -> Self {
+        self.said(|said| said.nocase = true)
+    }
+
+    fn said(mut self, say: impl Fn(&mut Modifiers)) -> Self {
+        self.readings.iter_mut().for_each(|reading| say(&mut reading.said));
         self
     }
 
     /// The key that `gpusort sort -k` understands by this: all of it is a column's name; else what
-    /// is before `:r` or `:a`, which say the direction; else it is a number, and then a key of
+    /// is before `:r` and other modifiers, as few as it takes; else it is a number, or a key of
     /// `sort`, such as `2,2nr`.
     pub fn parse(said: &str) -> Self {
-        let directed = |suffix: &str, descending| Some((said.strip_suffix(suffix)?, Some(descending)));
-        let whole = Some((said, None));
-        let directions = [whole, directed(":r", true), directed(":a", false)].into_iter().flatten();
-        let names =
-            directions.clone().map(|(name, descending)| (ColumnRef::Name(name.to_owned()), descending));
-        let numbers = directions
-            .filter_map(|(name, descending)| Some((ColumnRef::Number(name.parse().ok()?), descending)));
-        let parsed = SortKey::parse(said);
-        let of_sort = parsed.as_ref().map(|parsed| match parsed {
-            Ok(key) => (ColumnRef::Number(key.field), key.has_own.then_some(key.reversed)),
-            Err(problem) => (ColumnRef::Refused(problem.clone()), None),
+        let mut parts = vec![(said, Modifiers::default())];
+        while let Some((rest, modifiers)) = parts.last()
+            && let Some((rest, name)) = rest.rsplit_once(':')
+            && let Some(modifiers) = modifiers.with(name)
+        {
+            parts.push((rest, modifiers));
+        }
+        let names = parts.iter().map(|&(rest, said)| (ColumnRef::Name(rest.to_owned()), said));
+        let numbers = parts.iter().filter_map(|&(rest, said)| {
+            if let Ok(number) = rest.parse() {
+                return Some((ColumnRef::Number(number), said));
+            }
+            Some(match SortKey::parse(rest)? {
+                Ok(key) => (ColumnRef::Number(key.field), Modifiers { of_sort: Some(key), ..said }),
+                Err(problem) => (ColumnRef::Refused(problem), said),
+            })
         });
-        let reading = |(column, descending)| KeyMeaning { column, descending };
-        // What sort refuses is refused, if it is not a name.
-        let is_refused = matches!(parsed, Some(Err(_)));
-        let (before, after) = if is_refused { (of_sort, None) } else { (None, of_sort) };
-        let readings = names.chain(before).chain(numbers).chain(after).map(reading).collect();
-        Self { said: said.to_owned(), readings, of_sort: parsed.and_then(Result::ok) }
-    }
-
-    /// What it is as a key of `sort`.
-    #[doc(hidden)]
-    pub fn of_sort(&self) -> Option<SortKey> {
-        self.of_sort
-    }
-
-    /// As it was said.
-    #[doc(hidden)]
-    pub fn said(&self) -> &str {
-        &self.said
+        let readings = names.chain(numbers).map(|(column, said)| KeyMeaning { column, said }).collect();
+        Self { said: said.to_owned(), readings }
     }
 
     /// Whether it says that it is this column.
@@ -144,20 +236,22 @@ impl From<&str> for Key {
     }
 }
 
-/// A key of `sort`: `2,2n`, `2nr`, `3n,3`. What orders by the number at the beginning of a field
-/// means the same here. The rest is refused with what to write.
+/// A key of `sort` that has a comma or a letter: `2,2`, `2,2n`, `3n`. What is a number, a size or a
+/// field as a whole means the same here. The rest is refused with what to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SortKey {
+pub(super) struct SortKey {
     /// The number of the field where it begins, from 1.
-    pub field: usize,
+    pub(super) field: usize,
     /// Whether it orders by numbers: `n` or `g`.
-    pub numeric: bool,
+    numeric: bool,
     /// Whether it orders by sizes: `h`.
-    pub sizes: bool,
+    sizes: bool,
+    /// Whether small letters count as capital ones: `f`.
+    nocase: bool,
     /// Whether it is reversed.
-    pub reversed: bool,
+    reversed: bool,
     /// Whether it has any letter, and so the global ones do not count for it.
-    pub has_own: bool,
+    has_own: bool,
 }
 
 impl SortKey {
@@ -174,24 +268,39 @@ impl SortKey {
         if field == 0 {
             return None;
         }
-        if !matches!(character, None | Some(1)) {
-            problem.get_or_insert_with(|| {
-                format!("characters in a field are not counted here; {field} is the whole field")
-            });
-        }
-        if let Some(end) = end {
-            let (last, character) = key.position(end, &mut problem)?;
-            if !matches!(character, None | Some(0)) {
-                problem.get_or_insert_with(|| {
-                    format!("characters in a field are not counted here; {field} is the whole field")
-                });
-            }
-            if last < field {
-                problem
-                    .get_or_insert_with(|| format!("it ends before it begins; {field} is the whole field"));
-            }
-        }
+        let last = match end {
+            Some(end) => Some(key.position(end, &mut problem)?),
+            None => None,
+        };
         key.field = field;
+        let of_end = last.and_then(|(_, character)| character);
+        if !matches!(character, None | Some(1)) || !matches!(of_end, None | Some(0)) {
+            let said =
+                format!("characters in a field are not counted here; {field},{field} is the whole field");
+            problem.get_or_insert(said);
+        }
+        // A number begins where the key does, wherever that ends.
+        let is_number = key.numeric || key.sizes;
+        match last {
+            Some((last, _)) if last < field => {
+                let said = format!("it ends before it begins; {field},{field} is the whole field");
+                problem.get_or_insert(said);
+            }
+            Some((last, _)) if last > field && !is_number => {
+                let said =
+                    format!("a key is one field; -k {field},{field} -k {last},{last} are both of them");
+                problem.get_or_insert(said);
+            }
+            None if !is_number && key.has_own => {
+                let letters = begin.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+                let said = format!(
+                    "in `sort` it is all from field {field} to the end of the line; \
+                     {field},{field}{letters} is the field as text, {field}n{letters} its number"
+                );
+                problem.get_or_insert(said);
+            }
+            _ => {}
+        }
         Some(problem.map_or(Ok(key), Err))
     }
 
@@ -211,15 +320,16 @@ impl SortKey {
             match letter {
                 'n' | 'g' => self.numeric = true,
                 'h' => self.sizes = true,
+                'f' => self.nocase = true,
                 'r' => self.reversed = true,
                 'b' => {}
-                'd' | 'f' | 'i' | 'M' | 'R' | 'V' => {
-                    let said = || {
-                        format!(
-                            "{letter} is about text, and keys are numbers and times here; {field}n orders by numbers"
-                        )
+                'd' | 'i' | 'M' | 'R' | 'V' => {
+                    let what = match letter {
+                        'd' | 'i' => "all bytes of a text count here",
+                        'M' => "names of months alone have no order here",
+                        _ => "nothing is put in random order here",
                     };
-                    problem.get_or_insert_with(said);
+                    problem.get_or_insert_with(|| format!("{letter} is not supported: {what}"));
                 }
                 _ => return None,
             }
@@ -236,8 +346,10 @@ pub struct KeySpec {
     pub keys: Vec<Key>,
     /// The requested type.
     pub element: Option<ElementType>,
-    /// The order of every column without a direction of its own.
+    /// The order of every column, as far as its key says nothing else.
     pub order: KeyOrder,
+    /// Whether anybody said where empty fields go.
+    pub places_empty: bool,
 }
 
 #[cfg(test)]
@@ -245,11 +357,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_that_order_by_numbers() {
-        let n = SortKey { field: 2, numeric: true, has_own: true, ..SortKey::default() };
+    fn keys_of_sort() {
+        let plain = SortKey { field: 2, ..SortKey::default() };
+        let n = SortKey { numeric: true, has_own: true, ..plain };
         for (text, expected) in [
-            ("2", SortKey { field: 2, ..SortKey::default() }),
-            ("2,2", SortKey { field: 2, ..SortKey::default() }),
+            ("2", plain),
+            ("2,2", plain),
             ("2n", n),
             ("2,2n", n),
             ("2n,2", n),
@@ -258,6 +371,8 @@ mod tests {
             ("2nr", SortKey { reversed: true, ..n }),
             ("2rn,2", SortKey { reversed: true, ..n }),
             ("2h", SortKey { numeric: false, sizes: true, ..n }),
+            ("2,2r", SortKey { reversed: true, has_own: true, ..plain }),
+            ("2b,2fr", SortKey { nocase: true, reversed: true, has_own: true, ..plain }),
         ] {
             assert_eq!(SortKey::parse(text), Some(Ok(expected)), "{text}");
         }
@@ -266,11 +381,13 @@ mod tests {
     #[test]
     fn other_keys_are_refused_with_what_to_write() {
         for (text, said) in [
-            ("2.3n", "2 is the whole field"),
-            ("2,2.5", "2 is the whole field"),
-            ("3,2n", "3 is the whole field"),
-            ("2V", "V is about text"),
-            ("1,1f", "1n orders by numbers"),
+            ("2.3n", "2,2 is the whole field"),
+            ("2,2.5", "2,2 is the whole field"),
+            ("3,2n", "3,3 is the whole field"),
+            ("2,4", "-k 2,2 -k 4,4"),
+            ("2r", "2,2r is the field as text, 2nr its number"),
+            ("2,2M", "M is not supported"),
+            ("1,1d", "all bytes"),
         ] {
             let problem = SortKey::parse(text).unwrap().unwrap_err();
             assert!(problem.contains(said), "{text}: {problem}");

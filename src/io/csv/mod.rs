@@ -18,10 +18,10 @@ use std::sync::Arc;
 
 use gpusort_planner::key::ElementType;
 
-use self::column::Column;
+use self::column::{Column, Field, NotAdded};
 use self::dialect::trimmed;
 use self::rows::{for_each_field, line_end};
-use super::counts::Counts;
+use super::counts::{Counts, Doubt};
 use super::infer::{Inference, Refused, conflicting, is_valid};
 use super::keys::{self, Keys, KeysOfRuns};
 use super::number::{PerLine, Tokens, ends_line, is_space, several, token_at};
@@ -29,13 +29,14 @@ use super::packing::Numbers;
 use super::piece::{self, Bytes, Piece};
 use super::records::Records;
 use super::source::{Input, LineEnd, Spot, Text, piece_size};
-use crate::error::Error;
+use crate::error::{Error, Hint};
+use crate::human::quoted;
 use crate::order::{KeyOrder, Reading};
 use crate::parallel::map_parts;
 
 pub use self::dialect::{Dialect, Fields};
 pub(super) use self::header::{Found, Header};
-pub use self::key::{Key, KeySpec, SortKey};
+pub use self::key::{Key, KeySpec, Kind};
 use self::rows::UNCLOSED;
 pub(super) use self::rows::{end_of_first_row, end_of_rows, pieces};
 
@@ -129,6 +130,8 @@ pub(crate) struct Known {
     pub(crate) passed: u64,
     /// Whether another input comes first, whose comments and header are written.
     pub(super) is_later: bool,
+    /// Which columns of nothing but empty fields, nan and inf were taken for numbers.
+    taken_for_numbers: Vec<bool>,
 }
 
 impl Known {
@@ -144,27 +147,26 @@ impl Known {
         let Some(input) = inputs.iter().find(|input| input.size() != Some(0)) else { return };
         self.first.get_or_insert_with(|| (Header::of_lines(), input.name()));
         self.line_end = LineEnd::Lf.bytes();
-        if order.reading == Reading::NumbersOrTimes {
+        if order.reading.finds_times() {
             self.columns[0].note_number(|| Some((0, records.first_number(&input.name())?)));
         }
     }
 
     /// What is to be known of the keys in runs.
     pub(crate) fn keys_of_runs(&self, by: &KeySpec, numbers: Option<KeyOrder>) -> Result<KeysOfRuns, Error> {
-        let descending: Vec<bool> = match (&self.first, numbers) {
-            (_, Some(order)) => vec![order.descending],
-            (Some((header, place)), None) => {
-                header.find(by, place)?.iter().map(|key| key.descending).collect()
+        let orders: Vec<KeyOrder> = match (&self.first, numbers) {
+            // Of numbers alone nobody has asked what they are.
+            (_, Some(order)) if !self.columns.iter().any(Inference::is_text) => vec![order],
+            (Some((header, place)), _) => {
+                let keys = header.find(by, place)?.into_iter().zip(&self.columns);
+                keys.map(|(key, column)| KeyOrder { reading: column.order().reading, ..key.order }).collect()
             }
-            (None, None) => Vec::new(),
+            (None, _) => Vec::new(),
         };
-        let columns = descending.iter().zip(&self.columns);
-        let zero = |(&descending, column): (&bool, &Inference<_>)| {
-            keys::minus_zero(column.is_float(), descending, by.order)
-        };
-        let zeros = columns.map(zero).collect();
+        let columns = orders.iter().zip(&self.columns);
+        let zeros = columns.map(|(order, column)| keys::minus_zero(column.is_float(), *order)).collect();
         let floats = self.columns.iter().map(Inference::is_float).collect();
-        Ok(KeysOfRuns { descending, zeros, floats, rules: by.order })
+        Ok(KeysOfRuns { orders, zeros, floats })
     }
 
     /// The type of text, once all was read.
@@ -191,6 +193,32 @@ impl Known {
                 None => self.columns.push(column.clone()),
             }
             self.columns[number].settled().map_err(conflicting)?;
+        }
+        for key in (0..other.columns.len()).filter(|&key| other.is_taken_for_numbers(key)) {
+            self.take_for_numbers(key);
+        }
+        self.check_texts()
+    }
+
+    fn is_taken_for_numbers(&self, key: usize) -> bool {
+        self.taken_for_numbers.get(key).copied().unwrap_or(false)
+    }
+
+    fn take_for_numbers(&mut self, key: usize) {
+        let count = self.taken_for_numbers.len().max(key + 1);
+        self.taken_for_numbers.resize(count, false);
+        self.taken_for_numbers[key] = true;
+    }
+
+    /// Checks that no column is text that was taken for numbers.
+    fn check_texts(&self) -> Result<(), Error> {
+        for (key, column) in self.columns.iter().enumerate() {
+            let Some((_, word)) = column.word().filter(|_| self.is_taken_for_numbers(key)) else { continue };
+            let problem = format!(
+                "{} is a word, and other fields, which are empty, nan or inf, were taken for numbers",
+                quoted(&word.token)
+            );
+            return Err(Error::input(word.clone().place(), problem).hinting(Hint::Text));
         }
         Ok(())
     }
@@ -239,17 +267,27 @@ pub(in crate::io) struct Batch {
     /// What is wrong with the record after them.
     pub(in crate::io) wrong: Option<Error>,
     pub(in crate::io) counts: Counts,
-    /// The header of a key column, if it is a number and was not requested by name: possibly no
-    /// header.
-    pub(in crate::io) doubtful_header: Option<String>,
+    /// What may not be meant.
+    pub(in crate::io) doubts: Vec<Doubt>,
     /// What is known of the numbers of each key.
     pub(in crate::io) numbers: Vec<Numbers>,
 }
 
+/// What is known of the columns from what comes later, if anybody can say it.
+#[derive(Clone, Copy)]
+pub(in crate::io) struct Later<'a> {
+    /// Whether a key with an integer −0 has decimals. Without it that stays open, and conflicts
+    /// between types are found at the end.
+    pub(in crate::io) decimals: Option<&'a dyn Fn(usize) -> Result<bool, Error>>,
+    /// Whether a key that has had nothing but empty fields, nan and inf is text.
+    pub(in crate::io) texts: &'a dyn Fn(usize) -> Result<bool, Error>,
+    /// Whether nothing comes later.
+    pub(in crate::io) is_last: bool,
+}
+
 /// Reads a part of a text, of which something is known, up to the first record that is wrong, and
-/// adds to what is known. `decimals` says of a key with an integer −0 whether there are any;
-/// without it that stays open, and conflicts between types are found at the end. `piece` is how
-/// many bytes a core reads at once; `has_ranges` asks where numbers are.
+/// adds to what is known. `piece` is how many bytes a core reads at once; `has_ranges` asks where
+/// numbers are.
 ///
 /// # Errors
 ///
@@ -261,8 +299,9 @@ pub(in crate::io) fn read_batch(
     known: &mut Known,
     piece: Option<usize>,
     has_ranges: bool,
-    decimals: Option<&dyn Fn(usize) -> Result<bool, Error>>,
+    later: Later,
 ) -> Result<Batch, Error> {
+    let decimals = later.decimals;
     let any = dialect.fields.are_tokens().then_some(PerLine::Any);
     let numbers = per_line.or(any).or_else(|| dialect.first_number(by).map(|_| PerLine::Whole));
     let mut counts = Counts::default();
@@ -272,11 +311,13 @@ pub(in crate::io) fn read_batch(
     let header = &known.header();
     let layout =
         Layout { numbers, has_ranges, piece, ..Layout::new(text, dialect.fields, header, by, is_empty)? };
+    let mut texts: Vec<bool> = known.columns.iter().map(Inference::is_text).collect();
+    texts.resize(layout.keys.len(), false);
     let passed = known.passed;
     known.passed += text.bytes.len() as u64;
     let (mut until, mut wrong) = (usize::MAX, None);
     let (parts, columns, found) = loop {
-        let parts = match layout.read(&up_to(&bodies, until)) {
+        let mut parts = match layout.read(&up_to(&bodies, until), &texts) {
             Ok(parts) => parts,
             Err(problem) => {
                 until = problem.0;
@@ -288,11 +329,34 @@ pub(in crate::io) fn read_batch(
             columns.iter().try_for_each(|column| column.settled().map_err(conflicting))
         };
         let mut columns = layout.known_after(&parts, &known.columns, passed);
+        let are_last = later.is_last && wrong.is_none();
+        for (key, column) in columns.iter_mut().enumerate() {
+            let is_open = column.may_be_text() && !are_last && !known.is_taken_for_numbers(key);
+            if is_open && parts.iter().any(|part| part.rows() > 0) {
+                if (later.texts)(key)? {
+                    column.expect_text();
+                } else {
+                    known.take_for_numbers(key);
+                }
+            }
+            texts[key] |= column.is_text();
+        }
+        if let Err(problem) = layout.read_as_text(&mut parts, &bodies, &texts) {
+            (until, wrong) = (problem.0, Some(layout.error(problem)));
+            continue;
+        }
+        // As text others are words.
+        let expected = columns;
+        columns = layout.known_after(&parts, &known.columns, passed);
+        columns.iter_mut().zip(expected).for_each(|(column, expected)| column.expect_as(&expected));
+        if decimals.is_none() {
+            columns.iter().try_for_each(Inference::words).map_err(conflicting)?;
+        }
         if decimals.is_some() && settled(&columns).is_err() {
             let places: Vec<usize> = parts.iter().flat_map(|part| part.places(&text.bytes)).collect();
             let starts: Vec<usize> = places.iter().skip(1).copied().chain([until]).collect();
             let columns_before = |end: usize| {
-                let parts = layout.read(&up_to(&bodies, end)).unwrap_or_default();
+                let parts = layout.read(&up_to(&bodies, end), &texts).unwrap_or_default();
                 layout.known_after(&parts, &known.columns, passed)
             };
             let at = starts.partition_point(|&end| settled(&columns_before(end)).is_ok());
@@ -334,26 +398,34 @@ pub(in crate::io) fn read_batch(
         break (parts, columns, found);
     };
     known.columns = columns;
+    known.check_texts()?;
     let counts = parts.iter().map(RowPart::counted).fold(counts, Counts::and);
     let read = map_parts(parts, |part| {
         let end = bodies.iter().find(|(body, _)| part.start <= body.end);
         let end = end.map_or((0, &b""[..]), |(body, line_end)| (body.end, *line_end));
         let columns = part.columns.into_iter().zip(&found);
-        let keys = Keys::Columns(columns.map(|(column, decimals)| column.keys(*decimals)).collect());
-        let RowPart { start, end: until, ranges, .. } = part;
+        let (start, until, ranges) = (part.start, part.end, part.ranges);
+        let of_column = |(column, decimals): (Column, &Option<bool>)| match column.keys(*decimals) {
+            keys::Column::Texts(texts) => keys::Column::Texts(texts.of_text(text, start)),
+            numbers => numbers,
+        };
+        let keys = Keys::Columns(columns.map(of_column).collect());
         let are_tokens = dialect.fields.are_tokens();
         let bytes = Bytes::Of { text: text.clone(), start, until, ranges, end, are_tokens };
         (Piece { keys, at: 0, positions: Vec::new(), bytes }, part.skipped)
     });
-    let (pieces, skipped) = read.into_iter().unzip();
-    let doubtful_header = layout.doubtful_header(dialect, by);
+    let (pieces, skipped): (Vec<Piece>, _) = read.into_iter().unzip();
+    let mut doubts: Vec<Doubt> = layout.doubtful_header(dialect, by).map(Doubt::Header).into_iter().collect();
+    if passed == 0 {
+        doubts.extend(layout.doubts(&pieces, dialect));
+    }
     let of_key = |(key, column): (&Found, &Inference<_>)| Numbers {
-        descending: key.descending,
+        order: KeyOrder { reading: column.order().reading, ..key.order },
         unit: column.unit(),
-        zero: keys::minus_zero(false, key.descending, by.order),
+        zero: keys::minus_zero(false, key.order),
     };
     let numbers = layout.keys.iter().zip(&known.columns).map(of_key).collect();
-    Ok(Batch { head, pieces, skipped, wrong, counts, doubtful_header, numbers })
+    Ok(Batch { head, pieces, skipped, wrong, counts, doubts, numbers })
 }
 
 /// `file:line` of the record at this place of a text, with the column of this key if there are
@@ -463,10 +535,10 @@ struct Layout<'a> {
     /// The number of columns of a table. If it is 1, blank lines are rows.
     columns: usize,
     keys: Vec<Found>,
-    /// The key of each column, up to the last key column.
-    key_of: Vec<Option<usize>>,
-    element: Option<ElementType>,
-    rules: KeyOrder,
+    /// Of the fields as they are, and as `sort` has them where these are others and a key asks for
+    /// them, how many are looked at.
+    most: usize,
+    most_of_sort: Option<usize>,
     /// How many numbers a line may have, in text and where lines may be nothing else.
     numbers: Option<PerLine>,
     /// Whether it is asked where numbers are.
@@ -487,10 +559,20 @@ impl<'a> Layout<'a> {
     ) -> Result<Self, Error> {
         let table = text.parts.first().map_or("", |part| &part.name);
         let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
-        let (columns, key_of) = (header.columns, Found::by_column(&keys));
-        let (element, rules) = (by.element, by.order);
+        let columns = header.columns;
+        let most = |of_sort: bool| {
+            let keys = keys.iter().filter(|key| fields.differ_in_sort() && key.is_of_sort == of_sort);
+            keys.map(|key| key.column.map_or(0, |column| column + 1)).max()
+        };
+        let all = keys.iter().filter_map(|key| key.column).max().map_or(0, |column| column + 1);
+        // Where there are no others, lines are divided once.
+        let (fields, most, most_of_sort) = match (most(false), most(true)) {
+            (None, Some(_)) => (fields.of_sort(), all, None),
+            (Some(most), of_sort) => (fields, most, of_sort),
+            (None, None) => (fields, all, None),
+        };
         let (numbers, has_ranges, piece) = (None, false, None);
-        Ok(Self { text, fields, columns, keys, key_of, element, rules, numbers, has_ranges, piece })
+        Ok(Self { text, fields, columns, keys, most, most_of_sort, numbers, has_ranges, piece })
     }
 
     /// The header of a key column, if it is a number and was not requested by name.
@@ -502,8 +584,45 @@ impl<'a> Layout<'a> {
         doubtful.filter(|_| may_be_data).map(|key| key.name.clone())
     }
 
-    /// Reads the rows of all inputs, in parallel.
-    fn read(&self, bodies: &[Body]) -> Result<Vec<RowPart>, Problem> {
+    /// What else may not be meant, by the first of these records.
+    fn doubts(&self, pieces: &[Piece], dialect: Dialect) -> Vec<Doubt> {
+        const FEW: usize = 100;
+        let bytes = &self.text.bytes;
+        let Some(piece) = pieces.iter().find(|piece| piece.records() > 0) else { return Vec::new() };
+        let lines: Vec<&[u8]> = (0..piece.ranges().len().min(FEW))
+            .map(|record| {
+                let [begin, end] = piece.range(record);
+                &bytes[begin..end.min(bytes.len())]
+            })
+            .collect();
+        let mut doubts = Vec::new();
+        let texts =
+            self.keys.iter().enumerate().filter_map(|(key, found)| Some((found, piece.keys.texts(key)?)));
+        for (found, texts) in texts {
+            let count = texts.len().min(FEW);
+            let is_number =
+                |record| texts.get(record).is_ok_and(|text| super::number::spelled(text).is_some());
+            if found.is_of_sort && !found.has_letters && count > 0 && (0..count).all(is_number) {
+                doubts.push(Doubt::Numbers(found.shown()));
+            }
+            let is_by_itself =
+                found.order.reading == Reading::Any && matches!(dialect.fields, Fields::Blanks(_));
+            if is_by_itself && !dialect.comments && lines.iter().any(|line| line.starts_with(b"#")) {
+                doubts.push(Doubt::Comments);
+            }
+            let commas = |line: &&[u8]| memchr::memchr_iter(b',', line).count();
+            let first = lines.first().map_or(0, commas);
+            if is_by_itself && first > 1 && lines.len() > 1 && lines.iter().all(|line| commas(line) == first)
+            {
+                doubts.push(Doubt::Commas);
+            }
+        }
+        doubts.dedup();
+        doubts
+    }
+
+    /// Reads the rows of all inputs, in parallel; of these keys as text.
+    fn read(&self, bodies: &[Body], texts: &[bool]) -> Result<Vec<RowPart>, Problem> {
         let size = self.piece.unwrap_or_else(|| piece_size(self.text.bytes.len()));
         let mut pieces = Vec::new();
         for (body, _) in bodies {
@@ -512,10 +631,11 @@ impl<'a> Layout<'a> {
         }
         let read = |body: &Range<usize>, start, until: usize| {
             let bytes = &self.text.bytes[..=body.end];
-            match self.numbers.map(|per_line| self.read_numbers(bytes, start..until, per_line)) {
+            let numbers = self.numbers.filter(|_| !texts.contains(&true));
+            match numbers.map(|per_line| self.read_numbers(bytes, start..until, per_line)) {
                 Some(Ok(part)) => Ok(part),
                 Some(Err(problem)) if self.fields.are_tokens() => Err(problem),
-                _ => self.read_part(bytes, start, until),
+                _ => self.read_part(bytes, start, until, texts),
             }
         };
         let parts: Vec<Result<RowPart, Problem>> =
@@ -538,10 +658,17 @@ impl<'a> Layout<'a> {
         Ok(right)
     }
 
-    /// A column for this key, with room for about so many fields.
-    fn column(&self, key: usize, guess: usize) -> Column {
-        let rules = KeyOrder { descending: self.keys[key].descending, ..self.rules };
-        Column::new(self.element, rules, guess)
+    /// Reads parts again that were read as numbers where these keys are text.
+    fn read_as_text(&self, parts: &mut [RowPart], bodies: &[Body], texts: &[bool]) -> Result<(), Problem> {
+        let is_other = |part: &&mut RowPart| {
+            part.columns.iter().zip(texts).any(|(column, &is_text)| is_text && !column.is_of_texts())
+        };
+        let again = map_parts(parts.iter_mut().filter(is_other), |part| {
+            let end = bodies.iter().find(|(body, _)| part.start <= body.end).map_or(0, |(body, _)| body.end);
+            *part = self.read_part(&self.text.bytes[..=end], part.start, part.end, texts)?;
+            Ok(())
+        });
+        again.into_iter().collect()
     }
 
     /// Reads a piece of text, or of lines that are numbers and nothing else.
@@ -551,7 +678,7 @@ impl<'a> Layout<'a> {
             return Err(Problem(piece.start, Wrong::Row("a line is longer than 4 GiB".to_owned())));
         }
         let guess = piece.len() / TOKEN;
-        let mut column = self.column(0, guess);
+        let mut column = Column::new(&self.keys[0], false, guess);
         let mut ranges = Vec::with_capacity(if self.has_ranges { guess } else { 0 });
         let part = self.text.parts.iter().find(|part| part.range.start == piece.start);
         let begun = part.and_then(|part| part.before).is_some_and(|before| before.begun);
@@ -585,54 +712,64 @@ impl<'a> Layout<'a> {
     ) -> Vec<Inference<(u64, Spot)>> {
         let of_key = |key: usize| {
             let inferences = parts.iter().map(|part| part.columns[key].inference.clone());
-            let new = inferences.fold(Inference::new(self.element, self.rules), Inference::merge);
-            let before = known.get(key).cloned().unwrap_or_else(|| Inference::new(self.element, self.rules));
+            let Found { element, order, .. } = self.keys[key];
+            let new = inferences.fold(Inference::new(element, order), Inference::merge);
+            let before = known.get(key).cloned().unwrap_or_else(|| Inference::new(element, order));
             let new = new.beyond(&before).at(|row| (passed + row as u64, self.spot(row, key)));
             before.merge(new)
         };
         (0..self.keys.len()).map(of_key).collect()
     }
 
-    /// Reads the rows that begin at or after `start` and before `until`.
-    fn read_part(&self, bytes: &[u8], start: usize, until: usize) -> Result<RowPart, Problem> {
+    /// Reads the rows that begin at or after `start` and before `until`; of these keys as text.
+    fn read_part(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        until: usize,
+        texts: &[bool],
+    ) -> Result<RowPart, Problem> {
         const ROW: usize = 32;
         let guess = until.saturating_sub(start) / ROW;
-        let columns = (0..self.keys.len()).map(|key| self.column(key, guess)).collect();
+        let column = |(key, is_text): (&Found, &bool)| Column::new(key, *is_text, guess);
+        let columns = self.keys.iter().zip(texts).map(column).collect();
         let (ranges, skipped, counts) = (Vec::with_capacity(guess), Vec::new(), Counts::default());
         let mut part = RowPart { start, end: start, ranges, skipped, counts, columns };
-        let mut fields = vec![0..0; self.keys.len()];
+        let mut places = vec![0..0; self.keys.len()];
         let are_lines = self.fields.are_of_lines();
+        let skips_invalid = self.keys.iter().any(|key| key.order.skips_invalid());
         while part.end < until {
             let at = part.end;
             let wrong = |problem| Problem(at, Wrong::Row(problem));
-            if are_lines {
-                // A field that a line lacks is empty.
-                fields.fill(0..0);
-            } else if self.columns != 1 && line_end(&bytes[at..]) > 0 {
+            if !are_lines && self.columns != 1 && line_end(&bytes[at..]) > 0 {
                 part.counts.blank += 1;
                 part.end += line_end(&bytes[at..]);
                 continue;
             }
-            let read = for_each_field(bytes, at, self.fields, self.key_of.len(), |column, field| {
-                if let Some(&Some(key)) = self.key_of.get(column) {
-                    fields[key] = field;
-                }
-            });
-            let (next, count) = read.ok_or_else(|| wrong(UNCLOSED.to_owned()))?;
+            let (next, count) =
+                self.divide(bytes, at, &mut places).ok_or_else(|| wrong(UNCLOSED.to_owned()))?;
             part.end = next;
-            if let Some(comment) = self.fields.comment(bytes, at) {
-                fields.fill(comment);
-            }
             if self.columns != count && !are_lines {
                 let fields = if count == 1 { "field" } else { "fields" };
                 return Err(wrong(format!("{count} {fields} where the first row has {}", self.columns)));
             }
-            if self.rules.skips_invalid() {
-                let is_invalid = |field: &&Range<usize>| {
-                    let value = self.fields.value(&bytes[(*field).clone()]);
-                    !value.is_empty() && !is_valid(&value, self.element, self.rules)
+            let comment = self.fields.comment(bytes, at);
+            let field = |key: usize| Field {
+                bytes,
+                start,
+                place: places[key].clone(),
+                fields: self.keys[key].column.map_or(self.fields.of_lines(), |_| self.fields),
+                comment: comment.clone(),
+                row: at,
+            };
+            if skips_invalid {
+                let is_invalid = |key: &usize| {
+                    let Found { element, order, .. } = self.keys[*key];
+                    let field = field(*key);
+                    let value = field.value();
+                    !value.is_empty() && !is_valid(&value, element, order)
                 };
-                let invalid = fields.iter().filter(is_invalid).count() as u64;
+                let invalid = (0..self.keys.len()).filter(is_invalid).count() as u64;
                 if invalid > 0 {
                     part.counts.invalid += invalid;
                     part.counts.skipped += 1;
@@ -643,13 +780,55 @@ impl<'a> Layout<'a> {
             let offset = |at: usize| u32::try_from(at - start);
             let too_long = |_| wrong("a row is longer than 4 GiB".to_owned());
             let (begin, end) = (offset(at).map_err(too_long)?, offset(next).map_err(too_long)?);
-            part.ranges.push(piece::Range::new(begin, end));
-            for ((key, field), column) in fields.iter().enumerate().zip(&mut part.columns) {
-                let pushed = column.push(&self.fields.value(&bytes[field.clone()]), at);
-                pushed.map_err(|refused| Problem(at, Wrong::Field(key, refused)))?;
+            for (key, column) in part.columns.iter_mut().enumerate() {
+                match column.push(&field(key)) {
+                    Ok(()) => {}
+                    Err(NotAdded::Refused(refused)) => return Err(Problem(at, Wrong::Field(key, refused))),
+                    Err(NotAdded::TooLong) => return Err(wrong("a key is longer than 2 GiB".to_owned())),
+                    Err(NotAdded::IsText) => {
+                        let mut texts = texts.to_vec();
+                        texts[key] = true;
+                        return self.read_part(bytes, start, until, &texts);
+                    }
+                }
             }
+            part.ranges.push(piece::Range::new(begin, end));
         }
         Ok(part)
+    }
+
+    /// The places of the keys in the row that begins here, where the next one begins, and how many
+    /// fields there are; `None` if it has no end.
+    #[inline]
+    fn divide(&self, bytes: &[u8], at: usize, places: &mut [Range<usize>]) -> Option<(usize, usize)> {
+        if self.fields.are_of_lines() {
+            // A field that a line lacks is empty.
+            places.fill(0..0);
+        }
+        let has_both = self.most_of_sort.is_some();
+        let read = for_each_field(bytes, at, self.fields, self.most, |column, field| {
+            for (place, key) in places.iter_mut().zip(&self.keys) {
+                if key.column == Some(column) && !(has_both && key.is_of_sort) {
+                    place.clone_from(&field);
+                }
+            }
+        });
+        if let Some(most) = self.most_of_sort {
+            for_each_field(bytes, at, self.fields.of_sort(), most, |column, field| {
+                for (place, key) in places.iter_mut().zip(&self.keys) {
+                    if key.column == Some(column) && key.is_of_sort {
+                        place.clone_from(&field);
+                    }
+                }
+            });
+        }
+        let (next, _) = read?;
+        for (place, key) in places.iter_mut().zip(&self.keys) {
+            if key.column.is_none() {
+                *place = at..self.fields.end_of_line(bytes, at, next);
+            }
+        }
+        read
     }
 
     /// The field of a key in the row at this offset, for a message.
@@ -658,14 +837,20 @@ impl<'a> Layout<'a> {
         if self.fields.are_tokens() {
             return token_at(bytes, row).to_vec();
         }
-        let comment = self.fields.comment(bytes, row);
-        let mut token = comment.map_or_else(Vec::new, |line| trimmed(&bytes[line]).to_vec());
-        for_each_field(bytes, row, self.fields, usize::MAX, |column, field| {
-            if column == self.keys[key].index && token.is_empty() {
-                token = self.fields.value(&bytes[field]).into_owned();
-            }
-        });
-        token
+        let is_text = self.keys[key].order.reading.text().is_some();
+        if let Some(comment) = self.fields.comment(bytes, row).filter(|_| !is_text) {
+            return trimmed(&bytes[comment]).to_vec();
+        }
+        let mut places = vec![0..0; self.keys.len()];
+        if self.divide(bytes, row, &mut places).is_none() {
+            return Vec::new();
+        }
+        let place = places.swap_remove(key);
+        if self.keys[key].column.is_none() {
+            bytes[place].to_vec()
+        } else {
+            self.fields.value(&bytes[place]).into_owned()
+        }
     }
 
     /// The same with its place.

@@ -14,6 +14,7 @@ use super::output::Output;
 use super::records::Print;
 use super::source::{Input, Opened, may_be_open};
 use crate::error::{Error, Hint};
+use crate::io::keys::RecordKey;
 use crate::io::piece::Piece;
 use crate::memory;
 use crate::order::{KeyOrder, Selection};
@@ -54,7 +55,7 @@ fn check_stdin(inputs: &[Input]) -> Result<(), Error> {
 /// The last record of a sequence: its keys, and what they are in messages.
 #[derive(Default)]
 struct Last {
-    words: Vec<u128>,
+    key: Option<RecordKey>,
     shown: Vec<String>,
 }
 
@@ -67,19 +68,19 @@ impl Last {
         pieces: &[Piece],
         unique: bool,
     ) -> Result<Option<(usize, usize, Disorder)>, Error> {
-        let mut before = Some(std::mem::take(&mut self.words)).filter(|words| !words.is_empty());
-        let befores: Vec<Option<Vec<u128>>> = pieces
+        let mut before = self.key.take();
+        let befores: Vec<Option<RecordKey>> = pieces
             .iter()
             .map(|piece| {
-                let last = piece.len().checked_sub(1).map(|last| piece.keys.at(last).collect());
+                let last = piece.len().checked_sub(1).map(|last| piece.keys.key(last));
                 if last.is_some() { std::mem::replace(&mut before, last) } else { before.clone() }
             })
             .collect();
         let found = parallel::map_parts(pieces.iter().zip(&befores), |(piece, before)| {
-            piece.keys.first_broken(before.as_deref(), piece.len(), unique)
+            piece.keys.first_broken(before.as_ref(), piece.len(), unique)
         });
         let found = found.into_iter().enumerate().find_map(|(number, found)| Some((number, found?)));
-        self.words = before.unwrap_or_default();
+        self.key = before;
         let last = pieces.iter().rfind(|piece| piece.len() > 0);
         let Some((number, record)) = found else {
             if let Some(last) = last {
@@ -95,10 +96,10 @@ impl Last {
             (None, None) => std::mem::take(&mut self.shown),
         };
         let of_before = match record.checked_sub(1) {
-            Some(before) => piece.keys.at(before).collect(),
-            None => befores[number].clone().unwrap_or_default(),
+            Some(before) => Some(piece.keys.key(before)),
+            None => befores[number].clone(),
         };
-        let key = piece.keys.at(record).zip(&of_before).position(|(a, b)| a != *b).unwrap_or(0);
+        let key = of_before.map_or(0, |before| piece.keys.first_difference(record, &before));
         let (place, mut shown) = batches.shown(piece, record, Some(key))?;
         let value = shown.swap_remove(key);
         let before = shown_before.get(key).cloned().unwrap_or_default();
@@ -134,7 +135,7 @@ pub fn check(
     let most = stretches.most.max((parallel::threads() << 20).min(2 * stretches.most));
     let most = within_limits(4 * most as u64) as usize / 4;
     let mut last = Last::default();
-    while let Some(pieces) = batches.next(most, &|key| ahead.decimals(key))? {
+    while let Some(pieces) = batches.next(most, &|key| ahead.decimals(key), &|key| ahead.is_text(key))? {
         if let Some((.., disorder)) = last.follow(&batches, &pieces, unique)? {
             return Ok(Some(disorder));
         }

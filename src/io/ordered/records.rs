@@ -19,7 +19,7 @@ use crate::io::batch::{Ahead, Batches};
 use crate::io::counts::Counts;
 use crate::io::csv::Known;
 use crate::io::frames::{Frame, RunFormat, RunReader};
-use crate::io::keys;
+use crate::io::keys::{self, RecordKey};
 use crate::io::output::Output;
 use crate::io::piece::Piece;
 use crate::io::records::push_integer;
@@ -85,9 +85,8 @@ impl super::MergeSource for RecordSource<'_> {
                 (pieces, more)
             }
             Origin::Input(batches, ahead) => {
-                let Some(mut pieces) = batches.next(most, &|key| ahead.decimals(key))? else {
-                    return Ok(false);
-                };
+                let next = batches.next(most, &|key| ahead.decimals(key), &|key| ahead.is_text(key))?;
+                let Some(mut pieces) = next else { return Ok(false) };
                 if let Some((piece, record, found)) = self.last.follow(batches, &pieces, false)? {
                     pieces.truncate(piece + 1);
                     pieces[piece].truncate(record);
@@ -209,12 +208,11 @@ fn merge_some(
     runs: &mut [Run],
     records: &Records,
     left: u64,
-    last: &mut Option<Vec<u128>>,
+    last: &mut Option<RecordKey>,
 ) -> Option<Step<Vec<MergedPart>>> {
     let bytes = records.bytes;
     let stretch = stretch_of(runs.len(), bytes);
-    let key_of = |piece: &Piece, record| piece.keys.at(record).collect::<Vec<u128>>();
-    let last_of = |run: &Run| run.source.pieces.last().map(|piece| key_of(piece, piece.len() - 1));
+    let last_of = |run: &Run| run.source.pieces.last().map(|piece| piece.keys.key(piece.len() - 1));
     let open = runs.iter().enumerate().filter(|(_, run)| run.is_open());
     let limit = open.filter_map(|(number, run)| Some((last_of(run)?, number))).min();
     let pieces: Vec<(usize, &Piece)> = runs
@@ -240,26 +238,31 @@ fn merge_some(
     let part = |cuts: &[Vec<usize>]| {
         let bounds = [&cuts[0][..], &cuts[1][..]];
         let high = |word: u128| (word >> 64) as u64;
+        let words = last.as_ref().map(RecordKey::words);
         match each {
+            _ if pieces[0].keys.have_texts() => {
+                let last = last.as_ref().map(RecordKey::row);
+                merge_part(&pieces, &runs_of, bounds, records, last, |piece, record| piece.keys.row(record))
+            }
             1 if pieces.iter().all(|piece| piece.keys.high().is_some()) => {
                 // What else there was is none of these.
-                let last = last.as_ref().map(|last| last[0]).filter(|&last| last as u64 == keys::EXACT);
+                let last = words.map(|last| last[0]).filter(|&last| last as u64 == keys::EXACT);
                 merge_part(&pieces, &runs_of, bounds, records, last.map(high), |piece, record| {
                     piece.keys.high().map_or(0, |words| words[record])
                 })
             }
             1 => {
-                let last = last.as_ref().map(|last| last[0]);
+                let last = words.map(|last| last[0]);
                 merge_part(&pieces, &runs_of, bounds, records, last, |piece, record| piece.keys.one(record))
             }
-            _ => merge_part(&pieces, &runs_of, bounds, records, last.as_deref(), |piece, record| {
+            _ => merge_part(&pieces, &runs_of, bounds, records, words, |piece, record| {
                 piece.keys.several(record)
             }),
         }
     };
     let mut merged: Vec<MergedPart> = parallel::map_parts(cuts.windows(2), part);
     let lasts = pieces.iter().zip(&ends).filter(|(piece, end)| piece.at < **end);
-    *last = lasts.map(|(piece, end)| key_of(piece, end - 1)).max();
+    *last = lasts.map(|(piece, end)| piece.keys.key(end - 1)).max();
     let (mut read, mut written, mut repeated) = (0, 0, 0);
     for part in &mut merged {
         part.truncate(usize::try_from(left - written).unwrap_or(usize::MAX));
@@ -312,11 +315,10 @@ fn cut(pieces: &[&Piece], ends: &[usize]) -> Vec<Vec<usize>> {
         };
         let mut samples: Vec<(usize, usize)> =
             pieces.iter().zip(ends).enumerate().flat_map(of_piece).collect();
-        let key_of = |piece: &Piece, record| piece.keys.at(record).collect::<Vec<u128>>();
-        samples.sort_by_cached_key(|&(piece, record)| (key_of(pieces[piece], record), piece, record));
+        samples.sort_by_cached_key(|&(piece, record)| (pieces[piece].keys.key(record), piece, record));
         for part in 1..parts {
             let (number, record) = samples[part * samples.len() / parts];
-            let key = key_of(pieces[number], record);
+            let key = pieces[number].keys.key(record);
             let before = |(other, (piece, &end)): (usize, (&&Piece, &usize))| {
                 partition(piece.at..end, |here| {
                     piece.keys.compare(here, &key).then((other, here).cmp(&(number, record))).is_lt()
@@ -466,10 +468,9 @@ fn merge_part<'a, K: Ord + Copy>(
             }
             Emit::Frames { form, .. } => {
                 let RunFormat::Frames { bytes, positions } = form else { continue };
-                let push = |to: &mut Vec<u8>| piece.push(record, to);
                 let position = positions.then(|| piece.positions[record]);
                 if let Some(frame) = &mut frame {
-                    frame.push(piece.keys.at(record), bytes.then_some(push), position, to);
+                    frame.push(piece, record, bytes, position, to);
                 }
             }
         }

@@ -104,7 +104,7 @@ fn known_of(text: &Text, span: Span, mut known: TokenInference, passed: u64) -> 
 
 /// The inference for the requested type, or for any, before any token.
 pub(crate) fn inference<P>(asked: Option<ElementType>, direction: KeyOrder) -> Inference<P> {
-    Inference::new(asked, KeyOrder { nan: direction.nan, ..KeyOrder::default() })
+    Inference::new(asked, direction)
 }
 
 /// The token at this offset, for a message.

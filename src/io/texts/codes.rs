@@ -1,0 +1,372 @@
+//! Codes of texts: numbers in the same order, for a sort of words.
+//!
+//! Few different texts have their ranks as codes. Of many the first bytes make a code, each byte by
+//! its rank among those that are at its place in any text, in a number system of its own base:
+//!
+//! ```text
+//! user_0042  user_0117  user_13    bases 1, 1, 1, 1, 1, 2, 2, 3, 3: what is constant takes no
+//!                                  room, and an end is less than any byte
+//! ```
+//!
+//! So a code of 64 bits stands for twelve letters of a name, and for more where texts are alike.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::TextColumn;
+use crate::io::keys;
+use crate::parallel::map_parts;
+
+/// Codes from 0 to `most` for each record of some parts.
+pub(in crate::io) struct TextCodes {
+    pub(in crate::io) parts: Vec<Vec<u64>>,
+    pub(in crate::io) most: u64,
+    /// How many bytes of each text they stand for, if not for all.
+    pub(in crate::io) bytes: Option<usize>,
+}
+
+/// Codes of the texts of a key; those of many different ones are of so many bits.
+pub(in crate::io) fn of(columns: &[&TextColumn], bits: u32) -> TextCodes {
+    let (mut codes, count) = match by_rank(columns) {
+        Some(texts) => {
+            let count = texts.count;
+            (TextCodes { parts: texts.codes, most: 0, bytes: None }, count)
+        }
+        None => {
+            let places = Places::of(columns, (1_u128 << bits) - NULLS);
+            let parts = map_parts(columns, |column| places.codes(column));
+            (TextCodes { parts, most: 0, bytes: Some(places.bytes()) }, places.count)
+        }
+    };
+    let (before, after) = put_nulls_beside(&mut codes.parts, columns, count);
+    codes.most = before + after + count.saturating_sub(1);
+    codes
+}
+
+/// There are fewer codes of nulls.
+const NULLS: u128 = 8;
+
+/// Has the nulls of the columns beside the codes of texts, of which there are so many. Returns how
+/// many codes of nulls are before these, and how many after them.
+fn put_nulls_beside(parts: &mut [Vec<u64>], columns: &[&TextColumn], count: u64) -> (u64, u64) {
+    let has_nulls =
+        map_parts(columns, |column| (0..column.len()).any(|record| column.null(record).is_some()));
+    let Some(order) = columns.first().map(|column| column.order()) else { return (0, 0) };
+    if !has_nulls.contains(&true) {
+        return (0, 0);
+    }
+    let (before, after) = order.beside_numbers();
+    map_parts(parts.iter_mut().zip(columns), |(codes, column)| {
+        for (record, code) in codes.iter_mut().enumerate() {
+            let null =
+                column.null(record).and_then(|class| keys::rank(keys::whole(keys::of_null(class, order))));
+            *code = match null {
+                Some((rank, true)) => before - rank,
+                Some((rank, false)) => before + count + rank,
+                None => before + *code,
+            };
+        }
+    });
+    (before, after)
+}
+
+/// The most different texts that become their ranks: a table of them fits a core's cache.
+const FEW: usize = 1 << 12;
+
+/// Texts by their ranks among the different ones.
+struct Ranked {
+    codes: Vec<Vec<u64>>,
+    count: u64,
+}
+
+/// The different texts of a column in the order of their numbers, and the number of each record's.
+struct Different<'a> {
+    texts: Vec<&'a [u8]>,
+    numbers: Vec<u16>,
+}
+
+impl<'a> Different<'a> {
+    /// `None` if they are many.
+    fn of(column: &'a TextColumn, seed: Seed) -> Option<Self> {
+        let mut known: HashMap<&[u8], u16, Seed> = HashMap::with_hasher(seed);
+        let mut all = Self { texts: Vec::new(), numbers: Vec::with_capacity(column.len()) };
+        let mut last = None;
+        for record in 0..column.len() {
+            let text = column.get(record).unwrap_or_default();
+            // Where records are in groups, the next one is often the same.
+            let number = match last {
+                Some((before, number)) if before == text => number,
+                _ => *known.entry(text).or_insert_with(|| {
+                    all.texts.push(text);
+                    (all.texts.len() - 1) as u16
+                }),
+            };
+            if all.texts.len() > FEW {
+                return None;
+            }
+            last = Some((text, number));
+            all.numbers.push(number);
+        }
+        Some(all)
+    }
+}
+
+/// The ranks, if the different texts are few.
+fn by_rank(columns: &[&TextColumn]) -> Option<Ranked> {
+    let seed = Seed(RandomState::new().hash_one(0));
+    // What is so of the first part is mostly so of all.
+    let (first, others) = columns.split_first()?;
+    let mut parts = vec![Different::of(first, seed)?];
+    parts.extend(
+        map_parts(others, |column| Different::of(column, seed)).into_iter().collect::<Option<Vec<_>>>()?,
+    );
+    let mut all: Vec<&[u8]> = parts.iter().flat_map(|part| part.texts.iter().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    if all.len() > FEW {
+        return None;
+    }
+    let count = all.len() as u64;
+    let rank = |text: &&[u8]| {
+        let rank = all.partition_point(|other| other < text) as u64;
+        if first.order().descending { count - 1 - rank } else { rank }
+    };
+    let codes = map_parts(&parts, |part| {
+        let ranks: Vec<u64> = part.texts.iter().map(rank).collect();
+        part.numbers.iter().map(|&number| ranks[usize::from(number)]).collect()
+    });
+    Some(Ranked { codes, count })
+}
+
+/// Hashes short texts, with a seed of the process.
+#[derive(Clone, Copy)]
+struct Seed(u64);
+
+impl BuildHasher for Seed {
+    type Hasher = Self;
+
+    fn build_hasher(&self) -> Self {
+        *self
+    }
+}
+
+impl Hasher for Seed {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64_with_seed(bytes, self.0);
+    }
+
+    fn write_usize(&mut self, length: usize) {
+        self.0 ^= length as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// What is at a place of a text: a byte, or its end.
+const SYMBOLS: usize = 257;
+const END: usize = 256;
+
+/// The most places that are looked at.
+const MOST: usize = 64;
+
+/// The number system of the first bytes of texts.
+struct Places {
+    /// Of each place the ranks of its symbols, and how many there are.
+    ranks: Vec<[u16; SYMBOLS]>,
+    bases: Vec<u64>,
+    /// How many codes there are of what follows each place.
+    after: Vec<u64>,
+    count: u64,
+    is_descending: bool,
+}
+
+/// Which symbols are at a place.
+type Seen = [bool; SYMBOLS];
+
+impl Places {
+    /// As many places as there are less than so many codes of.
+    fn of(columns: &[&TextColumn], most: u128) -> Self {
+        /// So few tell how many places there may be at most.
+        const SAMPLE: usize = 1 << 10;
+        let few = columns.iter().map(|column| seen(column, SAMPLE.min(column.len()), MOST)).collect();
+        let places = count_of_places(&joined(few), most);
+        let all = joined(map_parts(columns, |column| seen(column, column.len(), places)));
+        let places = count_of_places(&all, most);
+        let mut system = Self {
+            ranks: Vec::with_capacity(places),
+            bases: all[..places].iter().map(base).collect(),
+            after: vec![1; places],
+            count: 1,
+            is_descending: columns.first().is_some_and(|column| column.order().descending),
+        };
+        for place in (0..places).rev() {
+            system.after[place] = system.count;
+            system.count *= system.bases[place];
+        }
+        for seen in &all[..places] {
+            let mut ranks = [0; SYMBOLS];
+            let mut next = u16::from(seen[END]);
+            for (rank, _) in ranks.iter_mut().zip(seen).take(END).filter(|(_, is_seen)| **is_seen) {
+                *rank = next;
+                next += 1;
+            }
+            system.ranks.push(ranks);
+        }
+        system
+    }
+
+    /// How many bytes of a text a code stands for.
+    fn bytes(&self) -> usize {
+        self.bases.len()
+    }
+
+    /// The codes of the texts of a column.
+    fn codes(&self, column: &TextColumn) -> Vec<u64> {
+        let code = |record| {
+            let text = column.get(record).unwrap_or_default();
+            let places = self.ranks.iter().zip(&self.bases).zip(text);
+            let code = places
+                .fold(0, |code, ((ranks, base), &byte)| code * base + u64::from(ranks[usize::from(byte)]));
+            // The end of a text has rank 0, as all that follows it.
+            let code = match text.len() {
+                end if end < self.bytes() => code * self.bases[end] * self.after[end],
+                _ => code,
+            };
+            if self.is_descending { self.count - 1 - code } else { code }
+        };
+        (0..column.len()).map(code).collect()
+    }
+}
+
+/// Which symbols are at the first places of so many texts.
+fn seen(column: &TextColumn, records: usize, places: usize) -> Vec<Seen> {
+    let mut seen = vec![[false; SYMBOLS]; places];
+    for record in 0..records {
+        let Ok(text) = column.get(record) else { continue };
+        for (seen, &byte) in seen.iter_mut().zip(text) {
+            seen[usize::from(byte)] = true;
+        }
+        if let Some(seen) = seen.get_mut(text.len()) {
+            seen[END] = true;
+        }
+    }
+    seen
+}
+
+/// What is seen in any part.
+fn joined(parts: Vec<Vec<Seen>>) -> Vec<Seen> {
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().unwrap_or_default();
+    for part in parts {
+        for (all, seen) in all.iter_mut().flatten().zip(part.iter().flatten()) {
+            *all |= seen;
+        }
+    }
+    all
+}
+
+/// How many symbols are at a place; one if none is, since no text is so long.
+fn base(seen: &Seen) -> u64 {
+    (seen.iter().filter(|seen| **seen).count() as u64).max(1)
+}
+
+/// How many places have less than so many codes, and one at least.
+fn count_of_places(seen: &[Seen], most: u128) -> usize {
+    let mut codes = 1;
+    let places = seen.iter().take_while(|seen| {
+        codes *= u128::from(base(seen));
+        codes < most
+    });
+    places.count().max(1).min(seen.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::order::{Class, KeyOrder, Nulls};
+
+    fn columns(texts: &[Option<Vec<u8>>], cut: usize, order: KeyOrder) -> Vec<TextColumn> {
+        let column = |texts: &[Option<Vec<u8>>]| {
+            let mut column = TextColumn::new(order);
+            for text in texts {
+                match text {
+                    Some(text) => column.push_own(text).unwrap(),
+                    None => column.push_null(Class::Empty),
+                }
+            }
+            column
+        };
+        vec![column(&texts[..cut]), column(&texts[cut..])]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn codes_are_in_the_order_of_texts_as_far_as_they_go(
+            texts in prop::collection::vec(prop::option::weighted(0.9, prop_oneof![
+                "[ab]{0,20}".prop_map(String::into_bytes),
+                "user_[0-9]{1,4}".prop_map(String::into_bytes),
+                prop::collection::vec(any::<u8>(), 0..20),
+                Just(vec![0; 3]),
+            ]), 1..60),
+            cut: prop::sample::Index,
+            bits in 16..=64_u32,
+            descending: bool,
+            is_first: bool,
+        ) {
+            let empty = if is_first { Nulls::First } else { Nulls::Last };
+            let order = KeyOrder { descending, empty, ..KeyOrder::ASCENDING };
+            let all = columns(&texts, cut.index(texts.len() + 1), order);
+            let columns: Vec<&TextColumn> = all.iter().collect();
+            for is_ranked in [true, false] {
+                let codes = if is_ranked {
+                    of(&columns, bits)
+                } else {
+                    let places = Places::of(&columns, (1 << bits) - NULLS);
+                    let mut parts: Vec<Vec<u64>> = columns.iter().map(|column| places.codes(column)).collect();
+                    let (before, after) = put_nulls_beside(&mut parts, &columns, places.count);
+                    let most = before + after + places.count - 1;
+                    TextCodes { parts, most, bytes: Some(places.bytes()) }
+                };
+                prop_assert_eq!(codes.bytes.is_none(), is_ranked);
+                let codes_of = codes.parts.concat();
+                prop_assert!(codes_of.iter().all(|&code| code <= codes.most));
+                prop_assert!(is_ranked || u64::BITS - codes.most.leading_zeros() <= bits);
+                for (a, code_of_a) in texts.iter().zip(&codes_of) {
+                    for (b, code_of_b) in texts.iter().zip(&codes_of) {
+                        let expected = match (a, b) {
+                            (Some(a), Some(b)) => {
+                                let decided = codes.bytes.unwrap_or(usize::MAX);
+                                // An end decides, too.
+                                let cut = |text: &[u8]| text[..text.len().min(decided)].to_vec();
+                                let order = cut(a).cmp(&cut(b));
+                                if descending { order.reverse() } else { order }
+                            }
+                            (None, None) => std::cmp::Ordering::Equal,
+                            (a, _) => if a.is_none() == is_first { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater },
+                        };
+                        prop_assert_eq!(code_of_a.cmp(code_of_b), expected, "{:?} {:?}", a, b);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn many_texts_have_codes_of_many_bytes() {
+        let names: Vec<_> = (0..9999)
+            .map(|number| Some(format!("https://www.example.com/{number:08}").into_bytes()))
+            .collect();
+        let all = columns(&names, 5000, KeyOrder::ASCENDING);
+        let codes = of(&all.iter().collect::<Vec<_>>(), 64);
+        assert_eq!(codes.bytes, Some(64), "all that are looked at");
+        assert_eq!(codes.most, 9999);
+    }
+}

@@ -1,0 +1,257 @@
+//! Keys that are text: where the text of each record is, and rows of bytes that compare as keys do.
+//!
+//! ```text
+//! column   places in what was read ┊ own bytes, where a value is not there as it counts: "a""b"
+//! row      number: its word ┊ text: class, bytes, end ┊ …          of all keys of a record
+//! ```
+//!
+//! In memory records are ordered by codes of their first bytes ([`codes`]), and [`ties`] settles
+//! what has the same. Merges and checks compare rows.
+
+pub(super) mod codes;
+pub(crate) mod ties;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::keys;
+use super::piece::Range;
+use super::source::Text;
+use crate::order::{Class, KeyOrder, TextForm, TextOrder};
+
+impl TextForm {
+    /// What is compared of a text, by its bytes.
+    pub(super) fn compared(self, text: &[u8]) -> Cow<'_, [u8]> {
+        if self == Self::default() {
+            return Cow::Borrowed(text);
+        }
+        let mut compared = Vec::with_capacity(text.len());
+        self.push(text, &mut compared);
+        Cow::Owned(compared)
+    }
+
+    /// Appends that.
+    fn push(self, text: &[u8], to: &mut Vec<u8>) {
+        let begin = to.len();
+        match self.order {
+            TextOrder::Bytes => to.extend_from_slice(text),
+        }
+        if self.nocase {
+            to[begin..].make_ascii_uppercase();
+        }
+    }
+
+    /// The name of the type.
+    pub(super) fn name(self) -> &'static str {
+        match self.order {
+            TextOrder::Bytes => "text",
+        }
+    }
+}
+
+/// The texts of one key of some records.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TextColumn {
+    places: Vec<Range>,
+    /// Bytes of those that are not there as they count.
+    own: Vec<u8>,
+    /// What was read, and where places count from.
+    read: Option<(Arc<Text>, usize)>,
+    order: KeyOrder,
+}
+
+/// The bit of the beginning of a text among the own ones.
+const OWN: usize = 1 << 31;
+
+/// The beginning of a null; its end is the class.
+const NULL: u32 = u32::MAX;
+
+/// There is no room for the text of a key.
+#[derive(Debug)]
+pub(super) struct TooLong;
+
+impl TextColumn {
+    pub(super) fn new(order: KeyOrder) -> Self {
+        Self { order, ..Self::default() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(super) fn truncate(&mut self, records: usize) {
+        self.places.truncate(records);
+    }
+
+    pub(super) fn order(&self) -> KeyOrder {
+        self.order
+    }
+
+    /// Adds a null.
+    pub(in crate::io) fn push_null(&mut self, class: Class) {
+        self.places.push(Range::new(NULL, class as u32));
+    }
+
+    /// Adds the text between these places of what was read.
+    #[inline]
+    pub(super) fn push(&mut self, read: &[u8], begin: usize, end: usize) -> Result<(), TooLong> {
+        if end >= OWN {
+            return self.push_own(&read[begin..end]);
+        }
+        self.places.push(Range::new(begin as u32, end as u32));
+        Ok(())
+    }
+
+    /// Adds a text that is not in what was read.
+    pub(super) fn push_own(&mut self, text: &[u8]) -> Result<(), TooLong> {
+        let begin = self.own.len();
+        self.own.extend_from_slice(text);
+        self.end_own(begin)
+    }
+
+    /// Adds the own text that begins here.
+    fn end_own(&mut self, begin: usize) -> Result<(), TooLong> {
+        if self.own.len() >= OWN {
+            return Err(TooLong);
+        }
+        self.places.push(Range::new((begin | OWN) as u32, self.own.len() as u32));
+        Ok(())
+    }
+
+    /// Says what was read, and where places count from.
+    pub(super) fn of_text(self, text: &Arc<Text>, start: usize) -> Self {
+        Self { read: Some((text.clone(), start)), ..self }
+    }
+
+    /// Where a text is in what was read; `None` if it is not there.
+    #[inline]
+    pub(super) fn place(&self, record: usize) -> Option<[usize; 2]> {
+        let place = self.places[record];
+        (place.begin() & OWN == 0).then(|| [place.begin(), place.end()])
+    }
+
+    /// The class of the null of a record, if it has one.
+    #[inline]
+    pub(super) fn null(&self, record: usize) -> Option<Class> {
+        let place = self.places[record];
+        if place.begin() as u32 == NULL { Class::of(place.end()) } else { None }
+    }
+
+    /// The text of a record, or the class of its null.
+    #[inline]
+    pub(super) fn get(&self, record: usize) -> Result<&[u8], Class> {
+        self.get_in(record, self.read.as_ref().map_or(&[], |(text, start)| &text.bytes[*start..]))
+    }
+
+    /// The same where this was read.
+    #[inline]
+    fn get_in<'a>(&'a self, record: usize, read: &'a [u8]) -> Result<&'a [u8], Class> {
+        let place = self.places[record];
+        if place.begin() & OWN == 0 {
+            return Ok(&read[place.begin()..place.end()]);
+        }
+        if let Some(class) = self.null(record) {
+            return Err(class);
+        }
+        Ok(&self.own[place.begin() & !OWN..place.end()])
+    }
+
+    /// The texts as they are compared, if that is not as they are.
+    pub(super) fn compared(&self) -> Result<Option<Self>, TooLong> {
+        let Some(form) = self.order.reading.text().filter(|form| *form != TextForm::default()) else {
+            return Ok(None);
+        };
+        let mut compared = Self::new(self.order);
+        compared.places.reserve(self.len());
+        for record in 0..self.len() {
+            match self.get(record) {
+                Ok(text) => {
+                    let begin = compared.own.len();
+                    form.push(text, &mut compared.own);
+                    compared.end_own(begin)?;
+                }
+                Err(class) => compared.push_null(class),
+            }
+        }
+        Ok(Some(compared))
+    }
+
+    /// The code of a null: less than that of a text or greater.
+    fn class_byte(&self, class: Class) -> u8 {
+        // Of both ends only the last byte differs.
+        keys::of_null(class, self.order) as u8
+    }
+
+    /// Appends the part of a row that is the key of a record.
+    fn push_row(&self, record: usize, read: &[u8], to: &mut Vec<u8>) {
+        let text = match self.get_in(record, read) {
+            Err(class) => return to.push(self.class_byte(class)),
+            Ok(text) => text,
+        };
+        to.push(TEXT);
+        let begin = to.len();
+        let text = self.order.reading.text().unwrap_or_default().compared(text);
+        let mut rest = &text[..];
+        while let Some(zero) = memchr::memchr(0, rest) {
+            to.extend_from_slice(&rest[..=zero]);
+            to.push(1);
+            rest = &rest[zero + 1..];
+        }
+        to.extend_from_slice(rest);
+        to.extend_from_slice(&[0, 0]);
+        if self.order.descending {
+            to[begin..].iter_mut().for_each(|byte| *byte = !*byte);
+        }
+    }
+}
+
+/// The class of a text in a row, between those of nulls.
+const TEXT: u8 = 0x80;
+
+/// Rows: the keys of some records as bytes, which compare as the keys do.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Rows {
+    /// The rows of the keys in these columns, of which texts that are not their own are in `read`;
+    /// without that, where they say.
+    pub(super) fn of(columns: &[keys::Column], read: Option<&[u8]>) -> Self {
+        let records = columns.first().map_or(0, keys::Column::len);
+        let mut rows = Self { bytes: Vec::new(), ends: Vec::with_capacity(records) };
+        for record in 0..records {
+            push_row(columns, record, read, &mut rows.bytes);
+            rows.ends.push(rows.bytes.len());
+        }
+        rows
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn truncate(&mut self, records: usize) {
+        self.ends.truncate(records);
+    }
+
+    #[inline]
+    pub(super) fn row(&self, record: usize) -> &[u8] {
+        let begin = if record == 0 { 0 } else { self.ends[record - 1] };
+        &self.bytes[begin..self.ends[record]]
+    }
+}
+
+/// Appends the row of a record.
+pub(super) fn push_row(columns: &[keys::Column], record: usize, read: Option<&[u8]>, to: &mut Vec<u8>) {
+    for column in columns {
+        match column {
+            keys::Column::Texts(texts) => {
+                let here = || texts.read.as_ref().map_or(&[][..], |(text, start)| &text.bytes[*start..]);
+                texts.push_row(record, read.unwrap_or_else(here), to);
+            }
+            numbers => to.extend_from_slice(&numbers.at(record).to_be_bytes()),
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! Settles the order of records whose words are equal: by the bytes of their texts that the words
+//! do not stand for, and by the keys after these.
+//!
+//! ```text
+//! order by words    3 ┊ 7 1 4 ┊ 0 ┊ 5 2     equal words between the bars
+//!                       group           group
+//! ```
+//!
+//! Of a group only what its texts do not all begin with is looked at: eight bytes at a time, as a
+//! word that is sorted; what has the same word is a smaller group. Few texts are compared as they
+//! are. All of this is stable.
+
+use std::ops::Range;
+
+use super::TextColumn;
+use crate::cpu;
+use crate::io::batch::Places;
+use crate::io::keys::{Column, MINUS_ZERO};
+use crate::io::piece::Piece;
+use crate::key_buf::{KeyBuf, by_width};
+use crate::order::{Class, KeyOrder};
+use crate::parallel::{self, map_parts};
+
+/// From which key on records of equal words are to be told apart, and how many bytes of its texts
+/// their words stand for.
+#[derive(Debug)]
+pub(crate) struct Ties {
+    pub(in crate::io) key: usize,
+    pub(in crate::io) bytes: usize,
+    /// The texts of each key as they are compared, where that is not as they are.
+    pub(in crate::io) compared: Vec<Option<Vec<TextColumn>>>,
+}
+
+/// Groups of fewer records are settled by one core, many of them together.
+const LARGE: usize = 1 << 16;
+
+/// Fewer texts are compared, not cut into words.
+const FEW: usize = 16;
+
+/// Records of equal words and keys before this one, and of equal first bytes of its text.
+struct Group {
+    records: Range<usize>,
+    key: usize,
+    bytes: usize,
+}
+
+/// What stands for a record that is left out.
+const GONE: u32 = u32::MAX;
+
+impl Ties {
+    /// Puts records, which are in the order of these words, in that of their keys; `zeros` are the
+    /// words of an integer −0. With `unique` leaves out all but the first of those with equal keys.
+    pub(crate) fn settle(
+        &self,
+        order: &mut Vec<u32>,
+        words: &[KeyBuf],
+        pieces: &[Piece],
+        zeros: &[u128],
+        unique: bool,
+    ) {
+        let keys = zeros.iter().enumerate().map(|(key, &zero)| self.key(key, pieces, zero)).collect();
+        let settling = Settling { places: Places::of(pieces), keys, unique };
+        let mut groups: Vec<Group> = groups(order, words)
+            .into_iter()
+            .map(|records| Group { records, key: self.key, bytes: self.bytes })
+            .collect();
+        let mut small = Vec::with_capacity(groups.len());
+        while let Some(group) = groups.pop() {
+            if group.records.len() < LARGE || group.key == settling.keys.len() {
+                small.push(group);
+            } else {
+                settling.split(order, group, &mut groups);
+            }
+        }
+        small.sort_unstable_by_key(|group| group.records.start);
+        settling.settle_all(order, &small);
+        if unique {
+            order.retain(|&record| record != GONE);
+        }
+    }
+
+    fn key<'a>(&'a self, key: usize, pieces: &'a [Piece], zero: u128) -> Key<'a> {
+        let columns: Vec<&Column> = pieces.iter().filter_map(|piece| piece.keys.column(key)).collect();
+        let compared = self.compared.get(key).and_then(Option::as_ref);
+        let texts: Vec<&TextColumn> = match compared {
+            Some(compared) => compared.iter().collect(),
+            None => columns.iter().filter_map(|column| column.texts()).collect(),
+        };
+        match texts.first() {
+            Some(first) => Key::Texts { order: first.order(), texts },
+            None => Key::Numbers { columns, zero },
+        }
+    }
+}
+
+/// The ranges of records that have all of these words alike, of at least two.
+fn groups(order: &[u32], words: &[KeyBuf]) -> Vec<Range<usize>> {
+    const PART: usize = 1 << 14;
+    let mut is_same = vec![true; order.len()];
+    for word in words {
+        by_width!(word.borrowed(), blocks => {
+            let keys = crate::key_buf::in_one(blocks);
+            let keys = parallel::map(order, |&record| keys[record as usize]);
+            map_parts(is_same.chunks_mut(PART).enumerate(), |(part, is_same)| {
+                for (place, is_same) in (part * PART..).zip(is_same) {
+                    *is_same &= place > 0 && keys[place] == keys[place - 1];
+                }
+            });
+        });
+    }
+    let mut groups = Vec::new();
+    let mut place = 0;
+    while let Some(next) = is_same[place..].iter().position(|&same| same) {
+        let begin = (place + next).saturating_sub(1);
+        let length = is_same[begin + 1..].iter().take_while(|&&same| same).count();
+        groups.push(begin..begin + 1 + length);
+        place = begin + 1 + length;
+    }
+    groups
+}
+
+/// A key of all records, piece by piece.
+enum Key<'a> {
+    Numbers { columns: Vec<&'a Column>, zero: u128 },
+    Texts { texts: Vec<&'a TextColumn>, order: KeyOrder },
+}
+
+struct Settling<'a> {
+    places: Places<'a>,
+    keys: Vec<Key<'a>>,
+    unique: bool,
+}
+
+/// A record of a group and the rest of its text.
+#[derive(Clone, Copy)]
+struct Entry<'a> {
+    word: u64,
+    record: u32,
+    rest: &'a [u8],
+}
+
+impl<'a> Settling<'a> {
+    /// Settles groups, which are in their order, on all cores.
+    fn settle_all(&self, order: &mut [u32], groups: &[Group]) {
+        /// Records that are worth another core's while.
+        const PART: usize = 1 << 12;
+        let (mut parts, mut rest, mut passed) = (Vec::new(), order, 0);
+        let mut groups = groups;
+        while let Some(first) = groups.first() {
+            let mut records = 0;
+            let count = groups.iter().take_while(|group| {
+                let is_enough = records >= PART;
+                records += group.records.len();
+                !is_enough
+            });
+            let (these, others) = groups.split_at(count.count());
+            let end = these.last().map_or(first.records.end, |last| last.records.end);
+            let (_, part) = std::mem::take(&mut rest).split_at_mut(first.records.start - passed);
+            let (part, more) = part.split_at_mut(end - first.records.start);
+            parts.push((part, these));
+            (rest, passed, groups) = (more, end, others);
+        }
+        map_parts(parts, |(part, groups)| {
+            let Some(first) = groups.first().map(|group| group.records.start) else { return };
+            for group in groups {
+                let records = group.records.start - first..group.records.end - first;
+                self.settle(&mut part[records], group.key, group.bytes);
+            }
+        });
+    }
+
+    /// Settles records that are alike in all before these bytes of this key, and in the order of
+    /// the input.
+    fn settle(&self, records: &mut [u32], key: usize, bytes: usize) {
+        if records.len() < 2 {
+            return;
+        }
+        match self.keys.get(key) {
+            None if self.unique => records[1..].fill(GONE),
+            None => {}
+            Some(Key::Numbers { columns, zero }) => {
+                let mut numbers: Vec<(u128, u32)> =
+                    records.iter().map(|&record| (self.number(columns, *zero, record), record)).collect();
+                numbers.sort_unstable();
+                for (place, (_, record)) in records.iter_mut().zip(&numbers) {
+                    *place = *record;
+                }
+                self.settle_equal(records, key + 1, |a, b| numbers[a].0 == numbers[b].0);
+            }
+            Some(Key::Texts { texts, order }) => {
+                let texts = self.without_nulls(records, texts, *order, key, bytes);
+                let mut entries: Vec<Entry> = records[texts.0.clone()]
+                    .iter()
+                    .zip(texts.1)
+                    .map(|(&record, text)| Entry { word: 0, record, rest: &text[bytes.min(text.len())..] })
+                    .collect();
+                self.settle_texts(&mut records[texts.0], &mut entries, *order, key);
+            }
+        }
+    }
+
+    /// Settles the keys from this one on where neighbours are equal.
+    fn settle_equal(&self, records: &mut [u32], key: usize, is_equal: impl Fn(usize, usize) -> bool) {
+        for_each_equal(records.len(), is_equal, |range| self.settle(&mut records[range], key, 0));
+    }
+
+    /// Has the nulls among records at their ends, and settles them. Returns where the others are,
+    /// and their texts.
+    fn without_nulls(
+        &self,
+        records: &mut [u32],
+        texts: &[&'a TextColumn],
+        order: KeyOrder,
+        key: usize,
+        bytes: usize,
+    ) -> (Range<usize>, Vec<&'a [u8]>) {
+        let mut found: Vec<(u32, Result<&[u8], Class>)> =
+            records.iter().map(|&record| (record, self.text(texts, record))).collect();
+        // Where any byte was looked at, they are apart.
+        if bytes > 0 || found.iter().all(|(_, text)| text.is_ok()) {
+            let texts = found.into_iter().map(|(_, text)| text.unwrap_or_default()).collect();
+            return (0..records.len(), texts);
+        }
+        let rank = |text: &Result<&[u8], Class>| {
+            text.map_or_else(|class| crate::io::keys::of_null(class, order), |_| 1 << 63)
+        };
+        found.sort_by_key(|(_, text)| rank(text));
+        for (place, (record, _)) in records.iter_mut().zip(&found) {
+            *place = *record;
+        }
+        let begin = found.partition_point(|(_, text)| rank(text) < 1 << 63);
+        let end = found.partition_point(|(_, text)| rank(text) <= 1 << 63);
+        for nulls in [0..begin, end..records.len()] {
+            let ranks: Vec<u64> = found[nulls.clone()].iter().map(|(_, text)| rank(text)).collect();
+            self.settle_equal(&mut records[nulls], key + 1, |a, b| ranks[a] == ranks[b]);
+        }
+        let texts = found[begin..end].iter().map(|(_, text)| text.unwrap_or_default()).collect();
+        (begin..end, texts)
+    }
+
+    /// Settles texts, of which these are the rests, and writes the records.
+    fn settle_texts(&self, records: &mut [u32], entries: &mut [Entry], order: KeyOrder, key: usize) {
+        // Texts of many lengths, which begin alike, would take a deep stack.
+        let mut groups = vec![0..entries.len()];
+        while let Some(group) = groups.pop() {
+            let begin = group.start;
+            let (records, entries) = (&mut records[group.clone()], &mut entries[group]);
+            if entries.len() <= FEW {
+                entries.sort_unstable_by(|a, b| {
+                    let by_text = a.rest.cmp(b.rest);
+                    let directed = if order.descending { by_text.reverse() } else { by_text };
+                    directed.then(a.record.cmp(&b.record))
+                });
+                write(entries, records);
+                self.settle_equal(records, key + 1, |a, b| entries[a].rest == entries[b].rest);
+                continue;
+            }
+            let first = entries[0].rest;
+            let alike = entries.iter().fold(first.len(), |alike, entry| alike.min(common(entry.rest, first)));
+            for entry in &mut *entries {
+                entry.rest = &entry.rest[alike..];
+                entry.word = word(entry.rest, order);
+            }
+            entries.sort_unstable_by_key(|entry| (entry.word, entry.record));
+            write(entries, records);
+            for_each_equal(
+                entries.len(),
+                |a, b| entries[a].word == entries[b].word,
+                |range| {
+                    if entries[range.start].rest.len() > WORD {
+                        groups.push(begin + range.start..begin + range.end);
+                    } else {
+                        self.settle(&mut records[range], key + 1, 0);
+                    }
+                },
+            );
+            entries.iter_mut().for_each(|entry| entry.rest = &entry.rest[WORD.min(entry.rest.len())..]);
+        }
+    }
+
+    /// Sorts a large group by its next words, on all cores, and adds the groups that it leaves.
+    fn split(&self, order: &mut [u32], group: Group, groups: &mut Vec<Group>) {
+        const PART: usize = 1 << 14;
+        let Group { records: range, key, bytes } = group;
+        let records = &mut order[range.clone()];
+        let (words, next, step): (Vec<u64>, usize, usize) = match &self.keys[key] {
+            Key::Numbers { columns, zero } => {
+                if !columns.iter().all(|column| matches!(column, Column::High(_))) {
+                    return self.settle(records, key, bytes);
+                }
+                let number = |&record: &u32| (self.number(columns, *zero, record) >> 64) as u64;
+                (parallel::map(records, number), key + 1, 0)
+            }
+            Key::Texts { texts, order } => {
+                if bytes == 0 {
+                    let (texts, _) = self.without_nulls(records, texts, *order, key, 0);
+                    if texts.len() < records.len() {
+                        let records = range.start + texts.start..range.start + texts.end;
+                        return groups.push(Group { records, key, bytes: 0 });
+                    }
+                }
+                let rest = |record: u32| {
+                    let text = self.text(texts, record).unwrap_or_default();
+                    &text[bytes.min(text.len())..]
+                };
+                let first = rest(records[0]);
+                let alike = map_parts(records.chunks(PART), |records| {
+                    records.iter().fold(first.len(), |alike, &record| alike.min(common(rest(record), first)))
+                });
+                let alike = alike.into_iter().min().unwrap_or(0);
+                let words = parallel::map(records, |&record| word(&rest(record)[alike..], *order));
+                (words, key, bytes + alike + WORD)
+            }
+        };
+        let pieces: Vec<(_, _)> = words
+            .chunks(PART)
+            .zip(records.chunks(PART))
+            .map(|(words, records)| (words.into(), records.into()))
+            .collect();
+        let (pairs, _) = cpu::sort::<(std::borrow::Cow<[u64]>, std::borrow::Cow<[u32]>)>(pieces);
+        for (place, pair) in records.iter_mut().zip(&pairs) {
+            *place = pair.position;
+        }
+        for_each_equal(
+            pairs.len(),
+            |a, b| pairs[a].key == pairs[b].key,
+            |equal| {
+                // An end is a part of the word.
+                let is_over = next > key || has_ended(pairs[equal.start].key, &self.keys[key]);
+                let (key, bytes) = if is_over { (key + 1, 0) } else { (key, step) };
+                groups.push(Group {
+                    records: range.start + equal.start..range.start + equal.end,
+                    key,
+                    bytes,
+                });
+            },
+        );
+    }
+
+    fn number(&self, columns: &[&Column], zero: u128, record: u32) -> u128 {
+        let (piece, record) = self.places.at(record);
+        let word = columns[piece].at(record);
+        if word == MINUS_ZERO { zero } else { word }
+    }
+
+    fn text(&self, texts: &[&'a TextColumn], record: u32) -> Result<&'a [u8], Class> {
+        let (piece, record) = self.places.at(record);
+        texts[piece].get(record)
+    }
+}
+
+/// Calls `with` for each range of several neighbours that are equal.
+fn for_each_equal(count: usize, is_equal: impl Fn(usize, usize) -> bool, mut with: impl FnMut(Range<usize>)) {
+    let mut begin = 0;
+    for end in 1..=count {
+        if end == count || !is_equal(end - 1, end) {
+            if end - begin > 1 {
+                with(begin..end);
+            }
+            begin = end;
+        }
+    }
+}
+
+/// Writes the records of entries.
+fn write(entries: &[Entry], records: &mut [u32]) {
+    records.iter_mut().zip(entries).for_each(|(record, entry)| *record = entry.record);
+}
+
+/// Bytes of a text in a word; the last byte of that says how many there are.
+const WORD: usize = 7;
+
+/// The next bytes of a text as a word in its order, with its end.
+#[inline]
+fn word(rest: &[u8], order: KeyOrder) -> u64 {
+    let word = match rest.first_chunk::<8>() {
+        Some(&bytes) => u64::from_be_bytes(bytes) & !0xFF | (WORD as u64 + 1),
+        None => {
+            let mut bytes = [0; 8];
+            bytes[..rest.len()].copy_from_slice(rest);
+            bytes[WORD] = rest.len() as u8;
+            u64::from_be_bytes(bytes)
+        }
+    };
+    if order.descending { !word } else { word }
+}
+
+/// Whether the text of such a word has no more bytes.
+fn has_ended(word: u64, key: &Key) -> bool {
+    let is_descending = matches!(key, Key::Texts { order, .. } if order.descending);
+    (if is_descending { !word } else { word }) as u8 <= WORD as u8
+}
+
+/// How many bytes these begin with alike.
+fn common(a: &[u8], b: &[u8]) -> usize {
+    let words = a.chunks_exact(8).zip(b.chunks_exact(8)).take_while(|(a, b)| a == b).count() * 8;
+    words + a[words..].iter().zip(&b[words..]).take_while(|(a, b)| a == b).count()
+}
