@@ -64,6 +64,24 @@ fn bytes_and_readers_may_be_compressed() {
 }
 
 #[test]
+fn bgzf_is_written_into_files_of_gzip_and_writers() {
+    let folder = Folder::new();
+    let input = || Input::bytes("in", b"1\n2\n");
+    let (mut sorted, mut merged) = (Vec::new(), Vec::new());
+    Sort::new().input(input()).bgzf().write_to(&mut sorted).unwrap();
+    Merge::new().input(input()).bgzf().write_to(&mut merged).unwrap();
+    assert!(sorted.starts_with(b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0") && sorted == merged);
+    let mut content = Vec::new();
+    flate2::read::MultiGzDecoder::new(&sorted[..]).read_to_end(&mut content).unwrap();
+    assert_eq!(content, b"1\n2\n");
+    Sort::new().input(input()).bgzf().output(folder.path("x.gz")).unwrap();
+    Sort::new().input(input()).output(folder.path("x.bgz")).unwrap();
+    for name in ["x.gz", "x.bgz"] {
+        assert!(fs::read(folder.path(name)).unwrap() == sorted, "{name}");
+    }
+}
+
+#[test]
 fn options_that_do_not_fit_are_refused_before_anything_is_written() {
     let folder = Folder::new();
     let (text, table) = (folder.write("a.txt", "2\n1\n"), folder.write("a.csv", "n\n2\n1\n"));
@@ -75,6 +93,7 @@ fn options_that_do_not_fit_are_refused_before_anything_is_written() {
         assert_eq!(fs::read(&target).unwrap(), b"kept");
     };
     refused(Sort::new(), "there is no input");
+    refused(Sort::new().input(&text).bgzf(), "bgzf writes gzip, which");
     refused(Sort::new().input(&text).format(Format::Text).key("x"), "key is for tables and lines");
     refused(Sort::new().input(&text).input(&table), "is text or lines and");
     refused(Sort::new().input(&table).to(Format::Npy), "rows come out as they are");

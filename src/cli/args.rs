@@ -387,6 +387,10 @@ pub(super) struct SortArgs {
     #[arg(short, long, value_name = "FILE", help_heading = RESULT)]
     pub(super) output: Option<PathBuf>,
 
+    /// Gzip in blocks as bgzip writes it, for tabix and others; a name in .bgz says so, too
+    #[arg(long, help_heading = RESULT)]
+    pub(super) bgzf: bool,
+
     /// Sort every file on its own, into the folder that -o names
     #[arg(long, help_heading = RESULT)]
     pub(super) each: bool,
@@ -404,13 +408,13 @@ pub(super) struct SortArgs {
         require_equals = true,
         default_missing_value = "diagnose-first",
         value_parser = one_of(IS_QUIET),
-        conflicts_with_all = ["top", "argsort", "to", "output", "each", "merge"],
+        conflicts_with_all = ["top", "argsort", "to", "output", "bgzf", "each", "merge"],
         help_heading = INSTEAD
     )]
     pub(super) check: Option<bool>,
 
     /// The same by the exit code alone: --check=quiet
-    #[arg(short = 'C', conflicts_with_all = ["check", "top", "argsort", "to", "output", "each", "merge"], help_heading = INSTEAD)]
+    #[arg(short = 'C', conflicts_with_all = ["check", "top", "argsort", "to", "output", "bgzf", "each", "merge"], help_heading = INSTEAD)]
     pub(super) check_quietly: bool,
 
     /// Merge inputs that are sorted already, in little memory

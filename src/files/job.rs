@@ -19,7 +19,7 @@ use crate::cancel::Cancel;
 use crate::clock::Instant;
 use crate::error::{Error, Hint};
 use crate::format::Format;
-use crate::io::{Input, Output};
+use crate::io::{Compression, Input, Output};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::runs::{Budget, Folders};
@@ -115,7 +115,8 @@ pub struct Job<'a> {
     /// Folders for temporary files, if any were named.
     pub(super) folders: Vec<PathBuf>,
     pub(super) budget: Budget,
-    pub(super) in_place: bool,
+    /// How the output is compressed where its name does not decide.
+    pub(super) compression: Option<Compression>,
     /// Whether nothing follows it in this process.
     pub(super) is_last: bool,
 }
@@ -248,9 +249,7 @@ impl Job<'_> {
             To::File(path) => Output::file(path)?,
             To::Writer(writer) => Output::writer(writer, "the output".to_owned()),
         };
-        let output = output.cancelled_by(&self.cancel);
-        let compression = self.inputs().first().filter(|_| self.in_place).and_then(Input::compression);
-        Ok(output.compressed_as(compression))
+        Ok(output.cancelled_by(&self.cancel).compressed_as(self.compression))
     }
 
     pub(super) fn close(&self, output: Output) -> Result<(), Error> {

@@ -40,6 +40,13 @@ impl<'a> Merge<'a> {
         Self(self.0.top(first))
     }
 
+    /// Writes gzip as BGZF, in blocks as `bgzip` does: into a file whose name ends in `.gz`, or a
+    /// writer. Names that end in `.bgz` need no asking.
+    #[must_use]
+    pub fn bgzf(self) -> Self {
+        Self(self.0.bgzf())
+    }
+
     /// Calls this as the work goes on.
     #[must_use]
     pub fn progress(self, tell: impl Fn(Progress) + Send + Sync + 'a) -> Self {

@@ -12,7 +12,8 @@ use super::progress::{Progress, Tell, Watch};
 use super::report::Report;
 use crate::error::{Error, Hint};
 use crate::format::Format;
-use crate::io::Extension;
+use crate::human;
+use crate::io::{Compression, Extension, Input};
 use crate::method::Method;
 use crate::order::Selection;
 use crate::runs::{Budget, Folders};
@@ -39,6 +40,7 @@ pub struct Sort<'a> {
     to: Option<Format>,
     first: Option<u64>,
     positions: bool,
+    bgzf: bool,
     method: Method,
     sorter: Option<&'a Sorter>,
     folders: Vec<PathBuf>,
@@ -67,6 +69,13 @@ impl<'a> Sort<'a> {
         Self { positions: true, ..self }
     }
 
+    /// Writes gzip as BGZF, in blocks as `bgzip` does: into a file whose name ends in `.gz`, or a
+    /// writer. Names that end in `.bgz` need no asking.
+    #[must_use]
+    pub fn bgzf(self) -> Self {
+        Self { bgzf: true, ..self }
+    }
+
     /// Sorts with this one; without it, on the CPU.
     #[must_use]
     pub fn sorter(self, sorter: &'a Sorter) -> Self {
@@ -93,7 +102,7 @@ impl<'a> Sort<'a> {
         Self { tell: Some(Box::new(tell)), ..self }
     }
 
-    /// Sorts into this file, which is compressed if its name ends in `.gz` or `.zst`. It is
+    /// Sorts into this file, which is compressed if its name ends in `.gz`, `.bgz` or `.zst`. It is
     /// replaced once the result is complete, and so may be an input; where anything goes wrong, it
     /// stays as it is.
     ///
@@ -124,7 +133,7 @@ impl<'a> Sort<'a> {
     /// is.
     #[doc(hidden)]
     pub fn resolve(self, output: Option<&Path>) -> Result<Job<'a>, Error> {
-        let Self { options, to, first, positions, method, folders, tell, .. } = self;
+        let Self { options, to, first, positions, bgzf, method, folders, tell, .. } = self;
         if let Some(algorithm) = method.algorithm {
             algorithm.variant(method.variant)?;
         }
@@ -133,6 +142,9 @@ impl<'a> Sort<'a> {
         let (memory, cancel, in_place, one_of_many) =
             (options.memory, options.cancel.clone(), options.in_place, options.one_of_many);
         let resolved = options.resolve(to_bits)?;
+        // What is replaced stays as it is compressed.
+        let replaced = resolved.inputs.first().filter(|_| in_place).and_then(Input::compression);
+        let compression = if bgzf { Some(bgzf_to(output, replaced)?) } else { replaced };
         // Lines come out as lines, whatever a file is called, but never into one of binary.
         let is_named = to.is_some() || resolved.format != Format::Lines || positions || to_bits;
         let asked = asked.filter(|_| is_named);
@@ -154,10 +166,24 @@ impl<'a> Sort<'a> {
             cancel,
             folders,
             budget,
-            in_place,
+            compression,
             is_last: false,
         })
     }
+}
+
+/// BGZF, if an output of this name is gzip, or what it replaces.
+fn bgzf_to(output: Option<&Path>, replaced: Option<Compression>) -> Result<Compression, Error> {
+    let Some(path) = output else { return Ok(Compression::Bgzf) };
+    let named = Compression::of_name(path);
+    if named.map(|(compression, _)| compression).or(replaced).is_some_and(Compression::is_gzip) {
+        return Ok(Compression::Bgzf);
+    }
+    let plain = named.map(|(_, stem)| stem.as_os_str()).or(path.file_name());
+    let mut meant = plain.unwrap_or_default().to_owned();
+    meant.push(".gz");
+    let [name, meant] = [path, &path.with_file_name(meant)].map(human::path);
+    Err(Error::option("bgzf", format!("writes gzip, which {name} is not by its name; {meant} is")))
 }
 
 /// The output format for this input, whose records may be rows, and the requested format; and the

@@ -262,9 +262,10 @@ impl Input {
         Ok(Some(file))
     }
 
-    /// How a regular file is compressed, as its first bytes tell.
+    /// How a regular file is compressed, as its first bytes tell, where it is read so.
     pub(crate) fn compression(&self) -> Option<Compression> {
-        if let Self::With(with) = self { with.found().ok().flatten() } else { None }
+        let Self::With(with) = self else { return None };
+        if with.may_be_compressed { with.of_content().ok().flatten() } else { None }
     }
 
     /// Opens it.
@@ -320,6 +321,11 @@ impl With {
         if !self.may_be_compressed || self.compression.is_some() {
             return Ok(self.compression);
         }
+        self.of_content()
+    }
+
+    /// How it is compressed by its first bytes, if it is a regular file or in memory.
+    fn of_content(&self) -> Result<Option<Compression>, Unread> {
         if let Input::Memory(memory) = &self.input {
             return compression::of_content(|room| (&memory.bytes[..]).read(room).unwrap_or(0));
         }

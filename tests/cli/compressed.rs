@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use crate::support::command::{exits, gpusort, refused, run, run_with, sorted, stderr};
 use crate::support::files::{Folder, lines_to, npy_of, shuffled_lines};
+use crate::support::python::python;
 
 /// What `gzip` makes of these bytes.
 fn gzip(content: &[u8]) -> Vec<u8> {
@@ -30,6 +31,59 @@ fn content(file: &str) -> Vec<u8> {
     };
     read.unwrap();
     content
+}
+
+/// How a block of BGZF begins, but for its size.
+const BLOCK: &[u8; 16] = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0";
+
+/// The block at the end of BGZF.
+const LAST: &[u8; 28] = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0";
+
+/// What `bgzip` makes of a few bytes.
+fn bgzf(content: &[u8]) -> Vec<u8> {
+    let mut deflate = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+    deflate.write_all(content).unwrap();
+    let data = deflate.finish().unwrap();
+    let size = (BLOCK.len() + 2 + data.len() + 8 - 1) as u16;
+    let numbers = [crc32(content), content.len() as u32].map(u32::to_le_bytes).concat();
+    [BLOCK, &size.to_le_bytes()[..], &data, &numbers, LAST].concat()
+}
+
+/// Whether a file begins like BGZF.
+fn is_bgzf(file: &str) -> bool {
+    fs::read(file).unwrap().starts_with(BLOCK)
+}
+
+/// The content of a file of BGZF, of which every block is looked at byte by byte.
+fn content_of_blocks(file: &str) -> Vec<u8> {
+    let bytes = fs::read(file).unwrap();
+    let mut blocks = bytes.strip_suffix(LAST).expect("the block at the end");
+    let mut all = Vec::new();
+    while !blocks.is_empty() {
+        assert_eq!(all.len() % 0xff00, 0, "a block that is not full before the last one");
+        let (header, rest) = blocks.split_first_chunk().unwrap();
+        assert_eq!(header, BLOCK);
+        let size = usize::from(u16::from_le_bytes([rest[0], rest[1]])) + 1;
+        let (rest, next) = rest.split_at(size - BLOCK.len());
+        let (rest, length) = rest.split_last_chunk().unwrap();
+        let (rest, sum) = rest.split_last_chunk().unwrap();
+        let mut content = Vec::new();
+        let mut inflate = flate2::bufread::DeflateDecoder::new(&rest[2..]);
+        inflate.read_to_end(&mut content).unwrap();
+        assert!(inflate.into_inner().is_empty(), "bytes behind the data of a block");
+        assert!((1..=0xff00).contains(&content.len()));
+        assert_eq!(content.len(), u32::from_le_bytes(*length) as usize);
+        assert_eq!(crc32(&content), u32::from_le_bytes(*sum));
+        all.append(&mut content);
+        blocks = next;
+    }
+    all
+}
+
+/// The checksum of gzip, bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    let bit = |sum: u32, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 };
+    !bytes.iter().fold(!0, |sum, &byte| (0..8).fold(sum ^ u32::from(byte), bit))
 }
 
 #[test]
@@ -254,4 +308,172 @@ fn what_is_replaced_in_place_stays_compressed() {
     let words = folder.write("x.u16", [0x1f, 0x8b, 1, 0]);
     sorted(&["sort", "-q", "--each", "--in-place", &words], "");
     assert_eq!(fs::read(&words).unwrap(), [1, 0, 0x1f, 0x8b]);
+}
+
+#[test]
+fn bgzf_is_written_where_the_name_or_the_option_says_so() {
+    let folder = Folder::new();
+    let text = shuffled_lines(300_000);
+    let file = folder.write("x.txt", &text);
+    let (plain, first) =
+        (sorted(&["sort", "-q", &file], ""), sorted(&["sort", "-q", "--top", "9", &file], ""));
+    let positions = sorted(&["sort", "-q", "--argsort", &file], "");
+    let in_order = folder.write("in-order.txt", &plain);
+    for (name, option) in
+        [("y.bgz", None), ("y.txt.BGZ", None), ("y.gz", Some("--bgzf")), ("y.bgz", Some("--bgzf"))]
+    {
+        let to = folder.arg(name);
+        for (args, expected) in [
+            (&[&file[..]][..], &plain),
+            (&["-m", &in_order], &plain),
+            (&["--memory", "1", &file], &plain),
+            (&["--top", "9", &file], &first),
+            (&["--argsort", &file], &positions),
+            (&["/dev/null"], &String::new()),
+        ] {
+            let args: Vec<&str> =
+                ["sort", "-q", "-o", &to].into_iter().chain(option).chain(args.iter().copied()).collect();
+            sorted(&args, "");
+            assert!(content_of_blocks(&to) == expected.as_bytes(), "{args:?}");
+            assert!(content(&to) == expected.as_bytes(), "{args:?}");
+        }
+    }
+    // What others make of it, and all cores here.
+    let to = folder.arg("z.bgz");
+    sorted(&["sort", "-q", &file, "-o", &to], "");
+    python("gunzip.py", &[&to, &in_order]);
+    for args in [&["sort", "-q", &to][..], &["sort", "-q", "--memory", "1", &to], &["sort", "-q", "-m", &to]]
+    {
+        assert!(sorted(args, "") == plain, "{args:?}");
+    }
+    assert_eq!(run(&["check", &to], "").status.code(), Some(0));
+    let made = folder.arg("made.txt.bgz");
+    sorted(&["gen", "-q", "-c", "9", "-o", &made], "");
+    assert_eq!(String::from_utf8(content_of_blocks(&made)).unwrap().lines().count(), 9);
+}
+
+/// What cannot be compressed becomes longer, and a block may have 64 KiB at most.
+#[test]
+fn blocks_of_noise_are_stored() {
+    let folder = Folder::new();
+    let mut state = 1_u64;
+    let mut line = b"1 ".to_vec();
+    line.extend(
+        std::iter::repeat_with(|| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        })
+        .filter(|&byte| byte != b'\n')
+        .take(200_000),
+    );
+    line.push(b'\n');
+    let (file, to) = (folder.write("x", &line), folder.arg("y.bgz"));
+    sorted(&["sort", "-q", "-k", "1", &file, "-o", &to], "");
+    assert!(content_of_blocks(&to) == line);
+    // A header and five bytes before what is stored, and two numbers behind it.
+    let stored = |content: usize| content + 18 + 5 + 8;
+    let size = 3 * stored(0xff00) + stored(line.len() - 3 * 0xff00) + LAST.len();
+    assert_eq!(fs::metadata(&to).unwrap().len(), size as u64);
+}
+
+#[test]
+fn the_extension_of_bgzf_is_one_of_gzip() {
+    let folder = Folder::new();
+    let elements: Vec<u8> = [7_u32, 0x0008_8b1f, 1].iter().flat_map(|n| n.to_le_bytes()).collect();
+    let in_order: Vec<u8> = [1_u32, 7, 0x0008_8b1f].iter().flat_map(|n| n.to_le_bytes()).collect();
+    // Of gzip and of BGZF.
+    let (file, to) = (folder.write("x.u32.bgz", gzip(&elements)), folder.arg("y.u32.bgz"));
+    sorted(&["sort", "-q", &file, "-o", &to], "");
+    assert_eq!(content_of_blocks(&to), in_order);
+    assert_eq!(sorted(&["sort", "-q", "-r", &to, "--to", "text"], ""), "559903\n7\n1\n");
+    let array = folder.write("x.npy.bgz", gzip(&npy_of(b"<u4", "(3,)", &elements)));
+    assert_eq!(sorted(&["sort", "-q", &array, "--to", "text"], ""), "1\n7\n559903\n");
+    let error = refused(&["sort", &folder.write("z.u32.bgz", b"\0\0\0\0")], "");
+    assert!(error.contains("z.u32.bgz: cannot read: it is no gzip data"), "{error}");
+    let (table, to) = (folder.write("t.csv.bgz", gzip(b"name,n\na,2\nb,1\n")), folder.arg("out"));
+    sorted(&["sort", "-q", "-k", "n", "--each", &table, "-o", &to], "");
+    sorted(&["sort", "-q", "--each", &file, "-o", &to], "");
+    assert_eq!(content_of_blocks(&folder.arg("out/t.csv.bgz")), b"name,n\nb,1\na,2\n");
+    assert_eq!(content_of_blocks(&folder.arg("out/x.u32.bgz")), in_order);
+    let error = refused(&["sort", "-q", "-o", &folder.arg("y.xlsx.bgz")], "1\n");
+    assert!(error.contains("y.xlsx.bgz: would be a spreadsheet by its name"), "{error}");
+}
+
+#[test]
+fn what_is_replaced_in_place_stays_bgzf() {
+    let folder = Folder::new();
+    let elements = [3_u16, 1].map(u16::to_le_bytes).concat();
+    let in_order = [1_u16, 3].map(u16::to_le_bytes).concat();
+    for (name, plain, expected) in [
+        ("x.txt.gz", &b"3\n1\n"[..], &b"1\n3\n"[..]),
+        ("x", b"3\n1\n", b"1\n3\n"),
+        ("x.u16.gz", &elements, &in_order),
+    ] {
+        let file = folder.write(name, bgzf(plain));
+        sorted(&["sort", "-q", "--each", "--in-place", &file], "");
+        assert_eq!(content_of_blocks(&file), expected, "{name}");
+        // The name of another output says what that is.
+        let to = folder.arg("y.gz");
+        sorted(&["sort", "-q", &file, "-o", &to, "--to", "text"], "");
+        assert!(!is_bgzf(&to), "{name}");
+        // Nor does what is no BGZF become so without being asked for.
+        folder.write(name, gzip(plain));
+        sorted(&["sort", "-q", "--each", "--in-place", &file], "");
+        assert!(!is_bgzf(&file) && content(&file) == expected, "{name}");
+        sorted(&["sort", "-q", "--each", "--in-place", "--bgzf", &file], "");
+        assert_eq!(content_of_blocks(&file), expected, "{name}");
+    }
+    let file = folder.write("x.bgz", gzip(b"3\n1\n"));
+    sorted(&["sort", "-q", "--each", "--in-place", &file], "");
+    assert_eq!(content_of_blocks(&file), b"1\n3\n");
+    let file = folder.write("x.zst", bgzf(b"3\n1\n"));
+    sorted(&["sort", "-q", "--each", "--in-place", &file], "");
+    assert_eq!(fs::read(&file).unwrap()[0], 0x28);
+}
+
+#[test]
+fn bgzf_is_refused_where_the_output_is_no_gzip() {
+    let folder = Folder::new();
+    let input = folder.write("x.txt", "2\n1\n");
+    for args in [&[][..], &["-o", "-"], &["-o", "/dev/stdout"]] {
+        let error = refused(&[&["sort", "--bgzf", &input], args].concat(), "");
+        assert!(error.contains("--bgzf writes gzip into a file; -o FILE.gz names it"), "{error}");
+    }
+    for (name, meant) in [("y.txt", "y.txt.gz"), ("y.csv.zst", "y.csv.gz"), ("y", "y.gz")] {
+        for more in [&[][..], &["-m"], &["--top", "1"]] {
+            let to = folder.arg(name);
+            let error = refused(&[&["sort", "--bgzf", &input, "-o", &to], more].concat(), "");
+            let said = format!("--bgzf writes gzip, which {to} is not by its name; {} is", folder.arg(meant));
+            assert!(error.contains(&said), "{error}");
+        }
+    }
+    for to in [&["--in-place"][..], &["-o", &folder.arg("out")]] {
+        let error = refused(&[&["sort", "--bgzf", "--each", &input], to].concat(), "");
+        assert!(error.contains("x.txt is not by its name; "), "{error}");
+    }
+    assert!(refused(&["sort", "--bgzf", "-c", &input], "").contains("'--bgzf' cannot be used with"));
+    assert_eq!(folder.names(), ["x.txt"]);
+    assert_eq!(fs::read(&input).unwrap(), b"2\n1\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn bgzf_to_closed_pipes_and_full_disks() {
+    let folder = Folder::new();
+    let text = shuffled_lines(300_000);
+    let input = folder.write("x.txt", &text);
+    folder.fifo("pipe.bgz");
+    for reader in ["head -c 1 pipe.bgz > few", "cat pipe.bgz > y.bgz"] {
+        exits(&format!("\"$0\" sort -q x.txt -o pipe.bgz & {reader}; wait $!"), &folder, 0);
+    }
+    assert!(content_of_blocks(&folder.arg("y.bgz")) == sorted(&["sort", "-q", &input], "").as_bytes());
+    std::os::unix::fs::symlink("/dev/full", folder.path("full.bgz")).unwrap();
+    for file in ["x.txt", "/dev/null"] {
+        let error = exits(&format!("exec \"$0\" sort -q {file} -o full.bgz"), &folder, 2);
+        assert!(error.contains("full.bgz: cannot write: No space left"), "{error}");
+    }
+    folder.write("old.bgz", "old");
+    let before = folder.names();
+    exits("trap '' XFSZ; ulimit -f 16; exec \"$0\" sort -q x.txt -o old.bgz", &folder, 2);
+    assert_eq!((folder.names(), fs::read(folder.path("old.bgz")).unwrap()), (before, b"old".to_vec()));
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use gpusort::files::internal::{Job, To};
 use gpusort::files::{Phase, Progress as Done, Report};
 use gpusort::unstable::{human, parallel};
@@ -81,6 +81,7 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
         meant::tell_of_terminal(args.quiet);
     }
     args.output = format::unless_stdout(args.output);
+    ensure!(!args.bgzf || args.output.is_some(), "--bgzf writes gzip into a file; -o FILE.gz names it");
     sort(&args, &file).map_err(|error| file.explain(error))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -92,6 +92,9 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     if args.argsort {
         sort = sort.positions();
     }
+    if args.bgzf {
+        sort = sort.bgzf();
+    }
     // The library asks no environment.
     let named = std::env::var_os("TMPDIR").filter(|name| !name.is_empty()).map(PathBuf::from);
     let usual = if args.temp_dir.is_empty() { named } else { None };

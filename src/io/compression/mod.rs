@@ -1,9 +1,10 @@
-//! Compressed data: gzip and zstd.
+//! Compressed data: gzip, also as BGZF, and zstd.
 //!
 //! Both are members (frames) one after the other, mostly with a checksum each. Compressed text is
 //! recognized by its first bytes, whatever its name; compressed binary data only by its name, since
 //! any first bytes may be elements.
 
+mod bgzf;
 mod foreign;
 mod reader;
 mod writer;
@@ -21,6 +22,8 @@ pub use self::writer::Writer;
 pub enum Compression {
     /// RFC 1952.
     Gzip,
+    /// Gzip in blocks as `bgzip` writes it. To a reader it is gzip.
+    Bgzf,
     /// RFC 8878.
     Zstd,
 }
@@ -29,9 +32,14 @@ impl Compression {
     /// The name of the format.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Gzip => "gzip",
+            Self::Gzip | Self::Bgzf => "gzip",
             Self::Zstd => "zstd",
         }
+    }
+
+    /// Whether it is gzip, in blocks or not.
+    pub fn is_gzip(self) -> bool {
+        matches!(self, Self::Gzip | Self::Bgzf)
     }
 
     /// That of a file with this name, and its name without the extension for it.
@@ -39,6 +47,7 @@ impl Compression {
         let extension = path.extension()?;
         let compression = match extension.to_ascii_lowercase().to_str()? {
             "gz" => Self::Gzip,
+            "bgz" => Self::Bgzf,
             "zst" => Self::Zstd,
             _ => return None,
         };
@@ -88,6 +97,7 @@ pub(super) fn of_content(mut read: impl FnMut(&mut [u8]) -> usize) -> Result<Opt
     let mut bytes = [0; Beginning::LONGEST];
     let count = read(&mut bytes);
     match Beginning::of(&bytes[..count]) {
+        Beginning::Of(Compression::Gzip) if bgzf::begins(&bytes[..count]) => Ok(Some(Compression::Bgzf)),
         Beginning::Of(compression) => Ok(Some(compression)),
         Beginning::Foreign(foreign) => Err(Unread(foreign)),
         Beginning::Other | Beginning::Short => Ok(None),
@@ -136,6 +146,10 @@ mod tests {
                 .map(|(compression, name)| (compression.name(), name.display().to_string()))
         };
         assert_eq!(of("a/x.u32.gz"), Some(("gzip", "x.u32".to_owned())));
+        assert_eq!(
+            Compression::of_name(Path::new("x.bed.BGZ")),
+            Some((Compression::Bgzf, Path::new("x.bed")))
+        );
         assert_eq!(of("x.ZST"), Some(("zstd", "x".to_owned())));
         assert_eq!(of("x.u32"), None);
         assert_eq!(of(".gz"), None);

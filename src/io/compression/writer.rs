@@ -1,13 +1,14 @@
 //! Compresses output.
 //!
 //! It is cut into blocks, each of which becomes a member of its own, so that all cores work, here
-//! and when it is decompressed: members of gzip say in an extra field how long they are.
+//! and when it is decompressed: members of gzip say in an extra field how long they are. Of BGZF,
+//! whose blocks are small, a core makes several.
 
 use std::io::{self, Write};
 
 use flate2::GzBuilder;
 
-use super::Compression;
+use super::{Compression, bgzf};
 use crate::parallel;
 
 /// The extra field of gzip in which `bgzip` writes the bytes of a member less one, in two bytes.
@@ -30,10 +31,24 @@ const MEMBER: usize = 1 << 20;
 /// The most members that are made together.
 const MOST: usize = 16;
 
+/// Bytes that a core compresses.
+fn part(compression: Compression) -> usize {
+    match compression {
+        // Blocks that are full, all but the last one.
+        Compression::Bgzf => MEMBER / bgzf::CONTENT * bgzf::CONTENT,
+        Compression::Gzip | Compression::Zstd => MEMBER,
+    }
+}
+
 impl Writer {
     /// Without anything in it.
     pub fn new(compression: Compression) -> Self {
         Self { compression, bytes: Vec::new(), is_begun: false }
+    }
+
+    /// What it writes.
+    pub fn compression(&self) -> Compression {
+        self.compression
     }
 
     /// Takes these bytes, and writes what is compressed by now to `to`.
@@ -42,7 +57,7 @@ impl Writer {
     ///
     /// Those of `to`.
     pub fn write(&mut self, mut bytes: &[u8], to: &mut impl Write) -> io::Result<()> {
-        let most = MEMBER * parallel::threads().min(MOST);
+        let most = part(self.compression) * parallel::threads().min(MOST);
         while !bytes.is_empty() {
             let count = bytes.len().min(most - self.bytes.len());
             self.bytes.extend_from_slice(&bytes[..count]);
@@ -60,14 +75,18 @@ impl Writer {
     ///
     /// Those of `to`.
     pub fn finish(&mut self, to: &mut impl Write) -> io::Result<()> {
-        if self.bytes.is_empty() && self.is_begun {
-            return Ok(());
+        if !self.bytes.is_empty() || !self.is_begun {
+            self.compress(to)?;
         }
-        self.compress(to)
+        if self.compression == Compression::Bgzf { to.write_all(&bgzf::END) } else { Ok(()) }
     }
 
     fn compress(&mut self, to: &mut impl Write) -> io::Result<()> {
-        let blocks = if self.bytes.is_empty() { vec![&[][..]] } else { self.bytes.chunks(MEMBER).collect() };
+        let blocks = if self.bytes.is_empty() {
+            vec![&[][..]]
+        } else {
+            self.bytes.chunks(part(self.compression)).collect()
+        };
         let compression = self.compression;
         for member in parallel::map_parts(blocks, |block| member(block, compression)) {
             to.write_all(&member?)?;
@@ -78,7 +97,7 @@ impl Writer {
     }
 }
 
-/// A member with this content.
+/// A member with this content; of BGZF as many as it takes.
 pub(super) fn member(content: &[u8], compression: Compression) -> io::Result<Vec<u8>> {
     let room = Vec::with_capacity(content.len() / 2);
     match compression {
@@ -94,6 +113,7 @@ pub(super) fn member(content: &[u8], compression: Compression) -> io::Result<Vec
             member[HEADER + 6..][..4].copy_from_slice(&size);
             Ok(member)
         }
+        Compression::Bgzf => bgzf::blocks(content),
         Compression::Zstd => {
             let mut member = zstd::Encoder::new(room, zstd::DEFAULT_COMPRESSION_LEVEL)?;
             member.include_checksum(true)?;

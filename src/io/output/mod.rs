@@ -99,9 +99,13 @@ impl<'w> Output<'w> {
         Ok(Self { compressing, ..Self::to(to) })
     }
 
-    /// The same output, compressed so where its name does not say that it is compressed.
+    /// The same output, compressed so where its name does not say that it is compressed, or says
+    /// gzip, which may be BGZF.
     pub(crate) fn compressed_as(mut self, compression: Option<Compression>) -> Self {
-        self.compressing = self.compressing.or(compression.map(compression::Writer::new));
+        let named = self.compressing.as_ref().map(compression::Writer::compression);
+        if named.is_none() || named == Some(Compression::Gzip) && compression == Some(Compression::Bgzf) {
+            self.compressing = compression.map(compression::Writer::new);
+        }
         self
     }
 
