@@ -1,6 +1,7 @@
 //! Sorting in little memory: the same bytes, and the same errors, as with all memory.
 
-use gpusort::files::{Key, Options, Reading};
+use gpusort::files::{Key, Options};
+use gpusort::unstable::order::Reading;
 use gpusort::{ElementType, Format, Sorter};
 use proptest::prelude::*;
 

@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::Path;
 
-use gpusort::files::{Invalid, Key, Nulls, Options, Reading};
+use gpusort::files::{Invalid, Key, Nulls, Options};
+use gpusort::unstable::order::Reading;
 use gpusort::{ElementType, Format, Sorter};
 
 use crate::device;

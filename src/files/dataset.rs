@@ -235,11 +235,11 @@ impl<'a> Dataset<'a> {
             }
             Content::Numbers { keys, map, print, .. } => (map, Request::keys(keys), Written::Numbers(print)),
             Content::Records { words, ties: Some(ties), records, .. } => {
-                let sorted = order_records(&records, words, Some(&ties), sorter, &ask, &mut passes)?;
+                let done = order_records(&records, words, Some(&ties), sorter, &ask, &mut passes)?;
                 let form =
                     if ask.positions { Written::Positions(records) } else { Written::Records(records) };
                 let Self { reading, parsing, .. } = self;
-                let ordered = Ordered::in_memory(sorted.words, sorted.repeated, sorted.report);
+                let ordered = Ordered::in_memory(done.words, done.repeated, done.report);
                 return Ok(Outcome {
                     ordered,
                     map: POSITIONS,

@@ -234,6 +234,7 @@ impl<'a> Parts<'a> {
 }
 
 /// What a part is of its input.
+#[derive(Clone, Copy)]
 struct Whole {
     is_all: bool,
     is_last: bool,

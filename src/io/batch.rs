@@ -346,7 +346,7 @@ impl<'a> Places<'a> {
 pub(crate) struct Ahead<'a> {
     inputs: &'a [Input],
     how: &'a InputSpec,
-    found: Mutex<Option<Vec<Inference<(u64, Spot)>>>>,
+    found: Mutex<Option<Box<Known>>>,
 }
 
 impl<'a> Ahead<'a> {
@@ -373,20 +373,22 @@ impl<'a> Ahead<'a> {
     }
 
     /// Whether a key is text, if that can be found.
-    pub(super) fn is_text(&self, key: usize) -> Result<bool, Error> {
-        Ok(self.inputs.iter().all(Input::can_be_read_again) && self.is(key, Inference::is_text))
+    pub(super) fn is_text(&self, key: usize) -> bool {
+        self.inputs.iter().all(Input::can_be_read_again) && self.is(key, Inference::is_text)
     }
 
     fn is(&self, key: usize, what: fn(&Inference<(u64, Spot)>) -> bool) -> bool {
         let mut found = lock(&self.found);
-        let columns = found.get_or_insert_with(|| {
+        let known = found.get_or_insert_with(|| {
             let budget = Budget::unlimited();
             let mut batches = Batches::new(self.inputs, self.how, &budget, Stretches::default());
-            let none = |_| Ok(false);
-            while batches.next(batches.stretches.most, &none, &none).is_ok_and(|batch| batch.is_some()) {}
-            batches.known.columns
+            while batches
+                .next(batches.stretches.most, &|_| Ok(false), &|_| false)
+                .is_ok_and(|batch| batch.is_some())
+            {}
+            Box::new(batches.known)
         });
-        columns.get(key).is_some_and(what)
+        known.columns.get(key).is_some_and(what)
     }
 }
 
@@ -445,7 +447,7 @@ impl<'a> Batches<'a> {
         &mut self,
         most: usize,
         decimals: &dyn Fn(usize) -> Result<bool, Error>,
-        texts: &dyn Fn(usize) -> Result<bool, Error>,
+        texts: &dyn Fn(usize) -> bool,
     ) -> Result<Option<Vec<Piece>>, Error> {
         if let Some(wrong) = self.wrong.take() {
             self.chunks.end();

@@ -362,7 +362,7 @@ mod tests {
         hinted(
             header,
             "2.3n",
-            "key '2.3n': characters in a field are not counted here; 2 is the whole field",
+            "key '2.3n': characters in a field are not counted here; 2,2 is the whole field",
         );
         for (header, separator) in [("a;b\n", ';'), ("a\tb\n", '\t')] {
             assert_eq!(found(header, "b").unwrap_err().hint(), Some(&Hint::Delimiter(separator)));

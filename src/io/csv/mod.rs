@@ -200,6 +200,25 @@ impl Known {
         self.check_texts()
     }
 
+    /// Finds which of these columns are text; of those that nothing tells of, by what comes later,
+    /// where it does.
+    fn find_texts(
+        &mut self,
+        columns: &mut [Inference<(u64, Spot)>],
+        later: Option<&dyn Fn(usize) -> bool>,
+        texts: &mut [bool],
+    ) {
+        for (key, column) in columns.iter_mut().enumerate() {
+            let is_open = column.may_be_text() && !self.is_taken_for_numbers(key);
+            match later.filter(|_| is_open) {
+                Some(is_text) if is_text(key) => column.expect_text(),
+                Some(_) => self.take_for_numbers(key),
+                None => {}
+            }
+            texts[key] |= column.is_text();
+        }
+    }
+
     fn is_taken_for_numbers(&self, key: usize) -> bool {
         self.taken_for_numbers.get(key).copied().unwrap_or(false)
     }
@@ -280,7 +299,7 @@ pub(in crate::io) struct Later<'a> {
     /// between types are found at the end.
     pub(in crate::io) decimals: Option<&'a dyn Fn(usize) -> Result<bool, Error>>,
     /// Whether a key that has had nothing but empty fields, nan and inf is text.
-    pub(in crate::io) texts: &'a dyn Fn(usize) -> Result<bool, Error>,
+    pub(in crate::io) texts: &'a dyn Fn(usize) -> bool,
     /// Whether nothing comes later.
     pub(in crate::io) is_last: bool,
 }
@@ -330,17 +349,9 @@ pub(in crate::io) fn read_batch(
         };
         let mut columns = layout.known_after(&parts, &known.columns, passed);
         let are_last = later.is_last && wrong.is_none();
-        for (key, column) in columns.iter_mut().enumerate() {
-            let is_open = column.may_be_text() && !are_last && !known.is_taken_for_numbers(key);
-            if is_open && parts.iter().any(|part| part.rows() > 0) {
-                if (later.texts)(key)? {
-                    column.expect_text();
-                } else {
-                    known.take_for_numbers(key);
-                }
-            }
-            texts[key] |= column.is_text();
-        }
+        let has_rows = parts.iter().any(|part| part.rows() > 0);
+        let later_texts = Some(later.texts).filter(|_| has_rows && !are_last);
+        known.find_texts(&mut columns, later_texts, &mut texts);
         if let Err(problem) = layout.read_as_text(&mut parts, &bodies, &texts) {
             (until, wrong) = (problem.0, Some(layout.error(problem)));
             continue;
@@ -364,37 +375,13 @@ pub(in crate::io) fn read_batch(
             until = places[at];
             continue;
         }
-        let first_zero = |key: usize| {
-            let of_part = |part: &RowPart| Some(part.place(part.columns[key].minus_zero()?, &text.bytes));
-            parts.iter().find_map(of_part)
-        };
-        let mut found = Vec::with_capacity(columns.len());
-        let mut unknown = None;
-        for (key, column) in columns.iter_mut().enumerate() {
-            let zero = first_zero(key).filter(|_| !column.is_float());
-            let Some((zero, decimals)) = zero.zip(decimals) else {
-                found.push(if zero.is_none() { Some(column.is_float()) } else { None });
+        let found = match decimals_of(&parts, &mut columns, decimals, &text.bytes) {
+            Ok(found) => found,
+            Err(unknown) => {
+                (until, wrong) = (unknown.0, Some(unknown.1));
                 continue;
-            };
-            let there_are = decimals(key).and_then(|there_are| {
-                if there_are {
-                    column.push_decimal();
-                    column.settled().map_err(conflicting)?;
-                }
-                Ok(there_are)
-            });
-            match there_are {
-                Ok(there_are) => found.push(Some(there_are)),
-                Err(error) => {
-                    unknown = Some((zero, error));
-                    break;
-                }
             }
-        }
-        if let Some((zero, error)) = unknown {
-            (until, wrong) = (zero, Some(error));
-            continue;
-        }
+        };
         break (parts, columns, found);
     };
     known.columns = columns;
@@ -426,6 +413,37 @@ pub(in crate::io) fn read_batch(
     };
     let numbers = layout.keys.iter().zip(&known.columns).map(of_key).collect();
     Ok(Batch { head, pieces, skipped, wrong, counts, doubts, numbers })
+}
+
+/// Whether each column has decimals, as far as that is known or `decimals` says it of one with an
+/// integer −0.
+///
+/// # Errors
+///
+/// Where the first −0 is of a column of which nobody can say it, or that has no type then.
+fn decimals_of(
+    parts: &[RowPart],
+    columns: &mut [Inference<(u64, Spot)>],
+    decimals: Option<&dyn Fn(usize) -> Result<bool, Error>>,
+    bytes: &[u8],
+) -> Result<Vec<Option<bool>>, Box<(usize, Error)>> {
+    let first_zero =
+        |key: usize| parts.iter().find_map(|part| Some(part.place(part.columns[key].minus_zero()?, bytes)));
+    let of_column = |(key, column): (usize, &mut Inference<_>)| {
+        let zero = first_zero(key).filter(|_| !column.is_float());
+        let Some((zero, decimals)) = zero.zip(decimals) else {
+            return Ok(if zero.is_none() { Some(column.is_float()) } else { None });
+        };
+        let there_are = decimals(key).and_then(|there_are| {
+            if there_are {
+                column.push_decimal();
+                column.settled().map_err(conflicting)?;
+            }
+            Ok(there_are)
+        });
+        there_are.map(Some).map_err(|error| Box::new((zero, error)))
+    };
+    columns.iter_mut().enumerate().map(of_column).collect()
 }
 
 /// `file:line` of the record at this place of a text, with the column of this key if there are

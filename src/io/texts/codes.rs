@@ -29,20 +29,14 @@ pub(in crate::io) struct TextCodes {
 
 /// Codes of the texts of a key; those of many different ones are of so many bits.
 pub(in crate::io) fn of(columns: &[&TextColumn], bits: u32) -> TextCodes {
-    let (mut codes, count) = match by_rank(columns) {
-        Some(texts) => {
-            let count = texts.count;
-            (TextCodes { parts: texts.codes, most: 0, bytes: None }, count)
-        }
-        None => {
-            let places = Places::of(columns, (1_u128 << bits) - NULLS);
-            let parts = map_parts(columns, |column| places.codes(column));
-            (TextCodes { parts, most: 0, bytes: Some(places.bytes()) }, places.count)
-        }
+    let (mut parts, count, bytes) = if let Some(Ranked { codes, count }) = by_rank(columns) {
+        (codes, count, None)
+    } else {
+        let places = Places::of(columns, (1_u128 << bits) - NULLS);
+        (map_parts(columns, |column| places.codes(column)), places.count, Some(places.bytes()))
     };
-    let (before, after) = put_nulls_beside(&mut codes.parts, columns, count);
-    codes.most = before + after + count.saturating_sub(1);
-    codes
+    let (before, after) = put_nulls_beside(&mut parts, columns, count);
+    TextCodes { parts, most: before + after + count.saturating_sub(1), bytes }
 }
 
 /// There are fewer codes of nulls.
@@ -209,11 +203,8 @@ impl Places {
         }
         for seen in &all[..places] {
             let mut ranks = [0; SYMBOLS];
-            let mut next = u16::from(seen[END]);
-            for (rank, _) in ranks.iter_mut().zip(seen).take(END).filter(|(_, is_seen)| **is_seen) {
-                *rank = next;
-                next += 1;
-            }
+            let of_bytes = ranks.iter_mut().zip(seen).take(END).filter(|(_, is_seen)| **is_seen);
+            of_bytes.zip(u16::from(seen[END])..).for_each(|((rank, _), next)| *rank = next);
             system.ranks.push(ranks);
         }
         system

@@ -241,10 +241,9 @@ impl<'a> Settling<'a> {
     /// Settles texts, of which these are the rests, and writes the records.
     fn settle_texts(&self, records: &mut [u32], entries: &mut [Entry], order: KeyOrder, key: usize) {
         // Texts of many lengths, which begin alike, would take a deep stack.
-        let mut groups = vec![0..entries.len()];
-        while let Some(group) = groups.pop() {
-            let begin = group.start;
-            let (records, entries) = (&mut records[group.clone()], &mut entries[group]);
+        let mut groups = vec![(0, entries.len())];
+        while let Some((begin, end)) = groups.pop() {
+            let (records, entries) = (&mut records[begin..end], &mut entries[begin..end]);
             if entries.len() <= FEW {
                 entries.sort_unstable_by(|a, b| {
                     let by_text = a.rest.cmp(b.rest);
@@ -268,7 +267,7 @@ impl<'a> Settling<'a> {
                 |a, b| entries[a].word == entries[b].word,
                 |range| {
                     if entries[range.start].rest.len() > WORD {
-                        groups.push(begin + range.start..begin + range.end);
+                        groups.push((begin + range.start, begin + range.end));
                     } else {
                         self.settle(&mut records[range], key + 1, 0);
                     }
@@ -373,14 +372,13 @@ const WORD: usize = 7;
 /// The next bytes of a text as a word in its order, with its end.
 #[inline]
 fn word(rest: &[u8], order: KeyOrder) -> u64 {
-    let word = match rest.first_chunk::<8>() {
-        Some(&bytes) => u64::from_be_bytes(bytes) & !0xFF | (WORD as u64 + 1),
-        None => {
-            let mut bytes = [0; 8];
-            bytes[..rest.len()].copy_from_slice(rest);
-            bytes[WORD] = rest.len() as u8;
-            u64::from_be_bytes(bytes)
-        }
+    let word = if let Some(&bytes) = rest.first_chunk::<8>() {
+        u64::from_be_bytes(bytes) & !0xFF | (WORD as u64 + 1)
+    } else {
+        let mut bytes = [0; 8];
+        bytes[..rest.len()].copy_from_slice(rest);
+        bytes[WORD] = rest.len() as u8;
+        u64::from_be_bytes(bytes)
     };
     if order.descending { !word } else { word }
 }
