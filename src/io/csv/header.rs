@@ -367,7 +367,7 @@ mod tests {
         for (header, separator) in [("a;b\n", ';'), ("a\tb\n", '\t')] {
             assert_eq!(found(header, "b").unwrap_err().hint(), Some(&Hint::Delimiter(separator)));
         }
-        assert!(found(header, "0").is_err() && found(header, "8").is_err());
+        assert!(found(header, "8").is_err());
         let both = found(header, "y").unwrap_err();
         assert_eq!(both.to_string(), "t.csv: columns 6 and 7 are both called 'y'");
         assert_eq!(both.hint(), Some(&Hint::ColumnNumber));
