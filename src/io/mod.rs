@@ -9,6 +9,8 @@ pub mod csv;
 pub mod extension;
 pub mod first_line;
 pub(crate) mod frames;
+#[cfg_attr(not(test), expect(dead_code, reason = "kinds of keys are not wired yet"))]
+mod hex;
 pub(crate) mod infer;
 pub(crate) mod keys;
 pub mod npy;
@@ -23,6 +25,8 @@ mod size;
 pub mod source;
 pub mod text;
 mod time;
+#[cfg_attr(not(test), expect(dead_code, reason = "kinds of keys are not wired yet"))]
+mod version;
 
 pub use batch::{InputKind, InputSpec, Stretches};
 pub use compression::Compression;
