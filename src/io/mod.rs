@@ -30,6 +30,8 @@ pub mod source;
 pub mod text;
 mod time;
 #[cfg_attr(not(test), expect(dead_code, reason = "kinds of keys are not wired yet"))]
+mod time_format;
+#[cfg_attr(not(test), expect(dead_code, reason = "kinds of keys are not wired yet"))]
 mod version;
 
 pub use batch::{InputKind, InputSpec, Stretches};
