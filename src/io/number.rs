@@ -319,6 +319,62 @@ pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> 
     }
 }
 
+/// A number of digits, point and exponent, in its parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decimal<'a> {
+    pub(super) is_negative: bool,
+    /// The digits before the point.
+    pub(super) whole: &'a [u8],
+    /// The digits after it.
+    pub(super) fraction: &'a [u8],
+    /// No larger in size than any that matters.
+    pub(super) exponent: i64,
+}
+
+impl<'a> Decimal<'a> {
+    /// Those of a number that [`leading`] found.
+    pub(super) fn of(number: &'a [u8]) -> Self {
+        /// More digits than any number has.
+        const FAR: i64 = 1 << 40;
+        let is_negative = number.first() == Some(&b'-');
+        let ([b'+' | b'-', rest @ ..] | rest) = number;
+        let cut = |bytes: &'a [u8], end: Option<usize>| match end {
+            Some(end) => (&bytes[..end], &bytes[end + 1..]),
+            None => (bytes, &[][..]),
+        };
+        let (digits, exponent) = cut(rest, rest.iter().position(|byte| matches!(byte, b'e' | b'E')));
+        let (whole, fraction) = cut(digits, digits.iter().position(|&byte| byte == b'.'));
+        let (is_small, exponent) = match exponent {
+            [b'-', exponent @ ..] => (true, exponent),
+            [b'+', exponent @ ..] | exponent => (false, exponent),
+        };
+        let exponent =
+            exponent.iter().fold(0, |value, digit| (10 * value + i64::from(digit - b'0')).min(FAR));
+        Self { is_negative, whole, fraction, exponent: if is_small { -exponent } else { exponent } }
+    }
+
+    /// How much this many units are, without the sign, if that is an integer that is found quickly.
+    pub(super) fn times(&self, unit: u128) -> Option<u128> {
+        let zeros = self.fraction.iter().rev().take_while(|&&digit| digit == b'0').count();
+        let fraction = &self.fraction[..self.fraction.len() - zeros];
+        let value =
+            self.whole.iter().chain(fraction).try_fold(0_u128, |value, digit| {
+                value.checked_mul(10)?.checked_add(u128::from(digit - b'0'))
+            })?;
+        if value == 0 {
+            return Some(0);
+        }
+        let shift = self.exponent - fraction.len() as i64;
+        let power = 10_u128.checked_pow(u32::try_from(shift.unsigned_abs()).ok()?)?;
+        if shift < 0 {
+            let value = value.checked_mul(unit)?;
+            (value % power == 0).then_some(value / power)
+        } else {
+            value.checked_mul(power)?.checked_mul(unit)
+        }
+    }
+}
+
 /// Powers of ten, which f64 holds exactly.
 pub(super) const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];

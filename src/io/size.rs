@@ -7,7 +7,7 @@
 //! decimals may be rounded to the same. Most columns have sizes that 64-bit integers hold, or f64,
 //! and are ordered as these. Others are ordered by [`place`].
 
-use super::number::leading;
+use super::number::{Decimal, leading};
 
 /// A size that was read.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,24 +53,20 @@ fn unit(bytes: &[u8]) -> (u128, u32, usize) {
 
 /// What this number of units comes to.
 fn value(number: &[u8], base: u128, power: u32) -> Option<Size> {
-    /// More digits than any number has.
-    const FAR: i64 = 1 << 40;
     let text = std::str::from_utf8(number).ok()?;
-    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let far = if exponent.starts_with('-') { -FAR } else { FAR };
-    let exponent = exponent.parse().unwrap_or(far).clamp(-FAR, FAR);
-    let sign = if mantissa.starts_with('-') { -1 } else { 1 };
-    let digits = mantissa.trim_start_matches(['+', '-']);
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let decimal = Decimal::of(number);
+    let Decimal { is_negative, whole, fraction, exponent } = decimal;
+    let sign = if is_negative { -1 } else { 1 };
     let unit = base.pow(power);
     let held = |value: u128| (value <= MOST).then(|| sign * value.cast_signed());
-    if let Some(value) = integer(whole, fraction, exponent, unit).and_then(held) {
+    if let Some(value) = decimal.times(unit).and_then(held) {
         return Some(Size::Integer(value));
     }
     // Rounded once: powers of two are exact, and those of ten are added to the exponent.
     let float = if base == 1024 {
         fast_float2::parse::<f64, _>(text).ok()? * (unit as f64)
     } else {
+        let mantissa = text.split(['e', 'E']).next()?;
         fast_float2::parse(format!("{mantissa}e{}", exponent + 3 * i64::from(power))).ok()?
     };
     if float.abs() < FRACTIONS_END as f64 {
@@ -86,33 +82,19 @@ fn value(number: &[u8], base: u128, power: u32) -> Option<Size> {
     })
 }
 
-/// The number times the unit, if that is an integer that is found quickly.
-fn integer(whole: &str, fraction: &str, exponent: i64, unit: u128) -> Option<u128> {
-    let fraction = fraction.trim_end_matches('0');
-    let units = whole
-        .bytes()
-        .chain(fraction.bytes())
-        .try_fold(0_u128, |value, digit| value.checked_mul(10)?.checked_add(u128::from(digit - b'0')))?;
-    if units == 0 {
-        return Some(0);
-    }
-    let shift = exponent - fraction.len() as i64;
-    let power = 10_u128.checked_pow(u32::try_from(shift.unsigned_abs()).ok()?)?;
-    if shift < 0 {
-        let value = units.checked_mul(unit)?;
-        (value % power == 0).then_some(value / power)
-    } else {
-        units.checked_mul(power)?.checked_mul(unit)
-    }
-}
-
 /// The integer part of the number times the unit, and whether that is all of it; `None` if 128 bits
 /// do not hold it.
-fn integer_part(whole: &str, fraction: &str, exponent: i64, base: u128, power: u32) -> Option<(u128, bool)> {
+fn integer_part(
+    whole: &[u8],
+    fraction: &[u8],
+    exponent: i64,
+    base: u128,
+    power: u32,
+) -> Option<(u128, bool)> {
     /// Ten to this power is more than 128 bits hold, and a number so small is no whole byte in any
     /// unit.
     const FAR: i64 = 40;
-    let all = || whole.bytes().chain(fraction.bytes());
+    let all = || whole.iter().chain(fraction).copied();
     let zeros = all().take_while(|&digit| digit == b'0').count();
     let thousands = if base == 1000 { 3 * i64::from(power) } else { 0 };
     // Where the point is among the digits after these zeros.

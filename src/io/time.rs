@@ -1,7 +1,9 @@
-//! Times in text: the extended forms of ISO 8601 and RFC 3339.
+//! Times in text: the extended forms of ISO 8601 and RFC 3339, and those of access logs. Others are
+//! those of `time_format`.
 //!
 //! ```text
 //! 2026-11-21   2026-11-21T10:00   2026-11-21 10:00:00.123456   2026-11-21t10:00:00Z   2026-11-21T10:00+02:00
+//! [21/Nov/2026:10:00:01 +0100]
 //! ```
 //!
 //! A time is an instant, in nanoseconds from the beginning of 1970; without a zone it is taken as
@@ -19,8 +21,20 @@ pub(super) struct Time {
     pub(super) has_zone: bool,
 }
 
-const SECOND: i128 = 1_000_000_000;
-const DAY: i128 = 24 * 60 * 60 * SECOND;
+impl Time {
+    /// The time this many nanoseconds from the beginning of 1970.
+    pub(super) fn at(nanoseconds: i128, has_zone: bool) -> Self {
+        let mut fraction = nanoseconds.rem_euclid(SECOND) as u32;
+        let mut decimals = if fraction == 0 { 0 } else { 9 };
+        while decimals > 0 && fraction.is_multiple_of(10) {
+            (fraction, decimals) = (fraction / 10, decimals - 1);
+        }
+        Self { nanoseconds, decimals, has_zone }
+    }
+}
+
+pub(super) const SECOND: i128 = 1_000_000_000;
+pub(super) const DAY: i128 = 24 * 60 * 60 * SECOND;
 
 /// Bytes of a date.
 pub(super) const DATE: usize = "2026-11-21".len();
@@ -40,7 +54,58 @@ pub(super) fn time(bytes: &[u8]) -> Option<Time> {
         let is_all = rest.is_empty();
         return is_all.then_some(Time { nanoseconds: midnight, decimals: 0, has_zone: false });
     };
-    let PartsOfDay { hour, minute, second, decimals, zone } = parts_of_day(rest)?;
+    instant(midnight, &parts_of_day(rest)?)
+}
+
+/// The time that these bytes spell as access logs do, with brackets or without:
+/// `[21/Nov/2026:10:00:01 +0100]`. The seconds may have decimals, and the zone may be left out.
+#[inline]
+pub(super) fn clf(field: &[u8]) -> Option<Time> {
+    let ([b'[', bytes @ .., b']'] | bytes) = field;
+    let (date, rest) = bytes.split_at_checked("21/Nov/2026:".len())?;
+    if date[2] != b'/' || date[6] != b'/' || date[11] != b':' || rest.get("10:00".len()) != Some(&b':') {
+        return None;
+    }
+    let days = days(number(&date[7..11])?, month(&date[3..6])?, number(&date[..2])?)?;
+    let (mut parts, rest) = clock(rest)?;
+    parts.zone = match rest {
+        [] => None,
+        [b' ', sign @ (b'+' | b'-'), zone @ ..] => {
+            let (hours, rest) = two_digits(zone)?;
+            let (minutes, []) = two_digits(rest)? else { return None };
+            Some((*sign == b'+', hours, minutes))
+        }
+        _ => return None,
+    };
+    instant(i128::from(days) * DAY, &parts)
+}
+
+/// The number of the month of this abbreviation, in any case.
+#[inline]
+fn month(name: &[u8]) -> Option<u32> {
+    // Small letters have this bit, and only letters become some by it.
+    let &[first, second, third] = name else { return None };
+    Some(match &[first | 0x20, second | 0x20, third | 0x20] {
+        b"jan" => 1,
+        b"feb" => 2,
+        b"mar" => 3,
+        b"apr" => 4,
+        b"may" => 5,
+        b"jun" => 6,
+        b"jul" => 7,
+        b"aug" => 8,
+        b"sep" => 9,
+        b"oct" => 10,
+        b"nov" => 11,
+        b"dec" => 12,
+        _ => return None,
+    })
+}
+
+/// The time at this time of the day that begins at `midnight`, if there is such a time of day.
+#[inline]
+fn instant(midnight: i128, parts: &PartsOfDay<'_>) -> Option<Time> {
+    let &PartsOfDay { hour, minute, second, decimals, zone } = parts;
     let (is_east, hours, minutes) = zone.unwrap_or_default();
     if hour > 23 || minute > 59 || second > 60 || decimals.len() > 9 || hours > 23 || minutes > 59 {
         return None;
@@ -82,6 +147,26 @@ struct PartsOfDay<'a> {
 
 #[inline]
 fn parts_of_day(bytes: &[u8]) -> Option<PartsOfDay<'_>> {
+    let (parts, rest) = clock(bytes)?;
+    let zone = match rest {
+        [] => None,
+        [b'Z' | b'z'] => Some((true, 0, 0)),
+        [sign @ (b'+' | b'-'), zone @ ..] => {
+            let (hours, rest) = two_digits(zone)?;
+            let (minutes, rest) = two_digits(rest.strip_prefix(b":")?)?;
+            if !rest.is_empty() {
+                return None;
+            }
+            Some((*sign == b'+', hours, minutes))
+        }
+        _ => return None,
+    };
+    Some(PartsOfDay { zone, ..parts })
+}
+
+/// A time of day without its zone, and what comes after it.
+#[inline]
+fn clock(bytes: &[u8]) -> Option<(PartsOfDay<'_>, &[u8])> {
     let (hour, mut rest) = two_digits(bytes)?;
     let minute;
     (minute, rest) = two_digits(rest.strip_prefix(b":")?)?;
@@ -96,20 +181,7 @@ fn parts_of_day(bytes: &[u8]) -> Option<PartsOfDay<'_>> {
             (decimals, rest) = fraction.split_at(count);
         }
     }
-    let zone = match rest {
-        [] => None,
-        [b'Z' | b'z'] => Some((true, 0, 0)),
-        [sign @ (b'+' | b'-'), zone @ ..] => {
-            let (hours, rest) = two_digits(zone)?;
-            let (minutes, rest) = two_digits(rest.strip_prefix(b":")?)?;
-            if !rest.is_empty() {
-                return None;
-            }
-            Some((*sign == b'+', hours, minutes))
-        }
-        _ => return None,
-    };
-    Some(PartsOfDay { hour, minute, second, decimals, zone })
+    Some((PartsOfDay { hour, minute, second, decimals, zone: None }, rest))
 }
 
 /// Two digits, and what comes after them.
@@ -132,7 +204,7 @@ const TO_1970: i32 = 719_528;
 
 /// Days from the first of 1970; `None` if there is no such day.
 #[inline]
-fn days(year: u32, month: u32, day: u32) -> Option<i32> {
+pub(super) fn days(year: u32, month: u32, day: u32) -> Option<i32> {
     const BEFORE: [u32; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
     const LONG: [u32; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
@@ -243,6 +315,62 @@ mod tests {
     }
 
     #[test]
+    fn times_of_access_logs() {
+        for (text, expected) in [
+            ("[21/Nov/2026:10:00:01 +0000]", "2026-11-21T10:00:01Z"),
+            ("21/Nov/2026:10:00:01 +0100", "2026-11-21T10:00:01+01:00"),
+            ("[29/feb/2024:23:59:60 -0330]", "2024-02-29T23:59:60-03:30"),
+            ("[01/JAN/0000:00:00:00 +0000]", "0000-01-01T00:00Z"),
+            ("[31/Dec/9999:23:59:59 -2359]", "9999-12-31T23:59:59-23:59"),
+            ("[21/Nov/2026:10:00:01.250 +0000]", "2026-11-21T10:00:01.25Z"),
+            // HAProxy's.
+            ("[21/Nov/2026:10:00:01.123]", "2026-11-21T10:00:01.123"),
+            ("21/Nov/2026:10:00:01", "2026-11-21T10:00:01"),
+        ] {
+            let expected = time(expected.as_bytes());
+            assert!(expected.is_some());
+            assert_eq!(clf(text.as_bytes()), expected, "{text}");
+        }
+        for month in 1..=12 {
+            let date = jiff::civil::date(2026, month, 15);
+            let text = date.strftime("[%d/%b/%Y:00:00:00 +0000]").to_string();
+            let expected = nanoseconds(&date.to_string());
+            assert_eq!(clf(text.as_bytes()).map(|time| time.nanoseconds), expected, "{text}");
+        }
+        for text in [
+            "",
+            "[",
+            "[]",
+            "[21/Nov/2026:10:00:01 +0100",
+            "21/Nov/2026:10:00:01 +0100]",
+            "[[21/Nov/2026:10:00:01 +0100]]",
+            "[21/Nov/2026]",
+            "[21/Nov/2026:10:00 +0100]",
+            "[21/Nov/2026:10:00:01 +01:00]",
+            "[21/Nov/2026:10:00:01+0100]",
+            "[21/Nov/2026:10:00:01Z]",
+            "[21/Nov/2026:10:00:01 0100]",
+            "[21/Nov/2026:10:00:01 +010]",
+            "[21/Nov/2026:10:00:01 +01000]",
+            "[21/Nov/2026:10:00:01 +0160]",
+            "[21/Nov/2026:10:00:01 +2400]",
+            "[21/Nov/2026 10:00:01 +0100]",
+            "[1/Nov/2026:10:00:01 +0100]",
+            "[31/Nov/2026:10:00:01 +0100]",
+            "[21/Nox/2026:10:00:01 +0100]",
+            "[21/11/2026:10:00:01 +0100]",
+            "[21/Nov/26:10:00:01 +0100]",
+            "[21/Nov/2026:24:00:01 +0100]",
+            "[21/Nov/2026:10:00:61 +0100]",
+            "[21/Nov/2026:10:00:01. +0100]",
+            "[21/Nov/2026:10:00:01.1234567890 +0100]",
+            "[21-Nov-2026:10:00:01 +0100]",
+        ] {
+            assert_eq!(clf(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
     fn every_day_is_one_after_the_day_before() {
         let mut before = nanoseconds("0000-01-01").unwrap();
         let mut date = jiff::civil::date(0, 1, 1);
@@ -282,6 +410,14 @@ mod tests {
             let nanos: i128 = format!("{fraction:0<9}").parse().unwrap();
             let expected = i128::from(seconds) * SECOND + nanos;
             prop_assert_eq!(nanoseconds(&text), Some(expected), "{}", text);
+            let read = time(text.as_bytes()).unwrap();
+            prop_assert_eq!(read, Time::at(expected, form > 0));
+            if form > 0 {
+                let date = local.date().strftime("%d/%b/%Y");
+                let zone = if form == 1 { "+0000".to_owned() } else { zone.replace(':', "") };
+                let text = format!("[{date}:{}{point}{fraction} {zone}]", local.time());
+                prop_assert_eq!(clf(text.as_bytes()), Some(read), "{}", text);
+            }
             if form == 0 {
                 prop_assert_eq!(nanoseconds(&shown(expected)), Some(expected));
             }

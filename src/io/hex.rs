@@ -1,0 +1,111 @@
+//! Hexadecimal numbers of any length, such as hashes, addresses and identifiers, as keys that are
+//! compared byte by byte.
+//!
+//! ```text
+//! 0x1F    01 1f         how many bytes the value takes, then these bytes
+//! 0100    02 01 00
+//! 0       00
+//! ```
+
+/// Appends the key of the hexadecimal number that this token spells, with or without `0x`, in
+/// either case. Leading zeros do not count. Appends nothing and returns `false` if the token spells
+/// none; there is no sign.
+pub(super) fn push_hex(token: &[u8], to: &mut Vec<u8>) -> bool {
+    let ([b'0', b'x' | b'X', digits @ ..] | digits) = token;
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return false;
+    }
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    let digits = &digits[zeros..];
+    push_count(digits.len().div_ceil(2), to);
+    let (odd, pairs) = digits.split_at(digits.len() % 2);
+    to.extend(odd.iter().map(|&digit| value(digit)));
+    to.extend(pairs.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])));
+    true
+}
+
+/// The value of a hexadecimal digit.
+fn value(digit: u8) -> u8 {
+    if digit.is_ascii_digit() { digit - b'0' } else { (digit | 0x20) - b'a' + 10 }
+}
+
+/// Appends a count of any size, so that bytes compare as counts do: 255 for each full 255 in it,
+/// then the rest, which is less. No count is the beginning of another one.
+pub(super) fn push_count(count: usize, to: &mut Vec<u8>) {
+    const FULL: u8 = u8::MAX;
+    to.extend(std::iter::repeat_n(FULL, count / usize::from(FULL)));
+    to.push((count % usize::from(FULL)) as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn key(token: &str) -> Option<Vec<u8>> {
+        let mut key = Vec::new();
+        let is_hex = push_hex(token.as_bytes(), &mut key);
+        assert!(is_hex || key.is_empty(), "{token}");
+        is_hex.then_some(key)
+    }
+
+    #[test]
+    fn forms_of_hexadecimal_numbers() {
+        for (token, expected) in [
+            ("0", &[0][..]),
+            ("0x0", &[0]),
+            ("0000", &[0]),
+            ("1", &[1, 1]),
+            ("0x1F", &[1, 0x1F]),
+            ("0X001f", &[1, 0x1F]),
+            ("1f", &[1, 0x1F]),
+            ("100", &[2, 1, 0]),
+            ("DeadBeef", &[4, 0xDE, 0xAD, 0xBE, 0xEF]),
+        ] {
+            assert_eq!(key(token).as_deref(), Some(expected), "{token}");
+        }
+        for token in
+            ["", "x", "0x", "0xg", "x1", "-1", "+1", "-0x1", "1 ", " 1", "1_0", "0x0x1", "00x1", "1h", "#ff"]
+        {
+            assert_eq!(key(token), None, "{token}");
+        }
+    }
+
+    #[test]
+    fn more_digits_are_more() {
+        let mut keys: Vec<_> = (0..2000).map(|length| key(&format!("1{}", "0".repeat(length)))).collect();
+        keys.insert(0, key("0"));
+        assert!(keys.is_sorted_by(|a, b| a < b));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn keys_are_in_order_of_value(
+            values: [u128; 2],
+            shifts in [0..128_u32, 0..128],
+            zeros in 0..40_usize,
+        ) {
+            let values = [values[0] >> shifts[0], values[1] >> shifts[1]];
+            let keys = [
+                key(&format!("0x{:0>zeros$x}", values[0])).unwrap(),
+                key(&format!("{:X}", values[1])).unwrap(),
+            ];
+            prop_assert_eq!(keys[0].cmp(&keys[1]), values[0].cmp(&values[1]));
+        }
+
+        #[test]
+        fn long_ones_too(
+            digit in "[0-9a-f]",
+            lengths in [0..1400_usize, 0..1400],
+            ends in ["[0-9a-f]{1,3}", "[0-9a-f]{1,3}"],
+        ) {
+            let digits: [_; 2] = std::array::from_fn(|side| digit.repeat(lengths[side]) + &ends[side]);
+            let numbers = digits.each_ref().map(|digits| digits.trim_start_matches('0'));
+            let expected = numbers[0].len().cmp(&numbers[1].len()).then(numbers[0].cmp(numbers[1]));
+            prop_assert_eq!(key(&digits[0]).cmp(&key(&digits[1])), expected);
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The decimal sign and the separator of thousands of numbers in text, as `1.234.567,89` has them.
+//!
+//! A field is spelled again with a point and without separators, and then read as any other:
+//!
+//! ```text
+//! 1.234.567,89 -> 1234567.89     1,5K -> 1.5K     45,5% -> 45.5%     -0,5e3 -> -0.5e3
+//! ```
+//!
+//! Only the number at the beginning is spelled again, since what follows may be a unit. Its
+//! separators are to be where they belong: one to three digits, then groups of three; or of two, as
+//! in India, before the last, which is three (`12,34,567`). Other groups, and a point that is
+//! neither sign, are no number: `1.5` is 1.5 to some and 15 to others.
+
+/// A character in UTF-8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mark {
+    bytes: [u8; 4],
+    length: u8,
+}
+
+impl Mark {
+    fn new(mark: char) -> Self {
+        let mut bytes = [0; 4];
+        let length = mark.encode_utf8(&mut bytes).len() as u8;
+        Self { bytes, length }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+}
+
+/// How numbers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Marks {
+    decimal: Mark,
+    thousands: Option<Mark>,
+}
+
+impl Marks {
+    /// Numbers with this decimal sign, and this separator if there are any. The error says what is
+    /// wrong with them.
+    pub(super) fn new(decimal: char, thousands: Option<char>) -> Result<Self, String> {
+        for (what, mark) in [("decimal sign", Some(decimal)), ("separator of thousands", thousands)] {
+            let is_refused =
+                |mark: &char| mark.is_alphanumeric() || mark.is_control() || "+-\"".contains(*mark);
+            if let Some(mark) = mark.filter(is_refused) {
+                return Err(format!("{mark:?} cannot be the {what}"));
+            }
+        }
+        if thousands == Some(decimal) {
+            return Err(format!("{decimal:?} is both the decimal sign and the separator of thousands"));
+        }
+        Ok(Self { decimal: Mark::new(decimal), thousands: thousands.map(Mark::new) })
+    }
+
+    /// The field with its number in the plain spelling, which is in `to` if it is another one;
+    /// `None` if it begins with what is no number in this one but would be in the plain one.
+    ///
+    /// A field that begins with no number comes back as it is.
+    pub(super) fn plain<'a>(&self, field: &'a [u8], to: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        let first = |mark: &Mark| mark.bytes[0];
+        let thousands = self.thousands.as_ref().map(first);
+        let is_mark = |&byte: &u8| byte == b'.' || byte == first(&self.decimal) || Some(byte) == thousands;
+        if !field.iter().any(is_mark) {
+            return Some(field);
+        }
+        let start = usize::from(matches!(field.first(), Some(b'+' | b'-')));
+        let (whole, rest) = field.split_at(start + self.whole(&field[start..])?);
+        let fraction = rest.strip_prefix(self.decimal.bytes());
+        if fraction.is_none() && rest.first() == Some(&b'.') {
+            return None;
+        }
+        to.clear();
+        to.extend(whole.iter().filter(|byte| matches!(byte, b'+' | b'-' | b'0'..=b'9')));
+        if fraction.is_some() {
+            to.push(b'.');
+        }
+        to.extend(fraction.unwrap_or(rest));
+        Some(to)
+    }
+
+    /// The length of the digits, and of the separators among them, that these bytes begin with;
+    /// `None` if separators are where none belong.
+    fn whole(&self, bytes: &[u8]) -> Option<usize> {
+        let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let first = digits(0);
+        let mut end = first;
+        // The length of the groups between the first and the last.
+        let mut middle = None;
+        let mut last = None;
+        while first > 0
+            && let Some(mark) = &self.thousands
+            && bytes[end..].starts_with(mark.bytes())
+        {
+            let start = end + mark.bytes().len();
+            let length = digits(start);
+            // What no digit follows separates none.
+            if length == 0 {
+                break;
+            }
+            if let Some(last) = last {
+                if !matches!(last, 2 | 3) || middle.is_some_and(|middle| middle != last) {
+                    return None;
+                }
+                middle = Some(last);
+            }
+            (last, end) = (Some(length), start + length);
+        }
+        let in_place = last.is_none_or(|last| last == 3 && first <= middle.unwrap_or(3));
+        in_place.then_some(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::io::number::{leading, spelled};
+
+    fn plain(marks: Marks, field: &str) -> Option<String> {
+        let mut to = b"what was there".to_vec();
+        marks.plain(field.as_bytes(), &mut to).map(|field| String::from_utf8(field.to_vec()).unwrap())
+    }
+
+    #[test]
+    fn spellings() {
+        let marks = |decimal, thousands| Marks::new(decimal, thousands).unwrap();
+        let german = marks(',', Some('.'));
+        for (marks, field, expected) in [
+            (german, "1.234.567,89", "1234567.89"),
+            (german, "-1.234", "-1234"),
+            (german, "+12.345,6e-3", "+12345.6e-3"),
+            (german, "0,5", "0.5"),
+            (german, ",5", ".5"),
+            (german, "5,", "5."),
+            (german, "1234567", "1234567"),
+            (german, "1234567,8", "1234567.8"),
+            (german, "001.234", "001234"),
+            (german, "1.234,5 EUR", "1234.5 EUR"),
+            (german, "1,5K", "1.5K"),
+            (german, "45,5%", "45.5%"),
+            (german, "1,5,6", "1.5,6"),
+            (german, "inf", "inf"),
+            (german, "", ""),
+            (german, "-", "-"),
+            (german, "x.y,z", "x.y,z"),
+            (marks(',', None), "1234,5", "1234.5"),
+            (marks('.', Some(',')), "1,234,567.89", "1234567.89"),
+            (marks('.', Some(',')), "12,34,567.8", "1234567.8"),
+            (marks('.', Some(',')), "1,23,45,678", "12345678"),
+            (marks('.', Some(',')), "12, 13", "12, 13"),
+            (marks('.', Some(',')), "1,234,", "1234,"),
+            (marks('.', Some('\'')), "1'234.5", "1234.5"),
+            (marks(',', Some(' ')), "1 234 567,8", "1234567.8"),
+            (marks(',', Some('\u{202F}')), "1\u{202F}234,5", "1234.5"),
+            (marks('\u{66B}', Some('\u{66C}')), "1\u{66C}234\u{66B}5", "1234.5"),
+            (marks('.', None), "1.5", "1.5"),
+            (marks('.', None), "1,5", "1,5"),
+        ] {
+            assert_eq!(plain(marks, field).as_deref(), Some(expected), "{field}");
+        }
+        for (marks, field) in [
+            (german, "1.5"),
+            (german, "1.23"),
+            (german, "1.2345"),
+            (german, "1234.567"),
+            (german, "1.23.456.789"),
+            (german, "123.45.678"),
+            (german, "1.234.56"),
+            (german, "1.234.56.789"),
+            (german, "1.234.567."),
+            (german, "5."),
+            (german, ".5"),
+            (german, "-.5"),
+            (german, "10.0.0.1"),
+            (german, "21.11.2026"),
+            (marks(',', None), "1.5"),
+            (marks(',', None), "-1234.5"),
+            (marks(',', None), ".5"),
+            (marks('.', Some(',')), "1,5"),
+            (marks('.', Some(',')), "1,2345.6"),
+            (marks('.', Some(' ')), "1 2"),
+        ] {
+            assert_eq!(plain(marks, field), None, "{field}");
+        }
+    }
+
+    #[test]
+    fn marks_that_are_refused() {
+        for (decimal, thousands) in [
+            ('5', None),
+            ('e', None),
+            ('-', None),
+            ('\n', None),
+            (',', Some('0')),
+            (',', Some('+')),
+            (',', Some('"')),
+            (',', Some(',')),
+            ('.', Some('.')),
+        ] {
+            let error = Marks::new(decimal, thousands).unwrap_err();
+            assert!(error.contains(thousands.unwrap_or(decimal)) || decimal == '\n', "{error}");
+        }
+    }
+
+    /// The digits in groups of three, or of two before the last three.
+    fn grouped(digits: &str, mark: char, is_indian: bool) -> String {
+        let mut text = String::new();
+        for (at, digit) in digits.chars().enumerate() {
+            let left = digits.len() - at;
+            let is_start =
+                if is_indian && left > 3 { (left - 3).is_multiple_of(2) } else { left.is_multiple_of(3) };
+            if at > 0 && is_start {
+                text.push(mark);
+            }
+            text.push(digit);
+        }
+        text
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn what_is_grouped_is_read(
+            sign in "[-+]?",
+            digits in "[0-9]{1,20}",
+            rest in "(\\.[0-9]{0,5})?([eE][-+]?[0-9]{1,2})?",
+            decimal in prop::sample::select([',', '.'].as_slice()),
+            thousands in prop::sample::select([' ', '\'', '_', '\u{A0}'].as_slice()),
+            is_point: bool,
+            is_indian: bool,
+        ) {
+            let other = if decimal == '.' { ',' } else { '.' };
+            let thousands = if is_point { other } else { thousands };
+            let whole = grouped(&digits, thousands, is_indian);
+            let text = format!("{sign}{whole}{}", rest.replace('.', &decimal.to_string()));
+            let marks = Marks::new(decimal, Some(thousands)).unwrap();
+            prop_assert_eq!(plain(marks, &text), Some(format!("{sign}{digits}{rest}")), "{}", text);
+        }
+
+        #[test]
+        fn no_point_makes_a_number(field in "[-+]?[0-9.,]{0,12}[eK%]?") {
+            for thousands in [None, Some('.')] {
+                let marks = Marks::new(',', thousands).unwrap();
+                let Some(plain) = plain(marks, &field) else { continue };
+                // What is read as a number has the same digits, and its point where the comma is.
+                let number = leading(plain.as_bytes()).unwrap_or_default();
+                let whole = number.split(|&byte| byte == b'.').next().unwrap_or_default();
+                let theirs = field.split(',').next().unwrap_or_default().replace('.', "");
+                prop_assert!(theirs.as_bytes().starts_with(whole), "{} {}", field, plain);
+                if spelled(plain.as_bytes()).is_some() {
+                    let counts = [field.matches(',').count(), plain.matches('.').count()];
+                    prop_assert_eq!(counts[0], counts[1], "{} {}", field, plain);
+                }
+            }
+        }
+    }
+}

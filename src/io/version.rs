@@ -1,0 +1,398 @@
+//! Names with numbers in them, in the order of GNU `sort -V`, as keys that are compared byte by
+//! byte.
+//!
+//! The rules are [those of coreutils]: a name is split into words without digits and numbers, by
+//! turns. Words are compared by characters: `~`, then the end of the name, then letters, then all
+//! others. Numbers are compared by their values. File extensions count only where what is before
+//! them is equal.
+//!
+//! ```text
+//! name            nothing for the empty one; 00 00 for "."; 00 01 for ".."; 00 02 before dot files
+//!                 ┊ what is before the extensions ┊ the extensions, if there are any
+//!
+//! a10.2-3.txt     a 10 . 2 - 3 end ┊ 0 . t x t 0 end
+//! a.txt           a 0 end ┊ . t x t 0 end
+//! ```
+//!
+//! Where a name ends with a word, or at once, a number 0 comes after it: `a` equals `a0`, and is
+//! more than `a0~`. `a0.txt` and `a.txt` are equal but for their extensions, and then `0` comes
+//! before the dot; so extensions after a digit have a number 0 before them, too.
+//!
+//! [those of coreutils]: https://www.gnu.org/software/coreutils/manual/html_node/Version-sort-ordering.html
+
+use super::hex::push_count;
+
+/// Before the keys of names that begin with a dot.
+const HIDDEN: u8 = 0;
+const TILDE: u8 = 1;
+/// Where a part of a name ends.
+const END: u8 = 2;
+/// A number of no digits, which is 0; the next ones are numbers of more digits.
+const NUMBER: u8 = 3;
+/// How many digits have a code of their own.
+const FEW: usize = 7;
+/// The first letter, after the code of numbers of many digits.
+const LETTERS: u8 = NUMBER + FEW as u8 + 1;
+
+/// The codes of bytes that are no digits, in order.
+const CODES: [u8; 256] = {
+    let mut codes = [0; 256];
+    let mut next = LETTERS as usize;
+    let mut letters = true;
+    loop {
+        let mut byte = 0;
+        while byte < codes.len() {
+            let is_letter = (byte as u8).is_ascii_alphabetic();
+            let is_other = !is_letter && !(byte as u8).is_ascii_digit() && byte != b'~' as usize;
+            if is_letter && letters || is_other && !letters {
+                codes[byte] = next as u8;
+                next += 1;
+            }
+            byte += 1;
+        }
+        if !letters {
+            break;
+        }
+        letters = false;
+    }
+    assert!(next == codes.len());
+    codes[b'~' as usize] = TILDE;
+    codes
+};
+
+/// Appends the key of this name. Names are equal for `sort -V` if and only if their keys are.
+pub(super) fn push_version(name: &[u8], to: &mut Vec<u8>) {
+    match name {
+        [] => return,
+        b"." => return to.extend([HIDDEN, 0]),
+        b".." => return to.extend([HIDDEN, 1]),
+        [b'.', ..] => to.extend([HIDDEN, 2]),
+        _ => {}
+    }
+    let (before, extensions) = name.split_at(extensions(name));
+    push_part(before, to);
+    if !extensions.is_empty() {
+        if before.last().is_some_and(u8::is_ascii_digit) {
+            to.push(NUMBER);
+        }
+        push_part(extensions, to);
+    }
+}
+
+/// Where the extensions of a name begin, which are `(\.[A-Za-z~][A-Za-z0-9~]*)*$`.
+///
+/// As in coreutils 9.1, they may be all of it: `.b` is before `.a.1`. Later versions never begin
+/// them at the first byte.
+fn extensions(name: &[u8]) -> usize {
+    let is_extension = |part: &[u8]| {
+        part.first().is_some_and(|first| !first.is_ascii_digit())
+            && part.iter().all(|&byte| byte.is_ascii_alphanumeric() || byte == b'~')
+    };
+    let mut start = name.len();
+    while let Some(dot) = memchr::memrchr(b'.', &name[..start])
+        && is_extension(&name[dot + 1..start])
+    {
+        start = dot;
+    }
+    start
+}
+
+/// Appends words and numbers, and their end.
+fn push_part(mut part: &[u8], to: &mut Vec<u8>) {
+    loop {
+        let (word, rest) = split(part, |byte| !byte.is_ascii_digit());
+        to.extend(word.iter().map(|&byte| CODES[usize::from(byte)]));
+        let (digits, rest) = split(rest, u8::is_ascii_digit);
+        push_number(digits, to);
+        if rest.is_empty() {
+            return to.push(END);
+        }
+        part = rest;
+    }
+}
+
+/// The bytes at the beginning of which this holds, and the others.
+fn split(bytes: &[u8], holds: impl Fn(&u8) -> bool) -> (&[u8], &[u8]) {
+    bytes.split_at(bytes.iter().position(|byte| !holds(byte)).unwrap_or(bytes.len()))
+}
+
+/// Appends how many digits a number has without its leading zeros, then these, two in a byte.
+fn push_number(digits: &[u8], to: &mut Vec<u8>) {
+    let (_, digits) = split(digits, |&digit| digit == b'0');
+    to.push(NUMBER + digits.len().min(FEW) as u8);
+    if let Some(more) = digits.len().checked_sub(FEW) {
+        push_count(more, to);
+    }
+    let (odd, pairs) = digits.split_at(digits.len() % 2);
+    to.extend(odd.iter().map(|digit| digit - b'0'));
+    to.extend(pairs.chunks_exact(2).map(|pair| 10 * (pair[0] - b'0') + (pair[1] - b'0')));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Ordering;
+    use std::io::{Seek, Write};
+    use std::process::{Command, Stdio};
+
+    use proptest::prelude::*;
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+
+    use super::*;
+
+    fn key(name: &[u8]) -> Vec<u8> {
+        let mut key = Vec::new();
+        push_version(name, &mut key);
+        key
+    }
+
+    /// The order of names, by the rules as the manual has them.
+    fn compare(a: &[u8], b: &[u8]) -> Ordering {
+        let class = |name: &[u8]| match name {
+            b"" => 0,
+            b"." => 1,
+            b".." => 2,
+            _ if name[0] == b'.' => 3,
+            _ => 4,
+        };
+        let before = |name: &[u8]| name[..name.len() - extensions_length(name)].to_vec();
+        class(a)
+            .cmp(&class(b))
+            .then_with(|| compare_parts(&before(a), &before(b)))
+            .then_with(|| compare_parts(a, b))
+    }
+
+    /// How long the longest end of the name is that is extensions, by trying all.
+    fn extensions_length(name: &[u8]) -> usize {
+        let are_extensions = |end: &[u8]| {
+            let Some(parts) = end.strip_prefix(b".") else { return end.is_empty() };
+            parts.split(|&byte| byte == b'.').all(|part| {
+                matches!(part, [b'A'..=b'Z' | b'a'..=b'z' | b'~', ..])
+                    && part.iter().all(|byte| matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'~'))
+            })
+        };
+        (0..=name.len()).rev().find(|&length| are_extensions(&name[name.len() - length..])).unwrap_or(0)
+    }
+
+    fn compare_parts<'a>(mut a: &'a [u8], mut b: &'a [u8]) -> Ordering {
+        // The digit of a number counts as the end does.
+        let weight = |byte: Option<&u8>| match byte {
+            Some(b'~') => -1,
+            None | Some(b'0'..=b'9') => 0,
+            Some(&letter) if letter.is_ascii_alphabetic() => i32::from(letter),
+            Some(&other) => 256 + i32::from(other),
+        };
+        let cut = |bytes: &mut &[u8], length: usize| {
+            let (cut, rest) = bytes.split_at(length);
+            *bytes = rest;
+            cut.to_vec()
+        };
+        let word = |bytes: &[u8]| bytes.iter().position(u8::is_ascii_digit).unwrap_or(bytes.len());
+        let number =
+            |bytes: &[u8]| bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len());
+        while !a.is_empty() || !b.is_empty() {
+            let words = [&mut a, &mut b].map(|rest| cut(rest, word(rest)));
+            for at in 0..words[0].len().max(words[1].len()) {
+                let order = weight(words[0].get(at)).cmp(&weight(words[1].get(at)));
+                if order.is_ne() {
+                    return order;
+                }
+            }
+            let numbers = [&mut a, &mut b].map(|rest| {
+                let digits = String::from_utf8(cut(rest, number(rest))).unwrap();
+                digits.trim_start_matches('0').to_owned()
+            });
+            let order = numbers[0].len().cmp(&numbers[1].len()).then(numbers[0].cmp(&numbers[1]));
+            if order.is_ne() {
+                return order;
+            }
+        }
+        Ordering::Equal
+    }
+
+    #[test]
+    fn every_pair_of_names() {
+        let many = format!("a{}", "9".repeat(300));
+        let more = format!("a1{}", "0".repeat(300));
+        let names = [
+            "",
+            ".",
+            "..",
+            ".~",
+            ".0",
+            ".1",
+            ".a",
+            ".a.b",
+            ".a10",
+            "..a",
+            "...",
+            "~",
+            "0~",
+            "0",
+            "00.txt",
+            "0.txt",
+            "1",
+            "1~",
+            "1.0~",
+            "1.0",
+            "1.0.txt",
+            "1.0a",
+            "1.0-1",
+            "1.0.0",
+            "1.1",
+            "1.9",
+            "1.9.1",
+            "1.10",
+            "1a",
+            "1-2",
+            "2",
+            "9999999",
+            "10000000",
+            "a~",
+            "a0~",
+            "a",
+            "a0.txt",
+            "a.txt",
+            "a1",
+            "a1.tar.gz",
+            "a1b",
+            "a1.b.1",
+            "a1.2",
+            "a2",
+            "a10",
+            "a123456",
+            "a1234567",
+            "a12345678",
+            "a99999999",
+            &many,
+            &more,
+            "aZ",
+            "aa",
+            "a+",
+            "a.",
+            "a..b",
+            "a.1",
+            "a_",
+            "b",
+            "-",
+            "_",
+        ];
+        for a in names {
+            for b in names {
+                let order = compare(a.as_bytes(), b.as_bytes());
+                assert_eq!(key(a.as_bytes()).cmp(&key(b.as_bytes())), order, "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn known_orders() {
+        for names in [
+            &["", ".", "..", ".a", "0", "A", "a", "-"][..],
+            &["1.0~rc1", "1.0", "1.0-1", "1.0.1", "1.2", "1.10", "2"],
+            &["a~", "a", "a.txt~", "a.txt"],
+            &["abc-1.01.4-1", "abc-1.007", "abc-1.10", "abc-1.012b"],
+            &[".b", ".a.1"],
+            &["file1.tar.gz", "file2.tar.gz", "file10.tar.gz"],
+            &["10.0.0.2", "10.0.0.10", "10.0.1.1", "192.168.0.1"],
+        ] {
+            let expected = names.iter().map(|name| key(name.as_bytes()));
+            assert!(expected.clone().is_sorted(), "{names:?} {:?}", expected.collect::<Vec<_>>());
+        }
+        for (a, b) in [("a", "a0"), ("a", "a00"), ("a01", "a1"), ("x.y-00", "x.y-"), ("0", "00")] {
+            assert_eq!(key(a.as_bytes()), key(b.as_bytes()), "{a} {b}");
+        }
+    }
+
+    fn name() -> impl Strategy<Value = Vec<u8>> {
+        let byte = prop_oneof![
+            6 => prop::sample::select(b"00112359".as_slice()),
+            4 => Just(b'.'),
+            2 => Just(b'~'),
+            3 => prop::sample::select(b"abcXZ".as_slice()),
+            1 => prop::sample::select(b"-_+ \0\x01\x7f\x80\xc3\xff/:@[`{".as_slice()),
+        ];
+        prop::collection::vec(byte, 0..14)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1 << 14))]
+
+        #[test]
+        fn keys_are_in_order_of_names(a in name(), b in name(), same in 0..10_usize, zero: bool) {
+            // Names that begin alike.
+            let mut b = b;
+            let same = same.min(a.len());
+            b.splice(..0, a[..same].iter().copied());
+            if zero {
+                b.insert(same, b'0');
+            }
+            let order = key(&a).cmp(&key(&b));
+            prop_assert_eq!(order, compare(&a, &b), "{} {}", a.escape_ascii(), b.escape_ascii());
+        }
+
+        #[test]
+        fn extensions_are_those_of_the_rule(name in "[.~a-c0-2-]{0,12}") {
+            let start = name.len() - extensions_length(name.as_bytes());
+            prop_assert_eq!(extensions(name.as_bytes()), start, "{}", name);
+        }
+    }
+
+    /// This many names of all kinds.
+    fn names(count: usize) -> Vec<Vec<u8>> {
+        let kinds = prop_oneof![
+            "[0-9]{1,2}\\.[0-9]{1,3}(\\.[0-9]{1,2})?(\\.[0-9])?([-~+]?(rc|alpha|dev|post)\\.?[0-9]{0,2})?",
+            "v?[0-3]\\.[0-9]{1,2}\\.[0-9](-[0-9a-z]{1,3}(\\.[0-9]{1,2})?)?(\\+[a-z0-9]{1,3})?",
+            "[a-c]{1,3}[-_]?[0-9]{0,3}[-_.]?[0-9]{0,2}(\\.(txt|tar|gz|c|h|so|7z|mp3|~|bak~|[0-9])){0,3}~?",
+            "(vmlinuz|initrd\\.img)-[2-6]\\.[0-9]{1,2}\\.[0-9]{1,3}(-[0-9]{1,3})?(-(x64|rc[1-9]))?(\\.old)?",
+            "(10|192|172)\\.(0|16|168)\\.[0-9]{1,3}\\.[0-9]{1,3}(/[0-9]{1,2}|:[0-9]{2,5})?",
+            "(19|20)[0-9]{2}[-./]?[01]?[0-9][-./]?[0-3]?[0-9](T[0-9]{2})?(\\.log(\\.[0-9](\\.gz)?)?)?",
+            "\\.{1,3}[a-c0-2~]{0,4}(\\.[a-c0-2~]{0,3}){0,3}",
+            "[a-b]{0,2}0{0,12}[0-9]{0,20}[a-b~.]{0,2}",
+            "[.~0-2a-bA-B_ +-]{0,10}",
+        ];
+        let kinds = prop_oneof![
+            9 => kinds.prop_map(String::into_bytes),
+            1 => name(),
+        ];
+        let mut runner = TestRunner::deterministic();
+        (0..count).map(|_| kinds.new_tree(&mut runner).unwrap().current()).collect()
+    }
+
+    /// Compares our order of this many names with that of the `sort` that is installed.
+    fn compare_with_sort(count: usize) {
+        let mut names = names(count);
+        let mut input = tempfile::tempfile().unwrap();
+        for name in &names {
+            input.write_all(&[name, &b"\n"[..]].concat()).unwrap();
+        }
+        input.rewind().unwrap();
+        let sort = Command::new("sort")
+            .args(["-s", "-V"])
+            .env("LC_ALL", "C")
+            .stdin(input)
+            .stderr(Stdio::inherit())
+            .output()
+            .unwrap();
+        assert!(sort.status.success());
+        names.sort_by_cached_key(|name| key(name));
+        let mut theirs = sort.stdout.split(|&byte| byte == b'\n');
+        for (at, name) in names.iter().enumerate() {
+            let theirs = theirs.next().unwrap();
+            assert_eq!(name.escape_ascii().to_string(), theirs.escape_ascii().to_string(), "line {}", at + 1);
+        }
+        assert_eq!(theirs.next(), Some(&b""[..]));
+    }
+
+    #[test]
+    #[ignore = "runs GNU sort"]
+    fn the_order_is_that_of_sort() {
+        compare_with_sort(10_000);
+    }
+
+    #[test]
+    #[ignore = "runs GNU sort, for long"]
+    fn the_order_is_that_of_sort_for_many() {
+        compare_with_sort(100_000);
+    }
+}
