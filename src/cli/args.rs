@@ -569,11 +569,20 @@ pub(super) struct OrderArgs {
     pub(super) element: TypeArg,
 
     /// The first line is a header, which stays on top and names columns; tables have one in any
-    /// case
-    #[arg(long, overrides_with = "no_header", help_heading = INPUT)]
-    pub(super) header: bool,
+    /// case. Of the first N lines the last names columns
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "1",
+        overrides_with = "no_header",
+        help_heading = INPUT
+    )]
+    pub(super) header: Option<usize>,
 
-    /// Lines that begin with # before the first record stay on top
+    /// Lines that begin with # before the first record stay on top, and the last of them names
+    /// columns
     #[arg(long, help_heading = INPUT)]
     pub(super) comments: bool,
 
@@ -594,9 +603,26 @@ pub(super) struct OrderArgs {
     #[arg(long, help_heading = INPUT)]
     pub(super) leading: bool,
 
+    /// Fields that are one of these words, exactly, count as empty: NA,-,null
+    #[arg(long, value_name = "WORDS", value_delimiter = ',', allow_hyphen_values = true, help_heading = INPUT)]
+    pub(super) na: Vec<String>,
+
+    /// The decimal sign of numbers [default: .]
+    #[arg(long, value_name = "C", help_heading = INPUT)]
+    pub(super) decimal: Option<char>,
+
+    /// What separates the thousands of numbers [default: nothing]
+    #[arg(long, value_name = "C", help_heading = INPUT)]
+    pub(super) thousands: Option<char>,
+
+    /// How times are written: signs of strftime (%d.%m.%Y %H:%M), or clf, syslog, rfc2822, epoch,
+    /// epoch-ms
+    #[arg(long, value_name = "FORMAT", help_heading = INPUT)]
+    pub(super) time_format: Option<String>,
+
     /// Column of a table or of lines, by name or number, 0 for the whole line; repeat for ties. :r is
-    /// largest first, :a smallest; :number, :time, :size and :text say what it is, and :nocase that
-    /// small letters count as capital ones. Also keys of `sort`: 1,1 2,2n
+    /// largest first, :a smallest; :number :time :size :duration :text :version :hex say
+    /// what it is, :nocase that small letters count as capital ones. Also keys of `sort`: 1,1 2,2n
     #[arg(short, long, value_name = "COLUMN[:MODIFIER]...", help_heading = ORDER)]
     pub(super) key: Vec<String>,
 
@@ -627,6 +653,10 @@ pub(super) struct OrderArgs {
     /// The same, as `sort -g`
     #[arg(short, long, help_heading = ORDER)]
     pub(super) general_numeric_sort: bool,
+
+    /// Text with its numbers as such, v1.9 before v1.10, as `sort -V`
+    #[arg(short = 'V', long, help_heading = ORDER)]
+    pub(super) version_sort: bool,
 
     /// Text with small letters as capital ones, as `sort -f`, which is understood, too, if no format
     /// follows
@@ -812,7 +842,7 @@ pub(super) enum Progress {
 /// follows.
 pub(super) fn with_ignore_case(mut all: Vec<OsString>) -> Vec<OsString> {
     /// Letters of `sort` and `check` that take no value.
-    const LETTERS: &str = "bcCfghmnrsuvzq";
+    const LETTERS: &str = "bcCfghmnrsuvzqV";
     let is_format =
         |name: &str| name == "auto" || Format::ALL.into_iter().any(|format| format.name() == name);
     let is_sort = all.get(1).is_some_and(|command| command == "sort" || command == "check");

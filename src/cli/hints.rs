@@ -39,6 +39,7 @@ fn hint(error: &Error) -> Option<String> {
         Hint::Nan if is_token => " by --nan error".to_owned(),
         Hint::Nan => ", and --nan is error".to_owned(),
         Hint::Empty => ", and --empty is error".to_owned(),
+        Hint::Kind(kind) => format!("; :{kind} after the key, without --leading, orders them"),
         Hint::Text => "; :text after the key says that it is text".to_owned(),
         Hint::Words => "; --invalid puts such rows last or first, or skips them, and :text after the key \
                         orders all as text"

@@ -62,8 +62,17 @@ impl Timing<'_> {
         all.into_iter().filter(|&(.., count)| count > 0)
     }
 
-    fn told(&self) -> impl Iterator<Item = String> + use<> {
-        self.left_out().map(|(_, one, more, count)| counted(count, one, more))
+    fn told(&self) -> impl Iterator<Item = String> {
+        let fields = &self.report.counts.invalid_fields;
+        let few = fields.iter().map(|field| human::cut(&human::quoted(field).to_string(), 16));
+        let few = few.collect::<Vec<_>>().join(", ");
+        self.left_out().map(move |(name, one, more, count)| match (name, fields.len() as u64) {
+            ("invalid", 1..) => {
+                let others = if count > fields.len() as u64 { ", ..." } else { "" };
+                format!("{count} invalid: {few}{}", if fields.len() > 2 { others } else { "" })
+            }
+            _ => counted(count, one, more),
+        })
     }
 
     /// The sorted runs that were merged, in temporary files or in memory; none where all was sorted
@@ -106,6 +115,11 @@ impl Timing<'_> {
             "why": self.why(),
         });
         self.left_out().for_each(|(name, .., count)| all[name] = count.into());
+        let fields = self.report.counts.invalid_fields.iter();
+        let fields: Vec<Value> = fields.map(|field| String::from_utf8_lossy(field).into()).collect();
+        if !fields.is_empty() {
+            all["invalid_fields"] = fields.into();
+        }
         // A file that is sorted alone is not named.
         all.as_object_mut().into_iter().for_each(|all| all.retain(|_, value| !value.is_null()));
         all

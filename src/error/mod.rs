@@ -44,6 +44,8 @@ pub enum Hint {
     Words,
     /// Saying that a key is text.
     Text,
+    /// Saying that a key is of this kind.
+    Kind(&'static str),
     /// Keeping comments on top, or a place for them as for other invalid fields.
     Comments,
     /// Specifying a column.

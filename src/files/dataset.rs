@@ -196,7 +196,7 @@ impl<'a> Dataset<'a> {
     pub(super) fn counts(&self) -> Counts {
         match &self.content {
             Content::Numbers { comments, .. } => Counts { comments: *comments, ..Counts::default() },
-            Content::Records { records, .. } => records.counts,
+            Content::Records { records, .. } => records.counts.clone(),
         }
     }
 

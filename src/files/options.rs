@@ -1,5 +1,7 @@
 //! Options of a sort, check or merge: as requested, and resolved once the inputs are known.
 
+use std::sync::Arc;
+
 use gpusort_planner::key::ElementType;
 
 use crate::cancel::Cancel;
@@ -14,6 +16,8 @@ use crate::order::{Invalid, KeyOrder, Nulls, Reading};
 use crate::runs::Budget;
 
 use super::text_or_lines::Taken;
+use crate::io::marks::Marks;
+use crate::io::spelling::Spelling;
 
 /// What is read, and in which order it is to be: what sorts, checks and merges have in common.
 ///
@@ -28,12 +32,16 @@ pub struct Options {
     reading: Option<Reading>,
     kind: Option<Kind>,
     nocase: bool,
+    na: Vec<String>,
+    decimal: Option<char>,
+    thousands: Option<char>,
+    time_format: Option<String>,
     pub(super) descending: bool,
     pub(super) nan: Nulls,
     pub(super) empty: Option<Nulls>,
     pub(super) invalid: Option<Invalid>,
     pub(super) leading: bool,
-    pub(super) header: Option<bool>,
+    header: Option<usize>,
     pub(super) comments: bool,
     pub(super) delimiter: Option<u8>,
     pub(super) zero_terminated: bool,
@@ -127,13 +135,24 @@ setters! {
     leading() |it| it.leading = true;
     /// Whether the first row names the columns; without it, that of a table does, and the first
     /// line does not.
-    header(header: bool) |it| it.header = Some(header);
+    header(header: bool) |it| it.header = Some(header.into());
+    /// So many rows are a header, of which the last names the columns.
+    header_rows(rows: usize) |it| it.header = Some(rows);
     /// Lines that begin with `#` before the first record stay on top.
     comments() |it| it.comments = true;
     /// What separates fields: of tables, where it is not in quotes; of lines, everywhere.
     delimiter(byte: u8) |it| it.delimiter = Some(byte);
     /// Lines end in NUL.
     zero_terminated() |it| it.zero_terminated = true;
+    /// Fields of exactly this word count as empty.
+    na(word: impl Into<String>) |it| it.na.push(word.into());
+    /// The decimal sign of numbers, in place of the point.
+    decimal(sign: char) |it| it.decimal = Some(sign);
+    /// What separates the thousands of numbers.
+    thousands(separator: char) |it| it.thousands = Some(separator);
+    /// How times are written: signs of strftime, or `clf`, `syslog`, `rfc2822`, `epoch` or
+    /// `epoch-ms`. Fields are then times of keys that do not say what they are.
+    time_format(format: impl Into<String>) |it| it.time_format = Some(format.into());
     /// Only the first record of each key; a check then takes repeated keys for disorder.
     unique() |it| it.unique = true;
     /// About the most memory to take, in bytes; without it, three quarters of what is available.
@@ -187,7 +206,8 @@ impl Options {
         // In tables and lines, times and text are found by themselves.
         let finds_times = format.is_table() && !self.leading && self.element.is_none();
         let are_numbers = self.numeric || self.invalid.is_some() || self.nan == Nulls::Error;
-        let of_kind = self.kind.map(|kind| kind.reading(self.nocase));
+        let kind = self.kind.or(self.time_format.as_ref().map(|_| Kind::Time));
+        let of_kind = kind.map(|kind| kind.reading(self.nocase));
         let reading = self.reading.or(of_kind).unwrap_or(match (finds_times, are_numbers) {
             (true, false) => Reading::Any,
             (true, true) => Reading::NumbersOrTimes,
@@ -198,8 +218,11 @@ impl Options {
             let problem = format!("times, sizes and words are in what is text; {name} is {}", format.name());
             return Err(Error::options(problem));
         }
-        if self.leading && reading == Reading::Times {
-            return Err(Error::option("leading", "is for numbers and sizes; a time is a whole field"));
+        if self.leading && matches!(reading, Reading::Times | Reading::Durations | Reading::Text(_)) {
+            return Err(Error::option(
+                "leading",
+                "is for numbers and sizes; times and words are whole fields",
+            ));
         }
         let (element, type_assumed) = match (self.element, format) {
             (None, Format::Binary) => binary_element(&inputs)?,
@@ -211,6 +234,7 @@ impl Options {
             (element, _) => (element, false),
         };
         self.check_format(format, &name)?;
+        let spelling = self.spelling()?;
         let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
         let fields = match (format, self.delimiter) {
             (Format::Text, _) => Fields::Tokens,
@@ -223,6 +247,13 @@ impl Options {
             }
             (_, Some(byte)) => Fields::Quoted(byte),
         };
+        let marks = self.decimal.into_iter().chain(self.thousands);
+        if let Some(mark) =
+            marks.into_iter().find(|&mark| u8::try_from(mark).is_ok_and(|byte| fields.divides_at(byte)))
+        {
+            let problem = format!("{mark:?} is in numbers and between fields, too");
+            return Err(Error::options(problem));
+        }
         let order = KeyOrder {
             descending: self.descending,
             nan: self.nan,
@@ -232,11 +263,12 @@ impl Options {
             reading,
             nocase: self.nocase,
         };
+        let spelling = Arc::new(spelling);
         let mut keys = self.keys;
         if fields.are_of_lines() && keys.is_empty() {
             keys.push(Key::number(1));
         }
-        let header = self.header.unwrap_or(!fields.are_of_lines());
+        let header = self.header.unwrap_or((!fields.are_of_lines()).into());
         let has_rows = format.is_table() || reading != Reading::Numbers;
         let kind = match format {
             _ if has_rows => InputKind::Table(Dialect { fields, header, comments: self.comments }),
@@ -244,20 +276,46 @@ impl Options {
             _ => InputKind::Bits(sources(&inputs, format, element)?),
         };
         let places_empty = self.empty.is_some();
-        let how = InputSpec { kind, by: KeySpec { keys, element, order, places_empty } };
+        let how = InputSpec { kind, by: KeySpec { keys, element, order, places_empty, spelling } };
         let (unique, stretches) = (self.unique, self.stretches);
         Ok(Resolved { inputs, how, format, has_rows, taken, type_assumed, unique, stretches })
+    }
+
+    /// Whether it is said how fields are written.
+    fn spells(&self) -> bool {
+        !self.na.is_empty()
+            || self.decimal.is_some()
+            || self.thousands.is_some()
+            || self.time_format.is_some()
+    }
+
+    /// How fields are written.
+    fn spelling(&self) -> Result<Spelling, Error> {
+        let of_numbers = |problem| Error::options(problem);
+        let marks = (self.decimal.is_some() || self.thousands.is_some())
+            .then(|| Marks::new(self.decimal.unwrap_or('.'), self.thousands))
+            .transpose()
+            .map_err(of_numbers)?;
+        let times = self.time_format.as_ref().map(|format| format.parse()).transpose();
+        let times = times.map_err(|problem: String| Error::option("time-format", problem))?;
+        let empty = self.na.iter().map(|word| word.clone().into_bytes()).collect();
+        Ok(Spelling { empty, marks, times })
     }
 
     /// Checks that options about fields and lines come with a format that has these.
     fn check_format(&self, format: Format, name: &str) -> Result<(), Error> {
         let of_tables = [
             (!self.keys.is_empty(), "key"),
-            (self.header == Some(true), "header"),
+            (self.header.is_some_and(|rows| rows > 0), "header"),
             (self.comments, "comments"),
-            (self.header == Some(false), "no-header"),
+            (self.header == Some(0), "no-header"),
             (self.delimiter.is_some(), "delimiter"),
             (self.leading, "leading"),
+            (!self.na.is_empty(), "na"),
+            (self.decimal.is_some(), "decimal"),
+            (self.thousands.is_some(), "thousands"),
+            (self.time_format.is_some(), "time-format"),
+            (self.nocase, "ignore-case"),
             (self.empty.is_some(), "empty"),
             (self.invalid.is_some(), "invalid"),
         ];
@@ -297,12 +355,13 @@ impl Options {
         let reads_more = !matches!(self.reading, None | Some(Reading::Numbers)) || self.kind.is_some();
         self.as_lines
             || !self.keys.is_empty()
-            || self.header == Some(true)
+            || self.header.is_some_and(|rows| rows > 0)
             || self.comments
             || self.leading
             || self.zero_terminated
             || reads_more
             || self.nocase
+            || self.spells()
             || self.delimiter.is_some()
             || self.empty.is_some()
             || self.invalid.is_some()

@@ -132,7 +132,7 @@ impl<'a> Runs<'a> {
         let report = &mut self.report;
         report.records += part.len() as u64;
         report.bytes += part.bytes;
-        report.counts = report.counts.and(counts);
+        report.counts.add_all(&counts);
         report.phases.parse += part.parsing;
         if let Content::Records { records, .. } = &mut part.content {
             self.head.append(&mut records.head);

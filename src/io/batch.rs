@@ -47,7 +47,7 @@ pub enum InputKind {
 impl InputKind {
     /// How records are divided into fields, and tokens of text into lines.
     pub(crate) fn divided(&self) -> (Dialect, Option<PerLine>) {
-        let tokens = Dialect { fields: Fields::Tokens, header: false, comments: false };
+        let tokens = Dialect { fields: Fields::Tokens, header: 0, comments: false };
         match self {
             Self::Table(dialect) => (*dialect, None),
             Self::Text(per_line) => (tokens, Some(*per_line)),
@@ -470,7 +470,7 @@ impl<'a> Batches<'a> {
             self.has_ranges,
             later,
         )?;
-        self.counts = self.counts.and(read.counts);
+        self.counts.add_all(&read.counts);
         self.head.extend_from_slice(&read.head);
         self.wrong = read.wrong;
         // Where records are merged, they are needed longer.

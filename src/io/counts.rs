@@ -3,7 +3,7 @@
 use crate::order::Class;
 
 /// Counts of the records and lines that are not numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// NaN.
     pub nan: u64,
@@ -11,6 +11,8 @@ pub struct Counts {
     pub empty: u64,
     /// Fields that are not numbers.
     pub invalid: u64,
+    /// The first few different ones of them.
+    pub invalid_fields: Vec<Vec<u8>>,
     /// Records left out because of an invalid field.
     pub skipped: u64,
     /// Blank lines that are not rows.
@@ -36,16 +38,24 @@ pub enum Doubt {
 }
 
 impl Counts {
-    /// The sum of both.
-    pub(crate) fn and(self, other: Self) -> Self {
-        Self {
-            nan: self.nan + other.nan,
-            empty: self.empty + other.empty,
-            invalid: self.invalid + other.invalid,
-            skipped: self.skipped + other.skipped,
-            blank: self.blank + other.blank,
-            comments: self.comments + other.comments,
-            rounded: self.rounded + other.rounded,
+    /// Adds the others.
+    pub(crate) fn add_all(&mut self, others: &Self) {
+        let Self { nan, empty, invalid, invalid_fields, skipped, blank, comments, rounded } = others;
+        self.nan += nan;
+        self.empty += empty;
+        self.invalid += invalid;
+        invalid_fields.iter().for_each(|field| self.note_invalid(field));
+        self.skipped += skipped;
+        self.blank += blank;
+        self.comments += comments;
+        self.rounded += rounded;
+    }
+
+    /// Notes an invalid field, if it is one of the first few different ones.
+    pub(super) fn note_invalid(&mut self, field: &[u8]) {
+        const FEW: usize = 3;
+        if self.invalid_fields.len() < FEW && !self.invalid_fields.iter().any(|other| other == field) {
+            self.invalid_fields.push(field.to_vec());
         }
     }
 

@@ -16,6 +16,7 @@ use std::cmp::Ordering;
 
 use gpusort_planner::key::{ElementType, Form};
 
+use super::duration::duration;
 use super::keys;
 use super::number::{Integer, Spelled, float, has_fraction, integer, is_exactly, leading, spelled};
 use super::size::{self, Size};
@@ -40,6 +41,8 @@ pub(super) enum Number {
     Float(f64),
     /// A time.
     Time(Time),
+    /// A duration, in nanoseconds.
+    Duration(i128),
     /// A null that the rules accept.
     Null(Class),
 }
@@ -59,6 +62,7 @@ impl Number {
             Self::Integer(value) => keys::of_integer(value, descending),
             Self::Float(value) => keys::of_float(value, descending),
             Self::Time(time) => keys::of_integer(time.nanoseconds, descending),
+            Self::Duration(nanoseconds) => keys::of_integer(nanoseconds, descending),
         }
     }
 }
@@ -93,6 +97,9 @@ pub(crate) enum Conflict<P> {
     TooFine(P),
     /// The first number or time, and the first word, where none is expected in particular.
     Words(P, P),
+    /// The first number and the first with another unit, where only numbers count; and whether both
+    /// are durations.
+    Units(P, P, bool),
 }
 
 /// The integer types of text, in order of preference.
@@ -154,12 +161,50 @@ pub(crate) struct Inference<P> {
     /// The range of the integers that 64 bits hold.
     pub(super) span: Span,
     /// The first token of each kind, by [`First`].
-    first: [Option<P>; 9],
+    first: [Option<P>; 11],
     /// How many integers the requested type of floats does not hold exactly.
     pub(super) rounded: u64,
     times: Option<Box<Times<P>>>,
     /// Whether later tokens are words, as is known.
     expects_text: bool,
+    /// The unit after the first number, where only that counts.
+    unit: Option<Unit>,
+}
+
+/// What follows a number: nothing, a unit of sizes or of durations, or something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Unit {
+    name: [u8; 4],
+    is_size: bool,
+    is_duration: bool,
+}
+
+impl Unit {
+    /// That of these bytes after a number.
+    fn of(rest: &[u8]) -> Self {
+        let end = rest.iter().position(|&byte| byte.is_ascii() && !byte.is_ascii_alphabetic());
+        let word = &rest[..end.unwrap_or(rest.len())];
+        let mut name = [0; 4];
+        // Longer ones are none.
+        let short = &word[..word.len().min(name.len())];
+        name[..short.len()].copy_from_slice(short);
+        let number = [b"1", word].concat();
+        let is_size = size::size(&number).is_some_and(|(_, length)| length == number.len());
+        Self { name, is_size, is_duration: duration(&number).is_some() }
+    }
+
+    /// The kind that orders numbers of both units, which differ.
+    fn kind(self, other: Self) -> Option<&'static str> {
+        if self.name == other.name {
+            None
+        } else if self.is_duration && other.is_duration {
+            Some("duration")
+        } else if self.is_size && other.is_size {
+            Some("size")
+        } else {
+            None
+        }
+    }
 }
 
 /// Kinds of tokens that may conflict with others.
@@ -179,6 +224,9 @@ enum First {
     Digit,
     /// What is no number and no time, where there may be words.
     Word,
+    /// Numbers with a unit where only the number counts, and such with another unit.
+    Unit,
+    OtherUnit,
     /// Times with a zone, and without one.
     Zoned,
     Unzoned,
@@ -220,7 +268,7 @@ impl<P> Inference<P> {
     pub(super) fn new(asked: Option<ElementType>, rules: KeyOrder) -> Self {
         let floats = asked.is_some_and(ElementType::is_float);
         let (span, first) = (Span::default(), Default::default());
-        Self { asked, rules, floats, span, first, rounded: 0, times: None, expects_text: false }
+        Self { asked, rules, floats, span, first, rounded: 0, times: None, expects_text: false, unit: None }
     }
 
     /// The first token of this kind.
@@ -300,6 +348,8 @@ impl<P> Inference<P> {
         match (&self.times, self.rules.reading) {
             (Some(times), _) => Some(10_i128.pow(9 - u32::from(times.decimals))),
             (None, Reading::Sizes) => None,
+            // Most have no more decimals than milliseconds.
+            (None, Reading::Durations) => Some(1),
             (None, _) => (!self.floats).then_some(1),
         }
     }
@@ -309,6 +359,7 @@ impl<P> Inference<P> {
         let asked = match self.rules.reading {
             Reading::Times => Some("time"),
             Reading::Sizes => Some("size"),
+            Reading::Durations => Some("duration"),
             Reading::Text(form) => Some(form.name()),
             Reading::Any if self.is_text() => Some(TextForm::default().name()),
             Reading::Numbers | Reading::NumbersOrTimes | Reading::Any => None,
@@ -386,9 +437,12 @@ impl<P> Inference<P> {
             Reading::Numbers if !self.rules.leading => {}
             Reading::NumbersOrTimes | Reading::Any => {
                 // No number has a hyphen there, but for an exponent.
-                if token.get(4) == Some(&b'-')
-                    && let Some(time) = time::time(token)
-                {
+                let time = match token {
+                    [b'[', ..] => time::clf(token),
+                    [_, _, _, _, b'-', ..] => time::time(token),
+                    _ => None,
+                };
+                if let Some(time) = time {
                     return Ok(self.push_time(time, place));
                 }
                 if self.first(First::Digit).is_none()
@@ -421,10 +475,10 @@ impl<P> Inference<P> {
             return self.null(Class::Empty);
         }
         match self.rules.reading {
-            Reading::Times => match time::time(token) {
-                Some(time) => Ok(self.push_time(time, place)),
-                None => self.null(Class::Invalid),
-            },
+            Reading::Times => {
+                let time = if token[0] == b'[' { time::clf(token) } else { time::time(token) };
+                self.push_time_or_null(time, place)
+            }
             Reading::Sizes => {
                 let Some((size, length)) = size::size(token) else {
                     if self.rules.leading {
@@ -453,10 +507,15 @@ impl<P> Inference<P> {
                     Size::TooLarge => Err(Refused::Size),
                 }
             }
+            Reading::Durations => match duration(token) {
+                Some(duration) => Ok(Number::Duration(duration)),
+                None => self.null(Class::Invalid),
+            },
             // Texts are not read here.
             Reading::Text(_) => self.null(Class::Invalid),
             Reading::Numbers | Reading::NumbersOrTimes | Reading::Any => match leading(token) {
                 Some(number) => {
+                    self.push_unit(&token[number.len()..], &place);
                     let element = self.asked.unwrap_or(ElementType::F64);
                     self.read_closely(number, || float(number, element).map(|(value, _)| value), place)
                 }
@@ -472,6 +531,33 @@ impl<P> Inference<P> {
             self.note(First::TooLarge, place);
         }
         Number::Integer(value)
+    }
+
+    /// Notes the unit of a number.
+    fn push_unit(&mut self, rest: &[u8], place: impl Fn() -> P) {
+        let is_first = self.unit.is_none();
+        if self.first(First::OtherUnit).is_some() {
+            return;
+        }
+        let here = Unit::of(rest);
+        let unit = *self.unit.get_or_insert(here);
+        if is_first {
+            self.note(First::Unit, place);
+        } else if unit.kind(here).is_some() {
+            self.note(First::OtherUnit, place);
+        }
+    }
+
+    /// Reads a time, if there is one.
+    pub(super) fn push_time_or_null(
+        &mut self,
+        time: Option<Time>,
+        place: impl Fn() -> P,
+    ) -> Result<Number, Refused> {
+        match time {
+            Some(time) => Ok(self.push_time(time, place)),
+            None => self.null(Class::Invalid),
+        }
     }
 
     fn push_time(&mut self, time: Time, place: impl Fn() -> P) -> Number {
@@ -534,7 +620,8 @@ impl<P> Inference<P> {
         Ok(Number::Float(value))
     }
 
-    fn null(&self, class: Class) -> Result<Number, Refused> {
+    /// A null of this class, if the rules accept it.
+    pub(super) fn null(&self, class: Class) -> Result<Number, Refused> {
         match self.rules.place(class) {
             Nulls::Error if class == Class::Invalid && self.rules.reading != Reading::Numbers => {
                 Err(Refused::NoSuch(self.rules.reading))
@@ -546,12 +633,12 @@ impl<P> Inference<P> {
 
     /// The same with other places in the same order.
     pub(super) fn at<Q>(self, place: impl Fn(P) -> Q) -> Inference<Q> {
-        let Self { asked, rules, floats, span, first, rounded, times, expects_text } = self;
+        let Self { asked, rules, floats, span, first, rounded, times, expects_text, unit } = self;
         let times = times.map(|times| {
             Box::new(Times { span: times.span, decimals: times.decimals, finest: place(times.finest) })
         });
         let first = first.map(|found| found.map(&place));
-        Inference { asked, rules, floats, span, first, rounded, times, expects_text }
+        Inference { asked, rules, floats, span, first, rounded, times, expects_text, unit }
     }
 
     /// The same without what was seen before, so that it need not be told where it is.
@@ -581,8 +668,14 @@ impl<P> Inference<P> {
 }
 
 impl<P: Ord + Clone> Inference<P> {
-    /// The state for the tokens of both.
-    pub(super) fn merge(self, other: Self) -> Self {
+    /// The state for the tokens of both, of which those of this one come first.
+    pub(super) fn merge(self, mut other: Self) -> Self {
+        if let Some((unit, of_other)) = self.unit.zip(other.unit)
+            && unit.kind(of_other).is_some()
+        {
+            let place = other.first(First::Unit).cloned();
+            place.into_iter().for_each(|place| other.first[First::OtherUnit as usize] = Some(place));
+        }
         let mut others = other.first.into_iter();
         let first = self.first.map(|found| found.into_iter().chain(others.next().flatten()).min());
         Self {
@@ -597,6 +690,7 @@ impl<P: Ord + Clone> Inference<P> {
                 (times, others) => times.or(others),
             },
             expects_text: self.expects_text || other.expects_text,
+            unit: self.unit.or(other.unit),
         }
     }
 
@@ -606,6 +700,7 @@ impl<P: Ord + Clone> Inference<P> {
     ///
     /// Why there is none. An integer that is too large takes precedence over two that are apart.
     pub(crate) fn finish(&self) -> Result<ElementType, Conflict<P>> {
+        self.units()?;
         if let Some(asked) = self.asked {
             return Ok(asked);
         }
@@ -650,11 +745,23 @@ impl<P: Ord + Clone> Inference<P> {
         others.into_iter().flatten().min().map_or(Ok(()), |other| Err(Conflict::Words(other, word.clone())))
     }
 
+    /// The conflict of units, if there is one.
+    fn units(&self) -> Result<(), Conflict<P>> {
+        match (self.first(First::Unit), self.first(First::OtherUnit)) {
+            (Some(one), Some(other)) => {
+                let is_duration = self.unit.is_some_and(|unit| unit.is_duration);
+                Err(Conflict::Units(one.clone(), other.clone(), is_duration))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Any conflict that further tokens cannot resolve.
     #[inline]
     pub(super) fn settled(&self) -> Result<(), Conflict<P>> {
         let is_large = || self.floats || self.first(First::TooLarge).is_some() || self.is_apart();
-        let may_conflict = self.times.is_some() || self.first(First::Word).is_some();
+        let has_units = self.first(First::OtherUnit).is_some();
+        let may_conflict = has_units || self.times.is_some() || self.first(First::Word).is_some();
         if may_conflict || self.first(First::Inexact).is_some() && is_large() {
             self.finish().map(|_| ())
         } else {
@@ -666,8 +773,8 @@ impl<P: Ord + Clone> Inference<P> {
 /// Whether a field, without surrounding blanks, is not invalid by these rules.
 pub(super) fn is_valid(field: &[u8], asked: Option<ElementType>, rules: KeyOrder) -> bool {
     let rules = KeyOrder { leading: rules.leading, reading: rules.reading, ..KeyOrder::ASCENDING };
-    if rules.reading.text().is_some() {
-        return true;
+    if let Some(form) = rules.reading.text() {
+        return form.holds(field);
     }
     let read = Inference::new(asked, rules).read(field, || ());
     !matches!(read, Err(Refused::Class(Class::Invalid) | Refused::NoSuch(_)))
@@ -707,6 +814,8 @@ impl Refused {
             Self::Size => spot.unlike("a size that 127 bits hold"),
             Self::NoSuch(Reading::Sizes) => spot.unlike("a size").hinting(elsewhere),
             Self::NoSuch(Reading::Times) => spot.unlike("a time").hinting(elsewhere),
+            Self::NoSuch(Reading::Durations) => spot.unlike("a duration").hinting(elsewhere),
+            Self::NoSuch(Reading::Text(_)) => spot.unlike("a number in base 16").hinting(elsewhere),
             // One that there is not, such as 30 February.
             Self::NoSuch(_) if spot.token.get(..time::DATE).is_some_and(time::is_date) => {
                 spot.unlike("a time").hinting(elsewhere)
@@ -757,6 +866,12 @@ impl<P: Ord> Conflict<P> {
                 let problem =
                     format!("no 64 bits hold all times with as many decimals as {} has", quoted(&spot.token));
                 return Error::input(spot.place(), problem);
+            }
+            Self::Units(one, other, are_durations) => {
+                let (one, other) = (spot(one), spot(other));
+                let problem = format!("{one} and {other} have different units");
+                let kind = if are_durations { "duration" } else { "size" };
+                return Error::input(other.place(), problem).hinting(Hint::Kind(kind));
             }
             Self::Words(other, word) => {
                 let is_later = other < word;

@@ -32,7 +32,7 @@ impl Mark {
 
 /// How numbers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Marks {
+pub(crate) struct Marks {
     decimal: Mark,
     thousands: Option<Mark>,
 }
@@ -40,7 +40,7 @@ pub(super) struct Marks {
 impl Marks {
     /// Numbers with this decimal sign, and this separator if there are any. The error says what is
     /// wrong with them.
-    pub(super) fn new(decimal: char, thousands: Option<char>) -> Result<Self, String> {
+    pub(crate) fn new(decimal: char, thousands: Option<char>) -> Result<Self, String> {
         for (what, mark) in [("decimal sign", Some(decimal)), ("separator of thousands", thousands)] {
             let is_refused =
                 |mark: &char| mark.is_alphanumeric() || mark.is_control() || "+-\"".contains(*mark);

@@ -6,17 +6,14 @@ pub(crate) mod chunks;
 pub mod compression;
 mod counts;
 pub mod csv;
-#[cfg_attr(not(test), expect(dead_code, reason = "kinds of keys are not wired yet"))]
 mod duration;
 pub mod extension;
 pub mod first_line;
 pub(crate) mod frames;
-#[cfg_attr(not(test), expect(dead_code, reason = "kinds of keys are not wired yet"))]
 mod hex;
 pub(crate) mod infer;
 pub(crate) mod keys;
-#[cfg_attr(not(test), expect(dead_code, reason = "kinds of keys are not wired yet"))]
-mod marks;
+pub(crate) mod marks;
 pub mod npy;
 mod number;
 pub mod ordered;
@@ -27,12 +24,11 @@ pub(crate) mod print;
 pub mod records;
 mod size;
 pub mod source;
+pub(crate) mod spelling;
 pub mod text;
 mod texts;
 mod time;
-#[cfg_attr(not(test), expect(dead_code, reason = "kinds of keys are not wired yet"))]
-mod time_format;
-#[cfg_attr(not(test), expect(dead_code, reason = "kinds of keys are not wired yet"))]
+pub(crate) mod time_format;
 mod version;
 
 pub use batch::{InputKind, InputSpec, Stretches};

@@ -47,6 +47,8 @@ pub enum Reading {
     Sizes,
     /// Times alone.
     Times,
+    /// Durations.
+    Durations,
     /// Text, in this form.
     Text(TextForm),
 }
@@ -66,6 +68,10 @@ pub enum TextOrder {
     /// Its bytes, which for UTF-8 is the order of code points.
     #[default]
     Bytes,
+    /// The numbers in it as such, and what is between them, as `sort -V` does.
+    Version,
+    /// The number that it is in base 16, of any length.
+    Hex,
 }
 
 impl Reading {

@@ -75,7 +75,7 @@ pub fn differs_in_parts(
         // Of what is not selected parts drop what they can, so that nobody knows how much of it is
         // repeated.
         (Ok(parts), Ok(whole)) if ask.first.is_some() => {
-            (&parts.bytes, parts.counts) == (&whole.bytes, whole.counts)
+            (&parts.bytes, &parts.counts) == (&whole.bytes, &whole.counts)
         }
         (Ok(parts), Ok(whole)) => parts == whole,
         // With all memory the first rows of all tables are looked at before others.

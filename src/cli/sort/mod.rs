@@ -124,7 +124,10 @@ fn notes(args: &SortArgs, output: Option<&Path>, report: &Report, progress: &Pro
         return;
     }
     report.doubts.iter().filter_map(options::doubt).for_each(|doubt| progress.note(&doubt));
-    if report.counts.comments > 0 && options::replaces_input(&args.order, output) {
+    if report.counts.comments > 0 && args.order.comments {
+        let were = human::counted(report.counts.comments, "comment", "comments");
+        progress.note(&format!("{were} of other inputs than the first left out"));
+    } else if report.counts.comments > 0 && options::replaces_input(&args.order, output) {
         let were = human::counted(report.counts.comments, "comment was", "comments were");
         progress.note(&format!("{were} left out; --comments keeps those at the top of a file"));
     }

@@ -36,10 +36,20 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
     if args.files.is_empty() {
         options = options.input(Input::Stdin);
     }
+    let are_numbers = args.numeric_sort || args.general_numeric_sort || args.sizes;
+    ensure!(
+        !(args.version_sort && are_numbers)
+            && !(args.sizes && (args.numeric_sort || args.general_numeric_sort)),
+        "-n, -h and -V are different orders; keys may have one each: -k 1,1V -k 2,2n"
+    );
     let mut keys: Vec<Key> = args.key.iter().map(|key| Key::parse(key)).collect();
     // Of lines without a key, all of a line is text.
-    if args.ignore_case && keys.is_empty() && args.from.is_none_or(|format| format == Format::Lines) {
-        keys.push(Key::number(0).kind(Kind::Text));
+    if (args.ignore_case || args.version_sort)
+        && !are_numbers
+        && keys.is_empty()
+        && args.from.is_none_or(|format| format == Format::Lines)
+    {
+        keys.push(Key::number(0).kind(if args.version_sort { Kind::Version } else { Kind::Text }));
     }
     let (mut delimiter, mut kind) = (args.delimiter, None);
     match args.element {
@@ -55,15 +65,26 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
         );
         kind = Some(Kind::Size);
     }
+    if args.version_sort {
+        ensure!(
+            args.element == TypeArg::Auto || matches!(args.element, TypeArg::Separator(_)),
+            "-V reads versions, and --type names something else"
+        );
+        kind = Some(Kind::Version);
+    }
     options = keys.into_iter().fold(options, Options::key);
     // Each only where it is given.
     options = args.from.into_iter().fold(options, Options::format);
     options = kind.into_iter().fold(options, Options::kind);
+    options = args.na.iter().cloned().fold(options, Options::na);
+    options = args.decimal.into_iter().fold(options, Options::decimal);
+    options = args.thousands.into_iter().fold(options, Options::thousands);
+    options = args.time_format.iter().cloned().fold(options, Options::time_format);
     options = delimiter.into_iter().fold(options, Options::delimiter);
     options = args.empty.into_iter().fold(options, Options::empty);
     options = args.invalid.into_iter().fold(options, Options::invalid);
-    let header = (args.header || args.no_header).then_some(args.header);
-    options = header.into_iter().fold(options, Options::header);
+    let header = args.header.or(args.no_header.then_some(0));
+    options = header.into_iter().fold(options, Options::header_rows);
     let flags: [(bool, Set); 6] = [
         (args.ignore_case, Options::ignore_case),
         (args.reverse, Options::descending),
@@ -105,14 +126,19 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
 fn says_lines(args: &OrderArgs) -> &'static str {
     let options = [
         (!args.key.is_empty(), "--key"),
-        (args.header, "--header"),
+        (args.header.is_some_and(|rows| rows > 0), "--header"),
         (args.comments, "--comments"),
         (args.leading, "--leading"),
         (args.zero_terminated, "--zero-terminated"),
         (args.sizes, "-h"),
         (args.numeric_sort, "-n"),
         (args.general_numeric_sort, "-g"),
+        (args.version_sort, "-V"),
         (args.ignore_case, "--ignore-case"),
+        (!args.na.is_empty(), "--na"),
+        (args.decimal.is_some(), "--decimal"),
+        (args.thousands.is_some(), "--thousands"),
+        (args.time_format.is_some(), "--time-format"),
         (args.delimiter.is_some(), "--delimiter"),
         (args.empty.is_some(), "--empty"),
         (args.invalid.is_some(), "--invalid"),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::dialect::Fields;
 use super::header::Found;
@@ -9,6 +10,7 @@ use crate::io::counts::Counts;
 use crate::io::infer::{Inference, Number, Refused, limits};
 use crate::io::keys::{self, MINUS_ZERO};
 use crate::io::number::{Tokens, float, has_fraction, spelled};
+use crate::io::spelling::Spelling;
 use crate::io::texts::TextColumn;
 use crate::order::{Class, KeyOrder, Nulls, Reading};
 
@@ -48,6 +50,9 @@ pub(super) struct Column {
     words: keys::Column,
     /// Blanks before texts do not count.
     skips_blanks: bool,
+    spelling: Option<Arc<Spelling>>,
+    /// Where a number is spelled again.
+    respelled: Vec<u8>,
     rules: KeyOrder,
     /// Rows with an integer −0, which differs from 0 among floats.
     minus_zeros: Vec<u32>,
@@ -71,6 +76,8 @@ impl Column {
                 _ => keys::Column::with_capacity(rows),
             },
             skips_blanks: key.is_of_sort,
+            spelling: key.spelling.clone(),
+            respelled: Vec::new(),
             rules: key.order,
             minus_zeros: Vec::new(),
             nulls: Counts::default(),
@@ -99,8 +106,17 @@ impl Column {
         if self.is_of_texts() {
             return self.push_text(field);
         }
-        match self.inference.read(&field.value(), || field.row) {
-            Ok(number) => self.push_number(number),
+        let read = match &self.spelling {
+            None => self.inference.read(&field.value(), || field.row),
+            Some(_) => self.read_spelled(&field.value(), field.row),
+        };
+        match read {
+            Ok(number) => {
+                if number == Number::Null(Class::Invalid) {
+                    self.nulls.note_invalid(&field.value());
+                }
+                self.push_number(number);
+            }
             Err(Refused::NoSuch(Reading::Any)) => {
                 if !self.inference.has_others_than_words() {
                     return Err(NotAdded::IsText);
@@ -114,34 +130,68 @@ impl Column {
         Ok(())
     }
 
+    /// Reads a field of which it is said how it is written.
+    fn read_spelled(&mut self, value: &[u8], row: usize) -> Result<Number, Refused> {
+        let Some(spelling) = &self.spelling else { return self.inference.read(value, || row) };
+        if value.is_empty() || spelling.is_empty(value) {
+            return self.inference.null(Class::Empty);
+        }
+        if self.rules.reading == Reading::Times
+            && let Some(time) = spelling.time(value)
+        {
+            return self.inference.push_time_or_null(time, || row);
+        }
+        match spelling.plain(value, &mut self.respelled) {
+            Some(plain) => self.inference.read(plain, || row),
+            // It would be text by itself only since it is written otherwise.
+            None if self.rules.reading == Reading::Any => Err(Refused::Class(Class::Invalid)),
+            None => self.inference.null(Class::Invalid),
+        }
+    }
+
     /// Adds a field of text.
     fn push_text(&mut self, field: &Field) -> Result<(), NotAdded> {
         if self.rules.reading == Reading::Any {
             self.look_for_number(field);
         }
         let keys::Column::Texts(texts) = &mut self.words else { return Ok(()) };
-        let text = field.fields.text(field.bytes, field.place.clone());
+        let order = texts.order();
         let begin = |text: &[u8]| if self.skips_blanks { text.len() - trimmed_start(text).len() } else { 0 };
-        let added = match text {
-            Ok(text) => {
-                let text = text.start + begin(&field.bytes[text.clone()])..text.end;
-                if text.is_empty() {
-                    Ok(false)
-                } else {
-                    let [from, to] = [text.start, text.end].map(|place| place - field.start);
-                    texts.push(&field.bytes[field.start..], from, to).map(|()| true)
+        let spelling = self.spelling.as_ref();
+        let class = |text: &[u8]| {
+            if text.is_empty() || spelling.is_some_and(|spelling| spelling.is_empty(text)) {
+                return Some(Class::Empty);
+            }
+            let holds = order.reading.text().is_none_or(|form| form.holds(text));
+            (!holds).then_some(Class::Invalid)
+        };
+        let (class, added) = match field.fields.text(field.bytes, field.place.clone()) {
+            Ok(place) => {
+                let from = place.start + begin(&field.bytes[place.clone()]);
+                match class(&field.bytes[from..place.end]) {
+                    None => {
+                        let [from, to] = [from, place.end].map(|place| place - field.start);
+                        (None, texts.push(&field.bytes[field.start..], from, to))
+                    }
+                    null => (null, Ok(())),
                 }
             }
-            Err(text) => texts.push_own(&text[begin(&text)..]).map(|()| true),
+            Err(text) => match class(&text[begin(&text)..]) {
+                None => (None, texts.push_own(&text[begin(&text)..])),
+                null => (null, Ok(())),
+            },
         };
-        if added.map_err(|_| NotAdded::TooLong)? {
-            return Ok(());
+        added.map_err(|_| NotAdded::TooLong)?;
+        if let Some(class) = class {
+            if class == Class::Invalid || order.empty == Nulls::Error {
+                self.inference.null(class).map_err(NotAdded::Refused)?;
+            }
+            if class == Class::Invalid {
+                self.nulls.note_invalid(&field.value());
+            }
+            self.nulls.add(class);
+            texts.push_null(class);
         }
-        if texts.order().empty == Nulls::Error {
-            return Err(NotAdded::Refused(Refused::Class(Class::Empty)));
-        }
-        self.nulls.add(Class::Empty);
-        texts.push_null(Class::Empty);
         Ok(())
     }
 
@@ -149,8 +199,8 @@ impl Column {
     fn look_for_number(&mut self, field: &Field) {
         let value = field.value();
         match value.first() {
-            Some(b'0'..=b'9' | b'+' | b'-' | b'.') if field.comment.is_none() => {
-                if self.inference.read(&value, || field.row).is_err() {
+            Some(b'0'..=b'9' | b'+' | b'-' | b'.' | b',' | b'[') if field.comment.is_none() => {
+                if self.read_spelled(&value, field.row).is_err() {
                     self.inference.push_word(|| field.row);
                 }
             }

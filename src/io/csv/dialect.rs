@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! Quoted(b',')   6,"lamp, desk",89.90          three fields
-//! Blanks            12 2026-11-21 10:00 /usr   three: those of a date and a time of day are one
+//! Blanks            12 2026-11-21 10:00 /usr   three: those of a date and a time of day are one,
+//!                                              as are two words in brackets
 //! Split(b':')    root:x:0:0::/root             six, one of them empty
 //! ```
 //!
@@ -25,8 +26,8 @@ pub(super) const QUOTE: u8 = b'"';
 pub struct Dialect {
     /// What separates the fields of a row.
     pub fields: Fields,
-    /// Whether the first row names the columns.
-    pub header: bool,
+    /// How many rows are a header, of which the last names the columns.
+    pub header: usize,
     /// Whether lines that begin with `#` before the first row stay on top of an input, as a header
     /// does.
     pub comments: bool,
@@ -41,7 +42,7 @@ pub enum Fields {
     /// In lines, this byte.
     Split(u8, LineEnd),
     /// In lines, spaces and tabs, of which those before the first field do not count. A date, one
-    /// blank and a time of day are one field. Where NUL ends lines, line feeds are blanks, too.
+    /// blank and a time of day are one field, as is what is in brackets with one blank. Where NUL ends lines, line feeds are blanks, too.
     Blanks(LineEnd),
     /// The same with a date and a time of day as two, as `sort` has them.
     Words(LineEnd),
@@ -50,15 +51,21 @@ pub enum Fields {
 }
 
 impl Dialect {
-    /// Where the lines end that stay on top, from `start` on, and how many there are; `None` where
-    /// the last has no end here.
-    pub(in crate::io) fn after_comments(self, bytes: &[u8], start: usize) -> Option<(usize, u64)> {
-        let (mut at, mut count) = (start, 0);
+    /// Where the comments end that stay on top, from `start` on, how many there are, and where the
+    /// last begins; `None` where that has no end here.
+    pub(in crate::io) fn after_comments(self, bytes: &[u8], start: usize) -> Option<(usize, u64, usize)> {
+        let (mut at, mut count, mut last) = (start, 0, start);
         while self.comments && bytes.get(at) == Some(&b'#') {
+            last = at;
             at += memchr(self.fields.line_end().byte(), &bytes[at..])? + 1;
             count += 1;
         }
-        Some((at, count))
+        Some((at, count, last))
+    }
+
+    /// Whether columns have names.
+    pub(super) fn has_header(self) -> bool {
+        self.header > 0
     }
 }
 
@@ -99,6 +106,15 @@ impl Fields {
         let line = &bytes[start..start + memchr(self.line_end().byte(), &bytes[start..])?];
         let is_crlf = self.line_end() == LineEnd::Lf && line.ends_with(b"\r");
         Some(start..start + line.len() - usize::from(is_crlf))
+    }
+
+    /// Whether this byte separates fields, wherever it is.
+    pub(crate) fn divides_at(self, byte: u8) -> bool {
+        match self {
+            Self::Split(separator, _) => byte == separator,
+            Self::Blanks(_) | Self::Words(_) => byte == b' ' || byte == b'\t',
+            Self::Quoted(_) | Self::Tokens => false,
+        }
     }
 
     /// Whether `sort` has other fields.
@@ -191,12 +207,11 @@ impl Fields {
                         return number;
                     }
                     if matches!(self, Self::Blanks(_))
-                        && end - at == time::DATE
-                        && time::is_date(&bytes[at..end])
                         && bytes.get(end).is_some_and(|&byte| byte != b'\n')
+                        && may_go_on(&bytes[at..end])
                     {
                         let next = end_of_word(end + 1);
-                        if time::is_time_of_day(&bytes[end + 1..next]) {
+                        if goes_on(&bytes[at..end], &bytes[end + 1..next]) {
                             end = next;
                         }
                     }
@@ -217,6 +232,20 @@ impl Fields {
         }
         most
     }
+}
+
+/// Whether a word may be the first of a field of two: a date, or what a bracket opens.
+#[inline]
+fn may_go_on(word: &[u8]) -> bool {
+    word.len() == time::DATE && time::is_date(word) || word[0] == b'[' && !word.contains(&b']')
+}
+
+/// Whether a field goes on with this word after one blank.
+fn goes_on(word: &[u8], next: &[u8]) -> bool {
+    if word[0] == b'[' {
+        return next.strip_suffix(b"]").is_some_and(|within| !within.iter().any(|byte| b"[]".contains(byte)));
+    }
+    time::is_time_of_day(next)
 }
 
 /// The field without surrounding spaces and tabs.
@@ -262,6 +291,20 @@ mod tests {
         });
         assert_eq!(count, found.len());
         found
+    }
+
+    #[test]
+    fn words_in_brackets_are_one_field() {
+        let blanks = |line| fields(Fields::Blanks(LineEnd::Lf), line, 9);
+        assert_eq!(
+            blanks("- [21/Nov/2026:10:00:01 +0100] \"GET / [x y] z\""),
+            ["-", "[21/Nov/2026:10:00:01 +0100]", "\"GET", "/", "[x y]", "z\""]
+        );
+        for line in ["[a b", "[a  b]", "[a [b]", "[a b c]", "[a] b]", "[", "[ ]x", "[a b]c"] {
+            let expected: Vec<&str> = line.split(' ').filter(|word| !word.is_empty()).collect();
+            assert_eq!(blanks(line), expected, "{line}");
+        }
+        assert_eq!(fields(Fields::Words(LineEnd::Lf), "[a b]", 9), ["[a", "b]"]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Column names and their lookup.
 
+use std::sync::Arc;
+
 use gpusort_planner::key::ElementType;
 
 use super::dialect::{Dialect, Fields, unquoted};
@@ -7,11 +9,13 @@ use super::key::{ColumnRef, Key, KeyMeaning, KeySpec};
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
+use crate::io::infer::is_valid;
 use crate::io::source::LineEnd;
+use crate::io::spelling::Spelling;
 use crate::order::{KeyOrder, Reading};
 
 /// A key whose column was found by name or number.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(in crate::io) struct Found {
     /// From 0; `None` is the whole line.
     pub(in crate::io) column: Option<usize>,
@@ -23,11 +27,27 @@ pub(in crate::io) struct Found {
     /// Whether it has fields as `sort -b` has them: without blanks before them, and a date and a
     /// time of day are two.
     pub(in crate::io) is_of_sort: bool,
+    /// How fields are written, if that is said.
+    pub(in crate::io) spelling: Option<Arc<Spelling>>,
     /// Whether it or the command has a letter that says what it is.
     pub(in crate::io) has_letters: bool,
 }
 
 impl Found {
+    /// Whether a field, without surrounding blanks, is not invalid.
+    pub(super) fn is_valid(&self, field: &[u8]) -> bool {
+        let Some(spelling) = &self.spelling else { return is_valid(field, self.element, self.order) };
+        if spelling.is_empty(field) {
+            return true;
+        }
+        match spelling.time(field).filter(|_| self.order.reading == Reading::Times) {
+            Some(time) => time.is_some(),
+            None => spelling
+                .plain(field, &mut Vec::new())
+                .is_some_and(|plain| is_valid(plain, self.element, self.order)),
+        }
+    }
+
     /// The form in messages.
     pub(in crate::io) fn shown(&self) -> String {
         quoted(&self.name)
@@ -41,6 +61,8 @@ pub(in crate::io) struct Header {
     pub(in crate::io) columns: usize,
     /// The names without quotes. `None` without a header.
     names: Option<Names>,
+    /// The lines of the header before the names, without CR.
+    above: Vec<u8>,
 }
 
 /// The names of columns, of which there may be very many, not necessarily UTF-8.
@@ -95,15 +117,34 @@ impl Header {
         // An input without LF is one line.
         let is_one_line = are_lines && next > end && dialect.fields.line_end() == LineEnd::Lf;
         cr |= is_one_line && memchr::memchr(b'\r', bytes[start..end].trim_ascii_end()).is_some();
-        if cr && (dialect.header || next > end) {
+        if cr && (dialect.has_header() || next > end) {
             return Err(LONE_CR);
         }
-        Ok((next, Self { columns, names: dialect.header.then_some(names) }))
+        Ok((next, Self { columns, names: dialect.has_header().then_some(names), above: Vec::new() }))
+    }
+
+    /// The same below these lines.
+    pub(in crate::io) fn below(self, above: &[u8]) -> Self {
+        Self { above: above.iter().copied().filter(|&byte| byte != b'\r').collect(), ..self }
+    }
+
+    /// The same with names from a comment, the one that begins here: `#CHROM POS`, `#columns: a b`.
+    pub(in crate::io) fn named_by(self, bytes: &[u8], start: usize, fields: Fields) -> Self {
+        let mut names = Names::default();
+        // In tables names may be in quotes.
+        for_each_field(bytes, start + 1, fields, usize::MAX, |number, field| {
+            let name = unquoted(&bytes[field]);
+            let is_title = number == 0 && name.ends_with(b":");
+            if !is_title {
+                names.push(&name);
+            }
+        });
+        Self { names: Some(names), ..self }
     }
 
     /// Rows of this many columns, without a header.
     pub(in crate::io) fn of_columns(columns: usize) -> Self {
-        Self { columns, names: None }
+        Self { columns, names: None, above: Vec::new() }
     }
 
     /// Lines, which have any fields, and tokens of text as such.
@@ -146,7 +187,8 @@ impl Header {
                 let is_number = matches!(order.reading, Reading::Numbers | Reading::NumbersOrTimes);
                 let element = by.element.filter(|_| is_number);
                 let (is_of_sort, has_letters) = (said.of_sort.is_some(), said.has_letters(by));
-                Found { column, name, order, element, is_of_sort, has_letters }
+                let spelling = by.spelling.is_said().then(|| by.spelling.clone());
+                Found { column, name, order, element, is_of_sort, spelling, has_letters }
             };
             match column {
                 ColumnRef::Name(name) => {
@@ -282,7 +324,8 @@ fn direction(word: &str) -> Option<&'static str> {
 impl Dialect {
     /// The order of the number that is the only field of a line, where lines may be sorted by that.
     pub(crate) fn first_number(self, by: &KeySpec) -> Option<KeyOrder> {
-        if self.header || self.comments || self.fields != Fields::Blanks(LineEnd::Lf) {
+        let is_other = self.has_header() || self.comments || by.spelling.is_said();
+        if is_other || self.fields != Fields::Blanks(LineEnd::Lf) {
             return None;
         }
         let found = Header::of_lines().find(by, "").ok()?;
@@ -299,10 +342,16 @@ mod tests {
     use crate::order::KeyOrder;
 
     fn found(header: &str, key: &str) -> Result<(usize, bool), Error> {
-        let dialect = Dialect { fields: Fields::Quoted(b','), header: true, comments: false };
+        let dialect = Dialect { fields: Fields::Quoted(b','), header: 1, comments: false };
         let (_, header) = Header::read(header.as_bytes(), 0, header.len(), dialect).unwrap();
         let keys = vec![Key::parse(key), Key::parse(key)];
-        let by = KeySpec { keys, element: None, order: KeyOrder::ASCENDING, places_empty: false };
+        let by = KeySpec {
+            keys,
+            element: None,
+            order: KeyOrder::ASCENDING,
+            places_empty: false,
+            spelling: Arc::default(),
+        };
         let found = header.find(&by, "t.csv")?;
         assert_eq!(found.len(), 1, "the second time is of no use");
         Ok((found[0].column.unwrap(), found[0].order.descending))

@@ -11,9 +11,11 @@
 
 use std::convert::Infallible;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use gpusort_planner::key::ElementType;
 
+use crate::io::spelling::Spelling;
 use crate::order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};
 
 /// What the fields of a key are.
@@ -26,14 +28,27 @@ pub enum Kind {
     Time,
     /// Sizes: numbers with units.
     Size,
+    /// Times that something takes: `12ms`, `1h2m3s`, `0:01:23`; a number alone is seconds.
+    Duration,
     /// Text, by its bytes.
     Text,
+    /// Text with numbers in it, as `sort -V` orders it: `v1.9` before `v1.10`.
+    Version,
+    /// Numbers in base 16 of any length, with or without `0x`.
+    Hex,
 }
 
 impl Kind {
     /// All of them, by their names.
-    pub const ALL: [(&'static str, Self); 4] =
-        [("number", Self::Number), ("time", Self::Time), ("size", Self::Size), ("text", Self::Text)];
+    pub const ALL: [(&'static str, Self); 7] = [
+        ("number", Self::Number),
+        ("time", Self::Time),
+        ("size", Self::Size),
+        ("duration", Self::Duration),
+        ("text", Self::Text),
+        ("version", Self::Version),
+        ("hex", Self::Hex),
+    ];
 
     /// What the fields are read as.
     pub(crate) fn reading(self, nocase: bool) -> Reading {
@@ -41,7 +56,10 @@ impl Kind {
             Self::Number => Reading::Numbers,
             Self::Time => Reading::Times,
             Self::Size => Reading::Sizes,
+            Self::Duration => Reading::Durations,
             Self::Text => Reading::Text(TextForm { order: TextOrder::Bytes, nocase }),
+            Self::Version => Reading::Text(TextForm { order: TextOrder::Version, nocase }),
+            Self::Hex => Reading::Text(TextForm { order: TextOrder::Hex, nocase: false }),
         }
     }
 }
@@ -124,6 +142,7 @@ impl Modifiers {
             (None, _) if self.nocase => text,
             (None, Some(SortKey { numeric: true, .. })) => Reading::Numbers,
             (None, Some(SortKey { sizes: true, .. })) => Reading::Sizes,
+            (None, Some(SortKey { version: true, .. })) => Kind::Version.reading(nocase),
             (None, Some(SortKey { has_own: true, .. })) => text,
             // A global letter says what it is, if there is one.
             (None, Some(_)) if by.order.reading == Reading::Any => text,
@@ -246,6 +265,8 @@ pub(super) struct SortKey {
     numeric: bool,
     /// Whether it orders by sizes: `h`.
     sizes: bool,
+    /// Whether it orders by versions: `V`.
+    version: bool,
     /// Whether small letters count as capital ones: `f`.
     nocase: bool,
     /// Whether it is reversed.
@@ -320,10 +341,11 @@ impl SortKey {
             match letter {
                 'n' | 'g' => self.numeric = true,
                 'h' => self.sizes = true,
+                'V' => self.version = true,
                 'f' => self.nocase = true,
                 'r' => self.reversed = true,
                 'b' => {}
-                'd' | 'i' | 'M' | 'R' | 'V' => {
+                'd' | 'i' | 'M' | 'R' => {
                     let what = match letter {
                         'd' | 'i' => "all bytes of a text count here",
                         'M' => "names of months alone have no order here",
@@ -340,7 +362,7 @@ impl SortKey {
 }
 
 /// The sort key of rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct KeySpec {
     /// The keys, most significant first. Empty means the only column.
     pub keys: Vec<Key>,
@@ -350,6 +372,8 @@ pub struct KeySpec {
     pub order: KeyOrder,
     /// Whether anybody said where empty fields go.
     pub places_empty: bool,
+    /// How fields are written.
+    pub(crate) spelling: Arc<Spelling>,
 }
 
 #[cfg(test)]
@@ -372,6 +396,7 @@ mod tests {
             ("2rn,2", SortKey { reversed: true, ..n }),
             ("2h", SortKey { numeric: false, sizes: true, ..n }),
             ("2,2r", SortKey { reversed: true, has_own: true, ..plain }),
+            ("2,2Vr", SortKey { version: true, reversed: true, has_own: true, ..plain }),
             ("2b,2fr", SortKey { nocase: true, reversed: true, has_own: true, ..plain }),
         ] {
             assert_eq!(SortKey::parse(text), Some(Ok(expected)), "{text}");

@@ -22,7 +22,7 @@ use self::column::{Column, Field, NotAdded};
 use self::dialect::trimmed;
 use self::rows::{for_each_field, line_end};
 use super::counts::{Counts, Doubt};
-use super::infer::{Inference, Refused, conflicting, is_valid};
+use super::infer::{Inference, Refused, conflicting};
 use super::keys::{self, Keys, KeysOfRuns};
 use super::number::{PerLine, Tokens, ends_line, is_space, several, token_at};
 use super::packing::Numbers;
@@ -92,11 +92,13 @@ impl RowPart {
         self.columns.first().map_or(0, Column::len) + self.skipped.len()
     }
 
-    /// What is counted of its rows.
-    fn counted(&self) -> Counts {
-        let mut counts = self.counts;
-        counts.rounded += self.columns.iter().map(|column| column.inference.rounded).sum::<u64>();
-        self.columns.iter().fold(counts, |counts, column| counts.and(column.nulls))
+    /// Adds what is counted of its rows.
+    fn count(&self, counts: &mut Counts) {
+        counts.add_all(&self.counts);
+        for column in &self.columns {
+            counts.rounded += column.inference.rounded;
+            counts.add_all(&column.nulls);
+        }
     }
 
     /// Where a row begins.
@@ -386,7 +388,7 @@ pub(in crate::io) fn read_batch(
     };
     known.columns = columns;
     known.check_texts()?;
-    let counts = parts.iter().map(RowPart::counted).fold(counts, Counts::and);
+    parts.iter().for_each(|part| part.count(&mut counts));
     let read = map_parts(parts, |part| {
         let end = bodies.iter().find(|(body, _)| part.start <= body.end);
         let end = end.map_or((0, &b""[..]), |(body, line_end)| (body.end, *line_end));
@@ -495,7 +497,8 @@ fn bodies(
         }
         // With the line end after the input.
         let bytes = &text.bytes[..=range.end];
-        let (mut start, comments) = dialect.after_comments(bytes, range.start).unwrap_or((range.end, 0));
+        let found = dialect.after_comments(bytes, range.start);
+        let (mut start, comments, last_comment) = found.unwrap_or((range.end, 0, range.end));
         let (body, mut blank) = (start.min(range.end)..range.end, 0);
         if number == 0 && known.passed == 0 && !known.is_later {
             tops.push(range.start..body.start);
@@ -510,11 +513,22 @@ fn bodies(
         let mut head = start.min(range.end);
         let mut end = text.line_end.bytes();
         if start < range.end {
+            let begin = start;
+            for _ in 1..dialect.header {
+                let next = rows::end_of_row(bytes, start, dialect.fields);
+                // What is left is all header.
+                start = next.filter(|&next| next < range.end).unwrap_or(start);
+            }
             let wrong = |problem| Error::input(text.line(start), problem);
-            let (next, here) = Header::read(bytes, start, range.end, dialect).map_err(wrong)?;
-            let place = start..next.min(range.end);
+            let (next, mut here) = Header::read(bytes, start, range.end, dialect).map_err(wrong)?;
+            if dialect.has_header() {
+                here = here.below(&bytes[begin..start]);
+            } else if comments > 0 {
+                here = here.named_by(bytes, last_comment, dialect.fields);
+            }
+            let place = begin..next.min(range.end);
             // Where there is one column and no header, a blank line is a row.
-            let is_blank_first = blank > 0 && !dialect.header && here.columns == 1;
+            let is_blank_first = blank > 0 && !dialect.has_header() && here.columns == 1;
             let row = if is_blank_first { body.start..start } else { place.clone() };
             let is_crlf = bytes[row.start..].starts_with(b"\r\n")
                 || text.bytes[row].ends_with(b"\r\n") && !is_blank_first;
@@ -523,14 +537,14 @@ fn bodies(
             }
             head = place.end;
             match &known.first {
-                Some((header, place)) if dialect.header && *header != here => {
+                Some((header, place)) if dialect.has_header() && *header != here => {
                     let problem = format!("has another header than {place}");
                     return Err(Error::input(text.line(start), problem));
                 }
                 Some(_) => {}
                 None => {
                     known.first = Some((here, text.line(start)));
-                    if dialect.header {
+                    if dialect.has_header() {
                         tops.push(place);
                     }
                 }
@@ -538,10 +552,10 @@ fn bodies(
         }
         known.line_end = end;
         // Blank lines without a header after them may be rows.
-        if dialect.header {
+        if dialect.has_header() {
             counts.blank += blank;
         }
-        bodies.push((if dialect.header { head..range.end } else { body }, end));
+        bodies.push((if dialect.has_header() { head..range.end } else { body }, end));
     }
     Ok((tops, bodies))
 }
@@ -598,7 +612,7 @@ impl<'a> Layout<'a> {
         let is_number = |key: &&Found| super::number::spelled(trimmed(key.name.as_bytes())).is_some();
         let is_named = |key: &&Found| by.keys.iter().any(|named| named.names(&key.name));
         let doubtful = self.keys.iter().find(|key| is_number(key) && !is_named(key));
-        let may_be_data = dialect.header && !dialect.fields.are_of_lines();
+        let may_be_data = dialect.has_header() && !dialect.fields.are_of_lines();
         doubtful.filter(|_| may_be_data).map(|key| key.name.clone())
     }
 
@@ -730,9 +744,9 @@ impl<'a> Layout<'a> {
     ) -> Vec<Inference<(u64, Spot)>> {
         let of_key = |key: usize| {
             let inferences = parts.iter().map(|part| part.columns[key].inference.clone());
-            let Found { element, order, .. } = self.keys[key];
-            let new = inferences.fold(Inference::new(element, order), Inference::merge);
-            let before = known.get(key).cloned().unwrap_or_else(|| Inference::new(element, order));
+            let Found { element, order, .. } = &self.keys[key];
+            let new = inferences.fold(Inference::new(*element, *order), Inference::merge);
+            let before = known.get(key).cloned().unwrap_or_else(|| Inference::new(*element, *order));
             let new = new.beyond(&before).at(|row| (passed + row as u64, self.spot(row, key)));
             before.merge(new)
         };
@@ -781,13 +795,14 @@ impl<'a> Layout<'a> {
                 row: at,
             };
             if skips_invalid {
-                let is_invalid = |key: &usize| {
-                    let Found { element, order, .. } = self.keys[*key];
-                    let field = field(*key);
-                    let value = field.value();
-                    !value.is_empty() && !is_valid(&value, element, order)
-                };
-                let invalid = (0..self.keys.len()).filter(is_invalid).count() as u64;
+                let mut invalid = 0;
+                for key in 0..self.keys.len() {
+                    let value = field(key).value().into_owned();
+                    if !value.is_empty() && !self.keys[key].is_valid(&value) {
+                        part.counts.note_invalid(&value);
+                        invalid += 1;
+                    }
+                }
                 if invalid > 0 {
                     part.counts.invalid += invalid;
                     part.counts.skipped += 1;

@@ -120,11 +120,12 @@ pub(in crate::io) fn end_of_rows(bytes: &[u8], fields: Fields, is_beginning: boo
 pub(in crate::io) fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<usize> {
     let fields = dialect.fields;
     let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
-    start = dialect.after_comments(bytes, start)?.0;
+    (start, ..) = dialect.after_comments(bytes, start)?;
     while !fields.are_of_lines() && line_end(&bytes[start..]) > 0 {
         start += line_end(&bytes[start..]);
     }
-    end_of_row(bytes, start, fields)
+    // Any header with it.
+    (0..dialect.header.max(1)).try_fold(start, |start, _| end_of_row(bytes, start, fields))
 }
 
 /// Probable row boundaries to cut the table at, about every `size` bytes, the first at the

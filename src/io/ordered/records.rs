@@ -16,7 +16,6 @@ use gpusort_planner::key::ElementType;
 use super::{Last, Merged, Step, not_sorted};
 use crate::error::Error;
 use crate::io::batch::{Ahead, Batches};
-use crate::io::counts::Counts;
 use crate::io::csv::Known;
 use crate::io::frames::{Frame, RunFormat, RunReader};
 use crate::io::keys::{self, RecordKey};
@@ -189,11 +188,11 @@ fn merge_all(
         known.end()?;
     }
     merged.types = known.types();
-    let counts = runs.iter().filter_map(|run| match &run.source.from {
-        Origin::Input(batches, _) => Some(batches.counts),
-        Origin::Run(_) => None,
-    });
-    merged.counts = counts.fold(Counts::default(), Counts::and);
+    for run in &runs {
+        if let Origin::Input(batches, _) = &run.source.from {
+            merged.counts.add_all(&batches.counts);
+        }
+    }
     Ok(merged)
 }
 

@@ -14,9 +14,11 @@ pub(crate) mod ties;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::hex::push_hex;
 use super::keys;
 use super::piece::Range;
 use super::source::Text;
+use super::version::push_version;
 use crate::order::{Class, KeyOrder, TextForm, TextOrder};
 
 impl TextForm {
@@ -32,19 +34,32 @@ impl TextForm {
 
     /// Appends that.
     fn push(self, text: &[u8], to: &mut Vec<u8>) {
-        let begin = to.len();
+        let folded;
+        let text = if self.nocase {
+            folded = text.to_ascii_uppercase();
+            &folded
+        } else {
+            text
+        };
         match self.order {
             TextOrder::Bytes => to.extend_from_slice(text),
+            TextOrder::Version => push_version(text, to),
+            // What is none was found when it was read.
+            TextOrder::Hex => drop(push_hex(text.trim_ascii(), to)),
         }
-        if self.nocase {
-            to[begin..].make_ascii_uppercase();
-        }
+    }
+
+    /// Whether a text has such a form.
+    pub(super) fn holds(self, text: &[u8]) -> bool {
+        self.order != TextOrder::Hex || push_hex(text.trim_ascii(), &mut Vec::new())
     }
 
     /// The name of the type.
     pub(super) fn name(self) -> &'static str {
         match self.order {
             TextOrder::Bytes => "text",
+            TextOrder::Version => "version",
+            TextOrder::Hex => "hex",
         }
     }
 }

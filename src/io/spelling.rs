@@ -1,0 +1,41 @@
+//! How fields are written, where that is said: words that count as empty, the marks of numbers, and
+//! the format of times.
+
+use super::marks::Marks;
+use super::time::Time;
+use super::time_format::TimeFormat;
+
+/// How fields are written, as far as it is said.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Spelling {
+    /// Fields of exactly these bytes count as empty.
+    pub(crate) empty: Vec<Vec<u8>>,
+    pub(crate) marks: Option<Marks>,
+    pub(crate) times: Option<TimeFormat>,
+}
+
+impl Spelling {
+    /// Whether anything is said.
+    pub(super) fn is_said(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// Whether a field counts as empty.
+    pub(super) fn is_empty(&self, field: &[u8]) -> bool {
+        self.empty.iter().any(|word| word == field)
+    }
+
+    /// The field with its number as it is read, which may be in `to`; `None` if it is no number so
+    /// and would be one otherwise.
+    pub(super) fn plain<'a>(&self, field: &'a [u8], to: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        match self.marks {
+            Some(marks) => marks.plain(field, to),
+            None => Some(field),
+        }
+    }
+
+    /// The time that a field spells, where it is said how.
+    pub(super) fn time(&self, field: &[u8]) -> Option<Option<Time>> {
+        self.times.as_ref().map(|format| format.time(field))
+    }
+}
