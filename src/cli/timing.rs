@@ -64,7 +64,7 @@ impl Timing<'_> {
 
     fn told(&self) -> impl Iterator<Item = String> {
         let fields = &self.report.counts.invalid_fields;
-        let few = fields.iter().map(|field| human::cut(&human::quoted(field).to_string(), 16));
+        let few = fields.iter().map(|field| human::cut(&human::quoted(field), 16));
         let few = few.collect::<Vec<_>>().join(", ");
         self.left_out().map(move |(name, one, more, count)| match (name, fields.len() as u64) {
             ("invalid", 1..) => {

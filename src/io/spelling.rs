@@ -2,7 +2,6 @@
 //! the format of times.
 
 use super::marks::Marks;
-use super::time::Time;
 use super::time_format::TimeFormat;
 
 /// How fields are written, as far as it is said.
@@ -34,8 +33,4 @@ impl Spelling {
         }
     }
 
-    /// The time that a field spells, where it is said how.
-    pub(super) fn time(&self, field: &[u8]) -> Option<Option<Time>> {
-        self.times.as_ref().map(|format| format.time(field))
-    }
 }

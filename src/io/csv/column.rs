@@ -137,9 +137,9 @@ impl Column {
             return self.inference.null(Class::Empty);
         }
         if self.rules.reading == Reading::Times
-            && let Some(time) = spelling.time(value)
+            && let Some(format) = &spelling.times
         {
-            return self.inference.push_time_or_null(time, || row);
+            return self.inference.push_time_or_null(format.time(value), || row);
         }
         match spelling.plain(value, &mut self.respelled) {
             Some(plain) => self.inference.read(plain, || row),

@@ -40,8 +40,8 @@ impl Found {
         if spelling.is_empty(field) {
             return true;
         }
-        match spelling.time(field).filter(|_| self.order.reading == Reading::Times) {
-            Some(time) => time.is_some(),
+        match spelling.times.as_ref().filter(|_| self.order.reading == Reading::Times) {
+            Some(format) => format.time(field).is_some(),
             None => spelling
                 .plain(field, &mut Vec::new())
                 .is_some_and(|plain| is_valid(plain, self.element, self.order)),
