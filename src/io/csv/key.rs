@@ -300,6 +300,10 @@ impl SortKey {
                 format!("characters in a field are not counted here; {field},{field} is the whole field");
             problem.get_or_insert(said);
         }
+        let orders = ["n", "g", "h", "V"].into_iter().filter(|&order| text.contains(order));
+        if orders.count() > 1 {
+            problem.get_or_insert_with(|| "n, g, h and V are different orders; a key has one".to_owned());
+        }
         // A number begins where the key does, wherever that ends.
         let is_number = key.numeric || key.sizes;
         match last {
@@ -312,7 +316,7 @@ impl SortKey {
                     format!("a key is one field; -k {field},{field} -k {last},{last} are both of them");
                 problem.get_or_insert(said);
             }
-            None if !is_number && key.has_own => {
+            None if !is_number && (key.has_own || character.is_some()) => {
                 let letters = begin.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
                 let said = format!(
                     "in `sort` it is all from field {field} to the end of the line; \
@@ -413,6 +417,9 @@ mod tests {
             ("2r", "2,2r is the field as text, 2nr its number"),
             ("2,2M", "M is not supported"),
             ("1,1d", "all bytes"),
+            ("2.1", "2,2 is the field as text"),
+            ("2,2nV", "different orders"),
+            ("2g,2n", "different orders"),
         ] {
             let problem = SortKey::parse(text).unwrap().unwrap_err();
             assert!(problem.contains(said), "{text}: {problem}");
