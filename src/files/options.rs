@@ -218,6 +218,10 @@ impl Options {
             let problem = format!("times, sizes and words are in what is text; {name} is {}", format.name());
             return Err(Error::options(problem));
         }
+        if format == Format::Text && reading.text().is_some() {
+            let problem = format!("words are sorted as lines or in tables, and {name} is {}", format.name());
+            return Err(Error::option("type", problem).hinting(Hint::Lines));
+        }
         if self.leading && matches!(reading, Reading::Times | Reading::Durations | Reading::Text(_)) {
             return Err(Error::option(
                 "leading",
