@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gpusort_planner::key::ElementType;
 
 use super::dialect::{Dialect, Fields, unquoted};
-use super::key::{ColumnRef, Key, KeyMeaning, KeySpec};
+use super::key::{ColumnRef, Key, KeyMeaning, KeySpec, Kind};
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
@@ -205,7 +205,14 @@ impl Header {
                         (None, _) => {}
                     }
                 }
-                ColumnRef::Number(0) => return Ok(found(None, "the whole line".to_owned())),
+                ColumnRef::Number(0) => {
+                    let mut line = found(None, "the whole line".to_owned());
+                    // All of a line is text, if nobody says what it is.
+                    if line.order.reading == Reading::Any {
+                        line.order.reading = Kind::Text.reading(line.order.nocase);
+                    }
+                    return Ok(line);
+                }
                 ColumnRef::Number(number) => {
                     let index = number - 1;
                     if index < self.columns {
