@@ -131,9 +131,11 @@ impl Header {
     /// The same with names from a comment, the one that begins here: `#CHROM POS`, `#columns: a b`.
     pub(in crate::io) fn named_by(self, bytes: &[u8], start: usize, fields: Fields) -> Self {
         let mut names = Names::default();
-        // In tables names may be in quotes.
-        for_each_field(bytes, start + 1, fields, usize::MAX, |number, field| {
-            let name = unquoted(&bytes[field]);
+        let line = memchr::memchr(fields.line_end().byte(), &bytes[start..])
+            .map_or(bytes, |end| &bytes[..=start + end]);
+        // In tables names may be in quotes, which end on the line.
+        for_each_field(line, start + 1, fields, usize::MAX, |number, field| {
+            let name = if fields.are_of_lines() { line[field].into() } else { unquoted(&line[field]) };
             let is_title = number == 0 && name.ends_with(b":");
             if !is_title {
                 names.push(&name);
