@@ -161,49 +161,47 @@ pub(crate) struct Inference<P> {
     /// The range of the integers that 64 bits hold.
     pub(super) span: Span,
     /// The first token of each kind, by [`First`].
-    first: [Option<P>; 11],
+    first: [Option<P>; 12],
     /// How many integers the requested type of floats does not hold exactly.
     pub(super) rounded: u64,
     times: Option<Box<Times<P>>>,
     /// Whether later tokens are words, as is known.
     expects_text: bool,
-    /// The unit after the first number, where only that counts.
-    unit: Option<Unit>,
+    /// The units after numbers, where only these count, and whether there is another one, of
+    /// durations or of sizes.
+    units: Units,
+    are_durations: Option<bool>,
 }
 
-/// What follows a number: nothing, a unit of sizes or of durations, or something else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Unit {
-    name: [u8; 4],
-    is_size: bool,
-    is_duration: bool,
+/// What follows a number, where that is a unit: of sizes in bytes, of durations in nanoseconds. None
+/// is one, too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Units {
+    size: Option<i128>,
+    duration: Option<i128>,
 }
 
-impl Unit {
-    /// That of these bytes after a number.
+impl Units {
+    /// Those of these bytes after a number.
     fn of(rest: &[u8]) -> Self {
         let end = rest.iter().position(|&byte| byte.is_ascii() && !byte.is_ascii_alphabetic());
-        let word = &rest[..end.unwrap_or(rest.len())];
-        let mut name = [0; 4];
-        // Longer ones are none.
-        let short = &word[..word.len().min(name.len())];
-        name[..short.len()].copy_from_slice(short);
-        let number = [b"1", word].concat();
-        let is_size = size::size(&number).is_some_and(|(_, length)| length == number.len());
-        Self { name, is_size, is_duration: duration(&number).is_some() }
+        let number = [b"1", &rest[..end.unwrap_or(rest.len())]].concat();
+        let size = size::size(&number).filter(|&(_, length)| length == number.len());
+        let size =
+            size.and_then(|(size, _)| if let Size::Integer(bytes) = size { Some(bytes) } else { None });
+        Self { size, duration: duration(&number) }
     }
 
-    /// The kind that orders numbers of both units, which differ.
-    fn kind(self, other: Self) -> Option<&'static str> {
-        if self.name == other.name {
-            None
-        } else if self.is_duration && other.is_duration {
-            Some("duration")
-        } else if self.is_size && other.is_size {
-            Some("size")
-        } else {
-            None
-        }
+    /// Whether those of each kind differ, and whether these are durations.
+    fn differ(self, other: Self) -> [(bool, bool); 2] {
+        let differ =
+            |one: Option<i128>, other: Option<i128>| one.zip(other).is_some_and(|(one, other)| one != other);
+        [(differ(self.duration, other.duration), true), (differ(self.size, other.size), false)]
+    }
+
+    /// The first of each kind.
+    fn or(self, other: Self) -> Self {
+        Self { size: self.size.or(other.size), duration: self.duration.or(other.duration) }
     }
 }
 
@@ -224,8 +222,10 @@ enum First {
     Digit,
     /// What is no number and no time, where there may be words.
     Word,
-    /// Numbers with a unit where only the number counts, and such with another unit.
-    Unit,
+    /// Numbers with a unit of size, and of duration, where only the number counts; and such with
+    /// another unit.
+    Size,
+    Duration,
     OtherUnit,
     /// Times with a zone, and without one.
     Zoned,
@@ -234,6 +234,12 @@ enum First {
 
 /// The times of some tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
+impl First {
+    fn of_unit(is_duration: bool) -> Self {
+        if is_duration { Self::Duration } else { Self::Size }
+    }
+}
+
 struct Times<P> {
     /// Their range, in nanoseconds, with the beginning of 1970.
     span: Span,
@@ -268,7 +274,18 @@ impl<P> Inference<P> {
     pub(super) fn new(asked: Option<ElementType>, rules: KeyOrder) -> Self {
         let floats = asked.is_some_and(ElementType::is_float);
         let (span, first) = (Span::default(), Default::default());
-        Self { asked, rules, floats, span, first, rounded: 0, times: None, expects_text: false, unit: None }
+        Self {
+            asked,
+            rules,
+            floats,
+            span,
+            first,
+            rounded: 0,
+            times: None,
+            expects_text: false,
+            units: Units::default(),
+            are_durations: None,
+        }
     }
 
     /// The first token of this kind.
@@ -535,19 +552,22 @@ impl<P> Inference<P> {
 
     /// Notes the unit of a number.
     fn push_unit(&mut self, rest: &[u8], place: impl Fn() -> P) {
-        let is_first = self.unit.is_none();
-        if self.first(First::OtherUnit).is_some() {
+        if self.are_durations.is_some() {
             return;
         }
-        let here = Unit::of(rest);
-        let unit = *self.unit.get_or_insert(here);
-        if is_first {
-            self.note(First::Unit, place);
-        } else if unit.kind(here).is_some() {
-            self.note(First::OtherUnit, place);
+        let here = Units::of(rest);
+        if let Some((_, are_durations)) = self.units.differ(here).into_iter().find(|(differ, _)| *differ) {
+            self.are_durations = Some(are_durations);
+            return self.note(First::OtherUnit, place);
+        }
+        for (unit, first) in [(here.size, First::Size), (here.duration, First::Duration)] {
+            if unit.is_some() {
+                self.note(first, &place);
+            }
         }
     }
 
+        self.units = self.units.or(here);
     /// Reads a time, if there is one.
     pub(super) fn push_time_or_null(
         &mut self,
@@ -633,18 +653,22 @@ impl<P> Inference<P> {
 
     /// The same with other places in the same order.
     pub(super) fn at<Q>(self, place: impl Fn(P) -> Q) -> Inference<Q> {
-        let Self { asked, rules, floats, span, first, rounded, times, expects_text, unit } = self;
+        let Self { asked, rules, floats, span, first, rounded, times, expects_text, units, are_durations } =
+            self;
         let times = times.map(|times| {
             Box::new(Times { span: times.span, decimals: times.decimals, finest: place(times.finest) })
         });
         let first = first.map(|found| found.map(&place));
-        Inference { asked, rules, floats, span, first, rounded, times, expects_text, unit }
+        Inference { asked, rules, floats, span, first, rounded, times, expects_text, units, are_durations }
     }
 
     /// The same without what was seen before, so that it need not be told where it is.
     pub(super) fn beyond<Q>(mut self, before: &Inference<Q>) -> Self {
-        for (found, known) in self.first.iter_mut().zip(&before.first) {
-            if known.is_some() {
+        let differ = self.units.differ(before.units).into_iter().any(|(differ, _)| differ);
+        for (kind, (found, known)) in self.first.iter_mut().zip(&before.first).enumerate() {
+            // Where another unit is the first of those here, it is to be told.
+            let is_of_units = kind == First::Size as usize || kind == First::Duration as usize;
+            if known.is_some() && !(is_of_units && differ) {
                 *found = None;
             }
         }
@@ -670,11 +694,16 @@ impl<P> Inference<P> {
 impl<P: Ord + Clone> Inference<P> {
     /// The state for the tokens of both, of which those of this one come first.
     pub(super) fn merge(self, mut other: Self) -> Self {
-        if let Some((unit, of_other)) = self.unit.zip(other.unit)
-            && unit.kind(of_other).is_some()
-        {
-            let place = other.first(First::Unit).cloned();
-            place.into_iter().for_each(|place| other.first[First::OtherUnit as usize] = Some(place));
+        let mut are_durations = self.are_durations;
+        if are_durations.is_none() {
+            let own = other.first(First::OtherUnit).cloned().zip(other.are_durations);
+            let differing = self.units.differ(other.units).into_iter().filter(|(differ, _)| *differ);
+            let places = differing.filter_map(|(_, are_durations)| {
+                other.first(First::of_unit(are_durations)).cloned().zip(Some(are_durations))
+            });
+            let found = places.chain(own).min_by(|(one, _), (other, _)| one.cmp(other));
+            are_durations = found.as_ref().map(|(_, are_durations)| *are_durations);
+            other.first[First::OtherUnit as usize] = found.map(|(place, _)| place);
         }
         let mut others = other.first.into_iter();
         let first = self.first.map(|found| found.into_iter().chain(others.next().flatten()).min());
@@ -690,7 +719,8 @@ impl<P: Ord + Clone> Inference<P> {
                 (times, others) => times.or(others),
             },
             expects_text: self.expects_text || other.expects_text,
-            unit: self.unit.or(other.unit),
+            units: self.units.or(other.units),
+            are_durations,
         }
     }
 
@@ -747,11 +777,9 @@ impl<P: Ord + Clone> Inference<P> {
 
     /// The conflict of units, if there is one.
     fn units(&self) -> Result<(), Conflict<P>> {
-        match (self.first(First::Unit), self.first(First::OtherUnit)) {
-            (Some(one), Some(other)) => {
-                let is_duration = self.unit.is_some_and(|unit| unit.is_duration);
-                Err(Conflict::Units(one.clone(), other.clone(), is_duration))
-            }
+        let Some(are_durations) = self.are_durations else { return Ok(()) };
+        match (self.first(First::of_unit(are_durations)), self.first(First::OtherUnit)) {
+            (Some(one), Some(other)) => Err(Conflict::Units(one.clone(), other.clone(), are_durations)),
             _ => Ok(()),
         }
     }
