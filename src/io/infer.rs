@@ -74,6 +74,8 @@ pub(super) enum Refused {
     Class(Class),
     /// It is invalid among what is read here, and the rules reject that.
     NoSuch(Reading),
+    /// It is a number, but written in another way than is asked for.
+    Spelling,
     /// The type does not hold it.
     Type(ElementType),
     /// No number of bits that there are holds this size.
@@ -232,14 +234,14 @@ enum First {
     Unzoned,
 }
 
-/// The times of some tokens.
-#[derive(Clone, Debug, PartialEq, Eq)]
 impl First {
     fn of_unit(is_duration: bool) -> Self {
         if is_duration { Self::Duration } else { Self::Size }
     }
 }
 
+/// The times of some tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Times<P> {
     /// Their range, in nanoseconds, with the beginning of 1970.
     span: Span,
@@ -565,9 +567,9 @@ impl<P> Inference<P> {
                 self.note(first, &place);
             }
         }
+        self.units = self.units.or(here);
     }
 
-        self.units = self.units.or(here);
     /// Reads a time, if there is one.
     pub(super) fn push_time_or_null(
         &mut self,
@@ -849,6 +851,7 @@ impl Refused {
                 spot.unlike("a time").hinting(elsewhere)
             }
             Self::NoSuch(_) => spot.unlike("a number").hinting(elsewhere),
+            Self::Spelling => spot.unlike("a number by --decimal and --thousands").hinting(Hint::Words),
             Self::Class(Class::Invalid) => {
                 let hint = other_format(&spot.token).map_or(Hint::Lines, Hint::Format);
                 spot.unlike("a number").hinting(hint)

@@ -54,6 +54,12 @@ impl Marks {
         Ok(Self { decimal: Mark::new(decimal), thousands: thousands.map(Mark::new) })
     }
 
+    /// Whether this is the decimal sign or the separator.
+    pub(super) fn has(&self, c: char) -> bool {
+        let mark = Mark::new(c);
+        self.decimal == mark || self.thousands == Some(mark)
+    }
+
     /// The field with its number in the plain spelling, which is in `to` if it is another one;
     /// `None` if it begins with what is no number in this one but would be in the plain one.
     ///

@@ -33,4 +33,13 @@ impl Spelling {
         }
     }
 
+    /// Whether a field that is no number so has nothing but digits, signs and marks: it is one that
+    /// is written in another way.
+    pub(super) fn is_misspelled(&self, field: &[u8]) -> bool {
+        let is_mark = |c: char| self.marks.is_some_and(|marks| marks.has(c));
+        field.iter().any(u8::is_ascii_digit)
+            && std::str::from_utf8(field).is_ok_and(|field| {
+                field.chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c) || is_mark(c))
+            })
+    }
 }

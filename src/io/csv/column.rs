@@ -12,7 +12,7 @@ use crate::io::keys::{self, MINUS_ZERO};
 use crate::io::number::{Tokens, float, has_fraction, spelled};
 use crate::io::spelling::Spelling;
 use crate::io::texts::TextColumn;
-use crate::order::{Class, KeyOrder, Nulls, Reading};
+use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
 
 /// A field of a row.
 pub(super) struct Field<'a> {
@@ -144,26 +144,39 @@ impl Column {
         match spelling.plain(value, &mut self.respelled) {
             Some(plain) => self.inference.read(plain, || row),
             // It would be text by itself only since it is written otherwise.
-            None if self.rules.reading == Reading::Any => Err(Refused::Class(Class::Invalid)),
+            None if self.rules.reading == Reading::Any && spelling.is_misspelled(value) => {
+                Err(Refused::Spelling)
+            }
             None => self.inference.null(Class::Invalid),
         }
     }
 
     /// Adds a field of text.
     fn push_text(&mut self, field: &Field) -> Result<(), NotAdded> {
-        if self.rules.reading == Reading::Any {
-            self.look_for_number(field);
+        let is_by_itself = self.rules.reading == Reading::Any;
+        if is_by_itself {
+            self.look_for_number(field).map_err(NotAdded::Refused)?;
         }
         let keys::Column::Texts(texts) = &mut self.words else { return Ok(()) };
         let order = texts.order();
         let begin = |text: &[u8]| if self.skips_blanks { text.len() - trimmed_start(text).len() } else { 0 };
         let spelling = self.spelling.as_ref();
+        let is_empty =
+            |text: &[u8]| text.is_empty() || spelling.is_some_and(|spelling| spelling.is_empty(text));
+        let form = order.reading.text().unwrap_or_default();
         let class = |text: &[u8]| {
-            if text.is_empty() || spelling.is_some_and(|spelling| spelling.is_empty(text)) {
-                return Some(Class::Empty);
+            // A number in base 16 is one, of which blanks are no part. And what is refused as empty
+            // among numbers is so among words, whichever comes first.
+            if form.order == TextOrder::Hex || is_by_itself && order.empty == Nulls::Error {
+                let value = field.value();
+                if is_empty(&value) {
+                    return Some(Class::Empty);
+                }
+                if !form.holds(&value) {
+                    return Some(Class::Invalid);
+                }
             }
-            let holds = order.reading.text().is_none_or(|form| form.holds(text));
-            (!holds).then_some(Class::Invalid)
+            (form.order != TextOrder::Hex && is_empty(text)).then_some(Class::Empty)
         };
         let (class, added) = match field.fields.text(field.bytes, field.place.clone()) {
             Ok(place) => {
@@ -196,19 +209,32 @@ impl Column {
     }
 
     /// Notes what the field of a text is, which may be a number.
-    fn look_for_number(&mut self, field: &Field) {
+    fn look_for_number(&mut self, field: &Field) -> Result<(), Refused> {
         let value = field.value();
+        let has_marks = self.spelling.as_ref().is_some_and(|spelling| spelling.marks.is_some());
         match value.first() {
             Some(b'0'..=b'9' | b'+' | b'-' | b'.' | b',' | b'[') if field.comment.is_none() => {
-                if self.read_spelled(&value, field.row).is_err() {
-                    self.inference.push_word(|| field.row);
-                }
+                self.look_at(&value, field.row)?;
             }
+            // With marks of its own a number may begin with others.
+            Some(_) if has_marks => self.look_at(&value, field.row)?,
             // Not all that begin so are numbers, but few.
             Some(b'i' | b'I' | b'n' | b'N') if spelled(&value).is_some() => {}
             None => {}
             _ => self.inference.push_word(|| field.row),
         }
+        Ok(())
+    }
+
+    /// Notes what the value of a text is, which is likely to be a number.
+    fn look_at(&mut self, value: &[u8], row: usize) -> Result<(), Refused> {
+        match self.read_spelled(value, row) {
+            Err(Refused::Spelling) => return Err(Refused::Spelling),
+            Err(Refused::NoSuch(_)) => self.inference.push_word(|| row),
+            // A number that is refused is noted as one, which is an error beside words.
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Adds a number or a null that was read.

@@ -40,6 +40,10 @@ impl Found {
         if spelling.is_empty(field) {
             return true;
         }
+        // Marks are those of numbers.
+        if self.order.reading.text().is_some() {
+            return is_valid(field, self.element, self.order);
+        }
         match spelling.times.as_ref().filter(|_| self.order.reading == Reading::Times) {
             Some(format) => format.time(field).is_some(),
             None => spelling
