@@ -12,7 +12,7 @@ use crate::twin::table::{self, Counts};
 use crate::{Shown, Spoil, differ, same};
 
 /// Bytes of options.
-const OPTIONS: usize = 15;
+const OPTIONS: usize = 16;
 
 /// # Errors
 ///

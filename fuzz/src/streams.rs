@@ -22,7 +22,7 @@ use crate::twin::{bits, first_disorder, sorted};
 use crate::{Shown, Spoil, differ, same, shown, text};
 
 /// Bytes of options.
-const OPTIONS: usize = 23;
+const OPTIONS: usize = 24;
 
 /// Inputs, at most.
 const MOST: usize = 4;
