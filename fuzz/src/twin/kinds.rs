@@ -112,7 +112,7 @@ fn nanoseconds(number: &str, unit: i128) -> Option<i128> {
     let exponent = exponent.strip_prefix('+').unwrap_or(exponent);
     let exponent: i32 = exponent.parse().ok()?;
     let fraction = fraction.trim_end_matches('0');
-    let mut value = format!("{whole}{fraction}").parse::<i128>().ok()?.checked_mul(unit)?;
+    let mut value = format!("0{whole}{fraction}").parse::<i128>().ok()?.checked_mul(unit)?;
     let shift = exponent - fraction.len() as i32;
     for _ in 0..shift.unsigned_abs() {
         match shift {

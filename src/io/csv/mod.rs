@@ -332,12 +332,14 @@ pub(in crate::io) fn read_batch(
     let header = &known.header();
     let layout =
         Layout { numbers, has_ranges, piece, ..Layout::new(text, dialect.fields, header, by, is_empty)? };
-    let mut texts: Vec<bool> = known.columns.iter().map(Inference::is_text).collect();
-    texts.resize(layout.keys.len(), false);
+    let mut known_texts: Vec<bool> = known.columns.iter().map(Inference::is_text).collect();
+    known_texts.resize(layout.keys.len(), false);
     let passed = known.passed;
     known.passed += text.bytes.len() as u64;
     let (mut until, mut wrong) = (usize::MAX, None);
     let (parts, columns, found) = loop {
+        // What is not read since something is wrong before it makes no column text.
+        let mut texts = known_texts.clone();
         let mut parts = match layout.read(&up_to(&bodies, until), &texts) {
             Ok(parts) => parts,
             Err(problem) => {
