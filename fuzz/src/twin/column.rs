@@ -124,8 +124,8 @@ fn texts(fields: &[Field], asked: &Asked, form: TextForm) -> Result<Vec<Key>, Wr
     let key = |(record, field): (usize, &Field)| {
         let alone = Wrong { record: Some(record), alone: true };
         let unless = |refused: bool, key| if refused { Err(alone.clone()) } else { Ok(key) };
-        // A number in base 16 is one, and blanks are none of it.
-        let text = if form.order == TextOrder::Hex { trimmed(&field.text) } else { &field.text };
+        // A number in base 16 is one, and what counts of it is what counts of others.
+        let text = if form.order == TextOrder::Hex { &field.value } else { &field.text };
         if is_na(text, asked) {
             return unless(asked.order.empty == Nulls::Error, Key::Empty);
         }
@@ -133,17 +133,13 @@ fn texts(fields: &[Field], asked: &Asked, form: TextForm) -> Result<Vec<Key>, Wr
         match form.order {
             TextOrder::Bytes => Ok(Key::Text(folded)),
             TextOrder::Version => Ok(Key::Version(folded)),
-            TextOrder::Hex => match kinds::hex(text) {
+            TextOrder::Hex => match kinds::hex(text.trim_ascii()) {
                 Some(digits) => Ok(Key::Hex(digits)),
                 None => unless(!is_placed(asked.order.invalid), Key::Invalid),
             },
         }
     };
     fields.iter().enumerate().map(key).collect()
-}
-
-fn trimmed(text: &[u8]) -> &[u8] {
-    text.trim_ascii()
 }
 
 fn is_placed(invalid: Invalid) -> bool {
@@ -154,8 +150,7 @@ fn is_placed(invalid: Invalid) -> bool {
 pub fn is_valid(field: &Field, asked: &Asked) -> bool {
     match asked.order.reading {
         Reading::Text(TextForm { order: TextOrder::Hex, .. }) => {
-            let text = trimmed(&field.text);
-            is_na(text, asked) || kinds::hex(text).is_some()
+            is_na(&field.value, asked) || kinds::hex(field.value.trim_ascii()).is_some()
         }
         Reading::Text(_) => true,
         _ => {
