@@ -171,7 +171,7 @@ pub(crate) struct Inference<P> {
     unit: Option<Unit>,
 }
 
-/// What follows a number: nothing, a unit of sizes or of durations, or something else.
+/// A unit of sizes, of durations or of both that follows a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Unit {
     name: [u8; 4],
@@ -180,17 +180,14 @@ struct Unit {
 }
 
 impl Unit {
-    /// That of these bytes after a number.
-    fn of(rest: &[u8]) -> Self {
-        let end = rest.iter().position(|&byte| byte.is_ascii() && !byte.is_ascii_alphabetic());
-        let word = &rest[..end.unwrap_or(rest.len())];
+    /// That which these bytes after a number are, if they are one.
+    fn of(rest: &[u8]) -> Option<Self> {
         let mut name = [0; 4];
-        // Longer ones are none.
-        let short = &word[..word.len().min(name.len())];
-        name[..short.len()].copy_from_slice(short);
-        let number = [b"1", word].concat();
+        name.get_mut(..rest.len()).filter(|name| !name.is_empty())?.copy_from_slice(rest);
+        let number = [b"1", rest].concat();
         let is_size = size::size(&number).is_some_and(|(_, length)| length == number.len());
-        Self { name, is_size, is_duration: duration(&number).is_some() }
+        let unit = Self { name, is_size, is_duration: duration(&number).is_some() };
+        (unit.is_size || unit.is_duration).then_some(unit)
     }
 
     /// The kind that orders numbers of both units, which differ.
@@ -533,18 +530,19 @@ impl<P> Inference<P> {
         Number::Integer(value)
     }
 
-    /// Notes the unit of a number.
+    /// Notes the unit of a number, if it has one.
     fn push_unit(&mut self, rest: &[u8], place: impl Fn() -> P) {
-        let is_first = self.unit.is_none();
         if self.first(First::OtherUnit).is_some() {
             return;
         }
-        let here = Unit::of(rest);
-        let unit = *self.unit.get_or_insert(here);
-        if is_first {
-            self.note(First::Unit, place);
-        } else if unit.kind(here).is_some() {
-            self.note(First::OtherUnit, place);
+        let Some(here) = Unit::of(rest) else { return };
+        match self.unit {
+            None => {
+                self.unit = Some(here);
+                self.note(First::Unit, place);
+            }
+            Some(unit) if unit.kind(here).is_some() => self.note(First::OtherUnit, place),
+            Some(_) => {}
         }
     }
 
@@ -880,7 +878,9 @@ impl<P: Ord> Conflict<P> {
                     return word.unlike("a number").hinting(Hint::Comments);
                 }
                 if is_later {
-                    return word.unlike("a number").hinting(Hint::Words);
+                    // One that there is not, such as 30 February.
+                    let is_date = word.token.get(..time::DATE).is_some_and(time::is_date);
+                    return word.unlike(if is_date { "a time" } else { "a number" }).hinting(Hint::Words);
                 }
                 let problem = format!("{other} is a number or a time, and {word} is none");
                 return Error::input(other.place(), problem).hinting(Hint::Words);

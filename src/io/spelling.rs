@@ -32,5 +32,4 @@ impl Spelling {
             None => Some(field),
         }
     }
-
 }
