@@ -1,7 +1,7 @@
 //! Tables that are read and sorted: `gpusort sort -k`, with all that decides about their rows.
 
 use gpusort::files;
-use gpusort::unstable::order::{Reading, Selection};
+use gpusort::unstable::order::Selection;
 
 use crate::asked::{Asked, By, Dialect, Kind};
 use crate::choices::{Choices, inputs};
@@ -12,7 +12,7 @@ use crate::twin::table::{self, Counts};
 use crate::{Shown, Spoil, differ, same};
 
 /// Bytes of options.
-const OPTIONS: usize = 12;
+const OPTIONS: usize = 15;
 
 /// # Errors
 ///
@@ -20,7 +20,7 @@ const OPTIONS: usize = 12;
 pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let (mut choices, data) = Choices::new(bytes, OPTIONS);
     let (dialect, by, selection) = (choices.dialect(), choices.by(), choices.selection());
-    if by.order.reading == Reading::Sizes && are_long(data) {
+    if by.has_units() && are_long(data) {
         return Ok(());
     }
     let inputs = inputs(data, 3);
@@ -49,7 +49,8 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
 
 /// The library's counts as the twin's.
 pub fn counts(counts: files::Counts) -> Counts {
-    let files::Counts { nan, empty, invalid, skipped, blank, comments, rounded: _ } = counts;
+    let files::Counts { nan, empty, invalid, skipped, blank, comments, rounded: _, invalid_fields: _ } =
+        counts;
     Counts { nan, empty, invalid, skipped, blank, comments }
 }
 
@@ -69,7 +70,7 @@ pub struct Sorted {
 /// That it must be refused, and why.
 pub fn sort(inputs: &[&[u8]], dialect: Dialect, by: &By, selection: Selection) -> Result<Sorted, String> {
     let table = table::read(inputs, dialect).map_err(|problem| format!("{problem:?}"))?;
-    let keyed = table::keyed(table, by).map_err(|problem| format!("{problem:?}"))?;
+    let keyed = table::keyed(table, by, dialect.fields).map_err(|problem| format!("{problem:?}"))?;
     let (bytes, repeated) = keyed.sorted(selection);
     Ok(Sorted { bytes, counts: keyed.counts, repeated })
 }

@@ -9,8 +9,8 @@ use gpusort::unstable::order::{KeyOrder, Selection};
 use crate::asked::{Asked, By, Dialect, Fields, Kind};
 use crate::choices::{BETWEEN, Choices};
 use crate::library::{self, Refusal, files};
-use crate::twin::keys::{NoColumn, resolve};
-use crate::twin::{sorted, table};
+use crate::twin::keys::NoColumn;
+use crate::twin::table::{self, Refused};
 use crate::{Spoil, differ, same, shown};
 
 /// Bytes of options.
@@ -31,13 +31,14 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let header = parts.next().unwrap_or_default();
     let keys: Vec<String> = parts.map(|key| String::from_utf8_lossy(key).into_owned()).collect();
 
-    let dialect = Dialect { fields: Fields::Quoted(delimiter), header: has_header, comments: false };
+    let header_rows = usize::from(has_header);
+    let dialect = Dialect { fields: Fields::Quoted(delimiter), header: header_rows, comments: false };
     let mut table = Vec::new();
     let names = if has_header {
         table = [header, b"\n"].concat();
         // A header of one row, with nothing in it that is decided elsewhere.
         match table::read(&[&table], dialect).map(|table| (table.header, table.rows.len(), table.blank)) {
-            Ok((Some(header), 0, 0)) if !header.raw.contains(&b'\r') => Some(header.fields),
+            Ok((Some(header), 0, 0)) if !header.rows[0].raw.contains(&b'\r') => Some(header.names().to_vec()),
             _ => return Ok(()),
         }
     } else {
@@ -60,25 +61,22 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         table.push(b'\n');
     }
 
-    let by = By { columns: keys, element: None, order: KeyOrder { descending, ..KeyOrder::default() } };
-    let asked = Asked { kind: Kind::Table(dialect), by, unique: false };
+    let by = By { columns: keys, order: KeyOrder { descending, ..KeyOrder::default() }, ..By::default() };
+    let asked = Asked { kind: Kind::Table(dialect), by: by.of_tables(), unique: false };
     let case = (&asked, String::from_utf8_lossy(header).into_owned());
-    let mut library = library::argsort(asked.options(files(&[table])));
+    let mut library = library::argsort(asked.options(files(&[&table])));
     spoil(&mut library);
-    let found = resolve(&asked.by.columns, descending, names.as_deref(), columns);
-    let twin = found.map(|found| {
-        let order = |a: &usize, b: &usize| {
-            let mut orders = found.iter().map(|&(column, descending)| {
-                let order = (a >> column & 1).cmp(&(b >> column & 1));
-                if descending { order.reverse() } else { order }
-            });
-            orders.find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
-        };
-        let positions = sorted(&rows, Selection::ALL, order);
-        positions.iter().map(|at| format!("{at}\n")).collect::<String>().into_bytes()
-    });
+    let read = table::read(&[&table], dialect).map_err(|problem| format!("{problem:?}"));
+    let twin = match read.map(|table| table::keyed(table, &asked.by, dialect.fields)) {
+        Ok(Ok(keyed)) => {
+            let positions = keyed.positions(Selection::ALL);
+            Ok(positions.iter().map(|at| format!("{at}\n")).collect::<String>().into_bytes())
+        }
+        Ok(Err(refused)) => Err(refused),
+        Err(problem) => return Err(differ(&case, &shown(&library), &problem)),
+    };
     same(&case, &library, &twin)?;
-    if let (Err(refusal), Err(no_column)) = (&library, &twin)
+    if let (Err(refusal), Err(Refused::Key(no_column))) = (&library, &twin)
         && !says(refusal, no_column)
     {
         return Err(differ(&case, &shown(&library), &shown(&twin)));

@@ -70,7 +70,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     written_header(header.element, header.count)?;
 
     let format = if to_text { Format::Text } else { Format::Binary };
-    let by = By { columns: Vec::new(), element: None, order };
+    let by = By { order, ..By::default() };
     let asked = Asked { kind: Kind::Npy, by, unique: selection.unique };
     let ask = Ask { first: library::first(selection), positions: false, to: Some(format) };
     let mut library: Said = library::sort(asked.options([input()]), ask).map(|sorted| sorted.bytes);

@@ -18,11 +18,11 @@ use crate::twin::kinds::are_long;
 use crate::twin::number::{self, Asked, Key, Wrong};
 use crate::twin::table::{self, Counts, Keyed, NoTable, Refused};
 use crate::twin::text::{comments, tokens};
-use crate::twin::{MARK, bits, first_disorder, sorted};
+use crate::twin::{bits, first_disorder, sorted};
 use crate::{Shown, Spoil, differ, same, shown, text};
 
 /// Bytes of options.
-const OPTIONS: usize = 20;
+const OPTIONS: usize = 23;
 
 /// Inputs, at most.
 const MOST: usize = 4;
@@ -113,11 +113,13 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     if form != Form::Table {
         // These have no other nulls, and only what is text has other readings.
         let KeyOrder { descending, nan, reading, .. } = by.order;
-        let is_other = form == Form::Text && reading != Reading::NumbersOrTimes;
+        let of_text = [Reading::Times, Reading::Sizes, Reading::Durations];
+        let is_other = form == Form::Text && of_text.contains(&reading);
         let reading = if is_other { reading } else { Reading::Numbers };
-        by.order = KeyOrder { descending, nan, reading, ..KeyOrder::default() };
+        let order = KeyOrder { descending, nan, reading, ..KeyOrder::default() };
+        by = By { element: by.element.filter(|_| !is_other), order, ..By::default() };
     }
-    if by.order.reading == Reading::Sizes && are_long(data) {
+    if by.has_units() && are_long(data) {
         return Ok(());
     }
     let case = Case {
@@ -192,7 +194,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     // several inputs are wrong, it depends on the pieces which of them is told.
     let may_differ = is_bits || inputs.len() > 1;
     let both_refuse = may_differ && piecewise.is_err() && counted.is_err();
-    if piecewise != counted && !both_refuse && !is_minus_zero_in_a_pipe(&piecewise, &views) {
+    if piecewise != counted && !both_refuse && !is_documented_of_pipes(&piecewise, &views) {
         let [pipes, files] = [piecewise, counted].map(|it| format!("{it:?}"));
         return Err(differ(&("merge in pieces, and of files", &told), &pipes, &files));
     }
@@ -233,7 +235,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     }
     let piecewise = if flags / 64 % 2 == 0 { found.clone() } else { check(&case, from_pipes(), stretches) };
     let both_refuse = is_bits && piecewise.is_err() && found.is_err();
-    if piecewise != found && !both_refuse && !is_minus_zero_in_a_pipe(&piecewise, &views) {
+    if piecewise != found && !both_refuse && !is_documented_of_pipes(&piecewise, &views) {
         let [pipes, files] = [piecewise, found].map(|it| shown(&it));
         return Err(differ(&("check in pieces, and of files", &told), &pipes, &files));
     }
@@ -254,12 +256,15 @@ fn sizes(length: usize, choice: u8) -> Vec<usize> {
     }
 }
 
-/// Documented: whether −0 is less than 0 depends on the other tokens, and a pipe cannot be read
-/// twice.
-fn is_minus_zero_in_a_pipe<T>(said: &Said<T>, inputs: &[&[u8]]) -> bool {
+/// Documented, since a pipe cannot be read twice: whether −0 is less than 0 depends on the other
+/// tokens, and whether nan and inf are words.
+fn is_documented_of_pipes<T>(said: &Said<T>, inputs: &[&[u8]]) -> bool {
     let has_minus_zero =
         inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0" || pair == b"-."));
-    has_minus_zero && said.as_ref().is_err_and(|refusal| refusal.message.contains("cannot be read twice"))
+    said.as_ref().is_err_and(|refusal| {
+        has_minus_zero && refusal.message.contains("cannot be read twice")
+            || refusal.message.contains("were taken for numbers")
+    })
 }
 
 type Merged = (Vec<u8>, (u64, u64, u64, Counts));
@@ -347,7 +352,7 @@ fn of_tables(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
     };
     // What is looked at before what is wrong.
     let prefix = |table: table::Table| {
-        let keyed = table::keyed(table, by).ok()?;
+        let keyed = table::keyed(table, by, case.dialect.fields).ok()?;
         (!keyed.has_minus_zero(by)).then(|| disorder(&keyed))
     };
     let table = table::read(inputs, case.dialect).map_err(|problem| match problem {
@@ -358,14 +363,16 @@ fn of_tables(case: &Case, inputs: &[&[u8]]) -> Result<Twin, Refusing> {
         }
         NoTable::Row(table) => Refusing { why: "a row".to_owned(), always: false, check: prefix(*table) },
     })?;
-    let keyed = table::keyed(table.clone(), by).map_err(|refused| {
+    let keyed = table::keyed(table.clone(), by, case.dialect.fields).map_err(|refused| {
         let why = format!("{refused:?}");
         match refused {
-            Refused::Key(_) => Refusing { why, always: true, check: None },
+            Refused::Options | Refused::Key(_) => Refusing { why, always: true, check: None },
             // Of several columns another one may be wrong sooner, and of rows that are skipped
             // there are no numbers.
             Refused::Column(Wrong { record: Some(record), alone: true })
-                if by.columns.len() < 2 && by.order.invalid != Invalid::Skip =>
+                if by.columns.len() < 2
+                    && by.order.invalid != Invalid::Skip
+                    && by.order.reading != Reading::Any =>
             {
                 let mut table = table.clone();
                 table.rows.truncate(record);
@@ -446,21 +453,9 @@ fn put_in_order(case: &Case, inputs: &mut [Vec<u8>]) {
         }
         Form::Table => {
             let Ok(table) = table::read(&views, case.dialect) else { return };
-            let Ok(keyed) = table::keyed(table, &case.by) else { return };
-            for (ordered, input) in ordered.iter_mut().zip(&views) {
-                // All that a table may begin with stays: a mark, blank lines, its header.
-                let rows = keyed.table.rows.len();
-                let mut start = if input.starts_with(MARK) { MARK.len() } else { 0 };
-                if case.dialect.header && rows > 0 {
-                    while let Some(end) = input[start..].iter().position(|&byte| byte == line_end) {
-                        start += end + 1;
-                        let is_blank =
-                            matches!(&input[..start], [.., b'\n', b'\n'] | [b'\n'] | [b'\r', b'\n']);
-                        if line_end == 0 || !is_blank {
-                            break;
-                        }
-                    }
-                }
+            let Ok(keyed) = table::keyed(table, &case.by, case.dialect.fields) else { return };
+            for ((ordered, input), &start) in ordered.iter_mut().zip(&views).zip(&keyed.table.starts) {
+                // All that a table may begin with stays: a mark, comments, blank lines, its header.
                 ordered.extend_from_slice(&input[..start]);
             }
             for at in sorted(&keyed.rows, Selection::ALL, |a, b| keyed.order(&a.1, &b.1)) {

@@ -22,13 +22,13 @@ const OPTIONS: usize = 5;
 pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let (mut choices, data) = Choices::new(bytes, OPTIONS);
     let ((element, order, one_a_line), selection) = (choices.text(), choices.selection());
-    if order.reading == Reading::Sizes && are_long(data) {
+    if matches!(order.reading, Reading::Sizes | Reading::Durations) && are_long(data) {
         return Ok(());
     }
     let inputs = inputs(data, 3);
     let case = (element, order, one_a_line, selection, Shown(&inputs));
 
-    let by = By { columns: Vec::new(), element, order };
+    let by = By { element, order, ..By::default() };
     let (kind, is_one) = kind(order, one_a_line);
     let asked = asked::Asked { kind, by, unique: selection.unique };
     let options = || asked.options(files(&inputs));
@@ -64,7 +64,8 @@ pub fn kind(order: KeyOrder, one_a_line: bool) -> (Kind, bool) {
 /// What is asked of text.
 pub fn asked(element: Option<ElementType>, order: KeyOrder) -> Asked {
     // There are no fields that could be empty, and a token that is no number is an error.
-    Asked { element, order: KeyOrder { empty: Nulls::Error, invalid: Invalid::Error, ..order } }
+    let order = KeyOrder { empty: Nulls::Error, invalid: Invalid::Error, ..order };
+    Asked { element, order, ..Asked::default() }
 }
 
 /// Tokens and their keys.

@@ -5,11 +5,14 @@
 //! the library differ, one of them does not do what the contract says.
 
 pub mod bits;
+pub mod column;
 pub mod keys;
 pub mod kinds;
 pub mod number;
+pub mod spelling;
 pub mod table;
 pub mod text;
+pub mod version;
 
 use gpusort::unstable::order::Selection;
 

@@ -139,17 +139,19 @@ const INLINE: u64 = 8;
 
 /// Adds a text: where it is in the record that begins here, or its bytes.
 fn push_text(texts: &TextColumn, record: usize, begin: Option<usize>, to: &mut Vec<u8>) {
-    match (begin, texts.place(record), texts.get(record)) {
-        (Some(record), Some([begin, end]), _) => {
-            push_number(INLINE + 1 + (begin - record) as u64, to);
-            push_number((end - begin) as u64, to);
-        }
-        (_, _, Ok(text)) => {
+    // Texts of runs cannot be had, as they are nowhere but in their records.
+    if let Some((record, [begin, end])) = begin.zip(texts.place(record)) {
+        push_number(INLINE + 1 + (begin - record) as u64, to);
+        push_number((end - begin) as u64, to);
+        return;
+    }
+    match texts.get(record) {
+        Ok(text) => {
             push_number(INLINE, to);
             push_number(text.len() as u64, to);
             to.extend_from_slice(text);
         }
-        (_, _, Err(class)) => push_number(class as u64, to),
+        Err(class) => push_number(class as u64, to),
     }
 }
 

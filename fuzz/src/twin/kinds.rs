@@ -1,4 +1,5 @@
-//! Times and sizes, as integers and decimals that number columns have.
+//! Times, sizes and durations, as integers and decimals that number columns have, and numbers in
+//! base 16.
 
 use std::ops::Range;
 
@@ -71,6 +72,233 @@ pub fn time(field: &[u8]) -> Option<(i128, usize, bool)> {
     let decimals = fraction.trim_end_matches('0').len();
     let nanoseconds: i128 = format!("{fraction:0<9}").parse().ok()?;
     Some((seconds * 1_000_000_000 + nanoseconds, decimals, has_zone))
+}
+
+/// The same of an access log: `[21/Nov/2026:10:00:01 +0100]`, with or without brackets.
+pub fn time_of_log(field: &[u8]) -> Option<(i128, usize, bool)> {
+    let field = std::str::from_utf8(field).ok().filter(|field| field.is_ascii())?;
+    let field = match field.strip_prefix('[') {
+        Some(rest) => rest.strip_suffix(']')?,
+        None => field,
+    };
+    let (date, clock) = field.split_once(':')?;
+    let [day, month, year]: [&str; 3] = date.split('/').collect::<Vec<_>>().try_into().ok()?;
+    let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let month = 1 + months.iter().position(|name| *name == month.to_ascii_lowercase())?;
+    let (clock, zone) = match clock.split_once(' ') {
+        Some((clock, zone)) if zone.len() == 5 => (clock, format!("{}:{}", &zone[..3], &zone[3..])),
+        Some(_) => return None,
+        None => (clock, String::new()),
+    };
+    // Seconds are always there.
+    if clock.len() < 8 || clock.contains(['Z', 'z', '+', '-']) || day.len() != 2 || year.len() != 4 {
+        return None;
+    }
+    time(format!("{year}-{month:02}-{day}T{clock}{zone}").as_bytes())
+}
+
+/// The longest duration and the farthest time that count.
+const FAR: i128 = 1 << 84;
+
+/// This many units of so many nanoseconds: digits with a point and an exponent. `None` if it is no
+/// whole number of nanoseconds.
+fn nanoseconds(number: &str, unit: i128) -> Option<i128> {
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (whole, fraction) = mantissa.split_once(['.', ',']).unwrap_or((mantissa, ""));
+    let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || whole.len() + fraction.len() == 0 {
+        return None;
+    }
+    let exponent = exponent.strip_prefix('+').unwrap_or(exponent);
+    let exponent: i32 = exponent.parse().ok()?;
+    let fraction = fraction.trim_end_matches('0');
+    let mut value = format!("{whole}{fraction}").parse::<i128>().ok()?.checked_mul(unit)?;
+    let shift = exponent - fraction.len() as i32;
+    for _ in 0..shift.unsigned_abs() {
+        match shift {
+            0.. => value = value.checked_mul(10)?,
+            _ if value % 10 != 0 => return None,
+            _ => value /= 10,
+        }
+    }
+    (value <= FAR).then_some(value)
+}
+
+/// How long a number without a sign is that these bytes begin with.
+fn length_of_number(text: &str) -> usize {
+    let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
+    let whole = digits(text);
+    let mut at = whole;
+    if text[at..].starts_with('.') && whole + digits(&text[at + 1..]) > 0 {
+        at += 1 + digits(&text[at + 1..]);
+    }
+    if at > 0 && text[at..].starts_with(['e', 'E']) {
+        let sign = usize::from(text[at + 1..].starts_with(['+', '-']));
+        let exponent = digits(&text[at + 1 + sign..]);
+        at += if exponent > 0 { 1 + sign + exponent } else { 0 };
+    }
+    at
+}
+
+const SECOND: i128 = 1_000_000_000;
+const MINUTE: i128 = 60 * SECOND;
+const HOUR: i128 = 60 * MINUTE;
+const DAY: i128 = 24 * HOUR;
+
+/// Seconds from the beginning of 1970, as a time with a zone.
+pub fn time_of_epoch(field: &[u8]) -> Option<(i128, usize, bool)> {
+    let field = std::str::from_utf8(field).ok()?;
+    let number = field.strip_prefix(['+', '-']).unwrap_or(field);
+    if length_of_number(number) < number.len() {
+        return None;
+    }
+    let size = nanoseconds(number, SECOND)?;
+    let decimals = format!("{:09}", size % SECOND).trim_end_matches('0').len();
+    Some((if field.starts_with('-') { -size } else { size }, decimals, true))
+}
+
+/// A duration in nanoseconds: units, a clock, a form of ISO 8601, or a number of seconds.
+pub fn duration(field: &[u8]) -> Option<i128> {
+    let field = std::str::from_utf8(field).ok()?;
+    let rest = field.strip_prefix(['+', '-']).unwrap_or(field);
+    let size = if let Some(rest) = rest.strip_prefix(['P', 'p']) {
+        iso(rest)?
+    } else if rest.contains(':') {
+        clock(rest)?
+    } else {
+        of_units(rest)?
+    };
+    let size = Some(size).filter(|&size| size <= FAR)?;
+    Some(if field.starts_with('-') { -size } else { size })
+}
+
+/// `1h 2m 3.5s`: from large to small, and only the last may have a point or an exponent.
+fn of_units(text: &str) -> Option<i128> {
+    let blanks: [char; 5] = [' ', '\t', '\n', '\r', '\u{C}'];
+    let (mut rest, mut sum, mut last) = (text, 0_i128, None);
+    loop {
+        let number = &rest[..length_of_number(rest)];
+        rest = rest[number.len()..].trim_start_matches(blanks);
+        let end = rest.find(|c: char| c.is_ascii_digit() || ".+- \t".contains(c)).unwrap_or(rest.len());
+        let name = &rest[..end];
+        rest = &rest[end..];
+        let unit = if name.is_empty() && rest.is_empty() && last.is_none() { SECOND } else { unit(name)? };
+        if last.is_some_and(|last| unit >= last) {
+            return None;
+        }
+        sum = sum.checked_add(nanoseconds(number, unit)?)?;
+        rest = rest.trim_start_matches(blanks);
+        if rest.is_empty() {
+            return Some(sum);
+        }
+        if !number.chars().all(|c| c.is_ascii_digit()) {
+            return None;
+        }
+        last = Some(unit);
+    }
+}
+
+fn unit(name: &str) -> Option<i128> {
+    // Months are elsewhere written so.
+    if name == "M" {
+        return None;
+    }
+    Some(match name.to_ascii_lowercase().as_str() {
+        "w" | "week" | "weeks" => 7 * DAY,
+        "d" | "day" | "days" => DAY,
+        "h" | "hr" | "hrs" | "hour" | "hours" => HOUR,
+        "m" | "min" | "mins" | "minute" | "minutes" => MINUTE,
+        "s" | "sec" | "secs" | "second" | "seconds" => SECOND,
+        "ms" | "msec" | "msecs" => SECOND / 1000,
+        "us" | "usec" | "usecs" | "\u{B5}s" | "\u{3BC}s" => 1000,
+        "ns" | "nsec" | "nsecs" => 1,
+        _ => return None,
+    })
+}
+
+/// `1:23`, `0:01:23`, `1-02:03:04`, with decimals of the seconds.
+fn clock(text: &str) -> Option<i128> {
+    let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    let (days, clock) = text.split_once('-').map_or((None, text), |(days, clock)| (Some(days), clock));
+    let (clock, fraction) = match clock.find(['.', ',']) {
+        Some(point) => (&clock[..point], Some(&clock[point + 1..])),
+        None => (clock, None),
+    };
+    let parts: Vec<&str> = clock.split(':').collect();
+    let is_sixtieth = |part: &&str| part.len() == 2 && part.as_bytes()[0] < b'6';
+    if !parts.iter().all(|part| digits(part)) || !parts[1..].iter().all(is_sixtieth) {
+        return None;
+    }
+    let (hours, minutes, seconds) = match parts[..] {
+        [minutes, seconds] if days.is_none() => ("0", minutes, seconds),
+        [hours, minutes, seconds] => (hours, minutes, seconds),
+        _ => return None,
+    };
+    if days
+        .is_some_and(|days| !digits(days) || hours.len() > 2 || hours.parse::<u8>().is_ok_and(|it| it > 23))
+    {
+        return None;
+    }
+    let seconds = match fraction {
+        Some(fraction) if !digits(fraction) => return None,
+        Some(fraction) => format!("{seconds}.{fraction}"),
+        None => seconds.to_owned(),
+    };
+    let mut sum = nanoseconds(days.unwrap_or("0"), DAY)?;
+    for (part, unit) in [(hours, HOUR), (minutes, MINUTE), (&seconds, SECOND)] {
+        sum = sum.checked_add(nanoseconds(part, unit)?)?;
+    }
+    Some(sum)
+}
+
+/// What comes after `P`: weeks and days, then after `T` hours, minutes and seconds, each once, in
+/// this order, at least one, and after `T` one, too. Only the last may have decimals.
+fn iso(text: &str) -> Option<i128> {
+    let text = text.to_ascii_uppercase();
+    let (date, time) = match text.split_once('T') {
+        Some((_, "")) => return None,
+        Some((date, time)) => (date, time),
+        None => (&text[..], ""),
+    };
+    let (mut sum, mut is_last, mut count) = (0_i128, false, 0);
+    for (mut rest, units) in
+        [(date, &[('W', 7 * DAY), ('D', DAY)][..]), (time, &[('H', HOUR), ('M', MINUTE), ('S', SECOND)])]
+    {
+        let mut units = units.iter();
+        while !rest.is_empty() {
+            let end = rest.find(|c: char| c.is_ascii_alphabetic())?;
+            let (number, name) = (&rest[..end], rest[end..].chars().next()?);
+            let (_, unit) = units.find(|(other, _)| *other == name)?;
+            let parts: Vec<&str> = number.split(['.', ',']).collect();
+            let digits = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+            if is_last || parts.len() > 2 || !parts.iter().all(digits) {
+                return None;
+            }
+            is_last = parts.len() == 2;
+            sum = sum.checked_add(nanoseconds(number, *unit)?)?;
+            count += 1;
+            rest = &rest[end + 1..];
+        }
+    }
+    (count > 0).then_some(sum)
+}
+
+/// The digits of a number in base 16, without zeros before them and in small letters.
+pub fn hex(field: &[u8]) -> Option<Vec<u8>> {
+    let digits = field.strip_prefix(b"0x").or_else(|| field.strip_prefix(b"0X")).unwrap_or(field);
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    Some(digits[zeros..].to_ascii_lowercase())
+}
+
+/// The unit of size, in bytes, and that of time, in nanoseconds, of what comes after a number.
+pub fn units(rest: &[u8]) -> (Option<Vec<u8>>, Option<i128>) {
+    let is_of_word = |byte: &u8| !byte.is_ascii() || byte.is_ascii_alphabetic();
+    let word = rest.iter().take_while(|byte| is_of_word(byte)).copied();
+    let one: Vec<u8> = [b'1'].into_iter().chain(word).collect();
+    (size(&one, false).ok().flatten().map(|(bytes, _)| bytes), duration(&one))
 }
 
 /// Whether there may be numbers in these bytes that are too long for [`size`].

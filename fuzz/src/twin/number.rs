@@ -5,24 +5,30 @@ use std::cmp::Ordering;
 use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading};
 use gpusort_planner::key::ElementType;
 
-use super::kinds;
+use super::{kinds, version};
+use crate::asked::Spelling;
 
-/// How the numbers of a column are read and ordered.
-#[derive(Clone, Copy, Debug)]
+/// How the fields of a column are read and ordered.
+#[derive(Clone, Debug, Default)]
 pub struct Asked {
     /// The type asked for.
     pub element: Option<ElementType>,
     pub order: KeyOrder,
+    pub spelling: Spelling,
 }
 
 /// What a record is ordered by.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Key {
     Integer(i128),
     Float(f64),
     /// A size where f64 has no fractions, and whether it is one further from 0 than this, and less
     /// than the next.
     Size(i128, i128),
+    /// Text that is compared by its bytes, as a version, or as digits of a number in base 16.
+    Text(Vec<u8>),
+    Version(Vec<u8>),
+    Hex(Vec<u8>),
     Nan,
     Empty,
     Invalid,
@@ -152,11 +158,38 @@ pub fn column(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
             sizes(&plain, asked)
         }
         Reading::Times => times(fields, asked),
-        Reading::NumbersOrTimes if fields.iter().any(|field| kinds::time(field).is_some()) => {
-            times(fields, asked)
-        }
+        Reading::NumbersOrTimes if fields.iter().any(|field| time(field).is_some()) => times(fields, asked),
+        Reading::Durations => durations(fields, asked),
         _ => numbers(fields, asked),
     }
+}
+
+/// A time as it is known by itself.
+pub fn time(field: &[u8]) -> Option<(i128, usize, bool)> {
+    if field.starts_with(b"[") { kinds::time_of_log(field) } else { kinds::time(field) }
+}
+
+/// A time as it is asked for.
+fn time_asked(field: &[u8], asked: &Asked) -> Option<(i128, usize, bool)> {
+    match asked.spelling.times.filter(|_| asked.order.reading == Reading::Times) {
+        Some("epoch") => kinds::time_of_epoch(field),
+        Some(_) => kinds::time_of_log(field),
+        None => time(field),
+    }
+}
+
+fn durations(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
+    let key = |(record, field): (usize, &&[u8])| {
+        let unless = |refused: bool, key| {
+            if refused { Err(Wrong { record: Some(record), alone: true }) } else { Ok(key) }
+        };
+        match kinds::duration(field) {
+            Some(duration) => Ok(Key::Integer(duration)),
+            None if field.is_empty() => unless(asked.order.empty == Nulls::Error, Key::Empty),
+            None => unless(asked.order.invalid == Invalid::Error, Key::Invalid),
+        }
+    };
+    fields.iter().enumerate().map(key).collect()
 }
 
 /// A size as a number, and whether it is written in digits alone; what is none as it is, if that
@@ -217,10 +250,11 @@ fn sizes(fields: &[(Vec<u8>, bool)], asked: &Asked) -> Result<Vec<Key>, Wrong> {
 
 /// Whether a field is not invalid.
 pub fn is_valid(field: &[u8], asked: &Asked) -> bool {
-    let is_time = || kinds::time(field).is_some();
+    let is_time = || time_asked(field, asked).is_some();
     match asked.order.reading {
         Reading::Times => is_time(),
         Reading::Sizes => spelled(&plain_size(field, asked.order.leading).0) != Spelled::Nothing,
+        Reading::Durations => kinds::duration(field).is_some(),
         Reading::NumbersOrTimes => is_time() || spelled(field) != Spelled::Nothing,
         _ => spelled(field) != Spelled::Nothing,
     }
@@ -234,7 +268,7 @@ fn times(fields: &[&[u8]], asked: &Asked) -> Result<Vec<Key>, Wrong> {
         let alone = Wrong { record: Some(record), alone: true };
         let unless = |refused: bool, key| if refused { Err(alone.clone()) } else { Ok(key) };
         let word = if order.reading == Reading::Times { Spelled::Nothing } else { spelled(field) };
-        keys.push(match (kinds::time(field), word) {
+        keys.push(match (time_asked(field, asked), word) {
             (Some(time), _) => {
                 found.push(time);
                 Key::Integer(time.0)
@@ -340,6 +374,7 @@ pub fn order(a: &Key, b: &Key, asked: &Asked) -> Ordering {
     let rank = |key: &Key| {
         let (away, is_first) = match key {
             Key::Integer(_) | Key::Float(_) | Key::Size(..) => (0, false),
+            Key::Text(_) | Key::Version(_) | Key::Hex(_) => (0, false),
             Key::Nan => (1, asked.order.nan == Nulls::First),
             Key::Empty => (2, asked.order.empty == Nulls::First),
             Key::Invalid => (3, asked.order.invalid == Invalid::First),
@@ -359,6 +394,9 @@ pub fn order(a: &Key, b: &Key, asked: &Asked) -> Ordering {
         // Those between which integers lie are floats as well.
         (Key::Size(a, _), Key::Float(b)) => (*a as f64).partial_cmp(b).expect("NaN is no number"),
         (Key::Float(a), Key::Size(b, _)) => a.partial_cmp(&(*b as f64)).expect("NaN is no number"),
+        (Key::Text(a), Key::Text(b)) => a.cmp(b),
+        (Key::Version(a), Key::Version(b)) => version::order(a, b),
+        (Key::Hex(a), Key::Hex(b)) => a.len().cmp(&b.len()).then_with(|| a.cmp(b)),
         _ => Ordering::Equal,
     };
     rank(a).cmp(&rank(b)).then(if asked.order.descending { numbers.reverse() } else { numbers })

@@ -2,10 +2,11 @@
 
 use std::cmp::Ordering;
 
-use gpusort::unstable::order::{Invalid, KeyOrder, Reading, Selection};
+use gpusort::unstable::order::{Invalid, Reading, Selection};
 
-use super::number::{self, Asked, Key, Spelled};
-use super::{MARK, keys, sorted};
+use super::column::{self, Field};
+use super::number::{self, Asked, Key};
+use super::{MARK, keys, sorted, spelling};
 use crate::asked::{By, Dialect, Fields, LineEnd};
 
 /// A row.
@@ -19,6 +20,8 @@ pub struct Row {
     pub is_ended: bool,
     /// What its fields say, without quotes.
     pub fields: Vec<Vec<u8>>,
+    /// The same for keys of `sort`: of lines, words between blanks.
+    pub words: Vec<Vec<u8>>,
     pub input: usize,
     /// Where it begins, from 1.
     pub line: usize,
@@ -33,7 +36,11 @@ pub struct Table {
     pub mark: bool,
     /// Comments that stay on top.
     pub top: Vec<u8>,
-    pub header: Option<Row>,
+    pub header: Option<Header>,
+    /// The names of columns in a comment, if there is no header.
+    pub named: Option<Vec<Vec<u8>>>,
+    /// Where the rows of each input begin, below its comments and its header.
+    pub starts: Vec<usize>,
     /// Columns; none if there is nothing at all, and of lines as many as can be.
     pub width: usize,
     /// Rows without those that are blank in a table of several columns.
@@ -42,6 +49,40 @@ pub struct Table {
     pub blank: u64,
     /// Comments of other inputs than the first one.
     pub comments: u64,
+}
+
+/// The first rows, of which the last names the columns.
+#[derive(Clone, Debug)]
+pub struct Header {
+    pub rows: Vec<Row>,
+}
+
+impl Header {
+    fn last(&self) -> &Row {
+        self.rows.last().expect("a header has a row")
+    }
+
+    /// The names of the columns.
+    pub fn names(&self) -> &[Vec<u8>] {
+        &self.last().fields
+    }
+
+    /// Whether another one has the same names, and the same lines above them.
+    fn is_same(&self, other: &Self) -> bool {
+        let above = |header: &Self| {
+            let rows = header.rows.split_last().map_or(&[][..], |(_, above)| above);
+            let bytes = rows.iter().flat_map(|row| [&row.raw[..], b"\n"].concat());
+            bytes.filter(|&byte| byte != b'\r').collect::<Vec<u8>>()
+        };
+        self.names() == other.names() && above(self) == above(other)
+    }
+}
+
+impl Table {
+    /// The names of its columns, if there are any.
+    pub fn names(&self) -> Option<&[Vec<u8>]> {
+        self.header.as_ref().map(Header::names).or(self.named.as_deref())
+    }
 }
 
 /// Why a table cannot be read.
@@ -60,18 +101,29 @@ pub enum NoTable {
 pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
     let mark = inputs.first().is_some_and(|bytes| bytes.starts_with(MARK));
     let usual: &[u8] = if has_nul(dialect.fields) { b"\0" } else { b"\n" };
-    let mut table =
-        Table { mark, top: Vec::new(), header: None, width: 0, rows: Vec::new(), blank: 0, comments: 0 };
-    // Rows of each input below its header, and whether a row with an unclosed quote follows them.
+    let mut table = Table {
+        mark,
+        top: Vec::new(),
+        header: None,
+        named: None,
+        starts: Vec::new(),
+        width: 0,
+        rows: Vec::new(),
+        blank: 0,
+        comments: 0,
+    };
+    // Rows of each input below its header, the line end of its first row, and whether a row with an
+    // unclosed quote follows them.
     let mut all: Vec<(Vec<Row>, bool)> = Vec::new();
-    for (number, bytes) in inputs.iter().enumerate() {
-        let mut bytes = bytes.strip_prefix(MARK).unwrap_or(bytes);
-        let mut comments = 0;
+    for (number, whole) in inputs.iter().enumerate() {
+        let mut bytes = whole.strip_prefix(MARK).unwrap_or(whole);
+        let (mut comments, mut comment) = (0, None);
         while dialect.comments && bytes.starts_with(b"#") {
             let end = bytes.iter().position(|byte| [*byte] == usual).map_or(bytes.len(), |end| end + 1);
             if number == 0 {
                 table.top.extend_from_slice(&bytes[..end]);
             }
+            comment = Some(&bytes[..end]);
             bytes = &bytes[end..];
             comments += 1;
         }
@@ -85,36 +137,52 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
         };
         rows.iter_mut().for_each(|row| row.line += comments);
         let are_lines = dialect.fields.are_of_lines();
-        if dialect.header {
-            complete(&mut rows, are_lines, usual);
-        }
         let first = rows.iter().position(|row| !row.is_blank() || are_lines);
-        if first.is_none() && unclosed {
+        // What is left is all header, if there is less.
+        let last = first.map(|first| rows.len().min(first + dialect.header.max(1)) - 1);
+        if let (Some(first), Some(last)) = (first, last)
+            && dialect.header > 0
+        {
+            let is_crlf = |row: &Row| row.end == b"\r\n" && row.is_ended;
+            let ends_in_crlf = is_crlf(&rows[last]) || rows[first].is_blank() && is_crlf(&rows[first]);
+            let end = if ends_in_crlf { b"\r\n" } else { usual };
+            // Below a header without a line end there is nothing.
+            if rows[last].end.is_empty() {
+                rows[last].end = usual;
+            }
+            rows.iter_mut().filter(|row| row.end.is_empty()).for_each(|row| row.end = end);
+        }
+        let is_header_open = first.is_none_or(|first| rows.len() < first + dialect.header);
+        if unclosed && is_header_open {
             return Err(NoTable::Beginning("a first row that is not closed"));
         }
-        if let Some(first) = first {
+        table.starts.push(whole.len() - bytes.len());
+        if let (Some(first), Some(last)) = (first, last) {
+            let names = &rows[if dialect.header > 0 { last } else { first }];
             // CR seems to be the line end: a header is joined with the row after it, or all rows
             // are one.
             if let Fields::Quoted(delimiter) = dialect.fields
-                && rows[first].has_lone_cr(delimiter)
-                && (dialect.header || !rows[first].is_ended)
+                && names.has_lone_cr(delimiter)
+                && (dialect.header > 0 || !names.is_ended)
             {
                 return Err(NoTable::Beginning("CR alone in a first row"));
             }
-            let raw = rows[first].raw.trim_ascii_end();
-            if are_lines && !has_nul(dialect.fields) && !rows[first].is_ended && raw.contains(&b'\r') {
+            let raw = names.raw.trim_ascii_end();
+            if are_lines && !has_nul(dialect.fields) && !names.is_ended && raw.contains(&b'\r') {
                 return Err(NoTable::Beginning("CR alone in lines"));
             }
-            let width = if are_lines { usize::MAX } else { rows[first].fields.len() };
-            if dialect.header {
-                let header = rows[first].clone();
+            let width = if are_lines { usize::MAX } else { names.fields.len() };
+            if dialect.header > 0 {
+                let header = Header { rows: rows[first..=last].to_vec() };
                 match &table.header {
-                    Some(other) if other.fields != header.fields => {
+                    Some(other) if !other.is_same(&header) => {
                         return Err(NoTable::Beginning("another header"));
                     }
                     Some(_) => {}
                     None => table.header = Some(header),
                 }
+            } else if let Some(comment) = comment.filter(|_| table.width == 0) {
+                table.named = Some(names_in(comment, dialect.fields));
             }
             if table.width == 0 {
                 table.width = width;
@@ -123,10 +191,16 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
                 return Err(NoTable::Widths);
             }
         }
-        if dialect.header {
+        if dialect.header > 0 {
             // Blank lines above the header are none of its rows.
             table.blank += first.unwrap_or(rows.len()) as u64;
-            rows.drain(..first.map_or(rows.len(), |first| first + 1));
+            let above = rows.drain(..last.map_or(rows.len(), |last| last + 1));
+            let length = |row: &Row| {
+                let ended = row.raw.len() + row.end.len();
+                if row.is_ended { ended } else { ended - usize::from(row.end.ends_with(b"\n")) }
+            };
+            table.starts[number] =
+                (table.starts[number] + above.map(|row| length(&row)).sum::<usize>()).min(whole.len());
         }
         all.push((rows, unclosed));
     }
@@ -135,7 +209,7 @@ pub fn read(inputs: &[&[u8]], dialect: Dialect) -> Result<Table, NoTable> {
     }
     let are_lines = dialect.fields.are_of_lines();
     for (mut rows, unclosed) in all {
-        if !dialect.header {
+        if dialect.header == 0 {
             complete(&mut rows, table.width == 1 || are_lines, usual);
         }
         for row in rows {
@@ -209,7 +283,8 @@ fn rows(bytes: &[u8], input: usize, delimiter: u8) -> (Vec<Row>, bool) {
             end = b"\r\n";
         }
         let line = bytes[..start].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        rows.push(Row { raw, end, is_ended, fields, input, line, is_comment: false });
+        let words = fields.clone();
+        rows.push(Row { raw, end, is_ended, fields, words, input, line, is_comment: false });
         at += 1;
     }
     (rows, false)
@@ -229,12 +304,12 @@ fn lines(bytes: &[u8], input: usize, fields: Fields) -> Vec<Row> {
             let is_ended = line.ends_with(b"\0");
             let raw = line.strip_suffix(b"\0").unwrap_or(line).to_vec();
             let end: &[u8] = if is_ended { b"\0" } else { b"" };
-            let fields = match fields {
-                Fields::Split(byte, _) => raw.split(|&at| at == byte).map(<[u8]>::to_vec).collect(),
-                _ => words(&raw, b" \t\n"),
+            let (fields, words) = match fields {
+                Fields::Split(byte, _) => twice(raw.split(|&at| at == byte).map(<[u8]>::to_vec).collect()),
+                _ => (words(&raw, b" \t\n", true), words(&raw, b" \t\n", false)),
             };
             let is_comment = raw.starts_with(b"#") && !is_split_at_hash;
-            rows.push(Row { raw, end, is_ended, fields, input, line: number + 1, is_comment });
+            rows.push(Row { raw, end, is_ended, fields, words, input, line: number + 1, is_comment });
         }
         return rows;
     }
@@ -246,20 +321,25 @@ fn lines(bytes: &[u8], input: usize, fields: Fields) -> Vec<Row> {
             raw.pop();
             end = b"\r\n";
         }
-        let fields = match fields {
+        let (fields, words) = match fields {
             Fields::Quoted(byte) | Fields::Split(byte, _) => {
-                raw.split(|&at| at == byte).map(<[u8]>::to_vec).collect()
+                twice(raw.split(|&at| at == byte).map(<[u8]>::to_vec).collect())
             }
-            _ => words(&raw, b" \t"),
+            _ => (words(&raw, b" \t", true), words(&raw, b" \t", false)),
         };
         let is_comment = raw.starts_with(b"#") && !is_split_at_hash;
-        rows.push(Row { raw, end, is_ended, fields, input, line: number + 1, is_comment });
+        rows.push(Row { raw, end, is_ended, fields, words, input, line: number + 1, is_comment });
     }
     rows
 }
 
-/// The words of a line, of which a date and a time of day after one blank are one.
-fn words(line: &[u8], separators: &[u8]) -> Vec<Vec<u8>> {
+fn twice(fields: Vec<Vec<u8>>) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    (fields.clone(), fields)
+}
+
+/// The words of a line; `joined` if a date and a time of day after one blank are one, and what is in
+/// brackets with one blank.
+fn words(line: &[u8], separators: &[u8], joined: bool) -> Vec<Vec<u8>> {
     let mut words: Vec<Vec<u8>> = Vec::new();
     // Blanks before the current byte since the last word.
     let (mut blanks, mut at_word) = (0, false);
@@ -272,13 +352,8 @@ fn words(line: &[u8], separators: &[u8]) -> Vec<Vec<u8>> {
             let end = line[at..].iter().position(|byte| separators.contains(byte));
             let word = &line[at..end.map_or(line.len(), |end| at + end)];
             match words.last_mut() {
-                Some(date)
-                    if blanks == 1
-                        && line[at - 1] != b'\n'
-                        && has_form(date, &["dddd-dd-dd"])
-                        && is_time_of_day(word) =>
-                {
-                    date.push(line[at - 1]);
+                Some(last) if joined && blanks == 1 && line[at - 1] != b'\n' && are_one(last, word) => {
+                    last.push(line[at - 1]);
                 }
                 _ => words.push(Vec::new()),
             }
@@ -287,6 +362,33 @@ fn words(line: &[u8], separators: &[u8]) -> Vec<Vec<u8>> {
         words.last_mut().expect("there is one").push(byte);
     }
     words
+}
+
+/// Whether these words are one field.
+fn are_one(word: &[u8], next: &[u8]) -> bool {
+    let is_bracket = |byte: &u8| b"[]".contains(byte);
+    let is_opened = word.starts_with(b"[") && !word.contains(&b']');
+    let is_closed = next.ends_with(b"]") && next.iter().filter(|byte| is_bracket(byte)).count() == 1;
+    is_opened && is_closed || has_form(word, &["dddd-dd-dd"]) && is_time_of_day(next)
+}
+
+/// The names of columns in a comment: without the `#`, and without a title such as `columns:`.
+fn names_in(comment: &[u8], fields: Fields) -> Vec<Vec<u8>> {
+    let line = &comment[1..];
+    let mut names = match fields {
+        Fields::Quoted(delimiter) => {
+            let ends = (0..line.len()).rev().filter(|&end| line[end] == delimiter);
+            let mut beginnings = [line.len()].into_iter().chain(ends).map(|end| &line[..end]);
+            // Of a quote that is not closed there is no name.
+            let rows = beginnings.find_map(|line| rows(line, 0, delimiter).0.into_iter().next());
+            rows.map_or(Vec::new(), |row| row.fields)
+        }
+        fields => lines(line, 0, fields).into_iter().next().map_or(Vec::new(), |row| row.fields),
+    };
+    if names.first().is_some_and(|name| name.ends_with(b":")) {
+        names.remove(0);
+    }
+    names
 }
 
 /// Whether the bytes have one of these forms, in which a `d` is any digit.
@@ -367,12 +469,15 @@ pub struct Keyed {
     pub rows: Vec<(Row, Vec<Key>)>,
     /// One for each key.
     pub asked: Vec<Asked>,
+    pub columns: Vec<keys::Found>,
     pub counts: Counts,
 }
 
 /// Why a table cannot be sorted.
 #[derive(Clone, Debug)]
 pub enum Refused {
+    /// Options that do not go together.
+    Options,
     Key(keys::NoColumn),
     Column(number::Wrong),
 }
@@ -385,41 +490,48 @@ fn trimmed(field: &[u8]) -> &[u8] {
     &field[start..end]
 }
 
-/// What counts of a field, which a line may lack.
-fn field(row: &Row, column: usize, order: KeyOrder) -> &[u8] {
-    let field = row.fields.get(column).map_or(&b""[..], Vec::as_slice);
-    let field = if row.is_comment { &row.raw } else { field };
-    let field = if row.end == b"\0" { field.trim_ascii() } else { trimmed(field) };
-    // What sizes begin with is found with their units.
-    if !order.leading || field.is_empty() || order.reading == Reading::Sizes {
-        return field;
-    }
-    // The longest beginning that is a number, and no word.
-    let is_plain = |bytes: &[u8]| bytes.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
-    let ends = (1..=field.len()).rev();
-    let mut numbers = ends.map(|end| &field[..end]).filter(|start| is_plain(start));
-    let number = numbers.find(|start| number::spelled(start) != Spelled::Nothing);
-    number.unwrap_or(b"none")
+/// What a key orders a row by; of lines fields may be lacking.
+fn field(row: &Row, key: &keys::Found) -> Field {
+    let fields = if key.is_of_sort { &row.words } else { &row.fields };
+    let text = match key.column {
+        Some(column) => fields.get(column).cloned().unwrap_or_default(),
+        None => row.raw.clone(),
+    };
+    let is_nul = row.end == b"\0";
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t') || is_nul && *byte == b'\n';
+    let start = if key.is_of_sort { text.iter().take_while(|byte| is_blank(byte)).count() } else { 0 };
+    let value = if row.is_comment { &row.raw } else { &text };
+    let value = if is_nul { value.trim_ascii() } else { trimmed(value) }.to_vec();
+    Field { text: text[start..].to_vec(), value }
 }
 
 /// The keys of all rows.
-pub fn keyed(table: Table, by: &By) -> Result<Keyed, Refused> {
+pub fn keyed(table: Table, by: &By, fields: Fields) -> Result<Keyed, Refused> {
     let mut counts = Counts { blank: table.blank, comments: table.comments, ..Counts::default() };
-    let names = table.header.as_ref().map(|header| &header.fields[..]);
+    let is_of_whole_fields =
+        matches!(by.order.reading, Reading::Times | Reading::Durations | Reading::Text(_));
+    let divides = |c: char| match fields {
+        Fields::Quoted(_) => false,
+        Fields::Split(byte, _) => c == char::from(byte),
+        Fields::Blanks(_) => c == ' ' || c == '\t',
+    };
+    if by.order.leading && is_of_whole_fields || !spelling::is_possible(&by.spelling, divides) {
+        return Err(Refused::Options);
+    }
     let columns = match table.width {
         // There are no columns to look for.
         0 => Vec::new(),
-        width => keys::resolve(&by.columns, by.order.descending, names, width).map_err(Refused::Key)?,
+        width => keys::resolve(by, table.names(), width).map_err(Refused::Key)?,
     };
-    let field = |row: &Row, column: usize| field(row, column, by.order).to_vec();
+    let asked = |key: &keys::Found| {
+        let is_number = matches!(key.order.reading, Reading::Numbers | Reading::NumbersOrTimes);
+        let element = by.element.filter(|_| is_number);
+        Asked { element, order: key.order, spelling: by.spelling.clone() }
+    };
     let mut rows = table.rows.clone();
     if by.order.invalid == Invalid::Skip {
         rows.retain(|row| {
-            let is_invalid = |&&(column, _): &&(usize, bool)| {
-                let value = field(row, column);
-                !value.is_empty()
-                    && !number::is_valid(&value, &Asked { element: by.element, order: by.order })
-            };
+            let is_invalid = |key: &&keys::Found| !column::is_valid(&field(row, key), &asked(key));
             let invalid = columns.iter().filter(is_invalid).count() as u64;
             counts.invalid += invalid;
             counts.skipped += u64::from(invalid > 0);
@@ -428,23 +540,23 @@ pub fn keyed(table: Table, by: &By) -> Result<Keyed, Refused> {
     }
     let mut keys: Vec<Vec<Key>> = rows.iter().map(|_| Vec::new()).collect();
     let mut all_asked = Vec::new();
-    for &(column, descending) in &columns {
-        let asked = Asked { element: by.element, order: KeyOrder { descending, ..by.order } };
-        let fields: Vec<Vec<u8>> = rows.iter().map(|row| field(row, column)).collect();
-        let fields: Vec<&[u8]> = fields.iter().map(Vec::as_slice).collect();
-        let column = number::column(&fields, &asked).map_err(Refused::Column)?;
+    for key in &columns {
+        let asked = asked(key);
+        let fields: Vec<Field> = rows.iter().map(|row| field(row, key)).collect();
+        let column = column::column(&fields, &asked).map_err(Refused::Column)?;
         for (keys, key) in keys.iter_mut().zip(column) {
             match key {
                 Key::Nan => counts.nan += 1,
                 Key::Empty => counts.empty += 1,
                 Key::Invalid => counts.invalid += 1,
                 Key::Integer(_) | Key::Float(_) | Key::Size(..) => {}
+                Key::Text(_) | Key::Version(_) | Key::Hex(_) => {}
             }
             keys.push(key);
         }
         all_asked.push(asked);
     }
-    Ok(Keyed { rows: rows.into_iter().zip(keys).collect(), table, asked: all_asked, counts })
+    Ok(Keyed { rows: rows.into_iter().zip(keys).collect(), table, asked: all_asked, counts, columns })
 }
 
 impl Keyed {
@@ -459,15 +571,19 @@ impl Keyed {
         Ordering::Equal
     }
 
+    /// The positions of rows in order.
+    pub fn positions(&self, selection: Selection) -> Vec<usize> {
+        sorted(&self.rows, selection, |a, b| self.order(&a.1, &b.1))
+    }
+
     /// The sorted table, and how many rows were left out as repeated.
     pub fn sorted(&self, selection: Selection) -> (Vec<u8>, usize) {
-        let order = |a: &(Row, Vec<Key>), b: &(Row, Vec<Key>)| self.order(&a.1, &b.1);
         let mut out = if self.table.mark { MARK.to_vec() } else { Vec::new() };
         out.extend_from_slice(&self.table.top);
         if let Some(header) = &self.table.header {
-            out.extend([&header.raw[..], header.end].concat());
+            header.rows.iter().for_each(|row| out.extend([&row.raw[..], row.end].concat()));
         }
-        let all = sorted(&self.rows, Selection { first: None, ..selection }, order);
+        let all = self.positions(Selection { first: None, ..selection });
         for &at in all.iter().take(selection.first.unwrap_or(usize::MAX)) {
             out.extend_from_slice(&self.rows[at].0.raw);
             out.extend_from_slice(self.rows[at].0.end);
@@ -477,18 +593,13 @@ impl Keyed {
 
     /// Whether there is an integer −0 among keys whose type nobody asked for.
     pub fn has_minus_zero(&self, by: &By) -> bool {
-        let columns = keys::resolve(
-            &by.columns,
-            by.order.descending,
-            self.table.header.as_ref().map(|header| &header.fields[..]),
-            self.table.width,
-        );
         by.element.is_none()
             && self.rows.iter().any(|(row, _)| {
-                columns
-                    .iter()
-                    .flatten()
-                    .any(|&(column, _)| number::is_minus_zero_among(field(row, column, by.order), by.order))
+                let mut keys = self.columns.iter().zip(&self.asked);
+                keys.any(|(key, asked)| {
+                    let value = field(row, key).value;
+                    number::is_minus_zero_among(&value, asked.order)
+                })
             })
     }
 }
