@@ -183,6 +183,9 @@ impl Unit {
     /// That which these bytes after a number are, if they are one.
     fn of(rest: &[u8]) -> Option<Self> {
         let mut name = [0; 4];
+        if !rest.iter().all(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii()) {
+            return None;
+        }
         name.get_mut(..rest.len()).filter(|name| !name.is_empty())?.copy_from_slice(rest);
         let number = [b"1", rest].concat();
         let is_size = size::size(&number).is_some_and(|(_, length)| length == number.len());
