@@ -184,7 +184,7 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
         let said = stderr(&run_in_environment(&[("GPUSORT_PROGRESS", "x")], &arguments, ""));
         assert!(said.contains(&format!("'x' for '{blamed}")), "{arguments:?}: {said}");
     }
-    assert!(refused(&["sort"], "\u{feff}1\u{a0}2\n").contains("'1\\u{a0}2' is not a number"));
+    assert!(refused(&["sort", "-f", "text"], "\u{feff}1\u{a0}2\n").contains("'1\\u{a0}2' is not a number"));
     let said = exits("mkdir gone; cd gone; rmdir ../gone; exec \"$0\" sort ../x.txt -o o", &folder, 2);
     assert!(said.contains("No such file or directory"), "{said}");
     exits("exec \"$0\" --help > /dev/full", &folder, 2);
