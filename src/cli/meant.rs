@@ -42,17 +42,16 @@ const ELSEWHERE: [(&[&str], &str); 24] = [
 ];
 
 /// Equivalents of options of `sort` that have another name here or are not needed.
-const OF_SORT: [(&[&str], &str); 7] = [
-    (&["-V", "--version-sort"], "versions are no numbers; sort -V sorts them"),
+const OF_SORT: [(&[&str], &str); 6] = [
     (&["-M", "--month-sort"], "names of months are no numbers; sort -M sorts them"),
     (&["-R", "--random-sort"], "nothing is put in random order here; shuf does that"),
-    (&["-i", "--ignore-nonprinting"], "only numbers are compared here; leave it out"),
+    (&["-i", "--ignore-nonprinting"], "all bytes of a text count here; leave it out"),
     (
         &["--batch-size", "--compress-program"],
         "all runs are merged at once, and none is compressed; leave it out",
     ),
-    (&["--sort"], "all sorting is numeric here; sort --sort has other kinds"),
-    (&["--debug"], "nothing but numbers is compared here; leave it out"),
+    (&["--sort"], "the orders are -n, -g, -h and -V here"),
+    (&["--debug"], "check names the first line out of order; leave it out"),
 ];
 
 /// An argument as a shell takes it.

@@ -225,7 +225,7 @@ impl Options {
         if self.leading && matches!(reading, Reading::Times | Reading::Durations | Reading::Text(_)) {
             return Err(Error::option(
                 "leading",
-                "is for numbers and sizes; times and words are whole fields",
+                "is for numbers and sizes; a time is a whole field, as is a word",
             ));
         }
         let (element, type_assumed) = match (self.element, format) {

@@ -155,11 +155,15 @@ impl Keyed {
     ///
     /// Texts that are too long.
     pub(crate) fn take_words(&mut self) -> Result<Words<'static>, Error> {
-        if self.pieces.iter().any(|piece| piece.keys.have_texts()) {
-            let Words { words, ties } = self.words()?;
-            return Ok(Words { words: words.into_iter().map(KeyBuf::joined).collect(), ties });
-        }
         let take = |piece: &mut Piece| Cow::Owned(std::mem::replace(&mut piece.keys, Keys::new(1)));
+        if self.pieces.iter().any(|piece| piece.keys.have_texts()) {
+            let views: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
+            let words = packing::coded(&views, &self.numbers)?;
+            if words.ties.is_none() {
+                self.pieces.iter_mut().map(take).for_each(drop);
+            }
+            return Ok(words);
+        }
         packing::words(self.pieces.iter_mut().map(take).collect(), &self.numbers)
     }
 

@@ -175,8 +175,7 @@ pub(crate) struct Inference<P> {
     are_durations: Option<bool>,
 }
 
-/// What follows a number, where that is a unit: of sizes in bytes, of durations in nanoseconds. None
-/// is one, too.
+/// The unit that follows a number, if that is one: of sizes in bytes, of durations in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Units {
     size: Option<i128>,
@@ -186,8 +185,10 @@ struct Units {
 impl Units {
     /// Those of these bytes after a number.
     fn of(rest: &[u8]) -> Self {
-        let end = rest.iter().position(|&byte| byte.is_ascii() && !byte.is_ascii_alphabetic());
-        let number = [b"1", &rest[..end.unwrap_or(rest.len())]].concat();
+        if rest.is_empty() || !rest.iter().all(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii()) {
+            return Self::default();
+        }
+        let number = [b"1", rest].concat();
         let size = size::size(&number).filter(|&(_, length)| length == number.len());
         let size =
             size.and_then(|(size, _)| if let Size::Integer(bytes) = size { Some(bytes) } else { None });
@@ -911,7 +912,9 @@ impl<P: Ord> Conflict<P> {
                     return word.unlike("a number").hinting(Hint::Comments);
                 }
                 if is_later {
-                    return word.unlike("a number").hinting(Hint::Words);
+                    // One that there is not, such as 30 February.
+                    let is_date = word.token.get(..time::DATE).is_some_and(time::is_date);
+                    return word.unlike(if is_date { "a time" } else { "a number" }).hinting(Hint::Words);
                 }
                 let problem = format!("{other} is a number or a time, and {word} is none");
                 return Error::input(other.place(), problem).hinting(Hint::Words);

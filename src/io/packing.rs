@@ -64,7 +64,18 @@ pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, numbers: &[Numbers]) -> Result<
         if plan.most > u32::MAX.into() {
             return of_words(halves(all));
         }
+        return of_words(packed(plan.codes(&views), &lengths(&views)));
     }
+    coded(&views, numbers)
+}
+
+/// How many records each part has.
+fn lengths(all: &[&Keys]) -> Vec<usize> {
+    all.iter().map(|keys| keys.len()).collect()
+}
+
+/// The same as words that are made of codes.
+pub(super) fn coded(views: &[&Keys], numbers: &[Numbers]) -> Result<Words<'static>, Error> {
     let (mut codes, mut ties) = (Vec::new(), None);
     let mut compared = Vec::with_capacity(numbers.len());
     for (key, &numbers) in numbers.iter().enumerate() {
@@ -75,7 +86,7 @@ pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, numbers: &[Numbers]) -> Result<
             continue;
         }
         if !is_text {
-            codes.extend(CodePlan::of(&views, key, numbers).codes(&views));
+            codes.extend(CodePlan::of(views, key, numbers).codes(views));
             continue;
         }
         let texts = match &compared[key] {
@@ -86,7 +97,7 @@ pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, numbers: &[Numbers]) -> Result<
         codes.push(Codes { parts, most });
         ties = bytes.map(|bytes| (key, bytes));
     }
-    let words = packed(codes, &views.iter().map(|keys| keys.len()).collect::<Vec<_>>());
+    let words = packed(codes, &lengths(views));
     Ok(Words { words, ties: ties.map(|(key, bytes)| Ties { key, bytes, compared }) })
 }
 

@@ -111,7 +111,8 @@ fn check_names_the_first_disorder() {
     assert!(refused(&["check"], "-1\n18446744073709551615\n").contains("no integer type holds both"));
     // In the same words.
     for input in [
-        "x\nnone\n",
+        "x\n5\nnone\n",
+        "x\nnone\n5\n",
         "x\n-1\n18446744073709551615\n",
         "x\n99999999999999999999\n",
         "x\n9007199254740993\n0.5e17\n",

@@ -47,7 +47,7 @@ fn completions_and_man_pages_list_all_options() {
 fn control_characters_of_input_are_escaped_in_messages() {
     let folder = Folder::new();
     let evil = "e\u{1b}[31m\u{202e}\n";
-    let name = folder.write(evil, "x");
+    let name = folder.write(evil, "1\nx");
     let long = "n".repeat(100_000);
     let header = format!("a\u{1b}[31m,{long},b\u{9b}2J\n1,2,3\n");
     let table = folder.write("t.csv", &header);

@@ -147,14 +147,15 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
     let file = folder.write("x.txt", "2\n1\n");
     for (arguments, said) in [
         (&["-f", "text", "-t,"][..], "-k N sorts its lines by a field"),
-        (&["-V"], "sort -V"),
+        (&["-M"], "sort -M"),
+        (&["-n", "-V"], "different orders"),
         (&["--files0-from", "x"], "cannot be used with"),
-        (&["-k1,1", "-k2n"], "beside a key with n, `sort` orders by its text; 1,1n orders by its number"),
-        (&["-n", "-k1,1", "-k2,2r"], "--key 2,2r: beside a key with n"),
-        (&["-n", "-k2r"], "--key 2r: beside a key with n"),
-        (&["-k2.3n"], "characters in a field are not counted here; 2 is the whole field"),
+        (&["-n", "-k2r"], "2,2r is the field as text, 2nr its number"),
+        (&["-k1,3"], "-k 1,1 -k 3,3 are both of them"),
+        (&["-k2.3n"], "characters in a field are not counted here; 2,2 is the whole field"),
         (&["-k3,2n"], "it ends before it begins"),
-        (&["-k1V"], "V is about text"),
+        (&["-k1V"], "1,1V is the field as text"),
+        (&["-k1,1M"], "M is not supported"),
         (&["-cC"], "cannot be used with"),
         (&["--each", "-o", "-"], "standard output is none"),
         (&["--each", "-o", &file], "is a file; with --each, -o names a folder"),
@@ -183,7 +184,7 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
         let said = stderr(&run_in_environment(&[("GPUSORT_PROGRESS", "x")], &arguments, ""));
         assert!(said.contains(&format!("'x' for '{blamed}")), "{arguments:?}: {said}");
     }
-    assert!(refused(&["sort"], "\u{feff}1\u{a0}2\n").contains("'1\\u{a0}2' is not a number"));
+    assert!(refused(&["sort", "-f", "text"], "\u{feff}1\u{a0}2\n").contains("'1\\u{a0}2' is not a number"));
     let said = exits("mkdir gone; cd gone; rmdir ../gone; exec \"$0\" sort ../x.txt -o o", &folder, 2);
     assert!(said.contains("No such file or directory"), "{said}");
     exits("exec \"$0\" --help > /dev/full", &folder, 2);

@@ -68,7 +68,7 @@ fn errors_in_a_table_name_their_place() {
     assert_eq!(placed(&first), "id,price\n2,n/a\n3,\n4,nan\n1,5\n5,7\n");
     assert_eq!(placed(&["--invalid", "skip"]), "id,price\n1,5\n5,7\n4,nan\n3,\n");
     let counts = stderr(&run(&["sort", "-v", "-k", "price", "--invalid", "skip", &table], ""));
-    assert!(counts.contains("; 1 NaN; 1 empty; 1 invalid; 1 row skipped;"), "{counts}");
+    assert!(counts.contains("; 1 NaN; 1 empty; 1 invalid: n/a; 1 row skipped;"), "{counts}");
 
     let note = "the header is '5', a number; --no-header sorts it too";
     assert!(stderr(&run(&["sort", "-f", "csv"], "5\n3\n1\n")).contains(note));

@@ -53,7 +53,9 @@ fn wrong_input_is_refused() {
     let folder = Folder::new();
     let forty = "9".repeat(40);
     assert!(refused(&["sort"], "1\n2\n3x\n").contains("standard input:3:1: '3x' is not a number"));
-    assert!(refused(&["sort"], "\u{feff}3x\n").contains("standard input:1:1: '3x' is not a number"));
+    assert!(
+        refused(&["sort", "-f", "text"], "\u{feff}3x\n").contains("standard input:1:1: '3x' is not a number")
+    );
     assert!(refused(&["sort"], &forty).contains("standard input:1:1"));
     assert!(refused(&["sort"], "-1\n18446744073709551615\n").contains("no integer type holds both"));
     assert!(refused(&["sort", "-t", "u32"], "-1").contains("standard input:1:1: '-1'"));

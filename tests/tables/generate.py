@@ -203,6 +203,9 @@ def spell(rng: random.Random, o: Options, extra: list[list[str]], table: bool = 
     for kind, default in (("nan", "last"), ("empty", "last"), ("invalid", "error"))[: 3 if table else 1]:
         if getattr(o, kind) != default or rng.random() < 0.1:
             groups.append([f"--{kind}", getattr(o, kind)])
+            # Those that are said mean more.
+            o.empty_said |= kind == "empty"
+            o.invalid_said |= kind == "invalid"
     if o.type != "auto":
         groups.append(["-t", o.type])
     rng.shuffle(groups)

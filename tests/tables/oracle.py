@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import cmp_to_key
+from itertools import zip_longest
 from math import copysign, inf, isinf
 from typing import NamedTuple
 
@@ -48,6 +50,22 @@ class Options:
     text: bool = False  # tokens, each a record
     plain: bool = False  # text or lines, as the first line decides
     single: bool = False  # text of one token a line
+    above: int = 0  # lines of the header before the one with the names
+    comments: bool = False
+    empty_said: bool = False
+    invalid_said: bool = False
+    numeric: bool = False  # -n
+    versions: bool = False  # -V, beside the type
+    fold: bool = False  # -f
+    na: list[str] = field(default_factory=list)
+    decimal: str = ""
+    thousands: str = ""
+
+    @property
+    def says_numbers(self) -> bool:
+        """Whether keys of no kind are numbers or times, as something says, and never text."""
+        invalid = self.invalid_said or self.invalid != "error"
+        return self.text or self.leading or self.numeric or invalid or self.nan == "error"
 
 
 @dataclass
@@ -133,11 +151,12 @@ def split(data: bytes, delimiter: bytes, file: int = 0) -> tuple[list[Row], list
 WORD = re.compile(
     rb"[0-9]{4}-[0-9]{2}-[0-9]{2}[ \t]"
     rb"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})?(?![^ \t])"
+    rb"|\[[^\] \t]*[ \t][^\[\] \t]*\](?![^ \t])"
     rb"|[^ \t]+"
 )
 
 
-WORD_OR_LF = re.compile(WORD.pattern.replace(rb"[^ \t]", rb"[^ \t\n]"))
+WORD_OR_LF = re.compile(WORD.pattern.replace(rb"[^ \t]", rb"[^ \t\n]").replace(rb"\] \t]", rb"\] \t\n]"))
 
 
 def split_lines(data: bytes, delimiter: bytes, file: int = 0, zero: bool = False) -> list[Row]:
@@ -180,7 +199,7 @@ def decided(case: Case) -> Case:
     records = [words for words in records if words]
     if not records:
         return case
-    if len(records[0]) == 1:
+    if len(records[0]) == 1 and NUMBER.fullmatch(records[0][0]):
         return replace(case, options=replace(o, single=True))
     if case.stdin and len(records) == 1 and all(NUMBER.fullmatch(word) for word in records[0]):
         return case
@@ -200,6 +219,9 @@ def cross_check_split(data: bytes, delimiter: bytes, rows: list[Row]) -> None:
 # ---- keys -------------------------------------------------------------------------------------
 
 INTEGER, DECIMAL, TIME, NAN, EMPTY, INVALID = "integer", "decimal", "time", "nan", "empty", "invalid"
+TEXT, DURATION = "text", "duration"
+# A number in the usual spelling that the marks of numbers forbid.
+MISSPELT = "misspelt"
 NUMBER = re.compile(
     rb"(?P<integer>[+-]?[0-9]+)"
     rb"|(?P<decimal>[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity))"
@@ -270,29 +292,210 @@ def read_size(text: bytes, leading: bool) -> tuple[str, str] | None:
     return DECIMAL, repr(float(value)) if abs(value) < 2**1024 - 2**970 else "1e999"
 
 
-def classify(cell: bytes, o: Options) -> tuple[str, str]:
-    """What a key field is, and its text if it is a number or a time."""
-    value = cell.strip(b" \t")
-    if not value:
+UNITS_OF_TIME = {
+    "w week weeks": 7 * 86400 * 10**9,
+    "d day days": 86400 * 10**9,
+    "h hr hrs hour hours": 3600 * 10**9,
+    "m min mins minute minutes": 60 * 10**9,
+    "s sec secs second seconds": 10**9,
+    "ms msec msecs": 10**6,
+    "us usec usecs \u00b5s \u03bcs": 1000,
+    "ns nsec nsecs": 1,
+}
+UNIT_OF_TIME = {name: length for names, length in UNITS_OF_TIME.items() for name in names.split()}
+LONGEST = 2**84
+CLOCK = re.compile(r"(?:(?P<d>\d+)-)?(?:(?P<h>\d+):)?(?P<m>\d+):(?P<s>[0-5]\d)(?:[.,](?P<f>\d+))?", re.ASCII)
+ISO = re.compile(
+    r"P(?:(?P<W>\d+(?:[.,]\d+)?)W)?(?:(?P<D>\d+(?:[.,]\d+)?)D)?"
+    r"(?P<T>T(?:(?P<H>\d+(?:[.,]\d+)?)H)?(?:(?P<M>\d+(?:[.,]\d+)?)M)?(?:(?P<S>\d+(?:[.,]\d+)?)S)?)?",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def read_duration(text: bytes) -> int | None:
+    """Nanoseconds; None for what is no duration, or no whole number of them."""
+    try:
+        spelled = text.decode()
+    except UnicodeDecodeError:
+        return None
+    sign, rest = ("-", spelled[1:]) if spelled.startswith("-") else ("+", spelled.removeprefix("+"))
+    if rest[:1] in ("P", "p"):
+        sum_of = iso_duration(rest)
+    elif ":" in rest:
+        sum_of = clock_duration(rest)
+    else:
+        sum_of = units_duration(rest)
+    if sum_of is None or sum_of.denominator != 1 or sum_of > LONGEST:
+        return None
+    return -int(sum_of) if sign == "-" else int(sum_of)
+
+
+def units_duration(rest: str) -> Fraction | None:
+    """Numbers and units, from large to small; or seconds alone."""
+    parts = re.findall(r"((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[ \t]*([^0-9.+ \t-]*)[ \t]*", rest, re.ASCII)
+    if re.sub(r"[ \t]", "", rest) != "".join(number + unit for number, unit in parts) or not parts:
+        return None
+    if rest[:1] in (" ", "\t"):
+        return None
+    if len(parts) == 1 and not parts[0][1]:
+        return Fraction(Decimal(parts[0][0])) * 10**9 if rest.strip() == parts[0][0] else None
+    units = [None if unit == "M" else UNIT_OF_TIME.get(lowered(unit)) for _, unit in parts]
+    known = [unit for unit in units if unit is not None]
+    if len(known) < len(units) or known != sorted(set(known), reverse=True):
+        return None
+    if not all(number.isdigit() for number, _ in parts[:-1]):
+        return None
+    return sum((Fraction(Decimal(number)) * unit for (number, _), unit in zip(parts, known)), Fraction(0))
+
+
+def lowered(text: str) -> str:
+    """Small letters of ASCII for capital ones."""
+    return text.encode().lower().decode()
+
+
+def clock_duration(rest: str) -> Fraction | None:
+    found = CLOCK.fullmatch(rest)
+    if found is None or found["d"] and (not found["h"] or len(found["h"]) > 2 or int(found["h"]) > 23):
+        return None
+    if found["h"] and (len(found["m"]) != 2 or int(found["m"]) > 59):
+        return None
+    days, hours, minutes, seconds = (int(found[part] or 0) for part in "dhms")
+    fraction = Fraction(int(found["f"] or 0), 10 ** len(found["f"] or ""))
+    return (((days * 24 + hours) * 60 + minutes) * 60 + seconds + fraction) * 10**9
+
+
+def iso_duration(rest: str) -> Fraction | None:
+    found = ISO.fullmatch(rest)
+    if found is None or not found[0][1:] or found["T"] and len(found["T"]) == 1:
+        return None
+    lengths = {"W": 7 * 86400, "D": 86400, "H": 3600, "M": 60, "S": 1}
+    given = [(found[unit].replace(",", "."), length) for unit, length in lengths.items() if found[unit]]
+    if any("." in number for number, _ in given[:-1]):
+        return None
+    return sum((Fraction(Decimal(number)) * length for number, length in given), Fraction(0)) * 10**9
+
+
+def split_version(name: bytes) -> list[tuple[list[int], int]]:
+    """Words, as what their characters weigh, and the numbers after them, by turns."""
+    parts = re.findall(rb"([^0-9]*)([0-9]*)", name)
+    weigh = {0x7E: -1}
+    words = [[weigh.get(c, c if chr(c).isascii() and chr(c).isalpha() else c + 256) for c in word] for word, _ in parts]
+    return [(word, int(digits or 0)) for word, (_, digits) in zip(words, parts)]
+
+
+def compare_versions(a: bytes, b: bytes) -> int:
+    """The order of `sort -V`, by its manual."""
+
+    def first_rank(name: bytes) -> int:
+        return {b"": 0, b".": 1, b"..": 2}.get(name, 3 if name.startswith(b".") else 4)
+
+    def compare_parts(a: bytes, b: bytes) -> int:
+        for (word, number), (other, second) in zip_longest(split_version(a), split_version(b), fillvalue=([], 0)):
+            for here, there in zip_longest(word, other, fillvalue=0):
+                if here != there:
+                    return here - there
+            if number != second:
+                return -1 if number < second else 1
+        return 0
+
+    if a == b or first_rank(a) != first_rank(b):
+        return first_rank(a) - first_rank(b)
+    ending = re.compile(rb"(\.[A-Za-z~][A-Za-z0-9~]*)*\Z")
+    before = [ending.sub(b"", name, count=1) for name in (a, b)]
+    return compare_parts(*before) or compare_parts(a, b)
+
+
+def plainly(value: bytes, o: Options) -> bytes | None:
+    """A field with the number that it begins with in the usual spelling; None if it must not have that here."""
+    if not o.decimal and not o.thousands:
+        return value
+    decimal, thousands = (o.decimal or ".").encode(), o.thousands.encode()
+    found = re.match(rb"([+-]?)([0-9]+(?:%s[0-9]+)*|)" % (re.escape(thousands) or rb"(?!)"), value)
+    assert found
+    sign, whole = found.groups()
+    groups = whole.split(thousands) if thousands else [whole]
+    if len(groups) > 1:
+        middle = {len(group) for group in groups[1:-1]} or {3}
+        if len(groups[-1]) != 3 or middle not in ({2}, {3}) or len(groups[0]) > max(middle):
+            return None
+    rest = value[found.end() :]
+    if rest.startswith(decimal):
+        rest = b"." + rest[len(decimal) :]
+    elif rest.startswith(b"."):
+        return None
+    return sign + b"".join(groups) + rest
+
+
+def stripped(cell: bytes, o: Options) -> bytes:
+    return cell.strip(b" \t\n\r\f") if o.zero else cell.strip(b" \t")
+
+
+def classify(cell: bytes, plan: "Plan", o: Options) -> tuple[str, str | bytes | int]:
+    """What a key field is, and its text if it is a number or a time, or what is compared of it."""
+    na = [word.encode() for word in o.na]
+    if plan.kind in ("text", "version"):
+        text = cell.lstrip(b" \t\n" if o.zero else b" \t") if plan.of_sort else cell
+        if not text or text in na:
+            return EMPTY, ""
+        return TEXT, text.upper() if plan.fold else text
+    value = stripped(cell, o)
+    if not value or value in na:
         return EMPTY, ""
-    if o.type == "time" or o.type == "auto" and not (o.leading or o.text):
-        if read_time(value.decode("latin-1")):
-            return TIME, value.decode()
-        if o.type == "time":
+    if plan.kind == "hex":
+        digits = re.fullmatch(rb"(?:0[xX])?([0-9A-Fa-f]+)", value)
+        return (TEXT, int(digits[1], 16)) if digits else (INVALID, "")
+    spelled = plainly(value, o)
+    if spelled is None:
+        return MISSPELT if plan.kind == "auto" else INVALID, ""
+    value = spelled
+    if plan.kind in ("time", "plain", "auto"):
+        time = value.decode("latin-1")
+        if read_time(time) or read_clf(time):
+            return TIME, time
+        if plan.kind == "time":
             return INVALID, ""
-    if o.type == "size":
+    if plan.kind == "duration":
+        duration = read_duration(value)
+        return (INVALID, "") if duration is None else (DURATION, duration)
+    if plan.kind == "size":
         size = read_size(value, o.leading)
         if size:
             return size
     if o.leading:
         begins = LEADING.match(value)
-        if begins is None or o.type == "size":
+        if begins is None or plan.kind == "size":
             return INVALID, ""
         value = begins.group()
     found = NUMBER.fullmatch(value)
     if found is None:
         return INVALID, ""
     return str(found.lastgroup), value.decode("ascii")
+
+
+MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+
+
+def read_clf(text: str) -> tuple[int, int, bool] | None:
+    """The same of a time in brackets as access logs have it."""
+    found = re.fullmatch(
+        r"\[(\d\d)/([A-Za-z]{3})/(\d{4}):(\d\d:\d\d:\d\d)([.,]\d{1,9})?(?: ([+-]\d\d)(\d\d))?\]", text, re.ASCII
+    )
+    if found is None or found[2].lower() not in MONTHS:
+        return None
+    date = f"{found[3]}-{MONTHS.index(found[2].lower()) + 1:02}-{found[1]}"
+    zone = f"{found[6]}:{found[7]}" if found[6] else ""
+    return read_time(f"{date}T{found[4]}{found[5] or ''}{zone}")
+
+
+def has_units(values: list[bytes]) -> bool | None:
+    """Whether numbers at the beginning have different units after them; None if that is not said."""
+    rests = {value[begins.end() :] for value in values if (begins := LEADING.match(value))}
+    names = {rest for rest in rests if re.fullmatch(rb"[A-Za-z\xc2\xb5\xce\xbc]{1,4}", rest)}
+    sizes = {name for name in names if SIZE.fullmatch(b"1" + name)}
+    times = {name for name in names if read_duration(b"1" + name) is not None}
+    if sizes - times and times - sizes:
+        return None
+    return len(sizes) > 1 or len(times) > 1
 
 
 def to_f32(text: str) -> float:
@@ -316,7 +519,9 @@ def to_f32(text: str) -> float:
 
 def key_values(cells: list[tuple[str, str]], asked: str) -> tuple[list, list[int]]:
     """A column's numbers as one type (0 for what is none), and the rows that type cannot hold."""
-    times = {row: read_time(text) for row, (kind, text) in enumerate(cells) if kind == TIME}
+    times = {row: read_time(text) or read_clf(text) for row, (kind, text) in enumerate(cells) if kind == TIME}
+    if any(kind == DURATION for kind, _ in cells):
+        return [value if kind == DURATION else 0 for kind, value in cells], []
     if times:
         return time_values(cells, times)
     if asked == "size":
@@ -380,33 +585,132 @@ def time_values(cells: list[tuple[str, str]], times: dict[int, tuple[int, int, b
 
 
 class Key(NamedTuple):
-    """A sort key: for each row its class, number and sign of zero."""
+    """A sort key: for each row its class, number and sign of zero; of texts the number is a rank."""
 
-    classes: list[int]  # 0 is a number; less stands before the numbers, more behind
+    classes: list[int]  # 0 is a number or text; less stands before these, more behind
     values: list
     signs: list[int]  # 0 for -0.0, else 1: it only matters beside an equal number
     descending: bool
+    texts: list[str] | None = None  # for pandas: by their code points they compare as the texts do
 
 
-def make_key(cells: list[tuple[str, str]], values: list, o: Options, descending: bool) -> Key:
+def make_key(cells: list, values: list, o: Options, plan: "Plan") -> Key:
     def rank(away: int, end: str) -> int:
         return -away if end == "first" else away
 
-    ranks = {INTEGER: 0, DECIMAL: 0, TIME: 0, NAN: rank(1, o.nan), EMPTY: rank(2, o.empty), INVALID: rank(3, o.invalid)}
+    ranks = {INTEGER: 0, DECIMAL: 0, TIME: 0, TEXT: 0, DURATION: 0}
+    ranks |= {NAN: rank(1, o.nan), EMPTY: rank(2, plan.empty), INVALID: rank(3, o.invalid)}
+    classes = [ranks[kind] for kind, _ in cells]
+    if plan.kind in ("text", "version", "hex"):
+        return Key(classes, *rank_texts(cells, plan), plan.descending, latin(cells, plan))
     signs = [int(copysign(1, v) > 0) if v == 0 and isinstance(v, float) else 1 for v in values]
-    return Key([ranks[kind] for kind, _ in cells], values, signs, descending)
+    return Key(classes, values, signs, plan.descending)
 
 
-def find_column(wanted: str, names: list[bytes] | None, width: int) -> tuple[int | None, str]:
-    """The 0-based column that -k means, if there is one, and its ending."""
-    stem, ending = (wanted[:-2], wanted[-1]) if wanted[-2:] in (":r", ":a") else (wanted, "")
-    for name, suffix in ((wanted, ""), (stem, ending)):
-        hits = [at for at, have in enumerate(names or []) if have == name.encode()]
+def rank_texts(cells: list, plan: "Plan") -> tuple[list[int], list[int]]:
+    """Of each text how many different ones are before it, and signs, which it has none of."""
+    different = sorted({value for kind, value in cells if kind == TEXT})
+    if plan.kind == "version":
+        different.sort(key=cmp_to_key(compare_versions))
+    ranks, rank = {}, 0
+    for at, text in enumerate(different):
+        if at and plan.kind == "version" and compare_versions(different[at - 1], text):
+            rank = at
+        ranks[text] = rank if plan.kind == "version" else at
+    return [ranks.get(value, 0) if kind == TEXT else 0 for kind, value in cells], [1] * len(cells)
+
+
+def latin(cells: list, plan: "Plan") -> list[str] | None:
+    """Texts as strings with a character for each byte."""
+    if plan.kind != "text":
+        return None
+    return [value.decode("latin-1") if kind == TEXT else "" for kind, value in cells]
+
+
+KINDS = ("number", "time", "size", "duration", "text", "version", "hex")
+LETTERS = "[A-Za-z]*"
+SORT_KEY = re.compile(rf"([1-9][0-9]*)(\.[0-9]+)?({LETTERS})(,([0-9]+)(\.[0-9]+)?({LETTERS}))?")
+
+
+class Plan(NamedTuple):
+    """What a key compares."""
+
+    column: int | None  # None is the whole line
+    kind: str
+    fold: bool
+    descending: bool
+    of_sort: bool
+    empty: str
+
+
+def global_kind(o: Options) -> str:
+    """What fields of keys are that do not say it."""
+    if o.type in KINDS:
+        return o.type
+    if o.leading or o.text or o.type != "auto":
+        return "number"
+    return "plain" if o.says_numbers else "auto"
+
+
+def refuses(key: re.Match[str]) -> bool:
+    """Whether a key of sort is one that has no equal."""
+    field, character, letters, ending, last, end_character, end_letters = key.groups()
+    both = letters + (end_letters or "")
+    is_number = bool(set(both) & set("ngh"))
+    if set(both) & set("diMR"):
+        return True
+    if character not in (None, ".1") or end_character not in (None, ".0"):
+        return True
+    if last is not None and (int(last) < int(field) or int(last) > int(field) and not is_number):
+        return True
+    return last is None and not is_number and bool(both)
+
+
+def find_key(wanted: str, names: list[bytes] | None, width: int, o: Options) -> Plan | None:
+    """What -k means; None if it means nothing here."""
+    stem, said = wanted, []
+    while True:
+        hits = [at for at, have in enumerate(names or []) if have == stem.encode()]
         if hits:
-            return (hits[0] if len(hits) == 1 else None), suffix
-    if re.fullmatch("[1-9][0-9]*", stem) and int(stem) <= width:
-        return int(stem) - 1, ending
-    return None, ending
+            return plan_of(hits[0], said, None, o) if len(hits) == 1 else None
+        if re.fullmatch("[0-9]+", stem):
+            number = int(stem)
+            if number == 0:
+                return plan_of(None, said, None, o)
+            return plan_of(number - 1, said, None, o) if number <= width else None
+        of_sort = SORT_KEY.fullmatch(stem)
+        if of_sort and set(of_sort[3] + (of_sort[7] or "")) <= set("nghVfrbdiMR"):
+            is_there = not refuses(of_sort) and int(of_sort[1]) <= width
+            return plan_of(int(of_sort[1]) - 1, said, of_sort[3] + (of_sort[7] or ""), o) if is_there else None
+        stem, colon, modifier = stem.rpartition(":")
+        if not colon or modifier not in ("r", "a", "nocase", *KINDS):
+            return None
+        said.append(modifier)
+
+
+def plan_of(column: int | None, said: list[str], letters: str | None, o: Options) -> Plan:
+    """`said` has the modifiers from the right; `letters` are those of a key of sort."""
+    kinds = [modifier for modifier in said if modifier in KINDS]
+    turns = [modifier for modifier in said if modifier in ("r", "a")]
+    everywhere = global_kind(o)
+    descending = turns[0] == "r" if turns else "r" in letters if letters else o.reverse
+    fold = "nocase" in said or "f" in (letters or "") or o.fold and not letters
+    if kinds:
+        kind = kinds[0]
+    elif "nocase" in said:
+        kind = "text"
+    elif letters:
+        of_letter = {"n": "number", "g": "number", "h": "size", "V": "version"}
+        kind = next((of_letter[letter] for letter in "nghV" if letter in letters), "text")
+    elif everywhere == "auto" and (letters is not None or column is None):
+        kind = "text"
+    else:
+        kind = everywhere
+    empty = o.empty
+    is_said = o.empty_said or o.empty != "last"
+    if kind in ("text", "version", "hex") and letters is not None and not is_said:
+        empty = "last" if descending else "first"
+    return Plan(column, kind, fold and kind in ("text", "version", "auto"), descending, letters is not None, empty)
 
 
 # ---- order ------------------------------------------------------------------------------------
@@ -415,7 +719,7 @@ def find_column(wanted: str, names: list[bytes] | None, width: int) -> tuple[int
 def order_plain(keys: list[Key], rows: list[int]) -> list[int]:
     """By sorted(), which is stable; a descending key is negated."""
     parts = []
-    for classes, values, signs, descending in keys:
+    for classes, values, signs, descending, _ in keys:
         turn = -1 if descending else 1
         parts.append([(c, turn * v, turn * s) for c, v, s in zip(classes, values, signs)])
     whole = list(zip(*parts))
@@ -425,7 +729,7 @@ def order_plain(keys: list[Key], rows: list[int]) -> list[int]:
 def order_pandas(keys: list[Key], rows: list[int]) -> list[int]:
     """By DataFrame.sort_values over three columns a key."""
     columns, ascending = {}, []
-    for at, (classes, values, signs, descending) in enumerate(keys):
+    for at, (classes, values, signs, descending, texts) in enumerate(keys):
         kept = [values[row] for row in rows]
         wide = all(isinstance(value, float) for value in kept)
         dtype = np.float64 if wide else np.int64 if min(kept, default=0) < 0 else np.uint64
@@ -434,6 +738,8 @@ def order_pandas(keys: list[Key], rows: list[int]) -> list[int]:
             dtype = object  # nanoseconds of times, sizes
         columns[f"class{at}"] = np.array([classes[row] for row in rows], np.int8)
         columns[f"value{at}"] = np.array(kept, dtype)
+        if texts is not None:
+            columns[f"value{at}"] = np.array([texts[row] for row in rows], object)
         columns[f"sign{at}"] = np.array([signs[row] for row in rows], np.int8)
         ascending += [True, not descending, not descending]
     frame = pd.DataFrame(columns, index=np.array(rows, np.int64))
@@ -464,7 +770,50 @@ class Failures:
         self.add(kind, row.file, range(row.line, row.line + row.raw.count(b"\n") + 1))
 
     def expected(self) -> Expected:
-        return Expected(2, b"", self.patterns, 0, ", ".join(sorted(self.kinds)))
+        return Expected(2, b"", self.patterns, why=", ".join(sorted(self.kinds)))
+
+
+def keys_of(o: Options) -> list[str]:
+    """The keys, or what is one without any: the first field, or with letters of text the whole line."""
+    if o.keys or not o.lines or o.numeric or not (o.versions or o.fold):
+        return o.keys or ["1"]
+    return ["0:version" if o.versions else "0:text"]
+
+
+def cut_comments(data: bytes, o: Options) -> tuple[bytes, bytes]:
+    """The lines at the beginning that stay on top, and the rest."""
+    end, at = b"\0" if o.zero else b"\n", 0
+    while o.comments and data[at : at + 1] == b"#":
+        at = data.find(end, at) + 1 or len(data)
+    return data[:at], data[at:]
+
+
+def names_in_comment(comments: bytes, case: Case) -> list[bytes]:
+    """The words of the last line of comments."""
+    last = comments.rstrip(b"\n\0").removesuffix(b"\r")
+    last = re.split(rb"\0" if case.options.zero else rb"\n", last)[-1][1:]
+    if case.options.lines:
+        names = last.split(case.delimiter) if case.delimiter else WORD.findall(last)
+    else:
+        names = split(last, case.delimiter)[0][0].fields if last else [b""]
+    return names[1:] if names and names[0].endswith(b":") else names
+
+
+def judge(column: list, plan: "Plan", rows: list[Row], values: list[bytes], failures: "Failures") -> "Plan":
+    """What a key of no kind is, by its fields: text where one is a word. Numbers and times beside words are an error."""
+    words = [n for n, (kind, _) in enumerate(column) if kind == INVALID]
+    others = [
+        n
+        for n, (kind, text) in enumerate(column)
+        if kind in (INTEGER, TIME) or kind == DECIMAL and any(map(str.isdigit, text))
+    ]
+    if not words:
+        return plan
+    if others:
+        at = words[0] if values[words[0]].lstrip(b" \t").startswith(b"#") else max(words[0], others[0])
+        failures.at("words beside numbers", rows[at])
+        return plan
+    return plan._replace(kind="text")
 
 
 def expect_table(case: Case, use_pandas: bool = True) -> Expected:
@@ -482,6 +831,8 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
     failures = Failures(case)
     bom = BOM if case.files[0][1].startswith(BOM) and not o.text else b""
     header: Row | None = None
+    names_above: list[bytes] | None = None
+    top_comments, above = b"", b""
     width = 0
     rows: list[Row] = []  # data rows, with the line end they get
     for at, (_, data) in enumerate(case.files):
@@ -496,6 +847,14 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
                     if (row.file, row.line) == (after.file, after.line) and row.file == at:
                         failures.at("several on a line", after)
             continue
+        comments, data = cut_comments(data, o)
+        skipped = comments.count(b"\0" if o.zero else b"\n")
+        if at == 0:
+            top_comments = comments if not comments or comments[-1:] in b"\n\0" else comments + b"\n"
+            if o.zero and comments and not comments.endswith(b"\0"):
+                top_comments = comments + b"\0"
+        elif comments and not data or o.comments and not case.files[0][1]:
+            raise Undecided("a file of nothing but comments")
         if o.lines and not o.zero and b"\n" not in data and b"\r" in data.rstrip():
             failures.add("CR alone", at)
             return failures.expected()
@@ -505,6 +864,9 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
             lines, unclosed = split_lines(data, case.delimiter, at, o.zero), []
         else:
             lines, unclosed = split(data, case.delimiter, at)
+        if skipped:
+            lines = [row._replace(line=row.line + skipped) for row in lines]
+            unclosed = [line + skipped for line in unclosed]
         if unclosed:
             failures.add("unclosed quote", at, unclosed)
         elif len(data) < 50_000 and not o.lines:
@@ -518,13 +880,18 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
             continue
         end = b""
         if o.header:
-            first = lines[filled]
-            end, lines = first.end, lines[filled + 1 :]
+            if len(lines) <= filled + o.above:
+                raise Undecided("fewer lines than the header has")
+            upper, first = lines[filled : filled + o.above], lines[filled + o.above]
+            end, lines = first.end, lines[filled + o.above + 1 :]
+            upper_bytes = b"".join(row.raw + row.end for row in upper)
             if header is None:
-                header = first
-            elif header.fields != first.fields:
+                header, above = first, upper_bytes
+            elif header.fields != first.fields or above.replace(b"\r", b"") != upper_bytes.replace(b"\r", b""):
                 failures.add("header differs", at)
                 continue
+        elif comments and not width:
+            names_above = names_in_comment(comments, case)
         width = 10**9 if o.lines else width or len((header or lines[filled]).fields)
         lines = [row for row in lines if row.raw or width == 1 or o.lines]
         end = end or next((row.end for row in lines if row.end), b"\0" if o.zero else b"\n")
@@ -536,48 +903,75 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
             else:
                 rows.append(row if row.end else row._replace(end=end))
     if not width:
-        return Expected(0, in_order=True)
+        return Expected(0, b"" if o.argsort else bom + top_comments if top_comments else b"", in_order=True)
 
-    names = header.fields if header else None
+    names = header.fields if header else names_above
     if not o.keys and width > 1 and not o.lines:
         failures.add("no key")
         return failures.expected()
-    columns = []
-    for wanted in o.keys or ["1"]:
-        column, ending = (0, "") if not o.keys else find_column(wanted, names, width)
-        if column is None:
+    plans = []
+    for wanted in keys_of(o):
+        plan = find_key(wanted, names, width, o)
+        if plan is None:
             # The columns there are must be named, but not for a name that several have.
             plain = [name.decode() for name in names or [] if re.fullmatch(rb"[A-Za-z0-9 ]+", name)]
             several = len(set(names or [])) < len(names or [])
-            failures.add("column", text=plain[0] if plain and not several else "")
+            of_sort = SORT_KEY.fullmatch(wanted)
+            failures.add("column", text="" if of_sort else plain[0] if plain and not several else "")
             return failures.expected()
-        columns.append((column, {"": o.reverse, "r": True, "a": False}[ending]))
+        plans.append(plan)
 
-    def cell(row: Row, column: int) -> bytes:
-        if o.lines and row.raw.startswith(b"#") and case.delimiter != b"#":
+    def cell(row: Row, plan: Plan) -> bytes:
+        if o.lines and row.raw.startswith(b"#") and case.delimiter != b"#" and plan.kind not in ("text", "version"):
+            if plan.kind == "hex":
+                raise Undecided("a number in base 16 on a line that may be a comment")
             # It has no number, whatever its fields are.
             return row.raw.strip(b" \t")
-        text = row.fields[column] if column < len(row.fields) else b""
-        return text.strip(b" \t\n\r\f") if o.zero else text
+        if plan.column is None:
+            return row.raw
+        fields = row.fields
+        if plan.of_sort and o.lines and not case.delimiter:
+            fields = re.findall(rb"[^ \t\n]+" if o.zero else rb"[^ \t]+", row.raw)
+        return fields[plan.column] if plan.column < len(fields) else b""
 
-    cells = [[classify(cell(row, column), o) for row in rows] for column, _ in columns]
+    cells = []
+    for at, plan in enumerate(plans):
+        column = [classify(cell(row, plan), plan, o) for row in rows]
+        if plan.kind == "auto":
+            plan = plans[at] = judge(column, plan, rows, [cell(row, plan) for row in rows], failures)
+            if plan.kind == "text":
+                column = [classify(cell(row, plan), plan, o) for row in rows]
+        if o.leading and plan.kind == "number":
+            differ = has_units([stripped(cell(row, plan), o) for row in rows])
+            if differ is None:
+                raise Undecided("what follows numbers may be units")
+            if differ:
+                failures.add("units", 0)
+        cells.append(column)
     out = set()
     if o.invalid == "skip":
         out = {n for column in cells for n, (kind, _) in enumerate(column) if kind == INVALID}
     counting = [n for n in range(len(rows)) if skipped_count or n not in out]
-    refused = {kind for kind in (NAN, EMPTY, INVALID) if getattr(o, kind) == "error"}
     keys = []
-    for column, (_, descending) in zip(cells, columns):
-        values, bad = key_values([column[n] for n in counting], o.type)
+    for column, plan in zip(cells, plans):
+        asked = "size" if plan.kind == "size" else "auto"
+        if o.type not in KINDS and plan.kind in ("number", "plain", "auto"):
+            asked = o.type
+        values, bad = key_values([column[n] for n in counting], asked)
         for n in bad:
             failures.at("type", rows[counting[n]])
+        places = {NAN: o.nan, EMPTY: plan.empty, INVALID: o.invalid, MISSPELT: "error"}
+        if plan.kind == "auto":
+            del places[INVALID]  # that is a word, and judged
         for n in counting:
-            if column[n][0] in refused:
+            if places.get(column[n][0]) == "error":
                 failures.at(column[n][0], rows[n])
         whole: list = [0] * len(rows)
         for n, value in zip(counting, values):
             whole[n] = value
-        keys.append(make_key(column, whole, o, descending))
+        if failures.patterns:
+            continue
+        keys.append(make_key(column, whole, o, plan))
     if failures.patterns:
         return failures.expected()
 
@@ -593,7 +987,7 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
     order = order[: o.top]
     if o.argsort:
         return Expected(0, b"".join(b"%d\n" % n for n in order), count=len(order))
-    top = bom + (header.raw + header.end if header else b"")
+    top = bom + top_comments + above + (header.raw + header.end if header else b"")
     out = top + b"".join(rows[n].raw + rows[n].end for n in order)
     return Expected(0, out, count=len(order), in_order=order == sorted(order))
 

@@ -26,7 +26,19 @@ import numpy as np
 
 from generate import make_case
 from packing import packed
-from oracle import BOM, Case, Expected, Undecided, decided, expect, read_array, split, split_lines, split_text
+from oracle import (
+    BOM,
+    Case,
+    Expected,
+    Undecided,
+    cut_comments,
+    decided,
+    expect,
+    read_array,
+    split,
+    split_lines,
+    split_text,
+)
 
 KEPT_FAILURES = 5
 
@@ -67,22 +79,30 @@ def lost_or_added(case: Case, expected: Expected, stdout: bytes) -> str:
     o = case.options
     if case.is_table:
         went_in: list[bytes] = []
-        for _, data in case.files:
-            lines = records(data.removeprefix(BOM), case.delimiter, o.lines, o.zero, o.text)
+        top: list[bytes] = []
+        has_header = False
+        for name, data in case.files:
+            comments, data = cut_comments(data.removeprefix(BOM), o)
+            lines = records(data, case.delimiter, o.lines, o.zero, o.text)
+            kept = records(comments, b"\0", True, o.zero) if name == case.files[0][0] else []
             if o.header:
                 filled = next((at for at, line in enumerate(lines) if line or o.lines), len(lines))
-                header, lines = lines[filled : filled + 1] if not went_in else [], lines[filled + 1 :]
-                went_in = went_in or header  # stays at the front
+                size = o.above + 1
+                header, lines = lines[filled : filled + size], lines[filled + size :]
+                kept += [] if has_header else header
+                has_header |= bool(header)
+            top += kept  # stays at the front
             went_in += lines
+        went_in = top + went_in
         if o.argsort:
             came_out = stdout.split(b"\n")[:-1]
-            went_in = [b"%d" % at for at in range(len(went_in))]
+            went_in = [b"%d" % at for at in range(len(went_in) - len(top))]
         else:
-            came_out = records(stdout.removeprefix(BOM), case.delimiter, o.lines, o.zero, o.text)
-            if o.header:
-                if came_out[:1] != went_in[:1]:
-                    return "the header is not the first record"
-                came_out, went_in = came_out[1:], went_in[1:]
+            comments, rest = cut_comments(stdout.removeprefix(BOM), o)
+            came_out = records(comments, b"\0", True, o.zero) + records(rest, case.delimiter, o.lines, o.zero, o.text)
+            if came_out[: len(top)] != top:
+                return "the header is not the first record"
+            came_out, went_in = came_out[len(top) :], went_in[len(top) :]
     else:
         array = read_array(case)
         kind = "<u4" if o.argsort else array.dtype
@@ -169,16 +189,17 @@ def check_and_merge(begin: list[str], case: Case, expected: Expected, folder: Pa
         return ""
     if case.is_table:
         head = expected.stdout
-        head = head.removeprefix(BOM)
+        comments, head = cut_comments(head.removeprefix(BOM), o)
         if o.text:
             rows = split_text(head)
         elif o.lines:
             rows = split_lines(head, case.delimiter, zero=o.zero)
         else:
             rows = split(head, case.delimiter)[0]
-        header = [rows.pop(0)] if o.header and rows else []
+        size = (o.above + 1) * o.header
+        header, rows = rows[:size], rows[size:]
         parts = [header + rows[::2], header + rows[1::2]]
-        files = [b"".join(row.raw + row.end for row in part) for part in parts]
+        files = [comments + b"".join(row.raw + row.end for row in part) for part in parts]
     else:
         size = np.dtype(case.dtype).itemsize
         items = [expected.stdout[at : at + size] for at in range(0, len(expected.stdout), size)]
@@ -273,7 +294,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="number of the first case: to run one again")
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--only", choices=["tables", "lines", "arrays", "texts"], default="")
+    parser.add_argument("--only", choices=["tables", "lines", "words", "arrays", "texts"], default="")
     parser.add_argument("--extra", default="", help="more options for each run; write --extra=-q")
     parser.add_argument("--compare", default="", help="sort again with these too, and demand the same bytes")
     parser.add_argument("--write", type=Path, help="run nothing, but leave the cases without errors in this folder")

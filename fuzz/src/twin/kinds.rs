@@ -293,11 +293,12 @@ pub fn hex(field: &[u8]) -> Option<Vec<u8>> {
     Some(digits[zeros..].to_ascii_lowercase())
 }
 
-/// The unit of size, in bytes, and that of time, in nanoseconds, of what comes after a number.
-pub fn units(rest: &[u8]) -> (Option<Vec<u8>>, Option<i128>) {
-    let is_of_word = |byte: &u8| !byte.is_ascii() || byte.is_ascii_alphabetic();
-    let word = rest.iter().take_while(|byte| is_of_word(byte)).copied();
-    let one: Vec<u8> = [b'1'].into_iter().chain(word).collect();
+/// The unit of size, in bytes, and that of time, in nanoseconds, that a word after a number is.
+pub fn units(word: &[u8]) -> (Option<Vec<u8>>, Option<i128>) {
+    if word.is_empty() || word.iter().any(|byte| byte.is_ascii() && !byte.is_ascii_alphabetic()) {
+        return (None, None);
+    }
+    let one = [b"1", word].concat();
     (size(&one, false).ok().flatten().map(|(bytes, _)| bytes), duration(&one))
 }
 

@@ -1,11 +1,12 @@
 //! Codes of texts: numbers in the same order, for a sort of words.
 //!
-//! Few different texts have their ranks as codes. Of many the first bytes make a code, each byte by
-//! its rank among those that are at its place in any text, in a number system of its own base:
+//! Few different texts have their ranks as codes. Of many a code is made of the rank of what they
+//! begin with, as far as that is one of few, and of the next bytes, each by its rank among those at
+//! its place in any text, as digits of a number, each in a base of its own:
 //!
 //! ```text
-//! user_0042  user_0117  user_13    bases 1, 1, 1, 1, 1, 2, 2, 3, 3: what is constant takes no
-//!                                  room, and an end is less than any byte
+//! https://www.example.com/   item-0042      two beginnings take a bit; what is the same at a place
+//! https://www.wikipedia.org/ item-7         takes none, and an end is less than any byte
 //! ```
 //!
 //! So a code of 64 bits stands for twelve letters of a name, and for more where texts are alike.
@@ -15,7 +16,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::TextColumn;
+use super::{TextColumn, common};
 use crate::io::keys;
 use crate::parallel::map_parts;
 
@@ -29,14 +30,25 @@ pub(in crate::io) struct TextCodes {
 
 /// Codes of the texts of a key; those of many different ones are of so many bits.
 pub(in crate::io) fn of(columns: &[&TextColumn], bits: u32) -> TextCodes {
-    let (mut parts, count, bytes) = if let Some(Ranked { codes, count }) = by_rank(columns) {
+    let (mut parts, count, bytes) = if let Some(Ranked { codes, count }) = Ranked::of(columns, usize::MAX) {
         (codes, count, None)
     } else {
-        let places = Places::of(columns, (1_u128 << bits) - NULLS);
-        (map_parts(columns, |column| places.codes(column)), places.count, Some(places.bytes()))
+        by_bytes(columns, bits)
     };
     let (before, after) = put_nulls_beside(&mut parts, columns, count);
     TextCodes { parts, most: before + after + count.saturating_sub(1), bytes }
+}
+
+/// Codes of the first bytes of texts, how many there are of them, and of how many bytes.
+fn by_bytes(columns: &[&TextColumn], bits: u32) -> (Vec<Vec<u64>>, u64, Option<usize>) {
+    let length = length_of_beginnings(columns);
+    let beginnings = length.and_then(|length| Some((length, Ranked::of(columns, length)?)));
+    let (length, Ranked { mut codes, count }) = beginnings.unwrap_or_else(|| {
+        (0, Ranked { codes: columns.iter().map(|column| vec![0; column.len()]).collect(), count: 1 })
+    });
+    let digits = Digits::of(columns, length, ((1 << bits) - NULLS) / u128::from(count));
+    map_parts(codes.iter_mut().zip(columns), |(codes, column)| digits.add(codes, column));
+    (codes, count * digits.count, Some(length + digits.bases.len()))
 }
 
 /// There are fewer codes of nulls.
@@ -69,26 +81,28 @@ fn put_nulls_beside(parts: &mut [Vec<u64>], columns: &[&TextColumn], count: u64)
 /// The most different texts that become their ranks: a table of them fits a core's cache.
 const FEW: usize = 1 << 12;
 
-/// Texts by their ranks among the different ones.
+/// The beginnings of texts by their ranks among the different ones.
 struct Ranked {
     codes: Vec<Vec<u64>>,
     count: u64,
 }
 
-/// The different texts of a column in the order of their numbers, and the number of each record's.
+/// The different beginnings of the texts of a column in the order of their numbers, and the number
+/// of each record's.
 struct Different<'a> {
     texts: Vec<&'a [u8]>,
     numbers: Vec<u16>,
 }
 
 impl<'a> Different<'a> {
-    /// `None` if they are many.
-    fn of(column: &'a TextColumn, seed: Seed) -> Option<Self> {
+    /// Those of this length; `None` if they are many.
+    fn of(column: &'a TextColumn, length: usize, seed: Seed) -> Option<Self> {
         let mut known: HashMap<&[u8], u16, Seed> = HashMap::with_hasher(seed);
         let mut all = Self { texts: Vec::new(), numbers: Vec::with_capacity(column.len()) };
         let mut last = None;
         for record in 0..column.len() {
             let text = column.get(record).unwrap_or_default();
+            let text = &text[..text.len().min(length)];
             // Where records are in groups, the next one is often the same.
             let number = match last {
                 Some((before, number)) if before == text => number,
@@ -107,36 +121,62 @@ impl<'a> Different<'a> {
     }
 }
 
-/// The ranks, if the different texts are few.
-fn by_rank(columns: &[&TextColumn]) -> Option<Ranked> {
-    let seed = Seed(RandomState::new().hash_one(0));
-    // What is so of the first part is mostly so of all.
-    let (first, others) = columns.split_first()?;
-    let mut parts = vec![Different::of(first, seed)?];
-    parts.extend(
-        map_parts(others, |column| Different::of(column, seed)).into_iter().collect::<Option<Vec<_>>>()?,
-    );
-    let mut all: Vec<&[u8]> = parts.iter().flat_map(|part| part.texts.iter().copied()).collect();
-    all.sort_unstable();
-    all.dedup();
-    if all.len() > FEW {
-        return None;
+impl Ranked {
+    /// The ranks of what so many bytes of the texts are, if that is one of few.
+    fn of(columns: &[&TextColumn], length: usize) -> Option<Self> {
+        let seed = Seed::new();
+        // What is so of the first part is mostly so of all.
+        let (first, others) = columns.split_first()?;
+        let mut parts = vec![Different::of(first, length, seed)?];
+        let others = map_parts(others, |column| Different::of(column, length, seed));
+        parts.extend(others.into_iter().collect::<Option<Vec<_>>>()?);
+        let mut all: Vec<&[u8]> = parts.iter().flat_map(|part| part.texts.iter().copied()).collect();
+        all.sort_unstable();
+        all.dedup();
+        if all.len() > FEW {
+            return None;
+        }
+        let count = all.len() as u64;
+        let rank = |text: &&[u8]| {
+            let rank = all.partition_point(|other| other < text) as u64;
+            if first.order().descending { count - 1 - rank } else { rank }
+        };
+        let codes = map_parts(&parts, |part| {
+            let ranks: Vec<u64> = part.texts.iter().map(rank).collect();
+            part.numbers.iter().map(|&number| ranks[usize::from(number)]).collect()
+        });
+        Some(Self { codes, count })
     }
-    let count = all.len() as u64;
-    let rank = |text: &&[u8]| {
-        let rank = all.partition_point(|other| other < text) as u64;
-        if first.order().descending { count - 1 - rank } else { rank }
+}
+
+/// How many bytes of the texts are of few kinds, by a sample, if they are worth a table.
+fn length_of_beginnings<'a>(columns: &[&'a TextColumn]) -> Option<usize> {
+    /// Of each part, and of the different ones.
+    const SAMPLE: usize = 1 << 10;
+    const WORTH: usize = 8;
+    let of_part = |column: &'a TextColumn| {
+        let step = (column.len() / SAMPLE).max(1);
+        (0..column.len()).step_by(step).filter_map(|record| column.get(record).ok()).collect::<Vec<&[u8]>>()
     };
-    let codes = map_parts(&parts, |part| {
-        let ranks: Vec<u64> = part.texts.iter().map(rank).collect();
-        part.numbers.iter().map(|&number| ranks[usize::from(number)]).collect()
-    });
-    Some(Ranked { codes, count })
+    let mut texts: Vec<&[u8]> = map_parts(columns.iter().copied(), of_part).concat();
+    texts.sort_unstable();
+    texts.dedup();
+    let mut alike: Vec<usize> = texts.windows(2).map(|pair| common(pair[0], pair[1])).collect();
+    // With one byte more than this there is one kind more.
+    let kinds = (texts.len() / 8).min(FEW / 8);
+    let (_, length, _) = kinds.checked_sub(1).map(|kinds| alike.select_nth_unstable(kinds))?;
+    Some(*length).filter(|&length| length >= WORTH)
 }
 
 /// Hashes short texts, with a seed of the process.
 #[derive(Clone, Copy)]
 struct Seed(u64);
+
+impl Seed {
+    fn new() -> Self {
+        Self(RandomState::new().hash_one(0))
+    }
+}
 
 impl BuildHasher for Seed {
     type Hasher = Self;
@@ -165,32 +205,35 @@ const SYMBOLS: usize = 257;
 const END: usize = 256;
 
 /// The most places that are looked at.
-const MOST: usize = 64;
+const PLACES: usize = 64;
 
-/// The number system of the first bytes of texts.
-struct Places {
+/// Which symbols are at a place.
+type Seen = [bool; SYMBOLS];
+
+/// The number system of some bytes of texts.
+struct Digits {
+    /// Where the first is.
+    begin: usize,
     /// Of each place the ranks of its symbols, and how many there are.
     ranks: Vec<[u16; SYMBOLS]>,
     bases: Vec<u64>,
-    /// How many codes there are of what follows each place.
+    /// How many numbers there are of what follows each place.
     after: Vec<u64>,
     count: u64,
     is_descending: bool,
 }
 
-/// Which symbols are at a place.
-type Seen = [bool; SYMBOLS];
-
-impl Places {
-    /// As many places as there are less than so many codes of.
-    fn of(columns: &[&TextColumn], most: u128) -> Self {
+impl Digits {
+    /// As many digits from this place on as there are less than so many numbers of.
+    fn of(columns: &[&TextColumn], begin: usize, most: u128) -> Self {
         /// So few tell how many places there may be at most.
         const SAMPLE: usize = 1 << 10;
-        let few = columns.iter().map(|column| seen(column, SAMPLE.min(column.len()), MOST)).collect();
+        let few = columns.iter().map(|column| seen(column, SAMPLE, begin, PLACES)).collect();
         let places = count_of_places(&joined(few), most);
-        let all = joined(map_parts(columns, |column| seen(column, column.len(), places)));
+        let all = joined(map_parts(columns, |column| seen(column, usize::MAX, begin, places)));
         let places = count_of_places(&all, most);
         let mut system = Self {
+            begin,
             ranks: Vec::with_capacity(places),
             bases: all[..places].iter().map(base).collect(),
             after: vec![1; places],
@@ -210,38 +253,34 @@ impl Places {
         system
     }
 
-    /// How many bytes of a text a code stands for.
-    fn bytes(&self) -> usize {
-        self.bases.len()
-    }
-
-    /// The codes of the texts of a column.
-    fn codes(&self, column: &TextColumn) -> Vec<u64> {
-        let code = |record| {
+    /// Adds the digits of the texts of a column to the codes of what is before them.
+    fn add(&self, codes: &mut [u64], column: &TextColumn) {
+        for (record, code) in codes.iter_mut().enumerate() {
             let text = column.get(record).unwrap_or_default();
-            let places = self.ranks.iter().zip(&self.bases).zip(text);
-            let code = places
-                .fold(0, |code, ((ranks, base), &byte)| code * base + u64::from(ranks[usize::from(byte)]));
+            let rest = text.get(self.begin..).unwrap_or_default();
+            let places = self.ranks.iter().zip(&self.bases).zip(rest);
+            let digits = places.fold(0, |digits, ((ranks, base), &byte)| {
+                digits * base + u64::from(ranks[usize::from(byte)])
+            });
             // The end of a text has rank 0, as all that follows it.
-            let code = match text.len() {
-                end if end < self.bytes() => code * self.bases[end] * self.after[end],
-                _ => code,
+            let digits = match rest.len() {
+                end if end < self.bases.len() => digits * self.bases[end] * self.after[end],
+                _ => digits,
             };
-            if self.is_descending { self.count - 1 - code } else { code }
-        };
-        (0..column.len()).map(code).collect()
+            *code = *code * self.count + if self.is_descending { self.count - 1 - digits } else { digits };
+        }
     }
 }
 
-/// Which symbols are at the first places of so many texts.
-fn seen(column: &TextColumn, records: usize, places: usize) -> Vec<Seen> {
+/// Which symbols are at so many places, from this one on, of so many texts.
+fn seen(column: &TextColumn, records: usize, begin: usize, places: usize) -> Vec<Seen> {
     let mut seen = vec![[false; SYMBOLS]; places];
-    for record in 0..records {
-        let Ok(text) = column.get(record) else { continue };
-        for (seen, &byte) in seen.iter_mut().zip(text) {
+    for record in 0..records.min(column.len()) {
+        let Some(rest) = column.get(record).ok().and_then(|text| text.get(begin..)) else { continue };
+        for (seen, &byte) in seen.iter_mut().zip(rest) {
             seen[usize::from(byte)] = true;
         }
-        if let Some(seen) = seen.get_mut(text.len()) {
+        if let Some(seen) = seen.get_mut(rest.len()) {
             seen[END] = true;
         }
     }
@@ -265,14 +304,14 @@ fn base(seen: &Seen) -> u64 {
     (seen.iter().filter(|seen| **seen).count() as u64).max(1)
 }
 
-/// How many places have less than so many codes, and one at least.
+/// How many places have less than so many numbers.
 fn count_of_places(seen: &[Seen], most: u128) -> usize {
-    let mut codes = 1;
+    let mut numbers = 1;
     let places = seen.iter().take_while(|seen| {
-        codes *= u128::from(base(seen));
-        codes < most
+        numbers *= u128::from(base(seen));
+        numbers < most
     });
-    places.count().max(1).min(seen.len())
+    places.count()
 }
 
 #[cfg(test)]
@@ -304,6 +343,7 @@ mod tests {
             texts in prop::collection::vec(prop::option::weighted(0.9, prop_oneof![
                 "[ab]{0,20}".prop_map(String::into_bytes),
                 "user_[0-9]{1,4}".prop_map(String::into_bytes),
+                "(http|https)://www[.]examp(le)?[.](com|org)/[a-z]{0,3}".prop_map(String::into_bytes),
                 prop::collection::vec(any::<u8>(), 0..20),
                 Just(vec![0; 3]),
             ]), 1..60),
@@ -320,11 +360,9 @@ mod tests {
                 let codes = if is_ranked {
                     of(&columns, bits)
                 } else {
-                    let places = Places::of(&columns, (1 << bits) - NULLS);
-                    let mut parts: Vec<Vec<u64>> = columns.iter().map(|column| places.codes(column)).collect();
-                    let (before, after) = put_nulls_beside(&mut parts, &columns, places.count);
-                    let most = before + after + places.count - 1;
-                    TextCodes { parts, most, bytes: Some(places.bytes()) }
+                    let (mut parts, count, bytes) = by_bytes(&columns, bits);
+                    let (before, after) = put_nulls_beside(&mut parts, &columns, count);
+                    TextCodes { parts, most: before + after + count - 1, bytes }
                 };
                 prop_assert_eq!(codes.bytes.is_none(), is_ranked);
                 let codes_of = codes.parts.concat();
@@ -357,7 +395,7 @@ mod tests {
             .collect();
         let all = columns(&names, 5000, KeyOrder::ASCENDING);
         let codes = of(&all.iter().collect::<Vec<_>>(), 64);
-        assert_eq!(codes.bytes, Some(64), "all that are looked at");
-        assert_eq!(codes.most, 9999);
+        assert!(codes.bytes > Some(32), "all of them");
+        assert!(codes.most < 1 << 20, "{}", codes.most);
     }
 }

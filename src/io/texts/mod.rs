@@ -270,3 +270,9 @@ pub(super) fn push_row(columns: &[keys::Column], record: usize, read: Option<&[u
         }
     }
 }
+
+/// How many bytes these begin with alike.
+fn common(a: &[u8], b: &[u8]) -> usize {
+    let words = a.chunks_exact(8).zip(b.chunks_exact(8)).take_while(|(a, b)| a == b).count() * 8;
+    words + a[words..].iter().zip(&b[words..]).take_while(|(a, b)| a == b).count()
+}

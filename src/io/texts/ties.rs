@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use super::TextColumn;
+use super::{TextColumn, common};
 use crate::cpu;
 use crate::io::batch::Places;
 use crate::io::keys::{Column, MINUS_ZERO};
@@ -387,10 +387,4 @@ fn word(rest: &[u8], order: KeyOrder) -> u64 {
 fn has_ended(word: u64, key: &Key) -> bool {
     let is_descending = matches!(key, Key::Texts { order, .. } if order.descending);
     (if is_descending { !word } else { word }) as u8 <= WORD as u8
-}
-
-/// How many bytes these begin with alike.
-fn common(a: &[u8], b: &[u8]) -> usize {
-    let words = a.chunks_exact(8).zip(b.chunks_exact(8)).take_while(|(a, b)| a == b).count() * 8;
-    words + a[words..].iter().zip(&b[words..]).take_while(|(a, b)| a == b).count()
 }
