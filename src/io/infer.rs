@@ -738,7 +738,8 @@ impl<P: Ord + Clone> Inference<P> {
             return Ok(asked);
         }
         self.words()?;
-        if self.is_text() {
+        // Where words come later, what others are beside each other is told first.
+        if self.is_text() && !self.has_others_than_words() {
             return Ok(ElementType::U64);
         }
         if let Some(times) = &self.times {
