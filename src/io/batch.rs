@@ -102,7 +102,7 @@ impl Keyed {
         ahead: &Ahead,
         is_last: bool,
     ) -> Result<Self, Error> {
-        let later = Later { decimals: None, texts: &|key| ahead.is_text(key), is_last };
+        let later = Later { decimals: None, texts: Some(&|key| ahead.is_text(key)), is_last };
         let read = csv::read_batch(&Arc::new(text), how.kind.divided(), &how.by, known, None, true, later)?;
         if let Some(wrong) = read.wrong {
             return Err(wrong);
@@ -387,7 +387,7 @@ impl<'a> Ahead<'a> {
             let budget = Budget::unlimited();
             let mut batches = Batches::new(self.inputs, self.how, &budget, Stretches::default());
             while batches
-                .next(batches.stretches.most, &|_| Ok(false), &|_| false)
+                .next(batches.stretches.most, &|_| Ok(false), None)
                 .is_ok_and(|batch| batch.is_some())
             {}
             Box::new(batches.known)
@@ -442,7 +442,7 @@ impl<'a> Batches<'a> {
 
     /// The next records, of about so many bytes; `None` at the end. `decimals` says whether a key
     /// has decimals, if there is an integer −0, and `texts` whether one of nothing but empty
-    /// fields, nan and inf is text.
+    /// fields, nan and inf is text; without it that stays open.
     ///
     /// # Errors
     ///
@@ -451,7 +451,7 @@ impl<'a> Batches<'a> {
         &mut self,
         most: usize,
         decimals: &dyn Fn(usize) -> Result<bool, Error>,
-        texts: &dyn Fn(usize) -> bool,
+        texts: Option<&dyn Fn(usize) -> bool>,
     ) -> Result<Option<Vec<Piece>>, Error> {
         if let Some(wrong) = self.wrong.take() {
             self.chunks.end();

@@ -300,8 +300,9 @@ pub(in crate::io) struct Later<'a> {
     /// Whether a key with an integer −0 has decimals. Without it that stays open, and conflicts
     /// between types are found at the end.
     pub(in crate::io) decimals: Option<&'a dyn Fn(usize) -> Result<bool, Error>>,
-    /// Whether a key that has had nothing but empty fields, nan and inf is text.
-    pub(in crate::io) texts: &'a dyn Fn(usize) -> bool,
+    /// Whether a key that has had nothing but empty fields, nan and inf is text. Without it that
+    /// stays open.
+    pub(in crate::io) texts: Option<&'a dyn Fn(usize) -> bool>,
     /// Whether nothing comes later.
     pub(in crate::io) is_last: bool,
 }
@@ -354,7 +355,7 @@ pub(in crate::io) fn read_batch(
         let mut columns = layout.known_after(&parts, &known.columns, passed);
         let are_last = later.is_last && wrong.is_none();
         let has_rows = parts.iter().any(|part| part.rows() > 0);
-        let later_texts = Some(later.texts).filter(|_| has_rows && !are_last);
+        let later_texts = later.texts.filter(|_| has_rows && !are_last);
         known.find_texts(&mut columns, later_texts, &mut texts);
         if let Err(problem) = layout.read_as_text(&mut parts, &bodies, &texts) {
             (until, wrong) = (problem.0, Some(layout.error(problem)));

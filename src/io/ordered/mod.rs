@@ -135,7 +135,9 @@ pub fn check(
     let most = stretches.most.max((parallel::threads() << 20).min(2 * stretches.most));
     let most = within_limits(4 * most as u64) as usize / 4;
     let mut last = Last::default();
-    while let Some(pieces) = batches.next(most, &|key| ahead.decimals(key), &|key| ahead.is_text(key))? {
+    while let Some(pieces) =
+        batches.next(most, &|key| ahead.decimals(key), Some(&|key| ahead.is_text(key)))?
+    {
         if let Some((.., disorder)) = last.follow(&batches, &pieces, unique)? {
             return Ok(Some(disorder));
         }

@@ -84,7 +84,7 @@ impl super::MergeSource for RecordSource<'_> {
                 (pieces, more)
             }
             Origin::Input(batches, ahead) => {
-                let next = batches.next(most, &|key| ahead.decimals(key), &|key| ahead.is_text(key))?;
+                let next = batches.next(most, &|key| ahead.decimals(key), Some(&|key| ahead.is_text(key)))?;
                 let Some(mut pieces) = next else { return Ok(false) };
                 if let Some((piece, record, found)) = self.last.follow(batches, &pieces, false)? {
                     pieces.truncate(piece + 1);
