@@ -10,6 +10,7 @@ use crate::io::counts::Counts;
 use crate::io::infer::{Inference, Number, Refused, limits};
 use crate::io::keys::{self, MINUS_ZERO};
 use crate::io::number::{Tokens, float, has_fraction, spelled};
+use crate::io::source::LineEnd;
 use crate::io::spelling::Spelling;
 use crate::io::texts::TextColumn;
 use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
@@ -159,7 +160,12 @@ impl Column {
         }
         let keys::Column::Texts(texts) = &mut self.words else { return Ok(()) };
         let order = texts.order();
-        let begin = |text: &[u8]| if self.skips_blanks { text.len() - trimmed_start(text).len() } else { 0 };
+        let is_nul = field.fields.line_end() == LineEnd::Nul;
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t') || is_nul && *byte == b'\n';
+        let begin = |text: &[u8]| match self.skips_blanks {
+            true => text.iter().take_while(|byte| is_blank(byte)).count(),
+            false => 0,
+        };
         let spelling = self.spelling.as_ref();
         let is_empty =
             |text: &[u8]| text.is_empty() || spelling.is_some_and(|spelling| spelling.is_empty(text));
@@ -332,10 +338,4 @@ impl Column {
         }
         self.words
     }
-}
-
-/// The text without blanks before it.
-fn trimmed_start(text: &[u8]) -> &[u8] {
-    let blanks = text.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();
-    &text[blanks..]
 }
