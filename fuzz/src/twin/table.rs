@@ -505,6 +505,18 @@ fn field(row: &Row, key: &keys::Found) -> Field {
     Field { text: text[start..].to_vec(), value }
 }
 
+/// Whether a key of this row tells nothing of whether its column is text.
+pub fn begins_open(table: &Table, row: &Row, by: &By) -> bool {
+    let Ok(keys) = keys::resolve(by, table.names(), table.width) else { return false };
+    let is_open = |key: &keys::Found| {
+        let value = field(row, key).value;
+        let is_na = by.spelling.na.iter().any(|word| word.as_bytes() == value);
+        let spelled = number::spelled(&value);
+        value.is_empty() || is_na || matches!(spelled, number::Spelled::Nan | number::Spelled::Infinity)
+    };
+    keys.iter().any(|key| key.order.reading == Reading::Any && is_open(key))
+}
+
 /// The keys of all rows.
 pub fn keyed(table: Table, by: &By, fields: Fields) -> Result<Keyed, Refused> {
     let mut counts = Counts { blank: table.blank, comments: table.comments, ..Counts::default() };
