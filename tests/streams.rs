@@ -1,9 +1,11 @@
 //! Records one at a time, as checks and merges read them.
 
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use gpusort::Format;
-use gpusort::files::Options;
+use gpusort::files::{Input, Options};
 use proptest::prelude::*;
 
 use crate::support::pipeline::{Ask, check, input, merge};
@@ -33,6 +35,32 @@ fn long_records_from_a_pipe_take_linear_time() {
     });
     // A second or two where nothing else runs.
     waits.recv_timeout(PATIENCE).expect("long records take very long");
+}
+
+#[test]
+fn a_short_beginning_does_not_make_later_reads_short() {
+    /// Counts how often it is read; at first it has little.
+    struct Counting<'a>(&'a [u8], &'a AtomicUsize);
+    impl Read for Counting<'_> {
+        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+            let most = if self.1.fetch_add(1, Ordering::Relaxed) == 0 { 16 } else { room.len() };
+            let most = most.min(room.len());
+            self.0.read(&mut room[..most])
+        }
+    }
+    static READS: AtomicUsize = AtomicUsize::new(0);
+    const LINES: usize = 200_000;
+    let lines: &'static str = (0..LINES).map(|line| format!("x {line}\n")).collect::<String>().leak();
+    for format in [Format::Lines, Format::Text] {
+        let text = if format == Format::Lines { lines } else { &lines.replace("x ", "") };
+        let text: &'static [u8] = text.as_bytes().to_vec().leak();
+        let options = Options::new().format(format).input(Input::reader("pipe", Counting(text, &READS)));
+        let options = if format == Format::Lines { options.key("2") } else { options };
+        READS.store(0, Ordering::Relaxed);
+        assert_eq!(check(options, 8 << 20, 1 << 20).unwrap(), None);
+        let reads = READS.load(Ordering::Relaxed);
+        assert!(reads < 200, "{} bytes in {reads} reads", text.len());
+    }
 }
 
 proptest! {

@@ -5,8 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use gpusort::files::{Invalid, Key, Nulls, Options};
-use gpusort::unstable::order::Reading;
+use gpusort::files::{Invalid, Key, Kind, Nulls, Options};
 use gpusort::{ElementType, Format, Sorter};
 
 use crate::device;
@@ -66,6 +65,20 @@ fn the_gpu_orders_tables_and_arrays_as_the_oracle_says() {
     println!("{done} cases as expected");
 }
 
+/// The keys of a case; with letters of text and without any, all of a line is one.
+fn keys(what: &serde_json::Value) -> Vec<Key> {
+    let flag = |name: &str| what[name].as_bool().unwrap();
+    let keys: Vec<Key> =
+        what["keys"].as_array().unwrap().iter().map(|key| Key::parse(key.as_str().unwrap())).collect();
+    if !keys.is_empty() || !flag("lines") || flag("numeric") || !(flag("versions") || flag("fold")) {
+        return keys;
+    }
+    vec![Key::number(0).kind(if flag("versions") { Kind::Version } else { Kind::Text })]
+}
+
+/// Sets an option.
+type Set = fn(Options) -> Options;
+
 /// What a case makes of its files, by the library.
 fn order_on(sorter: &Sorter, folder: &Path, what: &serde_json::Value) -> Vec<u8> {
     let flag = |name: &str| what[name].as_bool().unwrap();
@@ -92,16 +105,13 @@ fn order_on(sorter: &Sorter, folder: &Path, what: &serde_json::Value) -> Vec<u8>
     if flag("unique") {
         options = options.unique();
     }
-    let type_named = what["type"].as_str().unwrap();
-    let reading = match type_named {
-        "time" => Reading::Times,
-        "size" => Reading::Sizes,
-        "auto" if flag("table") && !flag("leading") && !flag("text") => Reading::NumbersOrTimes,
-        _ => Reading::Numbers,
-    };
-    options = options.reading(reading);
     let mut ask = Ask { first: what["top"].as_u64(), positions: flag("argsort"), to: None };
     if flag("table") {
+        let type_named = what["type"].as_str().unwrap();
+        let named = Kind::ALL.into_iter().find(|(name, _)| *name == type_named);
+        if let Some((_, kind)) = named {
+            options = options.kind(kind);
+        }
         if let Ok(element) = type_named.parse() {
             options = options.element(element);
         }
@@ -112,14 +122,31 @@ fn order_on(sorter: &Sorter, folder: &Path, what: &serde_json::Value) -> Vec<u8>
         };
         options = options.format(format);
         if format != Format::Text {
-            options = strings("keys").iter().map(|key| Key::parse(key)).fold(options, Options::key);
-            options = options.header(flag("header")).empty(nulls("empty")).invalid(invalid);
-            if flag("leading") {
-                options = options.leading();
+            options = keys(what).into_iter().fold(options, Options::key);
+            let header = if flag("header") { what["above"].as_u64().unwrap() as usize + 1 } else { 0 };
+            options = options.header_rows(header);
+            // Those that are said mean more.
+            if flag("empty_said") {
+                options = options.empty(nulls("empty"));
             }
-            if flag("zero") {
-                options = options.zero_terminated();
+            if flag("invalid_said") {
+                options = options.invalid(invalid);
             }
+            let flags: [(&str, Set); 5] = [
+                ("leading", Options::leading),
+                ("zero", Options::zero_terminated),
+                ("comments", Options::comments),
+                ("numeric", Options::numeric),
+                ("fold", Options::ignore_case),
+            ];
+            options = flags
+                .into_iter()
+                .filter(|(name, _)| flag(name))
+                .fold(options, |options, (_, set)| set(options));
+            options = strings("na").into_iter().fold(options, Options::na);
+            let mark = |name: &str| what[name].as_str().unwrap().chars().next();
+            options = mark("decimal").into_iter().fold(options, Options::decimal);
+            options = mark("thousands").into_iter().fold(options, Options::thousands);
             match what["delimiter"].as_u64().unwrap() as u8 {
                 0 => {}
                 byte => options = options.delimiter(byte),

@@ -264,11 +264,13 @@ fn sizes(length: usize, choice: u8) -> Vec<usize> {
 /// pipe it is taken for a number, if that is all that there is to be read at first. A word later is
 /// an error then, but fields before it may be out of order.
 fn begins_open(case: &Case, inputs: &[&[u8]]) -> bool {
-    let table = match table::read(inputs, case.dialect) {
-        Ok(table) => table,
-        Err(NoTable::Row(table)) => *table,
-        Err(_) => return false,
+    // Those after one that cannot be read are not looked at.
+    let read = |count: usize| match table::read(&inputs[..count], case.dialect) {
+        Ok(table) => Some(table),
+        Err(NoTable::Row(table)) => Some(*table),
+        Err(_) => None,
     };
+    let Some(table) = (0..=inputs.len()).rev().find_map(read) else { return false };
     let firsts = (0..inputs.len()).filter_map(|input| table.rows.iter().find(|row| row.input == input));
     let mut firsts = firsts.cloned().collect::<Vec<_>>().into_iter();
     firsts.any(|row| table::begins_open(&table, &row, &case.by))

@@ -283,8 +283,9 @@ impl<'a> Chunks<'a> {
     fn more(&mut self, bytes: &mut Vec<u8>, filled: usize, most: usize) -> Result<usize, Error> {
         const FIRST: usize = 1 << 16;
         let Some(opened) = &mut self.open else { return Ok(0) };
-        if filled == bytes.len() {
-            let first = if opened.is_ready() { most } else { FIRST };
+        let first = if opened.is_ready() { most } else { FIRST };
+        // A text that was short leaves little room for the next one.
+        if filled == bytes.len() || bytes.len() - filled < FIRST.min(most) {
             // In proportion to what is there, where a record is longer.
             let room = self.room.clamp(first.min(most), most).max(filled / 2).max(1);
             opened.grow(bytes, room)?;

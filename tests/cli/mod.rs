@@ -26,3 +26,4 @@ mod text;
 mod timing;
 mod trace;
 mod tune;
+mod words;

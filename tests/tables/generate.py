@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import random
 import struct
+from dataclasses import replace
 
 import numpy as np
 
 from oracle import BOM, Case, Options
+from words import Column
 
 NANS = ["nan", "NaN", "NAN", "-nan", "+NaN", "nAn"]
 INFS = ["inf", "-inf", "INF", "+inf", "Infinity", "-INFINITY"]
@@ -55,9 +57,9 @@ def quote(value: bytes) -> bytes:
     return b'"' + value.replace(b'"', b'""') + b'"'
 
 
-def encode(rng: random.Random, text: str, delimiter: bytes, often: float = 0.1) -> bytes:
+def encode(rng: random.Random, text: str | bytes, delimiter: bytes, often: float = 0.1) -> bytes:
     """A field that reads as this text, quoted where it must be and sometimes where not."""
-    value = text.encode()
+    value = text.encode() if isinstance(text, str) else text
     needs = delimiter in value or b"\n" in value or b"\r" in value or value.startswith(b'"')
     return quote(value) if needs or rng.random() < often else value
 
@@ -195,9 +197,11 @@ def some_names(rng: random.Random, width: int) -> list[str]:
 def spell(rng: random.Random, o: Options, extra: list[list[str]], table: bool = True) -> list[str]:
     """The options as arguments, in any order but for the keys'."""
     groups = list(extra)
-    flags = (("-r", "--reverse", o.reverse), ("-u", "--unique", o.unique), ("-z", "--zero-terminated", o.zero))
+    flags = [("-r", "--reverse", o.reverse), ("-u", "--unique", o.unique), ("-z", "--zero-terminated", o.zero)]
+    flags += [("-n", "--numeric-sort", o.numeric), ("-V", "--version-sort", o.versions), ("-f", "--ignore-case", o.fold)]
     groups += [[long if rng.random() < 0.3 else short] for short, long, on in flags if on]
-    headed = ("--header", o.header) if o.lines else ("--no-header", not o.header and not o.text)
+    titled = f"--header={o.above + 1}" if o.above else "--header"
+    headed = (titled, o.header) if o.lines or o.above else ("--no-header", not o.header and not o.text)
     groups += [[flag] for flag, on in (("--argsort", o.argsort), headed, ("--leading", o.leading)) if on]
     groups += [["--top", str(o.top)]] * (o.top is not None) + [["--to", "text"]] * o.to_text
     for kind, default in (("nan", "last"), ("empty", "last"), ("invalid", "error"))[: 3 if table else 1]:
@@ -206,8 +210,11 @@ def spell(rng: random.Random, o: Options, extra: list[list[str]], table: bool = 
             # Those that are said mean more.
             o.empty_said |= kind == "empty"
             o.invalid_said |= kind == "invalid"
-    if o.type != "auto":
-        groups.append(["-t", o.type])
+    if o.type != "auto" and not o.versions:
+        groups.append(["-h"] if o.type == "size" and o.sizes else ["-t", o.type])
+    groups += [["--comments"]] * o.comments
+    groups += [[f"--na={','.join(o.na)}"]] * bool(o.na)
+    groups += [[f"--{name}", getattr(o, name)] for name in ("decimal", "thousands") if getattr(o, name)]
     rng.shuffle(groups)
     for key in o.keys:
         groups.append([f"--key={key}"] if key.startswith("-") or rng.random() < 0.3 else ["-k", key])
@@ -308,7 +315,7 @@ def make_table(rng: random.Random, number: int) -> Case:
     return assemble(rng, o, names, rows, form, delimiter, fault)
 
 
-UNITS = ["%", "ms", "K", "x", ",5", ":30", "e", "e+", ".5.", "/s", "-1", "G"]
+UNITS = ["%", "ms", "K", "x", ",5", ":30", "e", "e+", ".5.", "/s", "-1", "G", "hours", "seconds", "\u00b5s"]
 PLACES = ["/usr/share", "x", "-", "a,b", '"q', "#", "12", "-3.5", "root", "\u65e5\u672c", "[::]", "a\rb", "inf", "info"]
 MOMENTS = ["2026-11-21 10:00", "2026-11-21\t10:00:59.5", "1999-12-31 23:59:60+02:00", "2026-11-21 10:00:00Z"]
 MOMENTS += ["2026-11-21  10:00", "2026-11-21 10:0", "2026-11-21", "10:00", "2026-1-21 10:00", "2026-11-21 10:00:00x"]
@@ -317,7 +324,7 @@ LINE_FAULTS = ["invalid", "empty", "nan", "column", "range", "signs", "inexact",
 
 
 def line_field(
-    rng: random.Random, flavour: str, o: Options, share: dict[str, float], pool: list[str]
+    rng: random.Random, flavour: str, o: Options, share: dict[str, float], pool: list[str], units: list[str]
 ) -> str | None:
     """A key field of a line, one of the pool if there are any; None where it is missing."""
     for kind, words in (("nan", NANS), ("empty", [""]), ("invalid", WORDS)):
@@ -326,7 +333,7 @@ def line_field(
     if pool:
         return rng.choice(pool)
     text = some_decimal(rng, flavour) if flavour.startswith("f") else some_integer(rng, flavour)
-    return text + rng.choice(UNITS) if o.leading and rng.random() < 0.4 else text
+    return text + rng.choice(units) if o.leading and rng.random() < 0.4 else text
 
 
 def make_lines(rng: random.Random, number: int) -> Case:
@@ -353,6 +360,9 @@ def make_lines(rng: random.Random, number: int) -> Case:
         if getattr(o, kind) != "error" and (kind != "nan" or wide) and rng.random() < 0.4:
             share[kind] = rng.choice([0.02, 0.1, 0.4])
     moments = rng.choice([0, 0, 0.3])
+    # Different units of time or size are refused, mostly in a few lines.
+    is_one = [unit for unit in UNITS if not unit.isalpha() or unit in ("x", "e+")]
+    units = UNITS if rng.random() < 0.2 else is_one + [rng.choice(UNITS)]
     others = [column for column, kind in flavours.items() if kind == "time" or o.type in ("time", "size")]
     pools = {column: of_other_kind(rng, o, share, True) for column in others}
 
@@ -360,7 +370,9 @@ def make_lines(rng: random.Random, number: int) -> Case:
         cells: list[str] = []
         for column in range(width + rng.choice([0, 0, 1, 3])):
             if column in flavours:
-                cell = extra.get(column) or line_field(rng, flavours[column], o, share, pools.get(column, []))
+                cell = extra.get(column) or line_field(
+                    rng, flavours[column], o, share, pools.get(column, []), units
+                )
             else:
                 cell = rng.choice(MOMENTS if rng.random() < moments else PLACES)
             if cell is None:
@@ -412,6 +424,141 @@ def make_lines(rng: random.Random, number: int) -> Case:
     if not (o.keys or o.header or o.leading or o.zero) or rng.random() < 0.1:
         extra.append(["-f", "lines"])
     return assemble_lines(rng, o, names, rows, form, delimiter, fault, extra)
+
+
+MARKS = [(",", ""), (",", "."), ("", ","), (".", "'"), (",", "\u202f"), ("", "_")]
+COMMENTS = [b"##fileformat=VCFv4.2", b"# made by hand", b"#", b'#"', b"#a,b\tc", b"# 1 2 3"]
+WORD_FAULTS = ["mixed", "mixed", "empty", "invalid", "column", "refused", "width", "header"]
+NAMES_OF_WORDS = ["name", "b", "a:r", "Chrom", "na\u00efve", "1,1", "a:text", "2", "note:nocase"]
+
+
+def make_words(rng: random.Random, number: int) -> Case:
+    """Tables and lines by keys that are text, beside keys of other kinds."""
+    big = number % 300 == 7
+    n = rng.randint(60_000, 120_000) if big else some_size(rng, 0)
+    fault = rng.choice(WORD_FAULTS) if rng.random() < 0.12 and 0 < n < 10_000 else ""
+    o = some_options(rng)
+    o.lines = rng.random() < 0.5
+    o.nan = rng.choice(["last"] * 8 + ["first", "error"])
+    o.invalid = "error" if rng.random() < 0.8 else rng.choice(["last", "first", "skip"])
+    o.zero = o.lines and rng.random() < 0.15
+    o.header = rng.random() < (0.3 if o.lines else 0.85) or fault == "header"
+    o.above = rng.choice([0, 0, 1, 2]) if o.header and rng.random() < 0.2 else 0
+    o.comments = rng.random() < 0.15
+    if o.lines:
+        delimiter = b"" if rng.random() < 0.5 else rng.choice([b":", b",", b"\t", b";", b" ", b"x"])
+        form = rng.choice(["txt", "log", "out", "stdin"])
+    else:
+        form = rng.choices(["csv", "tsv", ";", "|"], [70, 20, 5, 5])[0]
+        delimiter = {"csv": b",", "tsv": b"\t"}.get(form, form.encode())
+    marks = rng.choice(MARKS) if rng.random() < 0.12 else ("", "")
+    if o.lines and delimiter.decode() in marks:
+        marks = ("", "")
+    o.decimal, o.thousands = marks
+    if rng.random() < 0.15:
+        o.na = rng.sample(["NA", "-", "null", "-9999", "nan", "x", "0"], rng.choice([1, 1, 2]))
+    everywhere = rng.random()
+    if everywhere < 0.04:
+        o.versions, o.type = True, "version"
+    elif everywhere < 0.1:
+        o.fold = True
+    elif everywhere < 0.13:
+        o.numeric = o.lines
+    elif everywhere < 0.16:
+        o.type = rng.choice(["text", "version", "hex", "duration", "size"])
+        o.sizes = o.type == "size" and o.lines
+
+    width = rng.choices([1, 2, 3, 4], [2, 3, 3, 2])[0]
+    width = max(width, 2) if fault == "width" else width
+    spaced = bool(delimiter) and delimiter not in (b" ", b"\t")
+    columns = [Column(rng, big, spaced, marks) for _ in range(width)]
+    names = rng.sample(NAMES_OF_WORDS, width)
+    keyed = rng.choices(range(width), k=rng.choice([1, 1, 2, 3]))
+    # In comments names are words of their own.
+    titled = o.comments and not o.header and rng.random() < 0.5 and (delimiter or o.lines)
+    for at in keyed:
+        o.keys.append(columns[at].key(rng, names[at] if o.header or titled else str(at + 1), at + 1))
+        if o.invalid != "error":
+            columns[at].wrong = rng.choice([0, 0.1])
+    if rng.random() < 0.08:
+        o.keys.insert(rng.randint(0, len(o.keys)), rng.choice(["0", "0:r", "0:version", "0:nocase", "0:text:r"]))
+    # In tables letters alone, as -f, do not say what the only column is.
+    if (o.lines and rng.random() < 0.08) or (width == 1 and rng.random() < 0.3 and not (o.versions or o.fold)):
+        o.keys = []
+    if fault == "empty":
+        o.empty = "error"
+    elif fault == "invalid":
+        o.invalid = "error"
+        columns[keyed[0]].wrong = 0.1
+    elif fault == "column":
+        o.keys.append(rng.choice(["nosuch", "nosuch:text", "99", "9:r:text", "1:words", "5,5"]))
+    elif fault == "refused":
+        o.keys.append(rng.choice(["1,2", "1.2,1", "1f", "1r", "2,1", "1,1d", "1,1M", "1.1,1.3", "1bR", "1,3r", "2n,1"]))
+
+    def row() -> bytes:
+        cells = [column.field(rng, o.na) for column in columns]
+        if not o.lines:
+            return delimiter.join(encode(rng, cell, delimiter, 0.05) for cell in cells)
+        return line_of(rng, cells, delimiter, o)
+
+    rows = [row() for _ in range(min(n, 4000))]
+    if n > len(rows):
+        rows = [rng.choice(rows) for _ in range(n)]
+    if fault == "mixed" and rows:
+        for text in rng.choices([b"5", b"word", b"2026-11-21", b"1e999", b"nan", b"-.5"], k=2):
+            cells = [column.field(rng, o.na) for column in columns]
+            cells[keyed[0]] = text
+            at = rng.randrange(len(rows))
+            rows[at] = line_of(rng, cells, delimiter, o) if o.lines else delimiter.join(encode(rng, cell, delimiter) for cell in cells)
+    elif fault == "width" and rows and not o.lines:
+        rows[rng.randrange(len(rows))] += delimiter + b"more"
+    if o.lines:
+        extra = [["--delimiter", delimiter.decode()]] * bool(delimiter)
+        if delimiter and (o.type == "auto" or o.versions or o.sizes) and rng.random() < 0.5:
+            extra = [["-t", delimiter.decode()]]
+        says = o.keys or o.header or o.zero or o.comments
+        if not says or rng.random() < 0.1:
+            extra.append(["-f", "lines"])
+        case = assemble_lines(rng, o, names, rows, form, delimiter, fault, extra)
+    else:
+        case = assemble(rng, o, names, rows, form, delimiter, fault)
+    return with_tops(rng, case, names, bool(titled))
+
+
+def line_of(rng: random.Random, cells: list[bytes], delimiter: bytes, o: Options) -> bytes:
+    """A line of these fields, between blanks up to the first that is empty."""
+    ends = b"\0" if o.zero else b"\n\r"
+    clean = [bytes(byte for byte in cell if byte not in ends) for cell in cells]
+    if delimiter:
+        pad = rng.choice([b"", b"", b"", b" ", b"\t "] + [b"\n"] * o.zero)
+        return delimiter.join((pad + cell).replace(delimiter, b"") for cell in clean)
+    blanks = [b" ", b" ", b"  ", b"\t", b" \t "] + [b"\n", b" \n"] * o.zero
+    line = b""
+    for cell in clean:
+        cell = b"".join(cell.split())
+        if not cell:
+            break  # what comes after it would take its place
+        line += cell + rng.choice(blanks)
+    return rng.choice([b"", b"", b" ", b"  \t"]) + (line if rng.random() < 0.2 else line.rstrip(b" \t\n"))
+
+
+def with_tops(rng: random.Random, case: Case, names: list[str], titled: bool) -> Case:
+    """The same with comments, and with lines above the names of the columns."""
+    o = case.options
+    if not o.comments and not o.above:
+        return case
+    end = b"\0" if o.zero else b"\n"
+    delimiter = case.delimiter or b"\t"
+    upper = b"".join(rng.choice([b"a title", b"units", b"x" + delimiter + b"y", b"1"]) + end for _ in range(o.above))
+    title = b"#" + delimiter.join(name.encode() for name in names)
+    files = []
+    for name, data in case.files:
+        comments = b"".join(rng.choice(COMMENTS) + end for _ in range(rng.choice([0, 1, 3]))) if o.comments else b""
+        comments += (title + end) * titled
+        mark = BOM if data.startswith(BOM) else b""
+        data = data.removeprefix(BOM)
+        files.append((name, mark + comments + (upper + data if data else b"")))
+    return replace(case, files=files)
 
 
 def make_text(rng: random.Random, number: int) -> Case:
@@ -603,8 +750,14 @@ def make_array(rng: random.Random, number: int) -> Case:
 
 
 def make_case(seed: str, number: int, only: str = "") -> Case:
-    """Case `number` of a seed: a third are tables, and as many of lines."""
+    """Case `number` of a seed: more than a third are of words."""
     rng = random.Random(f"{seed}:{number}")
-    makers = {"tables": make_table, "lines": make_lines, "arrays": make_array, "texts": make_text}
-    drawn = rng.choices(list(makers), [6, 6, 4, 2])[0]
+    makers = {
+        "tables": make_table,
+        "lines": make_lines,
+        "words": make_words,
+        "arrays": make_array,
+        "texts": make_text,
+    }
+    drawn = rng.choices(list(makers), [5, 5, 9, 3, 2])[0]
     return makers[only or drawn](rng, number)

@@ -56,6 +56,7 @@ class Options:
     invalid_said: bool = False
     numeric: bool = False  # -n
     versions: bool = False  # -V, beside the type
+    sizes: bool = False  # -h, beside the type
     fold: bool = False  # -f
     na: list[str] = field(default_factory=list)
     decimal: str = ""
@@ -487,15 +488,18 @@ def read_clf(text: str) -> tuple[int, int, bool] | None:
     return read_time(f"{date}T{found[4]}{found[5] or ''}{zone}")
 
 
-def has_units(values: list[bytes]) -> bool | None:
-    """Whether numbers at the beginning have different units after them; None if that is not said."""
-    rests = {value[begins.end() :] for value in values if (begins := LEADING.match(value))}
-    names = {rest for rest in rests if re.fullmatch(rb"[A-Za-z\xc2\xb5\xce\xbc]{1,4}", rest)}
-    sizes = {name for name in names if SIZE.fullmatch(b"1" + name)}
-    times = {name for name in names if read_duration(b"1" + name) is not None}
-    if sizes - times and times - sizes:
-        return None
-    return len(sizes) > 1 or len(times) > 1
+def other_unit(values: list[bytes]) -> int | None:
+    """The first number that has another unit of time or of size after it than one before."""
+    first: dict[str, bytes] = {}
+    for at, value in enumerate(values):
+        begins = LEADING.match(value)
+        rest = value[begins.end() :] if begins else b""
+        sorts = {"size": SIZE.fullmatch(b"1" + rest) is not None, "time": read_duration(b"1" + rest) is not None}
+        is_word = re.fullmatch(rb"[A-Za-z\x80-\xff]+", rest)
+        for sort in [sort for sort, is_one in sorts.items() if is_one and is_word]:
+            if first.setdefault(sort, rest) != rest:
+                return at
+    return None
 
 
 def to_f32(text: str) -> float:
@@ -795,7 +799,10 @@ def names_in_comment(comments: bytes, case: Case) -> list[bytes]:
     if case.options.lines:
         names = last.split(case.delimiter) if case.delimiter else WORD.findall(last)
     else:
-        names = split(last, case.delimiter)[0][0].fields if last else [b""]
+        rows, unclosed = split(last or b"\n", case.delimiter)
+        if unclosed:
+            raise Undecided("a comment with a quote")
+        names = rows[0].fields
     return names[1:] if names and names[0].endswith(b":") else names
 
 
@@ -807,7 +814,10 @@ def judge(column: list, plan: "Plan", rows: list[Row], values: list[bytes], fail
         for n, (kind, text) in enumerate(column)
         if kind in (INTEGER, TIME) or kind == DECIMAL and any(map(str.isdigit, text))
     ]
-    if not words:
+    misspelt = [n for n, (kind, _) in enumerate(column) if kind == MISSPELT]
+    if misspelt or not words:
+        for n in misspelt:
+            failures.at("numbers in another spelling", rows[n])
         return plan
     if others:
         at = words[0] if values[words[0]].lstrip(b" \t").startswith(b"#") else max(words[0], others[0])
@@ -911,7 +921,8 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
         return failures.expected()
     plans = []
     for wanted in keys_of(o):
-        plan = find_key(wanted, names, width, o)
+        # Without keys it is the first, whatever its name is.
+        plan = find_key(wanted, names if o.keys else None, width, o)
         if plan is None:
             # The columns there are must be named, but not for a name that several have.
             plain = [name.decode() for name in names or [] if re.fullmatch(rb"[A-Za-z0-9 ]+", name)]
@@ -940,13 +951,10 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
         if plan.kind == "auto":
             plan = plans[at] = judge(column, plan, rows, [cell(row, plan) for row in rows], failures)
             if plan.kind == "text":
+                blank = any(kind == EMPTY and cell(row, plan) for (kind, _), row in zip(column, rows))
+                if blank and plan.empty == "error":
+                    raise Undecided("a field of blanks may be empty or text")
                 column = [classify(cell(row, plan), plan, o) for row in rows]
-        if o.leading and plan.kind == "number":
-            differ = has_units([stripped(cell(row, plan), o) for row in rows])
-            if differ is None:
-                raise Undecided("what follows numbers may be units")
-            if differ:
-                failures.add("units", 0)
         cells.append(column)
     out = set()
     if o.invalid == "skip":
@@ -957,10 +965,15 @@ def _expect_table(case: Case, use_pandas: bool, skipped_count: bool) -> Expected
         asked = "size" if plan.kind == "size" else "auto"
         if o.type not in KINDS and plan.kind in ("number", "plain", "auto"):
             asked = o.type
+        if o.leading and plan.kind == "number":
+            spelled = [plainly(stripped(cell(rows[n], plan), o), o) or b"" for n in counting]
+            other = other_unit(spelled)
+            if other is not None:
+                failures.at("units", rows[counting[other]])
         values, bad = key_values([column[n] for n in counting], asked)
         for n in bad:
             failures.at("type", rows[counting[n]])
-        places = {NAN: o.nan, EMPTY: plan.empty, INVALID: o.invalid, MISSPELT: "error"}
+        places = {NAN: o.nan, EMPTY: plan.empty, INVALID: o.invalid}
         if plan.kind == "auto":
             del places[INVALID]  # that is a word, and judged
         for n in counting:

@@ -57,8 +57,6 @@ pub(super) struct Column {
     rules: KeyOrder,
     /// Rows with an integer −0, which differs from 0 among floats.
     minus_zeros: Vec<u32>,
-    /// How many nulls there are.
-    pub(super) nulls: Counts,
     /// The inference of the type; places are row offsets.
     pub(super) inference: Inference<usize>,
 }
@@ -81,7 +79,6 @@ impl Column {
             respelled: Vec::new(),
             rules: key.order,
             minus_zeros: Vec::new(),
-            nulls: Counts::default(),
             inference,
         }
     }
@@ -101,11 +98,11 @@ impl Column {
         self.minus_zeros.first().map(|&row| row as usize)
     }
 
-    /// Adds a field.
+    /// Adds a field, and counts it if it is a null.
     #[inline]
-    pub(super) fn push(&mut self, field: &Field) -> Result<(), NotAdded> {
+    pub(super) fn push(&mut self, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
         if self.is_of_texts() {
-            return self.push_text(field);
+            return self.push_text(field, counts);
         }
         let read = match &self.spelling {
             None => self.inference.read(&field.value(), || field.row),
@@ -114,9 +111,9 @@ impl Column {
         match read {
             Ok(number) => {
                 if number == Number::Null(Class::Invalid) {
-                    self.nulls.note_invalid(&field.value());
+                    counts.note_invalid(&field.value());
                 }
-                self.push_number(number);
+                self.push_number(number, counts);
             }
             Err(Refused::NoSuch(Reading::Any)) => {
                 if !self.inference.has_others_than_words() {
@@ -153,7 +150,7 @@ impl Column {
     }
 
     /// Adds a field of text.
-    fn push_text(&mut self, field: &Field) -> Result<(), NotAdded> {
+    fn push_text(&mut self, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
         let is_by_itself = self.rules.reading == Reading::Any;
         if is_by_itself {
             self.look_for_number(field).map_err(NotAdded::Refused)?;
@@ -206,9 +203,9 @@ impl Column {
                 self.inference.null(class).map_err(NotAdded::Refused)?;
             }
             if class == Class::Invalid {
-                self.nulls.note_invalid(&field.value());
+                counts.note_invalid(&field.value());
             }
-            self.nulls.add(class);
+            counts.add(class);
             texts.push_null(class);
         }
         Ok(())
@@ -217,6 +214,9 @@ impl Column {
     /// Notes what the field of a text is, which may be a number.
     fn look_for_number(&mut self, field: &Field) -> Result<(), Refused> {
         let value = field.value();
+        if self.spelling.as_ref().is_some_and(|spelling| spelling.is_empty(&value)) {
+            return Ok(());
+        }
         let has_marks = self.spelling.as_ref().is_some_and(|spelling| spelling.marks.is_some());
         match value.first() {
             Some(b'0'..=b'9' | b'+' | b'-' | b'.' | b',' | b'[') if field.comment.is_none() => {
@@ -243,12 +243,12 @@ impl Column {
         Ok(())
     }
 
-    /// Adds a number or a null that was read.
+    /// Adds a number or a null that was read, which is counted.
     #[inline]
-    fn push_number(&mut self, number: Number) {
+    fn push_number(&mut self, number: Number, counts: &mut Counts) {
         match number {
             Number::MinusZero => self.minus_zeros.push(self.len() as u32),
-            Number::Null(class) => self.nulls.add(class),
+            Number::Null(class) => counts.add(class),
             _ => {}
         }
         self.words.push(number.word(self.rules));
@@ -266,6 +266,7 @@ impl Column {
         tokens: &mut Tokens,
         bytes: &[u8],
         place: usize,
+        counts: &mut Counts,
         mut keep: impl FnMut(usize, usize),
     ) -> Result<(), (usize, Option<Refused>)> {
         loop {
@@ -290,7 +291,7 @@ impl Column {
                 }
                 _ => self.inference.read(token, at),
             };
-            self.push_number(number.map_err(|refused| (at(), Some(refused)))?);
+            self.push_number(number.map_err(|refused| (at(), Some(refused)))?, counts);
             keep(start, start + token.len());
         }
         tokens.excess.map_or(Ok(()), |excess| Err((place + excess, None)))

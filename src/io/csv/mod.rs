@@ -97,7 +97,6 @@ impl RowPart {
         counts.add_all(&self.counts);
         for column in &self.columns {
             counts.rounded += column.inference.rounded;
-            counts.add_all(&column.nulls);
         }
     }
 
@@ -718,21 +717,21 @@ impl<'a> Layout<'a> {
         let part = self.text.parts.iter().find(|part| part.range.start == piece.start);
         let begun = part.and_then(|part| part.before).is_some_and(|before| before.begun);
         let slice = &bytes[piece.clone()];
-        let mut tokens = Tokens::per_line(slice, per_line, begun);
+        let (mut tokens, mut counts) = (Tokens::per_line(slice, per_line, begun), Counts::default());
         let read = if self.has_ranges {
             // The line end of a line is a part of it.
             let more = usize::from(!self.fields.are_tokens());
             let keep = |start: usize, end: usize| {
                 ranges.push(piece::Range::new(start as u32, (end + more) as u32));
             };
-            column.push_tokens(&mut tokens, slice, piece.start, keep)
+            column.push_tokens(&mut tokens, slice, piece.start, &mut counts, keep)
         } else {
-            column.push_tokens(&mut tokens, slice, piece.start, |_, _| {})
+            column.push_tokens(&mut tokens, slice, piece.start, &mut counts, |_, _| {})
         };
         read.map_err(|(at, refused)| {
             Problem(at, refused.map_or(Wrong::Several, |refused| Wrong::Field(0, refused)))
         })?;
-        let counts = Counts { comments: tokens.comments, ..Counts::default() };
+        counts.comments = tokens.comments;
         let (Range { start, end }, skipped) = (piece, Vec::new());
         Ok(RowPart { start, end, ranges, skipped, counts, columns: vec![column] })
     }
@@ -817,7 +816,7 @@ impl<'a> Layout<'a> {
             let too_long = |_| wrong("a row is longer than 4 GiB".to_owned());
             let (begin, end) = (offset(at).map_err(too_long)?, offset(next).map_err(too_long)?);
             for (key, column) in part.columns.iter_mut().enumerate() {
-                match column.push(&field(key)) {
+                match column.push(&field(key), &mut part.counts) {
                     Ok(()) => {}
                     Err(NotAdded::Refused(refused)) => return Err(Problem(at, Wrong::Field(key, refused))),
                     Err(NotAdded::TooLong) => return Err(wrong("a key is longer than 2 GiB".to_owned())),
