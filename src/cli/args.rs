@@ -16,10 +16,10 @@ use gpusort::unstable::order::{Invalid, Nulls};
 use gpusort_planner::key::ElementType;
 use gpusort_planner::plan::{Algorithm, Variant};
 
-/// Sort numbers, and tables by their numbers, with the GPU.
+/// Sort numbers, and tables and lines by numbers and text, with the GPU.
 ///
-/// Integers and floats from files or standard input, text, CSV, TSV, .npy or raw binary, with the
-/// algorithm chosen by a flag. Without a GPU the CPU sorts.
+/// From files or standard input: text, lines, CSV, TSV, .npy or raw binary, with the algorithm
+/// chosen by a flag. Without a GPU the CPU sorts.
 #[derive(Debug, Parser)]
 #[command(
     name = "gpusort",
@@ -40,7 +40,7 @@ pub(super) const COMMANDS: [&str; 9] =
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Sort numbers, or the rows of a table by them
+    /// Sort numbers, or tables and lines by numbers and text
     Sort(SortArgs),
     /// List what can sort here: GPUs with their numbers, drivers and limits, and the CPU
     Devices,
@@ -361,7 +361,7 @@ pub(super) struct GenArgs {
     pub(super) quiet: bool,
 }
 
-/// Sort numbers, or the rows of tables by their numbers, from files or standard input.
+/// Sort numbers, or tables and lines by numbers, times and text, from files or standard input.
 #[derive(Args, Clone, Debug)]
 #[command(disable_help_flag = true)]
 #[command(after_help = "See 'gpusort sort --help' for examples, order rules and exit codes.")]
@@ -557,14 +557,14 @@ pub(super) struct OrderArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "files", help_heading = INPUT)]
     pub(super) files0_from: Option<PathBuf>,
 
-    /// Input format; auto goes by the extension, else by the first line: one number is text,
-    /// several fields are lines
+    /// Input format; auto goes by the extension, else by the first line: one number is text, a word
+    /// or several fields are lines
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name), help_heading = INPUT)]
     pub(super) from: OrAuto<Format>,
 
     /// Element type; auto finds it in text, and for binary takes it from the extension. In text
-    /// also time, and size, which is a number with a unit. Another character separates the fields
-    /// of lines, as for `sort`
+    /// also a kind of keys that do not say it. A character separates the fields of lines, as for
+    /// `sort`
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = TypeParser, help_heading = INPUT)]
     pub(super) element: TypeArg,
 
