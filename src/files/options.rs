@@ -215,7 +215,8 @@ impl Options {
         });
         let name = inputs[0].name();
         if format.is_bits() && reading != Reading::Numbers {
-            let problem = format!("times and sizes are in what is text, as are words; {name} is {}", format.name());
+            let problem =
+                format!("times and sizes are in what is text, as are words; {name} is {}", format.name());
             return Err(Error::options(problem));
         }
         if format == Format::Text && reading.text().is_some() {
