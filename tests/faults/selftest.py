@@ -124,6 +124,9 @@ def checks_alone():
     yield "right lines", mutated.check_text(b"# 1\n\n2 b\r\n1 a\n", b"\n# 1\n1 a\n2 b\r\n", True), None
     yield "lines that lost one", mutated.check_text(b"2 b\n1 a\n", b"1 a\n", True), "lines lost"
     yield "lines torn into tokens", mutated.check_text(b"2 7\n1 9\n", b"1\n2\n7\n9\n", True), "lines lost"
+    yield "right words", mutated.check_text(b"b7\r\n1.5x\n", b"1.5x\nb7\r\n", True), None
+    yield "words out of order", mutated.check_text(b"b7\n1.5x\n", b"b7\n1.5x\n", True), "out of order"
+    yield "words beside a number", mutated.check_text(b"b7\n1.5\n", b"1.5\nb7\n", True), "is none"
     yield "a right table", mutated.check_table(b"a,b\n2,x\n1,y", b"a,b\n1,y\n2,x\n"), None
     yield "a table that lost a row", mutated.check_table(b"a,b\n2,x\n1,y", b"a,b\n1,y\n"), "rows lost"
     yield "a table with another header", mutated.check_table(b"a,b\n2,x\n", b"2,x\na,b\n"), "another header"
