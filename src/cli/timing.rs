@@ -87,8 +87,18 @@ impl Timing<'_> {
         more.fold(self.why.clone(), |why, more| why + "; " + more)
     }
 
-    /// A JSON object.
-    pub(super) fn json(&self) -> Value {
+    /// A JSON object on one line. Its strings hold no control characters, which a terminal would
+    /// obey: serde_json escapes those of ASCII alone.
+    pub(super) fn json(&self) -> String {
+        let line = self.object().to_string();
+        let escaped = |c: char| match c {
+            '\u{7F}'..='\u{9F}' => format!("\\u{:04x}", u32::from(c)),
+            _ => c.to_string(),
+        };
+        if line.contains(char::is_control) { line.chars().map(escaped).collect() } else { line }
+    }
+
+    fn object(&self) -> Value {
         let Report { sort, records, .. } = self.report;
         let devices = Device::all(&self.report.devices);
         let ms: Map<_, _> =

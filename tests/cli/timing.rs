@@ -36,6 +36,16 @@ fn json_has_every_field() {
 }
 
 #[test]
+fn json_holds_no_control_characters() {
+    let invalid = "a\u{9B}\u{7F}\u{1B}é";
+    let args = ["sort", "--json", "-f", "csv", "-k", "1", "--no-header", "--invalid", "last"];
+    let told = stderr(&run(&args, &format!("2\n{invalid}\n1\n")));
+    assert!(!told.trim_end().contains(char::is_control), "{told:?}");
+    let timing: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&timing["invalid"], &timing["invalid_fields"][0]), (&1.into(), &invalid.into()));
+}
+
+#[test]
 fn the_timing_goes_to_stdout_or_stderr() {
     let folder = Folder::new();
     let out = folder.arg("out");

@@ -216,7 +216,9 @@ def check_text(content: bytes, got: bytes, is_plain: bool) -> str | None:
     body = content.removeprefix(b"\xef\xbb\xbf")
     lines = [line for line in re.split(rb"\r?\n", body) if not line.startswith(b"#")]
     tokens = b"\n".join(lines).split()
-    if is_plain and len(next((line.split() for line in lines if line.strip()), [])) > 1:
+    # A CR ends the first line, too, and white space anyway separates tokens.
+    first = next((line for line in re.split(rb"[\r\n]", b"\n".join(lines)) if line.strip()), b"")
+    if is_plain and len(first.split()) > 1:
         return check_lines(content, got)
     try:
         right = data.sorted_text(tokens)

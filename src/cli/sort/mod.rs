@@ -148,7 +148,7 @@ fn tell(
     }
     let timing = Timing { report, file, why, type_assumed: job.type_is_assumed() && !args.merge };
     let line = match (args.json, args.verbose) {
-        (true, _) => timing.json().to_string(),
+        (true, _) => timing.json(),
         (_, true) => timing.to_string(),
         _ => timing.brief(),
     };
