@@ -45,6 +45,31 @@ named!(Distribution, "distribution", {
     Sycl => "sycl",
 });
 
+/// What a sequence is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// Numbers of this type.
+    Number(ElementType),
+    /// Lines of text.
+    Text,
+}
+
+impl Type {
+    /// The name: `text`, or that of the type of numbers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Number(element) => element.name(),
+            Self::Text => "text",
+        }
+    }
+
+    /// Text, and these types of numbers.
+    pub fn all(numbers: impl IntoIterator<Item = ElementType>) -> impl Iterator<Item = Self> {
+        numbers.into_iter().map(Self::Number).chain([Self::Text])
+    }
+}
+
 /// A sequence of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequence {
@@ -112,6 +137,44 @@ impl Sequence {
             }
             (element, Value::Number(number)) => *number as u64 & (u64::MAX >> (64 - element.layout().0)),
         }
+    }
+
+    /// The texts of `count` elements from number `first` on, each with a line feed. Each has 12 to
+    /// 40 lower-case letters: twelve that rise with the element, and more that follow from it.
+    /// Integers of distributions that have such are the numbers of random texts. The type of the
+    /// elements makes no difference.
+    ///
+    /// # Panics
+    ///
+    /// When there are fewer.
+    pub fn lines(&self, first: u64, count: usize) -> Vec<u8> {
+        /// Texts that are made by one core in one go.
+        const PART: usize = 1 << 12;
+        let part = |part: usize| {
+            let mut lines = Vec::with_capacity(PART * 28);
+            for i in (part * PART)..count.min((part + 1) * PART) {
+                self.push_text(first + i as u64, &mut lines);
+                lines.push(b'\n');
+            }
+            lines
+        };
+        parallel::map_parts(0..count.div_ceil(PART), part).concat()
+    }
+
+    fn push_text(&self, i: u64, to: &mut Vec<u8>) {
+        const LETTERS: u64 = 26;
+        const LEADING: u32 = 12;
+        const MOST: u64 = 40;
+        assert!(i < self.count, "there is no element {i} of {}", self.count);
+        let rank = match self.value(i) {
+            Value::Rank(rank) => rank,
+            Value::Number(number) => mix(number as u64),
+        };
+        let leading = (u128::from(rank) * u128::from(LETTERS.pow(LEADING))) >> 64;
+        let mut push = |digit: u64| to.push(b'a' + (digit % LETTERS) as u8);
+        (0..LEADING).rev().for_each(|place| push(leading as u64 / LETTERS.pow(place)));
+        let others = mix(rank) % (MOST - u64::from(LEADING) + 1);
+        (0..others).for_each(|place| push(mix(rank.wrapping_add(mix(place)))));
     }
 
     fn value(&self, i: u64) -> Value {

@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 use gpusort::ElementType;
 use gpusort::unstable::bench::contender::{Contender, OnCpu, OnGpu, Sample, Sorted};
 use gpusort::unstable::bench::statistics::median;
-use gpusort::unstable::bench::{Device, Event, Measurement, Outcome, Pace, Skipped, SpinUp, Suite, measure};
-use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort::unstable::bench::{
+    Case, Device, Event, Measurement, Outcome, Pace, Skipped, SpinUp, Suite, measure,
+};
+use gpusort::unstable::generate::{Distribution, Sequence, Type};
 use gpusort::unstable::gpu::{Buffers, execute};
 use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::{Error, ErrorKind, Kind, Method};
@@ -142,22 +144,22 @@ fn a_suite_measures_every_combination() {
         let suite = Suite {
             sizes: "1,2,100".parse().unwrap(),
             methods: methods.clone(),
-            elements: vec![ElementType::F32, ElementType::I64],
+            types: vec![Type::Number(ElementType::F32), Type::Number(ElementType::I64), Type::Text],
             distributions: vec![Distribution::Uniform, Distribution::Equal],
             positions,
             pace: Pace { runs: 2, warm_up: 1, limit: NO_LIMIT, ..Pace::default() },
         };
         let (measured, skipped, sizes) = run(&suite, &devices);
         assert_eq!(skipped, []);
-        assert_eq!(sizes, 3 * 2 * 2);
+        assert_eq!(sizes, 3 * 3 * 2);
         // Two sorts of the CPU, its networks, and every variant on the GPU.
         let networks = Algorithm::ALL.into_iter().filter(|algorithm| algorithm.is_network());
         let cases = 2 + networks.count() + methods.len();
         assert_eq!(suite.cases(&devices).len(), cases);
         assert_eq!(measured.len(), sizes * cases);
-        assert!(
-            measured.iter().all(|result| result.samples.len() == 2 && result.case.positions == positions)
-        );
+        assert!(measured.iter().all(|result| result.samples.len() == 2));
+        let says = |case: &Case| case.positions == (positions && case.element != Type::Text);
+        assert!(measured.iter().all(|result| says(&result.case)));
         let fused = measured.iter().find(|result| result.case.variant == "fused" && result.case.n == 100);
         let fused = fused.unwrap();
         let shape = Shape { key: KeyWords::One, payload: positions };
@@ -176,7 +178,7 @@ fn a_method_over_the_time_limit_is_skipped_before_it_runs() {
     let suite = Suite {
         sizes: "64,4M".parse().unwrap(),
         methods: vec![(Algorithm::OddEven, Some(Variant::Naive))],
-        elements: vec![ElementType::U32],
+        types: vec![Type::Number(ElementType::U32)],
         distributions: vec![Distribution::Uniform],
         positions: false,
         pace: Pace { runs: 3, warm_up: 0, limit: seconds(30.0), seed: 1 },
@@ -194,7 +196,7 @@ fn sizes_that_the_device_refuses_are_skipped_with_the_reason() {
     let suite = Suite {
         sizes: n.to_string().parse().unwrap(),
         methods: vec![(Algorithm::Bitonic, Some(Variant::Fused))],
-        elements: vec![ElementType::U64],
+        types: vec![Type::Number(ElementType::U64)],
         distributions: vec![Distribution::Equal],
         positions: false,
         pace: Pace { runs: 1, warm_up: 0, limit: NO_LIMIT, seed: 1 },

@@ -1,6 +1,6 @@
 //! Test data: the same on every machine, distributed as named.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort_planner::key::{ElementType, KeyMap, KeyWords};
@@ -217,6 +217,44 @@ fn zipf_is_in_proportion_to_the_reciprocals() {
     let tail: u32 = counts[1 << 18..].iter().sum();
     let expected = f64::from(1 << 18) / harmonic * std::f64::consts::LN_2;
     assert!((f64::from(tail) - expected).abs() < 5.0 * expected.sqrt(), "{tail} for {expected}");
+}
+
+#[test]
+fn texts_are_distributed_as_numbers_are() {
+    let lines = |distribution, count: u64| {
+        let of = sequence(ElementType::U64, distribution, count);
+        // Any part can be generated alone.
+        let parts = [(0, 1), (1, 4096), (4097, count as usize - 4097)];
+        let lines = parts.map(|(first, count)| of.lines(first, count)).concat();
+        assert_eq!(lines, of.lines(0, count as usize), "{distribution}");
+        let lines: Vec<String> = String::from_utf8(lines).unwrap().lines().map(str::to_owned).collect();
+        assert_eq!(lines.len() as u64, count);
+        for line in &lines {
+            assert!(
+                (12..=40).contains(&line.len()) && line.bytes().all(|c| c.is_ascii_lowercase()),
+                "{line}"
+            );
+        }
+        lines
+    };
+    let distinct = |lines: &[String]| lines.iter().collect::<HashSet<_>>().len();
+    let uniform = lines(Distribution::Uniform, 100_000);
+    assert_eq!(distinct(&uniform), 100_000);
+    for length in 12..=40 {
+        let count = uniform.iter().filter(|line| line.len() == length).count();
+        assert!((3100..3800).contains(&count), "{count} of {length} letters");
+    }
+    assert!(lines(Distribution::Sorted, 100_000).is_sorted_by(|a, b| a < b));
+    assert!(lines(Distribution::Reversed, 100_000).is_sorted_by(|a, b| a > b));
+    assert_eq!(distinct(&lines(Distribution::Equal, 10_000)), 1);
+    assert_eq!(distinct(&lines(Distribution::FewDistinct, 10_000)), 16);
+    // Each number is another text.
+    let zipf = lines(Distribution::Zipf, 10_000);
+    let of = sequence(ElementType::U64, Distribution::Zipf, 10_000);
+    let numbers: Vec<u64> = (0..10_000).map(|i| of.bits(i)).collect();
+    let pairs: HashSet<_> = numbers.iter().zip(&zipf).collect();
+    assert_eq!(pairs.len(), distinct(&zipf));
+    assert_eq!(pairs.len(), numbers.iter().collect::<HashSet<_>>().len());
 }
 
 #[test]

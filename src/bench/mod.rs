@@ -27,6 +27,7 @@ mod spin_up;
 pub mod statistics;
 mod suite;
 pub mod table;
+mod texts;
 pub mod verify;
 
 pub use report::{Case, DeviceReport, Measurement, Report, Row, Skipped};

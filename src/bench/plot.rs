@@ -163,7 +163,7 @@ fn title(report: &Report) -> String {
     let what = match &report.kinds()[..] {
         [kind] => {
             let positions = if kind.positions { " with positions" } else { "" };
-            format!("Sorting {} {}{positions}", kind.distribution, kind.element)
+            format!("Sorting {} {}{positions}", kind.distribution, kind.element.name())
         }
         _ => "Sorting".to_owned(),
     };

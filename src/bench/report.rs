@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use gpusort_planner::key::ElementType;
 use serde::Serialize;
 
 use super::contender::Sample;
 use super::machine::Machine;
 use super::statistics::{self, Crossover};
-use crate::generate::Distribution;
+use crate::generate::{Distribution, Type};
 use crate::report::timing::milliseconds;
 
 /// The `algo` of the CPU's own sorts, the baseline for networks.
@@ -31,8 +30,9 @@ pub struct Case {
     /// The variant.
     pub variant: &'static str,
     /// The type of the elements.
-    pub element: ElementType,
-    /// Whether positions are carried as payloads, which makes the sort stable.
+    pub element: Type,
+    /// Whether positions are carried as payloads, which makes the sort stable. Texts always have
+    /// them, which is not told.
     pub positions: bool,
     /// How the elements are distributed.
     pub distribution: Distribution,
@@ -43,7 +43,7 @@ pub struct Case {
 impl Case {
     /// The type in reports: `u32`, or with positions `u32+p`.
     pub fn type_name(&self) -> String {
-        format!("{}{}", self.element, if self.positions { "+p" } else { "" })
+        format!("{}{}", self.element.name(), if self.positions { "+p" } else { "" })
     }
 
     /// The algorithm and variant.

@@ -10,14 +10,16 @@ use super::contender::{Contender, OnCpu, OnGpu, Sample};
 use super::report::{ALL_CORES, CPU, Case, DeviceReport, Measurement, ONE_CORE, Skipped};
 use super::sizes::Sizes;
 use super::spin_up::SpinUp;
+use super::texts;
 use super::verify::verify;
 use crate::error::{Error, ErrorKind};
-use crate::generate::{Distribution, Sequence};
+use crate::generate::{Distribution, Sequence, Type};
 use crate::gpu::Gpu;
 use crate::human;
 use crate::key_buf::KeyBuf;
 use crate::method::Method;
 use crate::report::timing::milliseconds;
+use crate::sorter::Sorter;
 
 /// How often each case is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,12 +78,18 @@ pub fn measure(
     pace: &Pace,
     ran: &mut dyn FnMut(usize),
 ) -> Result<Outcome, Error> {
+    measure_runs(&mut |seed| verified(contender, &keys(seed), seed), pace, ran)
+}
+
+/// Sorts what a seed makes, and fails if the result is wrong or the device fails.
+type Run<'a> = dyn FnMut(u64) -> Result<Sample, Error> + 'a;
+
+fn measure_runs(sort: &mut Run, pace: &Pace, ran: &mut dyn FnMut(usize)) -> Result<Outcome, Error> {
     let mut samples: Vec<Sample> = Vec::new();
     let (mut spent, mut warm_up) = (Duration::ZERO, pace.warm_up);
     for run in 0.. {
         let seed = pace.seed.wrapping_add(run);
-        let input = keys(seed);
-        let sample = verified(contender, &input, seed)?;
+        let sample = sort(seed)?;
         ran(run as usize + 1);
         spent += sample.end_to_end;
         if samples.is_empty() && pace.is_exceeded_by(sample.end_to_end) {
@@ -103,7 +111,7 @@ pub fn measure(
     Ok(Outcome::Measured(samples))
 }
 
-/// Sorts, and fails if the result is wrong.
+/// Sorts keys that a seed made.
 fn verified(contender: &mut dyn Contender, input: &KeyBuf<'static>, seed: u64) -> Result<Sample, Error> {
     let (sample, sorted) = contender.sort(input)?;
     verify(input, sorted).map_err(|problem| Error::new(ErrorKind::WrongResult { seed, problem }))?;
@@ -114,8 +122,9 @@ fn verified(contender: &mut dyn Contender, input: &KeyBuf<'static>, seed: u64) -
 pub struct Device {
     /// Its entry in reports.
     pub report: DeviceReport,
-    /// `None` for the CPU.
-    gpu: Option<(Gpu, Option<SpinUp>)>,
+    sorter: Sorter,
+    /// Of hardware alone.
+    spin_up: Option<SpinUp>,
 }
 
 impl Device {
@@ -129,7 +138,7 @@ impl Device {
             start_ms: None,
             copy_bytes_per_s: None,
         };
-        Self { report, gpu: None }
+        Self { report, sorter: Sorter::cpu(), spin_up: None }
     }
 
     /// A GPU that took `start` to start. Spins it up and measures its copy bandwidth.
@@ -153,7 +162,7 @@ impl Device {
                 bandwidth => Some(bandwidth?),
             },
         };
-        Ok(Self { report, gpu: Some((gpu, spin_up)) })
+        Ok(Self { report, sorter: Sorter::on(gpu), spin_up })
     }
 
     /// Numbers devices that share a name.
@@ -179,11 +188,11 @@ pub struct Suite {
     /// Algorithms and variants, `None` for a device's default; on the CPU the variant makes no
     /// difference.
     pub methods: Vec<(Algorithm, Option<Variant>)>,
-    /// Element types.
-    pub elements: Vec<ElementType>,
+    /// Types of the elements.
+    pub types: Vec<Type>,
     /// Distributions of the elements.
     pub distributions: Vec<Distribution>,
-    /// Whether positions are carried as payloads.
+    /// Whether positions are carried as payloads of numbers.
     pub positions: bool,
     /// Number of runs and time limit.
     pub pace: Pace,
@@ -208,51 +217,55 @@ impl Suite {
     /// Least memory needed, in bytes: for the largest input, the sorted copy and the result.
     pub fn memory(&self) -> u64 {
         let n = self.sizes.0.iter().copied().max().unwrap_or(0) as u64;
-        let key =
-            self.elements.iter().map(|element| 4 * u64::from(element.key_words().count())).max().unwrap_or(0);
-        n.saturating_mul(3 * key + if self.positions { 3 * 4 } else { 0 })
+        let positions = if self.positions { 3 * 4 } else { 0 };
+        let bytes = |&of: &Type| match of {
+            Type::Number(element) => 3 * 4 * u64::from(element.key_words().count()) + positions,
+            // The lines twice, and their slices, places, words and positions.
+            Type::Text => 2 * 28 + 16 + 8 + 3 * 8 + 3 * 4,
+        };
+        n.saturating_mul(self.types.iter().map(bytes).max().unwrap_or(0))
     }
 
     /// The cases of the first kind of keys, in the order of measurement, of no size yet.
     pub fn cases(&self, devices: &[Device]) -> Vec<Case> {
-        let entrants = self.entrants(devices, self.elements[0], self.distributions[0]);
+        let entrants = self.entrants(devices, self.types[0], self.distributions[0]);
         entrants.into_iter().map(|entrant| entrant.case).collect()
     }
 
     fn entrants<'a>(
         &self,
         devices: &'a [Device],
-        element: ElementType,
+        element: Type,
         distribution: Distribution,
     ) -> Vec<Entrant<'a>> {
         let mut entrants: Vec<Entrant> = Vec::new();
-        let mut add = |device: &str, algorithm, variant, sorter| {
-            let (device, positions) = (device.to_owned(), self.positions);
+        let mut add = |device: &str, algorithm, variant, by| {
+            let (device, positions) = (device.to_owned(), self.positions && element != Type::Text);
             let case = Case { device, algorithm, variant, element, positions, distribution, n: 0 };
             if entrants.iter().all(|other| other.case != case) {
-                entrants.push(Entrant { case, sorter, known: None });
+                entrants.push(Entrant { case, by, known: None });
             }
         };
         // The baselines first, so that all others can be compared with them.
-        add(CPU_NAME, CPU, ALL_CORES, Sorter::Cpu(Some(Method::default())));
-        add(CPU_NAME, CPU, ONE_CORE, Sorter::Cpu(None));
-        for Device { report, gpu } in devices {
+        add(CPU_NAME, CPU, ALL_CORES, By::Cpu(Some(Method::default())));
+        add(CPU_NAME, CPU, ONE_CORE, By::Cpu(None));
+        for device in devices {
             for &(algorithm, variant) in &self.methods {
-                let (variant, sorter) = match gpu {
-                    Some((gpu, spin_up)) => {
+                let (variant, by) = match device.sorter.started() {
+                    Some(gpu) => {
                         let limits = &gpu.info().limits;
                         let variant = variant.unwrap_or_else(|| plan::default_variant(algorithm, limits));
-                        (variant.name(), Sorter::Gpu(gpu, spin_up.as_ref(), algorithm, variant))
+                        (variant.name(), By::Gpu(gpu, device, algorithm, variant))
                     }
                     // That is the baseline.
                     None if !algorithm.is_network() => continue,
                     // Variants make no difference on the CPU.
                     None => {
                         let method = Method { algorithm: Some(algorithm), variant: None };
-                        ("network", Sorter::Cpu(Some(method)))
+                        ("network", By::Cpu(Some(method)))
                     }
                 };
-                add(&report.name, algorithm.name(), variant, sorter);
+                add(&device.report.name, algorithm.name(), variant, by);
             }
         }
         entrants
@@ -268,7 +281,7 @@ impl Suite {
         devices: &[Device],
         tell: &mut dyn FnMut(Event) -> Result<(), E>,
     ) -> Result<(), E> {
-        for &element in &self.elements {
+        for &element in &self.types {
             for &distribution in &self.distributions {
                 let mut entrants = self.entrants(devices, element, distribution);
                 for &n in &self.sizes.0 {
@@ -288,16 +301,18 @@ impl Suite {
 struct Entrant<'a> {
     /// The case of the current size.
     case: Case,
-    sorter: Sorter<'a>,
+    by: By<'a>,
     /// A size and the time of a run at that size.
     known: Option<(usize, Duration)>,
 }
 
 /// What an entrant sorts with.
-enum Sorter<'a> {
+#[derive(Clone, Copy)]
+enum By<'a> {
     /// By this method, or on one core without any.
     Cpu(Option<Method>),
-    Gpu(&'a Gpu, Option<&'a SpinUp>, Algorithm, Variant),
+    /// The GPU of the device.
+    Gpu(&'a Gpu, &'a Device, Algorithm, Variant),
 }
 
 impl<'a> Entrant<'a> {
@@ -341,17 +356,18 @@ impl<'a> Entrant<'a> {
     /// contender.
     fn outcome(&mut self, pace: &Pace, ran: &mut dyn FnMut(usize)) -> Result<(Outcome, Duration), Error> {
         let n = self.case.n;
-        if let Sorter::Gpu(gpu, _, algorithm, variant) = self.sorter {
+        if let (By::Gpu(gpu, _, algorithm, variant), Type::Number(element)) = (self.by, self.case.element) {
             // What the device refuses needs no estimate.
-            self.plan(gpu, algorithm, variant, n)?;
+            self.plan(gpu, algorithm, variant, element, n)?;
         }
         if let Some(run) = self.estimate(pace)?.filter(|&run| pace.is_exceeded_by(run)) {
             return Ok((Outcome::TooLong(run), Duration::ZERO));
         }
         let start = Instant::now();
-        let mut contender = self.contender(n)?;
+        let mut sort = self.sort(n)?;
         let prepare = start.elapsed();
-        let outcome = measure(contender.as_mut(), &|seed| self.keys(n, seed), pace, ran)?;
+        let outcome = measure_runs(sort.as_mut(), pace, ran)?;
+        drop(sort);
         let run = match &outcome {
             Outcome::Measured(samples) => {
                 samples.iter().map(|sample| sample.end_to_end).min().unwrap_or_default()
@@ -378,7 +394,7 @@ impl<'a> Entrant<'a> {
             if self.grown(n).is_some_and(|run| pace.is_exceeded_by(run)) {
                 break;
             }
-            let sample = verified(self.contender(n)?.as_mut(), &self.keys(n, pace.seed), pace.seed)?;
+            let sample = self.sort(n)?(pace.seed)?;
             self.known = Some((n, sample.end_to_end));
         }
         Ok(self.grown(size))
@@ -393,24 +409,44 @@ impl<'a> Entrant<'a> {
         Some(Duration::from_secs_f64((run.as_secs_f64() * times).min(3e7)))
     }
 
-    fn keys(&self, n: usize, seed: u64) -> KeyBuf<'static> {
-        let Case { element, distribution, .. } = self.case;
-        Sequence { element, distribution, count: n as u64, seed }.keys(0, n)
-    }
-
     /// The plan of a GPU, if its limits permit.
-    fn plan(&self, gpu: &Gpu, algorithm: Algorithm, variant: Variant, n: usize) -> Result<Plan, Error> {
-        let shape = Shape::of(self.case.element, self.case.positions);
+    fn plan(
+        &self,
+        gpu: &Gpu,
+        algorithm: Algorithm,
+        variant: Variant,
+        element: ElementType,
+        n: usize,
+    ) -> Result<Plan, Error> {
+        let shape = Shape::of(element, self.case.positions);
         Ok(Plan::new(algorithm, variant, n, shape, &gpu.info().limits)?)
     }
 
-    fn contender(&self, n: usize) -> Result<Box<dyn Contender + 'a>, Error> {
-        let positions = self.case.positions;
-        Ok(match self.sorter {
-            Sorter::Cpu(method) => Box::new(OnCpu::new(method, positions)),
-            Sorter::Gpu(gpu, spin_up, algorithm, variant) => {
-                Box::new(OnGpu::new(gpu, spin_up, self.plan(gpu, algorithm, variant, n)?)?)
+    /// Runs of this many elements, ready to be measured.
+    fn sort(&self, n: usize) -> Result<Box<Run<'a>>, Error> {
+        let Case { element, distribution, positions, .. } = self.case;
+        let sequence = move |element, seed| Sequence { element, distribution, count: n as u64, seed };
+        let Type::Number(element) = element else {
+            let by = self.by;
+            return Ok(Box::new(move |seed| {
+                // Texts are the same whatever numbers would be.
+                let texts = sequence(ElementType::U64, seed);
+                match by {
+                    By::Cpu(method) => texts::sample(&Sorter::cpu(), method, &texts),
+                    By::Gpu(_, device, algorithm, variant) => {
+                        let method = Method { algorithm: Some(algorithm), variant: Some(variant) };
+                        texts::sample(&device.sorter, Some(method), &texts)
+                    }
+                }
+            }));
+        };
+        let mut contender: Box<dyn Contender + 'a> = match self.by {
+            By::Cpu(method) => Box::new(OnCpu::new(method, positions)),
+            By::Gpu(gpu, device, algorithm, variant) => {
+                let plan = self.plan(gpu, algorithm, variant, element, n)?;
+                Box::new(OnGpu::new(gpu, device.spin_up.as_ref(), plan)?)
             }
-        })
+        };
+        Ok(Box::new(move |seed| verified(contender.as_mut(), &sequence(element, seed).keys(0, n), seed)))
     }
 }

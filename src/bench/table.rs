@@ -98,7 +98,7 @@ impl Table {
             let _ = write!(titles, "  {title:>width$}");
         }
         let positions = if kind.positions { " with positions" } else { "" };
-        let kind = format!("{}{positions}, {}", kind.element, kind.distribution);
+        let kind = format!("{}{positions}, {}", kind.element.name(), kind.distribution);
         let bold = self.style(Style::new().bold());
         format!("\n{}\n{}\n", bold.apply_to(kind), bold.apply_to(titles))
     }

@@ -19,7 +19,9 @@ pub fn verify(input: &KeyBuf, sorted: Sorted) -> Result<(), String> {
     fn of<W: KeyWidth>(input: Vec<Block<W>>, sorted: Sorted) -> Result<(), String> {
         let input = in_one(input);
         match sorted {
-            Sorted::Positions(positions) => verify_positions(&input, positions),
+            Sorted::Positions(positions) => {
+                verify_positions(input.len(), |position| input[position], positions)
+            }
             Sorted::Keys(keys) => match W::blocks(keys.borrowed()) {
                 Some(sorted) => verify_keys(&input, &in_one(sorted)),
                 None => Err("the keys changed their width".to_owned()),
@@ -42,14 +44,23 @@ fn verify_keys<W: Word + Into<u64>>(input: &[W], sorted: &[W]) -> Result<(), Str
     }
 }
 
-fn verify_positions<W: Word>(input: &[W], positions: &[u32]) -> Result<(), String> {
-    same_count(input.len(), positions.len())?;
-    if let Some(place) = first(positions.len(), |place| positions[place] as usize >= input.len()) {
+/// Verifies that these positions order `count` keys, each equal one in the order of the input.
+///
+/// # Errors
+///
+/// A description of what is wrong.
+pub(super) fn verify_positions<K: Ord>(
+    count: usize,
+    key: impl Fn(usize) -> K + Sync,
+    positions: &[u32],
+) -> Result<(), String> {
+    same_count(count, positions.len())?;
+    if let Some(place) = first(positions.len(), |place| positions[place] as usize >= count) {
         return Err(format!("at {place} is a position that the input lacks"));
     }
     // Strictly ascending by (key, position) implies that no position is repeated, so each occurs
     // once.
-    let element = |position: u32| (input[position as usize], position);
+    let element = |position: u32| (key(position as usize), position);
     let disorder = first_pair(positions, |a, b| element(a) >= element(b));
     match disorder {
         Some(place) => Err(format!("the records at {place} and {} are not in order", place + 1)),

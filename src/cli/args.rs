@@ -10,7 +10,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use gpusort::Format;
 use gpusort::files::Kind;
 use gpusort::unstable::bench::{Pace, Sizes};
-use gpusort::unstable::generate::Distribution;
+use gpusort::unstable::generate::{Distribution, Type};
 use gpusort::unstable::human::size;
 use gpusort::unstable::order::{Invalid, Nulls};
 use gpusort_planner::key::ElementType;
@@ -137,16 +137,16 @@ pub(super) struct BenchArgs {
     )]
     pub(super) variant: Vec<OrAuto<Variant>>,
 
-    /// Element types
+    /// Types of numbers, or text
     #[arg(
         short = 't',
         long = "type",
         value_name = "TYPE",
         value_delimiter = ',',
         default_value = "u32",
-        value_parser = one_of(named(ElementType::WIDE, ElementType::name))
+        value_parser = one_of(Type::all(ElementType::WIDE).map(|kind| (kind.name(), kind)))
     )]
-    pub(super) element: Vec<ElementType>,
+    pub(super) types: Vec<Type>,
 
     /// How the elements are distributed
     #[arg(
@@ -319,22 +319,22 @@ fn seconds(text: &str) -> Result<Duration, String> {
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("help/gen.txt").trim_end())]
 pub(super) struct GenArgs {
-    /// How many numbers; K, M, G and T are powers of 1024
+    /// How many elements; K, M, G and T are powers of 1024
     #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = size::parse)]
     pub(super) count: u64,
 
-    /// Element type [default: that of the output's extension, else u32]
+    /// A type of numbers, or text [default: that of the output's extension, else u32]
     #[arg(
         short = 't',
         long = "type",
         value_name = "TYPE",
         default_value = "auto",
         hide_default_value = true,
-        value_parser = auto_or(ElementType::ALL, ElementType::name)
+        value_parser = auto_or(Type::all(ElementType::ALL), Type::name)
     )]
-    pub(super) element: OrAuto<ElementType>,
+    pub(super) made: OrAuto<Type>,
 
-    /// How the numbers are distributed
+    /// How the elements are distributed
     #[arg(
         long,
         value_name = "DIST",
@@ -344,7 +344,7 @@ pub(super) struct GenArgs {
     )]
     pub(super) dist: Distribution,
 
-    /// Seed of the numbers
+    /// Seed of the elements
     #[arg(long, value_name = "N", default_value = "1")]
     pub(super) seed: u64,
 

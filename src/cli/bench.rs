@@ -252,7 +252,7 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
     let suite = Suite {
         sizes: args.sizes,
         methods: methods(&args.algo, &args.variant)?,
-        elements: distinct(args.element),
+        types: distinct(args.types),
         distributions: distinct(args.dist),
         positions: args.with_positions,
         pace: Pace {

@@ -1,12 +1,12 @@
 //! `gpusort gen`: test data, generated while it is written.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 
 use anyhow::{bail, ensure};
 use gpusort::Format;
 use gpusort::files::Output;
 use gpusort::files::internal::{Extension, write_keys};
-use gpusort::unstable::generate::Sequence;
+use gpusort::unstable::generate::{Sequence, Type};
 use gpusort::unstable::human;
 use gpusort_planner::key::{ElementType, KeyMap};
 
@@ -26,18 +26,28 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
     let named = path.as_deref().and_then(|path| Extension::of(path).element);
     let to_terminal = path.is_none() && io::stdout().is_terminal();
     ensure!(!format.is_table(), "numbers make no table; --to text, bin or npy writes them");
+    let made = args.made.unwrap_or(Type::Number(named.unwrap_or(ElementType::U32)));
+    if let (Some(path), Some(promised)) = (&path, promised)
+        && Type::Number(promised) != made
+    {
+        let remedy = if made == Type::Text { "--to text" } else { "--to bin" };
+        bail!(
+            "{}: {promised} by its name, but --type is {}; {remedy} writes it all the same",
+            human::path(path),
+            made.name()
+        );
+    }
+    ensure!(
+        made != Type::Text || to_terminal || format == Format::Text,
+        "--type text makes lines of text; --to text writes them"
+    );
     if to_terminal {
         format = Format::Text;
     }
-    let element = args.element.or(named).unwrap_or(ElementType::U32);
-    if let (Some(path), Some(promised)) = (&path, promised)
-        && promised != element
-    {
-        bail!(
-            "{}: {promised} by its name, but --type is {element}; --to bin writes it all the same",
-            human::path(path)
-        );
-    }
+    let element = match made {
+        Type::Number(element) => element,
+        Type::Text => ElementType::U64,
+    };
     let sequence = Sequence { element, distribution: args.dist, count: args.count, seed: args.seed };
     let order = KeyMap::ascending(element);
 
@@ -50,8 +60,13 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
     let mut done = 0;
     while done < args.count {
         let count = BLOCK.min(args.count - done);
-        let keys = sequence.keys(done, count as usize);
-        let written = write_keys(&keys, order, format == Format::Text, &mut output);
+        let written = match made {
+            Type::Text => output.write_all(&sequence.lines(done, count as usize)),
+            Type::Number(_) => {
+                let keys = sequence.keys(done, count as usize);
+                write_keys(&keys, order, format == Format::Text, &mut output)
+            }
+        };
         written.map_err(|error| output.failed(error))?;
         done += count;
         progress.set(done);

@@ -88,7 +88,7 @@ impl Timing<'_> {
     }
 
     /// A JSON object on one line. Its strings hold no control characters, which a terminal would
-    /// obey: serde_json escapes those of ASCII alone.
+    /// obey: `serde_json` escapes those of ASCII alone.
     pub(super) fn json(&self) -> String {
         let line = self.object().to_string();
         let escaped = |c: char| match c {

@@ -27,6 +27,8 @@
 mod check;
 mod dataset;
 mod job;
+#[cfg(feature = "cli")]
+mod lines;
 mod merge;
 mod options;
 mod parts;
@@ -37,6 +39,8 @@ mod sort;
 mod text_or_lines;
 
 pub use self::check::{Check, Checked};
+#[cfg(feature = "cli")]
+pub(crate) use self::lines::order_lines;
 pub use self::merge::Merge;
 pub use self::options::Options;
 pub use self::progress::{Phase, Progress};

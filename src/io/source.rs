@@ -728,7 +728,7 @@ impl Text {
     }
 
     /// The text of one input, or of a part of it.
-    fn of_one(name: &str, bytes: Vec<u8>, before: Option<Before>, line_end: LineEnd) -> Self {
+    pub(crate) fn of_one(name: &str, bytes: Vec<u8>, before: Option<Before>, line_end: LineEnd) -> Self {
         let mut text = Self { bytes, parts: Vec::new(), line_end };
         text.end_part(name.to_owned(), 0, before);
         text

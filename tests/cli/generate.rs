@@ -35,6 +35,22 @@ fn gen_makes_what_sort_reads() {
 }
 
 #[test]
+fn gen_makes_texts_that_sort_takes_for_texts() {
+    let text = sorted(&["gen", "--count", "5000", "-t", "text", "--dist", "zipf"], "");
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines.len(), 5000);
+    assert_eq!(sorted(&["sort", "-q"], &text), lines.join("\n") + "\n");
+    lines.dedup();
+    assert!((500..3000).contains(&lines.len()), "{} different ones", lines.len());
+    let folder = Folder::new();
+    let file = folder.arg("names.txt");
+    let made = run(&["gen", "--count", "5000", "-t", "text", "--dist", "zipf", "-o", &file], "");
+    assert!(made.status.success(), "{}", stderr(&made));
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+}
+
+#[test]
 fn gen_has_defaults_and_refuses_what_makes_no_sense() {
     let bytes = |args: &[&str]| run(args, "").stdout;
     let named = ["gen", "--count", "1K", "-t", "u32", "--dist", "uniform", "--seed", "1", "--to", "bin"];
@@ -49,6 +65,8 @@ fn gen_has_defaults_and_refuses_what_makes_no_sense() {
     assert!(refused(&["gen", "--count", "1.5M"], "").contains("'1.5M' is not a size"));
     assert!(refused(&["gen", "--dist", "normal"], "").contains("few-distinct"));
     assert!(refused(&["gen", "-t", "u64", "-o", "x.f32"], "").contains("x.f32: f32 by its name"));
+    assert!(refused(&["gen", "-t", "text", "-o", "x.f32"], "").contains("but --type is text; --to text"));
+    assert!(refused(&["gen", "-t", "text", "--to", "npy"], "").contains("--type text makes lines of text"));
     assert!(refused(&["gen", "-o", "x.csv"], "").contains("numbers make no table"));
     assert!(refused(&["gen", "-o", "/no/such/folder/x"], "").contains("no folder"));
     assert!(!Path::new("x.f32").exists());

@@ -1,0 +1,48 @@
+//! Texts in a bench: lines that are ordered as `gpusort sort` orders them, beside a comparison sort
+//! of slices.
+
+use std::time::Instant;
+
+use super::contender::Sample;
+use super::verify::verify_positions;
+use crate::error::{Error, ErrorKind};
+use crate::files::order_lines;
+use crate::generate::Sequence;
+use crate::method::Method;
+use crate::sorter::Sorter;
+
+/// Orders texts and verifies their order. All of it is timed but the reading of lines: what is
+/// known of each text is where it is.
+///
+/// On one core, without a method, that is the standard library's `sort_unstable` of slices and
+/// positions.
+///
+/// # Errors
+///
+/// A wrong result; a failure of the device.
+pub(super) fn sample(sorter: &Sorter, method: Option<Method>, texts: &Sequence) -> Result<Sample, Error> {
+    let lines = texts.lines(0, texts.count as usize);
+    let slices: Vec<&[u8]> = lines.split_inclusive(|&byte| byte == b'\n').collect();
+    let (sample, order) = match method {
+        Some(method) => order(sorter, method, lines.clone())?,
+        None => order_on_one_core(&slices),
+    };
+    verify_positions(slices.len(), |position| slices[position], &order)
+        .map_err(|problem| Error::new(ErrorKind::WrongResult { seed: texts.seed, problem }))?;
+    Ok(sample)
+}
+
+fn order(sorter: &Sorter, method: Method, lines: Vec<u8>) -> Result<(Sample, Vec<u32>), Error> {
+    let (time, done) = order_lines(lines, sorter, method)?;
+    let (dispatches, bytes_moved) = (done.report.dispatches, done.report.bytes_moved);
+    let order = done.words.into_vec().unwrap_or_default();
+    Ok((Sample { dispatches, bytes_moved, ..Sample::on_cpu(time) }, order))
+}
+
+fn order_on_one_core(texts: &[&[u8]]) -> (Sample, Vec<u32>) {
+    let start = Instant::now();
+    let mut texts: Vec<(&[u8], u32)> = texts.iter().copied().zip(0..).collect();
+    texts.sort_unstable();
+    let order = texts.iter().map(|&(_, position)| position).collect();
+    (Sample::on_cpu(start.elapsed()), order)
+}

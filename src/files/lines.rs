@@ -1,0 +1,41 @@
+//! Lines in memory, ordered as a file of them would be: for the bench.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::dataset::{OutputSpec, order_records};
+use crate::clock::Instant;
+use crate::error::Error;
+use crate::format::Format;
+use crate::io::batch::{Ahead, Keyed};
+use crate::io::csv::{Dialect, Fields, Key, KeySpec, Kind, Known};
+use crate::io::{InputKind, InputSpec, LineEnd, Text};
+use crate::method::Method;
+use crate::order::{KeyOrder, Selection};
+use crate::sorter::{Sorted, Sorter};
+
+/// The positions in order of lines that are texts, and the time that it took to order them once they
+/// were read.
+///
+/// # Errors
+///
+/// As for [`Sorter::run`].
+pub(crate) fn order_lines(
+    lines: Vec<u8>,
+    sorter: &Sorter,
+    method: Method,
+) -> Result<(Duration, Sorted), Error> {
+    let fields = Fields::Blanks(LineEnd::Lf);
+    let kind = InputKind::Table(Dialect { fields, header: 0, comments: false });
+    let keys = vec![Key::number(0).kind(Kind::Text)];
+    let (order, spelling) = (KeyOrder::default(), Arc::default());
+    let by = KeySpec { keys, element: None, order, places_empty: false, spelling };
+    let how = InputSpec { kind, by };
+    let text = Text::of_one("lines", lines, None, LineEnd::Lf);
+    let mut records = Keyed::read(text, &how, &mut Known::default(), &Ahead::new(&[], &how), true)?;
+    let start = Instant::now();
+    let words = records.take_words()?;
+    let ask = OutputSpec { selection: Selection::ALL, positions: true, method, format: Format::Lines };
+    let done = order_records(&records, words.words, words.ties.as_ref(), sorter, &ask, &mut |_, _| {})?;
+    Ok((start.elapsed(), done))
+}
