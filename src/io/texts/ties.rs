@@ -188,13 +188,8 @@ impl<'a> Settling<'a> {
                 self.settle_equal(records, key + 1, |a, b| numbers[a].0 == numbers[b].0);
             }
             Some(Key::Texts { texts, order }) => {
-                let texts = self.without_nulls(records, texts, *order, key, bytes);
-                let mut entries: Vec<Entry> = records[texts.0.clone()]
-                    .iter()
-                    .zip(texts.1)
-                    .map(|(&record, text)| Entry { word: 0, record, rest: &text[bytes.min(text.len())..] })
-                    .collect();
-                self.settle_texts(&mut records[texts.0], &mut entries, *order, key);
+                let (range, mut entries) = self.without_nulls(records, texts, *order, key, bytes);
+                self.settle_texts(&mut records[range], &mut entries, *order, key);
             }
         }
     }
@@ -205,7 +200,7 @@ impl<'a> Settling<'a> {
     }
 
     /// Has the nulls among records at their ends, and settles them. Returns where the others are,
-    /// and their texts.
+    /// and their texts from these bytes on.
     fn without_nulls(
         &self,
         records: &mut [u32],
@@ -213,14 +208,21 @@ impl<'a> Settling<'a> {
         order: KeyOrder,
         key: usize,
         bytes: usize,
-    ) -> (Range<usize>, Vec<&'a [u8]>) {
-        let mut found: Vec<(u32, Result<&[u8], Class>)> =
-            records.iter().map(|&record| (record, self.text(texts, record))).collect();
-        // Where any byte was looked at, they are apart.
-        if bytes > 0 || found.iter().all(|(_, text)| text.is_ok()) {
-            let texts = found.into_iter().map(|(_, text)| text.unwrap_or_default()).collect();
-            return (0..records.len(), texts);
+    ) -> (Range<usize>, Vec<Entry<'a>>) {
+        let entry = |(record, text): (u32, Result<&'a [u8], Class>)| {
+            let text = text.unwrap_or_default();
+            Entry { word: 0, record, rest: &text[bytes.min(text.len())..] }
+        };
+        let all = records.iter().map(|&record| (record, self.text(texts, record)));
+        let texts_alone = all.clone().map_while(|found| {
+            // Where any byte was looked at, nulls are apart.
+            (bytes > 0 || found.1.is_ok()).then(|| entry(found))
+        });
+        let entries: Vec<Entry> = texts_alone.collect();
+        if entries.len() == records.len() {
+            return (0..records.len(), entries);
         }
+        let mut found: Vec<(u32, Result<&[u8], Class>)> = all.collect();
         let rank = |text: &Result<&[u8], Class>| {
             text.map_or_else(|class| crate::io::keys::of_null(class, order), |_| 1 << 63)
         };
@@ -234,8 +236,7 @@ impl<'a> Settling<'a> {
             let ranks: Vec<u64> = found[nulls.clone()].iter().map(|(_, text)| rank(text)).collect();
             self.settle_equal(&mut records[nulls], key + 1, |a, b| ranks[a] == ranks[b]);
         }
-        let texts = found[begin..end].iter().map(|(_, text)| text.unwrap_or_default()).collect();
-        (begin..end, texts)
+        (begin..end, found[begin..end].iter().copied().map(entry).collect())
     }
 
     /// Settles texts, of which these are the rests, and writes the records.
@@ -244,6 +245,11 @@ impl<'a> Settling<'a> {
         let mut groups = vec![(0, entries.len())];
         while let Some((begin, end)) = groups.pop() {
             let (records, entries) = (&mut records[begin..end], &mut entries[begin..end]);
+            // Texts that occur often are in the order of the input as they are.
+            if entries.iter().all(|entry| entry.rest == entries[0].rest) {
+                self.settle(records, key + 1, 0);
+                continue;
+            }
             if entries.len() <= FEW {
                 entries.sort_unstable_by(|a, b| {
                     let by_text = a.rest.cmp(b.rest);
