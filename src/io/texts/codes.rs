@@ -81,6 +81,9 @@ fn put_nulls_beside(parts: &mut [Vec<u64>], columns: &[&TextColumn], count: u64)
 /// The most different texts that become their ranks: a table of them fits a core's cache.
 const FEW: usize = 1 << 12;
 
+/// As many texts are sorted by their bytes as fast as they are looked at.
+const SMALL: usize = 1 << 12;
+
 /// The beginnings of texts by their ranks among the different ones.
 struct Ranked {
     codes: Vec<Vec<u64>>,
@@ -95,8 +98,8 @@ struct Different<'a> {
 }
 
 impl<'a> Different<'a> {
-    /// Those of this length; `None` if they are many.
-    fn of(column: &'a TextColumn, length: usize, seed: Seed) -> Option<Self> {
+    /// Those of this length; `None` if they are more than so many.
+    fn of(column: &'a TextColumn, length: usize, few: usize, seed: Seed) -> Option<Self> {
         let mut known: HashMap<&[u8], u16, Seed> = HashMap::with_hasher(seed);
         let mut all = Self { texts: Vec::new(), numbers: Vec::with_capacity(column.len()) };
         let mut last = None;
@@ -111,7 +114,7 @@ impl<'a> Different<'a> {
                     (all.texts.len() - 1) as u16
                 }),
             };
-            if all.texts.len() > FEW {
+            if all.texts.len() > few {
                 return None;
             }
             last = Some((text, number));
@@ -125,15 +128,18 @@ impl Ranked {
     /// The ranks of what so many bytes of the texts are, if that is one of few.
     fn of(columns: &[&TextColumn], length: usize) -> Option<Self> {
         let seed = Seed::new();
+        // Of which few are different, the ranks are worth a table.
+        let records = columns.iter().map(|column| column.len()).sum::<usize>();
+        let few = (records / 4).clamp(64, FEW);
         // What is so of the first part is mostly so of all.
         let (first, others) = columns.split_first()?;
-        let mut parts = vec![Different::of(first, length, seed)?];
-        let others = map_parts(others, |column| Different::of(column, length, seed));
+        let mut parts = vec![Different::of(first, length, few, seed)?];
+        let others = map_parts(others, |column| Different::of(column, length, few, seed));
         parts.extend(others.into_iter().collect::<Option<Vec<_>>>()?);
         let mut all: Vec<&[u8]> = parts.iter().flat_map(|part| part.texts.iter().copied()).collect();
         all.sort_unstable();
         all.dedup();
-        if all.len() > FEW {
+        if all.len() > few {
             return None;
         }
         let count = all.len() as u64;
@@ -154,6 +160,9 @@ fn length_of_beginnings<'a>(columns: &[&'a TextColumn]) -> Option<usize> {
     /// Of each part, and of the different ones.
     const SAMPLE: usize = 1 << 10;
     const WORTH: usize = 8;
+    if columns.iter().map(|column| column.len()).sum::<usize>() < SMALL {
+        return None;
+    }
     let of_part = |column: &'a TextColumn| {
         let step = (column.len() / SAMPLE).max(1);
         (0..column.len()).step_by(step).filter_map(|record| column.get(record).ok()).collect::<Vec<&[u8]>>()
