@@ -1,6 +1,5 @@
 //! Lines in memory, ordered as a file of them would be: for the bench.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::dataset::{OutputSpec, order_records};
@@ -11,7 +10,7 @@ use crate::io::batch::{Ahead, Keyed};
 use crate::io::csv::{Dialect, Fields, Key, KeySpec, Kind, Known};
 use crate::io::{InputKind, InputSpec, LineEnd, Text};
 use crate::method::Method;
-use crate::order::{KeyOrder, Selection};
+use crate::order::Selection;
 use crate::sorter::{Sorted, Sorter};
 
 /// The positions in order of lines that are texts, and the time that it took to order them once they
@@ -28,9 +27,7 @@ pub(crate) fn order_lines(
     let fields = Fields::Blanks(LineEnd::Lf);
     let kind = InputKind::Table(Dialect { fields, header: 0, comments: false });
     let keys = vec![Key::number(0).kind(Kind::Text)];
-    let (order, spelling) = (KeyOrder::default(), Arc::default());
-    let by = KeySpec { keys, element: None, order, places_empty: false, spelling };
-    let how = InputSpec { kind, by };
+    let how = InputSpec { kind, by: KeySpec { keys, ..KeySpec::default() } };
     let text = Text::of_one("lines", lines, None, LineEnd::Lf);
     let mut records = Keyed::read(text, &how, &mut Known::default(), &Ahead::new(&[], &how), true)?;
     let start = Instant::now();

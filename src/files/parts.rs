@@ -60,7 +60,7 @@ impl<'a> Parts<'a> {
                 PartSource::Bits(binary::Reader::new(sources, by.order).in_pieces_of(piece))
             }
             kind => PartSource::Records {
-                chunks: Chunks::new(inputs, kind.divided(), by.keys.len(), budget),
+                chunks: Chunks::new(inputs, kind.divided(), by, budget),
                 known: Box::default(),
                 ahead: Ahead::new(inputs, how),
                 // Lines may be numbers and nothing else.

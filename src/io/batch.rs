@@ -423,7 +423,7 @@ impl<'a> Batches<'a> {
         budget: &'a Budget,
         stretches: Stretches,
     ) -> Self {
-        let chunks = Chunks::new(inputs, how.kind.divided(), how.by.keys.len(), budget);
+        let chunks = Chunks::new(inputs, how.kind.divided(), &how.by, budget);
         let (known, head, counts) = (Known::default(), Vec::new(), Counts::default());
         Self {
             how,

@@ -8,7 +8,7 @@
 //! A chunk is parts of inputs, and ends where a record ends. Its size depends on the number of
 //! records in it, since each takes memory of its own: a short one more than its text.
 
-use super::csv::{self, Dialect, Fields};
+use super::csv::{self, Dialect, Fields, KeySpec};
 use super::number::{PerLine, is_space};
 use super::source::{BLOCK, Before, Input, MARK, Opened, Text, count, sum};
 use crate::error::{Error, Hint};
@@ -36,6 +36,11 @@ pub(crate) struct Chunks<'a> {
     /// How many numbers a line may have, in text.
     per_line: Option<PerLine>,
     keys: u64,
+    /// Bytes of copies of the keys for each byte that is read, and those of quotes in quotes, once
+    /// there are any.
+    copies: u64,
+    copies_of_quotes: u64,
+    has_quotes_in_quotes: bool,
     budget: &'a Budget,
     open: Option<Opened>,
     /// Bytes of the open input that were read and not given yet.
@@ -63,20 +68,23 @@ fn put(bytes: &mut Vec<u8>, at: usize, these: &[u8]) -> usize {
 }
 
 impl<'a> Chunks<'a> {
-    /// The text of inputs, divided so, from the beginning; `keys` is the number of keys of a
-    /// record.
+    /// The text of inputs, divided so, from the beginning.
     pub(crate) fn new(
         inputs: &'a [Input],
         (dialect, per_line): (Dialect, Option<PerLine>),
-        keys: usize,
+        by: &KeySpec,
         budget: &'a Budget,
     ) -> Self {
         let (open, rest, before) = (None, Vec::new(), None);
+        let (copies, quotes) = by.copies();
         Self {
             inputs,
             dialect,
             per_line,
-            keys: keys as u64,
+            keys: by.keys.len() as u64,
+            copies,
+            copies_of_quotes: if matches!(dialect.fields, Fields::Quoted(_)) { quotes } else { 0 },
+            has_quotes_in_quotes: false,
             budget,
             open,
             rest,
@@ -121,8 +129,13 @@ impl<'a> Chunks<'a> {
 
     /// How much memory is left for more of a chunk that has this much text and this many records.
     fn left(&self, bytes: u64, records: u64) -> u64 {
-        let memory = (bytes * self.texts()).saturating_add(records * self.record());
+        let memory = (bytes * self.copied()).saturating_add(records * self.record());
         (self.budget.bytes() / 4 * 3).saturating_sub(memory)
+    }
+
+    /// How often the bytes that are read are in memory.
+    fn copied(&self) -> u64 {
+        self.texts() + self.copies + if self.has_quotes_in_quotes { self.copies_of_quotes } else { 0 }
     }
 
     /// There is room for one more, which may be read while this one is sorted.
@@ -146,7 +159,7 @@ impl<'a> Chunks<'a> {
             0 if self.is_full(bytes, records) => most.max((bytes as usize / 8).min(1 << 27)),
             left => {
                 let (bytes, records) = if bytes < FEW { (SHORTEST, 1) } else { (bytes, records) };
-                let each = self.texts() + (records * self.record()).div_ceil(bytes);
+                let each = self.copied() + (records * self.record()).div_ceil(bytes);
                 usize::try_from(left / each / 2).unwrap_or(most).max(LEAST).min(most)
             }
         }
@@ -332,7 +345,7 @@ impl<'a> Chunks<'a> {
 
     /// Whether this much text fits, whatever is in it.
     fn fits_in_any_case(&self, bytes: u64) -> bool {
-        let times = 1 + self.record() / SHORTEST;
+        let times = 1 + self.copies + self.copies_of_quotes + self.record() / SHORTEST;
         bytes / SHORTEST <= RECORDS && self.budget.fits(bytes, times)
     }
 
@@ -360,6 +373,9 @@ impl<'a> Chunks<'a> {
             let count = opened.fill(&mut bytes[begin..])?;
             bytes.truncate(begin + count);
             *records += count_records(self.dialect.fields, &bytes[begin..]);
+            if self.copies_of_quotes > 0 && !self.has_quotes_in_quotes {
+                self.has_quotes_in_quotes = memchr::memmem::find(&bytes[begin..], b"\"\"").is_some();
+            }
             self.bytes += count as u64;
             progress(self.bytes);
             if count < block {

@@ -352,19 +352,12 @@ impl Dialect {
 mod tests {
     use super::*;
     use crate::io::csv::Fields;
-    use crate::order::KeyOrder;
 
     fn found(header: &str, key: &str) -> Result<(usize, bool), Error> {
         let dialect = Dialect { fields: Fields::Quoted(b','), header: 1, comments: false };
         let (_, header) = Header::read(header.as_bytes(), 0, header.len(), dialect).unwrap();
         let keys = vec![Key::parse(key), Key::parse(key)];
-        let by = KeySpec {
-            keys,
-            element: None,
-            order: KeyOrder::ASCENDING,
-            places_empty: false,
-            spelling: Arc::default(),
-        };
+        let by = KeySpec { keys, ..KeySpec::default() };
         let found = header.find(&by, "t.csv")?;
         assert_eq!(found.len(), 1, "the second time is of no use");
         Ok((found[0].column.unwrap(), found[0].order.descending))

@@ -366,7 +366,7 @@ impl SortKey {
 }
 
 /// The sort key of rows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct KeySpec {
     /// The keys, most significant first. Empty means the only column.
     pub keys: Vec<Key>,
@@ -378,6 +378,26 @@ pub struct KeySpec {
     pub places_empty: bool,
     /// How fields are written.
     pub(crate) spelling: Arc<Spelling>,
+}
+
+impl KeySpec {
+    /// How many bytes copies of the fields of a record's keys may take, for each byte that it has:
+    /// of texts that are compared otherwise than they are written, and of quotes in quotes.
+    pub(in crate::io) fn copies(&self) -> (u64, u64) {
+        let orders = self.keys.iter().flat_map(|key| &key.readings).map(|reading| reading.said.order(self));
+        let only = self.keys.is_empty().then_some(self.order);
+        let form = |order: KeyOrder| match order.reading {
+            Reading::Any => Some(TextForm { nocase: order.nocase, ..TextForm::default() }),
+            reading => reading.text(),
+        };
+        let forms = orders.chain(only).filter_map(form);
+        let compared = forms.clone().map(|form| match form {
+            // A number takes one byte more than its digits, or than two of them.
+            TextForm { order: TextOrder::Version, .. } => 2,
+            form => u64::from(form != TextForm::default()),
+        });
+        (compared.sum(), forms.count() as u64)
+    }
 }
 
 #[cfg(test)]

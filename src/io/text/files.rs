@@ -397,10 +397,11 @@ mod tests {
         }) else {
             return false;
         };
-        let whole = Chunks::new(&inputs, InputKind::Text(PerLine::Any).divided(), 1, &budget)
-            .next(|_| {})
-            .unwrap()
-            .unwrap_or_default();
+        let whole =
+            Chunks::new(&inputs, InputKind::Text(PerLine::Any).divided(), &csv::KeySpec::default(), &budget)
+                .next(|_| {})
+                .unwrap()
+                .unwrap_or_default();
         let mut known = csv::Known::default();
         known.columns.push(inference(element, DESCENDING));
         let whole = parse_printed(&whole, element, DESCENDING, PerLine::Any, &mut known).unwrap();

@@ -178,6 +178,9 @@ impl TextColumn {
         };
         let mut compared = Self::new(self.order);
         compared.places.reserve(self.len());
+        // Grown by and by, they would be there twice at times.
+        let bytes = (0..self.len()).map(|record| self.get(record).map_or(0, <[u8]>::len)).sum::<usize>();
+        compared.own.reserve(if form.order == TextOrder::Version { bytes + bytes / 2 } else { bytes });
         for record in 0..self.len() {
             match self.get(record) {
                 Ok(text) => {
@@ -188,6 +191,7 @@ impl TextColumn {
                 Err(class) => compared.push_null(class),
             }
         }
+        compared.own.shrink_to_fit();
         Ok(Some(compared))
     }
 
