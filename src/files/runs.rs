@@ -29,7 +29,7 @@ use crate::io::Words;
 use crate::io::batch::{Keyed, Places};
 use crate::io::binary::BinaryInput;
 use crate::io::frames::{Frame, RunFormat, RunReader, Zeros};
-use crate::io::keys::{KeysOfRuns, RecordKey};
+use crate::io::keys::KeysOfRuns;
 use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records, Written};
 use crate::io::piece::Piece;
 use crate::io::records::Print;
@@ -69,11 +69,12 @@ struct Open {
     last: Option<End>,
 }
 
-/// A key at the end of a run; keys of runs of one form are compared.
+/// A key at the end of a run; keys of runs of one form are compared. Records have rows, whether their
+/// keys are known to be text or not.
 #[derive(PartialEq, PartialOrd)]
 enum End {
     Key(u64),
-    Words(RecordKey),
+    Row(Vec<u8>),
 }
 
 /// A run.
@@ -230,7 +231,8 @@ impl<'a> Runs<'a> {
             bytes: !self.ask.positions && !self.ask.format.is_bits(),
             positions: self.ask.positions,
         };
-        let end = |number: Option<&u32>| Some(End::Words(records.key(*number.filter(|_| !has_zeros)?)));
+        let end =
+            |number: Option<&u32>| Some(End::Row(records.key(*number.filter(|_| !has_zeros)?).into_row()));
         let block = self.budget.block();
         let open = self.run_for(form, end(order.first()).as_ref())?;
         open.last = end(order.last());

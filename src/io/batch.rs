@@ -7,6 +7,7 @@
 //! A batch ends before the first wrong record; the next call returns its error.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
@@ -102,7 +103,9 @@ impl Keyed {
         ahead: &Ahead,
         is_last: bool,
     ) -> Result<Self, Error> {
-        let later = Later { decimals: None, texts: Some(&|key| ahead.is_text(key)), is_last };
+        // In runs nulls are the same, whatever their column is.
+        let texts: &dyn Fn(usize) -> bool = &|key| ahead.is_text(key);
+        let later = Later { decimals: None, texts: Some(texts), nulls_are_open: true, is_last };
         let read = csv::read_batch(&Arc::new(text), how.kind.divided(), &how.by, known, None, true, later)?;
         if let Some(wrong) = read.wrong {
             return Err(wrong);
@@ -406,6 +409,8 @@ pub(super) struct Batches<'a> {
     pub(super) head: Vec<u8>,
     pub(super) counts: Counts,
     wrong: Option<Error>,
+    /// Whether an input cannot be read twice.
+    is_read_once: bool,
     /// What was read and not looked at.
     fetched: Option<Text>,
     /// The text of the records that were given last.
@@ -433,6 +438,7 @@ impl<'a> Batches<'a> {
             head,
             counts,
             wrong: None,
+            is_read_once: inputs.iter().any(|input| !input.can_be_read_again()),
             fetched: None,
             last: None,
             shut: false,
@@ -462,18 +468,7 @@ impl<'a> Batches<'a> {
         }
         self.fetch(most)?;
         let Some(text) = self.fetched.take() else { return Ok(None) };
-        let text = Arc::new(text);
-        let later =
-            Later { decimals: Some(decimals), texts, is_last: self.chunks.is_over() && !self.has_ranges };
-        let read = csv::read_batch(
-            &text,
-            self.how.kind.divided(),
-            &self.how.by,
-            &mut self.known,
-            self.stretches.piece,
-            self.has_ranges,
-            later,
-        )?;
+        let (text, read) = self.read(text, decimals, texts)?;
         self.counts.add_all(&read.counts);
         self.head.extend_from_slice(&read.head);
         self.wrong = read.wrong;
@@ -481,6 +476,42 @@ impl<'a> Batches<'a> {
         self.last = (!self.has_ranges).then_some(text);
         let compared = |piece: Piece| Piece { keys: piece.keys.by_records(), ..piece };
         Ok(Some(parallel::map_parts(read.pieces, compared)))
+    }
+
+    /// Reads a text, and more of what cannot be read twice as long as there is nothing in a key but
+    /// empty fields, nan and inf: whether these are text is told by what comes after them, however
+    /// late it comes.
+    fn read(
+        &mut self,
+        mut text: Text,
+        decimals: &dyn Fn(usize) -> Result<bool, Error>,
+        texts: Option<&dyn Fn(usize) -> bool>,
+    ) -> Result<(Arc<Text>, csv::Batch), Error> {
+        let (divided, by, piece) = (self.how.kind.divided(), &self.how.by, self.stretches.piece);
+        loop {
+            let waits =
+                self.is_read_once && !self.chunks.is_over() && text.size() < self.stretches.most as u64;
+            let before = waits.then(|| self.known.clone());
+            let is_open = Cell::new(false);
+            let told = |key: usize| {
+                is_open.set(true);
+                texts.is_some_and(|texts| texts(key))
+            };
+            let later = Later {
+                decimals: Some(decimals),
+                texts: texts.map(|_| &told as &dyn Fn(usize) -> bool),
+                nulls_are_open: false,
+                is_last: self.chunks.is_over() && !self.has_ranges,
+            };
+            let all = Arc::new(text);
+            let read = csv::read_batch(&all, divided, by, &mut self.known, piece, self.has_ranges, later)?;
+            let Some(before) = before.filter(|_| is_open.get() && read.wrong.is_none()) else {
+                return Ok((all, read));
+            };
+            let next = self.chunks.some(self.stretches.most, self.shut)?.unwrap_or_default();
+            text = all.followed_by(next);
+            self.known = before;
+        }
     }
 
     /// Has the text of the next records in memory. Whether it is nothing but blank lines, so that

@@ -4,6 +4,7 @@
 //! frame   header │ bytes of the records │ length ┊ position ┊ keys │ length ┊ …
 //! key     control │ bytes not shared with the key before    …    without zeros at its end
 //! text    where it is in the record, or its bytes
+//! null    which one it is, whether its column is of numbers or of text: nobody may know yet
 //! ```
 //!
 //! A frame is as long as a block or a record, so that merging many runs takes little memory.
@@ -15,7 +16,7 @@ use std::sync::Arc;
 
 use gpusort_planner::key::ElementType;
 
-use super::keys::{self, Column, EXACT, Keys, KeysOfRuns, MINUS_ZERO};
+use super::keys::{self, CLASSES, Column, EXACT, Keys, KeysOfRuns, MINUS_ZERO};
 use super::piece::{Bytes, Piece};
 use super::records::Print;
 use super::texts::{Rows, TextColumn};
@@ -30,6 +31,8 @@ pub(crate) type Zeros = Vec<bool>;
 const OF_TIME: u8 = 0xD0;
 const WHOLE: u8 = 0xE0;
 const ZERO: u8 = 0xF0;
+/// The first of nulls. All are odd, as no first byte of a text is, and more than the lengths.
+const NULLS: u8 = 0x61;
 
 /// How many records, and how long their bytes and their keys are.
 const HEADER: usize = 2 * 8;
@@ -110,10 +113,30 @@ impl Frame {
     }
 }
 
+/// The code of a null with this higher half.
+fn null_code(high: u64) -> u8 {
+    let number = if high <= CLASSES { high } else { CLASSES + 1 + (u64::MAX - high) };
+    NULLS + 2 * number as u8
+}
+
+/// The higher half of the null of a code, if it is of one.
+fn null_of(code: u8) -> Option<u64> {
+    let number = code.checked_sub(NULLS).filter(|number| number % 2 == 0)? / 2;
+    match u64::from(number) {
+        high @ 0..=CLASSES => Some(high),
+        number if number <= 2 * CLASSES => Some(u64::MAX - (number - CLASSES - 1)),
+        _ => None,
+    }
+}
+
 fn push_word(word: u128, last: &mut u64, to: &mut Vec<u8>) {
     let (high, low) = ((word >> 64) as u64, word as u64);
     if word == MINUS_ZERO {
         to.push(ZERO);
+        return;
+    }
+    if keys::is_null(word) && low == EXACT {
+        to.push(null_code(high));
         return;
     }
     let rest = low.wrapping_sub(EXACT).cast_signed();
@@ -133,15 +156,14 @@ fn push_word(word: u128, last: &mut u64, to: &mut Vec<u8>) {
     *last = high;
 }
 
-/// What says that the bytes of a text follow; less is the class of a null, and more is where it is
-/// in its record.
-const INLINE: u64 = 8;
+/// What says that the bytes of a text follow. More is where it is in its record, all of it even.
+const INLINE: u64 = 0;
 
 /// Adds a text: where it is in the record that begins here, or its bytes.
 fn push_text(texts: &TextColumn, record: usize, begin: Option<usize>, to: &mut Vec<u8>) {
     // Texts of runs cannot be had, as they are nowhere but in their records.
     if let Some((record, [begin, end])) = begin.zip(texts.place(record)) {
-        push_number(INLINE + 1 + (begin - record) as u64, to);
+        push_number(2 * (1 + (begin - record) as u64), to);
         push_number((end - begin) as u64, to);
         return;
     }
@@ -151,7 +173,7 @@ fn push_text(texts: &TextColumn, record: usize, begin: Option<usize>, to: &mut V
             push_number(text.len() as u64, to);
             to.extend_from_slice(text);
         }
-        Err(class) => push_number(class as u64, to),
+        Err(class) => to.push(null_code(keys::of_null(class, texts.order()))),
     }
 }
 
@@ -188,8 +210,13 @@ impl Entries<'_> {
 
     /// Adds a text to a column, in the record between these places of what was read.
     fn text(&mut self, [begin, end]: [usize; 2], read: &[u8], to: &mut TextColumn) -> Option<()> {
+        if let Some(high) = self.0.first().and_then(|&code| null_of(code)) {
+            self.0 = &self.0[1..];
+            let order = to.order();
+            to.push_null(Class::ALL.into_iter().find(|&class| keys::of_null(class, order) == high)?);
+            return Some(());
+        }
         match self.number()? {
-            class if class < INLINE => to.push_null(Class::of(usize::try_from(class).ok()?)?),
             INLINE => {
                 let length = usize::try_from(self.number()?).ok()?;
                 let (text, rest) = self.0.split_at_checked(length)?;
@@ -197,7 +224,7 @@ impl Entries<'_> {
                 to.push_own(text).ok()?;
             }
             place => {
-                let offset = usize::try_from(place - INLINE - 1).ok()?;
+                let offset = usize::try_from(place / 2 - 1).ok()?;
                 let from = begin.checked_add(offset)?;
                 let until = from.checked_add(usize::try_from(self.number()?).ok()?)?;
                 if until > end {
@@ -211,6 +238,9 @@ impl Entries<'_> {
 
     fn word(&mut self, last: &mut u64) -> Option<u128> {
         let [control] = self.take()?;
+        if let Some(high) = null_of(control) {
+            return Some(keys::whole(high));
+        }
         let word = match control {
             ZERO => return Some(MINUS_ZERO),
             WHOLE => u128::from_be_bytes(self.take()?),

@@ -319,6 +319,11 @@ impl<P> Inference<P> {
         self.rules.reading == Reading::Any && !self.is_text() && !self.has_others_than_words()
     }
 
+    /// Whether there is a nan or an inf, where nothing else tells what the tokens are.
+    pub(super) fn has_nan_or_infinity(&self) -> bool {
+        self.floats
+    }
+
     /// Whether there is a number with a digit, or a time.
     #[inline]
     pub(super) fn has_others_than_words(&self) -> bool {

@@ -25,7 +25,7 @@ use crate::order::{Class, KeyOrder, Nulls, Reading};
 pub(crate) const EXACT: u64 = 1 << 32;
 
 /// More than there are classes of nulls at one end; floats but NaN leave as many words.
-const CLASSES: u64 = 8;
+pub(super) const CLASSES: u64 = 8;
 
 /// An integer −0 as long as nobody knows whether there are decimals: no number is so far from a
 /// float.
@@ -208,6 +208,14 @@ impl RecordKey {
     /// The words.
     pub(crate) fn words(&self) -> &[u128] {
         if let Self::Words(words) = self { words } else { &[] }
+    }
+
+    /// The row that has these words, or is this key.
+    pub(crate) fn into_row(self) -> Vec<u8> {
+        match self {
+            Self::Words(words) => words.into_iter().flat_map(u128::to_be_bytes).collect(),
+            Self::Row(row) => row,
+        }
     }
 
     /// The row.

@@ -688,7 +688,7 @@ pub struct Text {
 }
 
 /// The text of one input, or a part of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TextPart {
     /// The name in messages.
     pub(super) name: String,
@@ -741,6 +741,17 @@ impl Text {
         self.parts.push(TextPart { name, range: begin + mark..self.bytes.len(), before });
         // Separates the last token of one input from the next input.
         self.bytes.push(self.line_end.byte());
+    }
+
+    /// This text and what comes after it.
+    pub(super) fn followed_by(&self, next: Self) -> Self {
+        let here = self.bytes.len();
+        let later = next.parts.into_iter().map(|part| {
+            let range = here + part.range.start..here + part.range.end;
+            TextPart { range, ..part }
+        });
+        let parts = self.parts.iter().cloned().chain(later).collect();
+        Self { bytes: [&self.bytes[..], &next.bytes].concat(), parts, line_end: self.line_end }
     }
 
     /// Bytes read.

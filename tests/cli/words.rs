@@ -1,8 +1,15 @@
 //! Keys that are text, where what is decided depends on more than one field.
 
+#[cfg(unix)]
+use std::fs;
+
 use gpusort::files::{Input, Key, Nulls, Options};
 
+#[cfg(unix)]
+use crate::support::command::{exits, shell};
 use crate::support::command::{refused, sorted};
+#[cfg(unix)]
+use crate::support::files::Folder;
 use crate::support::pipeline::check;
 
 #[test]
@@ -29,6 +36,54 @@ fn columns_are_text_that_begin_without_words() {
     let keys = ["3", "2"].map(Key::parse).into_iter().fold(Options::new(), Options::key);
     let options = keys.empty(Nulls::First).input(Input::bytes("in", text.as_bytes()));
     assert_eq!(check(options, AT_ONCE, 1 << 20).unwrap(), None);
+}
+
+/// A pipe that brings no more than that at first does not change what columns are.
+#[cfg(unix)]
+#[test]
+fn pipes_are_waited_for_where_nothing_tells_what_columns_are() {
+    let folder = Folder::new();
+    let names = "(printf 'name\\nInf\\n'; sleep 0.1; printf '\\nNancy\\nNat\\n')";
+    let numbers = "(printf 'name\\nInf\\n'; sleep 0.1; printf '3\\n')";
+    exits(&format!("{names} | $0 check -f csv -k name --empty first"), &folder, 1);
+    exits(&format!("{names} | grep . | $0 check -f csv -k name"), &folder, 0);
+    exits(&format!("{numbers} | $0 check -f csv -k name"), &folder, 1);
+    let merged = shell(&format!("{names} | grep . | $0 sort -q -m -f csv -k name"), &folder);
+    assert_eq!(merged.stdout, b"name\nInf\nNancy\nNat\n");
+}
+
+/// Runs that have only empty fields of a key merge with others, whatever these are.
+#[cfg(unix)]
+#[test]
+fn columns_may_begin_with_any_number_of_empty_fields() {
+    let folder = Folder::new();
+    let args = |more: &str| format!("-q -f csv --memory 1 --no-header -k 1 {more}");
+    for (last, more) in
+        [("x,1\\nb,2\\n", ""), ("7,1\\n-3,2\\n", "-r"), ("x,1\\nb,2\\n", "--empty first -k 2")]
+    {
+        let table = format!("(yes ,5 | head -n 400000; printf '{last}')");
+        let from_pipe = format!("{table} | $0 sort {} > piped", args(more));
+        exits(&from_pipe, &folder, 0);
+        let in_memory = format!(
+            "{table} > all.csv; $0 sort {} all.csv --memory 1G > sorted",
+            args(more).replace("--memory 1 ", "")
+        );
+        exits(&in_memory, &folder, 0);
+        let [piped, sorted] = ["piped", "sorted"].map(|name| fs::read(folder.path(name)).unwrap());
+        assert!(piped == sorted, "{last} {more}");
+        let expected = if more.contains("first") {
+            ",5\n"
+        } else if more == "-r" {
+            "7,1\n-3,2\n,5\n"
+        } else {
+            "b,2\nx,1\n,5\n"
+        };
+        assert!(sorted.starts_with(expected.as_bytes()), "{last} {more}");
+    }
+    // It is sorted in parts.
+    let runs =
+        exits("yes ,5 | head -n 400000 | $0 sort -v --memory 1 --no-header -f csv -k 1 > piped", &folder, 0);
+    assert!(runs.contains("in temporary files"), "{runs}");
 }
 
 /// One that is no number in the spelling that is asked for, and would be one otherwise, is refused

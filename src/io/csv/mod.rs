@@ -207,10 +207,13 @@ impl Known {
         &mut self,
         columns: &mut [Inference<(u64, Spot)>],
         later: Option<&dyn Fn(usize) -> bool>,
+        nulls_are_open: bool,
         texts: &mut [bool],
     ) {
         for (key, column) in columns.iter_mut().enumerate() {
-            let is_open = column.may_be_text() && !self.is_taken_for_numbers(key);
+            let is_open = column.may_be_text()
+                && !self.is_taken_for_numbers(key)
+                && (column.has_nan_or_infinity() || !nulls_are_open);
             match later.filter(|_| is_open) {
                 Some(is_text) if is_text(key) => column.expect_text(),
                 Some(_) => self.take_for_numbers(key),
@@ -302,6 +305,8 @@ pub(in crate::io) struct Later<'a> {
     /// Whether a key that has had nothing but empty fields, nan and inf is text. Without it that
     /// stays open.
     pub(in crate::io) texts: Option<&'a dyn Fn(usize) -> bool>,
+    /// Whether one of nothing but empty fields stays open all the same.
+    pub(in crate::io) nulls_are_open: bool,
     /// Whether nothing comes later.
     pub(in crate::io) is_last: bool,
 }
@@ -355,7 +360,7 @@ pub(in crate::io) fn read_batch(
         let are_last = later.is_last && wrong.is_none();
         let has_rows = parts.iter().any(|part| part.rows() > 0);
         let later_texts = later.texts.filter(|_| has_rows && !are_last);
-        known.find_texts(&mut columns, later_texts, &mut texts);
+        known.find_texts(&mut columns, later_texts, later.nulls_are_open, &mut texts);
         if let Err(problem) = layout.read_as_text(&mut parts, &bodies, &texts) {
             (until, wrong) = (problem.0, Some(layout.error(problem)));
             continue;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! column   places in what was read ┊ own bytes, where a value is not there as it counts: "a""b"
-//! row      number: its word ┊ text: class, bytes, end ┊ …          of all keys of a record
+//! row      number or null: its word ┊ text: a byte, its bytes, end ┊ …      of all keys of a record
 //! ```
 //!
 //! In memory records are ordered by codes of their first bytes ([`codes`]), and [`ties`] settles
@@ -195,16 +195,14 @@ impl TextColumn {
         Ok(Some(compared))
     }
 
-    /// The code of a null: less than that of a text or greater.
-    fn class_byte(&self, class: Class) -> u8 {
-        // Of both ends only the last byte differs.
-        keys::of_null(class, self.order) as u8
-    }
-
     /// Appends the part of a row that is the key of a record.
     fn push_row(&self, record: usize, read: &[u8], to: &mut Vec<u8>) {
         let text = match self.get_in(record, read) {
-            Err(class) => return to.push(self.class_byte(class)),
+            // As among numbers, since it may not be known that there are texts.
+            Err(class) => {
+                let word = keys::whole(keys::of_null(class, self.order));
+                return to.extend_from_slice(&word.to_be_bytes());
+            }
             Ok(text) => text,
         };
         to.push(TEXT);
@@ -224,7 +222,7 @@ impl TextColumn {
     }
 }
 
-/// The class of a text in a row, between those of nulls.
+/// The first byte of a text in a row, between those of nulls.
 const TEXT: u8 = 0x80;
 
 /// Rows: the keys of some records as bytes, which compare as the keys do.
