@@ -283,7 +283,7 @@ fn is_documented_of_pipes<T>(said: &Said<T>, inputs: &[&[u8]]) -> bool {
         inputs.iter().any(|input| input.windows(2).any(|pair| pair == b"-0" || pair == b"-."));
     said.as_ref().is_err_and(|refusal| {
         has_minus_zero && refusal.message.contains("cannot be read twice")
-            || refusal.message.contains("were taken for numbers")
+            || refusal.message.contains("were read as numbers")
     })
 }
 

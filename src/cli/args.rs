@@ -745,9 +745,8 @@ impl TypedValueParser for TypeParser {
         argument: Option<&clap::Arg>,
         value: &OsStr,
     ) -> Result<TypeArg, clap::Error> {
-        match value.as_encoded_bytes() {
-            b"\\t" => Ok(TypeArg::Separator(b'\t')),
-            &[byte] if byte.is_ascii() && byte != b'\n' => Ok(TypeArg::Separator(byte)),
+        match value.to_str().map(delimiter) {
+            Some(Ok(byte)) => Ok(TypeArg::Separator(byte)),
             _ => Self::names().parse_ref(command, argument, value),
         }
     }

@@ -39,10 +39,10 @@ fn hint(error: &Error) -> Option<String> {
         Hint::Nan if is_token => " by --nan error".to_owned(),
         Hint::Nan => ", and --nan is error".to_owned(),
         Hint::Empty => ", and --empty is error".to_owned(),
-        Hint::Kind(kind) => format!("; :{kind} after the key, without --leading, orders them"),
-        Hint::Text => "; :text after the key says that it is text".to_owned(),
-        Hint::Words => "; --invalid puts such rows last or first, or skips them, and :text after the key \
-                        orders all as text"
+        Hint::Kind(kind) => format!("; use :{kind} after the key instead of --leading"),
+        Hint::Text => "; :text after the key sorts all fields as text".to_owned(),
+        Hint::Words => "; --invalid puts rows with words last or first, or skips them; :text after the key \
+                        sorts all fields as text"
             .to_owned(),
         Hint::Invalid => "; --invalid puts such rows last or first, or skips them".to_owned(),
         Hint::Comments => {
@@ -53,6 +53,10 @@ fn hint(error: &Error) -> Option<String> {
         Hint::ColumnNumber => "; --key takes a number".to_owned(),
         Hint::Delimiter('\t') => "; --delimiter 'tab' if that separates them".to_owned(),
         Hint::Delimiter(separator) => format!("; --delimiter '{separator}' if that separates them"),
+        Hint::Marks => {
+            "; --delimiter says what separates fields, --decimal and --thousands what is in numbers"
+                .to_owned()
+        }
         Hint::Header => "; --header takes names from the first line, and --from csv reads tables".to_owned(),
         Hint::Several => "; --from lines sorts the lines, --from text all numbers in them".to_owned(),
         Hint::Lines => "; -k 1 sorts lines by their first field".to_owned(),

@@ -54,6 +54,8 @@ pub enum Hint {
     ColumnNumber,
     /// Separating fields by this character.
     Delimiter(char),
+    /// What separates fields, or what is in numbers, is to be another character.
+    Marks,
     /// Taking the first line for a header.
     Header,
     /// Reading lines, and ordering them by one of their fields.

@@ -256,8 +256,8 @@ impl Options {
         if let Some(mark) =
             marks.into_iter().find(|&mark| u8::try_from(mark).is_ok_and(|byte| fields.divides_at(byte)))
         {
-            let problem = format!("{mark:?} is in numbers and between fields, too");
-            return Err(Error::options(problem));
+            let problem = format!("{mark:?} cannot be in numbers and separate fields, too");
+            return Err(Error::options(problem).hinting(Hint::Marks));
         }
         let order = KeyOrder {
             descending: self.descending,

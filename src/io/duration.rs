@@ -28,9 +28,6 @@ const HOUR: u128 = 60 * MINUTE;
 const DAY: u128 = 24 * HOUR;
 const WEEK: u128 = 7 * DAY;
 
-/// The longest duration, some 600 million years.
-const LONGEST: i128 = 1 << 84;
-
 /// The nanoseconds of the duration that this token spells; `None` if it spells none, or one that is
 /// too fine or too long.
 pub(super) fn duration(token: &[u8]) -> Option<i128> {
@@ -43,6 +40,12 @@ pub(super) fn duration(token: &[u8]) -> Option<i128> {
         _ if rest.contains(&b':') => clock(rest)?,
         _ => units(rest)?,
     };
+    signed(nanoseconds, is_negative)
+}
+
+/// These nanoseconds with their sign, up to some 600 million years.
+pub(super) fn signed(nanoseconds: u128, is_negative: bool) -> Option<i128> {
+    const LONGEST: i128 = 1 << 84;
     let nanoseconds = i128::try_from(nanoseconds).ok().filter(|&nanoseconds| nanoseconds <= LONGEST)?;
     Some(if is_negative { -nanoseconds } else { nanoseconds })
 }
@@ -120,9 +123,10 @@ fn clock(bytes: &[u8]) -> Option<u128> {
     if dash.is_some() && !matches!(hours, [_] | [b'0' | b'1', _] | [b'2', b'0'..=b'3']) {
         return None;
     }
-    let amount = |whole, unit| amount(whole, &[], unit);
-    let sum = amount(days, DAY)?.checked_add(amount(hours, HOUR)?)?.checked_add(amount(minutes, MINUTE)?)?;
-    sum.checked_add(self::amount(seconds, fraction, SECOND)?)
+    let parts = [(days, DAY), (hours, HOUR), (minutes, MINUTE)];
+    let sum =
+        parts.into_iter().try_fold(0_u128, |sum, (part, unit)| sum.checked_add(amount(part, &[], unit)?))?;
+    sum.checked_add(amount(seconds, fraction, SECOND)?)
 }
 
 /// What is after the `P` of a duration of ISO 8601.

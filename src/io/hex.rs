@@ -7,21 +7,27 @@
 //! 0       00
 //! ```
 
-/// Appends the key of the hexadecimal number that this token spells, with or without `0x`, in
-/// either case. Leading zeros do not count. Appends nothing and returns `false` if the token spells
-/// none; there is no sign.
-pub(super) fn push_hex(token: &[u8], to: &mut Vec<u8>) -> bool {
+/// Whether this token spells a hexadecimal number, with or without `0x`, in either case. There is
+/// no sign.
+pub(super) fn is_hex(token: &[u8]) -> bool {
+    let digits = digits(token);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
+}
+
+fn digits(token: &[u8]) -> &[u8] {
     let ([b'0', b'x' | b'X', digits @ ..] | digits) = token;
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
-        return false;
-    }
+    digits
+}
+
+/// Appends the key of such a number. Leading zeros do not count.
+pub(super) fn push_hex(token: &[u8], to: &mut Vec<u8>) {
+    let digits = digits(token);
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
     let digits = &digits[zeros..];
     push_count(digits.len().div_ceil(2), to);
     let (odd, pairs) = digits.split_at(digits.len() % 2);
     to.extend(odd.iter().map(|&digit| value(digit)));
     to.extend(pairs.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])));
-    true
 }
 
 /// The value of a hexadecimal digit.
@@ -45,9 +51,8 @@ mod tests {
 
     fn key(token: &str) -> Option<Vec<u8>> {
         let mut key = Vec::new();
-        let is_hex = push_hex(token.as_bytes(), &mut key);
-        assert!(is_hex || key.is_empty(), "{token}");
-        is_hex.then_some(key)
+        is_hex(token.as_bytes()).then(|| push_hex(token.as_bytes(), &mut key))?;
+        Some(key)
     }
 
     #[test]

@@ -97,8 +97,9 @@ pub(crate) enum Conflict<P> {
     Zones(P, P),
     /// No 64 bits hold these times at the resolution of this one.
     TooFine(P),
-    /// The first number or time, and the first word, where none is expected in particular.
-    Words(P, P),
+    /// The first number or time, whether it is a time, and the first word, where none is expected in
+    /// particular.
+    Words(P, bool, P),
     /// The first number and the first with another unit, where only numbers count; and whether both
     /// are durations.
     Units(P, P, bool),
@@ -163,49 +164,60 @@ pub(crate) struct Inference<P> {
     /// The range of the integers that 64 bits hold.
     pub(super) span: Span,
     /// The first token of each kind, by [`First`].
-    first: [Option<P>; 12],
+    first: [Option<P>; 9],
     /// How many integers the requested type of floats does not hold exactly.
     pub(super) rounded: u64,
     times: Option<Box<Times<P>>>,
     /// Whether later tokens are words, as is known.
     expects_text: bool,
-    /// The units after numbers, where only these count, and whether there is another one, of
-    /// durations or of sizes.
-    units: Units,
-    are_durations: Option<bool>,
+    /// The units after numbers, where only these count: of durations, and of sizes.
+    units: [Units<P>; 2],
 }
 
-/// The unit that follows a number, if that is one: of sizes in bytes, of durations in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Units {
-    size: Option<i128>,
-    duration: Option<i128>,
+/// The units of one kind that follow numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Units<P> {
+    /// The first, in nanoseconds or bytes, and where it is.
+    first: Option<(i128, P)>,
+    /// Where there is another one for the first time.
+    other: Option<P>,
 }
 
-impl Units {
-    /// Those of these bytes after a number.
-    fn of(rest: &[u8]) -> Self {
-        if rest.is_empty() || !rest.iter().all(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii()) {
-            return Self::default();
+impl<P> Units<P> {
+    const NONE: Self = Self { first: None, other: None };
+
+    fn push(&mut self, unit: i128, place: impl FnOnce() -> P) {
+        match &self.first {
+            None => self.first = Some((unit, place())),
+            Some((first, _)) if *first != unit => drop(self.other.get_or_insert_with(place)),
+            Some(_) => {}
         }
-        let number = [b"1", rest].concat();
-        let size = size::size(&number).filter(|&(_, length)| length == number.len());
-        let size =
-            size.and_then(|(size, _)| if let Size::Integer(bytes) = size { Some(bytes) } else { None });
-        Self { size, duration: duration(&number) }
     }
 
-    /// Whether those of each kind differ, and whether these are durations.
-    fn differ(self, other: Self) -> [(bool, bool); 2] {
-        let differ =
-            |one: Option<i128>, other: Option<i128>| one.zip(other).is_some_and(|(one, other)| one != other);
-        [(differ(self.duration, other.duration), true), (differ(self.size, other.size), false)]
+    fn map<Q>(self, place: impl Fn(P) -> Q) -> Units<Q> {
+        Units { first: self.first.map(|(unit, at)| (unit, place(at))), other: self.other.map(&place) }
     }
 
-    /// The first of each kind.
-    fn or(self, other: Self) -> Self {
-        Self { size: self.size.or(other.size), duration: self.duration.or(other.duration) }
+    /// Those of both, of which those of this one come first.
+    fn merge(self, other: Self) -> Self {
+        let differing = match (&self.first, other.first) {
+            (Some((one, _)), Some((unit, place))) if *one != unit => Some(place),
+            (Some(_), _) => other.other,
+            (None, first) => return Self { first, other: other.other },
+        };
+        Self { first: self.first, other: self.other.or(differing) }
     }
+}
+
+/// The unit that follows a number, if that is one: of durations in nanoseconds, of sizes in bytes.
+fn units_of(rest: &[u8]) -> [Option<i128>; 2] {
+    if rest.is_empty() || !rest.iter().all(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii()) {
+        return [None; 2];
+    }
+    let number = [b"1", rest].concat();
+    let size = size::size(&number).filter(|&(_, length)| length == number.len());
+    let size = size.and_then(|(size, _)| if let Size::Integer(bytes) = size { Some(bytes) } else { None });
+    [duration(&number), size]
 }
 
 /// Kinds of tokens that may conflict with others.
@@ -225,20 +237,9 @@ enum First {
     Digit,
     /// What is no number and no time, where there may be words.
     Word,
-    /// Numbers with a unit of size, and of duration, where only the number counts; and such with
-    /// another unit.
-    Size,
-    Duration,
-    OtherUnit,
     /// Times with a zone, and without one.
     Zoned,
     Unzoned,
-}
-
-impl First {
-    fn of_unit(is_duration: bool) -> Self {
-        if is_duration { Self::Duration } else { Self::Size }
-    }
 }
 
 /// The times of some tokens.
@@ -286,8 +287,7 @@ impl<P> Inference<P> {
             rounded: 0,
             times: None,
             expects_text: false,
-            units: Units::default(),
-            are_durations: None,
+            units: [Units::NONE, Units::NONE],
         }
     }
 
@@ -560,20 +560,9 @@ impl<P> Inference<P> {
 
     /// Notes the unit of a number.
     fn push_unit(&mut self, rest: &[u8], place: impl Fn() -> P) {
-        if self.are_durations.is_some() {
-            return;
+        for (units, unit) in self.units.iter_mut().zip(units_of(rest)) {
+            unit.into_iter().for_each(|unit| units.push(unit, &place));
         }
-        let here = Units::of(rest);
-        if let Some((_, are_durations)) = self.units.differ(here).into_iter().find(|(differ, _)| *differ) {
-            self.are_durations = Some(are_durations);
-            return self.note(First::OtherUnit, place);
-        }
-        for (unit, first) in [(here.size, First::Size), (here.duration, First::Duration)] {
-            if unit.is_some() {
-                self.note(first, &place);
-            }
-        }
-        self.units = self.units.or(here);
     }
 
     /// Reads a time, if there is one.
@@ -661,22 +650,19 @@ impl<P> Inference<P> {
 
     /// The same with other places in the same order.
     pub(super) fn at<Q>(self, place: impl Fn(P) -> Q) -> Inference<Q> {
-        let Self { asked, rules, floats, span, first, rounded, times, expects_text, units, are_durations } =
-            self;
+        let Self { asked, rules, floats, span, first, rounded, times, expects_text, units } = self;
         let times = times.map(|times| {
             Box::new(Times { span: times.span, decimals: times.decimals, finest: place(times.finest) })
         });
         let first = first.map(|found| found.map(&place));
-        Inference { asked, rules, floats, span, first, rounded, times, expects_text, units, are_durations }
+        let units = units.map(|units| units.map(&place));
+        Inference { asked, rules, floats, span, first, rounded, times, expects_text, units }
     }
 
     /// The same without what was seen before, so that it need not be told where it is.
     pub(super) fn beyond<Q>(mut self, before: &Inference<Q>) -> Self {
-        let differ = self.units.differ(before.units).into_iter().any(|(differ, _)| differ);
-        for (kind, (found, known)) in self.first.iter_mut().zip(&before.first).enumerate() {
-            // Where another unit is the first of those here, it is to be told.
-            let is_of_units = kind == First::Size as usize || kind == First::Duration as usize;
-            if known.is_some() && !(is_of_units && differ) {
+        for (found, known) in self.first.iter_mut().zip(&before.first) {
+            if known.is_some() {
                 *found = None;
             }
         }
@@ -701,18 +687,9 @@ impl<P> Inference<P> {
 
 impl<P: Ord + Clone> Inference<P> {
     /// The state for the tokens of both, of which those of this one come first.
-    pub(super) fn merge(self, mut other: Self) -> Self {
-        let mut are_durations = self.are_durations;
-        if are_durations.is_none() {
-            let own = other.first(First::OtherUnit).cloned().zip(other.are_durations);
-            let differing = self.units.differ(other.units).into_iter().filter(|(differ, _)| *differ);
-            let places = differing.filter_map(|(_, are_durations)| {
-                other.first(First::of_unit(are_durations)).cloned().zip(Some(are_durations))
-            });
-            let found = places.chain(own).min_by(|(one, _), (other, _)| one.cmp(other));
-            are_durations = found.as_ref().map(|(_, are_durations)| *are_durations);
-            other.first[First::OtherUnit as usize] = found.map(|(place, _)| place);
-        }
+    pub(super) fn merge(self, other: Self) -> Self {
+        let [durations, sizes] = self.units;
+        let [other_durations, other_sizes] = other.units;
         let mut others = other.first.into_iter();
         let first = self.first.map(|found| found.into_iter().chain(others.next().flatten()).min());
         Self {
@@ -727,8 +704,7 @@ impl<P: Ord + Clone> Inference<P> {
                 (times, others) => times.or(others),
             },
             expects_text: self.expects_text || other.expects_text,
-            units: self.units.or(other.units),
-            are_durations,
+            units: [durations.merge(other_durations), sizes.merge(other_sizes)],
         }
     }
 
@@ -780,16 +756,23 @@ impl<P: Ord + Clone> Inference<P> {
     /// The conflict of words and others, if there is one.
     pub(super) fn words(&self) -> Result<(), Conflict<P>> {
         let Some(word) = self.first(First::Word) else { return Ok(()) };
-        let others = [First::Digit, First::Zoned, First::Unzoned].map(|kind| self.first(kind).cloned());
-        others.into_iter().flatten().min().map_or(Ok(()), |other| Err(Conflict::Words(other, word.clone())))
+        let others = [(First::Digit, false), (First::Zoned, true), (First::Unzoned, true)];
+        let others = others.into_iter().filter_map(|(kind, is_time)| Some((self.first(kind)?, is_time)));
+        others
+            .min()
+            .map_or(Ok(()), |(other, is_time)| Err(Conflict::Words(other.clone(), is_time, word.clone())))
     }
 
     /// The conflict of units, if there is one.
     fn units(&self) -> Result<(), Conflict<P>> {
-        let Some(are_durations) = self.are_durations else { return Ok(()) };
-        match (self.first(First::of_unit(are_durations)), self.first(First::OtherUnit)) {
-            (Some(one), Some(other)) => Err(Conflict::Units(one.clone(), other.clone(), are_durations)),
-            _ => Ok(()),
+        let differing = self.units.iter().zip([true, false]).filter_map(|(units, are_durations)| {
+            Some((units.other.as_ref()?, &units.first.as_ref()?.1, are_durations))
+        });
+        match differing.min_by_key(|&(other, ..)| other) {
+            Some((other, one, are_durations)) => {
+                Err(Conflict::Units(one.clone(), other.clone(), are_durations))
+            }
+            None => Ok(()),
         }
     }
 
@@ -797,7 +780,7 @@ impl<P: Ord + Clone> Inference<P> {
     #[inline]
     pub(super) fn settled(&self) -> Result<(), Conflict<P>> {
         let is_large = || self.floats || self.first(First::TooLarge).is_some() || self.is_apart();
-        let has_units = self.first(First::OtherUnit).is_some();
+        let has_units = self.units.iter().any(|units| units.other.is_some());
         let may_conflict = has_units || self.times.is_some() || self.first(First::Word).is_some();
         if may_conflict || self.first(First::Inexact).is_some() && is_large() {
             self.finish().map(|_| ())
@@ -839,7 +822,9 @@ impl Refused {
     pub(super) fn into_error(self, spot: Spot) -> Error {
         let elsewhere = if spot.token.starts_with(b"#") { Hint::Comments } else { Hint::Invalid };
         match self {
-            Self::Class(Class::Empty) => Error::input(spot.place(), "nothing is there").hinting(Hint::Empty),
+            Self::Class(Class::Empty) => {
+                Error::input(spot.place(), "the field is empty").hinting(Hint::Empty)
+            }
             Self::Class(Class::Nan) => spot.unlike("allowed").hinting(Hint::Nan),
             Self::Class(Class::Invalid) if spot.column.is_some() => {
                 spot.unlike("a number").hinting(elsewhere)
@@ -848,17 +833,19 @@ impl Refused {
             Self::NoSuch(reading) if spot.column.is_none() => {
                 spot.unlike(if reading == Reading::Sizes { "a size" } else { "a time" })
             }
-            Self::Size => spot.unlike("a size that 127 bits hold"),
+            Self::Size => spot.unlike("a size below 2^127"),
             Self::NoSuch(Reading::Sizes) => spot.unlike("a size").hinting(elsewhere),
             Self::NoSuch(Reading::Times) => spot.unlike("a time").hinting(elsewhere),
             Self::NoSuch(Reading::Durations) => spot.unlike("a duration").hinting(elsewhere),
-            Self::NoSuch(Reading::Text(_)) => spot.unlike("a number in base 16").hinting(elsewhere),
+            Self::NoSuch(Reading::Text(_)) => spot.unlike("a hexadecimal number").hinting(elsewhere),
             // One that there is not, such as 30 February.
             Self::NoSuch(_) if spot.token.get(..time::DATE).is_some_and(time::is_date) => {
                 spot.unlike("a time").hinting(elsewhere)
             }
             Self::NoSuch(_) => spot.unlike("a number").hinting(elsewhere),
-            Self::Spelling => spot.unlike("a number by --decimal and --thousands").hinting(Hint::Words),
+            Self::Spelling => {
+                spot.unlike("a number as --decimal and --thousands write it").hinting(elsewhere)
+            }
             Self::Class(Class::Invalid) => {
                 let hint = other_format(&spot.token).map_or(Hint::Lines, Hint::Format);
                 spot.unlike("a number").hinting(hint)
@@ -901,8 +888,10 @@ impl<P: Ord> Conflict<P> {
             }
             Self::TooFine(place) => {
                 let spot = spot(place);
-                let problem =
-                    format!("no 64 bits hold all times with as many decimals as {} has", quoted(&spot.token));
+                let problem = format!(
+                    "these times do not fit in 64 bits with as many decimals as {} has",
+                    quoted(&spot.token)
+                );
                 return Error::input(spot.place(), problem);
             }
             Self::Units(one, other, are_durations) => {
@@ -911,7 +900,7 @@ impl<P: Ord> Conflict<P> {
                 let kind = if are_durations { "duration" } else { "size" };
                 return Error::input(other.place(), problem).hinting(Hint::Kind(kind));
             }
-            Self::Words(other, word) => {
+            Self::Words(other, is_time, word) => {
                 let is_later = other < word;
                 let (other, word) = (spot(other), spot(word));
                 if word.token.starts_with(b"#") {
@@ -922,7 +911,8 @@ impl<P: Ord> Conflict<P> {
                     let is_date = word.token.get(..time::DATE).is_some_and(time::is_date);
                     return word.unlike(if is_date { "a time" } else { "a number" }).hinting(Hint::Words);
                 }
-                let problem = format!("{other} is a number or a time, and {word} is none");
+                let is = if is_time { "a time" } else { "a number" };
+                let problem = format!("{other} is {is}, but {word} is a word");
                 return Error::input(other.place(), problem).hinting(Hint::Words);
             }
         };
@@ -1062,7 +1052,7 @@ mod tests {
             (invalid.into_error(text("x")), "a:1: 'x' is not a number", Some(Hint::Lines)),
             (invalid.into_error(text("1,2")), "a:1: '1,2' is not a number", Some(csv)),
             (invalid.into_error(field("1,2")), "b:2, column 'x': '1,2' is not a number", Some(Hint::Invalid)),
-            (empty.into_error(field("")), "b:2, column 'x': nothing is there", Some(Hint::Empty)),
+            (empty.into_error(field("")), "b:2, column 'x': the field is empty", Some(Hint::Empty)),
             (nan.into_error(text("NaN")), "a:1: 'NaN' is not allowed", Some(Hint::Nan)),
             (
                 Refused::Type(I32).into_error(text("1.5")),

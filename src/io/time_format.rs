@@ -33,6 +33,7 @@ use jiff::civil::Weekday;
 use jiff::fmt::rfc2822;
 use jiff::fmt::strtime::BrokenDownTime;
 
+use super::duration::signed;
 use super::number::{Decimal, leading};
 use super::time::{DAY, SECOND, Time, clf, days};
 
@@ -134,7 +135,7 @@ impl Signs {
         let given = |signs: &str| given.iter().any(|sign| signs.as_bytes().contains(sign));
         if !given("YymbBhdejGgVHIklMSfNs") {
             let known = "clf, syslog, rfc2822, epoch, epoch-ms, or signs such as '%d.%m.%Y %H:%M'";
-            return Err(format!("'{format}' says nothing of a time: write {known}"));
+            return Err(format!("'{format}' names no part of a date or time; use {known}"));
         }
         if given("s") && given("YymbBhdejGgVaAuwHIklMSfNpP") {
             return Err("%s is a whole time: write it alone, or 'epoch', which reads decimals".to_owned());
@@ -229,7 +230,7 @@ fn sign(after: &str) -> Result<(usize, char), String> {
     let plain = numbered.trim_start_matches(':');
     let (is_pointed, colons) = (unpointed.len() < unflagged.len(), numbered.len() - plain.len());
     let Some(letter) = plain.chars().next() else {
-        return Err(format!("'%{after}' at the end is no sign (a percent sign is '%%')"));
+        return Err(format!("'%{after}' at the end is incomplete (write '%%' for a percent sign)"));
     };
     let length = after.len() - plain.len() + letter.len_utf8();
     let whole = &after[..length];
@@ -278,12 +279,9 @@ fn rfc2822(field: &[u8]) -> Option<Time> {
 
 /// The time that is this many units from the beginning of 1970.
 fn epoch(field: &[u8], unit: u128) -> Option<Time> {
-    /// No time is farther from it.
-    const FAR: i128 = 1 << 84;
     let number = leading(field).filter(|number| !number.is_empty() && number.len() == field.len())?;
     let decimal = Decimal::of(number);
-    let nanoseconds = i128::try_from(decimal.times(unit)?).ok().filter(|&nanoseconds| nanoseconds <= FAR)?;
-    Some(Time::at(if decimal.is_negative { -nanoseconds } else { nanoseconds }, true))
+    Some(Time::at(signed(decimal.times(unit)?, decimal.is_negative)?, true))
 }
 
 #[cfg(test)]

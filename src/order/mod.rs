@@ -70,7 +70,7 @@ pub enum TextOrder {
     Bytes,
     /// The numbers in it as such, and what is between them, as `sort -V` does.
     Version,
-    /// The number that it is in base 16, of any length.
+    /// The hexadecimal number that it is, of any length.
     Hex,
 }
 

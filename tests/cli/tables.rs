@@ -52,7 +52,7 @@ fn errors_in_a_table_name_their_place() {
     assert!(told(&[]).contains("t.csv:3, column 'price': 'n/a' is not a number; --invalid"));
     assert!(
         told(&["--invalid", "last", "--empty", "error"])
-            .contains("t.csv:4, column 'price': nothing is there")
+            .contains("t.csv:4, column 'price': the field is empty")
     );
     assert!(
         told(&["--invalid", "last", "--nan", "error"])
@@ -318,7 +318,7 @@ fn null_fields_are_counted_once_despite_look_ahead() {
     }
     let options = ["check", "-f", "csv", "-k", "a", "--nan", "error", "--invalid", "last"];
     let said = stderr(&run(&options, "a\nx\n1\n"));
-    assert!(said.contains("1 after x, which is no number"), "{said}");
+    assert!(said.contains("1 after x, which is invalid"), "{said}");
 }
 
 #[test]

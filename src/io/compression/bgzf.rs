@@ -67,7 +67,7 @@ fn append(content: &[u8], deflate: &mut Compress, to: &mut Vec<u8>) -> io::Resul
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::io::Read;
 
     use flate2::bufread::MultiGzDecoder;
@@ -76,7 +76,7 @@ mod tests {
     use crate::io::compression::{Compression, Writer};
 
     /// Bytes that cannot be compressed.
-    fn noise(count: usize) -> Vec<u8> {
+    pub(in crate::io::compression) fn noise(count: usize) -> Vec<u8> {
         let mut state = 1_u64;
         let next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -642,6 +642,7 @@ mod tests {
     use flate2::GzBuilder;
 
     use super::*;
+    use crate::io::compression::bgzf::tests::noise;
 
     const BOTH: [Compression; 2] = [Compression::Gzip, Compression::Zstd];
 
@@ -681,16 +682,6 @@ mod tests {
             assert_eq!(again.to_string(), error.to_string());
         }
         read.map(|_| content)
-    }
-
-    /// Bytes that cannot be compressed.
-    fn noise(count: usize) -> Vec<u8> {
-        let mut state = 1_u64;
-        let next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 56) as u8
-        };
-        std::iter::repeat_with(next).take(count).collect()
     }
 
     fn members(contents: &[Vec<u8>], compression: Compression) -> Vec<u8> {

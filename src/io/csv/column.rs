@@ -168,7 +168,7 @@ impl Column {
             |text: &[u8]| text.is_empty() || spelling.is_some_and(|spelling| spelling.is_empty(text));
         let form = order.reading.text().unwrap_or_default();
         let class = |text: &[u8]| {
-            // A number in base 16 is one, of which blanks are no part. And what is refused as empty
+            // A hexadecimal number is one, of which blanks are no part. And what is refused as empty
             // among numbers is so among words, whichever comes first.
             if form.order == TextOrder::Hex || is_by_itself && order.empty == Nulls::Error {
                 let value = field.value();
@@ -192,10 +192,13 @@ impl Column {
                     null => (null, Ok(())),
                 }
             }
-            Err(text) => match class(&text[begin(&text)..]) {
-                None => (None, texts.push_own(&text[begin(&text)..])),
-                null => (null, Ok(())),
-            },
+            Err(text) => {
+                let text = &text[begin(&text)..];
+                match class(text) {
+                    None => (None, texts.push_own(text)),
+                    null => (null, Ok(())),
+                }
+            }
         };
         added.map_err(|_| NotAdded::TooLong)?;
         if let Some(class) = class {

@@ -42,7 +42,8 @@ pub enum Fields {
     /// In lines, this byte.
     Split(u8, LineEnd),
     /// In lines, spaces and tabs, of which those before the first field do not count. A date, one
-    /// blank and a time of day are one field, as is what is in brackets with one blank. Where NUL ends lines, line feeds are blanks, too.
+    /// blank and a time of day are one field, as is what is in brackets with one blank. Where NUL
+    /// ends lines, line feeds are blanks, too.
     Blanks(LineEnd),
     /// The same with a date and a time of day as two, as `sort` has them.
     Words(LineEnd),

@@ -34,7 +34,7 @@ pub enum Kind {
     Text,
     /// Text with numbers in it, as `sort -V` orders it: `v1.9` before `v1.10`.
     Version,
-    /// Numbers in base 16 of any length, with or without `0x`.
+    /// Hexadecimal numbers of any length, with or without `0x`.
     Hex,
 }
 
@@ -140,9 +140,7 @@ impl Modifiers {
         let reading = match (self.kind, self.of_sort) {
             (Some(kind), _) => kind.reading(nocase),
             (None, _) if self.nocase => text,
-            (None, Some(SortKey { numeric: true, .. })) => Reading::Numbers,
-            (None, Some(SortKey { sizes: true, .. })) => Reading::Sizes,
-            (None, Some(SortKey { version: true, .. })) => Kind::Version.reading(nocase),
+            (None, Some(SortKey { kind: Some(kind), .. })) => kind.reading(nocase),
             (None, Some(SortKey { has_own: true, .. })) => text,
             // A global letter says what it is, if there is one.
             (None, Some(_)) if by.order.reading == Reading::Any => text,
@@ -261,12 +259,8 @@ impl From<&str> for Key {
 pub(super) struct SortKey {
     /// The number of the field where it begins, from 1.
     pub(super) field: usize,
-    /// Whether it orders by numbers: `n` or `g`.
-    numeric: bool,
-    /// Whether it orders by sizes: `h`.
-    sizes: bool,
-    /// Whether it orders by versions: `V`.
-    version: bool,
+    /// What it orders by, if that is said: numbers (`n`, `g`), sizes (`h`) or versions (`V`).
+    kind: Option<Kind>,
     /// Whether small letters count as capital ones: `f`.
     nocase: bool,
     /// Whether it is reversed.
@@ -305,7 +299,7 @@ impl SortKey {
             problem.get_or_insert_with(|| "n, g, h and V are different orders; a key has one".to_owned());
         }
         // A number begins where the key does, wherever that ends.
-        let is_number = key.numeric || key.sizes;
+        let is_number = matches!(key.kind, Some(Kind::Number | Kind::Size));
         match last {
             Some((last, _)) if last < field => {
                 let said = format!("it ends before it begins; {field},{field} is the whole field");
@@ -343,9 +337,9 @@ impl SortKey {
         }
         for letter in rest.chars() {
             match letter {
-                'n' | 'g' => self.numeric = true,
-                'h' => self.sizes = true,
-                'V' => self.version = true,
+                'n' | 'g' => self.kind = Some(Kind::Number),
+                'h' => self.kind = Some(Kind::Size),
+                'V' => self.kind = Some(Kind::Version),
                 'f' => self.nocase = true,
                 'r' => self.reversed = true,
                 'b' => {}
@@ -407,7 +401,7 @@ mod tests {
     #[test]
     fn keys_of_sort() {
         let plain = SortKey { field: 2, ..SortKey::default() };
-        let n = SortKey { numeric: true, has_own: true, ..plain };
+        let n = SortKey { kind: Some(Kind::Number), has_own: true, ..plain };
         for (text, expected) in [
             ("2", plain),
             ("2,2", plain),
@@ -418,9 +412,9 @@ mod tests {
             ("2.1n,2.0", n),
             ("2nr", SortKey { reversed: true, ..n }),
             ("2rn,2", SortKey { reversed: true, ..n }),
-            ("2h", SortKey { numeric: false, sizes: true, ..n }),
+            ("2h", SortKey { kind: Some(Kind::Size), ..n }),
             ("2,2r", SortKey { reversed: true, has_own: true, ..plain }),
-            ("2,2Vr", SortKey { version: true, reversed: true, has_own: true, ..plain }),
+            ("2,2Vr", SortKey { kind: Some(Kind::Version), reversed: true, ..n }),
             ("2b,2fr", SortKey { nocase: true, reversed: true, has_own: true, ..plain }),
         ] {
             assert_eq!(SortKey::parse(text), Some(Ok(expected)), "{text}");

@@ -238,7 +238,8 @@ impl Known {
         for (key, column) in self.columns.iter().enumerate() {
             let Some((_, word)) = column.word().filter(|_| self.is_taken_for_numbers(key)) else { continue };
             let problem = format!(
-                "{} is a word, and other fields, which are empty, nan or inf, were taken for numbers",
+                "{} is a word, but the fields before it (empty, nan or inf) were read as numbers, since this \
+                 input cannot be read twice",
                 quoted(&word.token)
             );
             return Err(Error::input(word.clone().place(), problem).hinting(Hint::Text));

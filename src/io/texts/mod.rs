@@ -14,7 +14,7 @@ pub(crate) mod ties;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::hex::push_hex;
+use super::hex::{is_hex, push_hex};
 use super::keys;
 use super::piece::Range;
 use super::source::Text;
@@ -45,13 +45,13 @@ impl TextForm {
             TextOrder::Bytes => to.extend_from_slice(text),
             TextOrder::Version => push_version(text, to),
             // What is none was found when it was read.
-            TextOrder::Hex => drop(push_hex(text.trim_ascii(), to)),
+            TextOrder::Hex => push_hex(text.trim_ascii(), to),
         }
     }
 
     /// Whether a text has such a form.
     pub(super) fn holds(self, text: &[u8]) -> bool {
-        self.order != TextOrder::Hex || push_hex(text.trim_ascii(), &mut Vec::new())
+        self.order != TextOrder::Hex || is_hex(text.trim_ascii())
     }
 
     /// The name of the type.
