@@ -36,7 +36,7 @@ pub(super) struct Parts<'a> {
 enum PartSource<'a> {
     Bits(binary::Reader<'a>),
     Records {
-        chunks: Chunks<'a>,
+        chunks: Box<Chunks<'a>>,
         known: Box<csv::Known>,
         ahead: Ahead<'a>,
         /// How numbers are read without records, if there may be such.
@@ -60,7 +60,7 @@ impl<'a> Parts<'a> {
                 PartSource::Bits(binary::Reader::new(sources, by.order).in_pieces_of(piece))
             }
             kind => PartSource::Records {
-                chunks: Chunks::new(inputs, kind.divided(), by, budget),
+                chunks: Box::new(Chunks::new(inputs, kind.divided(), by, budget)),
                 known: Box::default(),
                 ahead: Ahead::new(inputs, how),
                 // Lines may be numbers and nothing else.

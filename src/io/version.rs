@@ -359,9 +359,8 @@ mod tests {
         (0..count).map(|_| kinds.new_tree(&mut runner).unwrap().current()).collect()
     }
 
-    /// Compares our order of this many names with that of the `sort` that is installed.
-    fn compare_with_sort(count: usize) {
-        let mut names = names(count);
+    /// Compares our order of names with that of the `sort` that is installed.
+    fn compare_with_sort(mut names: Vec<Vec<u8>>) {
         let mut input = tempfile::tempfile().unwrap();
         for name in &names {
             input.write_all(&[name, &b"\n"[..]].concat()).unwrap();
@@ -374,7 +373,7 @@ mod tests {
             .stderr(Stdio::inherit())
             .output()
             .unwrap();
-        assert!(sort.status.success());
+        assert!(sort.status.success(), "GNU sort is needed, as on any Linux");
         names.sort_by_cached_key(|name| key(name));
         let mut theirs = sort.stdout.split(|&byte| byte == b'\n');
         for (at, name) in names.iter().enumerate() {
@@ -384,15 +383,17 @@ mod tests {
         assert_eq!(theirs.next(), Some(&b""[..]));
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
-    #[ignore = "runs GNU sort"]
     fn the_order_is_that_of_sort() {
-        compare_with_sort(10_000);
+        // In which later versions of it than 9.1 differ.
+        let is_all_extensions = |name: &Vec<u8>| !name.is_empty() && extensions(name) == 0;
+        compare_with_sort(names(10_000).into_iter().filter(|name| !is_all_extensions(name)).collect());
     }
 
     #[test]
-    #[ignore = "runs GNU sort, for long"]
+    #[ignore = "needs GNU sort 9.1, and time"]
     fn the_order_is_that_of_sort_for_many() {
-        compare_with_sort(100_000);
+        compare_with_sort(names(100_000));
     }
 }

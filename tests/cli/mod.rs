@@ -8,6 +8,8 @@ mod devices;
 mod each;
 mod formats;
 mod generate;
+#[cfg(target_os = "linux")]
+mod gnu;
 #[cfg(unix)]
 mod limits;
 mod lines;

@@ -447,7 +447,10 @@ def classify(cell: bytes, plan: "Plan", o: Options) -> tuple[str, str | bytes | 
         return (TEXT, int(digits[1], 16)) if digits else (INVALID, "")
     spelled = plainly(value, o)
     if spelled is None:
-        return MISSPELT if plan.kind == "auto" else INVALID, ""
+        # Words may have marks of numbers in them, and what is a number but for these is none.
+        marks = re.escape((o.decimal or ".") + (o.thousands or ""))
+        is_number = re.fullmatch(rf"[-+.eE0-9{marks}]*[0-9][-+.eE0-9{marks}]*", value.decode("utf-8", "replace"))
+        return MISSPELT if plan.kind == "auto" and is_number else INVALID, ""
     value = spelled
     if plan.kind in ("time", "plain", "auto"):
         time = value.decode("latin-1")
@@ -818,7 +821,8 @@ def judge(column: list, plan: "Plan", rows: list[Row], values: list[bytes], fail
     if misspelt or not words:
         for n in misspelt:
             failures.at("numbers in another spelling", rows[n])
-        return plan
+        if not (misspelt and words and others):
+            return plan
     if others:
         at = words[0] if values[words[0]].lstrip(b" \t").startswith(b"#") else max(words[0], others[0])
         failures.at("words beside numbers", rows[at])

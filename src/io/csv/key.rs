@@ -137,11 +137,10 @@ impl Modifiers {
         let descending = self.descending.or(own).unwrap_or(by.order.descending);
         let nocase = self.nocase || of_sort.nocase || by.order.nocase && !of_sort.has_own;
         let text = Reading::Text(TextForm { order: TextOrder::Bytes, nocase });
-        let reading = match (self.kind, self.of_sort) {
+        let kind = self.kind.or(of_sort.kind.filter(|_| !self.nocase));
+        let reading = match (kind, self.of_sort) {
             (Some(kind), _) => kind.reading(nocase),
-            (None, _) if self.nocase => text,
-            (None, Some(SortKey { kind: Some(kind), .. })) => kind.reading(nocase),
-            (None, Some(SortKey { has_own: true, .. })) => text,
+            _ if self.nocase || of_sort.has_own => text,
             // A global letter says what it is, if there is one.
             (None, Some(_)) if by.order.reading == Reading::Any => text,
             (None, _) => by.order.reading,
