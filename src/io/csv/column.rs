@@ -16,14 +16,15 @@ use crate::io::texts::TextColumn;
 use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
 
 /// A field of a row.
+#[derive(Clone, Copy)]
 pub(super) struct Field<'a> {
     /// All bytes, and where rows are counted from.
     pub(super) bytes: &'a [u8],
     pub(super) start: usize,
-    pub(super) place: Range<usize>,
+    pub(super) place: &'a Range<usize>,
     pub(super) fields: Fields,
     /// The line that it is of, if that is a comment, which is no number.
-    pub(super) comment: Option<Range<usize>>,
+    pub(super) comment: Option<&'a Range<usize>>,
     /// Where its row begins.
     pub(super) row: usize,
 }
@@ -32,7 +33,7 @@ impl Field<'_> {
     /// What is to be a number, without quotes and the blanks around it.
     #[inline]
     pub(super) fn value(&self) -> Cow<'_, [u8]> {
-        let place = self.comment.as_ref().unwrap_or(&self.place).clone();
+        let place = self.comment.unwrap_or(self.place).clone();
         self.fields.value(&self.bytes[place])
     }
 }

@@ -575,16 +575,51 @@ struct Layout<'a> {
     /// The number of columns of a table. If it is 1, blank lines are rows.
     columns: usize,
     keys: Vec<Found>,
-    /// Of the fields as they are, and as `sort` has them where these are others and a key asks for
-    /// them, how many are looked at.
-    most: usize,
-    most_of_sort: Option<usize>,
+    /// Which fields are the keys, as fields are, and then as `sort` has them where these are others
+    /// and a key asks for them.
+    divisions: Vec<Division>,
+    /// The keys that are the whole line.
+    whole: Vec<usize>,
     /// How many numbers a line may have, in text and where lines may be nothing else.
     numbers: Option<PerLine>,
     /// Whether it is asked where numbers are.
     has_ranges: bool,
     /// Bytes that a core reads at once, if not as many as are good for most.
     piece: Option<usize>,
+}
+
+/// Fields in which keys are looked for.
+struct Division {
+    fields: Fields,
+    /// How many of them are looked at.
+    most: usize,
+    /// The columns of the keys in their order, and which keys these are.
+    keys: Vec<(usize, usize)>,
+}
+
+impl Division {
+    /// Of the keys for which this holds.
+    fn of(fields: Fields, keys: &[Found], holds: impl Fn(&Found) -> bool) -> Self {
+        let keys = keys.iter().enumerate().filter(|(_, found)| holds(found));
+        let mut keys: Vec<_> = keys.filter_map(|(key, found)| Some((found.column?, key))).collect();
+        keys.sort_unstable();
+        Self { fields, most: keys.last().map_or(0, |&(column, _)| column + 1), keys }
+    }
+
+    /// Finds the places of the keys in the row that begins here. Returns where the next one begins,
+    /// and how many fields there are; `None` if it has no end.
+    #[inline(always)]
+    fn find(&self, bytes: &[u8], at: usize, places: &mut [Range<usize>]) -> Option<(usize, usize)> {
+        let mut keys = &self.keys[..];
+        for_each_field(bytes, at, self.fields, self.most, |column, field| {
+            while let [(of, key), rest @ ..] = keys
+                && *of == column
+            {
+                places[*key].clone_from(&field);
+                keys = rest;
+            }
+        })
+    }
 }
 
 impl<'a> Layout<'a> {
@@ -600,19 +635,18 @@ impl<'a> Layout<'a> {
         let table = text.parts.first().map_or("", |part| &part.name);
         let keys = if is_empty { Vec::new() } else { header.find(by, table)? };
         let columns = header.columns;
-        let most = |of_sort: bool| {
-            let keys = keys.iter().filter(|key| fields.differ_in_sort() && key.is_of_sort == of_sort);
-            keys.map(|key| key.column.map_or(0, |column| column + 1)).max()
-        };
-        let all = keys.iter().filter_map(|key| key.column).max().map_or(0, |column| column + 1);
+        let are_of_sort = |key: &Found| fields.differ_in_sort() && key.is_of_sort;
+        let own = Division::of(fields, &keys, |key| !are_of_sort(key));
         // Where there are no others, lines are divided once.
-        let (fields, most, most_of_sort) = match (most(false), most(true)) {
-            (None, Some(_)) => (fields.of_sort(), all, None),
-            (Some(most), of_sort) => (fields, most, of_sort),
-            (None, None) => (fields, all, None),
+        let divisions = match keys.iter().filter(|key| are_of_sort(key)).count() {
+            0 => vec![own],
+            count if count == keys.len() => vec![Division::of(fields.of_sort(), &keys, |_| true)],
+            _ => vec![own, Division::of(fields.of_sort(), &keys, are_of_sort)],
         };
+        let fields = divisions[0].fields;
+        let whole = (0..keys.len()).filter(|&key| keys[key].column.is_none()).collect();
         let (numbers, has_ranges, piece) = (None, false, None);
-        Ok(Self { text, fields, columns, keys, most, most_of_sort, numbers, has_ranges, piece })
+        Ok(Self { text, fields, columns, keys, divisions, whole, numbers, has_ranges, piece })
     }
 
     /// The header of a key column, if it is a number and was not requested by name.
@@ -777,6 +811,8 @@ impl<'a> Layout<'a> {
         let mut part = RowPart { start, end: start, ranges, skipped, counts, columns };
         let mut places = vec![0..0; self.keys.len()];
         let are_lines = self.fields.are_of_lines();
+        let of_line = |key: &Found| key.column.map_or(self.fields.of_lines(), |_| self.fields);
+        let fields_of: Vec<Fields> = self.keys.iter().map(of_line).collect();
         let skips_invalid = self.keys.iter().any(|key| key.order.skips_invalid());
         while part.end < until {
             let at = part.end;
@@ -797,9 +833,9 @@ impl<'a> Layout<'a> {
             let field = |key: usize| Field {
                 bytes,
                 start,
-                place: places[key].clone(),
-                fields: self.keys[key].column.map_or(self.fields.of_lines(), |_| self.fields),
-                comment: comment.clone(),
+                place: &places[key],
+                fields: fields_of[key],
+                comment: comment.as_ref(),
                 row: at,
             };
             if skips_invalid {
@@ -840,34 +876,20 @@ impl<'a> Layout<'a> {
 
     /// The places of the keys in the row that begins here, where the next one begins, and how many
     /// fields there are; `None` if it has no end.
-    #[inline]
+    #[inline(always)]
     fn divide(&self, bytes: &[u8], at: usize, places: &mut [Range<usize>]) -> Option<(usize, usize)> {
         if self.fields.are_of_lines() {
             // A field that a line lacks is empty.
             places.fill(0..0);
         }
-        let has_both = self.most_of_sort.is_some();
-        let read = for_each_field(bytes, at, self.fields, self.most, |column, field| {
-            for (place, key) in places.iter_mut().zip(&self.keys) {
-                if key.column == Some(column) && !(has_both && key.is_of_sort) {
-                    place.clone_from(&field);
-                }
-            }
-        });
-        if let Some(most) = self.most_of_sort {
-            for_each_field(bytes, at, self.fields.of_sort(), most, |column, field| {
-                for (place, key) in places.iter_mut().zip(&self.keys) {
-                    if key.column == Some(column) && key.is_of_sort {
-                        place.clone_from(&field);
-                    }
-                }
-            });
+        let mut read = None;
+        for division in &self.divisions {
+            let found = division.find(bytes, at, places);
+            read = read.or(found);
         }
         let (next, _) = read?;
-        for (place, key) in places.iter_mut().zip(&self.keys) {
-            if key.column.is_none() {
-                *place = at..self.fields.end_of_line(bytes, at, next);
-            }
+        for &key in &self.whole {
+            places[key] = at..self.fields.end_of_line(bytes, at, next);
         }
         read
     }
