@@ -608,6 +608,7 @@ impl Division {
 
     /// Finds the places of the keys in the row that begins here. Returns where the next one begins,
     /// and how many fields there are; `None` if it has no end.
+    #[allow(clippy::inline_always, reason = "as a call it takes twice as long")]
     #[inline(always)]
     fn find(&self, bytes: &[u8], at: usize, places: &mut [Range<usize>]) -> Option<(usize, usize)> {
         let mut keys = &self.keys[..];
@@ -876,6 +877,7 @@ impl<'a> Layout<'a> {
 
     /// The places of the keys in the row that begins here, where the next one begins, and how many
     /// fields there are; `None` if it has no end.
+    #[allow(clippy::inline_always, reason = "as a call it takes twice as long")]
     #[inline(always)]
     fn divide(&self, bytes: &[u8], at: usize, places: &mut [Range<usize>]) -> Option<(usize, usize)> {
         if self.fields.are_of_lines() {
