@@ -62,6 +62,32 @@ source, target = sys.argv[1:]
 duckdb.sql(f"copy (select line from read_csv('{source}', header=false, columns={{'line': 'VARCHAR'}}, delim='\\x01', quote='') "
            f"order by split_part(ltrim(line), ' ', 1)::BIGINT) to '{target}' (header false, delimiter '\\x01', quote '')")
 """
+POLARS_BED = """
+import polars as pl, sys
+source, target = sys.argv[1:]
+names = ['chrom', 'start', 'end', 'name']
+bed = pl.read_csv(source, has_header=False, new_columns=names, separator='\\t', quote_char=None)
+bed.sort('chrom', 'start', maintain_order=True).write_csv(target, include_header=False, separator='\\t', quote_style='never')
+"""
+DUCKDB_BED = """
+import duckdb, sys
+source, target = sys.argv[1:]
+columns = "{'chrom': 'VARCHAR', 'start': 'BIGINT', 'end': 'BIGINT', 'name': 'VARCHAR'}"
+duckdb.sql(f"copy (select * from read_csv('{source}', header=false, columns={columns}, delim='\\t', quote='') "
+           f"order by chrom, start) to '{target}' (header false, delimiter '\\t', quote '')")
+"""
+POLARS_WORDS = """
+import polars as pl, sys
+source, target = sys.argv[1:]
+lines = pl.read_csv(source, has_header=False, new_columns=['line'], separator='\\x01', quote_char=None)
+lines.sort('line', maintain_order=True).write_csv(target, include_header=False, quote_style='never')
+"""
+DUCKDB_WORDS = """
+import duckdb, sys
+source, target = sys.argv[1:]
+duckdb.sql(f"copy (select line from read_csv('{source}', header=false, columns={{'line': 'VARCHAR'}}, delim='\\x01', quote='') "
+           f"order by line) to '{target}' (header false, delimiter '\\x01', quote '')")
+"""
 GNU_TABLE = 'head -n 1 "$0" > "$1" && tail -n +2 "$0" | sort -s -t, -k3,3g >> "$1"'
 NUMPY = """
 import numpy, sys
@@ -157,10 +183,72 @@ def tasks(folder, scale):
         programs["GNU sort -n -s"] = lambda s, t: gnu("-n", s, t)
     yield Task(f"{five:,} lines of uniq -c", lines, programs, lines_in_order, {"GNU sort -n"})
 
+    bed, names, urls = file("peaks.bed"), file("names.txt"), file("urls.txt")
+    make_bed(five, bed)
+    subprocess.run([GPUSORT, "gen", "-q", "--count", str(int(3_000_000 * scale)), "-t", "text", "-o", names], check=True)
+    make_urls(rows, urls)
+    by_chrom = ["-k1,1", "-k2,2n"]
+    for source, name, keys, codes in [
+        (bed, f"BED of {five:,} rows", by_chrom, [POLARS_BED, DUCKDB_BED]),
+        (names, f"{int(3_000_000 * scale):,} names", [], [POLARS_WORDS, DUCKDB_WORDS]),
+        (urls, f"{rows:,} URLs", [], [POLARS_WORDS, DUCKDB_WORDS]),
+    ]:
+        programs = {"gpusort": lambda s, t, keys=keys: [GPUSORT, "sort", "-q", *keys, s, "-o", t]}
+        for program, module, code in zip(["Polars", "DuckDB"], ["polars", "duckdb"], codes):
+            if has(module):
+                programs[program] = lambda s, t, code=code: python(code, s, t)
+        if shutil.which("sort"):
+            programs["GNU sort -s"] = lambda s, t, keys=keys: ["sort", "-s", *keys, s, "-o", t]
+        yield Task(name, source, programs, texts_in_order(bool(keys)))
+
     timed = file("timed.csv")
     make_timed(rows, timed)
     by = lambda key: lambda s, t: [GPUSORT, "sort", "-q", "-k", key, s, "-o", t]
     yield Task(f"table of {rows:,} rows by a time", timed, {"gpusort": by("when"), "by a float": by("price")}, lambda *_: None)
+
+
+def make_bed(count, path):
+    import random
+
+    rng = random.Random(1)
+    chroms = [f"chr{name}" for name in [*range(1, 23), "X", "Y"]]
+    with open(path, "w") as out:
+        for row in range(count):
+            start = rng.randrange(240_000_000)
+            out.write(f"{rng.choice(chroms)}\t{start}\t{start + rng.randrange(20, 2000)}\tpeak_{row}\n")
+
+
+def make_urls(count, path):
+    import random
+
+    rng = random.Random(1)
+    hosts = ["https://www.example.com/", "https://www.example.org/shop/", "https://www.wikipedia.org/wiki/"]
+    folders = ["category/electronics/", "category/books/fiction/", "user/profile/settings/", "static/images/thumbnails/"]
+    with open(path, "w") as out:
+        for _ in range(count):
+            out.write(f"{rng.choice(hosts)}{rng.choice(folders)}item-{rng.randrange(10**9)}.html\n")
+
+
+def texts_in_order(is_bed):
+    """The lines of the input by Python's own stable sort; those of DuckDB, which is not stable, by their keys."""
+
+    def key(line):
+        if not is_bed:
+            return line
+        chrom, start, _ = line.split(b"\t", 2)
+        return chrom, int(start)
+
+    def check(source, outputs):
+        lines = open(source, "rb").read().splitlines()
+        lines.sort(key=key)
+        for name, output in outputs.items():
+            found = open(output, "rb").read().splitlines()
+            if found == lines:
+                continue
+            if name != "DuckDB" or list(map(key, found)) != list(map(key, lines)) or sorted(found) != sorted(lines):
+                sys.exit(f"{name}: not the input's lines in order")
+
+    return check
 
 
 def make_timed(count, path):
