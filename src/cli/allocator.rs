@@ -28,13 +28,18 @@ static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 static ALLOWED: AtomicUsize = AtomicUsize::new(16 << 20);
 
 /// Gives blocks of more than a few pages back to the system as soon as they are free, and never
-/// keeps them for later: slower, but what is kept may be as much again as what is used.
+/// keeps them for later: slower, but what is kept may be as much again as what is used. Smaller
+/// ones are kept by each heap, so that there are few heaps: one for four cores.
 pub(crate) fn keep_little() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it changes a number, which other threads may be reading, and none but whole words
-    // are.
-    unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
+    {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        // SAFETY: they change numbers, which other threads may be reading, and none but whole words
+        // are.
+        unsafe {
+            libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
+            libc::mallopt(libc::M_ARENA_MAX, (cores / 4).max(1) as libc::c_int);
+        }
     }
 }
 

@@ -330,7 +330,7 @@ impl ChooseSorter for Devices {
 
     fn in_parts(&mut self, memory: u64) {
         /// With less, what the allocator keeps for later matters.
-        const LITTLE: u64 = 1 << 28;
+        const LITTLE: u64 = 1 << 30;
         if memory < LITTLE {
             super::allocator::keep_little();
         }

@@ -384,10 +384,11 @@ impl<'a> Runs<'a> {
             .iter()
             .fold((0, 0), |(records, bytes), run| (records + run.count, bytes + run.spilled.bytes()));
         let length = bytes / records.max(1) + 1;
-        // Rows of text are as long as their records, or twice that.
-        let times = 4
-            + 2 * keys.texts() as u64
-            + BESIDE_BYTES.saturating_add(16 * keys.zeros.len() as u64).div_ceil(length);
+        // Rows of text are as long as their records, or twice that; in them numbers are once more.
+        let has_texts = keys.texts() > 0;
+        let each = if has_texts { 64 } else { 32 };
+        let beside = BESIDE_BYTES.saturating_add(each * (keys.zeros.len() as u64 - 1) + 16);
+        let times = 4 + 2 * keys.texts() as u64 + beside.div_ceil(length);
         let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
         let readers = runs.into_iter().flat_map(|run| run.readers(keys)).collect();
         let records = Records { selection, emit, bytes };

@@ -366,10 +366,15 @@ impl Frames {
         let Self { text, places } = self;
         let per_record = of_runs.zeros.len();
         let has_texts = of_runs.texts() > 0;
+        let all = places.iter().map(|&(records, ..)| records as usize).sum::<usize>();
         let mut keys = Keys::new(per_record);
+        keys.reserve(if has_texts { 0 } else { all });
         // Where any is text, rows are made of these.
-        let mut columns: Vec<Column> = of_runs.orders.iter().map(|order| Column::of_run(*order)).collect();
-        let (mut count, mut ranges, mut positions) = (0, Vec::new(), Vec::new());
+        let columns = of_runs.orders.iter().filter(|_| has_texts);
+        let mut columns: Vec<Column> = columns.map(|order| Column::of_run(*order, all)).collect();
+        let mut count = 0;
+        let mut ranges = Vec::with_capacity(if has_bytes { all } else { 0 });
+        let mut positions = Vec::with_capacity(if has_positions { all } else { 0 });
         let (mut words, mut zeros) = (vec![0; per_record], vec![false; per_record]);
         for (records, mut at, entries) in places {
             let (mut left, mut last) = (Entries(&text[entries..]), vec![0; per_record]);
@@ -379,7 +384,7 @@ impl Frames {
                 let begin = at;
                 at = at.checked_add(length).filter(|&at| at <= entries)?;
                 for (number, word) in words.iter_mut().enumerate() {
-                    if let Column::Texts(texts) = &mut columns[number] {
+                    if let Some(Column::Texts(texts)) = columns.get_mut(number) {
                         left.text([begin, at], &text, texts)?;
                         continue;
                     }

@@ -234,6 +234,19 @@ impl Keys {
         }
     }
 
+    /// Has room for so many records, whose words are to be added.
+    pub(super) fn reserve(&mut self, records: usize) {
+        match self {
+            Self::Columns(columns) => columns.iter_mut().for_each(|column| {
+                if let Column::High(words) = column {
+                    words.reserve(records);
+                }
+            }),
+            Self::Records { words, each } => words.reserve(records * *each),
+            Self::Rows { .. } => {}
+        }
+    }
+
     /// As they are compared.
     pub(crate) fn by_records(self) -> Self {
         match self {
@@ -477,8 +490,11 @@ impl Column {
     }
 
     /// One of this order in a run, whose texts are known as such.
-    pub(super) fn of_run(order: KeyOrder) -> Self {
-        order.reading.text().map_or_else(|| Self::with_capacity(0), |_| Self::Texts(TextColumn::new(order)))
+    pub(super) fn of_run(order: KeyOrder, records: usize) -> Self {
+        match order.reading.text() {
+            Some(_) => Self::Texts(TextColumn::with_capacity(order, records)),
+            None => Self::with_capacity(records),
+        }
     }
 
     pub(super) fn len(&self) -> usize {

@@ -90,6 +90,10 @@ impl TextColumn {
         Self { order, ..Self::default() }
     }
 
+    pub(super) fn with_capacity(order: KeyOrder, records: usize) -> Self {
+        Self { places: Vec::with_capacity(records), ..Self::new(order) }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
@@ -242,6 +246,7 @@ impl Rows {
             push_row(columns, record, read, &mut rows.bytes);
             rows.ends.push(rows.bytes.len());
         }
+        rows.bytes.shrink_to_fit();
         rows
     }
 
