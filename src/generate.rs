@@ -64,6 +64,15 @@ impl Type {
         }
     }
 
+    /// The type of the numbers, or of those that texts are made of.
+    #[must_use]
+    pub fn numbers(self) -> ElementType {
+        match self {
+            Self::Number(element) => element,
+            Self::Text => ElementType::U64,
+        }
+    }
+
     /// Text, and these types of numbers.
     pub fn all(numbers: impl IntoIterator<Item = ElementType>) -> impl Iterator<Item = Self> {
         numbers.into_iter().map(Self::Number).chain([Self::Text])
@@ -139,10 +148,10 @@ impl Sequence {
         }
     }
 
-    /// The texts of `count` elements from number `first` on, each with a line feed. Each has 12 to
-    /// 40 lower-case letters: twelve that rise with the element, and more that follow from it.
-    /// Integers of distributions that have such are the numbers of random texts. The type of the
-    /// elements makes no difference.
+    /// The texts of `count` elements from number `first` on, each with a line feed. A text has 12 to
+    /// 40 lower-case letters; the first twelve rise with the element. Where the distribution is one
+    /// of integers, each integer stands for a random text. The type of the elements makes no
+    /// difference.
     ///
     /// # Panics
     ///

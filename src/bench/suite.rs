@@ -367,7 +367,6 @@ impl<'a> Entrant<'a> {
         let mut sort = self.sort(n)?;
         let prepare = start.elapsed();
         let outcome = measure_runs(sort.as_mut(), pace, ran)?;
-        drop(sort);
         let run = match &outcome {
             Outcome::Measured(samples) => {
                 samples.iter().map(|sample| sample.end_to_end).min().unwrap_or_default()
@@ -425,18 +424,15 @@ impl<'a> Entrant<'a> {
     /// Runs of this many elements, ready to be measured.
     fn sort(&self, n: usize) -> Result<Box<Run<'a>>, Error> {
         let Case { element, distribution, positions, .. } = self.case;
-        let sequence = move |element, seed| Sequence { element, distribution, count: n as u64, seed };
+        let count = n as u64;
+        let sequence = move |seed| Sequence { element: element.numbers(), distribution, count, seed };
         let Type::Number(element) = element else {
             let by = self.by;
-            return Ok(Box::new(move |seed| {
-                // Texts are the same whatever numbers would be.
-                let texts = sequence(ElementType::U64, seed);
-                match by {
-                    By::Cpu(method) => texts::sample(&Sorter::cpu(), method, &texts),
-                    By::Gpu(_, device, algorithm, variant) => {
-                        let method = Method { algorithm: Some(algorithm), variant: Some(variant) };
-                        texts::sample(&device.sorter, Some(method), &texts)
-                    }
+            return Ok(Box::new(move |seed| match by {
+                By::Cpu(method) => texts::sample(&Sorter::cpu(), method, &sequence(seed)),
+                By::Gpu(_, device, algorithm, variant) => {
+                    let method = Method { algorithm: Some(algorithm), variant: Some(variant) };
+                    texts::sample(&device.sorter, Some(method), &sequence(seed))
                 }
             }));
         };
@@ -447,6 +443,6 @@ impl<'a> Entrant<'a> {
                 Box::new(OnGpu::new(gpu, device.spin_up.as_ref(), plan)?)
             }
         };
-        Ok(Box::new(move |seed| verified(contender.as_mut(), &sequence(element, seed).keys(0, n), seed)))
+        Ok(Box::new(move |seed| verified(contender.as_mut(), &sequence(seed).keys(0, n), seed)))
     }
 }

@@ -25,8 +25,12 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
     // The type comes from the extension, whatever the format.
     let named = path.as_deref().and_then(|path| Extension::of(path).element);
     let to_terminal = path.is_none() && io::stdout().is_terminal();
-    ensure!(!format.is_table(), "numbers make no table; --to text, bin or npy writes them");
     let made = args.made.unwrap_or(Type::Number(named.unwrap_or(ElementType::U32)));
+    ensure!(
+        made != Type::Text || format == Format::Text || to_terminal || promised.is_some(),
+        "--type text makes lines of text; --to text writes them"
+    );
+    ensure!(!format.is_table(), "numbers make no table; --to text, bin or npy writes them");
     if let (Some(path), Some(promised)) = (&path, promised)
         && Type::Number(promised) != made
     {
@@ -37,17 +41,10 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
             made.name()
         );
     }
-    ensure!(
-        made != Type::Text || to_terminal || format == Format::Text,
-        "--type text makes lines of text; --to text writes them"
-    );
     if to_terminal {
         format = Format::Text;
     }
-    let element = match made {
-        Type::Number(element) => element,
-        Type::Text => ElementType::U64,
-    };
+    let element = made.numbers();
     let sequence = Sequence { element, distribution: args.dist, count: args.count, seed: args.seed };
     let order = KeyMap::ascending(element);
 

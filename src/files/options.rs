@@ -256,7 +256,7 @@ impl Options {
         if let Some(mark) =
             marks.into_iter().find(|&mark| u8::try_from(mark).is_ok_and(|byte| fields.divides_at(byte)))
         {
-            let problem = format!("{mark:?} cannot be in numbers and separate fields, too");
+            let problem = format!("{mark:?} cannot both separate fields and be part of numbers");
             return Err(Error::options(problem).hinting(Hint::Marks));
         }
         let order = KeyOrder {

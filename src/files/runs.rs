@@ -387,7 +387,7 @@ impl<'a> Runs<'a> {
         // Rows of text are as long as their records, or twice that; in them numbers are once more.
         let has_texts = keys.texts() > 0;
         let each = if has_texts { 64 } else { 32 };
-        let beside = BESIDE_BYTES.saturating_add(each * (keys.zeros.len() as u64 - 1) + 16);
+        let beside = BESIDE_BYTES + 16 + each * (keys.zeros.len() as u64).saturating_sub(1);
         let times = 4 + 2 * keys.texts() as u64 + beside.div_ceil(length);
         let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
         let readers = runs.into_iter().flat_map(|run| run.readers(keys)).collect();

@@ -367,11 +367,12 @@ impl Frames {
         let per_record = of_runs.zeros.len();
         let has_texts = of_runs.texts() > 0;
         let all = places.iter().map(|&(records, ..)| records as usize).sum::<usize>();
-        let mut keys = Keys::new(per_record);
-        keys.reserve(if has_texts { 0 } else { all });
-        // Where any is text, rows are made of these.
-        let columns = of_runs.orders.iter().filter(|_| has_texts);
-        let mut columns: Vec<Column> = columns.map(|order| Column::of_run(*order, all)).collect();
+        // Where any is text, rows are made of columns.
+        let (mut keys, orders) = match has_texts {
+            true => (Keys::new(per_record), &of_runs.orders[..]),
+            false => (Keys::with_capacity(per_record, all), &[][..]),
+        };
+        let mut columns: Vec<Column> = orders.iter().map(|order| Column::of_run(*order, all)).collect();
         let mut count = 0;
         let mut ranges = Vec::with_capacity(if has_bytes { all } else { 0 });
         let mut positions = Vec::with_capacity(if has_positions { all } else { 0 });
@@ -426,6 +427,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::order::{Invalid, KeyOrder, Nulls};
 
     fn word() -> impl Strategy<Value = u128> {
         prop_oneof![
@@ -437,6 +439,46 @@ mod tests {
             any::<u128>(),
             Just(MINUS_ZERO),
         ]
+    }
+
+    #[test]
+    fn nulls_are_the_same_among_numbers_and_texts() {
+        let last = KeyOrder { invalid: Invalid::Last, ..KeyOrder::ASCENDING };
+        let first = KeyOrder {
+            nan: Nulls::First,
+            empty: Nulls::First,
+            invalid: Invalid::First,
+            descending: true,
+            ..last
+        };
+        for order in [last, first, KeyOrder { empty: Nulls::First, ..last }] {
+            for class in Class::ALL {
+                let word = keys::whole(keys::of_null(class, order));
+                let mut of_numbers = Vec::new();
+                push_word(word, &mut 0, &mut of_numbers);
+                let (mut texts, mut of_texts) = (TextColumn::new(order), Vec::new());
+                texts.push_null(class);
+                push_text(&texts, 0, None, &mut of_texts);
+                assert_eq!(of_numbers, of_texts);
+                assert_eq!(Entries(&of_texts).word(&mut 0), Some(word));
+                let mut read = TextColumn::new(order);
+                assert_eq!(Entries(&of_numbers).text([0, 0], b"", &mut read), Some(()));
+                assert_eq!(read.null(0), Some(class));
+            }
+        }
+        // Neither a number nor a text begins so.
+        for number in (0..1000).map(|number| keys::of_integer(number - 500, false)) {
+            let mut bytes = Vec::new();
+            push_word(number, &mut 0, &mut bytes);
+            assert_eq!(null_of(bytes[0]), None);
+        }
+        for begin in 0..1000 {
+            let mut texts = TextColumn::new(last);
+            texts.push(&[b'x'; 1000], begin, 1000).unwrap();
+            let mut bytes = Vec::new();
+            push_text(&texts, 0, Some(0), &mut bytes);
+            assert_eq!(null_of(bytes[0]), None);
+        }
     }
 
     proptest! {

@@ -227,23 +227,15 @@ impl RecordKey {
 impl Keys {
     /// None yet, of records with so many keys.
     pub(crate) fn new(each: usize) -> Self {
-        if each == 1 {
-            Self::Columns(vec![Column::High(Vec::new())])
-        } else {
-            Self::Records { words: Vec::new(), each }
-        }
+        Self::with_capacity(each, 0)
     }
 
-    /// Has room for so many records, whose words are to be added.
-    pub(super) fn reserve(&mut self, records: usize) {
-        match self {
-            Self::Columns(columns) => columns.iter_mut().for_each(|column| {
-                if let Column::High(words) = column {
-                    words.reserve(records);
-                }
-            }),
-            Self::Records { words, each } => words.reserve(records * *each),
-            Self::Rows { .. } => {}
+    /// The same with room for so many records.
+    pub(super) fn with_capacity(each: usize, records: usize) -> Self {
+        if each == 1 {
+            Self::Columns(vec![Column::with_capacity(records)])
+        } else {
+            Self::Records { words: Vec::with_capacity(each * records), each }
         }
     }
 

@@ -16,7 +16,6 @@ use crate::io::texts::TextColumn;
 use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
 
 /// A field of a row.
-#[derive(Clone, Copy)]
 pub(super) struct Field<'a> {
     /// All bytes, and where rows are counted from.
     pub(super) bytes: &'a [u8],

@@ -374,8 +374,8 @@ pub struct KeySpec {
 }
 
 impl KeySpec {
-    /// How many bytes copies of the fields of a record's keys may take, for each byte that it has:
-    /// of texts that are compared otherwise than they are written, and of quotes in quotes.
+    /// How many bytes the copies of keys may take for each byte of a record: those of texts that are
+    /// not compared as they are written, and those of fields with quotes in quotes.
     pub(in crate::io) fn copies(&self) -> (u64, u64) {
         let orders = self.keys.iter().flat_map(|key| &key.readings).map(|reading| reading.said.order(self));
         let only = self.keys.is_empty().then_some(self.order);
@@ -385,7 +385,7 @@ impl KeySpec {
         };
         let forms = orders.chain(only).filter_map(form);
         let compared = forms.clone().map(|form| match form {
-            // A number takes one byte more than its digits, or than two of them.
+            // A letter and a digit take three bytes.
             TextForm { order: TextOrder::Version, .. } => 2,
             form => u64::from(form != TextForm::default()),
         });

@@ -81,8 +81,12 @@ fn put_nulls_beside(parts: &mut [Vec<u64>], columns: &[&TextColumn], count: u64)
 /// The most different texts that become their ranks: a table of them fits a core's cache.
 const FEW: usize = 1 << 12;
 
-/// As many texts are sorted by their bytes as fast as they are looked at.
+/// Of fewer texts it is not worth finding out what they begin with.
 const SMALL: usize = 1 << 12;
+
+fn count_of(columns: &[&TextColumn]) -> usize {
+    columns.iter().map(|column| column.len()).sum()
+}
 
 /// The beginnings of texts by their ranks among the different ones.
 struct Ranked {
@@ -128,9 +132,8 @@ impl Ranked {
     /// The ranks of what so many bytes of the texts are, if that is one of few.
     fn of(columns: &[&TextColumn], length: usize) -> Option<Self> {
         let seed = Seed::new();
-        // Of which few are different, the ranks are worth a table.
-        let records = columns.iter().map(|column| column.len()).sum::<usize>();
-        let few = (records / 4).clamp(64, FEW);
+        // Ranks are worth a table only where most texts occur again.
+        let few = (count_of(columns) / 4).clamp(64, FEW);
         // What is so of the first part is mostly so of all.
         let (first, others) = columns.split_first()?;
         let mut parts = vec![Different::of(first, length, few, seed)?];
@@ -160,7 +163,7 @@ fn length_of_beginnings<'a>(columns: &[&'a TextColumn]) -> Option<usize> {
     /// Of each part, and of the different ones.
     const SAMPLE: usize = 1 << 10;
     const WORTH: usize = 8;
-    if columns.iter().map(|column| column.len()).sum::<usize>() < SMALL {
+    if count_of(columns) < SMALL {
         return None;
     }
     let of_part = |column: &'a TextColumn| {
