@@ -92,14 +92,14 @@ fn options_that_do_not_fit_are_refused_before_anything_is_written() {
         assert!(error.to_string().contains(said), "{error}");
         assert_eq!(fs::read(&target).unwrap(), b"kept");
     };
-    refused(Sort::new(), "there is no input");
+    refused(Sort::new(), "no input");
     refused(Sort::new().input(&text).bgzf(), "bgzf writes gzip, which");
     refused(Sort::new().input(&text).format(Format::Text).key("x"), "key is for tables and lines");
     refused(Sort::new().input(&text).input(&table), "is text or lines and");
     refused(Sort::new().input(&table).to(Format::Npy), "rows come out as they are");
-    refused(Sort::new().input(&table).positions().to(Format::Csv), "positions are no table");
+    refused(Sort::new().input(&table).positions().to(Format::Csv), "positions cannot be written as a table");
     let error = Sort::new().input(&table).key(Key::column("m").descending()).output(&target).unwrap_err();
-    assert!(error.to_string().ends_with("no column 'm'; there are 'n'"), "{error}");
+    assert!(error.to_string().ends_with("no column 'm'; columns: 'n'"), "{error}");
     assert_eq!(fs::read(&target).unwrap(), b"kept");
 }
 

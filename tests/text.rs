@@ -57,7 +57,7 @@ fn the_type_is_the_first_that_holds_all() {
 fn wrong_input_is_an_error_with_its_place() {
     use ElementType::{F32, F64, I32, U32};
     let digits = "9".repeat(40);
-    let too_long = format!("in:1:1: '{digits}' is not an integer that a 64-bit type holds");
+    let too_long = format!("in:1:1: '{digits}' is not an integer of at most 64 bits");
     for (input, element, expected) in [
         ("1\n2\nx3 4", None, "in:3:1: 'x3' is not a number"),
         ("1\n  2 0x10", None, "in:2:5: '0x10' is not a number"),

@@ -161,9 +161,9 @@ fn end(more: usize, left: Option<usize>) -> ! {
     let mut message = Cursor::new([0; 160]);
     let _ = match left {
         Some(left) => {
-            writeln!(message, "gpusort: out of memory: {more} bytes more are needed, and {left} are left")
+            writeln!(message, "gpusort: out of memory: {more} more bytes needed, {left} left")
         }
-        None => writeln!(message, "gpusort: out of memory: the system refuses {more} bytes"),
+        None => writeln!(message, "gpusort: out of memory: the system refused {more} bytes"),
     };
     let length = message.position() as usize;
     super::end::failed(&message.get_ref()[..length])

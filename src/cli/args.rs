@@ -16,10 +16,9 @@ use gpusort::unstable::order::{Invalid, Nulls};
 use gpusort_planner::key::ElementType;
 use gpusort_planner::plan::{Algorithm, Variant};
 
-/// Sort numbers, and tables and lines by numbers and text, with the GPU.
+/// Sort numbers, lines and tables by numbers, times and text, on all cores or on the GPU.
 ///
-/// From files or standard input: text, lines, CSV, TSV, .npy or raw binary, with the algorithm
-/// chosen by a flag. Without a GPU the CPU sorts.
+/// Reads files or standard input: numbers as text, lines, CSV, TSV, .npy or raw binary.
 #[derive(Debug, Parser)]
 #[command(
     name = "gpusort",
@@ -40,7 +39,7 @@ pub(super) const COMMANDS: [&str; 9] =
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Sort numbers, or tables and lines by numbers and text
+    /// Sort numbers, lines or tables
     Sort(SortArgs),
     /// List what can sort here: GPUs with their numbers, drivers and limits, and the CPU
     Devices,
@@ -52,14 +51,14 @@ pub(super) enum Command {
     Trace(TraceArgs),
     /// Measure this machine once, so that 'sort' chooses well between CPU and GPU
     Tune(TuneArgs),
-    /// Check whether inputs are sorted, and show the first disorder
+    /// Check whether inputs are sorted; report the first record out of order
     Check(CheckArgs),
-    /// Print a script that completes commands in a shell
+    /// Print a completion script for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, of gpusort or of one command
+    /// Print the manual page of gpusort or of a command
     Man {
         /// The command
         #[arg(value_parser = PossibleValuesParser::new(COMMANDS))]
@@ -67,10 +66,10 @@ pub(super) enum Command {
     },
 }
 
-/// Check whether the inputs, as one input, are in order: exit code 0 if they are, else 1 and the
-/// first record out of order.
+/// Check whether the inputs are sorted; report the first record out of order.
 ///
-/// They are read as they come, up to that record.
+/// The exit code is 0 if they are sorted, and 1 if not. Several inputs count as one. They are read up to the
+/// first record out of order.
 #[derive(Args, Debug)]
 #[command(disable_help_flag = true)]
 #[command(after_help = include_str!("help/check.txt").trim_end())]
@@ -81,12 +80,12 @@ pub(super) struct CheckArgs {
     #[command(flatten)]
     pub(super) progress: ProgressArgs,
 
-    /// Print nothing; only the exit code says it
+    /// Print nothing; report by the exit code only
     #[arg(short, long, help_heading = TOLD)]
     pub(super) quiet: bool,
 
-    /// Print help (-h alone: a summary)
-    #[arg(long, action = ArgAction::HelpLong, help_heading = TOLD)]
+    /// Print help
+    #[arg(long, action = ArgAction::HelpShort, help_heading = TOLD)]
     pub(super) help: Option<bool>,
 }
 
@@ -361,45 +360,52 @@ pub(super) struct GenArgs {
     pub(super) quiet: bool,
 }
 
-/// Sort numbers, or tables and lines by numbers, times and text, from files or standard input.
+/// Sort numbers, lines or tables, from files or standard input.
 #[derive(Args, Clone, Debug)]
 #[command(disable_help_flag = true)]
-#[command(after_help = "See 'gpusort sort --help' for examples, order rules and exit codes.")]
+#[command(after_help = include_str!("help/sort-short.txt").trim_end())]
 #[command(after_long_help = include_str!("help/sort.txt").trim_end())]
 pub(super) struct SortArgs {
     #[command(flatten)]
     pub(super) order: OrderArgs,
 
-    /// Only the first K of the result
+    /// Only the first K records of the result
     #[arg(long, value_name = "K", help_heading = RESULT, value_parser = size::parse)]
     pub(super) top: Option<u64>,
 
-    /// Positions of the records in the input, from 0, instead of the records: text, or u32 in
-    /// binary
+    /// Write the positions of the records, from 0
+    ///
+    /// As text, or as u32 in binary and .npy.
     #[arg(long, help_heading = RESULT)]
     pub(super) argsort: bool,
 
-    /// Output format [default: the extension of -o if known, else the input's format]
+    /// Output format [default: by the name of -o, else as the input]
     #[arg(long, value_name = "FORMAT", value_parser = one_of(named(WRITTEN, Format::name)), help_heading = RESULT)]
     pub(super) to: Option<Format>,
 
-    /// Where to write; the file may be an input, - is standard output; with --each a folder
+    /// Output file, which may be an input; - is standard output
+    ///
+    /// With --each, the output folder.
     #[arg(short, long, value_name = "FILE", help_heading = RESULT)]
     pub(super) output: Option<PathBuf>,
 
-    /// Gzip in blocks as bgzip writes it, for tabix and others; a name in .bgz says so, too
+    /// Write gzip in blocks, as bgzip does
+    ///
+    /// For tabix and similar programs. A name that ends in .bgz selects it too.
     #[arg(long, help_heading = RESULT)]
     pub(super) bgzf: bool,
 
-    /// Sort every file on its own, into the folder that -o names
+    /// Sort every file on its own, into the folder -o
     #[arg(long, help_heading = RESULT)]
     pub(super) each: bool,
 
-    /// With --each: back into each file
+    /// With --each: replace each file
     #[arg(long, requires = "each", conflicts_with = "output", help_heading = RESULT)]
     pub(super) in_place: bool,
 
-    /// Check whether the inputs are sorted, like 'gpusort check'; quiet: by the exit code alone
+    /// Check whether the inputs are sorted
+    ///
+    /// Like 'gpusort check'. With quiet or silent, only the exit code reports it.
     #[arg(
         short,
         long,
@@ -413,15 +419,15 @@ pub(super) struct SortArgs {
     )]
     pub(super) check: Option<bool>,
 
-    /// The same by the exit code alone: --check=quiet
+    /// Same as --check=quiet: report by the exit code only
     #[arg(short = 'C', conflicts_with_all = ["check", "top", "argsort", "to", "output", "bgzf", "each", "merge"], help_heading = INSTEAD)]
     pub(super) check_quietly: bool,
 
-    /// Merge inputs that are sorted already, in little memory
+    /// Merge inputs that are already sorted, in little memory
     #[arg(short, long, conflicts_with_all = ["argsort", "each"], help_heading = INSTEAD)]
     pub(super) merge: bool,
 
-    /// The algorithm
+    /// Algorithm
     #[arg(
         short,
         long,
@@ -433,8 +439,10 @@ pub(super) struct SortArgs {
     )]
     pub(super) algo: OrAuto<Algorithm>,
 
-    /// Which kernels of the algorithm [bitonic: fused, local-global, transpose, naive; odd-even:
-    /// block, naive; radix: onesweep, reduce-scan]
+    /// Kernels of the algorithm; 'gpusort man sort' lists them
+    ///
+    /// bitonic: fused, local-global, transpose, naive; odd-even: block, naive; radix: onesweep,
+    /// reduce-scan.
     #[arg(
         long,
         value_name = "NAME",
@@ -444,8 +452,10 @@ pub(super) struct SortArgs {
     )]
     pub(super) variant: Option<Variant>,
 
-    /// Where to sort: auto, cpu, gpu, all GPUs, a number from 'gpusort devices', several as 0,1, or
-    /// part of a name
+    /// Device: auto, cpu, gpu, all, a number or part of a name
+    ///
+    /// Numbers are those of 'gpusort devices'; 0,1 are two GPUs that share the work, and all means all
+    /// hardware GPUs.
     #[arg(
         short,
         long,
@@ -457,8 +467,10 @@ pub(super) struct SortArgs {
     )]
     pub(super) device: String,
 
-    /// How much memory to take, in bytes or % of the machine's; what does not fit is sorted in runs
-    /// in temporary files [default: three quarters of what is available]
+    /// Memory budget, such as 2G or 50% [default: 75% of what is available]
+    ///
+    /// Larger inputs are sorted in runs, which are kept in temporary files and merged. A percentage is of
+    /// the machine's memory.
     #[arg(
         long,
         value_name = "SIZE|N%",
@@ -468,7 +480,7 @@ pub(super) struct SortArgs {
     )]
     pub(super) memory: Option<u64>,
 
-    /// The same by the name that `sort` has for it, where digits alone are KiB
+    /// Same as --memory; a number without unit is KiB, as in sort
     #[arg(
         short = 'S',
         long,
@@ -479,7 +491,7 @@ pub(super) struct SortArgs {
     )]
     pub(super) buffer_size: Option<u64>,
 
-    /// Folder for temporary files; repeat for several disks [default: TMPDIR, else /var/tmp]
+    /// Folder for temporary files; repeat for more [default: $TMPDIR, or /var/tmp]
     #[arg(
         short = 'T',
         long,
@@ -491,12 +503,14 @@ pub(super) struct SortArgs {
     )]
     pub(super) temp_dir: Vec<PathBuf>,
 
-    /// How many threads to use [default: one for each core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = HOW)]
     pub(super) parallel: Option<u64>,
 
-    /// Where the timing goes; auto is standard output beside -o or on a terminal, else stderr if
-    /// that is a terminal
+    /// Where the timing goes
+    ///
+    /// auto is standard output if the data goes to a file (-o) or to a terminal, or else standard error if
+    /// that is a terminal.
     #[arg(
         long,
         value_name = "WHERE",
@@ -506,23 +520,23 @@ pub(super) struct SortArgs {
     )]
     pub(super) timing: TimingArg,
 
-    /// The timing in full
+    /// Report the timing of each phase
     #[arg(short, long, help_heading = TOLD)]
     pub(super) verbose: bool,
 
-    /// The timing as a JSON object
+    /// Report the timing as JSON
     #[arg(long, help_heading = TOLD)]
     pub(super) json: bool,
 
     #[command(flatten)]
     pub(super) progress: ProgressArgs,
 
-    /// No progress, no notes, no timing unless asked for
+    /// No progress, no notes, no timing unless requested
     #[arg(short, long, help_heading = TOLD)]
     pub(super) quiet: bool,
 
-    /// Print help (-h alone: a summary)
-    #[arg(long, action = ArgAction::HelpLong, help_heading = TOLD)]
+    /// Print help
+    #[arg(long, action = ArgAction::HelpShort, help_heading = TOLD)]
     pub(super) help: Option<bool>,
 
     /// Whether `--timing` was typed, and not set by the environment.
@@ -543,33 +557,40 @@ const INPUT: &str = "Input";
 const ORDER: &str = "Order";
 const RESULT: &str = "Result";
 const INSTEAD: &str = "Instead of sorting";
-const HOW: &str = "How and where";
-const TOLD: &str = "What is told";
+const HOW: &str = "Algorithm, device and memory";
+const TOLD: &str = "Messages";
 
 /// The inputs, and the order of their records.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct OrderArgs {
-    /// Files that are one input together; none or - is standard input
+    /// Input files, sorted together; none or - is standard input
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
 
-    /// Read the names of the inputs from this file, or - for standard input; each ends with a NUL
+    /// Read the names of the inputs from FILE, each ended by NUL
+    ///
+    /// - reads them from standard input, as from find -print0.
     #[arg(long, value_name = "FILE", conflicts_with = "files", help_heading = INPUT)]
     pub(super) files0_from: Option<PathBuf>,
 
-    /// Input format; auto goes by the extension, else by the first line: one number is text, a word
-    /// or several fields are lines
+    /// Input format
+    ///
+    /// auto goes by the extension, or else by the first line: a single number means text (numbers), a word
+    /// or several fields mean lines.
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name), help_heading = INPUT)]
     pub(super) from: OrAuto<Format>,
 
-    /// Element type; auto finds it in text, and for binary takes it from the extension. In text
-    /// also a kind of keys that do not say it. A character separates the fields of lines, as for
-    /// `sort`
+    /// Element type, or kind of the keys
+    ///
+    /// auto finds the type of text by reading it, and that of binary by the extension. time, size,
+    /// duration, text, version and hex are the kind of keys that name none. A single character is a field
+    /// separator, as in sort.
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = TypeParser, help_heading = INPUT)]
     pub(super) element: TypeArg,
 
-    /// The first line is a header, which stays on top and names columns; tables have one in any
-    /// case. Of the first N lines the last names columns
+    /// Keep the first line, or N lines, on top; it names columns
+    ///
+    /// Of N lines the last one names columns. Tables have a header of one line by default.
     #[arg(
         long,
         value_name = "N",
@@ -581,97 +602,107 @@ pub(super) struct OrderArgs {
     )]
     pub(super) header: Option<usize>,
 
-    /// Lines that begin with # before the first record stay on top, and the last of them names
-    /// columns
+    /// Keep the lines that begin with # on top
+    ///
+    /// Those before the first record. The last of them names columns.
     #[arg(long, help_heading = INPUT)]
     pub(super) comments: bool,
 
-    /// The first row of a table is data, not a header
+    /// Treat the first row of a table as data
     #[arg(long, overrides_with = "header", help_heading = INPUT)]
     pub(super) no_header: bool,
 
-    /// What separates the fields: a character or tab [default: of tables a comma, for .tsv a tab;
-    /// of lines blanks]
+    /// Field separator: a character, or tab [default: by the format]
+    ///
+    /// A comma in tables, a tab in .tsv, blanks in lines.
     #[arg(long, value_name = "C", value_parser = delimiter, help_heading = INPUT)]
     pub(super) delimiter: Option<u8>,
 
-    /// Lines end in NUL, as of find -print0; also of output
+    /// Lines end in NUL, in input and output
     #[arg(short, long, help_heading = INPUT)]
     pub(super) zero_terminated: bool,
 
-    /// Of a field only the number counts that it begins with: 45%, 12ms
+    /// Use the number that a field begins with: 45%, 12ms
     #[arg(long, help_heading = INPUT)]
     pub(super) leading: bool,
 
-    /// Fields that are one of these words, exactly, count as empty: NA,-,null
+    /// Words that count as empty fields, such as NA,-,null
     #[arg(long, value_name = "WORDS", value_delimiter = ',', allow_hyphen_values = true, help_heading = INPUT)]
     pub(super) na: Vec<String>,
 
-    /// The decimal sign of numbers [default: .]
+    /// Decimal separator [default: .]
     #[arg(long, value_name = "C", help_heading = INPUT)]
     pub(super) decimal: Option<char>,
 
-    /// What separates the thousands of numbers [default: nothing]
+    /// Thousands separator [default: none]
     #[arg(long, value_name = "C", help_heading = INPUT)]
     pub(super) thousands: Option<char>,
 
-    /// How times are written: signs of strftime (%d.%m.%Y %H:%M), or clf, syslog, rfc2822, epoch,
-    /// epoch-ms
+    /// Format of times: '%d.%m.%Y %H:%M', clf, syslog, rfc2822, epoch, epoch-ms
+    ///
+    /// A pattern has the conversions of strftime.
     #[arg(long, value_name = "FORMAT", help_heading = INPUT)]
     pub(super) time_format: Option<String>,
 
-    /// Column of a table or of lines, by name or number, 0 for the whole line; repeat for ties. :r is
-    /// largest first, :a smallest; :number :time :size :duration :text :version :hex say
-    /// what it is, :nocase that small letters count as capital ones. Also keys of `sort`: 1,1 2,2n
-    #[arg(short, long, value_name = "COLUMN[:MODIFIER]...", help_heading = ORDER)]
+    /// Column by name or number; price:r is descending; repeat for ties
+    ///
+    /// 0 is the whole line. Modifiers follow after a colon: r is descending, a ascending; number, time,
+    /// size, duration, text, version or hex set the kind; nocase ignores case. Keys of sort, such as 1,1 or
+    /// 2,2n, work too.
+    #[arg(short, long, value_name = "KEY", help_heading = ORDER)]
     pub(super) key: Vec<String>,
 
-    /// Largest first; NaN stays last
+    /// Descending order; NaN stays last
     #[arg(short, long, help_heading = ORDER)]
     pub(super) reverse: bool,
 
-    /// Only the first record of each key; in a check, equal keys are disorder
+    /// Only the first record of each key
+    ///
+    /// In a check, equal keys are out of order.
     #[arg(short, long, help_heading = ORDER)]
     pub(super) unique: bool,
 
-    /// Where NaN goes, whatever the direction
+    /// Where NaN goes, in either direction
     #[arg(long, value_name = "WHERE", default_value = "last", value_parser = one_of(NULLS), help_heading = ORDER)]
     pub(super) nan: Nulls,
 
-    /// Where rows go whose key field is empty [default: last]
+    /// Where rows with an empty key go [default: last]
     #[arg(long, value_name = "WHERE", value_parser = one_of(NULLS), help_heading = ORDER)]
     pub(super) empty: Option<Nulls>,
 
-    /// Where rows go whose key field is not a number [default: error]
+    /// Where rows with an invalid key go [default: error]
+    ///
+    /// A key is invalid if it is not a number, or not of the kind of its column.
     #[arg(long, value_name = "WHERE", value_parser = one_of(INVALID), help_heading = ORDER)]
     pub(super) invalid: Option<Invalid>,
 
-    /// Whole lines by the number in their first field, as `sort -n`
+    /// Sort lines by the number they begin with, as sort -n
     #[arg(short, long, help_heading = ORDER)]
     pub(super) numeric_sort: bool,
 
-    /// The same, as `sort -g`
+    /// Same as -n
     #[arg(short, long, help_heading = ORDER)]
     pub(super) general_numeric_sort: bool,
 
-    /// Text with its numbers as such, v1.9 before v1.10, as `sort -V`
+    /// Sort versions: v1.9 before v1.10, as sort -V
     #[arg(short = 'V', long, help_heading = ORDER)]
     pub(super) version_sort: bool,
 
-    /// Text with small letters as capital ones, as `sort -f`, which is understood, too, if no format
-    /// follows
+    /// Ignore case in text; -f without a format means it too
     #[arg(long, help_heading = ORDER)]
     pub(super) ignore_case: bool,
 
-    /// Ignored: blanks before a number never count
+    /// Accepted for sort: blanks before a number never count
     #[arg(short = 'b', long, help_heading = ORDER)]
     pub(super) ignore_leading_blanks: bool,
 
-    /// Ignored: records with equal keys always keep their order
+    /// Accepted for sort: the order is always stable
     #[arg(short, long, help_heading = ORDER)]
     pub(super) stable: bool,
 
-    /// Lines by sizes: numbers with units, as `sort -h` (alone: a summary of help)
+    /// Sort sizes: 2K before 1M, as sort -h
+    ///
+    /// 'gpusort sort -h' with no other argument prints help.
     #[arg(short = 'h', long = "human-numeric-sort", help_heading = ORDER)]
     pub(super) sizes: bool,
 }
@@ -692,12 +723,12 @@ const INVALID: [(&str, Invalid); 4] =
 /// A size of memory: bytes, with K, M, G or T for powers of 1024; or a part of the machine's
 /// memory.
 fn memory(text: &str) -> Result<u64, String> {
-    let refused = || "not a size such as 500M or 4G, and no part of the memory such as 50%".to_owned();
+    let refused = || "expected a size such as 500M or 4G, or a share of the memory such as 50%".to_owned();
     if let Some(part) = text.strip_suffix('%') {
         let part =
             part.parse::<f64>().ok().filter(|part| part.is_finite() && *part >= 0.0).ok_or_else(refused)?;
         let all = gpusort::unstable::memory::installed()
-            .ok_or("this system does not say how much memory it has")?;
+            .ok_or("this machine's memory size is not known; give a size such as 4G")?;
         return Ok((all as f64 / 100.0 * part) as u64);
     }
     let upper = text.to_ascii_uppercase();
@@ -714,9 +745,9 @@ fn kibibytes(text: &str) -> Result<u64, String> {
 fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         _ if text == "\\t" || text == "tab" => Ok(b'\t'),
-        b"\n" => Err("a line end separates lines".to_owned()),
+        b"\n" => Err("a line feed cannot separate fields".to_owned()),
         &[byte] if byte.is_ascii() => Ok(byte),
-        _ => Err("not one ASCII character".to_owned()),
+        _ => Err("expected one ASCII character, or tab".to_owned()),
     }
 }
 
@@ -818,7 +849,9 @@ pub(super) enum TimingArg {
 /// Whether progress is shown.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct ProgressArgs {
-    /// Progress on stderr; auto is on a terminal, for work over half a second
+    /// When to show progress on standard error
+    ///
+    /// auto shows it on a terminal, for work that takes more than half a second.
     #[arg(
         long,
         value_name = "WHEN",

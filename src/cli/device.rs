@@ -33,14 +33,14 @@ impl Device {
             "auto" => Self::Auto,
             "cpu" => Self::Cpu,
             "gpu" => Self::Gpu(Select::Hardware),
-            "" => bail!("--device needs auto, cpu, gpu, a number or a part of a name"),
+            "" => bail!("--device expects auto, cpu, gpu, a number or part of a name"),
             digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-                let index = digits.parse().map_err(|_| anyhow!("no GPU has the number {digits}"))?;
+                let index = digits.parse().map_err(|_| anyhow!("no GPU has number {digits}"))?;
                 Self::Gpu(Select::Index(index))
             }
             _ if !name.contains(|c: char| c.is_alphanumeric()) => {
                 let name = quoted(name);
-                bail!("'{name}' is a part of no device's name; what separates fields is --delimiter")
+                bail!("no device has '{name}' in its name; for the field separator use --delimiter")
             }
             _ => Self::Gpu(Select::Name(name.to_owned())),
         })
@@ -216,17 +216,17 @@ impl Devices {
         match (&self.wanted, self.method.algorithm) {
             (Wanted::One(Device::Cpu), _) => return Err("--device cpu".to_owned()),
             (Wanted::One(Device::Auto), Some(algorithm)) => {
-                return Ok(format!("--algo {algorithm} is named and there is a hardware GPU"));
+                return Ok(format!("--algo {algorithm} with a hardware GPU"));
             }
             (Wanted::One(Device::Auto), None) => {}
-            (Wanted::One(Device::Gpu(_)), _) => return Ok("--device names it".to_owned()),
-            (Wanted::Together(_) | Wanted::All, _) => return Ok("--device names them".to_owned()),
+            (Wanted::One(Device::Gpu(_)), _) => return Ok("chosen by --device".to_owned()),
+            (Wanted::Together(_) | Wanted::All, _) => return Ok("chosen by --device".to_owned()),
         }
         if n < cost::FEWEST {
             return Err(counted(n, "element is", "elements are") + " too few for a GPU");
         }
         if self.selection.is_few(n) {
-            return Err("the first few are found sooner than all are brought to a GPU".to_owned());
+            return Err("selecting the first few takes less time than a transfer to a GPU".to_owned());
         }
         let choice = self.compare(n, shape, |start| match (&self.gpu, &self.starting) {
             (Some(Ok(_)), _) => Duration::ZERO,
@@ -291,9 +291,7 @@ impl Devices {
     fn fit(&self, sorter: &Sorter, n: u64, shape: Shape) -> Result<Option<String>, String> {
         let Some(info) = sorter.device().filter(|_| self.is_free()) else { return Ok(None) };
         if !self.costs().measured_here && info.kind != Kind::Discrete {
-            return Err(
-                "nothing is known of such a GPU's speed before gpusort tune has measured it".to_owned()
-            );
+            return Err("the speed of this GPU is not known; gpusort tune measures it".to_owned());
         }
         let elements = usize::try_from(n).unwrap_or(usize::MAX);
         if sorter.takes(elements, shape, self.method) {

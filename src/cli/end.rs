@@ -31,7 +31,7 @@ pub(crate) fn failed(message: &[u8]) -> ! {
 /// Installs the signal handlers, and a panic hook that ends the process as an error does.
 pub(crate) fn install() {
     std::panic::set_hook(Box::new(|panic| {
-        failed(format!("gpusort: a fault of gpusort itself, please report it: {panic}\n").as_bytes())
+        failed(format!("gpusort: internal error, please report it: {panic}\n").as_bytes())
     }));
     system::install();
 }
@@ -136,7 +136,7 @@ mod system {
     }
 
     fn abort() {
-        print(b"gpusort: something it depends on has failed\n");
+        print(b"gpusort: internal error in a library it uses\n");
         output::end_process(|_| exit(FAILED));
         // Still here: an output is being renamed, perhaps by the very thread that cannot continue.
         output::remove_temporary();

@@ -38,9 +38,9 @@ const OTHERS: [(&[&str], &str); 14] = [
     (&["orc"], "ORC"),
     (&["avro"], "Avro"),
     (&["db", "sqlite", "sqlite3", "duckdb"], "a database"),
-    (&["h5", "hdf5", "nc", "zarr"], "HDF5 or alike"),
-    (&["npz"], "several arrays of NumPy"),
-    (&["pkl", "pickle", "mat", "rds", "rda", "dta", "sav"], "data of another program"),
+    (&["h5", "hdf5", "nc", "zarr"], "HDF5 or a similar format"),
+    (&["npz"], "a NumPy archive"),
+    (&["pkl", "pickle", "mat", "rds", "rda", "dta", "sav"], "another program's data"),
     (&["xml", "html", "htm", "yaml", "yml", "toml"], "markup"),
     (&["pdf", "doc", "docx", "odt", "rtf"], "a document"),
     (&["png", "jpg", "jpeg", "gif", "webp", "svg", "svgz", "bmp", "tiff"], "a picture"),
@@ -65,7 +65,7 @@ pub(super) fn check_output(
     if let Some((_, program)) = PACKED.iter().find(|(names, _)| is_of(names)) {
         let output = human::said(shell(&output.to_string_lossy()));
         let command = if order.is_some() { "sort" } else { "gen" };
-        bail!("{name}: {program} is not written here; gpusort {command} ... | {program} > {output}");
+        bail!("{name}: cannot write {program}; use: gpusort {command} ... | {program} > {output}");
     }
     let Some(&(names, what)) = OTHERS.iter().find(|(names, _)| is_of(names)) else { return Ok(()) };
     let input = order.and_then(|order| order.files.first()).map(|file| extension_of(file));
@@ -81,7 +81,7 @@ pub(super) fn check_output(
     let meant = human::said(shell(
         &output.with_file_name(plain.file_name().unwrap_or_default()).with_extension(other).to_string_lossy(),
     ));
-    bail!("{name}: would be {what} by its name, which is not written here; -o {meant}")
+    bail!("{name}: cannot write {what}; use -o {meant}")
 }
 
 /// Refuses a file for a picture whose name says that it is another kind of picture than is drawn.
@@ -90,7 +90,7 @@ pub(super) fn check_picture(path: &Path, option: &str) -> anyhow::Result<()> {
     if !extension.is_empty() && extension != "svg" {
         let svg = human::said(shell(&path.with_extension("svg").to_string_lossy()));
         bail!(
-            "{}: SVG is what is drawn; {option} {svg}, and rsvg-convert makes PNG or PDF of it",
+            "{}: pictures are SVG; use {option} {svg}, and convert it with rsvg-convert",
             human::path(path)
         );
     }

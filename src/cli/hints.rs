@@ -16,79 +16,77 @@ pub(super) fn shown(error: &anyhow::Error) -> String {
 /// The text appended to the message of an error.
 fn hint(error: &Error) -> Option<String> {
     if let ErrorKind::NoDevice { adapters, .. } = error.kind() {
-        return Some(match adapters {
-            Some(adapters) if !adapters.is_empty() => {
-                "; name one with --device N or --device NAME, install another's driver, or sort with --device cpu"
+        let remedy = match adapters.as_deref() {
+            Some([_, ..]) => {
+                " Use one of them by --device NUMBER, or --device cpu, or install your GPU's driver."
             }
-            _ => ", or sort with --device cpu",
-        }.to_owned());
+            _ => " Or use --device cpu.",
+        };
+        return Some(remedy.to_owned());
     }
     let is_token = matches!(error.kind(), ErrorKind::Token { .. });
-    Some(match error.hint()? {
-        Hint::Rounding if is_token => "; --type f64 sorts it, rounded".to_owned(),
-        Hint::Rounding => "; --type f64 sorts them, rounded".to_owned(),
-        Hint::Type => "; --type says which it is".to_owned(),
-        Hint::Format(format) => {
-            let what = match format {
-                Format::Npy => "NumPy's files",
-                _ if format.is_table() => "tables",
-                _ => "binary",
-            };
-            format!("; --from {} reads {what}", format.name())
+    let fixed = match error.hint()? {
+        Hint::Rounding => "; use --type f64 to round",
+        Hint::Type => "; set the type with --type",
+        Hint::Format(Format::Npy) => "; use --from npy for NumPy files",
+        Hint::Format(format) if format.is_table() => "; use --from csv for tables",
+        Hint::Format(_) => "; use --from bin for raw binary",
+        Hint::Nan if is_token => " by --nan error",
+        Hint::Nan => ", not allowed by --nan error",
+        Hint::Empty => ", not allowed by --empty error",
+        Hint::Kind("size") => "; use :size after the key instead of --leading",
+        Hint::Kind(_) => "; use :duration after the key instead of --leading",
+        Hint::Text => "; use :text after the key to sort all fields as text",
+        Hint::Words => {
+            "; use :text after the key to sort all fields as text, or --invalid last, first or skip"
         }
-        Hint::Nan if is_token => " by --nan error".to_owned(),
-        Hint::Nan => ", and --nan is error".to_owned(),
-        Hint::Empty => ", and --empty is error".to_owned(),
-        Hint::Kind(kind) => format!("; use :{kind} after the key instead of --leading"),
-        Hint::Text => "; :text after the key sorts all fields as text".to_owned(),
-        Hint::Words => "; --invalid puts rows with words last or first, or skips them; :text after the key \
-                        sorts all fields as text"
-            .to_owned(),
-        Hint::Invalid => "; --invalid puts such rows last or first, or skips them".to_owned(),
-        Hint::Comments => {
-            "; --comments keeps such lines on top, and --invalid first puts them before the numbers"
-                .to_owned()
+        Hint::Invalid => "; use --invalid last, first or skip for such rows",
+        Hint::Comments => "; use --comments to keep such lines on top, or --invalid first",
+        Hint::ColumnNumber => "; use the number of a column with --key",
+        Hint::Marks => "; change --delimiter, --decimal or --thousands",
+        Hint::Header => "; use --header for names from the first line, or --from csv for a table",
+        Hint::Several => "; use --from lines to sort lines, or --from text to sort every number",
+        Hint::Lines => "; use -k 1 to sort lines by their first field",
+        Hint::BlankHeader => "; to skip it: tail -n +2 FILE | gpusort sort --header ...",
+        Hint::Sort => "; leave out --merge to sort it",
+        Hint::Table(Format::Text) => "; use --from csv for a table, or -k N to sort lines by a field",
+        Hint::Table(_) => "; use --from csv for a table",
+        Hint::FormatOfAll => "; if all have one format, name it with --from",
+        Hint::TypeOfAll => "; if all have one type, name it with --type",
+        Hint::NumbersOfLines => "; use --from text to sort every number in them",
+        Hint::ToNumbers => "; use --to text, bin or npy",
+        Hint::ToBinary => "; use --to bin",
+        Hint::Memory => "; raise --memory",
+        Hint::Replace => "; use -o, which replaces the file when the merge is complete",
+        other => return with_values(other, error),
+    };
+    Some(fixed.to_owned())
+}
+
+/// The same for hints that depend on the input.
+fn with_values(hint: &Hint, error: &Error) -> Option<String> {
+    let key = |key: &String| format!(" -k {}", human::quoted(meant::shell(key)));
+    Some(match hint {
+        Hint::Column(example) => format!("; for example{}", key(example)),
+        Hint::Delimiter('\t') => "; if tabs separate fields, use --delimiter tab".to_owned(),
+        Hint::Delimiter(separator) => {
+            format!("; if '{separator}' separates fields, use --delimiter '{separator}'")
         }
-        Hint::Column => "; --key says by which column to sort".to_owned(),
-        Hint::ColumnNumber => "; --key takes a number".to_owned(),
-        Hint::Delimiter('\t') => "; --delimiter 'tab' if that separates them".to_owned(),
-        Hint::Delimiter(separator) => format!("; --delimiter '{separator}' if that separates them"),
-        Hint::Marks => {
-            "; --delimiter says what separates fields, --decimal and --thousands what is in numbers"
-                .to_owned()
-        }
-        Hint::Header => "; --header takes names from the first line, and --from csv reads tables".to_owned(),
-        Hint::Several => "; --from lines sorts the lines, --from text all numbers in them".to_owned(),
-        Hint::Lines => "; -k 1 sorts lines by their first field".to_owned(),
         Hint::Through(command) => {
             let to =
                 if command.contains("csv") { "gpusort sort -f csv -k COLUMN" } else { "gpusort sort ..." };
-            format!("; {command} | {to}")
+            format!("; use: {command} | {to}")
         }
         Hint::Keys(keys) => {
             // After a question it is the answer.
-            let before = if error.to_string().ends_with('?') { "" } else { ";" };
-            keys.iter()
-                .fold(before.to_owned(), |all, key| format!("{all} -k {}", human::quoted(meant::shell(key))))
+            let before = if error.to_string().ends_with('?') { " Use" } else { "; use" };
+            keys.iter().fold(before.to_owned(), |all, one| all + &key(one))
         }
-        Hint::BlankHeader => "; tail -n +2 FILE | gpusort sort --header ... leaves it out".to_owned(),
-        Hint::Sort => "; without --merge it will be".to_owned(),
-        Hint::Table(Format::Text) => {
-            "; --from csv reads it as one, and -k N sorts its lines by a field".to_owned()
-        }
-        Hint::Table(_) => "; --from csv reads it as one".to_owned(),
-        Hint::FormatOfAll => "; --from says which they all are".to_owned(),
-        Hint::TypeOfAll => "; --type says which they all are".to_owned(),
-        Hint::OtherType(asked) => format!(", and --type is {asked}"),
+        Hint::OtherType(asked) => format!(", but --type is {asked}"),
         Hint::Promised { promised, element } => {
-            format!("; --type {promised} reads it so, --to bin writes {element} there")
+            format!("; use --type {promised} to read it as such, or --to bin to write {element}")
         }
-        Hint::NumbersOfLines => "; --from text sorts all numbers in them".to_owned(),
-        Hint::ToNumbers => "; --to text, bin or npy writes them".to_owned(),
-        Hint::To(format) => format!("; --to {} writes them so", format.name()),
-        Hint::ToBinary => "; --to bin".to_owned(),
-        Hint::Memory => "; --memory allows more".to_owned(),
-        Hint::Replace => "; -o replaces it when all is merged".to_owned(),
+        Hint::To(format) => format!("; use --to {}", format.name()),
         _ => return None,
     })
 }

@@ -42,16 +42,14 @@ const ELSEWHERE: [(&[&str], &str); 24] = [
 ];
 
 /// Equivalents of options of `sort` that have another name here or are not needed.
-const OF_SORT: [(&[&str], &str); 6] = [
-    (&["-M", "--month-sort"], "names of months are no numbers; sort -M sorts them"),
-    (&["-R", "--random-sort"], "nothing is put in random order here; shuf does that"),
-    (&["-i", "--ignore-nonprinting"], "all bytes of a text count here; leave it out"),
-    (
-        &["--batch-size", "--compress-program"],
-        "all runs are merged at once, and none is compressed; leave it out",
-    ),
-    (&["--sort"], "the orders are -n, -g, -h and -V here"),
-    (&["--debug"], "check names the first line out of order; leave it out"),
+const OF_SORT: [(&[&str], &str); 7] = [
+    (&["-M", "--month-sort"], "is not supported; use sort -M"),
+    (&["-R", "--random-sort"], "is not supported; use shuf"),
+    (&["-i", "--ignore-nonprinting"], "is not supported: every byte of text counts; leave it out"),
+    (&["--batch-size"], "is not needed: gpusort chooses how many runs it merges at once; leave it out"),
+    (&["--compress-program"], "is not supported: temporary files are not compressed; leave it out"),
+    (&["--sort"], "is not supported; use -n, -g, -h or -V"),
+    (&["--debug"], "is not supported; -v reports how the input was read"),
 ];
 
 /// An argument as a shell takes it.
@@ -90,19 +88,23 @@ pub(super) fn by_arguments(unknown: &str) -> Option<String> {
         let seems_input = first.starts_with('-') || is_file(first) || seems_file(first);
         let meant = [&["sort"], &all[..]].concat();
         let meant = elsewhere(&meant, unknown).map_or(meant, |(_, meant)| meant);
-        return (seems_input && is_command(&meant))
-            .then(|| format!("there is no command before {}: {}", human::quoted(first), command(meant)));
+        return (seems_input && is_command(&meant)).then(|| {
+            format!("a command is missing before {}; use: {}", human::quoted(first), command(meant))
+        });
     }
     if !["sort", "check"].contains(&first) {
         return None;
     }
     if let Some((name, meant)) = elsewhere(&all, unknown) {
-        let here = if meant.len() < all.len() { "of no need here" } else { "named otherwise here" };
+        let is_needless = meant.len() < all.len();
+        let problem = if is_needless { "is not needed" } else { "is not an option" };
         return Some(if is_command(&meant) {
-            format!("{name} is {here}: {}", command(meant))
+            format!("{name} {problem}; use: {}", command(meant))
+        } else if is_needless {
+            format!("{name} {problem}; leave it out")
         } else {
             let (_, other) = ELSEWHERE.iter().find(|(names, _)| names.contains(&name))?;
-            format!("{name} is {other} here")
+            format!("{name} {problem}; use {other}")
         });
     }
     let at = all.iter().position(|argument| argument.starts_with('-') && argument.starts_with(unknown));
@@ -112,16 +114,21 @@ pub(super) fn by_arguments(unknown: &str) -> Option<String> {
         if digits.parse::<u64>().is_ok() {
             let meant = with(&["--top", digits]);
             let is_right = is_command(&meant);
-            return is_right.then(|| format!("{} is no option; the first are: {}", all[at], command(meant)));
+            return is_right.then(|| {
+                format!("{} is not an option; for the first {digits} use: {}", all[at], command(meant))
+            });
         }
         if at > 0 && ["-k", "--key"].contains(&all[at - 1]) {
             let meant = command(with(&[&reversed]));
-            return Some(format!("{} is no option; largest first is: {meant}", human::quoted(all[at])));
+            return Some(format!(
+                "{} is not an option; for descending order use: {meant}",
+                human::quoted(all[at])
+            ));
         }
     }
     let name = unknown.split('=').next()?;
     let (_, hint) = OF_SORT.iter().find(|(names, _)| names.contains(&name))?;
-    Some(format!("{name}: {hint}"))
+    Some(format!("{name} {hint}"))
 }
 
 /// The name of this option and the arguments with what it is here, if other programs have it.
@@ -180,7 +187,7 @@ impl FileAsKey {
         let meant = at.map_or_else(|| vec![name, key], without);
         let first = command([name, "-k", "1", key]);
         bail!(
-            "-k takes a column, and {} is the name of a file: {}, or {first}",
+            "-k expects a column, but {} is a file; use: {}, or {first}",
             human::quoted(key),
             command(meant)
         )
@@ -199,7 +206,7 @@ pub(super) fn check_habits(device: &str, order: &OrderArgs) -> anyhow::Result<()
     if let [byte] = device.as_bytes()
         && !byte.is_ascii_alphanumeric()
     {
-        bail!("-d is the device; -t {0} separates fields at each {0}", shell(device));
+        bail!("-d chooses the device; for the field separator use -t {0}", shell(device));
     }
     if order.numeric_sort
         && let Some(first) = order.files.first()
@@ -208,7 +215,7 @@ pub(super) fn check_habits(device: &str, order: &OrderArgs) -> anyhow::Result<()
     {
         let count = human::path(first);
         return Err(anyhow!(
-            "{count}: there is no such file; -n compares numbers, and the first are --top {count}"
+            "{count}: no such file; -n sorts by number; for the first {count} use --top {count}"
         ));
     }
     Ok(())

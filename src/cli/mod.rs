@@ -29,7 +29,7 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use clap::parser::ValueSource;
-use clap::{CommandFactory, FromArgMatches};
+use clap::{Arg, ArgAction, CommandFactory, FromArgMatches};
 use gpusort::files::Output;
 
 pub(crate) use self::allocator::Counting;
@@ -69,29 +69,16 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The clap command, with the options of sort listed by group.
+/// The clap command.
 fn command() -> clap::Command {
+    // Help is short; the manual pages have the details.
+    let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).help("Print help");
     // The last of a repeated option counts. Help does not show what variables hold.
     let all = |command: clap::Command| {
-        command.args_override_self(true).mut_args(|argument| argument.hide_env_values(true))
+        let command = command.args_override_self(true).mut_args(|argument| argument.hide_env_values(true));
+        if command.is_disable_help_flag_set() { command } else { command.disable_help_flag(true).arg(&help) }
     };
-    let command = args::Cli::command().mut_subcommands(all);
-    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    for option in command.find_subcommand("sort").into_iter().flat_map(clap::Command::get_opts) {
-        let heading = option.get_help_heading().unwrap_or("Other").to_owned();
-        let long = option.get_long().map(|long| format!("--{long}"));
-        let short = option.get_short().map(|short| format!("-{short}"));
-        // Each option once, by its more common name.
-        let name = long.or(short).unwrap_or_default();
-        match groups.iter_mut().find(|(other, _)| *other == heading) {
-            Some((_, names)) => names.push(name),
-            None => groups.push((heading, vec![name])),
-        }
-    }
-    let lines = groups.iter().map(|(heading, names)| format!("  {heading}: {}\n", names.join(" ")));
-    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let after = format!("Options of 'sort':\n{}\n{examples}", lines.collect::<String>());
-    command.after_help(after).long_version(VERSION.as_str())
+    args::Cli::command().mut_subcommands(all).long_version(VERSION.as_str())
 }
 
 /// The output of `--version`, with the revision, compiler, features and back ends.

@@ -55,9 +55,9 @@ impl Timing<'_> {
             ("blank", "blank line skipped", "blank lines skipped", counts.blank),
             // Integers that the requested type of floats does not hold exactly.
             ("rounded", "integer rounded", "integers rounded", counts.rounded),
-            ("comments", "comment left out", "comments left out", counts.comments),
-            ("repeated", "repeated key left out", "repeated keys left out", *repeated),
-            ("cut", "after the top left out", "after the top left out", *cut),
+            ("comments", "comment omitted", "comments omitted", counts.comments),
+            ("repeated", "repeated key omitted", "repeated keys omitted", *repeated),
+            ("cut", "cut by --top", "cut by --top", *cut),
         ];
         all.into_iter().filter(|&(.., count)| count > 0)
     }
@@ -143,7 +143,7 @@ impl Timing<'_> {
         /// The most columns of a device's name, and those that the name of a file leaves to others.
         const NAME: usize = 24;
         const REST: usize = 56;
-        const MORE: &str = "; -v tells more";
+        const MORE: &str = "; more with -v";
         let Report { records, phases, types, .. } = self.report;
         let device = match &Device::all(&self.report.devices)[..] {
             [device] => human::cut(&device.name, NAME),

@@ -48,8 +48,8 @@ pub enum Hint {
     Kind(&'static str),
     /// Keeping comments on top, or a place for them as for other invalid fields.
     Comments,
-    /// Specifying a column.
-    Column,
+    /// Specifying a column, such as this one.
+    Column(String),
     /// Specifying a column by its number.
     ColumnNumber,
     /// Separating fields by this character.
@@ -292,7 +292,7 @@ impl fmt::Display for Error {
             ErrorKind::Cancelled => f.write_str("cancelled"),
             ErrorKind::Memory { what, needed, available } => {
                 let [needed, available] = [needed, available].map(|&size| human::bytes(size));
-                write!(f, "not enough memory: {what} takes {needed}, and {available} are available")
+                write!(f, "not enough memory: {what} needs {needed}, {available} available")
             }
             #[cfg(feature = "gpu")]
             ErrorKind::Misuse(misuse) => misuse.fmt(f),
@@ -300,25 +300,24 @@ impl fmt::Display for Error {
             ErrorKind::NoDevice { wanted, adapters } => {
                 match wanted {
                     Select::Hardware => f.write_str("no hardware GPU found"),
-                    Select::Index(index) => write!(f, "no GPU has the number {index}"),
+                    Select::Index(index) => write!(f, "no GPU has number {index}"),
                     Select::Name(name) => write!(f, "no GPU has '{}' in its name", human::quoted(name)),
                 }?;
                 match adapters.as_deref() {
-                    None => f.write_str("\nthis build has no GPU: its feature 'gpu' is off"),
+                    None => f.write_str("\nThis build has no GPU support (feature 'gpu')."),
                     Some([]) => f.write_str(
-                        "\ninstall the graphics driver (on Linux with its Vulkan part and libvulkan1; \
-                         mesa-vulkan-drivers has a software one)",
+                        "\nInstall your GPU's driver; on Linux also its Vulkan part and libvulkan1.",
                     ),
                     Some(adapters) => {
                         let numbered = adapters.iter().enumerate();
                         let listed = numbered.map(|(n, it)| format!("{n} {} ({})", it.name, it.kind.name()));
-                        write!(f, "\nthere is: {}", listed.collect::<Vec<_>>().join(", "))
+                        write!(f, "\nAvailable: {}.", listed.collect::<Vec<_>>().join(", "))
                     }
                 }
             }
             ErrorKind::Device(problem) => write!(f, "the device failed: {}", human::said(problem)),
             ErrorKind::NoMemory { device, what, bytes } => {
-                write!(f, "{device}: no memory for {bytes} bytes of {what}")
+                write!(f, "{device}: out of memory: {bytes} bytes needed for {what}")
             }
             ErrorKind::WrongResult { seed, problem } => {
                 write!(f, "WRONG RESULT with seed {seed}: {problem}")

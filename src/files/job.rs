@@ -90,7 +90,7 @@ impl ChooseSorter for Always<'_> {
     fn in_parts(&mut self, _: u64) {}
 
     fn choose(&mut self, _: u64, _: Shape, _: u64) -> Result<Chosen<'_>, Error> {
-        Ok(Chosen { sorter: self.0, started: Duration::ZERO, why: "it was asked for".to_owned() })
+        Ok(Chosen { sorter: self.0, started: Duration::ZERO, why: "chosen by the caller".to_owned() })
     }
 }
 
@@ -360,7 +360,11 @@ impl Job<'_> {
             total: begin.elapsed(),
             ..report.phases
         };
-        let why = format!("{}; more than {} of memory", chosen.why, human::bytes(self.budget.total()));
+        let why = format!(
+            "{}; in parts, within a memory budget of {}",
+            chosen.why,
+            human::bytes(self.budget.total())
+        );
         let devices = chosen.sorter.devices().cloned().collect();
         Ok(Report { doubts, phases, devices, why, ..report })
     }

@@ -86,12 +86,12 @@ impl Job<'_> {
         let (how, ask, inputs) = (&self.resolved.how, self.ask, self.inputs());
         let from = self.resolved.format;
         if from != ask.format && !from.is_bits() {
-            let problem = format!("reads no more of an input than it writes, so {0} stays {0}", from.name());
+            let problem = format!("cannot change the format: {0} stays {0}", from.name());
             return Err(Error::option("merge", problem));
         }
         let mut output = self.open(to)?;
         if let Some(input) = inputs.iter().find(|input| output.feeds(input)) {
-            let problem = "is an input and the output, and would never end";
+            let problem = "is both input and output, so the merge would never end";
             return Err(Error::input(input.name(), problem).hinting(Hint::Replace));
         }
         if let InputKind::Bits(sources) = &how.kind {
@@ -101,7 +101,7 @@ impl Job<'_> {
                 let size: Option<u64> = sources.iter().map(BinaryInput::size).sum();
                 let size = size.filter(|_| !ask.selection.unique).ok_or_else(|| {
                     let problem =
-                        "a .npy file begins with how many elements it has, which only the end tells here";
+                        "the header of a .npy file needs the number of elements, which is known only at the end";
                     Error::options(problem).hinting(Hint::ToBinary)
                 })?;
                 let n = size / element.bytes() as u64;
@@ -118,8 +118,7 @@ impl Job<'_> {
         self.close(output)?;
         // With the first few wanted, the rest of the input is not read.
         let records = if ask.selection.first.is_some() { written + repeated } else { read };
-        let (sort, why) =
-            (report::Report::on_cpu(Form::Merge, begin.elapsed()), "a merge takes inputs as they come");
+        let (sort, why) = (report::Report::on_cpu(Form::Merge, begin.elapsed()), "a merge runs on the CPU");
         Ok(Report {
             records,
             repeated,

@@ -190,7 +190,7 @@ impl Options {
     pub(super) fn resolve(self, of_numbers: bool) -> Result<Resolved, Error> {
         let mut inputs = self.inputs.clone();
         if inputs.is_empty() {
-            return Err(Error::options("there is no input"));
+            return Err(Error::options("no input"));
         }
         let known = self.format.map_or_else(|| format_by_names(&inputs), |format| Ok(Some(format)))?;
         let content = known.unwrap_or(Format::Text);
@@ -215,25 +215,24 @@ impl Options {
         });
         let name = inputs[0].name();
         if format.is_bits() && reading != Reading::Numbers {
-            let problem =
-                format!("times and sizes are in what is text, as are words; {name} is {}", format.name());
+            let problem = format!(
+                "times, sizes and words need text, lines or a table, but {name} is {}",
+                format.name()
+            );
             return Err(Error::options(problem));
         }
         if format == Format::Text && reading.text().is_some() {
-            let problem = format!("words are sorted as lines or in tables, and {name} is {}", format.name());
+            let problem = format!("for words needs lines or a table, but {name} is {}", format.name());
             return Err(Error::option("type", problem).hinting(Hint::Lines));
         }
         if self.leading && matches!(reading, Reading::Times | Reading::Durations | Reading::Text(_)) {
-            return Err(Error::option(
-                "leading",
-                "is for numbers and sizes; a time is a whole field, as is a word",
-            ));
+            return Err(Error::option("leading", "applies to numbers and sizes, not to times or words"));
         }
         let (element, type_assumed) = match (self.element, format) {
             (None, Format::Binary) => binary_element(&inputs)?,
             (Some(element), _) if !format.is_bits() && !ElementType::WIDE.contains(&element) => {
                 let problem =
-                    format!("{element} is for binary and .npy files; text is read as types of 4 and 8 bytes");
+                    format!("{element} is for binary and .npy files; for text use a type of 32 or 64 bits");
                 return Err(Error::option("type", problem));
             }
             (element, _) => (element, false),
@@ -248,7 +247,7 @@ impl Options {
             (Format::Tsv, None) => Fields::Quoted(b'\t'),
             (_, None) => Fields::Quoted(b','),
             (_, Some(b'"' | b'\r')) => {
-                return Err(Error::options("quotes and line ends mean something else in a table"));
+                return Err(Error::options("a quote or line end cannot separate the fields of a table"));
             }
             (_, Some(byte)) => Fields::Quoted(byte),
         };
@@ -326,11 +325,11 @@ impl Options {
         ];
         let named = format.name();
         if let Some((_, option)) = of_tables.iter().find(|(is_given, _)| *is_given && !format.is_table()) {
-            let problem = format!("is for tables and lines, and {name} is {named}");
+            let problem = format!("applies to tables and lines, but {name} is {named}");
             return Err(Error::option(option, problem).hinting(Hint::Table(format)));
         }
         if format != Format::Lines && self.zero_terminated {
-            return Err(Error::option("zero-terminated", format!("is for lines, and {name} is {named}")));
+            return Err(Error::option("zero-terminated", format!("applies to lines, but {name} is {named}")));
         }
         Ok(())
     }
@@ -408,7 +407,7 @@ fn sources(
         }
         if here != first {
             let names = (inputs[0].name(), file.name());
-            return Err(Error::options(format!("{} holds {first} and {} {here}", names.0, names.1)));
+            return Err(Error::options(format!("{} holds {first}, but {} holds {here}", names.0, names.1)));
         }
     }
     Ok(sources)
@@ -437,7 +436,7 @@ fn format_by_names(inputs: &[Input]) -> Result<Option<Format>, Error> {
     let Some(other) = inputs.iter().find(|&input| format(input) != first) else { return Ok(first) };
     let name = |input: &Input| format(input).map_or("text or lines", Format::name);
     let [one, two] = [&inputs[0], other].map(|input| format!("{} is {}", input.name(), name(input)));
-    Err(Error::options(format!("{one} and {two}")).hinting(Hint::FormatOfAll))
+    Err(Error::options(format!("{one}, but {two}")).hinting(Hint::FormatOfAll))
 }
 
 /// The type of binary files by their extensions, and whether it is only assumed.
@@ -446,7 +445,7 @@ fn binary_element(inputs: &[Input]) -> Result<(Option<ElementType>, bool), Error
     let first = element(&inputs[0]);
     if let Some(other) = inputs.iter().find(|&input| element(input) != first) {
         let [one, two] = [&inputs[0], other].map(Input::name);
-        let problem = format!("{one} and {two} may be of different types");
+        let problem = format!("{one} and {two} may have different types");
         return Err(Error::options(problem).hinting(Hint::TypeOfAll));
     }
     Ok((first.or(Some(ElementType::U32)), first.is_none()))

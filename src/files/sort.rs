@@ -183,7 +183,7 @@ fn bgzf_to(output: Option<&Path>, replaced: Option<Compression>) -> Result<Compr
     let mut meant = plain.unwrap_or_default().to_owned();
     meant.push(".gz");
     let [name, meant] = [path, &path.with_file_name(meant)].map(human::path);
-    Err(Error::option("bgzf", format!("writes gzip, which {name} is not by its name; {meant} is")))
+    Err(Error::option("bgzf", format!("writes gzip, but {name} names another format; use -o {meant}")))
 }
 
 /// The output format for this input, whose records may be rows, and the requested format; and the
@@ -204,19 +204,19 @@ pub(super) fn output_format(
     let [from, to] = [input, format].map(Format::name);
     let refused = |problem: String, hint| Err(Error::options(problem).hinting(hint));
     if positions && format.is_table() {
-        return refused("positions are no table".to_owned(), Hint::ToNumbers);
+        return refused("positions cannot be written as a table".to_owned(), Hint::ToNumbers);
     }
     if !positions && has_rows {
         if input == Format::Lines && format.is_bits() {
-            return refused(format!("lines are not written as {to}"), Hint::NumbersOfLines);
+            return refused(format!("lines cannot be written as {to}"), Hint::NumbersOfLines);
         }
         if format != input {
             let rows = if input.is_table() { "rows" } else { "times and sizes" };
-            let problem = format!("{rows} come out as they are in the {from}, which is not {to}");
+            let problem = format!("{rows} of {from} input cannot be written as {to}");
             return refused(problem, Hint::To(input));
         }
     } else if !positions && format.is_table() {
-        return refused(format!("numbers in {from} make no table"), Hint::ToNumbers);
+        return refused(format!("numbers cannot be written as a table"), Hint::ToNumbers);
     }
     Ok((format, element))
 }

@@ -369,8 +369,8 @@ impl<'a> Ahead<'a> {
     /// Whether a key has decimals: reads all inputs from the beginning, up to the first error.
     pub(super) fn decimals(&self, key: usize) -> Result<bool, Error> {
         if let Some(stdin) = self.inputs.iter().find(|input| !input.can_be_read_again()) {
-            let problem = "there is -0, which is 0 among integers and less than 0 among decimals, and this input \
-                           cannot be read twice";
+            let problem = "-0 equals 0 among integers but not among decimals, and this input cannot be read twice \
+                           to find out which it has";
             let error = Error::input(stdin.name(), problem);
             // A type would not say that they are sizes.
             let is_size = self.how.by.order.reading == Reading::Sizes;

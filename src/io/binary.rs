@@ -43,7 +43,7 @@ impl BinaryInput {
             // It would have to be opened twice.
             return Err(Error::input(
                 input.name(),
-                "is no regular file; a .npy file from a pipe is read as -",
+                "not a regular file; use - to read a .npy file from a pipe",
             ));
         }
         let header = npy::Header::read(&input)?;
@@ -109,10 +109,10 @@ impl BinaryInput {
         let (element, size) = (self.element, self.element.bytes() as u64);
         let problem = match (&self.header, self.size()) {
             (Some(header), expected) if expected != Some(bytes) => {
-                format!("{} {element} elements by its header, but {bytes} bytes of them", header.count)
+                format!("the header says {} {element} elements, but {bytes} bytes follow", header.count)
             }
             _ if !bytes.is_multiple_of(size) => {
-                format!("{bytes} bytes are not a whole number of {element} elements of {size} bytes")
+                format!("{bytes} bytes are not a multiple of {size}, the size of {element}")
             }
             _ => return Ok(()),
         };

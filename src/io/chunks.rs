@@ -219,7 +219,7 @@ impl<'a> Chunks<'a> {
         self.end_part(text, begin);
         let start = text.parts.last().map_or(begin, |part| part.range.start);
         let [most, all] = [most, self.budget.total()].map(human::bytes);
-        let problem = format!("this record has more than {most}, which {all} of memory are too little for");
+        let problem = format!("this record has more than {most}, too much for a memory budget of {all}");
         Err(Error::input(text.line_of(start, self.dialect.fields.are_tokens()), problem)
             .hinting(Hint::Memory))
     }

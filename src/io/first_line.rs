@@ -79,7 +79,7 @@ fn find(
             bytes.drain(..scan.pass());
         }
         if bytes.len() > FEW && bytes.len() as u64 > most() {
-            let problem = format!("the first line has no end in {}", human::bytes(bytes.len() as u64));
+            let problem = format!("the first line is longer than {}", human::bytes(bytes.len() as u64));
             return Err(Error::input(&opened.name, problem).hinting(Hint::Several));
         }
         // In proportion to what there is, so that each byte is copied a few times at most.

@@ -844,7 +844,7 @@ impl Refused {
             }
             Self::NoSuch(_) => spot.unlike("a number").hinting(elsewhere),
             Self::Spelling => {
-                spot.unlike("a number as --decimal and --thousands write it").hinting(elsewhere)
+                spot.unlike("a number in the format of --decimal and --thousands").hinting(elsewhere)
             }
             Self::Class(Class::Invalid) => {
                 let hint = other_format(&spot.token).map_or(Hint::Lines, Hint::Format);
@@ -877,21 +877,21 @@ impl<P: Ord> Conflict<P> {
     /// The error about the tokens that `spot` describes.
     pub(super) fn into_error(self, spot: impl Fn(P) -> Spot) -> Error {
         let error = match self {
-            Self::TooLarge(place) => spot(place).unlike("an integer that a 64-bit type holds"),
+            Self::TooLarge(place) => spot(place).unlike("an integer of at most 64 bits"),
             Self::Inexact(place) => {
-                spot(place).unlike("an integer that f64 holds exactly, as it must be beside decimals")
+                spot(place).unlike("exact as f64, which decimals in the same column require")
             }
             Self::Apart(negative, large) => apart(negative, large, spot, "no integer type holds both "),
-            Self::Mixed(one, other) => return apart(one, other, spot, "a number and a time have no order: "),
+            Self::Mixed(one, other) => {
+                return apart(one, other, spot, "numbers and times cannot be compared: ");
+            }
             Self::Zones(one, other) => {
-                return apart(one, other, spot, "times with a zone and without one have no order: ");
+                return apart(one, other, spot, "times with and without a time zone cannot be compared: ");
             }
             Self::TooFine(place) => {
                 let spot = spot(place);
-                let problem = format!(
-                    "these times do not fit in 64 bits with as many decimals as {} has",
-                    quoted(&spot.token)
-                );
+                let problem =
+                    format!("times with as many decimals as {} do not fit in 64 bits", quoted(&spot.token));
                 return Error::input(spot.place(), problem);
             }
             Self::Units(one, other, are_durations) => {
@@ -1066,12 +1066,12 @@ mod tests {
             ),
             (
                 Conflict::TooLarge(0).into_error(|_| field("99999999999999999999")),
-                "b:2, column 'x': '99999999999999999999' is not an integer that a 64-bit type holds",
+                "b:2, column 'x': '99999999999999999999' is not an integer of at most 64 bits",
                 Some(Hint::Rounding),
             ),
             (
                 Conflict::Inexact(0).into_error(|_| text("9007199254740993")),
-                "a:1: '9007199254740993' is not an integer that f64 holds exactly, as it must be beside decimals",
+                "a:1: '9007199254740993' is not exact as f64, which decimals in the same column require",
                 Some(Hint::Rounding),
             ),
             (

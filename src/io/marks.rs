@@ -41,7 +41,7 @@ impl Marks {
     /// Numbers with this decimal sign, and this separator if there are any. The error says what is
     /// wrong with them.
     pub(crate) fn new(decimal: char, thousands: Option<char>) -> Result<Self, String> {
-        for (what, mark) in [("decimal sign", Some(decimal)), ("separator of thousands", thousands)] {
+        for (what, mark) in [("decimal separator", Some(decimal)), ("thousands separator", thousands)] {
             let is_refused =
                 |mark: &char| mark.is_alphanumeric() || mark.is_control() || "+-\"".contains(*mark);
             if let Some(mark) = mark.filter(is_refused) {
@@ -49,7 +49,7 @@ impl Marks {
             }
         }
         if thousands == Some(decimal) {
-            return Err(format!("{decimal:?} is both the decimal sign and the separator of thousands"));
+            return Err(format!("{decimal:?} cannot be both the decimal and the thousands separator"));
         }
         Ok(Self { decimal: Mark::new(decimal), thousands: thousands.map(Mark::new) })
     }

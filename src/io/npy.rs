@@ -40,7 +40,7 @@ impl Header {
     pub fn read(input: &Input) -> Result<Self, Error> {
         let mut opened = input.open()?;
         let refused = |problem: String| Error::input(input.name(), problem);
-        let not_npy = || refused("is no .npy file".to_owned());
+        let not_npy = || refused("is not a .npy file".to_owned());
         let mut fill = |room: &mut [u8]| match opened.fill(room)? {
             count if count < room.len() => Err(not_npy()),
             _ => Ok(()),
@@ -56,7 +56,7 @@ impl Header {
             2 | 3 => 4,
             _ => {
                 return Err(refused(format!(
-                    "is of version {version} of the .npy format; 1, 2 and 3 are known"
+                    "has version {version} of the .npy format; versions 1 to 3 are supported"
                 )));
             }
         };
@@ -64,7 +64,7 @@ impl Header {
         fill(&mut length[..length_bytes])?;
         let length = u32::from_le_bytes(length) as usize;
         if length > LONGEST {
-            return Err(refused(format!("has a header of {length} bytes; up to {LONGEST} are read")));
+            return Err(refused(format!("has a header of {length} bytes; at most {LONGEST} are supported")));
         }
         let mut text = vec![0; length];
         fill(&mut text)?;
@@ -101,22 +101,21 @@ fn parse(header: &str) -> Result<(ElementType, bool, u64), String> {
         rest.map(|(_, rest)| rest.trim_start()).ok_or_else(|| format!("has a header without '{name}'"))
     };
     let shape = value("shape")?.strip_prefix('(').and_then(|rest| rest.split_once(')'));
-    let (shape, _) = shape.ok_or("has a header with no shape in it")?;
+    let (shape, _) = shape.ok_or("has a header without a shape")?;
     let dimensions: Vec<&str> = shape.split(',').map(str::trim).filter(|length| !length.is_empty()).collect();
     let shape = quoted(shape);
     let [count] = dimensions[..] else {
-        let plural = if dimensions.is_empty() { "a single element" } else { "several dimensions" };
-        return Err(format!("has the shape ({shape}), {plural}; arrays of one dimension are sorted"));
+        return Err(format!("has the shape ({shape}); only arrays of one dimension are supported"));
     };
-    let count = count.parse().map_err(|_| format!("has the shape ({shape})"))?;
+    let count = count.parse().map_err(|_| format!("has the invalid shape ({shape})"))?;
 
     let kinds = "u1 i1 u2 i2 f2 u4 i4 f4 u8 i8 f8";
     let descr = value("descr")?.strip_prefix('\'').and_then(|rest| rest.split_once('\''));
-    let (descr, _) = descr.ok_or_else(|| format!("holds no plain numbers; {kinds} are sorted"))?;
+    let (descr, _) = descr.ok_or_else(|| format!("has a structured dtype; supported: {kinds}"))?;
     let named = descr.strip_prefix(['<', '>', '=', '|']);
     let big_endian = descr.starts_with('>') || cfg!(target_endian = "big") && descr.starts_with('=');
     let element = ElementType::ALL.into_iter().find(|&element| named == Some(&kind(element)));
-    let element = element.ok_or_else(|| format!("is of dtype '{}'; {kinds} are sorted", quoted(descr)))?;
+    let element = element.ok_or_else(|| format!("has dtype '{}'; supported: {kinds}", quoted(descr)))?;
     Ok((element, big_endian, count))
 }
 

@@ -428,7 +428,7 @@ pub(super) fn has_fraction(value: f64) -> bool {
 
 /// The error that a line has several tokens, and may have one.
 pub(super) fn several(place: String) -> Error {
-    Error::input(place, "this line has several fields, and the first one is one number")
+    Error::input(place, "this line has several fields, but the first line is one number")
         .hinting(Hint::Several)
 }
 

@@ -282,7 +282,7 @@ impl Input {
         let reader: Box<dyn Read + Send + Sync> = match self {
             Self::With(with) => return with.open(shut),
             Self::Reader(reader) if reader.shared().has_ended => {
-                return Err(Error::input(self.name(), "was read to its end already"));
+                return Err(Error::input(self.name(), "has been read already"));
             }
             Self::Reader(reader) => Box::new(reader.clone()),
             Self::Stdin => {
@@ -401,7 +401,7 @@ impl Read for ByAllCores {
 
 /// The error that a file has become shorter.
 fn cut() -> io::Error {
-    io::Error::other("it was changed while it was being read")
+    io::Error::other("the file changed while it was being read")
 }
 
 /// Reads a regular file that is reopened for every block.

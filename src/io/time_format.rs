@@ -134,21 +134,21 @@ impl Signs {
         expanded += rest;
         let given = |signs: &str| given.iter().any(|sign| signs.as_bytes().contains(sign));
         if !given("YymbBhdejGgVHIklMSfNs") {
-            let known = "clf, syslog, rfc2822, epoch, epoch-ms, or signs such as '%d.%m.%Y %H:%M'";
-            return Err(format!("'{format}' names no part of a date or time; use {known}"));
+            let known = "clf, syslog, rfc2822, epoch, epoch-ms, or a pattern such as '%d.%m.%Y %H:%M'";
+            return Err(format!("'{format}' has no part of a date or time; use {known}"));
         }
         if given("s") && given("YymbBhdejGgVaAuwHIklMSfNpP") {
-            return Err("%s is a whole time: write it alone, or 'epoch', which reads decimals".to_owned());
+            return Err("%s is a complete time; use it alone, or use 'epoch' for decimals".to_owned());
         }
         if given("V") != given("Gg") {
-            return Err("a week (%V) needs its year (%G), and that year its week".to_owned());
+            return Err("%V (the week) and %G (its year) need each other".to_owned());
         }
         let date = if given("V") {
             Date::Week { weekday: given("aAuw") }
         } else if given("YymbBhdej") {
             Date::Parts { year: given("Yy"), month: given("mbBhj"), day: given("dej") }
         } else if given("aAuw") {
-            return Err("a weekday alone is no date, and has no order".to_owned());
+            return Err("a weekday alone is not a date; add a date or a week (%G and %V)".to_owned());
         } else {
             Date::None
         };
@@ -244,13 +244,13 @@ fn sign(after: &str) -> Result<(usize, char), String> {
         {
             return Ok((length, letter));
         }
-        'c' | 'r' | 'x' | 'X' => "differs by language: write out what is there, such as %d.%m.%Y",
+        'c' | 'r' | 'x' | 'X' => "depends on the language; write out its parts, such as %d.%m.%Y",
         'Z' | 'Q' => {
-            "is a zone by name, which is not read: write %z for +0100, %:z for +01:00, or the name itself"
+            "is the name of a time zone, which is not supported; use %z for +0100, %:z for +01:00, or the name itself"
         }
-        'U' | 'W' => "is not read: weeks are those of ISO 8601, %G and %V",
-        'C' => "is not read: write %Y or %y",
-        _ => "is not known",
+        'U' | 'W' => "is not supported; use the weeks of ISO 8601, %G and %V",
+        'C' => "is not supported; use %Y or %y",
+        _ => "is not a known conversion",
     };
     Err(format!("'%{whole}' {because}"))
 }

@@ -30,7 +30,7 @@ impl KeyOrder {
             && matches!(field, [b'+' | b'-', nan @ ..] | nan if nan.eq_ignore_ascii_case(b"nan"));
         match field {
             [] if is_null => "an empty field".to_owned(),
-            field if is_null && !is_nan => format!("{}, which is invalid", quoted(field)),
+            field if is_null && !is_nan => format!("{} (invalid)", quoted(field)),
             field => quoted(field),
         }
     }

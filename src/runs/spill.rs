@@ -48,8 +48,8 @@ impl InMemory {
         self.taken.fetch_sub(bytes, Ordering::Relaxed);
         let most = human::bytes(self.most);
         let problem = format!(
-            "that folder is in memory, where {most} are left for temporary files; \
-             name one on a disk (--temp-dir), or allow more memory (--memory)"
+            "the folder is in memory, where temporary files may use {most}; \
+             use a folder on a disk (--temp-dir) or more memory (--memory)"
         );
         Err(io::Error::new(io::ErrorKind::StorageFull, problem))
     }
@@ -107,7 +107,7 @@ impl Store {
         if xxh3_64(room) == block.sum {
             return Ok(());
         }
-        let problem = "what was read is not what was written; the disk or the memory fails";
+        let problem = "the data read back is not the data written; the disk or the memory is faulty";
         Err(io::Error::new(io::ErrorKind::InvalidData, problem))
     }
 }

@@ -79,13 +79,13 @@ fn check_names_the_first_disorder() {
     assert_eq!(check(&[&folder.write("z.txt", "0\n-0\n7\n")], ""), ok);
     let zeros = folder.write("z.txt", "0\n-0\n7.5\n");
     assert_eq!(check(&[&zeros], ""), broken(&format!("{zeros}:2: disorder: -0 after 0")));
-    assert!(refused(&["check"], "0\n-0\n").contains("--type says which"));
+    assert!(refused(&["check"], "0\n-0\n").contains("set the type with --type"));
     assert_eq!(check(&["-t", "i64"], "0\n-0\n"), ok);
 
     // -0 makes the check look ahead, which must not lose an error before it.
     let inexact = folder.write("i.txt", "9007199254740993\n-0\n-1.5\n");
     assert!(
-        refused(&["check", "-r", &inexact], "").contains("'9007199254740993' is not an integer that f64")
+        refused(&["check", "-r", &inexact], "").contains("'9007199254740993' is not exact as f64")
     );
     assert!(refused(&["check", "-", "-"], "1\n").contains("named twice"));
     // Disorder is reported as soon as it is read, though more may come.

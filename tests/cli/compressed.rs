@@ -244,7 +244,7 @@ fn what_is_cut_off_or_damaged_is_an_error_that_leaves_the_output() {
             (&whole[..whole.len() - 1], "ends early"),
             (&whole[..whole.len() / 2], "ends early"),
             (&whole[..9], "ends early"),
-            (&damaged, "data is damaged"),
+            (&damaged, "damaged"),
             (&[&whole[..], b"1\n"].concat(), "is followed by other bytes"),
         ] {
             let file = folder.write("x.gz", bytes);
@@ -437,13 +437,13 @@ fn bgzf_is_refused_where_the_output_is_no_gzip() {
     let input = folder.write("x.txt", "2\n1\n");
     for args in [&[][..], &["-o", "-"], &["-o", "/dev/stdout"]] {
         let error = refused(&[&["sort", "--bgzf", &input], args].concat(), "");
-        assert!(error.contains("--bgzf writes gzip into a file; -o FILE.gz names it"), "{error}");
+        assert!(error.contains("--bgzf needs an output file; use -o FILE.gz"), "{error}");
     }
     for (name, meant) in [("y.txt", "y.txt.gz"), ("y.csv.zst", "y.csv.gz"), ("y", "y.gz")] {
         for more in [&[][..], &["-m"], &["--top", "1"]] {
             let to = folder.arg(name);
             let error = refused(&[&["sort", "--bgzf", &input, "-o", &to], more].concat(), "");
-            let said = format!("--bgzf writes gzip, which {to} is not by its name; {} is", folder.arg(meant));
+            let said = format!("--bgzf writes gzip, but {to} names another format; use -o {}", folder.arg(meant));
             assert!(error.contains(&said), "{error}");
         }
     }

@@ -58,7 +58,7 @@ fn several_devices_are_named_by_their_numbers() {
     assert_eq!(told["device"], told["devices"][0]);
     let why = told["why"].as_str().unwrap();
     assert!(
-        why.starts_with("--device names them; ") && why.ends_with("; in 4 shares on 2 GPUs, merged there"),
+        why.starts_with("chosen by --device; ") && why.ends_with("; in 4 shares on 2 GPUs, merged there"),
         "{told}"
     );
     let output = run(&["sort", "-d", "0,99", &file], "");

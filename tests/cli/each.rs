@@ -68,14 +68,14 @@ fn each_refuses_what_would_lose_a_file() {
     let out = folder.arg("out");
     let here = folder.root().to_str().unwrap().to_owned();
     for (args, said) in [
-        (&["--each", &file][..], "--each needs --in-place"),
-        (&["--each", "-o", &out], "--each needs files"),
+        (&["--each", &file][..], "--each needs an output folder (-o DIR) or --in-place"),
+        (&["--each", "-o", &out], "--each needs input files"),
         (&["--each", &file, "-", "-o", &out], "--each sorts files"),
-        (&["--each", &file, &same, "-o", &out], "would both become"),
-        (&["--each", &file, &file, "--in-place"], "would both become"),
-        (&["--each", &file, "-o", &here], "--in-place sorts it there"),
-        (&["--each", &file, "-o", &file], "-o names a folder"),
-        (&["--each", &file, "-o", &out, "--to", "bin"], "keeps a file's format"),
+        (&["--each", &file, &same, "-o", &out], "would both be written to"),
+        (&["--each", &file, &file, "--in-place"], "would both be written to"),
+        (&["--each", &file, "-o", &here], "use --in-place to replace it"),
+        (&["--each", &file, "-o", &file], "--each needs a folder (-o DIR)"),
+        (&["--each", &file, "-o", &out, "--to", "bin"], "keeps the format of each file"),
         (&["--in-place", &file], "--each"),
     ] {
         let message = refused(&[&["sort"], args].concat(), "");
@@ -102,7 +102,7 @@ fn each_table_and_array_on_its_own() {
     let wrong = folder.write("wrong.csv", "z\n1\n");
     let output = run(&["sort", "-q", "--each", "--in-place", "-k", "x", &wrong, &a], "");
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("no column 'x'; there are 'z'"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no column 'x'; columns: 'z'"), "{}", stderr(&output));
     assert_eq!(fs::read_to_string(&a).unwrap(), "x,y\n1,b\n2,a\n");
 }
 
@@ -118,7 +118,7 @@ fn pipes_are_not_sorted_in_place() {
         .unwrap();
     // Where it waited for a writer, it would not end.
     let said = read_all(child.stderr.take().unwrap());
-    assert!(said.contains("fifo: is no regular file"), "{said}");
+    assert!(said.contains("fifo: not a regular file"), "{said}");
     assert_eq!(end(&mut child).code(), Some(2));
     assert_eq!(fs::read(folder.path("x.txt")).unwrap(), b"1\n2\n");
 }

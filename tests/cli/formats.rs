@@ -58,17 +58,17 @@ fn outputs_of_other_formats_are_refused_and_not_created() {
 fn inputs_of_other_formats_are_refused_by_their_first_bytes() {
     let folder = Folder::new();
     for (bytes, what, helps) in [
-        (&b"\xFD7zXZ\0\0\x04"[..], "is compressed by xz", "; xz -dc FILE | gpusort sort ..."),
-        (b"BZh91AY&SY\x01\x02", "is compressed by bzip2", "; bzip2 -dc FILE | gpusort sort ..."),
+        (&b"\xFD7zXZ\0\0\x04"[..], "is compressed with xz", "; use: xz -dc FILE | gpusort sort ..."),
+        (b"BZh91AY&SY\x01\x02", "is compressed with bzip2", "; use: bzip2 -dc FILE | gpusort sort ..."),
         (
             b"PAR1\x15\x04\x15",
             "is Parquet",
-            "; duckdb -csv -c \"from 'FILE'\" | gpusort sort -f csv -k COLUMN",
+            "; use: duckdb -csv -c \"from 'FILE'\" | gpusort sort -f csv -k COLUMN",
         ),
-        (b"PK\x03\x04\x14\0", "is a zip archive or a spreadsheet", "; unzip -p FILE | "),
-        (b"ARROW1\0\0", "is Arrow", "; python3 -c"),
-        (b"ORC\x08\x03", "is ORC", "; python3 -c"),
-        (b"SQLite format 3\0\x10\0", "is an SQLite database", "; sqlite3 -csv"),
+        (b"PK\x03\x04\x14\0", "is a zip archive or a spreadsheet", "; use: unzip -p FILE | "),
+        (b"ARROW1\0\0", "is Arrow", "; use: python3 -c"),
+        (b"ORC\x08\x03", "is ORC", "; use: python3 -c"),
+        (b"SQLite format 3\0\x10\0", "is an SQLite database", "; use: sqlite3 -csv"),
     ] {
         let content = [bytes, &[7; 5000]].concat();
         let file = folder.write("x", &content);
@@ -80,7 +80,7 @@ fn inputs_of_other_formats_are_refused_by_their_first_bytes() {
             &["sort", "-m"],
         ] {
             let said = refused(&[args, &[&file]].concat(), "");
-            let expected = format!("gpusort: {file}: {what}, which is not read here{helps}");
+            let expected = format!("gpusort: {file}: {what}, which is not supported{helps}");
             assert!(said.starts_with(&expected), "{args:?}: {said} {expected}");
             let piped = run_with(gpusort(args), &content);
             assert_eq!(piped.status.code(), Some(2));
@@ -111,7 +111,7 @@ fn pictures_are_svg_by_their_names_and_replace_no_input() {
             let said = refused(&[args, &[&to]].concat(), "");
             let svg = folder.arg("x.svg");
             assert!(
-                said.contains(&format!("SVG is what is drawn; {option} {svg}, and rsvg-convert")),
+                said.contains(&format!("pictures are SVG; use {option} {svg}, and convert it")),
                 "{said}"
             );
             assert!(!folder.path(name).exists());

@@ -28,29 +28,29 @@ fn errors_say_the_command_that_was_meant() {
         ("sort -k pods.txt", "gpusort sort pods.txt, or gpusort sort -k 1 pods.txt\n"),
         ("sort -r -k gone.txt", "gpusort sort -r gone.txt, or gpusort sort -k 1 gone.txt\n"),
         ("check -k pods.txt", "gpusort check pods.txt, or gpusort check -k 1 pods.txt\n"),
-        ("sort --desc pods.txt", "--desc is named otherwise here: gpusort sort -r pods.txt\n"),
+        ("sort --desc pods.txt", "--desc is not an option; use: gpusort sort -r pods.txt\n"),
         ("sort --limit 2 pods.txt", "gpusort sort --top 2 pods.txt\n"),
         ("sort --head=2 pods.txt", "gpusort sort --top 2 pods.txt\n"),
         ("sort --nlargest 2 pods.txt", "gpusort sort -r --top 2 pods.txt\n"),
         ("sort -2 pods.txt", "gpusort sort --top 2 pods.txt\n"),
-        ("sort -n 2 pods.txt", "2: there is no such file; -n compares numbers, and the first are --top 2\n"),
+        ("sort -n 2 pods.txt", "2: no such file; -n sorts by number; for the first 2 use --top 2\n"),
         ("sort --by price x.csv", "gpusort sort -k price x.csv\n"),
         ("check --column=price x.csv", "gpusort check -k price x.csv\n"),
         ("sort --format csv x.csv", "gpusort sort --from csv x.csv\n"),
         ("sort --output-format text pods.txt", "gpusort sort --to text pods.txt\n"),
-        ("sort --numeric pods.txt", "--numeric is of no need here: gpusort sort pods.txt\n"),
+        ("sort --numeric pods.txt", "--numeric is not needed; use: gpusort sort pods.txt\n"),
         ("sort --field-separator=, -k 1 pods.txt", "gpusort sort --delimiter , -k 1 pods.txt\n"),
         // Where it is not accepted as a whole.
-        ("sort --limit many pods.txt", "--limit is --top here\n"),
-        ("sort -d ';' -k 2 x.csv", "-d is the device; -t ';' separates fields at each ';'\n"),
+        ("sort --limit many pods.txt", "--limit is not an option; use --top\n"),
+        ("sort -d ';' -k 2 x.csv", "-d chooses the device; for the field separator use -t ';'\n"),
         ("sort -k -price x.csv", "gpusort sort -k price:r x.csv\n"),
-        ("sort -k=-price x.csv", "; -k price:r\n"),
-        ("sort -k price:desc x.csv", "; -k price:r\n"),
-        ("sort -k Price:asc x.csv", "; is it 'price'? -k price:a\n"),
-        ("check -k price:n x.csv", "; -k price\n"),
-        ("sort -k price,name x.csv", "; -k price -k name\n"),
-        ("sort --header -k MEM:r ps.txt", "; is it '%MEM'? -k %MEM:r\n"),
-        ("sort -k 2:desc ps.txt", "; -k 2:r\n"),
+        ("sort -k=-price x.csv", "; use -k price:r\n"),
+        ("sort -k price:desc x.csv", "; use -k price:r\n"),
+        ("sort -k Price:asc x.csv", "; did you mean 'price'? Use -k price:a\n"),
+        ("check -k price:n x.csv", "; use -k price\n"),
+        ("sort -k price,name x.csv", "; use -k price -k name\n"),
+        ("sort --header -k MEM:r ps.txt", "; did you mean '%MEM'? Use -k %MEM:r\n"),
+        ("sort -k 2:desc ps.txt", "; use -k 2:r\n"),
     ] {
         let said = said(&folder, arguments);
         assert!(said.ends_with(meant), "{arguments}: {said}");
@@ -89,7 +89,7 @@ fn a_header_that_is_blank_is_told() {
     for command in ["sort", "check"] {
         let said = refused(&[command, "--header", "-k", "SIZE", &file], "");
         let expected = format!(
-            "{file}:1: no column 'SIZE': the first line is blank, and should name columns; tail -n +2 FILE | gpusort sort --header"
+            "{file}:1: no column 'SIZE': the first line is blank, but should name the columns; to skip it: tail -n +2 FILE | gpusort sort --header"
         );
         assert!(said.contains(&expected), "{said}");
     }

@@ -45,7 +45,7 @@ fn memory_is_named_in_the_usual_ways() {
     assert!(folders.iter().all(|folder| fs::read_dir(folder).unwrap().count() == 0));
     for refusal in ["x", "-1", "5X", "%", "nan%"] {
         assert!(
-            refused(&["sort", &format!("--memory={refusal}"), &file], "").contains("no part of the memory")
+            refused(&["sort", &format!("--memory={refusal}"), &file], "").contains("a share of the memory")
         );
     }
 }

@@ -134,7 +134,7 @@ fn elements_are_merged_in_blocks_by_all_cores() {
     let file = folder.write("broken.u64", bytes(&broken));
     let said = refused(&["sort", "-q", "-m", &files[0], &file, "-o", &out], "");
     let problem = format!(
-        "{file}, element 2000001: {} after {}, so this input is not sorted",
+        "{file}, element 2000001: not sorted: {} after {}",
         broken[2_000_001], broken[2_000_000]
     );
     assert!(said.contains(&problem), "{said}");
@@ -182,7 +182,7 @@ fn a_merge_into_one_of_its_inputs_is_refused() {
         "-m a b -o /dev/fd/9 9>> a",
     ];
     let scripts = scripts.map(|script| format!("sort -q {script}"));
-    refused_in_shell(scripts, &folder, "is an input and the output");
+    refused_in_shell(scripts, &folder, "is both input and output");
     assert_eq!(fs::read(folder.path("a")).unwrap(), b"1\n3\n");
     // Whoever reads all before it writes may.
     exits("exec \"$0\" sort -q a b >> a", &folder, 0);

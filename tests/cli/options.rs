@@ -57,7 +57,7 @@ fn the_output_extension_sets_the_format() {
     let empty = folder.arg("empty.f64");
     sorted(&["sort", "-o", &empty], "");
     assert_eq!(fs::read(&empty).unwrap(), b"");
-    assert!(refused(&["sort", "-o", &folder.arg("no/")], "1").contains("names a folder"));
+    assert!(refused(&["sort", "-o", &folder.arg("no/")], "1").contains("the name is that of a folder"));
 }
 
 #[test]
@@ -74,11 +74,11 @@ fn wrong_options_are_refused() {
         (&["sort", "--to", "csv"], "no table"),
         (&["sort", "-f", "csv", "--to", "tsv"], "--to csv"),
         (&["sort", "-f", "csv", "-o", "x.u32"], "rows come out as they are"),
-        (&["sort", "-f", "csv", "--argsort", "--to", "csv"], "positions are no table"),
+        (&["sort", "-f", "csv", "--argsort", "--to", "csv"], "positions cannot be written as a table"),
         (&["sort", "-f", "csv", "--timing", "stdout"], "-o"),
         (&["sort", "-f", "text", "-k", "1"], "--from csv"),
         (&["sort", "-f", "text", "--empty", "first"], "--empty is for tables"),
-        (&["sort", "-f", "csv", "--delimiter", "ab"], "not one ASCII character"),
+        (&["sort", "-f", "csv", "--delimiter", "ab"], "expected one ASCII character"),
         (&["sort", "-f", "csv", "--delimiter", "\""], "something else"),
         (&["sort", "-t", "f16"], "--type f16 is for binary"),
         (&["sort", "x.csv"], "x.csv: cannot open"),
@@ -132,7 +132,7 @@ fn names_of_files_without_an_end_are_refused() {
         folder.write(name, content);
     }
     for (list, said) in
-        [("/dev/zero", "name 1 is empty"), (&twice, "name 2 is empty"), ("/dev/null", "no names of inputs")]
+        [("/dev/zero", "name 1 is empty"), (&twice, "name 2 is empty"), ("/dev/null", "no file names")]
     {
         assert!(refused(&["sort", "--files0-from", list], "").contains(said), "{list}");
     }
@@ -146,7 +146,7 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
     let folder = Folder::new();
     let file = folder.write("x.txt", "2\n1\n");
     for (arguments, said) in [
-        (&["-f", "text", "-t,"][..], "-k N sorts its lines by a field"),
+        (&["-f", "text", "-t,"][..], "or -k N to sort lines by a field"),
         (&["-M"], "sort -M"),
         (&["-n", "-V"], "different orders"),
         (&["--files0-from", "x"], "cannot be used with"),
@@ -157,8 +157,8 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
         (&["-k1V"], "1,1V is the field as text"),
         (&["-k1,1M"], "M is not supported"),
         (&["-cC"], "cannot be used with"),
-        (&["--each", "-o", "-"], "standard output is none"),
-        (&["--each", "-o", &file], "is a file; with --each, -o names a folder"),
+        (&["--each", "-o", "-"], "cannot write to standard output"),
+        (&["--each", "-o", &file], "is a file; --each needs a folder"),
         (&["-o", "gone/x"], "there is no folder gone"),
     ] {
         let message = refused(&[&["sort"], arguments, &[file.as_str()]].concat(), "");

@@ -161,7 +161,7 @@ fn the_first_record_of_all_inputs_decides() {
         stderr(&done)
     );
     let mixed = refused(&["sort", &one, &folder.write("a.csv", "x\n1\n")], "");
-    assert!(mixed.contains("one is text or lines and") && mixed.contains("--from says"), "{mixed}");
+    assert!(mixed.contains("one is text or lines, but") && mixed.contains("name it with --from"), "{mixed}");
 }
 
 #[test]
@@ -184,10 +184,10 @@ fn options_about_fields_say_lines() {
         assert!(stderr(&json).contains("lines, as -"), "{args:?}: {}", stderr(&json));
     }
     for (args, input, why) in [
-        (&["-u"][..], "2\n1\n", "text, as the first line is one number"),
-        (&["-t", "f32"], "2 9\n1 8\n", "lines, as the first one has several fields"),
-        (&["--top", "5"], "2 9 4\n", "numbers, as standard input is one line of them"),
-        (&[], "# c\n", "text, as there are no records"),
+        (&["-u"][..], "2\n1\n", "text, because the first line is one number"),
+        (&["-t", "f32"], "2 9\n1 8\n", "lines, because the first line has several fields"),
+        (&["--top", "5"], "2 9 4\n", "numbers, because standard input is one line of them"),
+        (&[], "# c\n", "text, because the input is empty"),
     ] {
         let verbose = stderr(&run(&[&["sort", "-v"], args].concat(), input));
         assert!(verbose.trim_end().ends_with(why), "{args:?}: {verbose}");
@@ -206,7 +206,7 @@ fn binary_output_says_numbers() {
         // Lines are never written into it.
         fs::remove_file(to).unwrap();
         let error = refused(&[&["sort", "-n", &matrix], args].concat(), "");
-        assert!(error.contains("lines are not written as bin; --from text sorts all numbers"), "{error}");
+        assert!(error.contains("lines cannot be written as bin; use --from text to sort every number"), "{error}");
         assert!(!fs::exists(to).unwrap());
     }
     // Positions are those of lines.
@@ -246,7 +246,7 @@ fn comments_stay_on_top_where_that_is_asked_for() {
     for args in [&["-n"][..], &["-k2"], &["-k2", "--memory", "1"], &["--comments", "-k2"]] {
         let error = refused(&[&["sort"], args].concat(), "3 1\n# 2\n");
         assert!(
-            error.contains("'# 2' is not a number; --comments keeps such lines on top, and --invalid first"),
+            error.contains("'# 2' is not a number; use --comments to keep such lines on top, or --invalid first"),
             "{error}"
         );
         let first = sorted(&[&["sort", "--invalid", "first"], args].concat(), "3 1\n# 2\n");
@@ -273,12 +273,12 @@ fn comments_among_numbers_are_counted() {
             assert!(json.contains(&format!(r#""comments":{count}"#)), "{args:?} {text:?}: {json}");
         }
         let done = run(&["sort", &file, "-o", &file], "");
-        let told = format!("comment{} left out", if count == 1 { "" } else { "s" });
+        let told = format!("comment{} omitted", if count == 1 { "" } else { "s" });
         assert!(String::from_utf8_lossy(&done.stdout).contains(&told));
-        assert!(stderr(&done).contains("left out; --comments keeps"), "{}", stderr(&done));
+        assert!(stderr(&done).contains("use --comments to keep"), "{}", stderr(&done));
         folder.write("a.txt", text);
         let done = run(&["sort", "--each", "--in-place", "--timing", "off", &file], "");
-        assert!(stderr(&done).contains("left out; --comments keeps"), "{}", stderr(&done));
+        assert!(stderr(&done).contains("use --comments to keep"), "{}", stderr(&done));
         folder.write("a.txt", text);
         assert_eq!(stderr(&run(&["sort", "-q", &file, "-o", &file], "")), "");
     }

@@ -41,7 +41,7 @@ fn rows_come_out_byte_for_byte() {
     let both = sorted(&["sort", "-q", "-k", "2", &table, &other], "");
     assert_eq!(both, expected.replace("é", "z,2,\né"));
     let third = folder.write("v.csv", "name,price,note\nz,2,\n");
-    assert!(refused(&["sort", "-k", "2", &table, &third], "").contains("v.csv:1: has another header than"));
+    assert!(refused(&["sort", "-k", "2", &table, &third], "").contains("v.csv:1: the header differs than"));
 }
 
 #[test]
@@ -70,15 +70,15 @@ fn errors_in_a_table_name_their_place() {
     let counts = stderr(&run(&["sort", "-v", "-k", "price", "--invalid", "skip", &table], ""));
     assert!(counts.contains("; 1 NaN; 1 empty; 1 invalid: n/a; 1 row skipped;"), "{counts}");
 
-    let note = "the header is '5', a number; --no-header sorts it too";
+    let note = "took the first row, '5', as the header; use --no-header if it is data";
     assert!(stderr(&run(&["sort", "-f", "csv"], "5\n3\n1\n")).contains(note));
     assert!(!stderr(&run(&["sort", "-f", "csv", "-k", "5"], "5\n3\n1\n")).contains(note));
     assert!(!stderr(&run(&["sort", "-q", "-f", "csv"], "5\n3\n1\n")).contains(note));
     let missing = refused(&["sort", "-k", "prices", &table], "");
-    assert!(missing.contains("t.csv: no column 'prices'; there are 'id', 'price'"), "{missing}");
+    assert!(missing.contains("t.csv: no column 'prices'; columns: 'id', 'price'"), "{missing}");
     assert!(
         refused(&["sort", &table], "")
-            .contains("there are the columns 'id', 'price', and none is named; --key says by which")
+            .contains("choose a key column: 'id', 'price'; for example -k id")
     );
     let ragged = refused(&["sort", "-f", "csv", "-k", "1"], "a,b\n1,\"x\ny\"\n2\n");
     assert!(ragged.contains("standard input:4: 1 field where the first row has 2"), "{ragged}");
@@ -300,7 +300,7 @@ fn headers_are_compared_byte_by_byte() {
     });
     for command in [&["sort"][..], &["sort", "-m"], &["check"]] {
         let said = refused(&[command, &["-k", "1", &a, &b]].concat(), "");
-        assert!(said.contains("has another header"), "{said}");
+        assert!(said.contains("the header differs"), "{said}");
     }
     assert_eq!(run(&["sort", "-q", "-m", "-k", "1", &a, &c], "").stdout, b"a\xff\n0\n1\n");
 }

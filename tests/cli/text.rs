@@ -63,7 +63,7 @@ fn wrong_input_is_refused() {
     assert!(refused(&["sort", &five], "").contains("five.bin: 5 bytes"));
     assert!(refused(&["sort", &folder.arg("missing")], "").contains("missing: cannot open: No such file"));
     assert!(refused(&["sort", &folder.arg("")], "").contains("is a directory"));
-    assert!(refused(&["sort", "-o", &folder.arg("no/such/folder")], "1").contains("there is no folder"));
+    assert!(refused(&["sort", "-o", &folder.arg("no/such/folder")], "1").contains("no such folder"));
     assert!(refused(&["sort", "-o", &folder.arg("")], "1").contains("is a directory"));
     assert_eq!(folder.names(), ["five.bin"]);
 }
@@ -80,7 +80,7 @@ fn unique_and_top_leave_records_out_and_count_them() {
     assert_eq!(sorted(&["sort", "-q", "--argsort", "-u"], "3\n1\n3\n2\n1\n"), "1\n3\n0\n");
     assert_eq!(sorted(&["sort", "-q", "--top", "0"], input), "");
     let told = stderr(&run(&["sort", "-v", "-u", "--top", "2"], input));
-    assert!(told.contains("; 3 repeated keys left out; 1 after the top left out;"), "{told}");
+    assert!(told.contains("; 3 repeated keys omitted; 1 cut by --top;"), "{told}");
     let told = run(&["sort", "-u", "--json", "--timing", "stderr"], input);
     let json: serde_json::Value = serde_json::from_slice(&told.stderr).unwrap();
     assert_eq!((&json["repeated"], &json["n"]), (&3.into(), &6.into()));

@@ -122,11 +122,11 @@ fn on_a_terminal_the_timing_is_below_text_and_beside_other_data() {
         String::from_utf8_lossy(&output.unwrap().stdout).replace('\r', "")
     };
     for (script, begin, end) in [
-        ("sort long-name.txt", "1\n3\nnan\n# sorted 3 in ", " on CPU; 1 NaN; 1 comment left out\n"),
+        ("sort long-name.txt", "1\n3\nnan\n# sorted 3 in ", " on CPU; 1 NaN; 1 comment omitted\n"),
         ("sort lines", "1 a\n2 b\nsorted 2 in ", " on CPU\n"),
         ("sort lines 2>/dev/null", "1 a\n2 b\n", "2 b\n"),
         ("sort lines -o out", "sorted 2 in ", " on CPU\n"),
-        ("sort -t f32 long-name.txt -o out", "sorted 3 in ", "; 1 NaN; 1 comment left out\n"),
+        ("sort -t f32 long-name.txt -o out", "sorted 3 in ", "; 1 NaN; 1 comment omitted\n"),
     ] {
         let said = shown(script);
         assert!(said.starts_with(begin) && said.ends_with(end), "{script}: {said}");
@@ -140,7 +140,7 @@ fn on_a_terminal_the_timing_is_below_text_and_beside_other_data() {
     let said = shown(&format!("sort {options} {many}"));
     let line = said.lines().last().unwrap();
     assert!(line.chars().count() <= 80 && line.contains("…nnn") && line.contains("sorted 5 in "), "{said}");
-    assert!(line.ends_with("; -v tells more") || line.contains("left out"), "{said}");
+    assert!(line.ends_with("; more with -v") || line.contains("omitted"), "{said}");
 }
 
 #[test]

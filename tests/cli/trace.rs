@@ -317,7 +317,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
         (&["-a", "radix", "--variant", "fused"][..], "radix has no variant 'fused'"),
         (&["--animate"], "--svg FILE"),
         (&["--json", "--svg", "-"], "both go to standard output"),
-        (&["--svg", &gone], "there is no folder"),
+        (&["--svg", &gone], "no such folder"),
         (&["--variant", "naive", "--compare", "fused"], "cannot be used with"),
         (&["--tile", "6"], "--tile 6 is not a power of two"),
         (&["--tile", "1"], "2 is the smallest"),

@@ -54,7 +54,7 @@ def run_folder(run: Run, job, state: str) -> None:
         outcome = run.gpusort(*job.args, "-T", str(place), codes=[2], feed=feed)
         if b"a temporary file in" not in outcome.err:
             run.fail(f"no temporary file in {outcome.err[:300]!r}")
-        said = {"full": b"o space left", "in memory": b"that folder is in memory"}.get(state, b"")
+        said = {"full": b"o space left", "in memory": b"the folder is in memory"}.get(state, b"")
         if said not in outcome.err:
             run.fail(f"no {said!r} in {outcome.err[:300]!r}")
         run.unchanged(before)

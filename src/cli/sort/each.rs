@@ -33,7 +33,7 @@ impl One {
         let metadata = fs::metadata(&self.target);
         // A pipe would be drained, and then wait for a reader of the sorted data.
         if self.args.in_place && metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-            bail!("{}: is no regular file, which --in-place could replace", human::path(&self.file));
+            bail!("{}: not a regular file, so --in-place cannot replace it", human::path(&self.file));
         }
         let (job, _) = self.job()?;
         Ok(job.load()?)
@@ -85,12 +85,12 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
 fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
     let folder = format::unless_stdout(args.output.clone());
     if folder.is_none() && !args.in_place {
-        ensure!(args.output.is_some(), "--each needs --in-place, or a folder for the sorted files with -o");
-        bail!("--each writes a file for each, and standard output is none; -o names a folder for them");
+        ensure!(args.output.is_some(), "--each needs an output folder (-o DIR) or --in-place");
+        bail!("--each cannot write to standard output; name a folder with -o");
     }
     let files = &args.order.files;
-    ensure!(!files.is_empty(), "--each needs files to sort");
-    ensure!(!args.argsort, "--each writes files like those it reads, and --argsort does not");
+    ensure!(!files.is_empty(), "--each needs input files");
+    ensure!(!args.argsort, "--each keeps the format of each file; leave out --argsort");
     // The options common to all files.
     let rest = SortArgs { order: OrderArgs { files: Vec::new(), ..args.order.clone() }, ..args.clone() };
     let inputs: HashMap<PathBuf, &PathBuf> =
@@ -99,7 +99,7 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
     let mut targets: HashMap<PathBuf, PathBuf> = HashMap::new();
     for file in files {
         let Some(name) = file.file_name().filter(|name| *name != "-") else {
-            bail!("{}: --each sorts files, each under its name", human::path(file));
+            bail!("{}: --each sorts files with names only", human::path(file));
         };
         let target = folder.as_ref().map_or_else(|| file.clone(), |folder| folder.join(name));
         if folder.is_some()
@@ -108,13 +108,17 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
         {
             let target = human::path(&target);
             if file.canonicalize().is_ok_and(|file| file == real) {
-                bail!("{target}: is there already; --in-place sorts it there");
+                bail!("{target}: is the input itself; use --in-place to replace it");
             }
-            bail!("{target}: would be what {} becomes, and is {}", human::path(file), human::path(input));
+            bail!(
+                "{target}: is the output for {} but also the input {}",
+                human::path(file),
+                human::path(input)
+            );
         }
         if let Some(other) = targets.insert(target.clone(), file.clone()) {
             let [other, file, target] = [&other, file, &target].map(|path| human::path(path));
-            bail!("{other} and {file} would both become {target}");
+            bail!("{other} and {file} would both be written to {target}");
         }
         let mut one = SortArgs { output: Some(target.clone()), ..rest.clone() };
         one.order.files.push(file.clone());
@@ -122,7 +126,7 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
             Ok(job) => {
                 ensure!(
                     job.format() == job.input_format(),
-                    "{}: --each keeps a file's format, which is not what --to names",
+                    "{}: --each keeps the format of each file; leave out --to",
                     human::path(file)
                 );
                 let timing_to = options::timing(&one, false, job.format())?;
@@ -146,9 +150,9 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
     {
         let folder = human::path(&folder);
         if error.kind() == io::ErrorKind::AlreadyExists {
-            bail!("{folder}: is a file; with --each, -o names a folder");
+            bail!("{folder}: is a file; --each needs a folder (-o DIR)");
         }
-        bail!("{folder}: no folder for the sorted files: {}", human::system(&error));
+        bail!("{folder}: cannot create the folder: {}", human::system(&error));
     }
     Ok(jobs)
 }

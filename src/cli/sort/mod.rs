@@ -64,7 +64,7 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
     let checks = args.check.is_some() || args.check_quietly;
     if let Some(option) = args.how_typed.filter(|_| checks || args.merge) {
         let does = if checks { "--check" } else { "--merge" };
-        bail!("--{option} is of no use to {does}, which sorts nothing");
+        bail!("--{option} has no effect with {does}; leave it out");
     }
     if checks {
         let quiet = args.quiet || args.check_quietly || args.check.unwrap_or(false);
@@ -81,7 +81,7 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
         meant::tell_of_terminal(args.quiet);
     }
     args.output = format::unless_stdout(args.output);
-    ensure!(!args.bgzf || args.output.is_some(), "--bgzf writes gzip into a file; -o FILE.gz names it");
+    ensure!(!args.bgzf || args.output.is_some(), "--bgzf needs an output file; use -o FILE.gz");
     sort(&args, &file).map_err(|error| file.explain(error))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -126,10 +126,10 @@ fn notes(args: &SortArgs, output: Option<&Path>, report: &Report, progress: &Pro
     report.doubts.iter().filter_map(options::doubt).for_each(|doubt| progress.note(&doubt));
     if report.counts.comments > 0 && args.order.comments {
         let were = human::counted(report.counts.comments, "comment", "comments");
-        progress.note(&format!("{were} of other inputs than the first left out"));
+        progress.note(&format!("omitted {were} of inputs after the first"));
     } else if report.counts.comments > 0 && options::replaces_input(&args.order, output) {
-        let were = human::counted(report.counts.comments, "comment was", "comments were");
-        progress.note(&format!("{were} left out; --comments keeps those at the top of a file"));
+        let were = human::counted(report.counts.comments, "comment", "comments");
+        progress.note(&format!("omitted {were}; use --comments to keep those at the top of a file"));
     }
 }
 
@@ -142,7 +142,7 @@ fn tell(
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
     let Some(to) = to else { return Ok(()) };
-    let mut why = if args.merge { "--merge takes inputs as they come" } else { &report.why }.to_owned();
+    let mut why = if args.merge { "a merge runs on the CPU" } else { &report.why }.to_owned();
     if let Some(taken) = job.taken() {
         why = format!("{why}; {}", options::why(taken, &args.order));
     }

@@ -40,7 +40,7 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
     ensure!(
         !(args.version_sort && are_numbers)
             && !(args.sizes && (args.numeric_sort || args.general_numeric_sort)),
-        "-n, -h and -V are different orders; keys may have one each: -k 1,1V -k 2,2n"
+        "-n, -h and -V cannot be combined; give each key its own order: -k 1,1V -k 2,2n"
     );
     let mut keys: Vec<Key> = args.key.iter().map(|key| Key::parse(key)).collect();
     // Of lines without a key, all of a line is text.
@@ -61,14 +61,14 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
     if args.sizes {
         ensure!(
             !matches!(args.element, TypeArg::Element(_)) && kind.is_none_or(|kind| kind == Kind::Size),
-            "-h reads sizes, and --type names something else"
+            "-h and --type cannot be combined; -h already means --type size"
         );
         kind = Some(Kind::Size);
     }
     if args.version_sort {
         ensure!(
             args.element == TypeArg::Auto || matches!(args.element, TypeArg::Separator(_)),
-            "-V reads versions, and --type names something else"
+            "-V and --type cannot be combined; -V already means --type version"
         );
         kind = Some(Kind::Version);
     }
@@ -105,7 +105,7 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     options = args.buffer_size.or(args.memory).into_iter().fold(options, Options::memory);
     let method = Method { algorithm: args.algo, variant: args.variant };
     if let (None, Some(variant)) = (method.algorithm, method.variant) {
-        bail!("--variant {variant} needs --algo, which it is a variant of");
+        bail!("--variant {variant} needs an algorithm; name it with --algo");
     }
     let mut sort = Sort::new().options(options).method(method);
     sort = args.to.into_iter().fold(sort, Sort::to);
@@ -150,34 +150,36 @@ fn says_lines(args: &OrderArgs) -> &'static str {
 /// What an input was taken for, and why, where nobody said what it is.
 pub(super) fn why(taken: Taken, args: &OrderArgs) -> String {
     match taken {
-        Taken::Option => format!("lines, as {} says", says_lines(args)),
-        Taken::Output => "text, as the output is binary".to_owned(),
-        Taken::First(FirstLine::Missing) => "text, as there are no records".to_owned(),
-        Taken::First(FirstLine::One) => "text, as the first line is one number".to_owned(),
-        Taken::First(FirstLine::Word) => "lines, as the first one begins with no number".to_owned(),
-        Taken::First(FirstLine::Several) => "lines, as the first one has several fields".to_owned(),
-        _ => "numbers, as standard input is one line of them".to_owned(),
+        Taken::Option => format!("lines, because of {}", says_lines(args)),
+        Taken::Output => "text, because the output is binary".to_owned(),
+        Taken::First(FirstLine::Missing) => "text, because the input is empty".to_owned(),
+        Taken::First(FirstLine::One) => "text, because the first line is one number".to_owned(),
+        Taken::First(FirstLine::Word) => {
+            "lines, because the first line does not begin with a number".to_owned()
+        }
+        Taken::First(FirstLine::Several) => "lines, because the first line has several fields".to_owned(),
+        _ => "numbers, because standard input is one line of them".to_owned(),
     }
 }
 
 /// What is to be noted about that.
 pub(in crate::cli) fn note(taken: Option<Taken>) -> Option<&'static str> {
     (taken == Some(Taken::First(FirstLine::Numbers)))
-        .then_some("standard input is one line of numbers, which are sorted; --from lines keeps the line")
+        .then_some("standard input is one line of numbers: sorting them; use --from lines to keep the line")
 }
 
 /// What is to be noted about what may not be meant.
 pub(super) fn doubt(doubt: &Doubt) -> Option<String> {
     Some(match doubt {
-        Doubt::Header(header) => format!("the header is '{header}', a number; --no-header sorts it too"),
+        Doubt::Header(header) => {
+            format!("took the first row, '{header}', as the header; use --no-header if it is data")
+        }
         Doubt::Comments => {
-            "lines that begin with # are sorted, too; --comments keeps those at the top there".to_owned()
+            "sorted lines that begin with # like others; use --comments to keep them at the top".to_owned()
         }
-        Doubt::Commas => {
-            "lines with commas are sorted up to the first blank; --from csv reads tables".to_owned()
-        }
+        Doubt::Commas => "fields end at blanks, not at commas; use --from csv for a table".to_owned(),
         Doubt::Numbers(key) => {
-            format!("the numbers of key {key} are ordered as text; {key},{key}n orders them as numbers")
+            format!("sorted the numbers of key {key} as text; use -k {key},{key}n for numeric order")
         }
         _ => return None,
     })
@@ -210,7 +212,7 @@ pub(super) fn timing(
         TimingArg::Stdout if output_format == Format::Text => Some(TimingTo::StdoutComment),
         TimingArg::Stderr => Some(TimingTo::Stderr),
         TimingArg::Stdout => bail!(
-            "--timing stdout would mix with the {} data there; write that to a file with -o",
+            "--timing stdout would mix with the {} data; write the data to a file with -o",
             output_format.name()
         ),
     })
@@ -240,13 +242,13 @@ pub(in crate::cli) fn expand(order: &mut OrderArgs) -> anyhow::Result<()> {
     for number in 1.. {
         let mut name = Vec::new();
         if names.by_ref().take(LONGEST).read_until(0, &mut name).map_err(failed)? == 0 {
-            ensure!(number > 1, "{shown}: no names of inputs are there");
+            ensure!(number > 1, "{shown}: no file names");
             break;
         }
-        ensure!(name.len() < LONGEST as usize, "{shown}: name {number} is longer than any path");
+        ensure!(name.len() < LONGEST as usize, "{shown}: name {number} is too long for a path");
         name.pop_if(|last| *last == 0);
         ensure!(!name.is_empty(), "{shown}: name {number} is empty");
-        ensure!(!is_stdin || name != b"-", "{shown}: has names, and so is no input");
+        ensure!(!is_stdin || name != b"-", "{shown}: holds the names, so it cannot be an input too");
         order.files.push(of_bytes(&name).ok_or_else(|| anyhow!("{shown}: name {number} is not UTF-8"))?);
     }
     Ok(())

@@ -29,11 +29,11 @@ const PANDAS: &str = "python3 -c \"import pandas; print(pandas.read_orc('FILE').
 const FEATHER: &str = "python3 -c \"import pandas; print(pandas.read_feather('FILE').to_csv(index=False))\"";
 
 static ALL: [Foreign; 16] = [
-    begins(b"\xFD7zXZ\0", "compressed by xz", "xz -dc FILE"),
-    begins(b"BZh\x001AY&SY", "compressed by bzip2", "bzip2 -dc FILE"),
-    begins(b"BZh\0\x17\x72\x45\x38\x50\x90", "compressed by bzip2", "bzip2 -dc FILE"),
-    begins(b"\x04\x22\x4D\x18", "compressed by lz4", "lz4 -dc FILE"),
-    begins(b"LZIP\x01", "compressed by lzip", "lzip -dc FILE"),
+    begins(b"\xFD7zXZ\0", "compressed with xz", "xz -dc FILE"),
+    begins(b"BZh\x001AY&SY", "compressed with bzip2", "bzip2 -dc FILE"),
+    begins(b"BZh\0\x17\x72\x45\x38\x50\x90", "compressed with bzip2", "bzip2 -dc FILE"),
+    begins(b"\x04\x22\x4D\x18", "compressed with lz4", "lz4 -dc FILE"),
+    begins(b"LZIP\x01", "compressed with lzip", "lzip -dc FILE"),
     begins(b"PK\x03\x04", "a zip archive or a spreadsheet", "unzip -p FILE"),
     begins(b"7z\xBC\xAF\x27\x1C", "a 7z archive", "7z x -so FILE"),
     begins_like_text(b"PAR1", "Parquet", DUCKDB),
@@ -43,7 +43,7 @@ static ALL: [Foreign; 16] = [
     begins(b"Obj\x01", "Avro", DUCKDB),
     begins(b"SQLite format 3\0", "an SQLite database", "sqlite3 -csv -header FILE 'select * from TABLE'"),
     begins(b"\x89HDF\r\n\x1A\n", "HDF5", "h5dump FILE"),
-    begins(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "a spreadsheet of Excel", "in2csv FILE"),
+    begins(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "an Excel spreadsheet", "in2csv FILE"),
     begins(b"%PDF-", "PDF", "pdftotext FILE -"),
 ];
 
@@ -75,7 +75,7 @@ pub(in crate::io) struct Unread(pub(in crate::io) &'static Foreign);
 
 impl fmt::Display for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "is {}, which is not read here", self.0.what)
+        write!(f, "is {}, which is not supported", self.0.what)
     }
 }
 

@@ -129,7 +129,7 @@ impl State {
     }
 }
 
-const FAILED: &str = "reading has failed before";
+const FAILED: &str = "an earlier read failed";
 
 /// Reads until it is known how the source begins.
 fn begin(source: &mut CompressedInput, bytes: &mut [u8]) -> io::Result<usize> {
@@ -369,7 +369,7 @@ impl Decoder {
         let name = self.compression.name();
         match error.kind() {
             io::ErrorKind::UnexpectedEof => ends_early(self.compression),
-            _ => io::Error::new(io::ErrorKind::InvalidData, format!("its {name} data is damaged: {error}")),
+            _ => io::Error::new(io::ErrorKind::InvalidData, format!("damaged {name} data: {error}")),
         }
     }
 }
@@ -454,23 +454,23 @@ fn check_window(frame: &[u8]) -> io::Result<()> {
     let Some(window) = window_of(frame) else { return Ok(()) };
     if window <= WINDOW {
         let taken = declared(frame).map_or(window, |all| all.min(window));
-        return memory::ensure("the window of zstd data", taken)
+        return memory::ensure("the zstd window", taken)
             .map_err(|error| io::Error::new(io::ErrorKind::OutOfMemory, error.to_string()));
     }
     let log = (window - 1).ilog2() + 1;
     let remedy = match log {
-        ..=LARGEST => format!("; `zstd -dc --long={log} FILE | gpusort sort` reads it"),
+        ..=LARGEST => format!("; use: zstd -dc --long={log} FILE | gpusort sort ..."),
         _ => String::new(),
     };
     let [window, most] = [window, WINDOW].map(human::bytes);
-    let problem = format!("its zstd data has a window of {window}, and {most} are the most here{remedy}");
+    let problem = format!("the zstd window of {window} exceeds the limit of {most}{remedy}");
     Err(io::Error::new(io::ErrorKind::Unsupported, problem))
 }
 
 impl<R: BufRead> Read for Frame<R> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let count = self.decoder.read(room)?;
-        let wrong = || io::Error::other("it has another size than it says");
+        let wrong = || io::Error::other("its size differs from the one in its header");
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(count as u64).ok_or_else(wrong)?;
             if count == 0 && *left > 0 && !room.is_empty() {
@@ -482,7 +482,7 @@ impl<R: BufRead> Read for Frame<R> {
 }
 
 fn ends_early(compression: Compression) -> io::Error {
-    let problem = format!("its {} data ends early", compression.name());
+    let problem = format!("truncated {} data", compression.name());
     io::Error::new(io::ErrorKind::UnexpectedEof, problem)
 }
 
@@ -505,11 +505,8 @@ fn goes_on(window: &mut Window, compression: Compression, is_begun: bool) -> io:
         return Err(ends_early(compression));
     }
     let name = compression.name();
-    let problem = if is_begun {
-        format!("its {name} data is followed by other bytes")
-    } else {
-        format!("it is no {name} data")
-    };
+    let problem =
+        if is_begun { format!("other bytes after the {name} data") } else { format!("not {name} data") };
     Err(io::Error::new(io::ErrorKind::InvalidData, problem))
 }
 

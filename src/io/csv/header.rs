@@ -168,8 +168,10 @@ impl Header {
         let keys = match &by.keys[..] {
             [] if self.columns == 1 => &only[..],
             [] => {
-                let problem = format!("there are the columns {}, and none is named", self.shown());
-                return Err(Error::input(table, problem).hinting(Hint::Column));
+                let example = self.names().next().and_then(|name| std::str::from_utf8(name).ok());
+                let example = example.filter(|name| !name.is_empty()).unwrap_or("1").to_owned();
+                let problem = format!("choose a key column: {}", self.shown());
+                return Err(Error::input(table, problem).hinting(Hint::Column(example)));
             }
             keys => keys,
         };
@@ -204,7 +206,7 @@ impl Header {
                         (Some(index), Some(other)) => {
                             let both = (index + 1, other + 1, quoted(name));
                             let problem =
-                                format!("columns {} and {} are both called '{}'", both.0, both.1, both.2);
+                                format!("columns {} and {} are both named '{}'", both.0, both.1, both.2);
                             return Err(Error::input(table, problem).hinting(Hint::ColumnNumber));
                         }
                         (Some(index), None) => return Ok(found(Some(index), name.clone())),
@@ -235,23 +237,25 @@ impl Header {
         if let Some((like, keys)) = self.meant(named).filter(|_| self.separator().is_none()) {
             let mut missing = format!("no column '{}'", quoted(named));
             if self.names.is_some() {
-                missing += &format!("; there are {}", self.shown());
+                missing += &format!("; columns: {}", self.shown());
             }
             if let Some(like) = like {
-                missing += &format!("; is it '{}'?", quoted(like));
+                missing += &format!("; did you mean '{}'?", quoted(like));
             }
             return Err(Error::input(table, missing).hinting(Hint::Keys(keys.into())));
         }
         if self.columns == ANY && self.names().all(<[u8]>::is_empty) && self.names.is_some() {
-            let blank =
-                format!("no column '{}': the first line is blank, and should name columns", quoted(named));
+            let blank = format!(
+                "no column '{}': the first line is blank, but should name the columns",
+                quoted(named)
+            );
             return Err(Error::input(format!("{table}:1"), blank).hinting(Hint::BlankHeader));
         }
         if self.columns == ANY && self.names.is_none() {
-            let missing = format!("no field '{}'; those of lines are numbered from 1", quoted(named));
+            let missing = format!("no field '{}': fields of lines are numbered from 1", quoted(named));
             return Err(Error::input(table, missing).hinting(Hint::Header));
         }
-        let missing = format!("no column '{}'; there are {}", quoted(named), self.shown());
+        let missing = format!("no column '{}'; columns: {}", quoted(named), self.shown());
         Err(match self.separator() {
             Some(separator) => Error::input(table, missing).hinting(Hint::Delimiter(separator)),
             None => Error::input(table, missing).hinting(Hint::NoColumn),
@@ -424,7 +428,7 @@ mod tests {
         }
         assert!(found(header, "8").is_err());
         let both = found(header, "y").unwrap_err();
-        assert_eq!(both.to_string(), "t.csv: columns 6 and 7 are both called 'y'");
+        assert_eq!(both.to_string(), "t.csv: columns 6 and 7 are both named 'y'");
         assert_eq!(both.hint(), Some(&Hint::ColumnNumber));
     }
 }

@@ -289,31 +289,33 @@ impl SortKey {
         key.field = field;
         let of_end = last.and_then(|(_, character)| character);
         if !matches!(character, None | Some(1)) || !matches!(of_end, None | Some(0)) {
-            let said =
-                format!("characters in a field are not counted here; {field},{field} is the whole field");
+            let said = format!(
+                "positions within a field are not supported; use {field},{field} for the whole field"
+            );
             problem.get_or_insert(said);
         }
         let orders = ["n", "g", "h", "V"].into_iter().filter(|&order| text.contains(order));
         if orders.count() > 1 {
-            problem.get_or_insert_with(|| "n, g, h and V are different orders; a key has one".to_owned());
+            problem.get_or_insert_with(|| "n, g, h and V cannot be combined in one key".to_owned());
         }
         // A number begins where the key does, wherever that ends.
         let is_number = matches!(key.kind, Some(Kind::Number | Kind::Size));
         match last {
             Some((last, _)) if last < field => {
-                let said = format!("it ends before it begins; {field},{field} is the whole field");
+                let said = format!("it ends before it begins; use {field},{field} for the whole field");
                 problem.get_or_insert(said);
             }
             Some((last, _)) if last > field && !is_number => {
-                let said =
-                    format!("a key is one field; -k {field},{field} -k {last},{last} are both of them");
+                let each = (field..=last).take(3).map(|one| format!("-k {one},{one}"));
+                let each = each.collect::<Vec<_>>().join(" ");
+                let said = format!("a key of several fields is not supported; use a key for each: {each}");
                 problem.get_or_insert(said);
             }
             None if !is_number && (key.has_own || character.is_some()) => {
                 let letters = begin.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
                 let said = format!(
-                    "in `sort` it is all from field {field} to the end of the line; \
-                     {field},{field}{letters} is the field as text, {field}n{letters} its number"
+                    "a key to the end of the line is not supported; use {field},{field}{letters} for this field \
+                     as text, or {field}n{letters} for its number"
                 );
                 problem.get_or_insert(said);
             }
@@ -344,11 +346,11 @@ impl SortKey {
                 'b' => {}
                 'd' | 'i' | 'M' | 'R' => {
                     let what = match letter {
-                        'd' | 'i' => "all bytes of a text count here",
-                        'M' => "names of months alone have no order here",
-                        _ => "nothing is put in random order here",
+                        'd' | 'i' => ": every byte of text counts",
+                        'M' => "; use sort -M",
+                        _ => "; use shuf",
                     };
-                    problem.get_or_insert_with(|| format!("{letter} is not supported: {what}"));
+                    problem.get_or_insert_with(|| format!("{letter} is not supported{what}"));
                 }
                 _ => return None,
             }

@@ -238,8 +238,8 @@ impl Known {
         for (key, column) in self.columns.iter().enumerate() {
             let Some((_, word)) = column.word().filter(|_| self.is_taken_for_numbers(key)) else { continue };
             let problem = format!(
-                "{} is a word, but the fields before it (empty, nan or inf) were read as numbers, since this \
-                 input cannot be read twice",
+                "{} is a word, but earlier fields (empty, nan or inf) were read as numbers, and this input \
+                 cannot be read twice",
                 quoted(&word.token)
             );
             return Err(Error::input(word.clone().place(), problem).hinting(Hint::Text));
@@ -546,7 +546,7 @@ fn bodies(
             head = place.end;
             match &known.first {
                 Some((header, place)) if dialect.has_header() && *header != here => {
-                    let problem = format!("has another header than {place}");
+                    let problem = format!("the header differs from that of {place}");
                     return Err(Error::input(text.line(start), problem));
                 }
                 Some(_) => {}
@@ -828,7 +828,7 @@ impl<'a> Layout<'a> {
             part.end = next;
             if self.columns != count && !are_lines {
                 let fields = if count == 1 { "field" } else { "fields" };
-                return Err(wrong(format!("{count} {fields} where the first row has {}", self.columns)));
+                return Err(wrong(format!("{count} {fields}, but the first row has {}", self.columns)));
             }
             let comment = self.fields.comment(bytes, at);
             let field = |key: usize| Field {

@@ -69,7 +69,7 @@ pub(super) fn has_lone_cr(field: &[u8]) -> bool {
 
 /// The error for an input whose header, or only row, has a lone CR.
 pub(super) const LONE_CR: &str =
-    "lines seem to end in CR alone, which ends no row; tr '\\r' '\\n' makes it LF";
+    "lines seem to end in CR alone, which does not end a row; use: tr '\\r' '\\n' < FILE";
 
 /// The end of the row at `start`, including its line end.
 #[inline]
@@ -78,7 +78,7 @@ pub(super) fn end_of_row(bytes: &[u8], start: usize, fields: Fields) -> Option<u
 }
 
 /// The error for a row with an unclosed quote.
-pub(in crate::io) const UNCLOSED: &str = "a quote is opened in this row and never closed";
+pub(in crate::io) const UNCLOSED: &str = "a quote opened in this row is never closed";
 
 /// Length of the line end at the start of these bytes; 0 if there is none.
 #[inline]

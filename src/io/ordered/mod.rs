@@ -47,7 +47,7 @@ const BLOCKS: usize = 8 << 20;
 /// Checks that standard input is not named more than once.
 fn check_stdin(inputs: &[Input]) -> Result<(), Error> {
     if inputs.iter().filter(|input| input.is_stdin()).count() > 1 {
-        return Err(Error::input(Input::Stdin.name(), "is named twice, and can be read once"));
+        return Err(Error::input(Input::Stdin.name(), "is named twice, but can be read only once"));
     }
     Ok(())
 }
@@ -398,6 +398,6 @@ const TIMES: u64 = 8;
 const LITTLE: usize = 1 << 16;
 
 fn not_sorted(place: String, value: &str, before: &str) -> Error {
-    let problem = format!("{value} after {before}, so this input is not sorted");
+    let problem = format!("not sorted: {value} after {before}");
     Error::input(place, problem).hinting(Hint::Sort)
 }

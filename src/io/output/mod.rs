@@ -62,7 +62,7 @@ impl<'w> Output<'w> {
     pub fn stdout() -> Result<Self, Error> {
         let name = "standard output".to_owned();
         if !stdout_is_open() {
-            return Err(Error::io(name, "write", io::Error::other("it is closed")));
+            return Err(Error::io(name, "write", io::Error::other("closed")));
         }
         // Not the standard library's, which silently discards output to a descriptor that is not
         // writable.
@@ -127,7 +127,7 @@ impl<'w> Output<'w> {
             _ => Path::new("."),
         };
         let existing = match fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => return Err(refused("is a directory")),
+            Ok(metadata) if metadata.is_dir() => return Err(refused("it is a directory")),
             Ok(metadata) => {
                 // A read-only file is not replaced either, even if its folder would permit that.
                 let file = File::options().write(true).open(path).map_err(failed)?;
@@ -135,23 +135,26 @@ impl<'w> Output<'w> {
                     return Ok(Destination::Through { file, name });
                 }
                 if is_kept_by_its_folder(&metadata, folder) {
-                    return Err(refused("it is another's, in a folder where only owners replace files"));
+                    return Err(refused(
+                        "it belongs to another user, in a folder where only owners may replace files",
+                    ));
                 }
                 Some(file)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-                    return Err(refused("names a folder"));
+                    return Err(refused("the name is that of a folder"));
                 }
                 None
             }
             Err(error) => return Err(failed(error)),
         };
         if !folder.is_dir() {
-            return Err(refused(&format!("there is no folder {}", human::path(folder))));
+            return Err(refused(&format!("no such folder: {}", human::path(folder))));
         }
-        let replacement = Replacement::new(&target, folder, existing)
-            .map_err(|error| refused(&format!("into {}: {}", human::path(folder), human::system(&error))))?;
+        let replacement = Replacement::new(&target, folder, existing).map_err(|error| {
+            refused(&format!("in folder {}: {}", human::path(folder), human::system(&error)))
+        })?;
         Ok(Destination::Replacing(Box::new(replacement)))
     }
 

@@ -239,7 +239,7 @@ fn named<T>(folder: &Path, make: impl Fn(&Path) -> rustix::io::Result<T>) -> io:
             Err(error) => return Err(error.into()),
         }
     }
-    Err(io::Error::other("too many temporary files are there"))
+    Err(io::Error::other("too many temporary files in this folder"))
 }
 
 fn temporary(folder: &Path, number: u64) -> PathBuf {
