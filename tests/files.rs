@@ -38,7 +38,7 @@ fn readers_are_read_as_they_come_and_once() {
     Sort::new().input(input.clone()).write_to(&mut sorted).unwrap();
     assert_eq!(sorted, b"1 a\n2 b\n");
     let error = Sort::new().input(input).write_to(&mut Vec::new()).unwrap_err();
-    assert_eq!(error.to_string(), "pipe: was read to its end already");
+    assert_eq!(error.to_string(), "pipe: has been read already");
     let mut merged = Vec::new();
     let inputs = Merge::new().input(Input::bytes("one", b"1 x\n3 x\n")).input(Input::bytes("two", b"2 y\n"));
     let report = inputs.write_to(&mut merged).unwrap();
@@ -93,10 +93,10 @@ fn options_that_do_not_fit_are_refused_before_anything_is_written() {
         assert_eq!(fs::read(&target).unwrap(), b"kept");
     };
     refused(Sort::new(), "no input");
-    refused(Sort::new().input(&text).bgzf(), "bgzf writes gzip, which");
-    refused(Sort::new().input(&text).format(Format::Text).key("x"), "key is for tables and lines");
-    refused(Sort::new().input(&text).input(&table), "is text or lines and");
-    refused(Sort::new().input(&table).to(Format::Npy), "rows come out as they are");
+    refused(Sort::new().input(&text).bgzf(), "bgzf writes gzip, but");
+    refused(Sort::new().input(&text).format(Format::Text).key("x"), "key applies to tables and lines");
+    refused(Sort::new().input(&text).input(&table), "is text or lines, but");
+    refused(Sort::new().input(&table).to(Format::Npy), "cannot be written as npy");
     refused(Sort::new().input(&table).positions().to(Format::Csv), "positions cannot be written as a table");
     let error = Sort::new().input(&table).key(Key::column("m").descending()).output(&target).unwrap_err();
     assert!(error.to_string().ends_with("no column 'm'; columns: 'n'"), "{error}");

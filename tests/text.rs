@@ -64,7 +64,7 @@ fn wrong_input_is_an_error_with_its_place() {
         ("1.5 1_0", None, "in:1:5: '1_0' is not a number"),
         ("1 # 2", None, "in:1:3: '#' is not a number"),
         (&digits, None, &too_long),
-        ("-9223372036854775809", None, "in:1:1: '-9223372036854775809' is not an integer that"),
+        ("-9223372036854775809", None, "in:1:1: '-9223372036854775809' is not an integer of"),
         (
             "-1\n18446744073709551615",
             None,
@@ -75,7 +75,7 @@ fn wrong_input_is_an_error_with_its_place() {
             None,
             "in:2:1: no integer type holds both -5 (in:1:1) and 9223372036854775808 (in:2:1)",
         ),
-        ("9007199254740993 1.5", None, "in:1:1: '9007199254740993' is not an integer that f64 holds exactly"),
+        ("9007199254740993 1.5", None, "in:1:1: '9007199254740993' is not exact as f64"),
         ("1e400", None, "in:1:1: '1e400' is not a number up to"),
         ("1e400", Some(F64), "in:1:1: '1e400' is not a number up to"),
         ("1e39", Some(F32), "in:1:1: '1e39' is not a number up to"),

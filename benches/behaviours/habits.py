@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What commands of GNU sort do in gpusort: every row of the printed Markdown table is what both did on a small input made here.
+"""Compares commands of GNU sort and gpusort: prints a Markdown table, each row from a run of both on a small input.
 
     cargo build --release
     python3 benches/behaviours/habits.py                                # prints the table
-    python3 benches/behaviours/habits.py --check docs/coming-from-sort.md   # exits 1 if the page has another one
+    python3 benches/behaviours/habits.py --check docs/coming-from-sort.md   # exits 1 if the page has a different table
 
-The verdict is found, not written: "the same" is the same bytes and exit code; "refused" quotes what is said.
+The verdict is computed: "the same" means equal bytes and exit codes; "refused" quotes the error message.
 """
 
 import argparse
@@ -26,7 +26,7 @@ SIZES = b"1.5M\ta\n4.0K\tb\n900\tc\n"
 MIXED = b"45%\n9ms\n12:30\n"
 WORDS = b"b 2\na 10\n"
 
-# What it is for, the input, the arguments of sort, those of gpusort sort where they are others.
+# The task, the input, the arguments of sort, and those of gpusort sort where they differ.
 ROWS = [
     ("numbers, one a line", b"10\n9\n-3\n", "-n", None),
     ("floats with exponents", b"1e3\n5\n-2.5e-1\n", "-g", None),
@@ -44,23 +44,23 @@ ROWS = [
     ("words, one a line", b"pear\napple\n", "", None),
     ("lines of several words, whole", b"b a\nb\na c\n", "", "-k 0"),
     ("a text field, reversed, and a number", WORDS, "-k1,1r -k2,2n", None),
-    ("small letters as capital ones", b"b\nA\na\nB\n", "-s -f", None),
+    ("ignoring case", b"b\nA\na\nB\n", "-s -f", None),
     ("versions in a field", b"x v1.10\ny v1.9\n", "-k2,2V", None),
     ("a field to the end of the line", b"x b 1\ny a 2\n", "-k2r", None),
-    ("characters in a field", b"x3\nx1\n", "-k1.2n", None),
+    ("a position within a field", b"x3\nx1\n", "-k1.2n", None),
     ("versions", b"1.10\n1.9\n", "-V", None),
     ("months", b"Feb\nJan\n", "-M", None),
     ("random order", b"1\n2\n", "-R", None),
-    ("numbers with something behind them", MIXED, "-n", "-n --leading"),
+    ("numbers followed by other characters", MIXED, "-n", "-n --leading"),
     ("words among numbers", b"3\nx\n1\n", "-n", "-n --leading --invalid first"),
-    ("equal keys: GNU compares the whole lines then", b"1 b\n1 a\n", "-k1,1n", None),
+    ("equal keys; GNU then compares whole lines", b"1 b\n1 a\n", "-k1,1n", None),
     ("equal keys, stable", b"1 b\n1 a\n", "-s -k1,1n", None),
     ("the first of equal keys", b"1 b\n1 a\n0 c\n", "-u -k1,1n", None),
     ("check", b"1 a\n0 b\n", "-C -k1n", None),
-    ("check, quietly right", b"0 b\n1 a\n", "-c -k1n", None),
+    ("check of sorted lines", b"0 b\n1 a\n", "-c -k1n", None),
     ("blanks before numbers", b"  2\n 10\n1\n", "-b -n", None),
     ("memory, temporary folder, threads", DU, "-n -S 50M -T . --parallel 2", None),
-    ("an unended last line", b"2\n1", "-n", None),
+    ("a last line without a line end", b"2\n1", "-n", None),
     ("lines that end in NUL", b"12 a\nb\x003 c\0", "-z -n", None),
     ("blank lines", b"2\n\n1\n", "-n", "-n --empty first"),
 ]
@@ -79,7 +79,7 @@ def verdict(theirs, ours):
     if theirs[:2] == ours[:2]:
         return "the same"
     shown = ours[1].decode().strip().replace("\n", "`, `").replace("\t", " ")
-    return f"otherwise: `{shown}`" if ours[0] == theirs[0] else f"exit code {ours[0]}, not {theirs[0]}"
+    return f"different: `{shown}`" if ours[0] == theirs[0] else f"exit code {ours[0]}, not {theirs[0]}"
 
 
 def table():
@@ -103,7 +103,7 @@ def main():
         return 0
     if made in args.check.read_text():
         return 0
-    print(f"{args.check} has another table than this one:\n{made}", end="")
+    print(f"{args.check} differs from this table:\n{made}", end="")
     return 1
 
 

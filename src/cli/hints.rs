@@ -1,7 +1,7 @@
 //! Hints on errors in terms of options, which the library does not know.
 
 use gpusort::unstable::human;
-use gpusort::{Error, ErrorKind, Format, Hint};
+use gpusort::{Error, ErrorKind, Format, Hint, Kind};
 
 use super::meant;
 
@@ -16,11 +16,11 @@ pub(super) fn shown(error: &anyhow::Error) -> String {
 /// The text appended to the message of an error.
 fn hint(error: &Error) -> Option<String> {
     if let ErrorKind::NoDevice { adapters, .. } = error.kind() {
-        let remedy = match adapters.as_deref() {
-            Some([_, ..]) => {
-                " Use one of them by --device NUMBER, or --device cpu, or install your GPU's driver."
-            }
-            _ => " Or use --device cpu.",
+        let all = adapters.as_deref().unwrap_or_default();
+        let remedy = match all {
+            [] => " Or use --device cpu.",
+            _ if all.iter().any(|adapter| adapter.kind != Kind::Software) => " Use --device 0 or --device cpu.",
+            _ => " Use --device 0 or --device cpu, or install your GPU's driver.",
         };
         return Some(remedy.to_owned());
     }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
-use clap::CommandFactory;
+use clap::{Arg, CommandFactory};
 use clap_complete::Shell;
 
 use super::args::Cli;
@@ -18,7 +18,9 @@ pub(super) fn completions(shell: Shell) -> anyhow::Result<()> {
 pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
     let mut all = super::command();
     all.build();
-    let command = command.and_then(|name| all.find_subcommand(name)).unwrap_or(&all).clone();
+    let mut command = command.and_then(|name| all.find_subcommand(name)).unwrap_or(&all).clone();
+    let usage = command.render_usage().to_string();
+    let command = command.mut_args(with_values);
     let more = command.get_after_long_help().or_else(|| command.get_after_help()).map(ToString::to_string);
     let has_commands = command.has_subcommands();
     let man = clap_mangen::Man::new(command);
@@ -26,7 +28,8 @@ pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
     let rendered = (|| {
         man.render_title(&mut page)?;
         man.render_name_section(&mut page)?;
-        man.render_synopsis_section(&mut page)?;
+        // All options follow: the synopsis need not list them.
+        writeln!(page, ".SH SYNOPSIS\n{}", escaped(usage.trim_start_matches("Usage: ")))?;
         man.render_description_section(&mut page)?;
         man.render_options_section(&mut page)?;
         if has_commands {
@@ -36,6 +39,18 @@ pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
     })();
     rendered.context("the manual page")?;
     super::print(&String::from_utf8_lossy(&page))
+}
+
+/// The argument with its possible values as a sentence, where a list would take a page.
+fn with_values(argument: Arg) -> Arg {
+    let values = argument.get_possible_values();
+    let names: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
+    if names.is_empty() || argument.is_hide_possible_values_set() || !argument.get_action().takes_values() {
+        return argument;
+    }
+    let help = argument.get_long_help().or_else(|| argument.get_help()).map(ToString::to_string);
+    let help = format!("{}\n\nPossible values: {}.", help.unwrap_or_default(), names.join(", "));
+    argument.long_help(help).hide_possible_values(true)
 }
 
 /// Formats the help after the options as sections: a line that ends with a colon becomes a heading.

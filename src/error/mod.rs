@@ -310,8 +310,8 @@ impl fmt::Display for Error {
                     ),
                     Some(adapters) => {
                         let numbered = adapters.iter().enumerate();
-                        let listed = numbered.map(|(n, it)| format!("{n} {} ({})", it.name, it.kind.name()));
-                        write!(f, "\nAvailable: {}.", listed.collect::<Vec<_>>().join(", "))
+                        let listed = numbered.map(|(n, it)| format!("{n} {}, {}", it.name, it.kind.name()));
+                        write!(f, "\nAvailable: {}.", listed.collect::<Vec<_>>().join("; "))
                     }
                 }
             }

@@ -211,9 +211,12 @@ pub(super) fn output_format(
             return refused(format!("lines cannot be written as {to}"), Hint::NumbersOfLines);
         }
         if format != input {
-            let rows = if input.is_table() { "rows" } else { "times and sizes" };
-            let problem = format!("{rows} of {from} input cannot be written as {to}");
-            return refused(problem, Hint::To(input));
+            let (rows, own) = match input {
+                Format::Lines => ("lines".to_owned(), Format::Text),
+                _ if input.is_table() => (format!("rows of {from}"), input),
+                _ => ("times and sizes".to_owned(), input),
+            };
+            return refused(format!("{rows} cannot be written as {to}"), Hint::To(own));
         }
     } else if !positions && format.is_table() {
         return refused(format!("numbers cannot be written as a table"), Hint::ToNumbers);

@@ -864,7 +864,7 @@ impl Refused {
 fn other_format(token: &[u8]) -> Option<Format> {
     if token.starts_with(b"\x93NUMPY") {
         Some(Format::Npy)
-    } else if token.iter().any(|&byte| byte < b' ' || byte == 0x7F) {
+    } else if token.iter().any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace()) {
         Some(Format::Binary)
     } else if token.contains(&b',') || token.contains(&b';') {
         Some(Format::Csv)
@@ -905,6 +905,9 @@ impl<P: Ord> Conflict<P> {
                 let (other, word) = (spot(other), spot(word));
                 if word.token.starts_with(b"#") {
                     return word.unlike("a number").hinting(Hint::Comments);
+                }
+                if let Some(format @ (Format::Npy | Format::Binary)) = other_format(&word.token) {
+                    return word.unlike("a number").hinting(Hint::Format(format));
                 }
                 if is_later {
                     // One that there is not, such as 30 February.

@@ -217,7 +217,7 @@ fn wrong_bench_options_are_refused() {
         (&["--algo", "odd-even", "--variant", "fused"], "odd-even has no variant 'fused'"),
         (&["--dist", "normal"], "possible values"),
         (&["--device", "no such device"], "no GPU has 'no such device' in its name"),
-        (&["--export-csv", "/no/such/folder/x.csv"], "there is no folder /no/such/folder"),
+        (&["--export-csv", "/no/such/folder/x.csv"], "no such folder: /no/such/folder"),
         (&["--export-csv", "-", "--export-json", "-"], "only one export"),
         (&["--export-csv", "x", "--export-json", "x"], "two exports"),
         (&["numbers.txt"], "unexpected argument"),

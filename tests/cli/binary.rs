@@ -91,12 +91,12 @@ fn arrays_of_every_type_and_byte_order() {
         }
     }
     let short = folder.write("short.npy", &npy(ElementType::F64, &[1, 2, 3], false)[..140]);
-    assert!(refused(&["sort", &short], "").contains("3 f64 elements by its header, but 12 bytes"));
+    assert!(refused(&["sort", &short], "").contains("the header says 3 f64 elements, but 12 bytes follow"));
     let long = [npy(ElementType::U16, &[1, 2], false), vec![0]].concat();
     assert!(refused(&["sort", &folder.write("long.npy", long)], "").contains("but 5 bytes"));
-    assert!(refused(&["sort", &folder.write("no.npy", "1\n2\n")], "").contains("no.npy: is no .npy file"));
+    assert!(refused(&["sort", &folder.write("no.npy", "1\n2\n")], "").contains("no.npy: is not a .npy file"));
     let typed = folder.write("typed.npy", npy(ElementType::U16, &[1, 2], false));
-    assert!(refused(&["sort", "-t", "f32", &typed], "").contains("holds u16, and --type is f32"));
+    assert!(refused(&["sort", "-t", "f32", &typed], "").contains("holds u16, but --type is f32"));
     assert!(
         refused(&["sort", "--nan", "error", &folder.write("nan.f16", [0, 0x7E])], "")
             .contains("element 0 is NaN")

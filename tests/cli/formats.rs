@@ -12,16 +12,16 @@ fn outputs_of_other_formats_are_refused_and_not_created() {
     let text = folder.write("numbers.txt", "2\n1\n");
     let table = folder.write("x.csv", "a\n2\n1\n");
     for (name, input, helps) in [
-        ("out.parquet", &table, "Parquet by its name, which is not written here; -o {}/out.csv"),
-        ("out.XLSX", &text, "a spreadsheet by its name, which is not written here; -o {}/out.txt"),
-        ("out.json", &text, "JSON by its name"),
-        ("out.arrow", &text, "Arrow by its name"),
-        ("out.sqlite", &text, "a database by its name"),
-        ("out.parquet.gz", &text, "Parquet by its name, which is not written here; -o {}/out.txt"),
-        ("out.zip", &text, "an archive by its name"),
-        ("out.pdf", &text, "a document by its name"),
-        ("out.csv.xz", &table, "xz is not written here; gpusort sort ... | xz > {}/out.csv.xz"),
-        ("out.bz2", &text, "bzip2 is not written here; gpusort sort ... | bzip2 > {}/out.bz2"),
+        ("out.parquet", &table, "cannot write Parquet; use -o {}/out.csv"),
+        ("out.XLSX", &text, "cannot write a spreadsheet; use -o {}/out.txt"),
+        ("out.json", &text, "cannot write JSON"),
+        ("out.arrow", &text, "cannot write Arrow"),
+        ("out.sqlite", &text, "cannot write a database"),
+        ("out.parquet.gz", &text, "cannot write Parquet; use -o {}/out.txt"),
+        ("out.zip", &text, "cannot write an archive"),
+        ("out.pdf", &text, "cannot write a document"),
+        ("out.csv.xz", &table, "cannot write xz; use: gpusort sort ... | xz > {}/out.csv.xz"),
+        ("out.bz2", &text, "cannot write bzip2; use: gpusort sort ... | bzip2 > {}/out.bz2"),
     ] {
         let out = folder.arg(name);
         let helps = helps.replace("{}", folder.arg("").trim_end_matches('/'));
@@ -31,7 +31,7 @@ fn outputs_of_other_formats_are_refused_and_not_created() {
         }
         let helps = helps.replace("gpusort sort", "gpusort gen").replace("out.csv\n", "out.txt\n");
         let said = refused(&["gen", "--count", "2", "-o", &out], "");
-        assert!(said.contains(helps.split("; -o").next().unwrap()), "{name}: {said}");
+        assert!(said.contains(helps.split("; use -o").next().unwrap()), "{name}: {said}");
         assert!(!folder.path(name).exists(), "{name}");
     }
     // What is there already stays.

@@ -68,7 +68,7 @@ fn gen_has_defaults_and_refuses_what_makes_no_sense() {
     assert!(refused(&["gen", "-t", "text", "-o", "x.f32"], "").contains("but --type is text; --to text"));
     assert!(refused(&["gen", "-t", "text", "--to", "npy"], "").contains("--type text makes lines of text"));
     assert!(refused(&["gen", "-o", "x.csv"], "").contains("numbers make no table"));
-    assert!(refused(&["gen", "-o", "/no/such/folder/x"], "").contains("no folder"));
+    assert!(refused(&["gen", "-o", "/no/such/folder/x"], "").contains("no such folder"));
     assert!(!Path::new("x.f32").exists());
 }
 

@@ -139,7 +139,7 @@ fn on_a_terminal_a_note_says_what_is_waited_for() {
         (&["check", &file], String::new()),
         (
             &["sort", "-k", "pods.txt"],
-            "gpusort: -k takes a column, and pods.txt is the name of a file: gpusort sort pods.txt, or gpusort sort -k 1 pods.txt\n"
+            "gpusort: -k expects a column, but pods.txt is a file; use: gpusort sort pods.txt, or gpusort sort -k 1 pods.txt\n"
                 .to_owned(),
         ),
     ] {

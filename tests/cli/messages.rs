@@ -5,14 +5,45 @@ use std::fs;
 use crate::support::command::{refused, run_in_environment, sorted, stderr};
 use crate::support::files::{Folder, npy_of};
 
+const COMMANDS: [&str; 9] =
+    ["sort", "devices", "gen", "bench", "trace", "tune", "check", "completions", "man"];
+
 #[test]
 fn help_has_examples_and_rules() {
     let help = sorted(&["sort", "--help"], "");
-    for word in ["Examples:", "Order:", "NaN", "Exit codes:", "--variant", "local-global", "GPUSORT_DEVICE"] {
+    for word in ["Examples:", "Order:", "NaN", "Exit codes:", "--variant", "GPUSORT_DEVICE"] {
         assert!(help.contains(word), "{word}");
     }
     assert!(sorted(&["--help"], "").contains("Examples:"));
+    let page = sorted(&["man", "sort"], "");
+    for detail in ["local\\-global", ".SH NUMBERS IN TEXT", ".SH COMPRESSED INPUT"] {
+        assert!(page.contains(detail) && !help.contains(detail), "{detail}");
+    }
     assert!(sorted(&["--version"], "").starts_with("gpusort "));
+}
+
+/// Help fits a terminal of 80 columns, the examples without a second break, and a few screens.
+#[test]
+fn help_fits_a_terminal() {
+    let help = |args: &[&str]| {
+        let output = run_in_environment(&[("COLUMNS", "80")], &[args, &["--help"]].concat(), "");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for command in COMMANDS {
+        let help = help(&[command]);
+        assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+        assert!(help.lines().count() <= 125, "{command}: {} lines", help.lines().count());
+    }
+    for (command, examples) in [
+        (&[][..], include_str!("../../src/cli/help/gpusort.txt")),
+        (&["sort"], include_str!("../../src/cli/help/sort-short.txt")),
+        (&["check"], include_str!("../../src/cli/help/check.txt")),
+        (&["bench"], include_str!("../../src/cli/help/bench.txt")),
+        (&["trace"], include_str!("../../src/cli/help/trace.txt")),
+        (&["gen"], include_str!("../../src/cli/help/gen.txt")),
+    ] {
+        assert!(help(command).ends_with(examples), "{command:?}");
+    }
 }
 
 #[test]
@@ -25,10 +56,10 @@ fn completions_and_man_pages_list_all_options() {
     assert!(page.contains(".TH gpusort 1") && page.contains("completions"), "{page}");
     let page = sorted(&["man", "sort"], "");
     assert!(page.contains("gpusort\\-sort") && page.contains("\\-\\-argsort"), "{page}");
-    assert!(page.contains(".SH EXIT CODES\n.nf\n\\&0 done;"), "{page}");
+    assert!(page.contains(".SH EXIT CODES\n.nf\n\\&0 sorted;"), "{page}");
     assert!(refused(&["man", "nothing"], "").contains("invalid value 'nothing'"));
     let all = sorted(&["--help"], "");
-    for command in ["sort", "devices", "gen", "bench", "trace", "tune", "check", "completions", "man"] {
+    for command in COMMANDS {
         assert!(
             all.contains(&format!("\n  {command} ")) && sorted(&["man", command], "").contains(".TH"),
             "{command}"

@@ -71,20 +71,20 @@ fn wrong_options_are_refused() {
         (&["sort", "-d", ""], "--device"),
         (&["sort", "--variant", "naive"], "--algo"),
         (&["sort", "-a", "odd-even", "--variant", "local-global"], "it has"),
-        (&["sort", "--to", "csv"], "no table"),
+        (&["sort", "--to", "csv"], "cannot be written as a table"),
         (&["sort", "-f", "csv", "--to", "tsv"], "--to csv"),
-        (&["sort", "-f", "csv", "-o", "x.u32"], "rows come out as they are"),
+        (&["sort", "-f", "csv", "-o", "x.u32"], "rows of csv cannot be written as bin; use --to csv"),
         (&["sort", "-f", "csv", "--argsort", "--to", "csv"], "positions cannot be written as a table"),
         (&["sort", "-f", "csv", "--timing", "stdout"], "-o"),
         (&["sort", "-f", "text", "-k", "1"], "--from csv"),
-        (&["sort", "-f", "text", "--empty", "first"], "--empty is for tables"),
+        (&["sort", "-f", "text", "--empty", "first"], "--empty applies to tables"),
         (&["sort", "-f", "csv", "--delimiter", "ab"], "expected one ASCII character"),
-        (&["sort", "-f", "csv", "--delimiter", "\""], "something else"),
+        (&["sort", "-f", "csv", "--delimiter", "\""], "cannot separate the fields"),
         (&["sort", "-t", "f16"], "--type f16 is for binary"),
         (&["sort", "x.csv"], "x.csv: cannot open"),
         (&["sort", "x.npy"], "x.npy: cannot open"),
         (&["sort", "x.f16"], "x.f16: cannot open"),
-        (&["sort", "a.csv", "b.tsv"], "a.csv is csv and b.tsv is tsv"),
+        (&["sort", "a.csv", "b.tsv"], "a.csv is csv, but b.tsv is tsv"),
         (&["sort", "--to", "bin", "--timing", "stdout"], "-o"),
         (&["sort", "a", "b.bin"], "--from"),
         (&["frobnicate"], "frobnicate"),
@@ -138,7 +138,7 @@ fn names_of_files_without_an_end_are_refused() {
     }
     // After two names that are right.
     let endless = "(cat names; printf '\\0'; yes 1) | \"$0\" sort --files0-from -";
-    assert!(exits(endless, &folder, 2).contains("name 3 is longer than any path"));
+    assert!(exits(endless, &folder, 2).contains("name 3 is too long for a path"));
 }
 
 #[test]
@@ -148,18 +148,18 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
     for (arguments, said) in [
         (&["-f", "text", "-t,"][..], "or -k N to sort lines by a field"),
         (&["-M"], "sort -M"),
-        (&["-n", "-V"], "different orders"),
+        (&["-n", "-V"], "cannot be combined"),
         (&["--files0-from", "x"], "cannot be used with"),
-        (&["-n", "-k2r"], "2,2r is the field as text, 2nr its number"),
-        (&["-k1,3"], "-k 1,1 -k 3,3 are both of them"),
-        (&["-k2.3n"], "characters in a field are not counted here; 2,2 is the whole field"),
+        (&["-n", "-k2r"], "use 2,2r for this field as text, or 2nr for its number"),
+        (&["-k1,3"], "a key for each: -k 1,1 -k 2,2 -k 3,3"),
+        (&["-k2.3n"], "positions within a field are not supported; use 2,2 for the whole field"),
         (&["-k3,2n"], "it ends before it begins"),
-        (&["-k1V"], "1,1V is the field as text"),
+        (&["-k1V"], "use 1,1V for this field as text"),
         (&["-k1,1M"], "M is not supported"),
         (&["-cC"], "cannot be used with"),
         (&["--each", "-o", "-"], "cannot write to standard output"),
         (&["--each", "-o", &file], "is a file; --each needs a folder"),
-        (&["-o", "gone/x"], "there is no folder gone"),
+        (&["-o", "gone/x"], "no such folder: gone"),
     ] {
         let message = refused(&[&["sort"], arguments, &[file.as_str()]].concat(), "");
         assert!(message.contains(said), "{arguments:?}: {message}");

@@ -116,7 +116,7 @@ fn a_line_with_more_than_one_number_is_refused_after_one_with_one() {
         ] {
             let error = refused(&[args, &[&file]].concat(), "");
             let said = format!(
-                "{place}: this line has several fields, and the first one is one number; --from lines"
+                "{place}: this line has several fields, but the first line is one number; use --from lines"
             );
             assert!(error.contains(&said), "{args:?} {name}: {error}");
         }
@@ -181,7 +181,7 @@ fn options_about_fields_say_lines() {
     ] {
         let json = run(&[&["sort", "--json"], args].concat(), "2\n1\n\n");
         assert_eq!(String::from_utf8_lossy(&json.stdout), "1\n2\n\n", "{args:?}");
-        assert!(stderr(&json).contains("lines, as -"), "{args:?}: {}", stderr(&json));
+        assert!(stderr(&json).contains("lines, because of -"), "{args:?}: {}", stderr(&json));
     }
     for (args, input, why) in [
         (&["-u"][..], "2\n1\n", "text, because the first line is one number"),
@@ -260,7 +260,7 @@ fn comments_stay_on_top_where_that_is_asked_for() {
         assert_eq!(sorted(&args, "a#3\n#2\n"), "#2\na#3\n");
     }
     let error = refused(&["sort", "-f", "text", "--comments"], "1\n");
-    assert!(error.contains("--comments is for tables and lines"), "{error}");
+    assert!(error.contains("--comments applies to tables and lines"), "{error}");
 }
 
 #[test]
@@ -364,7 +364,7 @@ fn lines_of_numbers_are_the_same_lines_whichever_way_they_take() {
         &["sort", "--argsort", "--memory", "40K"],
     ] {
         let error = stderr(&run(&[args, &["-n", &file]].concat(), ""));
-        assert!(error.contains("a number and a time have no order: 7 ("), "{args:?}: {error}");
+        assert!(error.contains("numbers and times cannot be compared: 7 ("), "{args:?}: {error}");
     }
     // The second input is other lines.
     let (one, two) = (folder.write("one", &integers), folder.write("two", "7\tx\n3"));
@@ -402,4 +402,16 @@ fn nothing_is_read_of_a_slow_pipe_that_is_not_needed() {
     let output = child.wait_with_output().unwrap();
     drop(pipe);
     assert_eq!(output.stdout, b"1 a\n");
+}
+
+/// Data of a program among numbers: words there would be an answer to another question.
+#[test]
+fn binary_data_beside_numbers_is_named() {
+    for (args, input) in [(&["sort"][..], "1 a\n\x7fELF\x02\x01\n"), (&["sort", "-k", "1"], "\x7fELF\x02\n1 a\n")] {
+        let error = refused(args, input);
+        assert!(error.contains("ELF") && error.contains("is not a number; use --from bin"), "{error}");
+    }
+    // White space inside a field is text.
+    let error = refused(&["sort", "-f", "csv", "-k", "1"], "x,y\n\"a\tb\",1\n1,2\n");
+    assert!(error.contains("is a word") && !error.contains("--from bin"), "{error}");
 }
