@@ -81,9 +81,9 @@ fn errors_in_a_table_name_their_place() {
             .contains("choose a key column: 'id', 'price'; for example -k id")
     );
     let ragged = refused(&["sort", "-f", "csv", "-k", "1"], "a,b\n1,\"x\ny\"\n2\n");
-    assert!(ragged.contains("standard input:4: 1 field where the first row has 2"), "{ragged}");
+    assert!(ragged.contains("standard input:4: 1 field, but the first row has 2"), "{ragged}");
     let unclosed = refused(&["sort", "-f", "csv", "-k", "1"], "a,b\n1,2\n3,\"x\n4,5\n");
-    assert!(unclosed.contains("standard input:3: a quote is opened"), "{unclosed}");
+    assert!(unclosed.contains("standard input:3: a quote opened"), "{unclosed}");
     let inexact = refused(&["sort", "-f", "csv"], "x\n9007199254740993\n0.5\n");
     assert!(inexact.contains("standard input:2, column 'x': '9007199254740993'"), "{inexact}");
     let apart = refused(&["sort", "-f", "csv"], "x\n-1\n18446744073709551615\n");
