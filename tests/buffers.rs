@@ -1127,7 +1127,7 @@ fn wrong_uses_are_errors() {
     assert_eq!(misuse(other.record(&mut encoder, &own, k, v, ten)), Misuse::Values);
     let argsort = other.record_argsort(&mut encoder, &own, k, values.slice(..), ten);
     assert_eq!(misuse(argsort), Misuse::NoArgsort);
-    assert_eq!(Misuse::NoArgsort.to_string(), "the workspace was asked for without an argsort");
+    assert_eq!(Misuse::NoArgsort.to_string(), "the Spec leaves out the argsort; use Spec::argsort(true)");
 }
 
 #[test]
@@ -1140,16 +1140,24 @@ fn what_a_device_lacks_is_said() {
     let limits = wgpu::Limits { max_storage_buffers_per_shader_stage: 7, ..wgpu::Limits::default() };
     let poor = Guest::with(wgpu::Features::empty(), limits);
     let refused = BufferSorter::new(&poor.device, &poor.queue, Spec::new(ElementType::U32)).err().unwrap();
-    assert_eq!(refused.to_string(), "too large: 8 storage buffers in a kernel needed, 7 is the limit");
+    assert_eq!(
+        refused.to_string(),
+        "more than 7 storage buffers in a kernel (8 needed); \
+         start the device with a larger max_storage_buffers_per_shader_stage"
+    );
 
     // More than the device was started for.
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 1 << 16, ..wgpu::Limits::default() };
     let narrow = Guest::with(wgpu::Features::empty(), limits);
     let sorter = BufferSorter::new(&narrow.device, &narrow.queue, Spec::new(ElementType::U32)).unwrap();
-    assert!(matches!(
-        sorter.workspace(20_000).err().unwrap().kind(),
-        ErrorKind::Plan(PlanError::TooLarge { .. })
-    ));
+    let refused = sorter.workspace(20_000).err().unwrap();
+    assert!(matches!(refused.kind(), ErrorKind::Plan(PlanError::TooLarge { .. })));
+    assert!(
+        refused.to_string().ends_with(
+            "; start the device with a larger max_storage_buffer_binding_size (BufferSorter::required_limits)"
+        ),
+        "{refused}"
+    );
     let workspace = sorter.workspace(16_384).unwrap();
     let keys = narrow.buffer(&vec![0; 4 * 16_400]);
     let mut encoder = narrow.encoder();

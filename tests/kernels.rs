@@ -250,7 +250,7 @@ fn a_device_that_somebody_else_started_sorts() {
     assert!(sorted.words == KeyBuf::from(expected));
     assert_eq!(sorted.report.ran.algorithm, Some(Algorithm::Bitonic));
     let why = sorted.report.why.unwrap();
-    assert!(why.ends_with("for what is faster: the device has no subgroups"), "{why}");
+    assert!(why.ends_with("does not fit the GPU: the device has no subgroups"), "{why}");
     assert!(sort(Method { algorithm: Some(Algorithm::Radix), variant: None }).is_err());
 }
 

@@ -103,6 +103,7 @@ use gpusort_planner::key::ElementType;
 use gpusort_planner::plan::KeyTransform;
 
 use crate::error::Error;
+use crate::error::misuse::on_callers_device;
 pub use crate::error::misuse::{MOST, Misuse};
 use crate::gpu::{Ranges, Recorder, Scratch, Slice, Sort, Uses, most_bytes};
 use crate::method::Method;
@@ -316,8 +317,8 @@ impl BufferSorter {
             return Err(Misuse::Method(algorithm).into());
         }
         let (payload, uses) = (spec.has_payload(), spec.uses());
-        let recorder = Recorder::new(device, queue, cache, transform, payload, uses, variant)?;
-        Ok(Self { spec, recorder })
+        let recorder = Recorder::new(device, queue, cache, transform, payload, uses, variant);
+        Ok(Self { spec, recorder: recorder.map_err(on_callers_device)? })
     }
 
     /// Features to start a device with, of those that the adapter has: immediates and subgroups.
@@ -362,7 +363,7 @@ impl BufferSorter {
     ///
     /// A capacity that none can have; a buffer larger than the device was started for.
     pub fn workspace_bytes(&self, capacity: u32) -> Result<u64, Error> {
-        self.recorder.scratch_bytes(in_range(capacity)?)
+        self.recorder.scratch_bytes(in_range(capacity)?).map_err(on_callers_device)
     }
 
     /// Takes memory for sorts of up to `capacity` elements. It may be used for any number of them,
@@ -373,7 +374,7 @@ impl BufferSorter {
     /// A capacity that none can have; too little memory; a buffer larger than the device was
     /// started for.
     pub fn workspace(&self, capacity: u32) -> Result<Workspace, Error> {
-        let scratch = self.recorder.scratch(in_range(capacity)?)?;
+        let scratch = self.recorder.scratch(in_range(capacity)?).map_err(on_callers_device)?;
         Ok(Workspace { scratch })
     }
 

@@ -1,34 +1,34 @@
-//! Errors in the use of a caller's buffers.
+//! Errors in the use of a caller's buffers and device.
 
 use std::fmt;
 use std::ops::Range;
 
-use gpusort_planner::Algorithm;
 use gpusort_planner::key::ElementType;
+use gpusort_planner::{Algorithm, BINDING_BYTES, BUFFER_BYTES};
 
-use super::{Error, ErrorKind};
+use super::{Error, ErrorKind, PlanError};
 
 /// The most elements in one sort of a caller's buffers.
 pub const MOST: u32 = (1 << 30) - 1;
 
-/// A use of buffers that cannot be. Slices are named as the parameters of the functions.
+/// An invalid use of a caller's buffers. Slices have the names of the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Misuse {
-    /// The type is not one of 32 or 64 bits.
+    /// The element type does not have 32 or 64 bits.
     Element(ElementType),
-    /// Bits of a key that are none, or that it does not have.
+    /// The range of key bits is empty or exceeds the key.
     KeyBits {
-        /// Those asked for.
+        /// The requested range.
         bits: Range<u32>,
-        /// How many a key has.
+        /// The bits of a key.
         of: u32,
     },
-    /// A method that sorts no caller's buffers.
+    /// The algorithm does not sort a caller's buffers.
     Method(Algorithm),
-    /// A slice of a buffer that was made without usage `STORAGE`.
+    /// The slice's buffer lacks usage `STORAGE`.
     Usage(&'static str),
-    /// A slice begins between two elements.
+    /// The slice begins inside an element.
     Alignment {
         /// The slice.
         slice: &'static str,
@@ -37,69 +37,68 @@ pub enum Misuse {
         /// Bytes of an element.
         element: u64,
     },
-    /// A slice holds fewer elements than there are.
+    /// The slice holds fewer elements than the count.
     Length {
         /// The slice.
         slice: &'static str,
-        /// Elements that it holds.
+        /// Elements in the slice.
         holds: u64,
-        /// Elements that there are.
+        /// The count.
         count: u64,
     },
-    /// More bytes than the device binds at once.
+    /// The slice exceeds the device's limit of a binding.
     Binding {
         /// The slice.
         slice: &'static str,
-        /// Bytes to be bound.
+        /// Bytes to bind.
         bytes: u64,
-        /// Bytes that may be.
+        /// The limit, in bytes.
         limit: u64,
     },
-    /// Two slices have bytes in common.
+    /// Two slices overlap.
     Overlap(&'static str, &'static str),
-    /// Two slices lie in one buffer, of which one is only read.
+    /// Two slices share a buffer, although one is only read.
     OneBuffer(&'static str, &'static str),
-    /// More elements than the workspace has room for.
+    /// The count exceeds the workspace's capacity.
     Capacity {
-        /// Elements that there are.
+        /// The count.
         count: u32,
-        /// Elements that it has room for.
+        /// The workspace's capacity.
         capacity: u32,
     },
-    /// More elements, or none, than a workspace can be for.
+    /// No workspace has this capacity: it is 0 or above [`MOST`].
     WorkspaceOf(u32),
-    /// The workspace is another sorter's.
+    /// The workspace belongs to another sorter.
     Workspace,
-    /// The workspace has no room for an argsort, which its specification left out.
+    /// The [`Spec`](crate::buffers::Spec) left out memory for an argsort.
     NoArgsort,
-    /// The workspace has no room for segments, which its specification left out.
+    /// The [`Spec`](crate::buffers::Spec) left out memory for segments.
     NoSegments,
-    /// Elements that are no whole number of rows, or rows without elements.
+    /// The elements do not make whole rows, or the row length is 0.
     Rows {
-        /// Elements that there are.
+        /// Elements in the slice of keys.
         elements: u64,
         /// Elements in a row.
         length: u32,
     },
-    /// Segments are sorted by whole keys, and the specification names some bits of them.
+    /// The [`Spec`](crate::buffers::Spec) has key bits, which segments do not support.
     SegmentBits,
-    /// Offsets that do not ascend, or are larger than the number of keys: that of the first
-    /// segment.
+    /// An offset is below the one before it, or above the number of keys.
     Offsets {
-        /// Which segment.
+        /// The first invalid segment.
         segment: usize,
-        /// Where it would begin and end.
+        /// Its offsets.
         range: Range<u32>,
-        /// Keys that there are.
+        /// Elements in the slice of keys.
         keys: u64,
     },
-    /// Values are missing that the specification has.
+    /// The [`Spec`](crate::buffers::Spec) has a payload, and no values were passed.
     NoValues,
-    /// Values are there that the specification does not have.
+    /// Values were passed, and the [`Spec`](crate::buffers::Spec) has no payload.
     Values,
-    /// The number of elements is not within its buffer.
+    /// The count lies outside its buffer.
     CountOffset {
-        /// Where it would be, in bytes.
+        /// The count's offset, in bytes.
         offset: u64,
         /// Bytes of the buffer.
         size: u64,
@@ -109,43 +108,53 @@ pub enum Misuse {
 impl fmt::Display for Misuse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Element(element) => write!(f, "{element} is no type of 32 or 64 bits"),
-            Self::KeyBits { bits, of } => {
-                write!(f, "bits {} to {} of keys that have {of}", bits.start, bits.end)
+            Self::Element(element) => {
+                write!(f, "{element} keys are not supported; use a type of 32 or 64 bits")
             }
-            Self::Method(algorithm) => write!(f, "{algorithm} sorts no buffers of callers; radix does"),
-            Self::Usage(slice) => write!(f, "the buffer of {slice} was made without usage STORAGE"),
+            Self::KeyBits { bits: Range { start, end }, of } => {
+                write!(f, "{start}..{end} is not a range of key bits; use one within 0..{of}")
+            }
+            Self::Method(algorithm) => write!(f, "{algorithm} does not sort buffers; use radix"),
+            Self::Usage(slice) => {
+                write!(f, "the buffer of {slice} lacks usage STORAGE; create it with BufferUsages::STORAGE")
+            }
             Self::Alignment { slice, offset, element } => {
-                write!(f, "{slice} begin at byte {offset}, which is no multiple of {element}")
+                write!(f, "{slice} begin at byte {offset}; use a multiple of {element}")
             }
             Self::Length { slice, holds, count } => {
-                write!(f, "{slice} hold {holds} elements, and there are {count}")
+                write!(f, "{slice} hold {holds} elements; the count is {count}")
             }
-            Self::Binding { slice, bytes, limit } => {
-                write!(f, "{slice} take a binding of {bytes} bytes, and the device was started with {limit}")
-            }
-            Self::Overlap(a, b) => write!(f, "{a} and {b} have bytes in common"),
-            Self::OneBuffer(a, b) => write!(f, "{a} and {b} lie in one buffer, and need one each"),
+            Self::Binding { slice, bytes, limit } => write!(
+                f,
+                "{slice} need a binding of {bytes} bytes, and the device's limit is {limit}; \
+                 start the device with a larger max_storage_buffer_binding_size (BufferSorter::required_limits)"
+            ),
+            Self::Overlap(a, b) => write!(f, "{a} and {b} overlap; use slices without common bytes"),
+            Self::OneBuffer(a, b) => write!(f, "{a} and {b} share a buffer; use a buffer for each"),
             Self::Capacity { count, capacity } => {
-                write!(f, "{count} elements, and the workspace has room for {capacity}")
+                write!(f, "the workspace has room for {capacity} elements; create one for {count}")
             }
             Self::WorkspaceOf(count) => {
-                write!(f, "a workspace for {count} elements; it can be for 1 to {MOST}")
+                write!(f, "no workspace has a capacity of {count}; use 1 to {MOST}")
             }
-            Self::Workspace => f.write_str("the workspace is another sorter's"),
-            Self::NoArgsort => f.write_str("the workspace was asked for without an argsort"),
-            Self::NoSegments => f.write_str("the workspace was asked for without segments"),
-            Self::Rows { elements, length } => write!(f, "{elements} elements are no rows of {length}"),
-            Self::SegmentBits => f.write_str("segments are sorted by all bits of keys"),
+            Self::Workspace => f.write_str(
+                "the workspace belongs to another sorter; use BufferSorter::workspace of this one",
+            ),
+            Self::NoArgsort => f.write_str("the Spec leaves out the argsort; use Spec::argsort(true)"),
+            Self::NoSegments => f.write_str("the Spec leaves out segments; use Spec::segments(true)"),
+            Self::Rows { elements, length } => {
+                write!(f, "{elements} elements do not make whole rows of {length}")
+            }
+            Self::SegmentBits => f.write_str("segments are sorted by whole keys; leave out Spec::key_bits"),
             Self::Offsets { segment, range, keys } => write!(
                 f,
-                "segment {segment} is from {} to {}, which is no range of {keys} keys",
+                "segment {segment} is {}..{}; offsets must ascend to at most {keys}",
                 range.start, range.end
             ),
-            Self::NoValues => f.write_str("values are missing, which the specification has"),
-            Self::Values => f.write_str("values are there, which the specification has not"),
+            Self::NoValues => f.write_str("the Spec has a payload; pass values"),
+            Self::Values => f.write_str("values were passed, but the Spec has no payload; use Spec::payload"),
             Self::CountOffset { offset, size } => {
-                write!(f, "the number of elements at byte {offset} of a buffer of {size}")
+                write!(f, "the count at byte {offset} is outside its buffer of {size} bytes")
             }
         }
     }
@@ -155,4 +164,25 @@ impl From<Misuse> for Error {
     fn from(misuse: Misuse) -> Self {
         Self::new(ErrorKind::Misuse(misuse))
     }
+}
+
+/// The same error, with its remedy where the caller started the device with too little.
+pub(crate) fn on_callers_device(mut error: Error) -> Error {
+    if let ErrorKind::Plan(PlanError::TooLarge { what, .. } | PlanError::Lacks { what }) = &mut error.kind {
+        *what = match *what {
+            BINDING_BYTES => {
+                "bytes in one binding; start the device with a larger max_storage_buffer_binding_size \
+                 (BufferSorter::required_limits)"
+            }
+            BUFFER_BYTES => {
+                "bytes in one buffer; start the device with a larger max_buffer_size \
+                 (BufferSorter::required_limits)"
+            }
+            "subgroups" => {
+                "subgroups; start the device with Features::SUBGROUP (BufferSorter::required_features)"
+            }
+            other => other,
+        };
+    }
+    error
 }

@@ -130,7 +130,10 @@ impl Context {
         let (device, most) = (&context.device, Arguments::MOST_BYTES);
         if !device.features().contains(REQUIRED) || device.limits().max_immediate_size < most {
             let info = &context.info;
-            return Err(Error::device(format_args!("{info}: started without immediates of {most} bytes")));
+            return Err(Error::device(format_args!(
+                "{info}: no immediates of {most} bytes; start the device with Features::IMMEDIATES and \
+                 max_immediate_size {most}"
+            )));
         }
         Ok(context)
     }

@@ -46,7 +46,7 @@ pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Res
     let inside = context.device.features().contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES);
     let total = plan.dispatch_count();
     let count = (total + 1).min(most(gpu.info().kind).into()).max(2) as u32;
-    let lacks = || Error::lacks("timestamps, by which passes are timed");
+    let lacks = || Error::lacks("timestamps to time passes with");
     let timestamps = Timestamps::new(context, count)?.ok_or_else(lacks)?;
 
     let mut recording = None;

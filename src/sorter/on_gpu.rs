@@ -79,7 +79,7 @@ impl OnGpu {
         let mut upload = buffers.begin_upload(&self.gpu)?;
         let (mut left, mut waiting) = (keys.n, Duration::ZERO);
         let (mut in_order, mut last) = (true, 0_u64);
-        let changed = || Error::input("input", "is not of the size that it had when it was opened");
+        let changed = || Error::input("input", "its size changed while it was read");
         let mut blocks = keys.blocks;
         loop {
             let asked = Instant::now();

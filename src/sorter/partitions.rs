@@ -222,10 +222,10 @@ fn sort_and_merge<R: Send, M: Send>(
         if working.is_empty() {
             // Who works no more has failed.
             let last = failures.pop();
-            return Err(last.unwrap_or_else(|| Error::device("no GPU is at work")));
+            return Err(last.unwrap_or_else(|| Error::device("all GPUs failed")));
         }
     }
-    let say = |error: Error| format!("a GPU failed and others did its part: {error}");
+    let say = |error: Error| format!("a GPU failed, others took over its work: {error}");
     let failed = failures.into_iter().map(say).reduce(|all, more| all + "; " + &more);
     Ok(Outcome { sorted, merged, sorting, failed })
 }

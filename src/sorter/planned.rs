@@ -77,13 +77,13 @@ impl Method {
     ) -> Option<String> {
         let is_open = self.algorithm.is_none() && self.variant.is_none();
         match (crossovers.of(ran, task.shape), lacked) {
-            (_, Some(error)) => Some(format!("the GPU has too little for what is faster: {error}")),
+            (_, Some(error)) => Some(format!("a faster sort does not fit the GPU: {error}")),
             (Some(from), None) if is_open => {
-                Some(format!("{ran} sort is the faster one from {} elements on", grouped(from)))
+                Some(format!("{ran} sort is faster from {} elements on", grouped(from)))
             }
             (None, None) if is_open && task.first.is_none() => {
                 let below = grouped(crossovers.least(task.shape));
-                Some(format!("{ran} sort is the faster one below {below} elements"))
+                Some(format!("{ran} sort is faster below {below} elements"))
             }
             _ => None,
         }
@@ -181,11 +181,11 @@ mod tests {
         };
         let (ran, lacked) = fitted(Limits::WEBGPU, has_room).unwrap();
         assert_eq!((ran, lacked.is_none()), (Algorithm::Radix, true));
-        assert_eq!(why(ran, None), "radix sort is the faster one from 32,769 elements on");
+        assert_eq!(why(ran, None), "radix sort is faster from 32,769 elements on");
         let (ran, lacked) = fitted(Limits::WEBGPU, has_little).unwrap();
         assert_eq!(ran, Algorithm::Bitonic);
         let said = why(ran, lacked.as_ref());
-        assert!(said.starts_with("the GPU has too little for what is faster: "), "{said}");
+        assert!(said.starts_with("a faster sort does not fit the GPU: "), "{said}");
         assert!(said.contains("elements"), "{said}");
         // So it is with a selection; the sort is in place then.
         for algorithm in [None, Some(Algorithm::Bitonic)] {

@@ -86,8 +86,8 @@ fn auto_uses_the_costs_that_tune_saved() {
 
     // The GPU's algorithm by what was measured of it.
     for (elements, algorithm, why) in [
-        (3_000_001, "radix", "; radix sort is the faster one from 3,000,001 elements on"),
-        (3_000_002, "bitonic", "; bitonic sort is the faster one below 3,000,002 elements"),
+        (3_000_001, "radix", "; radix sort is faster from 3,000,001 elements on"),
+        (3_000_002, "bitonic", "; bitonic sort is faster below 3,000,002 elements"),
     ] {
         keep_with(
             &folder,

@@ -1,40 +1,46 @@
-//! Why something cannot be planned.
+//! Why a sort cannot be planned.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::algorithm::NoVariant;
 
-/// Why there is no such plan, or none for a device with such limits.
+/// What is counted where the limit is that of a binding.
+pub const BINDING_BYTES: &str = "bytes in one binding";
+
+/// What is counted where the limit is that of a buffer.
+pub const BUFFER_BYTES: &str = "bytes in one buffer";
+
+/// Why a sort cannot be planned, at all or for these limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// It takes more than there may be.
+    /// The plan needs more than the limit.
     TooLarge {
-        /// What it takes.
+        /// What is counted; a remedy may follow a semicolon.
         what: &'static str,
-        /// How much of that it takes.
+        /// How much the plan needs.
         needed: u64,
-        /// The most there may be.
+        /// The limit.
         limit: u64,
     },
-    /// There is less than it takes.
+    /// There is less than the plan needs.
     TooSmall {
-        /// What there is.
+        /// What is counted.
         what: &'static str,
-        /// How much of that there is.
+        /// How much there is.
         there: u64,
-        /// The least there must be.
+        /// The least that suffices.
         least: u64,
     },
-    /// The device has no such thing.
+    /// The device lacks a feature.
     Lacks {
-        /// What that is.
+        /// The feature; a remedy may follow a semicolon.
         what: &'static str,
     },
-    /// Parts that do not go together, whatever the device.
+    /// The plan is invalid on every device.
     Impossible {
-        /// What is wrong with them.
+        /// The rule that it breaks.
         what: &'static str,
     },
     /// The algorithm has no such variant.
@@ -45,13 +51,12 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLarge { what, needed, limit } => {
-                write!(f, "too large: {needed} {what} needed, {limit} is the limit")
+                let (what, remedy) = what.split_at(what.find(';').unwrap_or(what.len()));
+                write!(f, "more than {limit} {what} ({needed} needed){remedy}")
             }
-            Self::TooSmall { what, there, least } => {
-                write!(f, "too small: {there} {what} where {least} is the least")
-            }
+            Self::TooSmall { what, there, least } => write!(f, "fewer than {least} {what} ({there} given)"),
             Self::Lacks { what } => write!(f, "the device has no {what}"),
-            Self::Impossible { what } => write!(f, "there is no such plan: {what}"),
+            Self::Impossible { what } => write!(f, "the plan is invalid: {what}"),
             Self::NoVariant(none) => none.fmt(f),
         }
     }
@@ -69,7 +74,7 @@ impl From<NoVariant> for Error {
 ///
 /// # Errors
 ///
-/// The first of these that takes more than there may be.
+/// The first amount above its limit.
 pub fn at_most<const N: usize>(limits: [(&'static str, u64, u64); N]) -> Result<(), Error> {
     match limits.into_iter().find(|(_, needed, limit)| needed > limit) {
         Some((what, needed, limit)) => Err(Error::TooLarge { what, needed, limit }),
@@ -77,11 +82,11 @@ pub fn at_most<const N: usize>(limits: [(&'static str, u64, u64); N]) -> Result<
     }
 }
 
-/// Checks that there is enough of each.
+/// Checks that no amount is below its least.
 ///
 /// # Errors
 ///
-/// The first of these of which there is less than it takes.
+/// The first amount below its least.
 pub(crate) fn at_least<const N: usize>(limits: [(&'static str, u64, u64); N]) -> Result<(), Error> {
     match limits.into_iter().find(|(_, there, least)| there < least) {
         Some((what, there, least)) => Err(Error::TooSmall { what, there, least }),
@@ -99,11 +104,11 @@ pub(crate) fn within(what: &'static str, value: u32, range: RangeInclusive<u32>)
     at_most([(what, value.into(), (*range.end()).into())])
 }
 
-/// Refuses what does not go together.
+/// Checks that no rule is broken.
 ///
 /// # Errors
 ///
-/// The first of these that is the case.
+/// The first broken rule.
 pub(crate) fn refuse_if<const N: usize>(cases: [(&'static str, bool); N]) -> Result<(), Error> {
     match cases.into_iter().find(|(_, is_so)| *is_so) {
         Some((what, _)) => Err(Error::Impossible { what }),
@@ -111,11 +116,11 @@ pub(crate) fn refuse_if<const N: usize>(cases: [(&'static str, bool); N]) -> Res
     }
 }
 
-/// Checks that all that is needed is there.
+/// Checks that the device has every needed feature.
 ///
 /// # Errors
 ///
-/// The first of these that is needed and not there.
+/// The first missing feature.
 pub(crate) fn has<const N: usize>(features: [(&'static str, bool, bool); N]) -> Result<(), Error> {
     match features.into_iter().find(|(_, needed, there)| *needed && !there) {
         Some((what, ..)) => Err(Error::Lacks { what }),

@@ -158,11 +158,32 @@ impl Recorder {
         let context = Context::of_caller(device.clone(), queue.clone());
         let has = device.limits();
         gpusort_planner::at_most([
-            ("storage buffers in a kernel", 8, has.max_storage_buffers_per_shader_stage.into()),
-            ("uniform buffers in a kernel", 9, has.max_uniform_buffers_per_shader_stage.into()),
-            ("buffers with offsets", 8, has.max_dynamic_uniform_buffers_per_pipeline_layout.into()),
-            ("invocations in a workgroup", 256, context.info.limits.invocations.into()),
-            ("workgroups in a row", 8, context.info.limits.workgroups_per_dimension.into()),
+            (
+                "storage buffers in a kernel; start the device with a larger max_storage_buffers_per_shader_stage",
+                8,
+                has.max_storage_buffers_per_shader_stage.into(),
+            ),
+            (
+                "uniform buffers in a kernel; start the device with a larger max_uniform_buffers_per_shader_stage",
+                9,
+                has.max_uniform_buffers_per_shader_stage.into(),
+            ),
+            (
+                "uniform buffers with dynamic offsets; start the device with a larger \
+                 max_dynamic_uniform_buffers_per_pipeline_layout",
+                8,
+                has.max_dynamic_uniform_buffers_per_pipeline_layout.into(),
+            ),
+            (
+                "invocations in a workgroup; start the device with a larger max_compute_invocations_per_workgroup",
+                256,
+                context.info.limits.invocations.into(),
+            ),
+            (
+                "workgroups in a row; start the device with a larger max_compute_workgroups_per_dimension",
+                8,
+                context.info.limits.workgroups_per_dimension.into(),
+            ),
         ])?;
         context.scoped(|context| {
             let limits = &context.info.limits;
@@ -276,7 +297,7 @@ impl Recorder {
         sort: &Sort,
     ) -> Result<(), Error> {
         let (callers, planned) = if sort.keeps_keys {
-            let lacks = || Error::lacks("room for an argsort");
+            let lacks = || Error::lacks("memory for an argsort; use Spec::argsort(true)");
             self.kinds.argsort.as_ref().zip(scratch.argsort.as_ref()).ok_or_else(lacks)?
         } else {
             (&self.kinds.sort, &scratch.sort)

@@ -81,8 +81,8 @@ impl Batch {
     /// As for [`Self::new`]; rows that an invocation holds several of.
     pub fn listed(tile: FusedTile, group: Group, iota: bool) -> Result<Self, Error> {
         let (first, last) = group.log2;
-        within("elements in the longest row, as a power of two,", last, first..=tile.log2())?;
-        within("elements of an invocation, as a power of two,", tile.elements_log2(), 0..=first)?;
+        within("as log2 of the elements in the longest row", last, first..=tile.log2())?;
+        within("as log2 of the elements of an invocation", tile.elements_log2(), 0..=first)?;
         Self::of(tile, first, 0, Some(group), iota)
     }
 
@@ -93,8 +93,8 @@ impl Batch {
         group: Option<Group>,
         iota: bool,
     ) -> Result<Self, Error> {
-        within("parts of a tile of rows, as a power of two,", tile.parts_log2(), 0..=0)?;
-        within("elements in a row, as a power of two,", row_log2, 0..=tile.log2())?;
+        within("as log2 of the parts in a tile of rows", tile.parts_log2(), 0..=0)?;
+        within("as log2 of the elements in a row", row_log2, 0..=tile.log2())?;
         Ok(Self { tile, row_log2, length, group, iota })
     }
 
@@ -125,7 +125,7 @@ impl KernelSpec for Batch {
     /// only those are listed, and have no element in common.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         let are_whole = self.group.is_some() || count.is_multiple_of(self.length.max(1));
-        refuse_if([("rows are not whole", !are_whole)])?;
+        refuse_if([("the elements are not whole rows", !are_whole)])?;
         Access::from_start(first, count)
     }
 

@@ -15,7 +15,7 @@ pub struct Iota {
 
 impl KernelSpec for Iota {
     fn check(&self, shape: Shape, _: &Limits) -> Result<(), Error> {
-        refuse_if([("keys without payload have no positions", !shape.payload)])
+        refuse_if([("a sort without payload has no positions", !shape.payload)])
     }
 
     fn launch(&self, count: u32, _: Shape, limits: &Limits) -> Launch {

@@ -34,8 +34,8 @@ impl MergeTile {
     ///
     /// Numbers that no kernel has.
     pub fn new(invocations_log2: u32, elements: u32) -> Result<Self, Error> {
-        within("(as a power of two) invocations in a workgroup", invocations_log2, 2..=15)?;
-        within("elements in an invocation's registers", elements, 1..=64)?;
+        within("as log2 of the invocations in a workgroup", invocations_log2, 2..=15)?;
+        within("elements in the registers of an invocation", elements, 1..=64)?;
         Ok(Self { invocations_log2, elements })
     }
 
@@ -80,9 +80,9 @@ impl KernelSpec for Merge {
     /// most that leave the other run enough. Places in workgroup memory are those of the tile.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         at_most([
-            ("elements of the first run", self.middle.into(), count.into()),
+            ("elements in the first run", self.middle.into(), count.into()),
             // Places beyond the last tile have 32 bits, too.
-            ("elements to be merged", u64::from(first) + u64::from(count), 1 << 31),
+            ("elements to merge", u64::from(first) + u64::from(count), 1 << 31),
         ])?;
         let there = Access::in_place(first, count).to_other();
         Ok(Access { changes_sides: !self.stays, ..there })

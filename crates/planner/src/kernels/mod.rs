@@ -238,7 +238,7 @@ impl Kernel {
     fn check_subgroups(&self, limits: &Limits) -> Result<(), Error> {
         let Some(own) = self.spec().subgroups() else { return Ok(()) };
         let there = limits.subgroups.ok_or(Error::Lacks { what: "subgroups" })?;
-        has([("barriers of subgroups", own.barrier, there.barrier)])?;
+        has([("subgroup barriers", own.barrier, there.barrier)])?;
         at_least([("lanes in the smallest subgroup", there.smallest.into(), own.smallest.into())])?;
         at_most([("lanes in a subgroup", there.largest.into(), own.largest.into())])
     }
@@ -327,7 +327,7 @@ impl Access {
 
     /// Of work in place that begins with the first element.
     fn from_start(first: u32, count: u32) -> Result<Self, Error> {
-        refuse_if([("a kernel for whole arrays begins after their start", first > 0)])?;
+        refuse_if([("a kernel for whole arrays must begin at their start", first > 0)])?;
         Ok(Self::in_place(0, count))
     }
 }
@@ -473,7 +473,7 @@ impl Dispatch {
     ///
     /// More elements than it is for.
     pub fn for_fewer(&self, count: u32, shape: Shape, limits: &Limits) -> Result<Self, Error> {
-        at_most([("elements of a dispatch", count.into(), self.count.into())])?;
+        at_most([("elements in a dispatch", count.into(), self.count.into())])?;
         let Launch { workgroups, .. } = self.kernel.spec().launch(count, shape, limits);
         Ok(Self { count, grid: Grid::new(workgroups, limits)?, ..*self })
     }

@@ -70,13 +70,16 @@ impl RadixTile {
     pub fn new(invocations: u32, items: u32, limits: &Limits) -> Result<Self, Error> {
         let subgroups = limits.subgroups.ok_or(Error::Lacks { what: "subgroups" })?;
         let Subgroups { smallest, largest, .. } = subgroups;
-        refuse_if([("the invocations are no power of two", !invocations.is_power_of_two())])?;
+        refuse_if([(
+            "the invocations of a workgroup must be a power of two",
+            !invocations.is_power_of_two(),
+        )])?;
         let are_powers = smallest.is_power_of_two() && largest.is_power_of_two();
-        has([("subgroups whose lanes are a power of two", true, are_powers)])?;
+        has([("subgroups with a power of two of lanes", true, are_powers)])?;
         // Fewer would not set all that is set by one invocation each.
         within("invocations in a workgroup", invocations, 8..=1 << 12)?;
         // Loops over registers are written out, so more of them make a text that no compiler takes.
-        within("elements in an invocation's registers", items, 1..=64)?;
+        within("elements in the registers of an invocation", items, 1..=64)?;
         at_most([
             ("lanes in a subgroup", largest.into(), 128),
             ("lanes in the smallest subgroup", smallest.into(), invocations.min(largest).into()),
@@ -114,7 +117,7 @@ impl RadixTile {
     pub fn with_masks(self) -> Result<Self, Error> {
         let Subgroups { largest, barrier, .. } = self.subgroups;
         at_most([("lanes in a subgroup", largest.into(), 32)])?;
-        has([("barriers of subgroups", true, barrier)])?;
+        has([("subgroup barriers", true, barrier)])?;
         Ok(Self { matching: Matching::Masks, ..self })
     }
 
@@ -254,12 +257,15 @@ impl Radix {
 
 impl KernelSpec for Radix {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
-        has([("workgroups in order", self.tile.fifo_dispatch, limits.fifo_dispatch)])?;
+        has([("workgroups that start in order", self.tile.fifo_dispatch, limits.fifo_dispatch)])?;
         let takes_segments = matches!(self.work, RadixWork::Histogram | RadixWork::Sweep(_));
         let counts = matches!(self.work, RadixWork::Count { .. } | RadixWork::Scan | RadixWork::Scatter);
         refuse_if([
-            ("passes for whole arrays sort no segments", self.longer_than.is_some() && !takes_segments),
-            ("a chunk has no tiles", counts && self.chunk == 0),
+            (
+                "count, scan and scatter passes do not sort segments",
+                self.longer_than.is_some() && !takes_segments,
+            ),
+            ("a chunk must have tiles", counts && self.chunk == 0),
         ])?;
         within("digits in a key", self.digits, 1..=shape.key_words() * 32 / DIGIT_BITS)?;
         at_most([

@@ -128,7 +128,7 @@ impl KernelSpec for Select {
         at_least([
             // A mask has a bit for each element, and is of an invocation.
             ("invocations in a workgroup", limits.invocations.into(), 2),
-            ("elements to be selected", self.k.into(), 1),
+            ("elements to select", self.k.into(), 1),
         ])?;
         let digits = Self::digits(32 * shape.key_words());
         at_most([
@@ -165,9 +165,9 @@ impl KernelSpec for Select {
     /// masks for the elements of a block, counts for the chunks that there are.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         at_most([
-            ("elements to be selected", self.k.into(), count.into()),
+            ("elements to select", self.k.into(), count.into()),
             // Loops count on beyond the last element by less than a block.
-            ("elements to be selected from", count.into(), 1 << 31),
+            ("elements to select from", count.into(), 1 << 31),
         ])?;
         let whole = Access::from_start(first, count)?;
         Ok(match self.work {

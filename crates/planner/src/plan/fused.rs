@@ -28,7 +28,7 @@ pub(super) fn measured(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Disp
 /// Tiles sorted in registers, then the passes of all larger stages.
 pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Vec<Dispatch>, Error> {
     let (sorted_log2, tile_log2) = (tuning.sort_tile.log2(), tuning.tile.log2());
-    at_most([("elements in a tile, when those sorted", 1 << tile_log2, 1 << sorted_log2)])?;
+    at_most([("elements in a merged tile", 1 << tile_log2, 1 << sorted_log2)])?;
     if n < 2 {
         return Ok(Vec::new());
     }

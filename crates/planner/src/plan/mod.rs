@@ -53,7 +53,7 @@ pub use callers::Callers;
 pub use segments::groups as segment_groups;
 pub use tuning::{CANDIDATES, Crossovers, RadixTuning, Tuning, default_variant, longest_row};
 
-use crate::error::{Error, at_most, refuse_if};
+use crate::error::{BINDING_BYTES, BUFFER_BYTES, Error, at_most, refuse_if};
 use crate::names::getters;
 
 /// Dispatches that are repeated `times` times, in order.
@@ -216,7 +216,7 @@ impl Plan {
             // Where they write depends on what those before them counted: they are safe as parts of
             // a whole plan alone.
             let counts = matches!(kernel, Kernel::Radix(_) | Kernel::Select(_));
-            refuse_if([("a pass that depends on counts is by itself", counts)])?;
+            refuse_if([("radix and selection passes run only in their own plans", counts)])?;
             Dispatch::new(kernel, first, count, shape, limits)
         };
         let dispatches = kernels.into_iter().map(dispatch).collect::<Result<_, _>>()?;
@@ -249,14 +249,17 @@ impl Plan {
             // The second repetition starts from the state that the first one left, like all later
             // ones.
             for repetition in 0..round.times.min(2) {
-                refuse_if([("a repetition begins in the other array", repetition > 0 && side != began)])?;
+                refuse_if([(
+                    "a repeated pass must end in the array in which it began",
+                    repetition > 0 && side != began,
+                )])?;
                 for dispatch in &round.dispatches {
                     let access = dispatch.access();
-                    let what = "elements to be read, of those that were written,";
+                    let what = "elements to read from those written before";
                     at_most([(what, access.reads, there[side])])?;
                     let written = if access.to_other { 1 - side } else { side };
                     if access.to_other {
-                        let what = "elements of the other array, to be there before others,";
+                        let what = "elements before the first in the other array";
                         at_most([(what, dispatch.first().into(), there[written])])?;
                     }
                     if access.changes_sides {
@@ -422,8 +425,5 @@ fn checked_size(n: usize, shape: Shape, limits: &Limits) -> Result<u32, Error> {
 }
 
 fn check_bytes(bytes: u64, limits: &Limits) -> Result<(), Error> {
-    at_most([
-        ("bytes in one binding", bytes, limits.binding_bytes),
-        ("bytes in one buffer", bytes, limits.buffer_bytes),
-    ])
+    at_most([(BINDING_BYTES, bytes, limits.binding_bytes), (BUFFER_BYTES, bytes, limits.buffer_bytes)])
 }
