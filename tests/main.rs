@@ -12,6 +12,7 @@ mod bench;
 mod budget;
 mod buffers;
 mod cli;
+mod documents;
 mod examples;
 mod files;
 mod generate;
@@ -29,5 +30,6 @@ mod tables;
 mod text;
 mod top;
 mod trace;
+mod words;
 
 use support::{device, inputs, oracle};

@@ -116,17 +116,17 @@ impl fmt::Display for Misuse {
             }
             Self::Method(algorithm) => write!(f, "{algorithm} does not sort buffers; use radix"),
             Self::Usage(slice) => {
-                write!(f, "the buffer of {slice} lacks usage STORAGE; create it with BufferUsages::STORAGE")
+                write!(f, "{slice}: the buffer lacks usage STORAGE; create it with BufferUsages::STORAGE")
             }
             Self::Alignment { slice, offset, element } => {
-                write!(f, "{slice} begin at byte {offset}; use a multiple of {element}")
+                write!(f, "{slice}: byte offset {offset} is not a multiple of {element}")
             }
             Self::Length { slice, holds, count } => {
-                write!(f, "{slice} hold {holds} elements; the count is {count}")
+                write!(f, "{slice}: {holds} elements, but the count is {count}")
             }
             Self::Binding { slice, bytes, limit } => write!(
                 f,
-                "{slice} need a binding of {bytes} bytes, and the device's limit is {limit}; \
+                "{slice}: {bytes} bytes exceed the device's limit of {limit} in one binding; \
                  start the device with a larger max_storage_buffer_binding_size (BufferSorter::required_limits)"
             ),
             Self::Overlap(a, b) => write!(f, "{a} and {b} overlap; use slices without common bytes"),

@@ -57,14 +57,17 @@ impl FusedTile {
     ///
     /// A tile that no kernel has.
     pub fn new(elements_log2: u32, invocations_log2: u32, parts_log2: u32) -> Result<Self, Error> {
-        let what = "(as a power of two) elements in an invocation's registers";
+        let what = "as log2 of the elements in the registers of an invocation";
         // Loops over registers are written out, so more of them make a text that no compiler takes.
         within(what, elements_log2, 1..=10)?;
-        within("(as a power of two) invocations in a workgroup", invocations_log2, 0..=16)?;
+        within("as log2 of the invocations in a workgroup", invocations_log2, 0..=16)?;
         // A part holds two elements an invocation or more, and there must be others to exchange
         // them with.
         at_most([(what, u64::from(parts_log2) + 1, elements_log2.into())])?;
-        refuse_if([("one invocation has a tile in parts", parts_log2 > 0 && invocations_log2 == 0)])?;
+        refuse_if([(
+            "a tile in parts needs more than one invocation",
+            parts_log2 > 0 && invocations_log2 == 0,
+        )])?;
         Ok(Self { invocations_log2, elements_log2, parts_log2 })
     }
 
@@ -275,12 +278,12 @@ impl KernelSpec for Fused {
         self.tile.keep_to(limits)?;
         if let FusedWork::Strides { tail, low, count, mirrored } = self.work {
             let tile_log2 = self.tile.log2();
-            within("steps of a pass, with none of them the last of a stage,", count, 0..=tile_log2)?;
-            within("steps of a pass", tail, 0..=tile_log2 - count)?;
+            within("steps in a pass that does not end a stage", count, 0..=tile_log2)?;
+            within("steps in a pass", tail, 0..=tile_log2 - count)?;
             // Below is the run; a block is of 2^32 elements at most.
             let lows = if count > 0 { tile_log2 - count..=32 - count } else { tile_log2..=tile_log2 };
-            within("(as a power of two) places between the elements of a pair", low, lows)?;
-            refuse_if([("a pass begins a stage without steps", mirrored && count == 0)])?;
+            within("as log2 of the stride", low, lows)?;
+            refuse_if([("a pass that begins a stage must have steps", mirrored && count == 0)])?;
         }
         Ok(())
     }

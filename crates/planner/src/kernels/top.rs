@@ -35,7 +35,7 @@ impl TopTuning {
     ///
     /// - elements in each invocation's registers;
     /// - invocations in a workgroup;
-    /// - groups of an invocation's elements of which each has its least taken. More make a closer
+    /// - groups of the elements of an invocation of which each has its least taken. More make a closer
     ///   bound and take longer; there must be k in a workgroup;
     /// - least elements of which a rank is taken at a time: likewise;
     /// - slots in a run: k or more.
@@ -46,15 +46,15 @@ impl TopTuning {
     pub fn new(log2: [u32; 5]) -> Result<Self, Error> {
         let [elements_log2, invocations_log2, groups_log2, subset_log2, slots_log2] = log2;
         // Loops over registers are written out, so more of them make a text that no compiler takes.
-        within("(as a power of two) elements in an invocation's registers", elements_log2, 0..=10)?;
+        within("as log2 of the elements in the registers of an invocation", elements_log2, 0..=10)?;
         // Each is far below 32 where it is of use, and sums of them are exponents here.
         let largest = log2.into_iter().max().unwrap_or_default();
-        at_most([("(as a power of two) of a tuning", largest.into(), 15)])?;
+        at_most([("as log2 of a number of a tuning", largest.into(), 15)])?;
         at_most([
-            ("groups of an invocation's elements", 1 << groups_log2, 1 << elements_log2),
-            ("invocations that a subset is of", 1 << subset_log2, 1 << invocations_log2),
+            ("groups of the elements of an invocation", 1 << groups_log2, 1 << elements_log2),
+            ("invocations in a subset", 1 << subset_log2, 1 << invocations_log2),
             // So that each pass leaves less than it found.
-            ("slots of a tile", 2 << slots_log2, 1 << (invocations_log2 + elements_log2)),
+            ("slots in a tile", 2 << slots_log2, 1 << (invocations_log2 + elements_log2)),
         ])?;
         Ok(Self { invocations_log2, elements_log2, groups_log2, subset_log2, slots_log2 })
     }
@@ -110,9 +110,9 @@ pub struct Top {
 impl KernelSpec for Top {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         let TopTuning { invocations_log2, groups_log2, slots_log2, .. } = self.tuning;
-        at_least([("elements of a tile that are kept", self.k.into(), 1)])?;
+        at_least([("elements kept of a tile", self.k.into(), 1)])?;
         at_most([
-            ("elements of a tile that are kept", self.k.into(), 1 << slots_log2),
+            ("elements kept of a tile", self.k.into(), 1 << slots_log2),
             ("groups in a workgroup", self.k.into(), 1 << (invocations_log2 + groups_log2)),
             ("bytes of workgroup memory", self.tuning.workgroup_bytes(shape), limits.workgroup_bytes),
             ("invocations in a workgroup", 1 << invocations_log2, limits.invocations.into()),
@@ -133,7 +133,7 @@ impl KernelSpec for Top {
     /// of each group.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         let kept = self.tuning.kept(count);
-        at_most([("elements that a pass leaves, of those it found", kept, count.into())])?;
+        at_most([("elements kept by a pass", kept, count.into())])?;
         Ok(Access { writes: kept, ..Access::from_start(first, count)?.to_other() })
     }
 
