@@ -1,4 +1,4 @@
-//! Sorts numbers, on any GPU that wgpu reaches and on all cores.
+//! Sorts numbers, on all cores or on any GPU that wgpu supports.
 //!
 //! ```
 //! let mut numbers = [2.5_f32, -1.0, f32::NAN, -0.0, 0.0];
@@ -9,7 +9,7 @@
 //! let positions = gpusort::argsort(&[4_u8, 1, 3]);
 //! assert_eq!(positions.iter().map(|&at| names[at as usize]).collect::<String>(), "acd");
 //!
-//! // The same on a device of your choice, with a report of how it went.
+//! // On a device of your choice, with a report.
 //! let report = gpusort::Sorter::cpu().sort(&mut numbers)?;
 //! println!("{} {}", report.ran.algorithm(), report.ran.variant());
 //! # Ok::<(), gpusort::Error>(())
@@ -17,26 +17,31 @@
 //!
 //! # Order
 //!
-//! Numeric and total: −inf … −0, +0 … +inf, then NaN, also where the largest come first. Equal
+//! Numeric and total: −inf … −0, +0 … +inf, then NaN, which is last in both directions. Equal
 //! elements keep their order. The result never depends on the device or the algorithm, and every
 //! bit of an element is kept.
 //!
 #![cfg_attr(
     feature = "gpu",
-    doc = "More of that, and how to sort buffers on the GPU in a program of your own, is in the [`guide`].\n"
+    doc = "The [`guide`] has more about the order, and about sorting buffers on the GPU in your own program.\n"
 )]
 //!
 //! # Features
 //!
-//! `gpu` is sorting on GPUs, with wgpu, and on by default. `cli` is the command, on by default,
-//! too. It has `files`, which is sorting, checking and merging files as the command does. A program
-//! turns off what it does not need, and compiles nothing of it:
+//! | feature | contents |
+//! |---|---|
+//! | `gpu` (default) | sorts on GPUs, with wgpu |
+//! | `cli` (default) | the command; it includes `files` |
+//! | `files` | sorts, checks and merges of files, as the command does them |
+//!
+//! A program compiles only the features that it needs:
 //!
 //! ```toml
 //! gpusort = { version = "0.1", default-features = false, features = ["gpu"] }
 //! ```
 //!
-//! Without any, it is the sort on the CPU, which needs few other crates and compiles in seconds.
+//! Without features the crate is the sort on the CPU, which needs few other crates and compiles in
+//! seconds.
 
 // Without some feature, what only it calls is dead code.
 #![cfg_attr(not(all(feature = "cli", feature = "gpu")), allow(dead_code))]
@@ -103,8 +108,7 @@ pub use sorter::Sorter;
 #[cfg(feature = "gpu")]
 pub use wgpu;
 
-/// How to use the library: a page for each way in, and one for each question. There is nothing in
-/// it but text.
+/// How to use the library, page by page. These modules contain only text.
 #[cfg(feature = "gpu")]
 pub mod guide {
     macro_rules! pages {
@@ -116,11 +120,11 @@ pub mod guide {
     pages! { slices devices encoders order memory versions others }
 }
 
-/// What the command is made of. All of it may change in any release.
+/// The parts of the command. All of it may change in any release.
 ///
-/// The way of the data: `files` reads inputs into keys and what they stand for, has a [`Sorter`]
-/// order them, and writes the records. The sorter asks [`gpusort_planner`] for the dispatches that
-/// do it on a device with such limits, and [`gpu`](unstable::gpu) or the CPU performs them.
+/// The path of the data: `files` reads inputs into keys and records, a [`Sorter`] orders them, and
+/// `files` writes the records. The sorter gets the dispatches for a device from
+/// [`gpusort_planner`], and [`gpu`](unstable::gpu) or the CPU performs them.
 pub mod unstable {
     macro_rules! open {
         ($($(#[$attribute:meta])* $name:ident: $what:literal;)*) => {
@@ -132,16 +136,16 @@ pub mod unstable {
 
     open! {
         #[cfg(feature = "cli")] bench: "Timing of algorithms.";
-        #[cfg(feature = "cli")] cost: "What a sort costs, by device and size.";
+        #[cfg(feature = "cli")] cost: "Costs of sorts, by device and size.";
         #[cfg(feature = "cli")] generate: "Test data.";
         gpu: "Sorting on a GPU.";
-        human: "Text that is safe to show to a person.";
-        memory: "How much memory there is.";
-        order: "What is asked of a sort.";
+        human: "Text that is safe to print.";
+        memory: "Available memory.";
+        order: "The order and selection that a sort is asked for.";
         parallel: "Work on all cores.";
-        sorter: "One request, one result.";
-        #[cfg(feature = "cli")] report: "What a sort did.";
-        #[cfg(feature = "cli")] trace: "What the passes of a sort do, listed and drawn.";
+        sorter: "Sorts of one request, on any device.";
+        #[cfg(feature = "cli")] report: "Reports of sorts.";
+        #[cfg(feature = "cli")] trace: "The passes of a sort, listed and drawn.";
         key_buf: "The container of keys.";
     }
 }

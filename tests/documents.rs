@@ -67,6 +67,7 @@ $ seq 5 | gpusort trace -n 16 && GPUSORT_DEVICE=cpu gpusort sort -t, <(printf --
         ("[x](#none)", "#none"),
         ("`cargo run --example none`", "--example none"),
         ("`GPUSORT_NONE`", "GPUSORT_NONE"),
+        ("`cli::none`", "cli::none"),
         ("| test |\n| `none` |", "none"),
         ("| test |\n| `cli::none` |", "cli::none"),
         ("| test |\n| `faults: kill, none` |", "faults: none"),
@@ -204,7 +205,7 @@ impl Facts {
                             .iter()
                             .step_by(2)
                             .all(|after| after.trim_end_matches(" |").find('|').is_none());
-                        if in_tests && is_last {
+                        if in_tests && is_last || self.is_test_path(&span) {
                             self.test(&span, &mut note);
                         } else if span.starts_with('-') {
                             let words = span.split_whitespace().filter(|word| !OTHERS.contains(word));
@@ -301,6 +302,13 @@ impl Facts {
                 note(target.to_owned());
             }
         }
+    }
+
+    /// Whether it is written as a path of a test, in a module that has tests.
+    fn is_test_path(&self, span: &str) -> bool {
+        let first = span.split_once("::").map(|(first, _)| first);
+        first.is_some_and(|first| self.tests.contains(first))
+            && span.chars().all(|letter| is_of_name(&letter) || letter == ':')
     }
 
     /// A test, a module of tests, or a list of scenarios or targets.

@@ -59,7 +59,7 @@ fn every_message_is_in_the_list() {
     assert!(
         known == listed.trim_start(),
         "tests/messages.txt is out of date, first at {differs:?}; {UPDATE}=1 cargo test --release --test main \
-         words writes it anew: read the difference"
+         words:: writes it anew: read the difference"
     );
 }
 

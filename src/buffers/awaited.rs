@@ -1,5 +1,4 @@
-//! Sorts of slices on a GPU that are awaited, for programs in which nothing may block: in browsers
-//! above all.
+//! Asynchronous sorts of slices on a GPU, for programs that must not block, such as web pages.
 //!
 //! ```text
 //! slice ─▸ write ─▸ recorded sort ─▸ submit ─▸ map ┈┈ await ┈┈▸ slice
@@ -20,8 +19,8 @@ use crate::parallel::lock;
 /// Sorts slices on a GPU without blocking, in the order of the whole library. It needs no features
 /// of the device: see [`crate::buffers`].
 ///
-/// In a browser what is awaited are promises of WebGPU. Natively the thread that polls the future
-/// waits for the device.
+/// In a browser it awaits promises of WebGPU. Natively, the thread that polls the future waits for
+/// the device.
 ///
 /// ```
 /// # async fn example() -> Result<(), gpusort::Error> {
@@ -40,12 +39,11 @@ pub struct AsyncSorter {
 }
 
 impl AsyncSorter {
-    /// On a device for slices of up to `most` elements, that of the browser or the first adapter
-    /// there is.
+    /// Starts a device for slices of up to `most` elements: the browser's, or the first adapter.
     ///
     /// # Errors
     ///
-    /// No device.
+    /// There is no device.
     pub async fn start(most: u32) -> Result<Self, Error> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
             backends: wgpu::Backends::PRIMARY | wgpu::Backends::BROWSER_WEBGPU,
@@ -67,7 +65,7 @@ impl AsyncSorter {
         Ok(Self::on(device, queue))
     }
 
-    /// On a device of the caller's.
+    /// Sorts on a device of the caller.
     #[must_use]
     pub fn on(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         Self { context: Context::of_caller(device, queue), sorters: Mutex::default() }
@@ -77,7 +75,7 @@ impl AsyncSorter {
     ///
     /// # Errors
     ///
-    /// More elements than the device takes; whatever it reports.
+    /// More elements than the device's limits allow; a failure of the device.
     pub async fn sort<T: Element>(&self, elements: &mut [T]) -> Result<(), Error> {
         self.in_place(elements, false).await
     }
@@ -91,8 +89,8 @@ impl AsyncSorter {
         self.in_place(elements, true).await
     }
 
-    /// The positions of the elements in the order of [`Self::sort`]; those of equal elements keep
-    /// their order.
+    /// The positions of the elements in the order of [`Self::sort`]; equal elements keep their
+    /// order.
     ///
     /// # Errors
     ///
@@ -101,8 +99,8 @@ impl AsyncSorter {
         self.positions(elements, false).await
     }
 
-    /// The positions of the elements in the order of [`Self::sort_descending`]; those of equal
-    /// elements keep their order.
+    /// The positions of the elements in the order of [`Self::sort_descending`]; equal elements keep
+    /// their order.
     ///
     /// # Errors
     ///

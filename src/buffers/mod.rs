@@ -1,95 +1,106 @@
 //! Sorts inside a program of your own that uses wgpu: recorded into your encoder, on your device,
-//! of buffers that are on the GPU already.
+//! of buffers on the GPU.
 //!
 //! ```text
 //! your passes ─▸ [ keys, values ] ─▸ recorded sort ─▸ [ the same, in order ] ─▸ your passes      one submit
 //!                   count ──────────────▴                                        (may be on the GPU, too)
 //! ```
 //!
-//! [`BufferSorter::new`] compiles what a [`Spec`] asks for, [`BufferSorter::workspace`] takes the
-//! memory, and [`BufferSorter::record`] writes commands. Recording submits nothing, waits for
-//! nothing, reads nothing back, and takes no memory on the GPU; several sorts may be recorded into
-//! one encoder, also with the same workspace.
+//! [`BufferSorter::new`] compiles the kernels for a [`Spec`], [`BufferSorter::workspace`] allocates
+//! memory, and [`BufferSorter::record`] records commands. Recording does not submit, wait, read back
+//! or allocate memory on the GPU. An encoder may have several sorts, which may share a workspace.
 //!
 //! ```
-//! use gpusort::buffers::{BufferSorter, Count, Payload, Spec};
-//! use gpusort::{ElementType, wgpu};
-//! # fn device() -> Result<(wgpu::Device, wgpu::Queue), Box<dyn std::error::Error>> {
-//! #     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-//! #     let adapter = pollster::block_on(instance.request_adapter(&Default::default()))?;
-//! #     let descriptor = wgpu::DeviceDescriptor {
-//! #         required_features: BufferSorter::required_features(&adapter),
-//! #         required_limits: BufferSorter::required_limits(&adapter, 1000),
-//! #         ..Default::default()
-//! #     };
-//! #     Ok(pollster::block_on(adapter.request_device(&descriptor))?)
-//! # }
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let (device, queue) = device()?;
-//! # let buffer = |label| device.create_buffer(&wgpu::BufferDescriptor {
-//! #     label: Some(label),
-//! #     size: 4000,
-//! #     usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
-//! #     mapped_at_creation: false,
-//! # });
-//! // Once: particles are drawn from the farthest to the nearest.
-//! let spec = Spec::new(ElementType::F32).payload(Payload::U32).descending(true);
-//! let sorter = BufferSorter::new(&device, &queue, spec)?;
-//! let workspace = sorter.workspace(1000)?;
-//! let (depths, particles) = (buffer("depths"), buffer("particles"));
+//! use gpusort::buffers::{BufferSorter, Count, MEMORY_HINTS, Payload, Spec};
+//! use gpusort::wgpu::{self, util::DeviceExt};
+//! use gpusort::ElementType;
 //!
-//! // In each frame, among your own passes.
-//! let mut encoder = device.create_command_encoder(&Default::default());
-//! let (keys, values) = (depths.slice(..), Some(particles.slice(..)));
-//! sorter.record(&mut encoder, &workspace, keys, values, Count::Host(1000))?;
-//! queue.submit([encoder.finish()]);
-//! # Ok(())
-//! # }
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> { pollster::block_on(run()) }
+//! async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//!     // A device for sorts of up to 1000 elements.
+//!     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+//!     let adapter = instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await?;
+//!     let descriptor = wgpu::DeviceDescriptor {
+//!         required_features: BufferSorter::required_features(&adapter),
+//!         required_limits: BufferSorter::required_limits(&adapter, 1000),
+//!         memory_hints: MEMORY_HINTS,
+//!         ..Default::default()
+//!     };
+//!     let (device, queue) = adapter.request_device(&descriptor).await?;
+//!
+//!     // Once: particles are drawn from the farthest to the nearest.
+//!     let spec = Spec::new(ElementType::F32).payload(Payload::U32).descending(true);
+//!     let sorter = BufferSorter::new(&device, &queue, spec)?;
+//!     let workspace = sorter.workspace(1000)?;
+//!     let buffer = |contents: &[u8]| {
+//!         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+//!         device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: None, contents, usage })
+//!     };
+//!     let depths = buffer(bytemuck::bytes_of(&[0.5_f32, 2.0, 1.0]));
+//!     let particles = buffer(bytemuck::bytes_of(&[0_u32, 1, 2]));
+//!
+//!     // In each frame, among your own passes.
+//!     let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+//!     let (keys, values) = (depths.slice(..), Some(particles.slice(..)));
+//!     sorter.record(&mut encoder, &workspace, keys, values, Count::Host(3))?;
+//!
+//!     // Read back, to show the result.
+//!     let result = device.create_buffer(&wgpu::BufferDescriptor {
+//!         label: None,
+//!         size: 12,
+//!         usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+//!         mapped_at_creation: false,
+//!     });
+//!     encoder.copy_buffer_to_buffer(&particles, 0, &result, 0, 12);
+//!     queue.submit([encoder.finish()]);
+//!     result.map_async(wgpu::MapMode::Read, .., |mapped| mapped.expect("the buffer is mapped"));
+//!     device.poll(wgpu::PollType::wait_indefinitely())?;
+//!     let order: Vec<u32> = bytemuck::pod_collect_to_vec(&result.get_mapped_range(..)?);
+//!     assert_eq!(order, [1, 2, 0]);
+//!     Ok(())
+//! }
 //! ```
 //!
 //! # Elements
 //!
-//! Keys are elements as they lie in your buffer: unsigned, signed or floating-point numbers of 32
-//! or 64 bits. Beside each may be a `u32` of yours in another buffer (an index, most often), which
-//! goes where its key goes. The order is that of the whole library: floats from −inf over −0 and +0
-//! to +inf, then NaN, in both directions; equal keys stay in the order in which they were, always.
-//! Results lie in the same buffers.
+//! Keys are unsigned, signed or floating-point numbers of 32 or 64 bits, as they lie in your buffer.
+//! Each may have a `u32` payload in another buffer, often an index, which moves with its key. The
+//! order is that of the whole library: floats from −inf over −0 and +0 to +inf, then NaN, in both
+//! directions; equal keys always keep their order. Results replace the contents of the same
+//! buffers.
 //!
-//! Keys and values may be slices of one buffer that have no bytes in common. A slice may begin at
-//! any element; sorts of slices that begin at multiples of 256 bytes are a few percent faster where
-//! the host knows the count. In browsers slices of one buffer must begin 256 bytes apart, or more,
-//! from where the other ends.
+//! Keys and values may be slices of one buffer that do not overlap. A slice may begin at any
+//! element; with [`Count::Host`], sorts of slices that begin at multiples of 256 bytes are a few
+//! percent faster. In browsers, slices of one buffer must be at least 256 bytes apart.
 //!
 //! # Counts
 //!
-//! How many elements there are is known when a sort is recorded ([`Count::Host`]), or lies in a
-//! buffer once it runs ([`Count::Buffer`]): what an earlier pass has found, such as how many
-//! particles are visible. Grids are then those for as many as the slices hold; workgroups without
-//! work end at once.
+//! The number of elements is known when a sort is recorded ([`Count::Host`]), or lies in a buffer
+//! when it runs ([`Count::Buffer`]): the result of an earlier pass, such as the number of visible
+//! particles. The count is then known only to the device: grids are sized for the whole slices, and
+//! workgroups without work end at once.
 //!
 //! # Segments
 //!
 //! [`BufferSorter::record_segments`] sorts each of many ranges by itself: the rows of a matrix, or
-//! segments between offsets that may be on the GPU, too. Those of up to 8,192 elements, or fewer
-//! where workgroups have little memory, are sorted in tiles, many at a time; longer ones by radix,
-//! all of them together. It takes as long as one sort of all elements, or less, whatever their
+//! segments between offsets, which may also be on the GPU. Segments of up to 8,192 elements, or
+//! fewer where workgroups have little memory, are sorted in tiles, many at a time; longer ones by
+//! radix, all of them together. This takes no longer than one sort of all elements, whatever the
 //! lengths.
 //!
 //! # Memory
 //!
-//! [`Spec::workspace_bytes`] says without a device what a workspace takes at most: a second array
-//! of keys and values, a copy of the keys for [`BufferSorter::record_argsort`] (leave it out by
-//! [`Spec::argsort`]), and counts of digits. A workspace serves any number of sorts, one after
-//! another.
+//! [`Spec::workspace_bytes`] returns the most memory that a workspace takes on any device: a second
+//! array of keys and values, a copy of the keys for [`BufferSorter::record_argsort`] (leave it out
+//! with [`Spec::argsort`]), and counts of digits. A workspace serves any number of sorts in turn.
 //!
 //! # Devices
 //!
-//! Any device with what WebGPU promises of all will do: 8 storage buffers in a kernel, and 256
-//! invocations in a workgroup. [`BufferSorter::required_features`] and
-//! [`BufferSorter::required_limits`] say what to ask for when you start one: with subgroups and
-//! immediates a sort takes two thirds of the time. Start it with [`MEMORY_HINTS`], if its memory is
-//! yours to decide on: sorts of 4 to 64 MB take a few percent longer where keys share a block of
-//! memory with others.
+//! Any device with the default limits of WebGPU works: 8 storage buffers in a kernel, and 256
+//! invocations in a workgroup. Start yours with [`BufferSorter::required_features`] and
+//! [`BufferSorter::required_limits`]: with subgroups and immediates a sort takes two thirds of the
+//! time. If you decide on the memory of the device, start it with [`MEMORY_HINTS`]: sorts of 4 to
+//! 64 MB take a few percent longer where keys share a block of memory with other buffers.
 
 mod awaited;
 
@@ -108,24 +119,24 @@ pub use crate::error::misuse::{MOST, Misuse};
 use crate::gpu::{Ranges, Recorder, Scratch, Slice, Sort, Uses, most_bytes};
 use crate::method::Method;
 
-/// Memory in blocks so small that large buffers have one each, for [`wgpu::DeviceDescriptor`].
+/// Small blocks of memory, so that each large buffer has its own, for [`wgpu::DeviceDescriptor`].
 pub const MEMORY_HINTS: wgpu::MemoryHints =
     wgpu::MemoryHints::Manual { suballocated_device_memory_block_size: 1 << 20..1 << 20 };
 
-/// What each key carries.
+/// The payload of each key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Payload {
     /// Nothing.
     #[default]
     None,
-    /// A `u32` of the caller's, whatever it means.
+    /// A `u32` of the caller.
     U32,
-    /// The position that the key had before, from 0: written, not read.
+    /// The position of the key before the sort, from 0. It is written, not read.
     Positions,
 }
 
-/// What is to be sorted, and how. Two sorters of the same specification do the same.
+/// What to sort, and how. Sorters with equal specifications do the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     element: ElementType,
@@ -141,35 +152,35 @@ pub struct Spec {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Count<'a> {
-    /// So many.
+    /// Known when the sort is recorded.
     Host(u32),
-    /// As many as this `u32` in a buffer with usage `STORAGE` says when the sort runs, but no more
-    /// than the slices hold or the workspace has room for.
+    /// A `u32` on the GPU, read when the sort runs. A count above the length of the slices or the
+    /// capacity of the workspace is lowered to it.
     Buffer {
-        /// The buffer.
+        /// The buffer, with usage `STORAGE`.
         buffer: &'a wgpu::Buffer,
-        /// Where it is, in bytes: a multiple of 4.
+        /// The offset of the count, in bytes: a multiple of 4.
         offset: u64,
     },
 }
 
-/// Ranges of elements, each of which is sorted by itself.
+/// Ranges of elements, each sorted by itself.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Segments<'a> {
-    /// Rows of so many elements, one after another, as of a matrix.
+    /// Consecutive rows of this many elements, as of a matrix.
     Rows(u32),
-    /// Between each of these `u32` and the next, counted in elements from the beginning of the
-    /// keys. They ascend, and lie in a buffer with usage `STORAGE` which is none of the others.
-    /// Where they do not ascend, or one is larger than the number of keys, keys stay as they are.
+    /// From each of these `u32` to the next, in elements from the beginning of the keys. They ascend,
+    /// and lie in a buffer of their own with usage `STORAGE`. Where they do not ascend, or exceed the
+    /// number of keys, keys stay as they are.
     Offsets(wgpu::BufferSlice<'a>),
-    /// The same where the host knows the offsets. Recording makes a buffer of them: it is the one
-    /// memory that it takes.
+    /// The same, known to the host. Recording creates a buffer of them, the only memory that it
+    /// allocates.
     HostOffsets(&'a [u32]),
 }
 
 impl Spec {
-    /// Ascending, keys alone, all of their bits.
+    /// Keys without payload, ascending, by all bits.
     #[must_use]
     pub const fn new(element: ElementType) -> Self {
         let method = Method { algorithm: None, variant: None };
@@ -184,51 +195,50 @@ impl Spec {
         }
     }
 
-    /// With this beside each key.
+    /// With this payload.
     #[must_use]
     pub const fn payload(self, payload: Payload) -> Self {
         Self { payload, ..self }
     }
 
-    /// Largest first; NaN stay last.
+    /// Largest first; NaN stays last.
     #[must_use]
     pub const fn descending(self, descending: bool) -> Self {
         Self { descending, ..self }
     }
 
-    /// By these bits of keys alone, from the lowest: elements that are equal in them stay in the
-    /// order in which they were. Of signed and floating-point numbers, bits are those of the key
-    /// that they are mapped to, whose order is theirs.
+    /// By these bits of the keys only, counted from the lowest. Elements with equal bits keep their
+    /// order. For signed and floating-point numbers these are bits of the unsigned key that has
+    /// their order.
     #[must_use]
     pub fn key_bits(self, bits: Range<u32>) -> Self {
         Self { bits: Some(bits), ..self }
     }
 
-    /// By this variant of the radix sort, not by the one that is best on the device.
+    /// By this variant of the radix sort instead of the device's best.
     #[must_use]
     pub const fn method(self, method: Method) -> Self {
         Self { method, ..self }
     }
 
-    /// Whether workspaces have room for [`BufferSorter::record_argsort`], which takes as much again
-    /// as the keys, and four bytes an element where there is no payload.
+    /// Whether workspaces have memory for [`BufferSorter::record_argsort`]: a copy of the keys, and
+    /// four bytes per element if there is no payload.
     #[must_use]
     pub const fn argsort(self, argsort: bool) -> Self {
         Self { argsort, ..self }
     }
 
-    /// Whether workspaces have room for [`BufferSorter::record_segments`] of offsets and of long
-    /// rows, which takes up to a half of a key for each of the keys, and far less where tiles are
-    /// large.
+    /// Whether workspaces have memory for [`BufferSorter::record_segments`] with offsets or long
+    /// rows: up to half a key per key, far less where tiles are large.
     #[must_use]
     pub const fn segments(self, segments: bool) -> Self {
         Self { segments, ..self }
     }
 
-    /// The most bytes that a workspace for `capacity` elements takes on any device. On one with
-    /// subgroups of 32, as most are, it is less by some 15 %, and by some 30 % where there is room
-    /// for segments: [`BufferSorter::workspace_bytes`] says it. These are for the default of
-    /// [`Self::argsort`]. 0 for an element type or bits that [`BufferSorter::new`] refuses.
+    /// The most bytes that a workspace for `capacity` elements takes on any device. With subgroups
+    /// of 32, the most common size, it takes some 15 % less, and some 30 % less with memory for
+    /// segments (with the default of [`Self::argsort`]): [`BufferSorter::workspace_bytes`] is exact.
+    /// 0 for an element type or bits that [`BufferSorter::new`] refuses.
     #[must_use]
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
         let capacity = capacity.clamp(1, MOST);
@@ -269,19 +279,19 @@ pub struct BufferSorter {
     recorder: Recorder,
 }
 
-/// Memory of the device for sorts of up to so many elements.
+/// Device memory for sorts of up to [`capacity`](Self::capacity) elements.
 pub struct Workspace {
     scratch: Scratch,
 }
 
 impl Workspace {
-    /// The most elements of a sort in it.
+    /// The most elements of a sort.
     #[must_use]
     pub fn capacity(&self) -> u32 {
         self.scratch.capacity
     }
 
-    /// Bytes that it takes.
+    /// Its size in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.scratch.bytes
@@ -289,18 +299,18 @@ impl Workspace {
 }
 
 impl BufferSorter {
-    /// Compiles what sorts of this kind need. This may take a second where the driver has not seen
-    /// it before; then [`compile_time`](Self::compile_time) says how long it took.
+    /// Compiles the kernels of this specification. This may take a second if the driver has not
+    /// cached them; [`compile_time`](Self::compile_time) returns how long it took.
     ///
     /// # Errors
     ///
-    /// A specification of what cannot be; a device that lacks what a named variant needs, or
-    /// refuses.
+    /// An invalid specification; a device that lacks a feature or has too low a limit; a failure of
+    /// the device.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, spec: Spec) -> Result<Self, Error> {
         Self::with_cache(device, queue, spec, None)
     }
 
-    /// As [`Self::new`], with the caller's cache of pipelines.
+    /// As [`Self::new`], with a pipeline cache.
     ///
     /// # Errors
     ///
@@ -321,16 +331,16 @@ impl BufferSorter {
         Ok(Self { spec, recorder: recorder.map_err(on_callers_device)? })
     }
 
-    /// Features to start a device with, of those that the adapter has: immediates and subgroups.
-    /// The sort works without them.
+    /// The features to start a device with: immediates and subgroups, if the adapter has them. The
+    /// sort also works without.
     #[must_use]
     pub fn required_features(adapter: &wgpu::Adapter) -> wgpu::Features {
         let used = wgpu::Features::IMMEDIATES.union(wgpu::Features::SUBGROUP);
         adapter.features() & used.union(wgpu::Features::SUBGROUP_BARRIER)
     }
 
-    /// Limits to start a device with for sorts of `capacity` elements of 64 bits: the default ones,
-    /// but bindings as large as they must be, and as much memory of workgroups as the adapter has.
+    /// The limits to start a device with for sorts of `capacity` elements of 64 bits: the defaults
+    /// of wgpu, with larger bindings where necessary and all of the adapter's workgroup memory.
     #[must_use]
     pub fn required_limits(adapter: &wgpu::Adapter, capacity: u32) -> wgpu::Limits {
         let (least, has) = (wgpu::Limits::default(), adapter.limits());
@@ -345,45 +355,44 @@ impl BufferSorter {
         }
     }
 
-    /// What it sorts, and how.
+    /// The specification.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// How long [`Self::new`] took to compile.
+    /// The time that [`Self::new`] took to compile.
     #[must_use]
     pub fn compile_time(&self) -> Duration {
         self.recorder.compiling
     }
 
-    /// Bytes of a workspace for `capacity` elements on this device.
+    /// The bytes of a workspace for `capacity` elements on this device.
     ///
     /// # Errors
     ///
-    /// A capacity that none can have; a buffer larger than the device was started for.
+    /// A capacity of 0 or above [`MOST`]; a buffer larger than the device's limits.
     pub fn workspace_bytes(&self, capacity: u32) -> Result<u64, Error> {
         self.recorder.scratch_bytes(in_range(capacity)?).map_err(on_callers_device)
     }
 
-    /// Takes memory for sorts of up to `capacity` elements. It may be used for any number of them,
-    /// in turn.
+    /// Allocates memory for sorts of up to `capacity` elements. It serves any number of sorts, in
+    /// turn.
     ///
     /// # Errors
     ///
-    /// A capacity that none can have; too little memory; a buffer larger than the device was
-    /// started for.
+    /// A capacity of 0 or above [`MOST`]; a buffer larger than the device's limits; too little
+    /// memory.
     pub fn workspace(&self, capacity: u32) -> Result<Workspace, Error> {
         let scratch = self.recorder.scratch(in_range(capacity)?).map_err(on_callers_device)?;
         Ok(Workspace { scratch })
     }
 
-    /// Records a sort of `count` keys, and of values beside them where the specification has a
-    /// payload.
+    /// Records a sort of `count` keys, with their values if the specification has a payload.
     ///
     /// # Errors
     ///
-    /// A [`Misuse`] of buffers: nothing is recorded then.
+    /// A [`Misuse`] of buffers; nothing is recorded.
     pub fn record(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -399,12 +408,12 @@ impl BufferSorter {
         Ok(())
     }
 
-    /// Records what writes the positions of `count` keys in sorted order: first that of the first
-    /// key, from 0. Keys stay as they are.
+    /// Records an argsort: writes the positions of `count` keys, from 0, in sorted order. The keys
+    /// stay as they are.
     ///
     /// # Errors
     ///
-    /// A [`Misuse`] of buffers: nothing is recorded then.
+    /// A [`Misuse`] of buffers; nothing is recorded.
     pub fn record_argsort(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -424,16 +433,15 @@ impl BufferSorter {
         Ok(())
     }
 
-    /// Records what leaves the first `k` of `count` keys in order at the beginning, with the values
-    /// beside them. What is after those is unspecified: some elements may be there twice, and
-    /// others lack.
+    /// Records a sort that leaves the first `k` of `count` keys in order at the beginning, with their
+    /// values. The elements after them are unspecified: some may be duplicated, others lost.
     ///
-    /// Of many elements that are at most a quarter, the first are selected, which the first such
-    /// call compiles pipelines for; else it takes as long as sorting all.
+    /// If `k` is at most a quarter of many elements, they are selected first; the first such call
+    /// compiles pipelines. Otherwise it takes as long as sorting all.
     ///
     /// # Errors
     ///
-    /// A [`Misuse`] of buffers: nothing is recorded then.
+    /// A [`Misuse`] of buffers; nothing is recorded.
     pub fn record_top(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -452,16 +460,16 @@ impl BufferSorter {
         Ok(())
     }
 
-    /// Records sorts of segments, each by itself; positions are those in their segment. Keys in no
-    /// segment stay as they are.
+    /// Records sorts of segments, each by itself; positions count within their segment. Keys outside
+    /// of segments stay as they are.
     ///
-    /// Rows that fit a tile, which those of up to 8,192 elements mostly do, need no room in the
-    /// workspace, and may be more than it has room for. The first time that segments come, and rows
-    /// of another power of two, pipelines are compiled for them.
+    /// Rows that fit a tile, mostly up to 8,192 elements, use no memory of the workspace and may
+    /// exceed its capacity. The first call with segments, or with rows of another power of two,
+    /// compiles pipelines.
     ///
     /// # Errors
     ///
-    /// A [`Misuse`] of buffers: nothing is recorded then.
+    /// A [`Misuse`] of buffers; nothing is recorded.
     pub fn record_segments(
         &self,
         encoder: &mut wgpu::CommandEncoder,
