@@ -37,7 +37,7 @@
 //! A program compiles only the features that it needs:
 //!
 //! ```toml
-//! gpusort = { version = "0.1", default-features = false, features = ["gpu"] }
+//! gpusort = { path = "../gpusort", default-features = false, features = ["gpu"] }
 //! ```
 //!
 //! Without features the crate is the sort on the CPU, which needs few other crates and compiles in

@@ -1,5 +1,5 @@
-//! What the documents name exists: options and commands in code, paths and links, tests, scenarios,
-//! fuzz targets, examples and variables. It needs no GPU.
+//! Whatever the documents name exists: options and commands in code, paths and links, tests,
+//! scenarios, fuzz targets, examples and variables. No GPU is needed.
 //!
 //! An option belongs to the command word of its part of a pipeline, and is looked up in that
 //! command's help. A code span that begins with a dash belongs to any command of gpusort, unless
@@ -16,7 +16,7 @@ use crate::support::command::gpusort;
 const OTHERS: [&str; 9] =
     ["-M", "-R", "-i", "-p", "--by", "--desc", "--limit", "--no-default-features", "--self-test"];
 
-/// Folders of what is built or fetched.
+/// Folders that are not part of the sources.
 const MADE: [&str; 3] = [".git", "target", "node_modules"];
 
 #[test]
@@ -80,10 +80,10 @@ $ seq 5 | gpusort trace -n 16 && GPUSORT_DEVICE=cpu gpusort sort -t, <(printf --
 
 fn is_document(path: &str) -> bool {
     let is_ours = !path.contains('/') || ["docs/", "fixtures/"].iter().any(|folder| path.starts_with(folder));
-    path.ends_with(".md") && is_ours
+    Path::new(path).extension().is_some_and(|extension| extension == "md") && is_ours
 }
 
-/// What there is to be named.
+/// The names that exist.
 struct Facts {
     root: &'static Path,
     /// Paths from the root, of files and of folders.
@@ -164,8 +164,13 @@ impl Facts {
             module += "::tests";
         }
         for after in text.split("#[test]").skip(1) {
-            let name: String =
-                after.split("fn ").nth(1).unwrap_or_default().chars().take_while(is_of_name).collect();
+            let name: String = after
+                .split("fn ")
+                .nth(1)
+                .unwrap_or_default()
+                .chars()
+                .take_while(|&letter| is_of_name(letter))
+                .collect();
             let whole = format!("{module}::{name}");
             let modules = whole.match_indices("::").map(|(end, _)| whole[..end].to_owned());
             self.tests.extend(modules.collect::<Vec<_>>());
@@ -173,7 +178,7 @@ impl Facts {
         }
     }
 
-    /// Every name in a document that is nothing's, each with its line.
+    /// The names in a document that do not exist, each with its line.
     fn wrong(&self, path: &str, text: &str) -> Vec<String> {
         let mut wrong = Vec::new();
         let (mut block, mut in_tests) = (None, false);
@@ -234,7 +239,7 @@ impl Facts {
             {
                 note(format!("--example {name}"));
             }
-            if !command.split('/').next_back().is_some_and(|name| name == "gpusort") {
+            if command.rsplit('/').next() != Some("gpusort") {
                 continue;
             }
             let Some(command) = words.next() else { continue };
@@ -243,7 +248,7 @@ impl Facts {
                 None if command.starts_with('-') => self.options["help"].check([command].into_iter(), note),
                 // A name of a command, and no placeholder.
                 None if command.chars().all(|letter| letter.is_ascii_lowercase()) => {
-                    note(format!("gpusort {command}"))
+                    note(format!("gpusort {command}"));
                 }
                 None => {}
             }
@@ -308,7 +313,7 @@ impl Facts {
     fn is_test_path(&self, span: &str) -> bool {
         let first = span.split_once("::").map(|(first, _)| first);
         first.is_some_and(|first| self.tests.contains(first))
-            && span.chars().all(|letter| is_of_name(&letter) || letter == ':')
+            && span.chars().all(|letter| is_of_name(letter) || letter == ':')
     }
 
     /// A test, a module of tests, or a list of scenarios or targets.
@@ -323,7 +328,7 @@ impl Facts {
         }
     }
 
-    /// Names of variables that no source has.
+    /// Names of variables that occur in no source.
     fn variables<'a>(&'a self, line: &'a str) -> impl Iterator<Item = String> + 'a {
         let after = line.split("GPUSORT_").skip(1);
         let names = after
@@ -339,7 +344,8 @@ impl Options {
         for line in help.lines().map(str::trim_start).filter(|line| line.starts_with('-')) {
             let names = line.split("  ").next().unwrap_or_default();
             for name in names.split(", ") {
-                let long: String = name.trim_start_matches('-').chars().take_while(is_of_option).collect();
+                let long: String =
+                    name.trim_start_matches('-').chars().take_while(|&letter| is_of_option(letter)).collect();
                 match (name.starts_with("--"), long.chars().next()) {
                     (true, _) => drop(self.long.insert(long)),
                     (false, Some(letter)) => *self.short.entry(letter).or_default() |= names.contains('<'),
@@ -352,7 +358,7 @@ impl Options {
     fn check<'a>(&self, words: impl Iterator<Item = &'a str>, note: &mut dyn FnMut(String)) {
         for word in words.take_while(|word| *word != "--") {
             let is_known = if let Some(long) = word.strip_prefix("--") {
-                let name: String = long.chars().take_while(is_of_option).collect();
+                let name: String = long.chars().take_while(|&letter| is_of_option(letter)).collect();
                 self.long.contains(&name)
             } else if let Some(letters) = word.strip_prefix('-') {
                 let is_number =
@@ -365,18 +371,18 @@ impl Options {
                 true
             };
             if !is_known {
-                note(word.chars().take_while(|letter| is_of_option(letter)).collect());
+                note(word.chars().take_while(|&letter| is_of_option(letter)).collect());
             }
         }
     }
 }
 
-fn is_of_name(letter: &char) -> bool {
-    letter.is_alphanumeric() || *letter == '_'
+fn is_of_name(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
 }
 
-fn is_of_option(letter: &char) -> bool {
-    letter.is_ascii_alphanumeric() || *letter == '-'
+fn is_of_option(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '-'
 }
 
 /// The words of each command in a line for a shell, without what is quoted.
@@ -420,5 +426,5 @@ fn joined(folder: &str, path: &str) -> String {
 fn slug(line: &str) -> Option<String> {
     let title = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#'))?;
     let kept = title.to_lowercase().replace(' ', "-");
-    Some(kept.chars().filter(|letter| is_of_name(letter) || *letter == '-').collect())
+    Some(kept.chars().filter(|&letter| is_of_name(letter) || letter == '-').collect())
 }

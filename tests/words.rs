@@ -11,7 +11,7 @@ use std::str::FromStr as _;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// Set to anything, it has the test write the file anew.
+/// With this variable set, the test writes the file.
 const UPDATE: &str = "GPUSORT_WRITE_MESSAGES";
 
 /// Macros and functions whose texts are for programmers.
@@ -64,7 +64,7 @@ fn every_message_is_in_the_list() {
 }
 
 #[test]
-fn messages_are_found_among_all_that_is_none() {
+fn messages_are_told_from_other_texts() {
     let source = r##"
         //! Not a message, but documentation.
         #[cfg(test)]
@@ -91,7 +91,7 @@ fn messages_are_found_among_all_that_is_none() {
     assert_eq!(messages(source), expected);
 }
 
-/// The sources of what is released, from the root, in order.
+/// The released sources, as paths from the root, in order.
 fn sources(root: &Path) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![root.join("crates"), root.join("src")]);
     while let Some(folder) = folders.pop() {
@@ -131,7 +131,7 @@ fn walk(tokens: TokenStream, found: &mut Vec<String>) {
                     walk(attribute.stream(), found);
                 }
                 if text.starts_with("cfg(test)") || text.starts_with("cfg(all(test") {
-                    // What it is of ends with its block, or without one.
+                    // Skip the item, which ends with a block or a semicolon.
                     let ends = |token: &TokenTree| match token {
                         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
                         TokenTree::Punct(it) => it.as_char() == ';',
@@ -153,7 +153,7 @@ fn walk(tokens: TokenStream, found: &mut Vec<String>) {
     }
 }
 
-/// The text of a literal if it is a message: it has words, and is no code.
+/// The text of a literal, if it has several words and is not code.
 fn message(literal: &str) -> Option<String> {
     let raw = literal.strip_prefix('r').map(|raw| raw.trim_matches('#'));
     let text = raw.unwrap_or(literal).strip_prefix('"')?.strip_suffix('"')?;

@@ -10,6 +10,8 @@
 //! memory, and [`BufferSorter::record`] records commands. Recording does not submit, wait, read back
 //! or allocate memory on the GPU. An encoder may have several sorts, which may share a workspace.
 //!
+//! This program also needs the crates `bytemuck` and, to wait for `run`, `pollster`:
+//!
 //! ```
 //! use gpusort::buffers::{BufferSorter, Count, MEMORY_HINTS, Payload, Spec};
 //! use gpusort::wgpu::{self, util::DeviceExt};

@@ -143,6 +143,39 @@ impl Memory for Slices<'_> {
     }
 }
 
+/// Checks the limits that every sort needs.
+fn check_limits(context: &Context) -> Result<(), Error> {
+    let has = context.device.limits();
+    Ok(gpusort_planner::at_most([
+        (
+            "storage buffers in a kernel; start the device with a larger max_storage_buffers_per_shader_stage",
+            8,
+            has.max_storage_buffers_per_shader_stage.into(),
+        ),
+        (
+            "uniform buffers in a kernel; start the device with a larger max_uniform_buffers_per_shader_stage",
+            9,
+            has.max_uniform_buffers_per_shader_stage.into(),
+        ),
+        (
+            "uniform buffers with dynamic offsets; start the device with a larger \
+             max_dynamic_uniform_buffers_per_pipeline_layout",
+            8,
+            has.max_dynamic_uniform_buffers_per_pipeline_layout.into(),
+        ),
+        (
+            "invocations in a workgroup; start the device with a larger max_compute_invocations_per_workgroup",
+            256,
+            context.info.limits.invocations.into(),
+        ),
+        (
+            "workgroups in a row; start the device with a larger max_compute_workgroups_per_dimension",
+            8,
+            context.info.limits.workgroups_per_dimension.into(),
+        ),
+    ])?)
+}
+
 impl Recorder {
     /// For elements that are keys alone, or have a word beside each, seen like this.
     pub(crate) fn new(
@@ -156,35 +189,7 @@ impl Recorder {
     ) -> Result<Self, Error> {
         let start = Instant::now();
         let context = Context::of_caller(device.clone(), queue.clone());
-        let has = device.limits();
-        gpusort_planner::at_most([
-            (
-                "storage buffers in a kernel; start the device with a larger max_storage_buffers_per_shader_stage",
-                8,
-                has.max_storage_buffers_per_shader_stage.into(),
-            ),
-            (
-                "uniform buffers in a kernel; start the device with a larger max_uniform_buffers_per_shader_stage",
-                9,
-                has.max_uniform_buffers_per_shader_stage.into(),
-            ),
-            (
-                "uniform buffers with dynamic offsets; start the device with a larger \
-                 max_dynamic_uniform_buffers_per_pipeline_layout",
-                8,
-                has.max_dynamic_uniform_buffers_per_pipeline_layout.into(),
-            ),
-            (
-                "invocations in a workgroup; start the device with a larger max_compute_invocations_per_workgroup",
-                256,
-                context.info.limits.invocations.into(),
-            ),
-            (
-                "workgroups in a row; start the device with a larger max_compute_workgroups_per_dimension",
-                8,
-                context.info.limits.workgroups_per_dimension.into(),
-            ),
-        ])?;
+        check_limits(&context)?;
         context.scoped(|context| {
             let limits = &context.info.limits;
             let kinds = Kinds::new(transform, payload, uses, variant, limits)?;
