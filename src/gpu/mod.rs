@@ -1,4 +1,4 @@
-//! The GPU: with `buffers`, the only folder that names wgpu.
+//! The GPU: only this folder and `buffers` use wgpu.
 //!
 //! ```text
 //! context ◂─ readback ◂─ timestamps, staging      device and queue; what the host reads; transfers

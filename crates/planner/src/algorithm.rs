@@ -105,7 +105,7 @@ impl fmt::Display for NoVariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { algorithm, variant } = self;
         let names: Vec<&str> = algorithm.variants().iter().map(|variant| variant.name()).collect();
-        write!(f, "{algorithm} has no variant '{variant}'; it has {}", names.join(", "))
+        write!(f, "{algorithm} has no variant '{variant}'; choose from {}", names.join(", "))
     }
 }
 
