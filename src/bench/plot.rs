@@ -1,16 +1,19 @@
 //! Plots of the results: time by size, both on logarithmic scales, with a line per method and
 //! device.
+//!
+//! kuva draws the SVG picture. The plot in characters is drawn here: in braille dots, as kuva draws
+//! it, lines that cross cannot be told apart.
 
 use std::fmt::Write;
 use std::sync::Arc;
 
+use console::{Color, Style};
 use kuva::backend::svg::SvgBackend;
-use kuva::backend::terminal::TerminalBackend;
 use kuva::plot::{LegendPosition, LinePlot, LineStyle, MarkerShape, ScatterPlot};
 use kuva::render::annotations::TextAnnotation;
 use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
-use kuva::render::render::{Scene, render_multiple};
+use kuva::render::render::render_multiple;
 
 use super::report::{ALL_CORES, Case, Report};
 use super::statistics::Crossover;
@@ -20,62 +23,58 @@ use crate::human;
 /// Colours that stay distinct with colour blindness and are not faint on white (M. Okabe, K. Ito,
 /// 2008).
 const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
-const MARKS: [MarkerShape; 4] =
-    [MarkerShape::Circle, MarkerShape::Square, MarkerShape::Triangle, MarkerShape::Diamond];
-/// The colour of the CPU's own sorts.
+/// One mark fewer than colours, so that both together repeat after thirty lines.
+const MARKS: [MarkerShape; 5] = [
+    MarkerShape::Circle,
+    MarkerShape::Square,
+    MarkerShape::Triangle,
+    MarkerShape::Diamond,
+    MarkerShape::TriangleDown,
+];
+/// The colour of the CPU's own sorts, and their marks.
 const BASELINE: &str = "#555555";
+const BASELINE_MARKS: [MarkerShape; 5] =
+    [MarkerShape::Cross, MarkerShape::Plus, MarkerShape::Star, MarkerShape::Square, MarkerShape::Circle];
+
+/// Overrides the literal colours on dark pages; programs without media queries ignore it.
+const DARK: &str = "<style>@media (prefers-color-scheme: dark) {\
+                    svg, text, [fill=\"#000000\"], [fill=\"black\"] { fill: #f0f3f6 }\
+                    rect[fill=\"white\"], rect[fill=\"#ffffff\"] { fill: #0d1117 }\
+                    [stroke=\"#000000\"], [stroke=\"black\"] { stroke: #f0f3f6 }\
+                    [stroke=\"#cccccc\"] { stroke: #343c47 }\
+                    [stroke=\"#555555\"] { stroke: #a9b3be } [fill=\"#555555\"] { fill: #a9b3be }\
+                    }</style>";
 
 /// The plot as an SVG file's text; `None` if there are no results.
 pub fn svg(report: &Report) -> Option<String> {
-    let (plots, layout, labels) = plots(report)?;
-    let letters = labels.iter().map(|label| label.chars().count()).max().unwrap_or_default();
-    let layout = layout
-        // The legend is on the right.
-        .with_width(1030.0 + 7.5 * letters as f64)
-        .with_height(600.0_f64.max(140.0 + 18.0 * labels.len() as f64))
-        .with_x_label("number of elements")
-        .with_y_label("time of the sort alone, median");
-    Some(SvgBackend::new().render_scene(&render_multiple(plots, layout)))
-}
-
-/// The plot in characters, of `columns` by `rows`; `None` if there are no results.
-pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> {
-    const BLACK: &str = "\x1b[38;2;0;0;0m";
-    const FOREGROUND: &str = "\x1b[39m";
-    let (plots, layout, _) = plots(report)?;
-    let layout = layout.with_show_grid(false).with_legend_box(false);
-    let scene: Scene = render_multiple(plots, layout);
-    // Black text suits paper; a terminal's foreground colour suits any background.
-    Some(TerminalBackend::new(columns, rows).render_scene(&scene).replace(BLACK, FOREGROUND))
-}
-
-/// The lines and marks, with the axes: powers of two for sizes and powers of ten for times in
-/// milliseconds; and the labels of the legend.
-fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Vec<String>)> {
     let lines = lines(report);
-    let labels: Vec<String> = lines.iter().map(|(case, _)| label(report, case)).collect();
+    let axes = Axes::of(&lines)?;
     let mut plots = Vec::new();
-    // After all colours are used, they repeat with other marks.
-    let mut looks = MARKS.iter().flat_map(|&mark| COLOURS.map(|colour| (colour, mark))).cycle();
-    for ((case, points), label) in lines.iter().zip(&labels) {
-        let baseline = (BASELINE, MarkerShape::Circle);
-        let ((colour, mark), style) = match case.variant {
-            _ if !case.is_baseline() => (looks.next().unwrap_or(baseline), LineStyle::Solid),
-            ALL_CORES => (baseline, LineStyle::Dashed),
-            _ => (baseline, LineStyle::Dotted),
+    let (mut own, mut others) = (0, 0);
+    for line in &lines {
+        let number = if line.case.is_baseline() { &mut own } else { &mut others };
+        let (colour, mark) = match line.case.is_baseline() {
+            true => (BASELINE, BASELINE_MARKS[*number % BASELINE_MARKS.len()]),
+            false => (COLOURS[*number % COLOURS.len()], MARKS[*number % MARKS.len()]),
         };
-        let line = LinePlot::new()
-            .with_data(points.iter().copied())
+        let style = match line.case.variant {
+            _ if !line.case.is_baseline() => LineStyle::Solid,
+            ALL_CORES => LineStyle::Dashed,
+            _ => LineStyle::Dotted,
+        };
+        *number += 1;
+        let path = LinePlot::new()
+            .with_data(line.points.iter().copied())
             .with_color(colour)
             .with_stroke_width(2.0)
-            .with_line_style(style)
-            .with_legend(label);
+            .with_line_style(style);
         let marks = ScatterPlot::new()
-            .with_data(points.iter().copied())
+            .with_data(line.points.iter().copied())
             .with_color(colour)
             .with_marker(mark)
-            .with_size(3.0);
-        plots.extend([Plot::Line(line), Plot::Scatter(marks)]);
+            .with_size(4.0)
+            .with_legend(&line.label);
+        plots.extend([Plot::Line(path), Plot::Scatter(marks)]);
     }
     let crossovers = crossovers(report);
     if !crossovers.is_empty() {
@@ -86,49 +85,166 @@ fn plots(report: &Report) -> Option<(Vec<Plot>, Layout, Vec<String>)> {
             .with_size(6.0);
         plots.push(Plot::Scatter(mark));
     }
-
-    if plots.is_empty() {
-        return None;
-    }
-    let points = || lines.iter().flat_map(|(_, points)| points);
-    let (left, right) = bounds(points().map(|&(x, _)| x));
-    let (bottom, top) = bounds(points().map(|&(_, y)| y));
+    let letters = lines.iter().map(|line| line.label.chars().count()).max().unwrap_or_default();
+    let Axes { x: [left, right], y: [bottom, top] } = axes;
     let mut layout = Layout::auto_from_plots(&plots)
         .with_title(title(report))
         .with_x_axis_min(left)
         .with_x_axis_max(right)
         .with_y_axis_min(bottom)
         .with_y_axis_max(top)
-        .with_x_tick_step(((right - left) / 10.0).ceil().max(1.0))
+        .with_x_tick_step(((right - left) / 12.0).ceil().max(1.0))
         .with_y_tick_step(1.0)
         .with_x_tick_format(TickFormat::Custom(Arc::new(human::power::<f64>)))
-        .with_y_tick_format(TickFormat::Custom(Arc::new(|y| time(10_f64.powf(y)))))
-        .with_legend_position(LegendPosition::OutsideRightTop);
+        .with_y_tick_format(TickFormat::Custom(Arc::new(time)))
+        .with_legend_position(LegendPosition::OutsideRightTop)
+        // The legend is on the right.
+        .with_width(1030.0 + 7.5 * letters as f64)
+        .with_height(600.0_f64.max(140.0 + 18.0 * lines.len() as f64))
+        .with_x_label("number of elements")
+        .with_y_label("median time of the sort alone");
     for (x, y, size) in crossovers {
         // Below the lines, where there is space, and towards the middle.
         let aside = (right - left) * if x < f64::midpoint(left, right) { 0.06 } else { -0.06 };
         let annotation = TextAnnotation::new(size, x + aside, (y - 0.55).max(bottom + 0.1)).with_arrow(x, y);
         layout = layout.with_annotation(annotation);
     }
-    Some((plots, layout, labels))
+    let svg = SvgBackend::new().render_scene(&render_multiple(plots, layout));
+    let (tag, rest) = svg.split_once('>')?;
+    Some(format!("{tag}>{DARK}{rest}"))
 }
 
-/// The ends of an axis, at whole numbers.
-fn bounds(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
-    let least = values.clone().fold(f64::INFINITY, f64::min).floor();
-    let most = values.fold(f64::NEG_INFINITY, f64::max).ceil();
-    if least < most { (least, most) } else { (least - 1.0, most + 1.0) }
+/// The plot in characters, of `columns` by `rows` if these are enough: each line has a letter at its
+/// points and dots between them. `None` if there are no results.
+pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> {
+    /// Columns left of the plot: a time, a space and the axis.
+    const LEFT: usize = 9;
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    const COLOURS: [Color; 6] =
+        [Color::Blue, Color::Red, Color::Green, Color::Magenta, Color::Yellow, Color::Cyan];
+    let lines = lines(report);
+    let Axes { x: [left, right], y: [bottom, top] } = Axes::of(&lines)?;
+    let (width, height) =
+        (columns.saturating_sub(LEFT + 1).max(10), rows.saturating_sub(3 + lines.len()).max(16));
+    let place = |value: f64, [low, high]: [f64; 2], cells: usize| {
+        ((value - low) / (high - low) * (cells - 1) as f64).round().clamp(0.0, (cells - 1) as f64) as usize
+    };
+    let cell =
+        |(x, y): (f64, f64)| (place(x, [left, right], width), height - 1 - place(y, [bottom, top], height));
+    let look = |number: usize| {
+        let style = Style::new().force_styling(true);
+        let letter = char::from(LETTERS[number % LETTERS.len()]);
+        (
+            letter,
+            if lines[number].case.is_baseline() { style } else { style.fg(COLOURS[number % COLOURS.len()]) },
+        )
+    };
+    let mut canvas = vec![vec![(' ', 0); width]; height];
+    for (number, line) in lines.iter().enumerate() {
+        for ends in line.points.windows(2) {
+            let between = |a: f64, b: f64, part: f64| a + (b - a) * part;
+            for step in 0..=2 * width {
+                let part = step as f64 / (2 * width) as f64;
+                let (a, b) = (ends[0], ends[1]);
+                let (x, y) = cell((between(a.0, b.0, part), between(a.1, b.1, part)));
+                if canvas[y][x].0 == ' ' {
+                    canvas[y][x] = ('·', number);
+                }
+            }
+        }
+    }
+    // Where another letter is, beside it.
+    let near = [0, 1, -1, 2, -2, 3, -3, 4, -4];
+    for (number, line) in lines.iter().enumerate() {
+        for &point in &line.points {
+            let (x, y) = cell(point);
+            let mut cells =
+                near.iter().filter_map(|&aside| x.checked_add_signed(aside).filter(|&x| x < width));
+            if let Some(x) = cells.find(|&x| matches!(canvas[y][x].0, ' ' | '·')) {
+                canvas[y][x] = (look(number).0, number);
+            }
+        }
+    }
+
+    let mut text = format!("{}\n", title(report));
+    let decades: Vec<(usize, f64)> = whole(bottom, top).map(|y| (cell((left, y)).1, y)).collect();
+    for (y, row) in canvas.iter().enumerate() {
+        let decade = decades.iter().find(|(row, _)| *row == y);
+        let label = decade.map_or_else(String::new, |&(_, y)| time(y));
+        let _ = write!(text, "{label:>7} {}", if decade.is_some() { '┤' } else { '│' });
+        let mut line = String::new();
+        for &(character, number) in row {
+            let _ = match character {
+                ' ' => write!(line, " "),
+                _ => write!(line, "{}", look(number).1.apply_to(character)),
+            };
+        }
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    let (mut axis, mut labels) = (vec!['─'; width], String::new());
+    for x in whole(left, right) {
+        let (column, label) = (place(x, [left, right], width), human::power(x));
+        let begin = (LEFT + column).saturating_sub(label.len() / 2);
+        let used = labels.chars().count();
+        if (used == 0 || begin >= used + 2) && begin + label.len() <= columns {
+            axis[column] = '┬';
+            labels += &format!("{:1$}{label}", "", begin - used);
+        }
+    }
+    let _ = writeln!(text, "{:8}└{}\n{labels}", "", axis.into_iter().collect::<String>());
+    for (number, line) in lines.iter().enumerate() {
+        let (letter, style) = look(number);
+        let label = human::cut(&line.label, columns.saturating_sub(LEFT + 2));
+        let _ = writeln!(text, "{:LEFT$}{} {label}", "", style.apply_to(letter));
+    }
+    Some(text)
 }
 
-/// The lines: each method of each device, in the order of the results, with its points.
-fn lines(report: &Report) -> Vec<(&Case, Vec<(f64, f64)>)> {
-    let mut lines: Vec<(&Case, Vec<(f64, f64)>)> = Vec::new();
+/// The ends of the axes, in powers of two for sizes and in powers of ten for times.
+struct Axes {
+    x: [f64; 2],
+    y: [f64; 2],
+}
+
+impl Axes {
+    /// All points with a margin for their marks; on each axis at least two whole powers.
+    fn of(lines: &[Line]) -> Option<Self> {
+        let points = || lines.iter().flat_map(|line| &line.points);
+        points().next()?;
+        Some(Self { x: ends(points().map(|&(x, _)| x)), y: ends(points().map(|&(_, y)| y)) })
+    }
+}
+
+fn ends(values: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
+    let least = values.clone().fold(f64::INFINITY, f64::min);
+    let most = values.fold(f64::NEG_INFINITY, f64::max);
+    let margin = ((most - least) * 0.04).max(0.05);
+    let [low, high] = [least - margin, most + margin];
+    if whole(low, high).count() > 1 { [low, high] } else { [low.floor(), high.ceil()] }
+}
+
+/// The whole numbers from one number to another.
+fn whole(low: f64, high: f64) -> impl Iterator<Item = f64> {
+    (low.ceil() as i64..=high.floor() as i64).map(|whole| whole as f64)
+}
+
+/// A method of a device, on keys of one kind.
+struct Line<'a> {
+    case: &'a Case,
+    label: String,
+    /// The logarithms of size and time.
+    points: Vec<(f64, f64)>,
+}
+
+/// The lines in the order of the results.
+fn lines(report: &Report) -> Vec<Line<'_>> {
+    let mut lines: Vec<Line> = Vec::new();
     for result in &report.results {
         let case = &result.case;
         let point = ((case.n as f64).log2(), result.medians()[0].max(1e-6).log10());
-        match lines.iter_mut().find(|(of, _)| Case { n: case.n, ..(*of).clone() } == *case) {
-            Some((_, points)) => points.push(point),
-            None => lines.push((case, vec![point])),
+        match lines.iter_mut().find(|line| Case { n: case.n, ..line.case.clone() } == *case) {
+            Some(line) => line.points.push(point),
+            None => lines.push(Line { case, label: label(report, case), points: vec![point] }),
         }
     }
     lines
@@ -147,11 +263,11 @@ fn crossovers(report: &Report) -> Vec<(f64, f64, String)> {
 
 /// A label that distinguishes the line from the others.
 fn label(report: &Report, case: &Case) -> String {
-    let mut label = case.method();
-    if case.is_baseline() {
-        label.push_str(if case.variant == ALL_CORES { ", all cores" } else { ", 1 core" });
-    } else if report.devices.len() > 1 {
-        let _ = write!(label, ", {}", case.device);
+    /// Characters of a device's name.
+    const NAME: usize = 32;
+    let mut label = case.shown();
+    if !case.is_baseline() && report.devices.len() > 1 {
+        let _ = write!(label, ", {}", human::cut(&case.device, NAME));
     }
     if report.kinds().len() > 1 {
         let _ = write!(label, ", {} {}", case.type_name(), case.distribution);
@@ -175,7 +291,7 @@ fn title(report: &Report) -> String {
     }
 }
 
-/// A power of ten, without rounding errors.
-fn time(milliseconds: f64) -> String {
-    human::time(milliseconds).replace(".00 ", " ").replace(".0 ", " ")
+/// A power of ten milliseconds.
+fn time(log10: f64) -> String {
+    human::time(10_f64.powf(log10)).replace(".00 ", " ").replace(".0 ", " ")
 }

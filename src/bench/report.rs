@@ -31,8 +31,8 @@ pub struct Case {
     pub variant: &'static str,
     /// The type of the elements.
     pub element: Type,
-    /// Whether positions are carried as payloads, which makes the sort stable. Texts always have
-    /// them, which is not told.
+    /// Whether numbers carry positions as payloads, which makes the sort stable. Texts always do,
+    /// and are not marked.
     pub positions: bool,
     /// How the elements are distributed.
     pub distribution: Distribution,
@@ -49,6 +49,15 @@ impl Case {
     /// The algorithm and variant.
     pub fn method(&self) -> String {
         format!("{} {}", self.algorithm, self.variant)
+    }
+
+    /// The method as a table or a plot names it: the CPU's own sorts by their number of cores.
+    pub fn shown(&self) -> String {
+        match self.variant {
+            ALL_CORES if self.is_baseline() => "cpu, all cores".to_owned(),
+            ONE_CORE => "cpu, 1 core".to_owned(),
+            _ => self.method(),
+        }
     }
 
     /// Whether this is one of the CPU's own sorts.

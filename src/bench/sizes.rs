@@ -1,8 +1,8 @@
-//! Input sizes as in `--sizes`: `256..1M`, `1K..256M*2`, `1K,64K,1000000`.
+//! Input sizes as in `--sizes`: `256..1M`, `1K..256M*2`, `1K,64K,1e6`.
 
 use std::str::FromStr;
 
-use crate::human::size;
+use crate::human::{self, size};
 
 /// Input sizes: ascending, without duplicates, none zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Sizes(pub Vec<usize>);
 const FACTOR: &str = "4";
 
 impl FromStr for Sizes {
-    /// What is wrong with the text.
+    /// What is wrong with the text, which clap quotes before it.
     type Err = String;
 
     /// Parses a comma-separated list of sizes and ranges. `A..B` is A, 4 A, and so on up to B;
@@ -20,17 +20,25 @@ impl FromStr for Sizes {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut sizes = Vec::new();
         for part in text.split(',') {
+            // In a list the message says which part is meant.
+            let size = |size| {
+                parse(size).map_err(|wrong| match size == text {
+                    true => wrong,
+                    false => format!("'{}': {wrong}", human::quoted(size)),
+                })
+            };
             let Some((first, rest)) = part.split_once("..") else {
                 sizes.push(size(part)?);
                 continue;
             };
             let (last, factor) = rest.split_once('*').unwrap_or((rest, FACTOR));
+            let other_way = format!("{last}..{first}");
             let (factor, first, last) = (size(factor)?, size(first)?, size(last)?);
             if first > last {
-                return Err(format!("'{part}' ends before it begins"));
+                return Err(format!("'{part}' begins after its end; write {other_way}"));
             }
             if factor < 2 {
-                return Err(format!("'{part}' does not grow: the factor is at least 2"));
+                return Err(format!("the factor of '{part}' must be at least 2"));
             }
             let grow = |size: &usize| size.checked_mul(factor).filter(|&next| next < last);
             sizes.extend(std::iter::successors(Some(first), grow));
@@ -42,11 +50,11 @@ impl FromStr for Sizes {
     }
 }
 
-fn size(text: &str) -> Result<usize, String> {
+fn parse(text: &str) -> Result<usize, String> {
     match usize::try_from(size::parse(text)?) {
-        Ok(0) => Err(format!("'{text}' is nothing to sort")),
+        Ok(0) => Err("a size must be at least 1".to_owned()),
         Ok(size) => Ok(size),
-        Err(_) => Err(format!("'{text}' is more than this machine's memory could hold")),
+        Err(_) => Err("expected a size that this machine can address".to_owned()),
     }
 }
 
@@ -66,6 +74,7 @@ mod tests {
         assert_eq!(sizes("5..5"), [5]);
         assert_eq!(sizes("64K,1K,1000000,1K"), [1 << 10, 1 << 16, 1_000_000], "rising, each once");
         assert_eq!(sizes("10,1..4"), [1, 4, 10]);
+        assert_eq!(sizes("1e3..1e4*10,1.5e3"), [1_000, 1_500, 10_000]);
         assert_eq!(sizes("18446744073709551615").len(), 1);
         assert_eq!(sizes("1..18446744073709551615*2").len(), 65);
     }
@@ -73,14 +82,17 @@ mod tests {
     #[test]
     fn what_names_no_sizes_is_refused() {
         for (text, said) in [
-            ("", "'' is not a size"),
-            ("1K,", "'' is not a size"),
-            ("1..", "'' is not a size"),
-            ("x..1K", "'x' is not a size"),
-            ("1M..1K", "'1M..1K' ends before it begins"),
-            ("1..8*1", "'1..8*1' does not grow"),
-            ("0..8", "'0' is nothing to sort"),
-            ("1..8*", "'' is not a size"),
+            ("", "expected a number such as"),
+            ("x", "expected a number such as"),
+            ("1K,", "'': expected a number such as"),
+            ("1..", "'': expected a number such as"),
+            ("x..1K", "'x': expected a number such as"),
+            ("1M..1K", "'1M..1K' begins after its end; write 1K..1M"),
+            ("1K..8", "'1K..8' begins after its end; write 8..1K"),
+            ("1..8*1", "the factor of '1..8*1' must be at least 2"),
+            ("0..8", "'0': a size must be at least 1"),
+            ("0", "a size must be at least 1"),
+            ("1..8*", "'': expected a number such as"),
         ] {
             let message = text.parse::<Sizes>().unwrap_err();
             assert!(message.starts_with(said), "{text}: {message}");

@@ -81,7 +81,7 @@ pub fn measure(
     measure_runs(&mut |seed| verified(contender, &keys(seed), seed), pace, ran)
 }
 
-/// Sorts what a seed makes, and fails if the result is wrong or the device fails.
+/// Sorts the keys of a seed; fails if the result is wrong or the device fails.
 type Run<'a> = dyn FnMut(u64) -> Result<Sample, Error> + 'a;
 
 fn measure_runs(sort: &mut Run, pace: &Pace, ran: &mut dyn FnMut(usize)) -> Result<Outcome, Error> {
@@ -111,7 +111,7 @@ fn measure_runs(sort: &mut Run, pace: &Pace, ran: &mut dyn FnMut(usize)) -> Resu
     Ok(Outcome::Measured(samples))
 }
 
-/// Sorts keys that a seed made.
+/// Sorts keys and verifies the result.
 fn verified(contender: &mut dyn Contender, input: &KeyBuf<'static>, seed: u64) -> Result<Sample, Error> {
     let (sample, sorted) = contender.sort(input)?;
     verify(input, sorted).map_err(|problem| Error::new(ErrorKind::WrongResult { seed, problem }))?;
@@ -123,7 +123,7 @@ pub struct Device {
     /// Its entry in reports.
     pub report: DeviceReport,
     sorter: Sorter,
-    /// Of hardware alone.
+    /// Only for hardware.
     spin_up: Option<SpinUp>,
 }
 
@@ -334,11 +334,12 @@ impl<'a> Entrant<'a> {
                 tell(Event::Measured(Measurement { case, samples, prepare_ms }))
             }
             Ok((Outcome::TooLong(run), _)) => {
-                let runs = if pace.least() == 1 { "it" } else { "three" };
+                let runs = human::counted(pace.least() as u64, "run", "runs");
                 let [run, limit] = [run, pace.limit].map(|time| human::time(milliseconds(time)));
                 let by = self.known.filter(|&(n, _)| n != case.n);
-                let by = by.map_or_else(String::new, |(n, _)| format!(" by one of {}", human::grouped(n)));
-                let why = format!("about {run} a run{by}, and {runs} must fit into {limit}");
+                let by =
+                    by.map_or_else(String::new, |(n, _)| format!(" (estimated at {})", human::grouped(n)));
+                let why = format!("{runs} of about {run}{by} exceed {limit}; raise --time-limit");
                 tell(Event::Skipped(Skipped { case, why }))
             }
             Err(error) if error.is_too_much() => {
@@ -357,7 +358,7 @@ impl<'a> Entrant<'a> {
     fn outcome(&mut self, pace: &Pace, ran: &mut dyn FnMut(usize)) -> Result<(Outcome, Duration), Error> {
         let n = self.case.n;
         if let (By::Gpu(gpu, _, algorithm, variant), Type::Number(element)) = (self.by, self.case.element) {
-            // What the device refuses needs no estimate.
+            // A size that the device refuses needs no estimate.
             self.plan(gpu, algorithm, variant, element, n)?;
         }
         if let Some(run) = self.estimate(pace)?.filter(|&run| pace.is_exceeded_by(run)) {

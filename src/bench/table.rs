@@ -1,51 +1,92 @@
 //! Results as a table for a terminal: a group of lines per size, with the best of each group
-//! marked.
+//! marked. Where a line is too narrow for all columns, the less important ones are left out.
 
 use std::fmt::Write;
 
 use console::Style;
 
-use super::report::{Case, Measurement, ONE_CORE, Report, Skipped};
+use super::report::{Case, Measurement, Report, Skipped};
 use super::statistics::Crossover;
-use crate::human::{bytes, count, grouped, time};
+use crate::human::{bytes, count, counted, grouped, time};
 
-/// The columns after size and method, with their widths.
-const COLUMNS: [(&str, usize); 9] = [
-    ("median", 8),
-    ("min", 8),
-    ("spread", 6),
-    ("keys/s", 6),
-    ("passes", 7),
-    ("moved", 8),
-    ("of copy", 7),
-    ("vs CPU", 8),
-    ("end to end", 10),
+/// A column after size and method.
+struct Column {
+    title: &'static str,
+    width: usize,
+    /// A line of the legend.
+    meaning: &'static str,
+    /// The higher, the sooner it is left out.
+    rank: usize,
+}
+
+const COLUMNS: [Column; 9] = [
+    Column::new("median", 7, 0, "time of the sort alone, by the device's own clock if it has one"),
+    Column::new("min", 7, 5, "the shortest time"),
+    Column::new("spread", 6, 4, "longest time minus shortest time, relative to the median"),
+    Column::new("keys/s", 6, 3, "elements per second, by the median"),
+    Column::new("passes", 10, 7, "passes over all keys"),
+    Column::new("moved", 8, 8, "bytes that the passes read and write"),
+    Column::new("of copy", 7, 6, "throughput of the passes, relative to the device's own copies"),
+    Column::new("vs CPU", 8, 1, "speed relative to the faster CPU sort, by the medians"),
+    Column::new("end to end", 10, 2, "median time including the transfers to the device and back"),
 ];
+
+impl Column {
+    const fn new(title: &'static str, width: usize, rank: usize, meaning: &'static str) -> Self {
+        Self { title, width, meaning, rank }
+    }
+}
+
 /// The columns with times by which a result can be the best.
 const MEDIAN: usize = 0;
 const END_TO_END: usize = 8;
-/// Width of the largest size of one sort, with grouped digits.
-const SIZE_WIDTH: usize = 13;
 
-/// The legend of the columns.
-const LEGEND: &str = include_str!("legend.txt");
+/// The width of a line that is not on a terminal.
+pub const WIDTH: usize = 80;
 
 /// A table that is printed as results arrive.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// The devices, to distinguish their methods if there are several.
     devices: Vec<String>,
+    /// Width of a line.
+    width: usize,
+    size_width: usize,
     method_width: usize,
+    /// Which columns fit.
+    fits: [bool; COLUMNS.len()],
     colour: bool,
 }
 
 impl Table {
-    /// A table for these cases; with colours if the terminal supports them.
-    pub fn new(report: &Report, cases: &[Case], colour: bool) -> Self {
+    /// A table for these cases of at most `largest` elements, in lines of this width; with colours
+    /// if the terminal supports them.
+    pub fn new(report: &Report, cases: &[Case], largest: usize, width: usize, colour: bool) -> Self {
         let devices = report.devices.iter().map(|device| device.name.clone()).collect();
-        let mut table = Self { devices, method_width: 0, colour };
+        let size_width = grouped(largest).len();
+        let mut table =
+            Self { devices, width, size_width, method_width: 0, fits: [false; COLUMNS.len()], colour };
         table.method_width = cases.iter().map(|case| table.method(case).len()).max().unwrap_or_default();
+        let mut used = table.indent();
+        for rank in 0..COLUMNS.len() {
+            let place = COLUMNS.iter().position(|column| column.rank == rank).unwrap_or_default();
+            used += 2 + COLUMNS[place].width;
+            if used > width {
+                break;
+            }
+            table.fits[place] = true;
+        }
         table
+    }
+
+    /// The columns that fit, with their places.
+    fn columns(&self) -> impl Iterator<Item = (usize, &'static Column)> {
+        COLUMNS.iter().enumerate().filter(|&(place, _)| self.fits[place])
+    }
+
+    /// The width of size and method.
+    fn indent(&self) -> usize {
+        self.size_width + 2 + self.method_width
     }
 
     fn style(&self, style: Style) -> Style {
@@ -62,39 +103,45 @@ impl Table {
     }
 
     fn method(&self, case: &Case) -> String {
-        let note = match case.variant {
-            _ if !case.is_baseline() => self.mark(&case.device),
-            ONE_CORE => ", 1 core".to_owned(),
-            _ => String::new(),
-        };
-        format!("{}{note}", case.method())
+        match case.is_baseline() {
+            true => case.shown(),
+            false => format!("{}{}", case.shown(), self.mark(&case.device)),
+        }
     }
 
     /// The introduction: the machine, its devices and the legend.
     pub fn introduction(&self, report: &Report) -> String {
         let machine = &report.machine;
-        let cores = if machine.cores == 1 { "core" } else { "cores" };
-        let memory = bytes(machine.memory_bytes);
-        let mut text = machine.headline();
-        let _ = writeln!(text, "\nCPU: {}, {} {cores}, {memory} of memory", machine.cpu, machine.cores);
+        let cores = counted(machine.cores as u64, "core", "cores");
+        let cpu = format!("CPU: {}, {cores}, {} of memory", machine.cpu, bytes(machine.memory_bytes));
+        let mut text = wrapped(&machine.headline(), self.width, 2) + &wrapped(&cpu, self.width, 5);
         for gpu in report.gpus() {
-            let _ = write!(text, "GPU:{} {gpu}", self.mark(&gpu.name));
+            let mut line = format!("GPU:{} {gpu}", self.mark(&gpu.name));
             if let Some(start) = gpu.start_ms {
-                let _ = write!(text, "; started in {}", time(start));
+                let _ = write!(line, "; started in {}", time(start));
             }
             if let Some(copy) = gpu.copy_bytes_per_s {
-                let _ = write!(text, ", copies at {:.0} GB/s", copy / 1e9);
+                let _ = write!(line, ", copies at {:.0} GB/s", copy / 1e9);
             }
-            text.push('\n');
+            text += &wrapped(&line, self.width, 5);
         }
-        let _ = writeln!(text, "\n{}", self.style(Style::new().dim()).apply_to(LEGEND.trim_end()));
+        let mut legend = String::new();
+        for (_, Column { title, meaning, .. }) in self.columns() {
+            legend += &wrapped(&format!("{title:10}  {meaning}"), self.width, 12);
+        }
+        if self.columns().count() < COLUMNS.len() {
+            let more = "A wider terminal shows more columns, --export-markdown writes all of them.";
+            legend += &wrapped(more, self.width, 0);
+        }
+        let _ = write!(text, "\n{}", self.style(Style::new().dim()).apply_to(legend));
         text
     }
 
     /// The heading of one kind of keys.
     pub fn heading(&self, kind: &Case) -> String {
-        let mut titles = format!("{:>SIZE_WIDTH$}  {:method$}", "n", "sort", method = self.method_width);
-        for (title, width) in COLUMNS {
+        let (size, method) = (self.size_width, self.method_width);
+        let mut titles = format!("{:>size$}  {:method$}", "n", "sort");
+        for (_, Column { title, width, .. }) in self.columns() {
             let _ = write!(titles, "  {title:>width$}");
         }
         let positions = if kind.positions { " with positions" } else { "" };
@@ -115,14 +162,16 @@ impl Table {
         let mut size = cases.next().map_or_else(String::new, |case| grouped(case.n));
         let mut begin = |text: &mut String, case: &Case| {
             let (n, method) = (std::mem::take(&mut size), self.method(case));
-            let _ = write!(text, "{n:>SIZE_WIDTH$}  {method:width$}", width = self.method_width);
+            let (size, width) = (self.size_width, self.method_width);
+            let _ = write!(text, "{n:>size$}  {method:width$}");
         };
         for (result, row) in &rows {
             begin(&mut text, &result.case);
-            for (index, (cell, (_, width))) in cells(report, result).iter().zip(COLUMNS).enumerate() {
-                let is_best = index == MEDIAN && row.median_ms <= best[0]
-                    || index == END_TO_END && row.end_to_end_ms <= best[1];
-                let cell = format!("{cell:>width$}");
+            let cells = cells(report, result);
+            for (place, column) in self.columns() {
+                let is_best = place == MEDIAN && row.median_ms <= best[0]
+                    || place == END_TO_END && row.end_to_end_ms <= best[1];
+                let cell = format!("{:>width$}", cells[place], width = column.width);
                 let _ = match is_best && rows.len() > 1 {
                     true => write!(text, "  {}", best_style.apply_to(cell)),
                     false => write!(text, "  {cell}"),
@@ -132,8 +181,10 @@ impl Table {
         }
         for skipped in skipped {
             begin(&mut text, &skipped.case);
-            let note = format!("  skipped: {}", skipped.why);
-            let _ = writeln!(text, "{}", self.style(Style::new().dim()).apply_to(note));
+            let indent = self.indent() + 2;
+            let note = wrapped(&format!("skipped: {}", skipped.why), self.width.saturating_sub(indent), 0);
+            let note = note.trim_end().replace('\n', &format!("\n{:indent$}", ""));
+            let _ = writeln!(text, "  {}", self.style(Style::new().dim()).apply_to(note));
         }
         text
     }
@@ -142,12 +193,13 @@ impl Table {
     pub fn conclusion(&self, report: &Report) -> String {
         let mut text = String::new();
         for (kind, gpu, crossovers) in report.crossovers() {
-            let (what, [kernel, whole]) = (kind.type_name(), crossovers.map(overtakes));
-            let _ = writeln!(
-                text,
-                "\n{what} {} on {}: the sort alone {kernel}; end to end it {whole}.",
-                kind.distribution, gpu.name,
-            );
+            let (what, [alone, whole]) = (kind.type_name(), crossovers.map(overtakes));
+            let end = match alone == whole {
+                true => format!("the sort {alone}, alone and end to end"),
+                false => format!("the sort alone {alone}; end to end, it {whole}"),
+            };
+            let line = format!("{what} {} on {}: {end}.", kind.distribution, gpu.name);
+            text += &format!("\n{}", wrapped(&line, self.width, 2));
         }
         text
     }
@@ -155,10 +207,31 @@ impl Table {
 
 fn overtakes(crossover: Crossover) -> String {
     match crossover {
-        Crossover::Always => "is faster than the CPU's at every size here".to_owned(),
-        Crossover::Never => "does not overtake the CPU's here".to_owned(),
-        Crossover::Between { about, .. } => format!("overtakes the CPU's at about {}", rounded(about)),
+        Crossover::Always => "beats the CPU at every size".to_owned(),
+        Crossover::Never => "does not beat the CPU at the largest size".to_owned(),
+        Crossover::Between { about, .. } => {
+            format!("beats the CPU from about {} elements on", rounded(about))
+        }
     }
+}
+
+/// The words of a text in lines of at most `width` characters if no word is longer; all lines but
+/// the first are indented.
+pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
+    let mut lines = String::new();
+    let mut used = 0;
+    for (number, word) in text.split(' ').enumerate() {
+        let length = word.chars().count();
+        let space = usize::from(number > 0);
+        if space > 0 && used + space + length > width {
+            let _ = write!(lines, "\n{:indent$}{word}", "");
+            used = indent + length;
+        } else {
+            let _ = write!(lines, "{:space$}{word}", "");
+            used += space + length;
+        }
+    }
+    lines + "\n"
 }
 
 /// Two significant digits: more would exceed the precision.
@@ -175,7 +248,7 @@ pub(super) fn cells(report: &Report, result: &Measurement) -> [String; COLUMNS.l
     [
         time(row.median_ms),
         time(row.min_ms),
-        format!("{:.0} %", (row.max_ms - row.min_ms) / row.median_ms * 100.0),
+        spread((row.max_ms - row.min_ms) / row.median_ms),
         count(row.keys_per_s),
         if passes { grouped(row.dispatches) } else { nothing() },
         if passes { bytes(row.bytes_moved) } else { nothing() },
@@ -185,9 +258,14 @@ pub(super) fn cells(report: &Report, result: &Measurement) -> [String; COLUMNS.l
     ]
 }
 
+/// A part of the median, which a coarse clock may measure as 0.
+fn spread(part: f64) -> String {
+    if part < 9.995 { format!("{:.0} %", part * 100.0) } else { ">999 %".to_owned() }
+}
+
 /// The titles of the columns.
 pub(super) fn titles() -> impl Iterator<Item = &'static str> {
-    COLUMNS.into_iter().map(|(title, _)| title)
+    COLUMNS.iter().map(|column| column.title)
 }
 
 /// A ratio.
@@ -206,7 +284,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_told_as_exactly_as_they_are_known() {
+    fn numbers_have_the_digits_that_are_known() {
+        assert_eq!(
+            [0.0, 0.123, 9.99, 25.0, f64::NAN].map(spread),
+            ["0 %", "12 %", "999 %", ">999 %", ">999 %"]
+        );
         assert_eq!([31_400.0, 7.2, 1_048_576.0].map(rounded), ["31,000", "7", "1,000,000"]);
         assert_eq!(
             [1234.5, 12.34, 1.26, 0.31, 0.042, 0.002, 0.0001].map(times),

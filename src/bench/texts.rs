@@ -1,5 +1,4 @@
-//! Texts in a bench: lines that are ordered as `gpusort sort` orders them, beside a comparison sort
-//! of slices.
+//! Text in a bench: lines ordered as `gpusort sort` orders them, and by a comparison sort of slices.
 
 use std::time::Instant;
 
@@ -11,11 +10,9 @@ use crate::generate::Sequence;
 use crate::method::Method;
 use crate::sorter::Sorter;
 
-/// Orders texts and verifies their order. All of it is timed but the reading of lines: what is
-/// known of each text is where it is.
+/// Orders texts and verifies their order. The time excludes splitting the input into lines.
 ///
-/// On one core, without a method, that is the standard library's `sort_unstable` of slices and
-/// positions.
+/// Without a method, the standard library's `sort_unstable` orders slices and positions on one core.
 ///
 /// # Errors
 ///

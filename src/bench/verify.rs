@@ -24,7 +24,7 @@ pub fn verify(input: &KeyBuf, sorted: Sorted) -> Result<(), String> {
             }
             Sorted::Keys(keys) => match W::blocks(keys.borrowed()) {
                 Some(sorted) => verify_keys(&input, &in_one(sorted)),
-                None => Err("the keys changed their width".to_owned()),
+                None => Err("the keys have another width".to_owned()),
             },
         }
     }
@@ -35,12 +35,12 @@ fn verify_keys<W: Word + Into<u64>>(input: &[W], sorted: &[W]) -> Result<(), Str
     same_count(input.len(), sorted.len())?;
     let disorder = first_pair(sorted, |a, b| a > b);
     if let Some(place) = disorder {
-        return Err(format!("the keys at {place} and {} are not in order", place + 1));
+        return Err(format!("keys {place} and {} are out of order", place + 1));
     }
     if fingerprint(input) == fingerprint(sorted) {
         Ok(())
     } else {
-        Err("the keys are not those of the input".to_owned())
+        Err("the keys differ from those of the input".to_owned())
     }
 }
 
@@ -56,23 +56,23 @@ pub(super) fn verify_positions<K: Ord>(
 ) -> Result<(), String> {
     same_count(count, positions.len())?;
     if let Some(place) = first(positions.len(), |place| positions[place] as usize >= count) {
-        return Err(format!("at {place} is a position that the input lacks"));
+        return Err(format!("the position at {place} is beyond the input"));
     }
     // Strictly ascending by (key, position) implies that no position is repeated, so each occurs
     // once.
     let element = |position: u32| (key(position as usize), position);
     let disorder = first_pair(positions, |a, b| element(a) >= element(b));
     match disorder {
-        Some(place) => Err(format!("the records at {place} and {} are not in order", place + 1)),
+        Some(place) => Err(format!("records {place} and {} are out of order", place + 1)),
         None => Ok(()),
     }
 }
 
 fn same_count(input: usize, sorted: usize) -> Result<(), String> {
-    if input == sorted { Ok(()) } else { Err(format!("{input} went in and {sorted} came out")) }
+    if input == sorted { Ok(()) } else { Err(format!("{input} elements in, {sorted} out")) }
 }
 
-/// Keys that one core looks at in one go.
+/// Keys that one core checks at once.
 const BLOCK: usize = 1 << 14;
 
 /// Equal for all permutations, and different for other keys except with probability 2^−64: the sum
@@ -83,13 +83,13 @@ fn fingerprint<W: Word + Into<u64>>(keys: &[W]) -> u64 {
     parallel::map_parts(keys.chunks(BLOCK), sum).into_iter().fold(0, u64::wrapping_add)
 }
 
-/// The first place among `count` of which this is true.
+/// The first of `count` places for which this holds.
 fn first(count: usize, is_it: impl Fn(usize) -> bool + Sync) -> Option<usize> {
     let in_block = |block: usize| (block * BLOCK..count.min((block + 1) * BLOCK)).find(|&place| is_it(place));
     parallel::map_parts(0..count.div_ceil(BLOCK), in_block).into_iter().flatten().next()
 }
 
-/// The first neighbours of whom this is true.
+/// The first neighbours for which this holds.
 fn first_pair<T: Copy + Sync>(items: &[T], is_it: impl Fn(T, T) -> bool + Sync) -> Option<usize> {
     first(items.len().saturating_sub(1), |place| is_it(items[place], items[place + 1]))
 }
@@ -116,10 +116,10 @@ mod tests {
         assert_eq!(keys(&input, &[1, 2, 2, 3]), Ok(()));
         assert_eq!(keys(&[], &[]), Ok(()));
         let said = |sorted: &[u32]| keys(&input, sorted).unwrap_err();
-        assert_eq!(said(&[1, 2, 3]), "4 went in and 3 came out");
-        assert_eq!(said(&[1, 2, 3, 2]), "the keys at 2 and 3 are not in order");
+        assert_eq!(said(&[1, 2, 3]), "4 elements in, 3 out");
+        assert_eq!(said(&[1, 2, 3, 2]), "keys 2 and 3 are out of order");
         for altered in [[1, 2, 2, 4], [1, 2, 3, 3], [1, 1, 2, 3], [0, 0, 0, 0], [2, 2, 2, 2]] {
-            assert_eq!(said(&altered), "the keys are not those of the input", "{altered:?}");
+            assert_eq!(said(&altered), "the keys differ from those of the input", "{altered:?}");
         }
         let other_width = verify(&KeyBuf::from(vec![1_u32]), Sorted::Keys(&KeyBuf::from(vec![1_u64])));
         assert!(other_width.is_err());

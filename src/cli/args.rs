@@ -41,8 +41,8 @@ pub(super) const COMMANDS: [&str; 9] =
 pub(super) enum Command {
     /// Sort numbers, lines or tables
     Sort(SortArgs),
-    /// List what can sort here: GPUs with their numbers, drivers and limits, and the CPU
-    Devices,
+    /// List the devices that can sort: GPUs with their numbers, drivers and limits, and the CPU
+    Devices(DevicesArgs),
     /// Make test data
     Gen(GenArgs),
     /// Time the algorithms on this machine's devices beside the fastest CPU sort
@@ -89,16 +89,29 @@ pub(super) struct CheckArgs {
     pub(super) help: Option<bool>,
 }
 
-/// Measure how long the CPU and the GPU take for sorts of several sizes, with the GPU's start and
-/// both transfers, and keep the results, from which 'gpusort sort' then chooses the faster one.
-/// Takes some tens of seconds; run it again after a change of the hardware or its driver.
+/// List the devices that can sort: GPUs with their numbers, drivers and limits, and the CPU.
+///
+/// The first column is what --device takes. JSON is an array with an object per device: "device"
+/// (what --device takes), "name", "backend", "kind", "driver" and "limits"; the CPU also has "cores"
+/// and "memory_bytes".
+#[derive(Args, Debug)]
+pub(super) struct DevicesArgs {
+    /// Print a JSON array
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Measure the CPU and the GPU once, so that 'gpusort sort' chooses the faster one.
+///
+/// Sorts several sizes on both, with the GPU's start and its transfers, and saves the times. Takes
+/// some tens of seconds; run it again after the hardware or its driver changes.
 #[derive(Args, Debug)]
 pub(super) struct TuneArgs {
-    /// The GPU to compare with the CPU [default: the first hardware GPU]
+    /// GPU to compare with the CPU [default: the first hardware GPU]
     #[arg(short, long, value_name = "N|NAME", default_value = "auto", hide_default_value = true)]
     pub(super) device: String,
 
-    /// Measure with at most this many elements
+    /// Largest number of elements to sort
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size::parse)]
     pub(super) largest: u64,
 
@@ -106,13 +119,17 @@ pub(super) struct TuneArgs {
     pub(super) progress: ProgressArgs,
 }
 
-/// Time the algorithms on this machine's devices, every result verified, beside the fastest CPU
-/// sort.
+/// Time the algorithms on this machine's devices, compared with the fastest CPU sort.
+///
+/// Every result is verified. The table shows as many columns as fit the terminal, or 80 characters;
+/// the exports have all of them.
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("help/bench.txt").trim_end())]
 pub(super) struct BenchArgs {
-    /// Numbers of elements: sizes and ranges, with commas between; A..B goes in factors of 4,
-    /// A..B*F of F
+    /// Sizes and ranges: 1K,64K or 256..1M
+    ///
+    /// Separated by commas. A..B multiplies by 4 from A up to B, A..B*F by F; both ends are included.
+    /// A size is a number such as 1000, 1_000, 1e6 or 64K.
     #[arg(short, long, value_name = "SIZES", default_value = "256..1M")]
     pub(super) sizes: Sizes,
 
@@ -127,7 +144,7 @@ pub(super) struct BenchArgs {
     )]
     pub(super) algo: Vec<OrAuto<Algorithm>>,
 
-    /// Variants, or all of them [default: each algorithm's default]
+    /// Variants, or all [default: each algorithm's default]
     #[arg(
         long,
         value_name = "NAME",
@@ -136,7 +153,7 @@ pub(super) struct BenchArgs {
     )]
     pub(super) variant: Vec<OrAuto<Variant>>,
 
-    /// Types of numbers, or text
+    /// Types of numbers, or text for lines
     #[arg(
         short = 't',
         long = "type",
@@ -147,7 +164,7 @@ pub(super) struct BenchArgs {
     )]
     pub(super) types: Vec<Type>,
 
-    /// How the elements are distributed
+    /// Distributions of the elements
     #[arg(
         long,
         value_name = "DIST",
@@ -165,7 +182,7 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = Pace::default().seed)]
     pub(super) seed: u64,
 
-    /// Timed runs of each case
+    /// Timed runs per case
     #[arg(long, value_name = "N", default_value_t = Pace::default().runs as u64, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) runs: u64,
 
@@ -173,12 +190,17 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = Pace::default().warm_up)]
     pub(super) warmup: usize,
 
-    /// Limit for all runs of one size of one algorithm; if they would take longer, fewer are made,
-    /// and none if three would
+    /// Time limit per case
+    ///
+    /// Limits all runs of one algorithm at one size. If they take longer, there are fewer runs, but
+    /// at least three; a case whose three runs would take longer is skipped, with a note.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub(super) time_limit: Duration,
 
-    /// Where to sort: auto, cpu, gpu, numbers from 'gpusort devices', or parts of names
+    /// Devices: auto, cpu, gpu, numbers or names
+    ///
+    /// Numbers are those of 'gpusort devices'; part of a name is enough. auto is the first hardware
+    /// GPU, or the CPU without one.
     #[arg(
         short,
         long,
@@ -189,7 +211,15 @@ pub(super) struct BenchArgs {
     )]
     pub(super) device: Vec<String>,
 
-    /// Write every sample, the machine and the devices as JSON
+    /// Print JSON instead of the table
+    ///
+    /// As --export-json - does, but the table is not printed at all.
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Write machine, devices and all samples as JSON
+    ///
+    /// - is standard output; the table then goes to standard error, as it does for the other exports.
     #[arg(long, value_name = "FILE")]
     pub(super) export_json: Option<PathBuf>,
 
@@ -201,7 +231,7 @@ pub(super) struct BenchArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) export_markdown: Option<PathBuf>,
 
-    /// Plot time by size as an SVG picture; - draws it on the terminal
+    /// Plot time by size as SVG; - draws on the terminal
     #[arg(long, value_name = "FILE")]
     pub(super) plot: Option<PathBuf>,
 
@@ -318,11 +348,15 @@ fn seconds(text: &str) -> Result<Duration, String> {
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("help/gen.txt").trim_end())]
 pub(super) struct GenArgs {
-    /// How many elements; K, M, G and T are powers of 1024
+    /// Number of elements
+    ///
+    /// A number such as 1000, 1_000, 1e6 or 64K; K, M, G and T are powers of 1024.
     #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = size::parse)]
     pub(super) count: u64,
 
-    /// A type of numbers, or text [default: that of the output's extension, else u32]
+    /// Type of numbers, or text [default: from -o, else u32]
+    ///
+    /// The default is the type that the extension of -o names.
     #[arg(
         short = 't',
         long = "type",
@@ -333,7 +367,7 @@ pub(super) struct GenArgs {
     )]
     pub(super) made: OrAuto<Type>,
 
-    /// How the elements are distributed
+    /// Distribution of the elements, one of those below
     #[arg(
         long,
         value_name = "DIST",
@@ -347,11 +381,11 @@ pub(super) struct GenArgs {
     #[arg(long, value_name = "N", default_value = "1")]
     pub(super) seed: u64,
 
-    /// Output format [default: the extension of -o if known, else text]
+    /// Output format [default: from -o, else text]
     #[arg(long, value_name = "FORMAT", value_parser = one_of(named(WRITTEN, Format::name)))]
     pub(super) to: Option<Format>,
 
-    /// Where to write; - is standard output
+    /// Output file; - is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 

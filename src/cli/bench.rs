@@ -11,7 +11,7 @@ use console::Term;
 use gpusort::files::Output;
 use gpusort::unstable::bench;
 use gpusort::unstable::bench::machine::Machine;
-use gpusort::unstable::bench::table::Table;
+use gpusort::unstable::bench::table::{self, Table};
 use gpusort::unstable::bench::{Case, Event, Pace, Report, Suite, csv, json, markdown, plot};
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human;
@@ -28,6 +28,7 @@ use super::progress::{Progress, Unit};
 
 /// A file to be written from the results; without a path it goes to standard output.
 struct Export {
+    option: &'static str,
     format: Format,
     path: Option<PathBuf>,
 }
@@ -54,7 +55,9 @@ impl Export {
             (Format::Markdown, _) => markdown::write(report, &mut text)?,
             (Format::Plot, Some(_)) => match plot::svg(report) {
                 Some(svg) => text.extend(svg.into_bytes()),
-                None => bail!("nothing was measured, so there is nothing to plot"),
+                None => {
+                    bail!("no result to plot: every case was skipped; raise --time-limit or lower --sizes")
+                }
             },
             (Format::Plot, None) => text.extend(terminal_plot(report).into_bytes()),
         }
@@ -71,26 +74,26 @@ fn terminal_plot(report: &Report) -> String {
 
 /// The files to be written, each checked.
 fn exports(args: &BenchArgs) -> anyhow::Result<Vec<Export>> {
+    let stdout = args.json.then(|| PathBuf::from("-"));
     let exports = [
-        (Format::Json, &args.export_json),
-        (Format::Csv, &args.export_csv),
-        (Format::Markdown, &args.export_markdown),
-        (Format::Plot, &args.plot),
+        ("--json", Format::Json, &stdout),
+        ("--export-json", Format::Json, &args.export_json),
+        ("--export-csv", Format::Csv, &args.export_csv),
+        ("--export-markdown", Format::Markdown, &args.export_markdown),
+        ("--plot", Format::Plot, &args.plot),
     ];
-    let export = |(format, path): (Format, &Option<PathBuf>)| {
-        path.clone().map(|path| Export { format, path: unless_stdout(Some(path)) })
+    let export = |(option, format, path): (&'static str, Format, &Option<PathBuf>)| {
+        path.clone().map(|path| Export { option, format, path: unless_stdout(Some(path)) })
     };
     let exports: Vec<Export> = exports.into_iter().filter_map(export).collect();
-    if exports.iter().filter(|export| export.path.is_none()).count() > 1 {
-        bail!("only one export can go to standard output");
-    }
-    for (number, Export { path, format }) in exports.iter().enumerate() {
+    for (number, Export { option, format, path }) in exports.iter().enumerate() {
+        if let Some(other) = exports[..number].iter().find(|other| other.path == *path) {
+            let place = path.as_deref().map_or_else(|| "standard output".to_owned(), human::path);
+            bail!("{place}: {} and {option} both write there; name another file for {option}", other.option);
+        }
         let Some(path) = path else { continue };
         if *format == Format::Plot {
-            check_picture(path, "--plot")?;
-        }
-        if exports[..number].iter().any(|other| other.path.as_ref() == Some(path)) {
-            bail!("{}: two exports would be written there", human::path(path));
+            check_picture(path, option)?;
         }
         check_place(path)?;
     }
@@ -99,7 +102,7 @@ fn exports(args: &BenchArgs) -> anyhow::Result<Vec<Export>> {
 
 /// Checks before the work that the file can be written.
 pub(super) fn check_place(path: &Path) -> anyhow::Result<()> {
-    // Opening a pipe, even to close it at once, would signal its end to the reader.
+    // Opening a pipe and closing it would end it for its reader.
     if path.metadata().map_or(true, |metadata| metadata.is_file() || metadata.is_dir()) {
         drop(Output::file(path)?);
     }
@@ -116,8 +119,8 @@ fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
     distinct
 }
 
-/// Each algorithm with those of these variants that it has; `None` is all of them. Without any
-/// variant, each is as the device takes it.
+/// Each algorithm with the requested variants that it has; `None` requests all of them. Without a
+/// request, each device uses its default.
 fn methods(
     algorithms: &[OrAuto<Algorithm>],
     variants: &[OrAuto<Variant>],
@@ -159,7 +162,10 @@ fn start(names: &[String], quiet: bool, progress: &Progress) -> anyhow::Result<V
             Device::Auto => gpu(&Select::Hardware).or_else(|error| match error.kind() {
                 ErrorKind::NoDevice { .. } => {
                     if !quiet {
-                        progress.note("no hardware GPU found; the networks run on the CPU");
+                        progress.note(
+                            "no hardware GPU found: the networks run on the CPU; --device N names a \
+                             software GPU from 'gpusort devices'",
+                        );
                     }
                     Ok(bench::Device::cpu())
                 }
@@ -179,7 +185,7 @@ fn start(names: &[String], quiet: bool, progress: &Progress) -> anyhow::Result<V
 struct Live {
     report: Report,
     table: Table,
-    to_stderr: bool,
+    table_on: Place,
     exports: Vec<Export>,
     /// The kind of keys of the current table section.
     kind: Option<Case>,
@@ -190,13 +196,21 @@ struct Live {
     is_over: bool,
 }
 
+/// Where the table goes: to stderr if an export takes standard output, nowhere with `--json`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Stdout,
+    Stderr,
+    Nowhere,
+}
+
 impl Live {
     fn print(&mut self, text: &str) -> anyhow::Result<()> {
-        if self.to_stderr {
-            return io::stderr().write_all(text.as_bytes()).context("standard error");
-        }
-        if self.is_unheard {
-            return Ok(());
+        match self.table_on {
+            Place::Stderr => return io::stderr().write_all(text.as_bytes()).context("standard error"),
+            Place::Nowhere => return Ok(()),
+            Place::Stdout if self.is_unheard => return Ok(()),
+            Place::Stdout => {}
         }
         let mut output = Output::stdout()?;
         match output.write_all(text.as_bytes()).map_err(|error| output.failed(error)) {
@@ -271,11 +285,19 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
         results: Vec::new(),
         skipped: Vec::new(),
     };
-    let to_stderr = exports.iter().any(Export::is_data_on_stdout);
+    let table_on = match args.json {
+        true => Place::Nowhere,
+        false if exports.iter().any(Export::is_data_on_stdout) => Place::Stderr,
+        false => Place::Stdout,
+    };
+    let to_stdout = table_on == Place::Stdout;
+    let terminal = if to_stdout { Term::stdout() } else { Term::stderr() };
+    let width = terminal.size_checked().map_or(table::WIDTH, |(_, columns)| columns.into());
+    let (cases, largest) = (suite.cases(&devices), suite.sizes.0.last().copied().unwrap_or_default());
     let mut live = Live {
-        table: Table::new(&report, &suite.cases(&devices), !to_stderr && console::colors_enabled()),
+        table: Table::new(&report, &cases, largest, width, to_stdout && console::colors_enabled()),
         report,
-        to_stderr,
+        table_on,
         exports,
         kind: None,
         results_told: 0,

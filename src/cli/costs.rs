@@ -10,7 +10,7 @@ use gpusort::unstable::human;
 
 /// The path of that file.
 pub(super) fn file() -> anyhow::Result<PathBuf> {
-    let folders = etcetera::choose_base_strategy().context("no folder for settings")?;
+    let folders = etcetera::choose_base_strategy().context("no folder for settings; set HOME")?;
     Ok(folders.config_dir().join("gpusort").join("costs.json"))
 }
 
@@ -23,5 +23,5 @@ pub(super) fn kept() -> anyhow::Result<Option<Costs>> {
         Err(error) => bail!("{}: {}", human::path(&file), human::system(&error)),
     };
     let costs = Costs::from_json(&json);
-    costs.map(Some).with_context(|| format!("{}: made anew by gpusort tune", human::path(&file)))
+    costs.map(Some).with_context(|| format!("{}: run 'gpusort tune' to replace it", human::path(&file)))
 }

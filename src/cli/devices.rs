@@ -1,49 +1,103 @@
-//! `gpusort devices`: lists the devices that can sort.
+//! `gpusort devices`: lists the devices that can sort, for people or as JSON.
 
 use std::io::Write;
 
 use gpusort::AdapterInfo;
+use gpusort::unstable::bench::machine::Machine;
+use gpusort::unstable::bench::table::{WIDTH, wrapped};
 use gpusort::unstable::gpu::adapters;
-use gpusort::unstable::human::bytes;
+use gpusort::unstable::human::{bytes, counted, grouped};
 use gpusort_planner::plan::Subgroups;
+use serde_json::{Value, json};
 
-pub(super) fn run() -> anyhow::Result<()> {
-    let mut text = String::new();
-    let adapters = adapters();
-    for (number, adapter) in adapters.iter().enumerate() {
-        text.push_str(&format!("{number}    {}\n", describe(adapter)));
+use super::args::DevicesArgs;
+
+/// The width of the first column, which has what `--device` takes.
+const INDENT: usize = 5;
+
+pub(super) fn run(args: &DevicesArgs) -> anyhow::Result<()> {
+    let (adapters, machine) = (adapters(), Machine::here());
+    if args.json {
+        let gpus = adapters.iter().enumerate().map(|(number, adapter)| object(number, adapter));
+        let all: Vec<Value> = gpus.chain([cpu(&machine)]).collect();
+        super::print(&(serde_json::to_string_pretty(&all)? + "\n"))?;
+    } else {
+        let mut text = String::new();
+        for (number, adapter) in adapters.iter().enumerate() {
+            text += &entry(&number.to_string(), &adapter.name, &details(adapter));
+        }
+        let cores = counted(machine.cores as u64, "core", "cores");
+        let details = [format!("{cores}, {} of memory", bytes(machine.memory_bytes))];
+        text += &entry("cpu", &machine.cpu, &details);
+        super::print(&text)?;
     }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
-    text.push_str(&format!("cpu  CPU\n     {cores}\n"));
-    super::print(&text)?;
     if adapters.is_empty() {
         let _ = writeln!(
             std::io::stderr(),
-            "gpusort: no GPU found; a graphics driver is needed, on Linux with its Vulkan part and libvulkan1 \
-             (mesa-vulkan-drivers has a software one)"
+            "gpusort: no GPU found; install a graphics driver. Linux needs its Vulkan part and libvulkan1 (a \
+             software driver is mesa-vulkan-drivers)"
         );
     }
     Ok(())
 }
 
-fn describe(adapter: &AdapterInfo) -> String {
+/// A device with lines about it, each wrapped.
+fn entry(device: &str, name: &str, details: &[String]) -> String {
+    let first = format!("{device:INDENT$}{name}");
+    let line = |line: &String| wrapped(&format!("{:INDENT$}{line}", ""), WIDTH, INDENT);
+    wrapped(&first, WIDTH, INDENT) + &details.iter().map(line).collect::<String>()
+}
+
+fn details(adapter: &AdapterInfo) -> [String; 2] {
     let limits = &adapter.limits;
-    let subgroup = match limits.subgroups {
-        None => "none".to_owned(),
-        Some(Subgroups { smallest, largest, .. }) if smallest == largest => smallest.to_string(),
-        Some(Subgroups { smallest, largest, .. }) => format!("{smallest} to {largest}"),
+    let subgroups = match limits.subgroups {
+        None => "no subgroups".to_owned(),
+        Some(Subgroups { smallest, largest, .. }) if smallest == largest => {
+            format!("subgroups of {smallest}")
+        }
+        Some(Subgroups { smallest, largest, .. }) => format!("subgroups of {smallest} to {largest}"),
     };
-    format!(
-        "{}\n     {}, {}, driver {}\n     buffer {}, binding {}, workgroup memory {}, {} invocations a workgroup, \
-         subgroup {subgroup}",
-        adapter.name,
-        adapter.backend,
-        adapter.kind.name(),
-        adapter.driver,
-        bytes(limits.buffer_bytes),
-        bytes(limits.binding_bytes),
-        bytes(limits.workgroup_bytes),
-        limits.invocations,
-    )
+    [
+        format!("{}, {}, driver {}", adapter.backend, adapter.kind.name(), adapter.driver),
+        format!(
+            "limits: buffer {}, binding {}, workgroup memory {}, {} invocations per workgroup, {subgroups}",
+            bytes(limits.buffer_bytes),
+            bytes(limits.binding_bytes),
+            bytes(limits.workgroup_bytes),
+            grouped(limits.invocations),
+        ),
+    ]
+}
+
+fn object(number: usize, adapter: &AdapterInfo) -> Value {
+    let limits = &adapter.limits;
+    json!({
+        // What --device takes.
+        "device": number.to_string(),
+        "name": adapter.name,
+        "backend": adapter.backend,
+        "kind": adapter.kind.name(),
+        "driver": adapter.driver,
+        "limits": {
+            "buffer_bytes": limits.buffer_bytes,
+            "binding_bytes": limits.binding_bytes,
+            "workgroup_bytes": limits.workgroup_bytes,
+            "invocations": limits.invocations,
+            "subgroup": limits.subgroups.map(|subgroups| [subgroups.smallest, subgroups.largest]),
+        },
+    })
+}
+
+/// The CPU, with the fields of GPUs and its own.
+fn cpu(machine: &Machine) -> Value {
+    json!({
+        "device": "cpu",
+        "name": machine.cpu,
+        "backend": "cpu",
+        "kind": "cpu",
+        "driver": null,
+        "limits": null,
+        "cores": machine.cores,
+        "memory_bytes": machine.memory_bytes,
+    })
 }

@@ -28,15 +28,16 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
     let made = args.made.unwrap_or(Type::Number(named.unwrap_or(ElementType::U32)));
     ensure!(
         made != Type::Text || format == Format::Text || to_terminal || promised.is_some(),
-        "--type text makes lines of text; --to text writes them"
+        "--type text makes lines, not {}; use --to text",
+        format.name()
     );
-    ensure!(!format.is_table(), "numbers make no table; --to text, bin or npy writes them");
+    ensure!(!format.is_table(), "gen writes no tables; use --to text, bin or npy");
     if let (Some(path), Some(promised)) = (&path, promised)
         && Type::Number(promised) != made
     {
         let remedy = if made == Type::Text { "--to text" } else { "--to bin" };
         bail!(
-            "{}: {promised} by its name, but --type is {}; {remedy} writes it all the same",
+            "{}: the name says {promised}, but --type is {}; rename the file, or use {remedy}",
             human::path(path),
             made.name()
         );

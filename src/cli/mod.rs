@@ -59,7 +59,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Sort(args) => return sort::run(args),
         Command::Check(args) => return check::run(args),
         Command::Bench(args) => bench::run(args)?,
-        Command::Devices => devices::run()?,
+        Command::Devices(args) => devices::run(&args)?,
         Command::Gen(args) => generate::run(args)?,
         Command::Trace(args) => trace::run(&args)?,
         Command::Tune(args) => tune::run(&args)?,

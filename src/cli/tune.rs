@@ -1,6 +1,6 @@
 //! `gpusort tune`: measures this machine once, so that `auto` chooses well.
 //!
-//! It measures actual runs: each sort is a separate process whose phases are taken from `--json`.
+//! Each measured sort is a separate process, whose phases are read from its `--json` timing.
 
 use std::fs::{self, File};
 use std::io::{Seek, Write};
@@ -12,6 +12,7 @@ use anyhow::{Context, anyhow, ensure};
 use gpusort::files;
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::statistics::{self, median};
+use gpusort::unstable::bench::table::{WIDTH, wrapped};
 use gpusort::unstable::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts};
 use gpusort::unstable::gpu::adapter;
 use gpusort::unstable::human::{self, grouped, time};
@@ -73,7 +74,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     sizes.push(args.largest.max(cost::FEWEST));
 
     // Unnamed, so that nothing remains however the process ends.
-    let data = tempfile::tempfile().context("no temporary file for data")?;
+    let data = tempfile::tempfile().context("no temporary file for data; set TMPDIR to a writable folder")?;
     let machine = Machine::here();
     let named = |(_, info): &(usize, AdapterInfo)| GpuCosts {
         name: info.name.clone(),
@@ -145,7 +146,7 @@ fn measure(
         let rate = if case.text { &mut costs.text_bytes_per_ms } else { &mut costs.binary_bytes_per_ms };
         *rate = median_of(&runs, |run| run.bytes / run.input);
         if let Some((number, _)) = gpu {
-            // As will be chosen by what was measured just before.
+            // The algorithm that `auto` will choose by the crossovers measured above.
             let n = usize::try_from(size).unwrap_or(usize::MAX);
             let algorithm = crossovers.fastest(n, Shape::of(case.element, case.text))[0];
             let runs = repeat(case, data, &["-d", &number.to_string(), "-a", algorithm.name()])?;
@@ -163,19 +164,19 @@ fn measure(
     Ok(starts)
 }
 
-/// The sizes, as powers of two, between which another algorithm becomes the fastest on any GPU that
-/// was seen.
+/// Powers of two: the sizes between which another algorithm becomes the fastest, on all GPUs
+/// measured so far.
 const CROSSING: std::ops::RangeInclusive<u32> = 12..=20;
 
-/// Where each algorithm but the first does on this one, by times without transfers. Where it was
-/// not seen to, it is taken to do so beyond what was measured. None of those that the GPU does not
-/// do.
+/// The size from which on each algorithm but the first is the fastest on this GPU, without
+/// transfers. An algorithm that never is gets a size beyond those measured; one that the GPU lacks
+/// is omitted.
 fn crossovers(
     shape: Shape,
     (device, info): &(usize, AdapterInfo),
     largest: u64,
 ) -> anyhow::Result<Vec<Crossover>> {
-    // Beyond each power of two a bitonic sort has more stages, so that it is there mostly.
+    // A bitonic sort gains a stage just above each power of two, so crossovers tend to be there.
     let sizes = CROSSING.flat_map(|log2| [1 << log2, (1 << log2) + 1]);
     let sizes = sizes.filter(|&size| size <= largest.max(1 << CROSSING.start()));
     let sizes = sizes.map(|size: u64| size.to_string()).collect::<Vec<_>>().join(",");
@@ -185,10 +186,11 @@ fn crossovers(
     let mut arguments = vec!["bench", "-q", "-a", &algorithms, "-s", &sizes, "-t", element.name()];
     arguments.extend(["-d", &device, "--runs", &runs, "--time-limit", "1", "--export-json", "-"]);
     arguments.extend(shape.payload.then_some("--with-positions"));
-    let mut told = tempfile::tempfile().context("no temporary file for times")?;
+    let mut told =
+        tempfile::tempfile().context("no temporary file for times; set TMPDIR to a writable folder")?;
     run_self(&arguments, Stdio::null(), told.try_clone()?)?;
     told.rewind()?;
-    let report: Value = serde_json::from_reader(told).context("what gpusort bench said")?;
+    let report: Value = serde_json::from_reader(told).context("gpusort bench wrote no JSON")?;
     let times = |algorithm: Algorithm| -> Vec<(u64, f64)> {
         let results = report["results"].as_array().into_iter().flatten();
         let own = results.filter(|result| result["algo"] == algorithm.name());
@@ -242,10 +244,10 @@ struct Timed {
     sort: f64,
 }
 
-/// Runs this program, which must succeed, and returns what it says on stderr. On Linux it does not
-/// outlive this process; elsewhere Ctrl-C ends both, as they are of one group.
+/// Runs this program, which must succeed, and returns its stderr. On Linux it ends with this process;
+/// elsewhere Ctrl-C ends both, since they share a process group.
 fn run_self(arguments: &[&str], stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> anyhow::Result<String> {
-    let mut command = Command::new(std::env::current_exe().context("this program's own file")?);
+    let mut command = Command::new(std::env::current_exe().context("the path of this program")?);
     for name in super::ENVIRONMENT {
         command.env_remove(name);
     }
@@ -274,7 +276,7 @@ fn generate(case: &Case, size: u64, mut data: &File) -> anyhow::Result<()> {
     data.rewind()?;
     let count = size.to_string();
     let arguments = ["gen", "-q", "-c", &count, "-t", case.element.name(), "--to", case.format()];
-    run_self(&arguments, Stdio::null(), data.try_clone()?).context("no data to sort").map(drop)
+    run_self(&arguments, Stdio::null(), data.try_clone()?).context("gpusort gen failed").map(drop)
 }
 
 fn sort(case: &Case, mut data: &File, how: &[&str]) -> anyhow::Result<Timed> {
@@ -283,7 +285,8 @@ fn sort(case: &Case, mut data: &File, how: &[&str]) -> anyhow::Result<Timed> {
     let arguments = [&["sort", "-q", "--json", "--timing", "stderr"], how, &input[..]].concat();
     let told = run_self(&arguments, data.try_clone()?, Stdio::null())?;
     let timing = serde_json::from_str(&told);
-    let timing: Value = timing.with_context(|| format!("gpusort sort said: {}", human::said(&told)))?;
+    let timing: Value =
+        timing.with_context(|| format!("gpusort sort wrote no timing: {}", human::said(&told)))?;
     let ms = |phase: &str| timing["ms"][phase].as_f64().unwrap_or_default();
     Ok(Timed {
         bytes: timing["bytes"].as_f64().unwrap_or_default(),
@@ -301,10 +304,11 @@ fn median_of(runs: &[Timed], value: impl Fn(&Timed) -> f64) -> f64 {
 fn shown(costs: &Costs, file: &Path) -> String {
     let mut text = String::new();
     for cpu in &costs.cpus {
-        text += &format!("CPU: {}, {} cores\n", cpu.name, cpu.cores);
+        let cores = human::counted(cpu.cores as u64, "core", "cores");
+        text += &wrapped(&format!("CPU: {}, {cores}", cpu.name), WIDTH, 5);
     }
     text += &match &costs.gpu {
-        Some(gpu) => format!("GPU: {}, starts in {}\n", gpu.name, time(gpu.start_ms)),
+        Some(gpu) => wrapped(&format!("GPU: {}, starts in {}", gpu.name, time(gpu.start_ms)), WIDTH, 5),
         None => "GPU: none\n".to_owned(),
     };
     text += &format!("\n{:>13}  {:<18}{:>10}{:>10}\n", "n", "sort", "CPU", "GPU");
@@ -319,11 +323,11 @@ fn shown(costs: &Costs, file: &Path) -> String {
     for seen in costs.gpu.iter().flat_map(|gpu| &gpu.crossovers) {
         let sort = described(seen.key_words, seen.records);
         let (algorithm, from) = (seen.algorithm, grouped(seen.elements));
-        text += &format!("\nGPU, {sort}: {algorithm} sort from {from} elements on");
+        text += &format!("\nOn the GPU, {sort}: {algorithm} from {from} elements on");
     }
     if costs.gpu.as_ref().is_some_and(|gpu| !gpu.crossovers.is_empty()) {
         text.push('\n');
     }
-    text += &format!("\nkept in {}\n", human::path(file));
+    text += &format!("\nsaved in {}\n", human::path(file));
     text
 }
