@@ -50,19 +50,7 @@ pub fn svg(report: &Report) -> Option<String> {
     let lines = lines(report);
     let axes = Axes::of(&lines)?;
     let mut plots = Vec::new();
-    let (mut own, mut others) = (0, 0);
-    for line in &lines {
-        let number = if line.case.is_baseline() { &mut own } else { &mut others };
-        let (colour, mark) = match line.case.is_baseline() {
-            true => (BASELINE, BASELINE_MARKS[*number % BASELINE_MARKS.len()]),
-            false => (COLOURS[*number % COLOURS.len()], MARKS[*number % MARKS.len()]),
-        };
-        let style = match line.case.variant {
-            _ if !line.case.is_baseline() => LineStyle::Solid,
-            ALL_CORES => LineStyle::Dashed,
-            _ => LineStyle::Dotted,
-        };
-        *number += 1;
+    for (line, (colour, mark, style)) in lines.iter().zip(looks(&lines)) {
         let path = LinePlot::new()
             .with_data(line.points.iter().copied())
             .with_color(colour)
@@ -112,6 +100,24 @@ pub fn svg(report: &Report) -> Option<String> {
     let svg = SvgBackend::new().render_scene(&render_multiple(plots, layout));
     let (tag, rest) = svg.split_once('>')?;
     Some(format!("{tag}>{DARK}{rest}"))
+}
+
+/// Colour, mark and style of each line.
+fn looks(lines: &[Line]) -> Vec<(&'static str, MarkerShape, LineStyle)> {
+    let (mut own, mut others) = (0.., 0..);
+    let look = |line: &Line| match line.case.is_baseline() {
+        true => {
+            let number: usize = own.next().unwrap_or_default();
+            let is_dashed = line.case.variant == ALL_CORES;
+            let style = if is_dashed { LineStyle::Dashed } else { LineStyle::Dotted };
+            (BASELINE, BASELINE_MARKS[number % BASELINE_MARKS.len()], style)
+        }
+        false => {
+            let number: usize = others.next().unwrap_or_default();
+            (COLOURS[number % COLOURS.len()], MARKS[number % MARKS.len()], LineStyle::Solid)
+        }
+    };
+    lines.iter().map(look).collect()
 }
 
 /// The plot in characters, of `columns` by `rows` if these are enough: each line has a letter at its
@@ -294,4 +300,88 @@ fn title(report: &Report) -> String {
 /// A power of ten milliseconds.
 fn time(log10: f64) -> String {
     human::time(10_f64.powf(log10)).replace(".00 ", " ").replace(".0 ", " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use gpusort_planner::key::ElementType;
+
+    use super::*;
+    use crate::bench::report::example;
+    use crate::generate::Type;
+
+    const U32: Type = Type::Number(ElementType::U32);
+
+    /// The numbers in a text.
+    fn numbers(text: &str) -> Vec<f64> {
+        text.split(|c: char| !c.is_ascii_digit() && c != '.')
+            .filter_map(|number| number.parse().ok())
+            .collect()
+    }
+
+    #[test]
+    fn points_and_their_marks_are_inside_the_frame() {
+        // The last is just above a power of ten.
+        for times in [&[0.001, 0.5, 101.0][..], &[1.0], &[2.0, 2.0], &[10.0, 100.0], &[1e-7, 1e5]] {
+            let svg = svg(&example(1, U32, times)).unwrap();
+            let frame = svg.split("<clipPath id=\"kuva-clip-0\"><rect ").nth(1).unwrap();
+            let [x, y, width, height] = numbers(frame.split("/>").next().unwrap())[..] else {
+                panic!("{svg}")
+            };
+            let paths: Vec<&str> = svg.split("<path d=\"M ").skip(1).collect();
+            assert_eq!(paths.len(), 2 + 8, "a line per method");
+            for path in paths {
+                let points = numbers(path.split('"').next().unwrap());
+                assert_eq!(points.len(), 2 * times.len());
+                for point in points.chunks(2) {
+                    let inside =
+                        |value: f64, from: f64, size: f64| (6.0..=size - 6.0).contains(&(value - from));
+                    assert!(inside(point[0], x, width) && inside(point[1], y, height), "{times:?} {point:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn axes_end_at_the_data() {
+        for (times, last, beyond) in [
+            (&[0.001, 101_000.0][..], ">100 s<", ">1000 s<"),
+            (&[0.000_2, 101.0], ">100 ms<", ">1 s<"),
+            (&[2.0], ">10 ms<", ">100 ms<"),
+        ] {
+            let svg = svg(&example(0, U32, times)).unwrap();
+            assert!(svg.contains(last) && !svg.contains(beyond), "{times:?}: {svg}");
+        }
+    }
+
+    #[test]
+    fn each_line_has_a_look_of_its_own() {
+        let mut report = example(2, U32, &[1.0, 2.0]);
+        report.results.extend(example(2, Type::Text, &[1.0, 2.0]).results);
+        // Of one GPU: there are thirty looks.
+        let mut one = example(1, U32, &[1.0]);
+        one.results.extend(example(1, Type::Text, &[1.0]).results);
+        let looks: BTreeSet<String> = looks(&lines(&one)).iter().map(|look| format!("{look:?}")).collect();
+        assert_eq!(looks.len(), 2 * (2 + 8), "{looks:?}");
+        let plot = terminal(&report, 80, 60).unwrap();
+        let plot = console::strip_ansi_codes(&plot);
+        let labels: Vec<&str> = plot.lines().filter(|line| line.starts_with("         ")).skip(1).collect();
+        let letters: BTreeSet<&str> = labels.iter().map(|line| &line.trim_start()[..1]).collect();
+        assert_eq!((labels.len(), letters.len()), (2 * (2 + 2 * 8), 2 * (2 + 2 * 8)), "{plot}");
+    }
+
+    #[test]
+    fn lines_that_coincide_keep_their_letters_on_the_terminal() {
+        let report = example(0, U32, &[1.0, 1.0, 5.0]);
+        for columns in [60, 80, 120] {
+            let plot = terminal(&report, columns, 22).unwrap();
+            let plot = console::strip_ansi_codes(&plot);
+            assert!(plot.lines().all(|line| line.chars().count() <= columns), "{plot}");
+            let rows: String = plot.lines().filter(|line| line.contains(['│', '┤'])).collect();
+            assert_eq!((rows.matches('A').count(), rows.matches('B').count()), (3, 3), "{plot}");
+            assert!(plot.contains("A cpu, all cores") && plot.contains("B cpu, 1 core"), "{plot}");
+        }
+    }
 }

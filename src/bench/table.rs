@@ -281,7 +281,49 @@ fn times(ratio: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use gpusort_planner::key::ElementType;
+
     use super::*;
+    use crate::bench::report::example;
+    use crate::generate::Type;
+
+    /// The whole table of a report, with a skipped case.
+    fn whole(report: &Report, width: usize) -> String {
+        let cases: Vec<Case> = report.results.iter().map(|result| result.case.clone()).collect();
+        let largest = cases.iter().map(|case| case.n).max().unwrap();
+        let table = Table::new(report, &cases, largest, width, false);
+        let why = "3 runs of about 7660186 s (estimated at 16,777,216) exceed 10.0 ms; raise --time-limit";
+        let skipped = Skipped { case: cases[cases.len() - 1].clone(), why: why.to_owned() };
+        let group = table.group(report, &report.results, &[skipped]);
+        [table.introduction(report), table.heading(&cases[0]), group, table.conclusion(report)].concat()
+    }
+
+    #[test]
+    fn tables_fit_their_width() {
+        let types = [Type::Number(ElementType::U32), Type::Number(ElementType::F64), Type::Text];
+        for (gpus, element) in [0, 1, 2, 10].into_iter().flat_map(|gpus| types.map(|element| (gpus, element)))
+        {
+            for times in [&[0.000_12, 12.3][..], &[999.0; 8], &[1e-6, 9e4, 9e4, 9e4, 9e4, 9e4]] {
+                let report = example(gpus, element, times);
+                for width in [80, 100, 140, 200] {
+                    let text = whole(&report, width);
+                    let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+                    assert!(widest <= width, "{gpus} {element:?} {times:?}: {widest} > {width}\n{text}");
+                    // What a person looks for first is always there; all of it where there is room.
+                    assert!(text.contains("median") && text.contains("vs CPU"), "{text}");
+                    assert_eq!(text.contains("of copy  "), width >= 140, "{width}: {text}");
+                    assert_eq!(text.contains("A wider terminal"), width < 140);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn long_texts_are_wrapped_between_words() {
+        assert_eq!(wrapped("one two three", 7, 2), "one two\n  three\n");
+        assert_eq!(wrapped("   one two", 8, 3), "   one\n   two\n");
+        assert_eq!(wrapped("indivisible", 4, 1), "indivisible\n");
+    }
 
     #[test]
     fn numbers_have_the_digits_that_are_known() {

@@ -41,7 +41,11 @@ pub(super) const COMMANDS: [&str; 9] =
 pub(super) enum Command {
     /// Sort numbers, lines or tables
     Sort(SortArgs),
-    /// List the devices that can sort: GPUs with their numbers, drivers and limits, and the CPU
+    /// List the devices that can sort
+    ///
+    /// GPUs with their numbers, drivers and limits, and the CPU; the first column is what --device
+    /// takes. JSON is an array with an object per device: "device" (what --device takes), "name",
+    /// "backend", "kind", "driver" and "limits"; the CPU also has "cores" and "memory_bytes".
     Devices(DevicesArgs),
     /// Make test data
     Gen(GenArgs),
@@ -89,11 +93,7 @@ pub(super) struct CheckArgs {
     pub(super) help: Option<bool>,
 }
 
-/// List the devices that can sort: GPUs with their numbers, drivers and limits, and the CPU.
-///
-/// The first column is what --device takes. JSON is an array with an object per device: "device"
-/// (what --device takes), "name", "backend", "kind", "driver" and "limits"; the CPU also has "cores"
-/// and "memory_bytes".
+/// List the devices that can sort.
 #[derive(Args, Debug)]
 pub(super) struct DevicesArgs {
     /// Print a JSON array
@@ -382,7 +382,11 @@ pub(super) struct GenArgs {
     pub(super) seed: u64,
 
     /// Output format [default: from -o, else text]
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(named(WRITTEN, Format::name)))]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = one_of(named([Format::Text, Format::Binary, Format::Npy], Format::name))
+    )]
     pub(super) to: Option<Format>,
 
     /// Output file; - is standard output

@@ -33,7 +33,8 @@ fn a_machine_without_a_gpu() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("--device cpu") && output.stdout.is_empty(), "{}", stderr(&output));
     let output = without(&["devices"]);
-    assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("CPU"));
+    assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).starts_with("cpu "));
+    assert!(stderr(&output).contains("no GPU found; install a graphics driver"), "{}", stderr(&output));
 }
 
 #[test]
@@ -43,6 +44,24 @@ fn devices_are_listed_with_their_limits() {
     for word in ["vulkan", "binding", "workgroup memory", "subgroup", "cpu"] {
         assert!(list.contains(word), "{list}");
     }
+    assert!(list.lines().all(|line| line.chars().count() <= 80), "{list}");
+    assert!(list.starts_with("0    ") && list.contains("\n     vulkan, "), "{list}");
+}
+
+#[test]
+fn devices_are_listed_as_json() {
+    let list: serde_json::Value = serde_json::from_str(&sorted(&["devices", "--json"], "")).unwrap();
+    let list = list.as_array().unwrap();
+    let info = device::gpu().info();
+    let gpu = list.iter().find(|device| device["name"] == info.name).unwrap();
+    assert_eq!((&gpu["backend"], &gpu["kind"]), (&info.backend.into(), &info.kind.name().into()));
+    assert_eq!(gpu["limits"]["binding_bytes"], info.limits.binding_bytes);
+    // What --device takes.
+    let number = gpu["device"].as_str().unwrap();
+    assert_eq!(sorted(&["sort", "-q", "-d", number], "2\n1\n"), "1\n2\n");
+    let cpu = list.last().unwrap();
+    assert_eq!((&cpu["device"], &cpu["kind"]), (&"cpu".into(), &"cpu".into()));
+    assert!(cpu["cores"].as_u64().unwrap() > 0 && cpu["memory_bytes"].as_u64().unwrap() > 0);
 }
 
 #[test]

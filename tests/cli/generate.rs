@@ -55,6 +55,7 @@ fn gen_has_defaults_and_refuses_what_makes_no_sense() {
     let bytes = |args: &[&str]| run(args, "").stdout;
     let named = ["gen", "--count", "1K", "-t", "u32", "--dist", "uniform", "--seed", "1", "--to", "bin"];
     assert_eq!(bytes(&["gen", "--count", "1_024", "--to", "bin"]), bytes(&named));
+    assert_eq!(bytes(&["gen", "--count", "1.024e3", "--to", "bin"]), bytes(&named));
     assert_eq!(bytes(&named).len(), 4096);
     assert_eq!(bytes(&["gen", "--to", "bin"]).len(), 4 << 20, "a million");
     assert!(run(&["gen", "--count", "0"], "").stdout.is_empty());
@@ -62,12 +63,21 @@ fn gen_has_defaults_and_refuses_what_makes_no_sense() {
     let file = folder.arg("x.f64");
     assert!(run(&["gen", "--count", "3", "--to", "bin", "-o", &file], "").status.success());
     assert_eq!(fs::read(file).unwrap().len(), 24, "the type by the name, whatever the format");
-    assert!(refused(&["gen", "--count", "1.5M"], "").contains("'1.5M' is not a size"));
+    assert!(
+        refused(&["gen", "--count", "1.5M"], "")
+            .contains("'1.5M' for '--count <SIZE>': expected a number such")
+    );
     assert!(refused(&["gen", "--dist", "normal"], "").contains("few-distinct"));
-    assert!(refused(&["gen", "-t", "u64", "-o", "x.f32"], "").contains("x.f32: f32 by its name"));
-    assert!(refused(&["gen", "-t", "text", "-o", "x.f32"], "").contains("but --type is text; --to text"));
-    assert!(refused(&["gen", "-t", "text", "--to", "npy"], "").contains("--type text makes lines of text"));
-    assert!(refused(&["gen", "-o", "x.csv"], "").contains("numbers make no table"));
+    assert!(refused(&["gen", "-t", "u64", "-o", "x.f32"], "").contains("x.f32: the name says f32"));
+    assert!(
+        refused(&["gen", "-t", "text", "-o", "x.f32"], "")
+            .contains("but --type is text; rename the file, or use --to text")
+    );
+    assert!(
+        refused(&["gen", "-t", "text", "--to", "npy"], "")
+            .contains("--type text makes lines, not npy; use --to text")
+    );
+    assert!(refused(&["gen", "-o", "x.csv"], "").contains("gen writes no tables; use --to text"));
     assert!(refused(&["gen", "-o", "/no/such/folder/x"], "").contains("no such folder"));
     assert!(!Path::new("x.f32").exists());
 }

@@ -123,7 +123,7 @@ fn invalid_costs_are_reported_and_ignored() {
     fs::write(folder.path("settings/gpusort/costs.json"), "{\"gpu\": 5}").unwrap();
     let (told, notes) = timing(&folder, &[], &file);
     assert_eq!(told["device"]["kind"], "cpu");
-    assert!(notes.contains("costs.json: made anew by gpusort tune"), "{notes}");
+    assert!(notes.contains("costs.json: run 'gpusort tune' to replace it"), "{notes}");
     assert!(told["why"].as_str().unwrap().ends_with("gpusort tune measures this one"), "{told}");
     assert_eq!(timing(&folder, &["-q"], &file).1, "");
 }
@@ -137,6 +137,8 @@ fn tune_measures_this_machine_and_saves_the_costs() {
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(shown.contains(&name) && shown.contains("65,536  64-bit records"), "{shown}");
     let kept = folder.path("settings/gpusort/costs.json");
+    let (saved, lines) = (format!("saved in {}", kept.display()), shown.lines());
+    assert!(lines.filter(|line| **line != saved).all(|line| line.chars().count() <= 80), "{shown}");
     assert!(shown.trim_end().ends_with(kept.to_str().unwrap()), "{shown}");
     let costs = Costs::from_json(&fs::read_to_string(kept).unwrap()).unwrap();
     let gpu = costs.gpu.unwrap();
