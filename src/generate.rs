@@ -45,7 +45,7 @@ named!(Distribution, "distribution", {
     Sycl => "sycl",
 });
 
-/// What a sequence is made of.
+/// The type of a sequence's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// Numbers of this type.
@@ -64,7 +64,7 @@ impl Type {
         }
     }
 
-    /// The type of the numbers, or of those that texts are made of.
+    /// The type of the numbers; texts are derived from u64.
     #[must_use]
     pub fn numbers(self) -> ElementType {
         match self {
@@ -127,7 +127,7 @@ impl Sequence {
     ///
     /// When there is no element `i`.
     pub fn bits(&self, i: u64) -> u64 {
-        assert!(i < self.count, "there is no element {i} of {}", self.count);
+        assert!(i < self.count, "element {i} is beyond the count of {}", self.count);
         let value = self.value(i);
         // Of a rank as many bits as a mantissa holds, so nothing is rounded.
         let float = |mantissa: u32, divided: fn(i64, f64) -> u64| match value {
@@ -149,15 +149,14 @@ impl Sequence {
     }
 
     /// The texts of `count` elements from number `first` on, each with a line feed. A text has 12 to
-    /// 40 lower-case letters; the first twelve rise with the element. Where the distribution is one
-    /// of integers, each integer stands for a random text. The type of the elements makes no
-    /// difference.
+    /// 40 lower-case letters, of which the first twelve ascend with the element. In a distribution of
+    /// integers, each integer stands for a random text. The type of the elements is ignored.
     ///
     /// # Panics
     ///
     /// When there are fewer.
     pub fn lines(&self, first: u64, count: usize) -> Vec<u8> {
-        /// Texts that are made by one core in one go.
+        /// Texts that one core makes at once.
         const PART: usize = 1 << 12;
         let part = |part: usize| {
             let mut lines = Vec::with_capacity(PART * 28);
@@ -174,7 +173,7 @@ impl Sequence {
         const LETTERS: u64 = 26;
         const LEADING: u32 = 12;
         const MOST: u64 = 40;
-        assert!(i < self.count, "there is no element {i} of {}", self.count);
+        assert!(i < self.count, "element {i} is beyond the count of {}", self.count);
         let rank = match self.value(i) {
             Value::Rank(rank) => rank,
             Value::Number(number) => mix(number as u64),

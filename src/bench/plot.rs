@@ -105,16 +105,15 @@ pub fn svg(report: &Report) -> Option<String> {
 /// Colour, mark and style of each line.
 fn looks(lines: &[Line]) -> Vec<(&'static str, MarkerShape, LineStyle)> {
     let (mut own, mut others) = (0.., 0..);
-    let look = |line: &Line| match line.case.is_baseline() {
-        true => {
-            let number: usize = own.next().unwrap_or_default();
-            let is_dashed = line.case.variant == ALL_CORES;
-            let style = if is_dashed { LineStyle::Dashed } else { LineStyle::Dotted };
-            (BASELINE, BASELINE_MARKS[number % BASELINE_MARKS.len()], style)
-        }
-        false => {
-            let number: usize = others.next().unwrap_or_default();
-            (COLOURS[number % COLOURS.len()], MARKS[number % MARKS.len()], LineStyle::Solid)
+    let look = |line: &Line| {
+        let number: usize =
+            if line.case.is_baseline() { own.next() } else { others.next() }.unwrap_or_default();
+        match line.case.variant {
+            _ if !line.case.is_baseline() => {
+                (COLOURS[number % COLOURS.len()], MARKS[number % MARKS.len()], LineStyle::Solid)
+            }
+            ALL_CORES => (BASELINE, BASELINE_MARKS[number % BASELINE_MARKS.len()], LineStyle::Dashed),
+            _ => (BASELINE, BASELINE_MARKS[number % BASELINE_MARKS.len()], LineStyle::Dotted),
         }
     };
     lines.iter().map(look).collect()
@@ -323,13 +322,12 @@ mod tests {
 
     #[test]
     fn points_and_their_marks_are_inside_the_frame() {
-        // The last is just above a power of ten.
-        for times in [&[0.001, 0.5, 101.0][..], &[1.0], &[2.0, 2.0], &[10.0, 100.0], &[1e-7, 1e5]] {
+        for times in [&[0.001, 0.5, 101.0][..], &[2.0, 2.0], &[10.0, 100.0], &[1e-7, 1e5], &[5.0; 8]] {
             let svg = svg(&example(1, U32, times)).unwrap();
-            let frame = svg.split("<clipPath id=\"kuva-clip-0\"><rect ").nth(1).unwrap();
-            let [x, y, width, height] = numbers(frame.split("/>").next().unwrap())[..] else {
-                panic!("{svg}")
-            };
+            // What is drawn beyond it is clipped.
+            let frame = svg.split("<clipPath ").nth(1).and_then(|rest| rest.split("<rect ").nth(1)).unwrap();
+            let corner = numbers(frame.split("/>").next().unwrap());
+            let [x, y, width, height] = corner[..] else { panic!("{frame}") };
             let paths: Vec<&str> = svg.split("<path d=\"M ").skip(1).collect();
             assert_eq!(paths.len(), 2 + 8, "a line per method");
             for path in paths {

@@ -306,7 +306,7 @@ struct Entrant<'a> {
     known: Option<(usize, Duration)>,
 }
 
-/// What an entrant sorts with.
+/// How an entrant sorts.
 #[derive(Clone, Copy)]
 enum By<'a> {
     /// By this method, or on one core without any.

@@ -45,7 +45,7 @@ pub(super) enum Command {
     ///
     /// GPUs with their numbers, drivers and limits, and the CPU; the first column is what --device
     /// takes. JSON is an array with an object per device: "device" (what --device takes), "name",
-    /// "backend", "kind", "driver" and "limits"; the CPU also has "cores" and "memory_bytes".
+    /// "backend", "kind", "driver" and "limits"; the CPU also has its cores and memory.
     Devices(DevicesArgs),
     /// Make test data
     Gen(GenArgs),
@@ -129,7 +129,7 @@ pub(super) struct BenchArgs {
     /// Sizes and ranges: 1K,64K or 256..1M
     ///
     /// Separated by commas. A..B multiplies by 4 from A up to B, A..B*F by F; both ends are included.
-    /// A size is a number such as 1000, 1_000, 1e6 or 64K.
+    /// A size is a number such as 1000, 1e6 or 64K.
     #[arg(short, long, value_name = "SIZES", default_value = "256..1M")]
     pub(super) sizes: Sizes,
 
@@ -350,7 +350,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 pub(super) struct GenArgs {
     /// Number of elements
     ///
-    /// A number such as 1000, 1_000, 1e6 or 64K; K, M, G and T are powers of 1024.
+    /// A number such as 1000, 1e6 or 64K; K, M, G and T are powers of 1024.
     #[arg(short, long, value_name = "SIZE", default_value = "1M", value_parser = size::parse)]
     pub(super) count: u64,
 

@@ -108,7 +108,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     super::print(&shown(&costs, &file))
 }
 
-/// The GPU to measure and its number, if there is one: that on which a sort with this device runs.
+/// The GPU to measure and its number, if there is one: the GPU that `gpusort sort` with this device uses.
 fn find_gpu(device: &Device) -> anyhow::Result<Option<(usize, AdapterInfo)>> {
     Ok(match device {
         Device::Cpu => None,

@@ -49,12 +49,12 @@ pub struct GpuCosts {
     pub start_ms: f64,
     /// Times of sorts, with both transfers.
     pub sorts: Vec<Curve>,
-    /// From how many elements on which algorithm is the fastest, as far as that was seen.
+    /// The sizes from which on an algorithm is the fastest, as far as measured.
     #[serde(default)]
     pub crossovers: Vec<Crossover>,
 }
 
-/// Where another algorithm becomes the faster one for elements of one shape.
+/// The size from which on an algorithm is the fastest for elements of one shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Crossover {
@@ -69,7 +69,7 @@ pub struct Crossover {
     pub elements: usize,
 }
 
-/// These crossovers with what was seen of a GPU in their place.
+/// These crossovers, replaced by those measured on a GPU.
 pub fn crossovers(seen: &[Crossover], others: Crossovers) -> Crossovers {
     let shape = |seen: &Crossover| {
         Shape::ALL.into_iter().find(|its| (its.key_words(), its.payload) == (seen.key_words, seen.records))
@@ -187,7 +187,7 @@ impl Costs {
         if !(cores_rise && possible && seen && curves.flatten().all(rises)) {
             return Err(Error::input(
                 "costs",
-                "cores and sizes must rise from 1, and times and rates be above 0",
+                "cores and sizes must ascend from 1; times and rates must be above 0",
             ));
         }
         Ok(Self { measured_here: true, ..costs })
@@ -242,9 +242,9 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The same if the GPU takes the elements only in shares: to merge them there takes a hundredth
-    /// of the time of their way there and back. Where the GPU has no memory for all of them, which
-    /// nobody knows before, the CPU merges them.
+    /// The same for elements that the GPU sorts in shares. Merging them there takes a hundredth of the
+    /// transfers' time. If the GPU's memory does not hold all of them, which cannot be known before,
+    /// the CPU merges them.
     #[must_use]
     pub fn in_shares(self) -> Self {
         Self { shares: true, ..self }
@@ -261,17 +261,17 @@ impl fmt::Display for Choice {
         let ms = |duration| short(milliseconds(duration));
         write!(f, "{} elements: about {} ms on the CPU, ", grouped(self.n), ms(self.cpu))?;
         match self.gpu {
-            None => f.write_str("and no GPU")?,
-            Some((Duration::ZERO, sort)) => write!(f, "{} on the GPU", ms(sort))?,
+            None => f.write_str("no GPU")?,
+            Some((Duration::ZERO, sort)) => write!(f, "{} ms on the GPU", ms(sort))?,
             Some((start, sort)) => {
-                write!(f, "{} on the GPU after {} of its start", ms(sort), ms(start))?;
+                write!(f, "{} ms on the GPU and {} ms to start it", ms(sort), ms(start))?;
             }
         }
         if self.shares {
-            f.write_str(", in shares that are merged")?;
+            f.write_str(", in merged shares")?;
         }
         if !self.measured_here {
-            f.write_str(", as on other machines: gpusort tune measures this one")?;
+            f.write_str(", estimated from other machines; 'gpusort tune' measures this one")?;
         }
         Ok(())
     }
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn the_faster_algorithm_is_told_by_size() {
+    fn measured_crossovers_replace_the_usual_ones() {
         let seen = crossovers(&costs().gpu.unwrap().crossovers, Crossovers::of_kind(Kind::Discrete));
         let other = Crossovers::of_kind(Kind::Discrete);
         let is_other = |shape| seen.of(Algorithm::Radix, shape) == other.of(Algorithm::Radix, shape);
@@ -348,25 +348,25 @@ mod tests {
     }
 
     #[test]
-    fn the_sooner_one_is_chosen_and_what_is_left_of_the_start_counts() {
+    fn the_sooner_one_is_chosen_and_the_rest_of_the_start_counts() {
         let chosen = |n, left| costs().choose(n, KEYS, 2, Duration::from_millis(left));
         assert!(chosen(1 << 20, 0).is_gpu() && chosen(1 << 20, 61).is_gpu());
         assert!(!chosen(1 << 20, 63).is_gpu());
         assert!(chosen(1 << 23, 400).is_gpu());
         assert_eq!(
             chosen(1 << 20, 61).to_string(),
-            "1,048,576 elements: about 64.0 ms on the CPU, 2.00 on the GPU after 61.0 of its start"
+            "1,048,576 elements: about 64.0 ms on the CPU, 2.00 ms on the GPU and 61.0 ms to start it"
         );
         assert_eq!(
             Costs { measured_here: false, ..costs() }.choose(1 << 20, KEYS, 2, Duration::ZERO).to_string(),
-            "1,048,576 elements: about 64.0 ms on the CPU, 2.00 on the GPU, as on other machines: gpusort tune \
-             measures this one"
+            "1,048,576 elements: about 64.0 ms on the CPU, 2.00 ms on the GPU, estimated from other machines; \
+             'gpusort tune' measures this one"
         );
         let shares = costs().choose(1 << 20, KEYS, 2, Duration::ZERO).in_shares();
         assert!(shares.is_gpu());
         assert_eq!(
             shares.to_string(),
-            "1,048,576 elements: about 64.0 ms on the CPU, 2.00 on the GPU, in shares that are merged"
+            "1,048,576 elements: about 64.0 ms on the CPU, 2.00 ms on the GPU, in merged shares"
         );
         assert!(!costs().choose(1 << 20, KEYS, 2, Duration::from_millis(63)).in_shares().is_gpu());
         // Only CPUs with measurements of such sorts count.
@@ -397,17 +397,20 @@ mod tests {
             spoil(&mut costs);
             Costs::from_json(&costs.to_json().unwrap()).unwrap_err().to_string()
         };
-        assert!(spoilt(|costs| costs.cpus.clear()).contains("must rise"));
-        assert!(spoilt(|costs| costs.cpus[0].sorts[0].times.clear()).contains("must rise"));
-        assert!(spoilt(|costs| costs.cpus[1].sorts[0].times.reverse()).contains("must rise"));
+        assert!(spoilt(|costs| costs.cpus.clear()).contains("must ascend"));
+        assert!(spoilt(|costs| costs.cpus[0].sorts[0].times.clear()).contains("must ascend"));
+        assert!(spoilt(|costs| costs.cpus[1].sorts[0].times.reverse()).contains("must ascend"));
         assert!(spoilt(|costs| costs.cpus[0].sorts[0].times[0].1 = 0.0).contains("above 0"));
-        assert!(spoilt(|costs| costs.cpus.reverse()).contains("must rise"));
+        assert!(spoilt(|costs| costs.cpus.reverse()).contains("must ascend"));
         assert!(spoilt(|costs| costs.cpus[0].cores = 0).contains("from 1"));
         assert!(spoilt(|costs| costs.text_bytes_per_ms = 0.0).contains("above 0"));
         assert!(spoilt(|costs| costs.gpu.as_mut().unwrap().start_ms = -1.0).contains("above 0"));
         let mut long = costs();
         long.gpu.as_mut().unwrap().start_ms = f64::MAX;
-        assert!(!long.choose(1 << 20, KEYS, 2, long.start().unwrap()).is_gpu(), "for ever is no overflow");
+        assert!(
+            !long.choose(1 << 20, KEYS, 2, long.start().unwrap()).is_gpu(),
+            "an endless start does not overflow"
+        );
         assert!(Costs::from_json("{}").is_err() && Costs::from_json("").is_err());
     }
 
