@@ -184,7 +184,7 @@ fn crossovers(
     let (device, runs) = (device.to_string(), TIMED_RUNS.to_string());
     let algorithms = CANDIDATES.map(Algorithm::name).join(",");
     let mut arguments = vec!["bench", "-q", "-a", &algorithms, "-s", &sizes, "-t", element.name()];
-    arguments.extend(["-d", &device, "--runs", &runs, "--time-limit", "1", "--export-json", "-"]);
+    arguments.extend(["-d", &device, "--runs", &runs, "--time-limit", "1", "--json"]);
     arguments.extend(shape.payload.then_some("--with-positions"));
     let mut told =
         tempfile::tempfile().context("no temporary file for times; set TMPDIR to a writable folder")?;
