@@ -40,6 +40,9 @@ pub(super) const COMMANDS: [&str; 9] =
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Sort numbers, lines or tables
+    ///
+    /// The result has every record as it was. By default gpusort finds what the input holds: a
+    /// single number in the first line means numbers, one a line; anything else means lines.
     Sort(SortArgs),
     /// List the devices that can sort
     ///
@@ -48,14 +51,29 @@ pub(super) enum Command {
     /// "backend", "kind", "driver" and "limits"; the CPU also has its cores and memory.
     Devices(DevicesArgs),
     /// Make test data
+    ///
+    /// The same options give the same bytes on every machine.
     Gen(GenArgs),
-    /// Time the algorithms on this machine's devices beside the fastest CPU sort
+    /// Time the algorithms on this machine's devices
+    ///
+    /// They are compared with the fastest CPU sort, and every result is verified. The table shows
+    /// as many columns as fit the terminal, or 80 characters; the exports have all of them.
     Bench(BenchArgs),
-    /// Show what every pass of a GPU sort does, as a list or as a picture
+    /// Show what every pass of a GPU sort does, as a list or a picture
+    ///
+    /// Each pass is listed with its steps, tiles and the bytes that it moves; with up to 64
+    /// elements, every comparison is shown. No GPU is needed: passes are planned as for a large
+    /// GPU, and performed on the CPU.
     Trace(TraceArgs),
-    /// Measure this machine once, so that 'sort' chooses well between CPU and GPU
+    /// Measure this machine once, so that sort chooses the faster device
+    ///
+    /// Sorts several sizes on the CPU and the GPU, including the GPU's start and its transfers, and
+    /// saves the times. Takes some tens of seconds; repeat it after a change of hardware or driver.
     Tune(TuneArgs),
-    /// Check whether inputs are sorted; report the first record out of order
+    /// Check whether inputs are sorted
+    ///
+    /// The exit code is 0 if they are, or 1 with a message about the first record out of order.
+    /// Several inputs count as one, and are read up to that record.
     Check(CheckArgs),
     /// Print a completion script for a shell
     Completions {
@@ -70,10 +88,7 @@ pub(super) enum Command {
     },
 }
 
-/// Check whether the inputs are sorted; report the first record out of order.
-///
-/// The exit code is 0 if they are sorted, and 1 if not. Several inputs count as one. They are read up to the
-/// first record out of order.
+/// The arguments of `gpusort check`.
 #[derive(Args, Debug)]
 #[command(disable_help_flag = true)]
 #[command(after_help = include_str!("help/check.txt").trim_end())]
@@ -101,10 +116,7 @@ pub(super) struct DevicesArgs {
     pub(super) json: bool,
 }
 
-/// Measure the CPU and the GPU once, so that 'gpusort sort' chooses the faster one.
-///
-/// Sorts several sizes on both, with the GPU's start and its transfers, and saves the times. Takes
-/// some tens of seconds; run it again after the hardware or its driver changes.
+/// The arguments of `gpusort tune`.
 #[derive(Args, Debug)]
 pub(super) struct TuneArgs {
     /// GPU to compare with the CPU [default: the first hardware GPU]
@@ -119,10 +131,7 @@ pub(super) struct TuneArgs {
     pub(super) progress: ProgressArgs,
 }
 
-/// Time the algorithms on this machine's devices, compared with the fastest CPU sort.
-///
-/// Every result is verified. The table shows as many columns as fit the terminal, or 80 characters;
-/// the exports have all of them.
+/// The arguments of `gpusort bench`.
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("help/bench.txt").trim_end())]
 pub(super) struct BenchArgs {
@@ -344,7 +353,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
     seconds.filter(|time| !time.is_zero()).ok_or_else(|| "not a number of seconds above 0".to_owned())
 }
 
-/// Make test data: the same bytes on every machine for the same options.
+/// The arguments of `gpusort gen`.
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("help/gen.txt").trim_end())]
 pub(super) struct GenArgs {
@@ -398,7 +407,7 @@ pub(super) struct GenArgs {
     pub(super) quiet: bool,
 }
 
-/// Sort numbers, lines or tables, from files or standard input.
+/// The arguments of `gpusort sort`.
 #[derive(Args, Clone, Debug)]
 #[command(disable_help_flag = true)]
 #[command(after_help = include_str!("help/sort-short.txt").trim_end())]

@@ -19,7 +19,9 @@ fn hint(error: &Error) -> Option<String> {
         let all = adapters.as_deref().unwrap_or_default();
         let remedy = match all {
             [] => " Or use --device cpu.",
-            _ if all.iter().any(|adapter| adapter.kind != Kind::Software) => " Use --device 0 or --device cpu.",
+            _ if all.iter().any(|adapter| adapter.kind != Kind::Software) => {
+                " Use --device 0 or --device cpu."
+            }
             _ => " Use --device 0 or --device cpu, or install your GPU's driver.",
         };
         return Some(remedy.to_owned());

@@ -84,9 +84,7 @@ fn check_names_the_first_disorder() {
 
     // -0 makes the check look ahead, which must not lose an error before it.
     let inexact = folder.write("i.txt", "9007199254740993\n-0\n-1.5\n");
-    assert!(
-        refused(&["check", "-r", &inexact], "").contains("'9007199254740993' is not exact as f64")
-    );
+    assert!(refused(&["check", "-r", &inexact], "").contains("'9007199254740993' is not exact as f64"));
     assert!(refused(&["check", "-", "-"], "1\n").contains("named twice"));
     // Disorder is reported as soon as it is read, though more may come.
     let many = lines_to(20_000) + "5\n";

@@ -443,7 +443,8 @@ fn bgzf_is_refused_where_the_output_is_no_gzip() {
         for more in [&[][..], &["-m"], &["--top", "1"]] {
             let to = folder.arg(name);
             let error = refused(&[&["sort", "--bgzf", &input, "-o", &to], more].concat(), "");
-            let said = format!("--bgzf writes gzip, but {to} names another format; use -o {}", folder.arg(meant));
+            let said =
+                format!("--bgzf writes gzip, but {to} names another format; use -o {}", folder.arg(meant));
             assert!(error.contains(&said), "{error}");
         }
     }

@@ -59,11 +59,7 @@ fn merging_gives_what_sorting_gives() {
     let unsorted = folder.write("c.txt", "4\n2\n");
     let message = run(&["sort", "-q", "-m", "-f", "text", &a, &unsorted], "");
     assert_eq!(message.status.code(), Some(2));
-    assert!(
-        stderr(&message).contains("c.txt:2: not sorted: 2 after 4"),
-        "{}",
-        stderr(&message)
-    );
+    assert!(stderr(&message).contains("c.txt:2: not sorted: 2 after 4"), "{}", stderr(&message));
 
     assert!(refused(&["sort", "-m", "-", "-"], "1\n").contains("named twice"));
     assert!(refused(&["sort", "-m", "-d", "cpu", &a], "").contains("--device has no effect with --merge"));
@@ -133,10 +129,8 @@ fn elements_are_merged_in_blocks_by_all_cores() {
     }
     let file = folder.write("broken.u64", bytes(&broken));
     let said = refused(&["sort", "-q", "-m", &files[0], &file, "-o", &out], "");
-    let problem = format!(
-        "{file}, element 2000001: not sorted: {} after {}",
-        broken[2_000_001], broken[2_000_000]
-    );
+    let problem =
+        format!("{file}, element 2000001: not sorted: {} after {}", broken[2_000_001], broken[2_000_000]);
     assert!(said.contains(&problem), "{said}");
     assert!(fs::read(&out).unwrap() == unique, "the old output is whole");
 }

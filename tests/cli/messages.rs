@@ -66,7 +66,8 @@ fn completions_and_man_pages_list_all_options() {
         );
     }
     let help = sorted(&["sort", "--help"], "");
-    let groups = ["Input:", "Order:", "Result:", "Instead of sorting:", "Algorithm, device and memory:", "Messages:"];
+    let groups =
+        ["Input:", "Order:", "Result:", "Instead of sorting:", "Algorithm, device and memory:", "Messages:"];
     let places: Vec<usize> = groups.iter().map(|group| help.find(group).expect(group)).collect();
     assert!(places.is_sorted(), "{help}");
 }

@@ -206,7 +206,10 @@ fn binary_output_says_numbers() {
         // Lines are never written into it.
         fs::remove_file(to).unwrap();
         let error = refused(&[&["sort", "-n", &matrix], args].concat(), "");
-        assert!(error.contains("lines cannot be written as bin; use --from text to sort every number"), "{error}");
+        assert!(
+            error.contains("lines cannot be written as bin; use --from text to sort every number"),
+            "{error}"
+        );
         assert!(!fs::exists(to).unwrap());
     }
     // Positions are those of lines.
@@ -246,7 +249,9 @@ fn comments_stay_on_top_where_that_is_asked_for() {
     for args in [&["-n"][..], &["-k2"], &["-k2", "--memory", "1"], &["--comments", "-k2"]] {
         let error = refused(&[&["sort"], args].concat(), "3 1\n# 2\n");
         assert!(
-            error.contains("'# 2' is not a number; use --comments to keep such lines on top, or --invalid first"),
+            error.contains(
+                "'# 2' is not a number; use --comments to keep such lines on top, or --invalid first"
+            ),
             "{error}"
         );
         let first = sorted(&[&["sort", "--invalid", "first"], args].concat(), "3 1\n# 2\n");
@@ -407,7 +412,9 @@ fn nothing_is_read_of_a_slow_pipe_that_is_not_needed() {
 /// Data of a program among numbers: words there would be an answer to another question.
 #[test]
 fn binary_data_beside_numbers_is_named() {
-    for (args, input) in [(&["sort"][..], "1 a\n\x7fELF\x02\x01\n"), (&["sort", "-k", "1"], "\x7fELF\x02\n1 a\n")] {
+    for (args, input) in
+        [(&["sort"][..], "1 a\n\x7fELF\x02\x01\n"), (&["sort", "-k", "1"], "\x7fELF\x02\n1 a\n")]
+    {
         let error = refused(args, input);
         assert!(error.contains("ELF") && error.contains("is not a number; use --from bin"), "{error}");
     }
