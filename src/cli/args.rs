@@ -252,30 +252,33 @@ pub(super) struct BenchArgs {
     pub(super) quiet: bool,
 }
 
-/// Show what every pass of a sort does: which steps it takes, on which tiles, and the bytes that it
-/// moves; of up to 64 elements every comparison.
+/// Show what each pass of a GPU sort does
 ///
-/// No GPU is needed: passes are planned as for a large one, and the CPU does the same to the
-/// elements.
+/// Lists the passes with their steps, tiles and bytes moved, and draws every comparison of up to 64
+/// elements. No GPU is needed: the passes are planned for a large one, and the CPU performs them.
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("help/trace.txt").trim_end())]
 pub(super) struct TraceArgs {
-    /// Numbers to be sorted: text, binary or .npy; - is standard input
-    /// [default: made as by 'gpusort gen']
+    /// Numbers in text, binary or .npy; - is standard input [default: made]
+    ///
+    /// Without FILE, up to 64 elements are different numbers from 0 to 99. More, and any number of
+    /// them with --type, --dist or --seed, are made as by 'gpusort gen'.
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
 
-    /// How many elements: as many are made, or taken from the beginning of FILE [default: 16, or
-    /// all of FILE]
+    /// Number of elements, the first of FILE [default: 16, or all of FILE]
     #[arg(short = 'n', long, value_name = "SIZE", value_parser = size::parse)]
     pub(super) count: Option<u64>,
 
-    /// The algorithm [default: bitonic]
+    /// Algorithm [default: bitonic]
     #[arg(short, long, value_name = "ALGO", value_parser = one_of(named(Algorithm::ALL, Algorithm::name)))]
     pub(super) algo: Option<Algorithm>,
 
-    /// Which kernels of it [bitonic: fused, local-global, transpose, naive; odd-even: block, naive;
-    /// radix: onesweep, reduce-scan]
+    /// Variant of the algorithm [bitonic: fused, local-global, transpose, naive;
+    /// odd-even: block, naive; radix: onesweep, reduce-scan]
+    ///
+    /// By default the one that sort takes. Odd-even sort of up to 64 elements is naive, unless --tile,
+    /// --top or --device is given.
     #[arg(
         long,
         value_name = "NAME",
@@ -284,8 +287,9 @@ pub(super) struct TraceArgs {
     )]
     pub(super) variant: Option<Variant>,
 
-    /// Several variants beside each other; those that --algo lacks are of the algorithm that has
-    /// them
+    /// Compare several variants, as in naive,fused
+    ///
+    /// Names that --algo lacks belong to the algorithm that has them.
     #[arg(
         long,
         value_name = "NAMES",
@@ -296,27 +300,29 @@ pub(super) struct TraceArgs {
     )]
     pub(super) compare: Vec<Variant>,
 
-    /// Only what brings the first K of the result to the front
+    /// Show a sort of only the first K elements of the result
     #[arg(long, value_name = "K", value_parser = size::parse)]
     pub(super) top: Option<u64>,
 
-    /// Plan for tiles of so many elements, a power of two, not for as many as a workgroup holds
+    /// Plan for tiles of this many elements, a power of two
+    ///
+    /// With small tiles, few elements take every kind of pass.
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(super) tile: Option<u64>,
 
-    /// Element type [default: of FILE as for 'gpusort sort', else u32]
+    /// Element type [default: that of FILE as in 'gpusort sort', else u32]
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = one_of(named(ElementType::ALL, ElementType::name)))]
     pub(super) element: Option<ElementType>,
 
-    /// Carry positions, which make the sort stable
+    /// Sort positions with the keys, for a stable sort
     #[arg(long)]
     pub(super) with_positions: bool,
 
-    /// Format of FILE; auto goes by the extension, else text
+    /// Format of FILE; auto uses the extension, else text
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name))]
     pub(super) from: OrAuto<Format>,
 
-    /// How the elements are distributed that are made [default: uniform]
+    /// Distribution of made elements, as in 'gpusort gen' [default: uniform]
     #[arg(
         long,
         value_name = "DIST",
@@ -325,24 +331,46 @@ pub(super) struct TraceArgs {
     )]
     pub(super) dist: Option<Distribution>,
 
-    /// Seed of the elements that are made [default: 1]
+    /// Seed of made elements [default: 1]
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
 
-    /// Draw a picture into this file; - is standard output
+    /// Write an SVG picture; - is standard output
+    ///
+    /// Any SVG renderer draws it in the colours of a light page. Browsers use dark colours where
+    /// their user prefers them.
     #[arg(long, value_name = "FILE")]
     pub(super) svg: Option<PathBuf>,
 
-    /// Have the picture play: elements on their ways, and rows as they come about
+    /// Animate the picture, in browsers
+    ///
+    /// Other renderers, and browsers whose user prefers reduced motion, show a still picture.
     #[arg(long)]
     pub(super) animate: bool,
 
-    /// The passes as a JSON object, one a line
+    /// Draw the picture in light colours everywhere
+    #[arg(long, conflicts_with = "dark")]
+    pub(super) light: bool,
+
+    /// Draw the picture in dark colours everywhere
+    #[arg(long)]
+    pub(super) dark: bool,
+
+    /// Draw the sorting network alone, on the terminal or with --svg
+    ///
+    /// Wires and comparators of 2 to 64 elements, with a box for each block of a bitonic stage, and no
+    /// passes: variants with the same network have the same picture. The elements are printed only if
+    /// FILE, --type, --dist, --seed or --animate is given; comparators that swap are then bold.
+    #[arg(long, conflicts_with_all = ["json", "device", "top", "tile"])]
+    pub(super) network: bool,
+
+    /// Print the passes as JSON, one object a line
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Plan for this GPU, and time every pass on it: gpu, a number from 'gpusort devices', or a
-    /// part of a name
+    /// Plan for this GPU and time each pass on it
+    ///
+    /// gpu, a number from 'gpusort devices', or a part of a name.
     #[arg(short, long, value_name = "N|NAME")]
     pub(super) device: Option<String>,
 }

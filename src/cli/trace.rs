@@ -1,5 +1,6 @@
-//! `gpusort trace`: what every pass of a sort does, as a list, a picture or JSON.
+//! `gpusort trace`: what each pass of a sort does, as a list, a picture or JSON.
 
+use std::collections::HashSet;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
@@ -13,7 +14,9 @@ use gpusort::unstable::human::{self, grouped};
 use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::memory;
 use gpusort::unstable::sorter::{Request, Sorter};
-use gpusort::unstable::trace::{FEW, MOST, Panel, Played, Trace, list, measure, network, svg, write_json};
+use gpusort::unstable::trace::{
+    FEW, MOST, Panel, Played, Scheme, Style, Trace, list, measure, network, network_svg, svg, write_json,
+};
 use gpusort::{ErrorKind, PlanError};
 use gpusort_planner::key::{ElementType, KeyMap};
 use gpusort_planner::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
@@ -24,16 +27,16 @@ use super::device::Device;
 use super::format::{check_picture, unless_stdout};
 use super::sort::options;
 
-/// The number of elements where neither a file nor a number is given.
+/// The number of elements without FILE and -n.
 const COUNT: u64 = 16;
 
-/// More passes than these are too long a list, one by one.
+/// The most passes that are listed or timed one by one.
 const MOST_PASSES: u64 = 1 << 16;
 
 /// Characters of a line where there is no terminal.
 const PLAIN_WIDTH: usize = 80;
 
-/// What sorts, each with its variant if one is named.
+/// The algorithms, each with its variant if one is named.
 fn methods(args: &TraceArgs) -> anyhow::Result<Vec<(Algorithm, Option<Variant>)>> {
     if args.compare.is_empty() {
         let of_variant = || args.variant.and_then(algorithm_of);
@@ -50,17 +53,39 @@ fn methods(args: &TraceArgs) -> anyhow::Result<Vec<(Algorithm, Option<Variant>)>
     Ok(args.compare.iter().map(method).collect())
 }
 
+/// The methods whose networks are drawn, each network once. How variants cut it into passes makes no
+/// difference.
+fn networks(methods: &[(Algorithm, Option<Variant>)]) -> anyhow::Result<Vec<(Algorithm, Option<Variant>)>> {
+    let mut networks = Vec::new();
+    for &(algorithm, variant) in methods {
+        let own = match (algorithm, variant) {
+            (Algorithm::Radix, _) => {
+                bail!("--network: radix compares no elements; use -a bitonic or -a odd-even")
+            }
+            (_, Some(Variant::Block)) => {
+                bail!("--network: 'block' compares whole blocks; use --variant naive")
+            }
+            (_, Some(Variant::Transpose)) => Variant::Transpose,
+            _ => Variant::Naive,
+        };
+        if !networks.contains(&(algorithm, Some(own))) {
+            networks.push((algorithm, Some(own)));
+        }
+    }
+    Ok(networks)
+}
+
 /// Refuses what makes no sense. The picture goes to standard output where it has no path.
 fn check(args: &TraceArgs, device: Option<&Device>, picture: Option<&Path>) -> anyhow::Result<()> {
     match device {
-        Some(Device::Cpu) => bail!("--device cpu has no passes to be timed; without --device nothing is"),
+        Some(Device::Cpu) => bail!("--device cpu has no passes to time; leave --device out, or name a GPU"),
         Some(Device::Auto) => {
-            bail!("--device needs gpu, a number from 'gpusort devices' or a part of a name")
+            bail!("--device auto: use gpu, a number from 'gpusort devices' or a part of a name")
         }
         _ => {}
     }
-    if args.animate && args.svg.is_none() {
-        bail!("--animate is about a picture; --svg FILE says where it goes");
+    for (is_given, option) in [(args.animate, "--animate"), (args.light, "--light"), (args.dark, "--dark")] {
+        ensure!(!is_given || args.svg.is_some(), "{option} needs a picture; add --svg FILE");
     }
     if let Some(path) = picture {
         check_picture(path, "--svg")?;
@@ -68,15 +93,15 @@ fn check(args: &TraceArgs, device: Option<&Device>, picture: Option<&Path>) -> a
         if let Some(input) =
             args.files.iter().find(|file| real(file).is_some_and(|it| Some(it) == real(path)))
         {
-            bail!("{}: is what --svg would replace; --svg FILE.svg keeps it", human::path(input));
+            bail!("{}: --svg would replace the input; name another file", human::path(input));
         }
         check_place(path)?;
     } else if args.svg.is_some() && args.json {
-        bail!("--json and --svg - would both go to standard output; --svg FILE writes the picture elsewhere");
+        bail!("--json and --svg - both go to standard output; use --svg FILE for the picture");
     }
     if let Some(tile) = args.tile {
-        ensure!(tile.is_power_of_two(), "--tile {tile} is not a power of two");
-        ensure!(tile > 1, "--tile {tile} leaves nothing to compare in a tile; 2 is the smallest");
+        let is_tile = tile.is_power_of_two() && tile > 1;
+        ensure!(is_tile, "--tile {tile}: use a power of two, 2 or more");
     }
     Ok(())
 }
@@ -90,23 +115,28 @@ fn trace(
     limits: &Limits,
 ) -> anyhow::Result<Trace> {
     let first = args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX));
-    let variant = variant.unwrap_or_else(|| plan::default_variant(algorithm, limits));
+    // A tile would hold few elements whole, and hide the phases.
+    let has_phases = algorithm == Algorithm::OddEven && n <= FEW;
+    let variant = variant.unwrap_or_else(|| match (has_phases, first, args.tile, &args.device) {
+        (true, None, None, None) => Variant::Naive,
+        _ => plan::default_variant(algorithm, limits),
+    });
     let shape = Shape::of(element, args.with_positions);
     let plan = match (first, args.tile) {
-        (Some(_), Some(_)) => bail!("--top reduces tiles of its own sizes; leave --tile out"),
+        (Some(_), Some(_)) => bail!("--top chooses its own tiles; leave --tile out"),
         (Some(first), None) => Plan::first(first, n, algorithm, variant, shape, limits),
         (None, Some(tile)) => {
             if algorithm == Algorithm::Radix && tile < 8 {
-                bail!("--tile {tile}: the radix sort has tiles of 8 elements or more");
+                bail!("--tile {tile}: radix needs tiles of 8 elements or more");
             }
             Plan::in_tiles(algorithm, variant, n, shape, limits, tile.ilog2())
         }
         (None, None) => Plan::new(algorithm, variant, n, shape, limits),
     }
     .map_err(|error| match error {
-        _ if args.tile.is_some() => anyhow!("{error}; --tile names the tiles"),
+        _ if args.tile.is_some() => anyhow!("{error}; choose another --tile"),
         PlanError::TooLarge { .. } => {
-            anyhow!("{error}; a sort of more goes in shares, of which -n shows one")
+            anyhow!("{error}; sort splits more elements into shares: use -n to show one")
         }
         _ => error.into(),
     })?;
@@ -114,7 +144,9 @@ fn trace(
     if passes > MOST_PASSES && (args.json || args.device.is_some()) {
         let does = if args.json { "--json lists" } else { "--device times" };
         let [n, passes, most] = [n as u64, passes, MOST_PASSES].map(grouped);
-        bail!("{variant} of {n} elements has {passes} passes, and {does} at most {most}, one by one");
+        bail!(
+            "{variant} takes {passes} passes for {n} elements, and {does} at most {most}; use a smaller -n"
+        );
     }
     let (tile, limits) = (args.tile, *limits);
     Ok(Trace { algorithm, variant, element, first, tile, limits, plan, measured: None })
@@ -126,7 +158,10 @@ fn algorithm_of(variant: Variant) -> Option<Algorithm> {
 }
 
 pub(super) fn run(args: &TraceArgs) -> anyhow::Result<()> {
-    let methods = methods(args)?;
+    let mut methods = methods(args)?;
+    if args.network {
+        methods = networks(&methods)?;
+    }
     let device = args.device.as_deref().map(Device::named).transpose()?;
     let picture = unless_stdout(args.svg.clone());
     check(args, device.as_ref(), picture.as_deref())?;
@@ -138,8 +173,13 @@ pub(super) fn run(args: &TraceArgs) -> anyhow::Result<()> {
     let (n, order, keys) = elements(args)?;
     ensure!(
         args.svg.is_none() || n <= MOST,
-        "a picture has at most {} elements, and these are {}; without --svg the passes are listed",
+        "a picture has at most {} elements, not {}; use a smaller -n, or leave --svg out for the list",
         grouped(MOST),
+        grouped(n)
+    );
+    ensure!(
+        !args.network || (2..=FEW).contains(&n),
+        "--network draws 2 to {FEW} elements, not {}; use -n, as in -n 16",
         grouped(n)
     );
     let trace = |&method| trace(args, method, n, order.element, &limits);
@@ -160,11 +200,25 @@ pub(super) fn run(args: &TraceArgs) -> anyhow::Result<()> {
             }
         }
     }
+    if args.network {
+        let of_elements = has_elements(args);
+        played = played.into_iter().map(|played| played.stages(of_elements)).collect();
+        if !of_elements {
+            printed.clear();
+        }
+    }
     if args.svg.is_some() {
         let panel = |(trace, played)| (trace, played, &printed[..]);
         let panels: Vec<Panel> = traces.iter().zip(&played).map(panel).collect();
-        super::write(picture.as_deref(), svg(&panels, args.animate).as_bytes())?;
-        if picture.is_none() {
+        let scheme = match (args.light, args.dark) {
+            (true, _) => Scheme::Light,
+            (_, true) => Scheme::Dark,
+            _ => Scheme::Auto,
+        };
+        let style = Style { animated: args.animate, scheme };
+        let drawn = if args.network { network_svg(&panels, style) } else { svg(&panels, style) };
+        super::write(picture.as_deref(), drawn.as_bytes())?;
+        if picture.is_none() || args.network {
             return Ok(());
         }
     }
@@ -173,19 +227,38 @@ pub(super) fn run(args: &TraceArgs) -> anyhow::Result<()> {
         let played = played.get(number);
         if args.json {
             write_json(trace, played.map(|played| (played, &printed[..])), &mut text)?;
-        } else {
-            text.extend_from_slice(if number > 0 { b"\n" } else { b"" });
-            text.extend(listed(trace, played, &printed).into_bytes());
+            continue;
         }
+        text.extend_from_slice(if number > 0 { b"\n" } else { b"" });
+        let lines = match played.filter(|_| args.network) {
+            Some(played) => {
+                let name = if traces.len() > 1 { trace.network_title() + "\n" } else { String::new() };
+                let colours = console::colors_enabled() && has_elements(args);
+                name + network(played, &printed, width(), colours).trim_start_matches('\n')
+            }
+            None => listed(trace, played, &printed),
+        };
+        text.extend(lines.into_bytes());
     }
     super::write(None, &text)
+}
+
+/// Whether the elements are those that somebody asked for, or are to be seen moving. A network
+/// alone has none.
+fn has_elements(args: &TraceArgs) -> bool {
+    !is_default(args) || args.animate
+}
+
+/// Whether nothing is said of the elements but how many there are.
+fn is_default(args: &TraceArgs) -> bool {
+    args.files.is_empty() && args.element.is_none() && args.dist.is_none() && args.seed.is_none()
 }
 
 /// Performs the passes on the CPU.
 fn play(trace: &Trace, keys: &KeyBuf) -> anyhow::Result<Played> {
     Played::new(&trace.plan, keys).map_err(|error| match error.kind() {
         ErrorKind::Plan(_) => {
-            anyhow!("{error}; fewer elements have one, and without --svg the passes are listed")
+            anyhow!("{error}; use a smaller -n, or leave --svg out for the list")
         }
         _ => error.into(),
     })
@@ -222,9 +295,23 @@ fn labels(keys: &KeyBuf, order: KeyMap) -> anyhow::Result<Vec<String>> {
 /// may count.
 type Elements = (usize, KeyMap, Box<dyn FnOnce() -> anyhow::Result<KeyBuf<'static>>>);
 
+/// Different numbers from 0 to 99, of which there must be as many: they are easier to read than those
+/// of the whole range, and fit next to the wires.
+fn small(n: usize) -> KeyBuf<'static> {
+    let (element, distribution) = (ElementType::U32, Distribution::Uniform);
+    let sequence = Sequence { element, distribution, count: u64::MAX, seed: 1 };
+    let mut seen = HashSet::new();
+    let numbers = (0..u64::MAX).map(|number| (sequence.bits(number) % 100) as u32);
+    numbers.filter(|&number| seen.insert(number)).take(n).collect::<Vec<u32>>().into()
+}
+
 /// Reads the elements, or says how they are made.
 fn elements(args: &TraceArgs) -> anyhow::Result<Elements> {
     let count = args.count;
+    if is_default(args) && count.unwrap_or(COUNT) <= FEW as u64 {
+        let few = usize::try_from(count.unwrap_or(COUNT))?;
+        return Ok((few, KeyMap::ascending(ElementType::U32), Box::new(move || Ok(small(few)))));
+    }
     if args.files.is_empty() {
         let element = args.element.unwrap_or(ElementType::U32);
         let count = count.unwrap_or(COUNT);
@@ -238,22 +325,21 @@ fn elements(args: &TraceArgs) -> anyhow::Result<Elements> {
         return Ok((n, KeyMap::ascending(element), Box::new(make)));
     }
     for (is_given, option) in [(args.dist.is_some(), "--dist"), (args.seed.is_some(), "--seed")] {
-        ensure!(!is_given, "{option} is about elements that are made, and a file is given");
+        ensure!(!is_given, "{option} makes elements, but FILE has them; leave one out");
     }
     let name = human::path(&args.files[0]);
     let element = args.element.map_or(TypeArg::Auto, TypeArg::Element);
     let order = OrderArgs { files: args.files.clone(), from: args.from, element, ..OrderArgs::default() };
     let job = Sort::new().options(options::of(&order)?.of_numbers()).resolve(None)?;
-    ensure!(!job.has_rows(), "{name}: a table; trace takes numbers alone, in text, binary or .npy");
-    let too_much =
-        || anyhow!("{name}: more than the memory holds; -n takes the first elements of a smaller file");
+    ensure!(!job.has_rows(), "{name}: a table; trace reads plain numbers in text, binary or .npy");
+    let too_much = || anyhow!("{name}: does not fit in memory; use a smaller file");
     let (keys, order) = job.numbers()?.ok_or_else(too_much)?;
     let keys = match count {
         None => keys,
         Some(count) => {
             ensure!(
                 keys.len() as u64 >= count,
-                "{name}: has {} elements, and -n {count} asks for more",
+                "{name}: has {} elements, fewer than -n {count}; use a smaller -n, or leave it out",
                 keys.len()
             );
             keys.first(usize::try_from(count)?)

@@ -1,8 +1,8 @@
 //! The passes as a table in characters, as wide as a terminal allows.
 
-use gpusort_planner::plan::Dispatch;
+use gpusort_planner::plan::{Dispatch, Kernel};
 
-use super::{Pass, Played, Trace};
+use super::{Moment, Pass, Played, Trace};
 use crate::human::{bytes, counted, grouped, short, time};
 
 /// More dispatches than these are listed by rounds.
@@ -57,13 +57,14 @@ const LEAST: usize = 16;
 
 /// What the sort is, and its passes, in lines of at most `width` characters where that is possible.
 pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
-    let mut text = format!("{}\n", trace.title());
+    let mut text = String::new();
     let mut say = |sentence: &str| {
         for line in wrapped(sentence, width) {
             text += &line;
             text.push('\n');
         }
     };
+    say(&trace.title());
     summary(trace, played).iter().for_each(|sentence| say(sentence));
     let lines = lines(trace);
     if lines.is_empty() {
@@ -114,12 +115,14 @@ fn planned_for(trace: &Trace) -> String {
     let limits = &trace.limits;
     let subgroups =
         limits.subgroups.map(|own| format!(", subgroups of {}", own.smallest)).unwrap_or_default();
-    let others =
-        if trace.measured.is_some() { "" } else { ", as large GPUs have; --device plans for one here" };
     let tile = trace.tile.map(|tile| format!("tiles of {}, ", grouped(tile))).unwrap_or_default();
     let memory = bytes(limits.workgroup_bytes);
     let invocations = grouped(limits.invocations);
-    format!("Planned for {tile}{memory} of workgroup memory, {invocations} invocations{subgroups}{others}")
+    let has = format!("{tile}{memory} of workgroup memory, {invocations} invocations{subgroups}");
+    match &trace.measured {
+        Some(_) => format!("Planned for {has}."),
+        None => format!("Planned for a large GPU: {has}. Use --device for yours."),
+    }
 }
 
 /// What all passes do together, in sentences.
@@ -130,35 +133,44 @@ pub(super) fn summary(trace: &Trace, played: Option<&Played>) -> Vec<String> {
     if steps > 0 {
         all.push(counted(steps, "step", "steps"));
         let swaps = played.filter(|played| !played.moments.is_empty()).map(Played::swaps);
-        let swaps = swaps.map(|swaps| format!(", of which {} swap", grouped(swaps))).unwrap_or_default();
+        let swaps = swaps.map(|swaps| format!(" ({})", counted(swaps, "swap", "swaps"))).unwrap_or_default();
         all.push(counted(comparisons, "comparison", "comparisons") + &swaps);
     }
     all.push(format!("{} moved", bytes(plan.bytes_moved())));
     let mut lines = vec![all.join(", ")];
     if plan.n() < 2 {
-        lines.push("Fewer than two elements are in order.".to_owned());
+        lines.push("Fewer than two elements need no sort.".to_owned());
     }
     if let Some(done) = played.and_then(|played| played.in_order_after)
         && done < plan.dispatch_count()
     {
-        let early = if plan.ends_early() { "; a GPU leaves out most passes after that" } else { "" };
+        let early = if plan.ends_early() { "; a GPU skips most later passes" } else { "" };
         lines.push(if done == 0 {
-            format!("All is in order from the beginning{early}.")
+            format!("The input is sorted{early}.")
         } else {
-            format!("All is in order after pass {}{early}.", grouped(done))
+            format!("Sorted after pass {}{early}.", grouped(done))
         });
+    }
+    let is_kept = |(moment, dispatch): &(&Moment, &Dispatch)| {
+        moment.layers.is_empty() && matches!(dispatch.kernel(), Kernel::Radix(_))
+    };
+    let moments = played.map_or(&[][..], |played| &played.moments);
+    match moments.iter().zip(plan.dispatches()).filter(is_kept).count() {
+        0 => {}
+        1 => lines.push("One digit is the same in all keys: its pass keeps the order.".to_owned()),
+        kept => lines.push(format!("{kept} digits are the same in all keys: their passes keep the order.")),
     }
     if let Some(measured) = &trace.measured {
         let less = if measured.timestamp > 0.0 {
-            format!(" ({} for a timestamp subtracted from each)", time(measured.timestamp))
+            format!(" (less {} for a timestamp after each)", time(measured.timestamp))
         } else {
             String::new()
         };
         lines.push(format!(
-            "{}: {} for all passes{less}, {} for the sort without timestamps between them, medians of {} runs; a copy moves {}B/s",
+            "{}: sort {}; all passes {}{less}; medians of {} runs. A copy moves {}B/s.",
             measured.device,
-            time(measured.all_passes()),
             time(measured.sort),
+            time(measured.all_passes()),
             measured.runs,
             crate::human::count(measured.copy),
         ));

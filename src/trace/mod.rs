@@ -27,7 +27,7 @@ pub use json::write as write_json;
 pub use list::list;
 pub use measured::measure;
 pub use network::network;
-pub use picture::{Panel, svg};
+pub use picture::{Panel, Scheme, Style, network_svg, svg};
 pub use played::{Compared, Layer, Moment, Played};
 
 use gpusort_planner::Limits;
@@ -214,6 +214,13 @@ impl Trace {
     /// Steps of the network and comparisons in all passes.
     pub fn work(&self) -> (u64, u64) {
         work(&self.plan)
+    }
+
+    /// The name of its network: `bitonic network, 16 wires`.
+    pub fn network_title(&self) -> String {
+        let classic = if self.variant == Variant::Transpose { "classic " } else { "" };
+        let wires = crate::human::counted(self.plan.room().into(), "wire", "wires");
+        format!("{classic}{} network, {wires}", self.algorithm)
     }
 
     /// What it is about, in a few words: `bitonic fused, 16 u32`.

@@ -168,6 +168,40 @@ impl Played {
         self.sorted = sorted;
     }
 
+    /// The elements that the last dispatch leaves.
+    pub fn last(&self) -> &[u32] {
+        self.moments.last().map_or(&self.input, |moment| &moment.after)
+    }
+
+    /// The network alone: a moment for each stage, or for each phase, however it is cut into
+    /// passes. Unless it is `of_elements`, each comparison counts as a swap, so that all look alike.
+    pub fn stages(mut self, of_elements: bool) -> Self {
+        let mut ranks = self.input.clone();
+        ranks.resize(ranks.len().max(self.last().len()), FILLER);
+        let mut stages: Vec<Moment> = Vec::new();
+        let mut last = None;
+        for layer in self.moments.into_iter().flat_map(|moment| moment.layers) {
+            let Layer::Compare(step, mut pairs) = layer else { continue };
+            let stage = match step {
+                Step::Mirror { block_log2 } | Step::Alternating { block_log2, .. } => Some(block_log2),
+                Step::Stride { .. } => last,
+                Step::Phase { .. } => None,
+            };
+            if stage.is_none() || stage != last {
+                stages.push(Moment { before: ranks.clone(), layers: Vec::new(), after: Vec::new() });
+            }
+            last = stage;
+            pairs.iter().filter(|pair| pair.swapped).for_each(|pair| ranks.swap(pair.low, pair.high));
+            pairs.iter_mut().for_each(|pair| pair.swapped |= !of_elements);
+            if let Some(moment) = stages.last_mut() {
+                moment.layers.push(Layer::Compare(step, pairs));
+                moment.after.clone_from(&ranks);
+            }
+        }
+        self.moments = stages;
+        self
+    }
+
     /// How many of the comparisons that were drawn changed places.
     pub fn swaps(&self) -> u64 {
         let layers = self.moments.iter().flat_map(|moment| &moment.layers);
@@ -232,6 +266,12 @@ fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
                     let mut sum = 0;
                     counts.iter_mut().for_each(|count| sum += std::mem::replace(count, sum));
                     Layer::Sum(counts)
+                }
+                // A digit that is the same in all keys changes nothing.
+                RadixWork::Sweep(_) | RadixWork::Scatter
+                    if before.windows(2).all(|pair| digit(pair[0]) == digit(pair[1])) =>
+                {
+                    return None;
                 }
                 RadixWork::Sweep(_) | RadixWork::Scatter => {
                     let mut places: Vec<usize> = (0..before.len()).collect();

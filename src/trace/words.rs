@@ -95,7 +95,7 @@ fn in_tiles(what: &str, kernel: Kernel) -> String {
 }
 
 /// The size of the blocks that no comparison of a step leaves, as a power of two.
-fn block_log2(step: Step) -> u32 {
+pub(super) fn block_log2(step: Step) -> u32 {
     match step {
         Step::Mirror { block_log2 } | Step::Alternating { block_log2, .. } => block_log2,
         Step::Stride { stride_log2 } => stride_log2 + 1,

@@ -1,4 +1,8 @@
 //! The colours: a ramp for ranks, and the rest for light and dark pages.
+//!
+//! Every colour is a literal in a presentation attribute, since few programs other than browsers
+//! know CSS variables and media queries: they would draw all in black. A style sheet has the colours
+//! of dark pages alone, and overrides the attributes in a browser.
 
 use std::fmt::Write;
 
@@ -55,10 +59,94 @@ pub(super) fn of_line(shade: Shade) -> String {
 /// How many tints tiles have in turn.
 pub(super) const TINTS: u64 = 4;
 
-/// The style sheet, but for what moves. Its first lines are the colours of light and dark pages, of
-/// which `keep` is that of comparisons that change nothing.
-pub(super) fn style() -> String {
-    include_str!("style.css").lines().collect()
+/// Which page a picture is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheme {
+    /// A light page; a browser that prefers dark pages overrides the colours.
+    #[default]
+    Auto,
+    /// A light page, whatever a browser prefers.
+    Light,
+    /// A dark page, whatever a browser prefers.
+    Dark,
+}
+
+/// Colours by name, on light and on dark pages. `keep` is that of comparisons that change nothing.
+const COLOURS: [(&str, [&str; 2]); 12] = [
+    ("page", ["#ffffff", "#0d1117"]),
+    ("ink", ["#14181d", "#f0f3f6"]),
+    ("soft", ["#4d565f", "#a9b3be"]),
+    ("wire", ["#aeb6bf", "#4b535d"]),
+    ("keep", ["#77818c", "#87919c"]),
+    ("pass", ["#f1f3f5", "#1a2029"]),
+    ("edge", ["#d5dae0", "#343c47"]),
+    ("bar", ["#5b6b7c", "#93a4b6"]),
+    ("t0", ["#cfe2fa", "#1d3a63"]),
+    ("t1", ["#fbe0bd", "#573c14"]),
+    ("t2", ["#d3ebcf", "#1e472b"]),
+    ("t3", ["#e6d5f3", "#432c5a"]),
+];
+
+const SANS: &str = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,'DejaVu Sans',sans-serif";
+const MONO: &str = "ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace";
+
+/// The presentation attributes of each class; a value may be the name of a colour.
+const CLASSES: [(&str, &[(&str, &str)]); 24] = [
+    ("ink", &[("fill", "ink"), ("font-family", SANS), ("font-size", "11")]),
+    ("h", &[("font-size", "16"), ("font-weight", "600")]),
+    ("q", &[("fill", "soft")]),
+    ("r", &[("text-anchor", "end")]),
+    ("m", &[("text-anchor", "middle")]),
+    ("v", &[("font-family", MONO)]),
+    ("page", &[("fill", "page")]),
+    ("pass", &[("fill", "pass"), ("stroke", "edge")]),
+    ("wire", &[("fill", "none"), ("stroke", "wire")]),
+    ("keep", &[("fill", "none"), ("stroke", "keep"), ("stroke-width", "1.1")]),
+    ("swap", &[("fill", "none"), ("stroke", "ink"), ("stroke-width", "1.7")]),
+    ("keep-dot", &[("fill", "keep")]),
+    ("swap-dot", &[("fill", "ink")]),
+    ("up", &[("fill", "ink")]),
+    ("move", &[("fill", "none"), ("stroke-width", "1.5")]),
+    ("cells", &[("fill", "none")]),
+    ("bars", &[("fill", "bar")]),
+    ("sums", &[("fill", "none"), ("stroke", "bar"), ("stroke-width", "1.6")]),
+    ("t0", &[("fill", "t0")]),
+    ("t1", &[("fill", "t1")]),
+    ("t2", &[("fill", "t2")]),
+    ("t3", &[("fill", "t3")]),
+    // What moves is not to be seen where nothing does.
+    ("e", &[("opacity", "0"), ("stroke", "ink")]),
+    ("cover", &[("fill", "page"), ("visibility", "hidden")]),
+];
+
+fn colour(name: &str, dark: bool) -> Option<&'static str> {
+    COLOURS.iter().find(|(own, _)| *own == name).map(|(_, schemes)| schemes[usize::from(dark)])
+}
+
+/// The presentation attributes of these classes: any renderer of SVG 1.1 understands them, and any
+/// rule of a style sheet overrides them.
+pub(super) fn attributes(classes: &str, dark: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of_class = |class| CLASSES.iter().filter(move |(own, _)| *own == class).flat_map(|(_, all)| *all);
+    let all = classes.split(' ').flat_map(of_class);
+    all.map(move |&(name, value)| (name, colour(value, dark).unwrap_or(value)))
+}
+
+/// The style sheet, but for what moves: the colours of dark pages, where the page may be either.
+pub(super) fn style(scheme: Scheme) -> String {
+    if scheme != Scheme::Auto {
+        return String::new();
+    }
+    let mut style =
+        ".ink{color-scheme:light dark;font-variant-numeric:tabular-nums}@media(prefers-color-scheme:dark){"
+            .to_owned();
+    for (class, all) in CLASSES {
+        let dark: Vec<String> =
+            all.iter().filter_map(|(name, value)| Some(format!("{name}:{}", colour(value, true)?))).collect();
+        if !dark.is_empty() {
+            let _ = write!(style, ".{class}{{{}}}", dark.join(";"));
+        }
+    }
+    style + "}"
 }
 
 #[cfg(test)]
@@ -79,11 +167,8 @@ mod tests {
         one.max(other) / one.min(other)
     }
 
-    /// The value of a name on light or on dark pages.
     fn value(name: &str, dark: bool) -> &'static str {
-        let style = include_str!("style.css").lines().nth(usize::from(dark)).unwrap();
-        let (_, value) = style.split_once(&format!("--{name}:")).unwrap();
-        &value[.."#rrggbb".len()]
+        colour(name, dark).unwrap()
     }
 
     #[test]
@@ -107,5 +192,26 @@ mod tests {
             // The check must be able to fail.
             assert!(contrast(value("edge", dark), value("page", dark)) < 2.5);
         }
+    }
+
+    #[test]
+    fn dark_pages_override_each_colour_and_nothing_else() {
+        let style = style(Scheme::Auto);
+        let (_, rules) = style.split_once(":dark){").unwrap();
+        for (class, all) in CLASSES {
+            for (name, value) in all {
+                let light = attributes(class, false).find(|(own, _)| own == name).unwrap().1;
+                let rule = || rules.split_once(&format!(".{class}{{")).unwrap().1.split('}').next().unwrap();
+                match colour(value, true) {
+                    Some(dark) => {
+                        assert!(light.starts_with('#') && light != dark);
+                        assert!(rule().contains(&format!("{name}:{dark}")), "{class}");
+                    }
+                    None => assert_eq!(light, *value),
+                }
+            }
+        }
+        assert!(!style.contains("var("));
+        assert_eq!([Scheme::Light, Scheme::Dark].map(super::style), ["", ""]);
     }
 }

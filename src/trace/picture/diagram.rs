@@ -1,8 +1,6 @@
-//! Knuth's diagram: a wire for every place of the array, a bar for every comparison, a frame for
-//! every pass.
+//! Knuth's diagram: a wire for each position, a bar for each comparison, a frame for each pass.
 //!
-//! Distances across are in units of the distance between bars of a step, which is as large as the
-//! width allows.
+//! Distances across are in units: the distance between bars of a step, as large as the width allows.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +12,7 @@ use super::motion::{Motion, Path};
 use super::svg::{Data, Px, Svg};
 use super::{FEW, Panel, wrapped};
 use crate::trace::network::columns;
-use crate::trace::played::{FILLER, Layer, Moment};
+use crate::trace::played::{Compared, FILLER, Layer, Moment};
 
 /// Units from a pass's frame to what is in it, between steps, between frames, and across what is no
 /// comparison.
@@ -73,7 +71,7 @@ fn is_drawn((_, played, _): &Panel) -> bool {
 }
 
 /// Pixels for the elements at one end.
-fn label_width((_, _, labels): &Panel) -> f64 {
+pub(super) fn label_width((_, _, labels): &Panel) -> f64 {
     let widest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     widest.min(24) as f64 * DIGIT + 12.0
 }
@@ -102,12 +100,7 @@ impl<'a> Diagram<'a> {
         }
         let to = x - BETWEEN * unit;
         let wires = moments.iter().map(|moment| moment.before.len().max(moment.after.len())).max()?;
-        let pitch = match wires {
-            0..=16 => 20.0,
-            17..=32 => 14.0,
-            _ => 11.0,
-        };
-        Some(Self { panel: *panel, width, unit, from, to, passes, wires, height: pitch })
+        Some(Self { panel: *panel, width, unit, from, to, passes, wires, height: pitch(wires) })
     }
 
     /// When each pass ends, as a share of the way from left to right.
@@ -158,9 +151,9 @@ impl<'a> Diagram<'a> {
         self.wires(&mut wires, at, self.to, &y);
         svg.path("wire", &wires);
         drawn.finish(svg, self.unit);
-        self.labels(svg, &played.input, "v r", self.from - 9.0, &y);
-        let last = played.moments.last().map_or(&played.input, |moment| &moment.after);
-        self.labels(svg, last, "v", self.to + 9.0, &y);
+        let (printed, across) = (self.panel.2, (&y, self.height));
+        labels(svg, (printed, &played.input), "v r", self.from - 9.0, across);
+        labels(svg, (printed, played.last()), "v", self.to + 9.0, across);
         if let Some(motion) = motion {
             motion.elements(svg, &paths, played.input.len(), (self.height / 2.6).min(6.0));
         }
@@ -172,30 +165,29 @@ impl<'a> Diagram<'a> {
         end
     }
 
-    /// What is to be seen.
+    /// The legend.
     fn words(&self, trace: &crate::trace::Trace) -> String {
         let mut words =
-            "Wires are places of the array, the first on top; a frame is a pass over device memory."
-                .to_owned();
+            "Each wire is a position, the first on top. Each frame is a pass over device memory.".to_owned();
         let layers = || self.panel.1.moments.iter().flat_map(|moment| &moment.layers);
         if layers().any(|layer| matches!(layer, Layer::Compare(..))) {
-            words += " A bar compares two places and leaves the smaller element in the upper one; bold bars swapped.";
+            words += " A bar compares two positions and moves the smaller element up; bold bars swap.";
         }
         let falls = |layer: &Layer| match layer {
             Layer::Compare(_, pairs) => pairs.iter().any(|pair| pair.low > pair.high),
             _ => false,
         };
         if layers().any(falls) {
-            words += " Where an arrow points up, the larger one goes up.";
+            words += " An upward arrow moves the larger element up.";
         }
         if layers().any(|layer| matches!(layer, Layer::Move(_))) {
-            words += " Curves are elements on their way to the other array, coloured by rank.";
+            words += " Curves move elements to the other array; their colour is the rank.";
         }
         if layers().any(|layer| matches!(layer, Layer::Count(_))) {
-            words += " Grey bars are counts of a digit's 256 values, the lowest on top.";
+            words += " Grey bars count the 256 values of a digit, the lowest on top.";
         }
         if layers().any(|layer| matches!(layer, Layer::Sum(_))) {
-            words += " A grey line is how many elements have lower values.";
+            words += " A grey line is the number of elements with lower values.";
         }
         let tiles = || trace.plan.distinct_dispatches().filter_map(|it| it.kernel().tiles());
         let held = |held| tiles().any(|tiles| tiles.held == held);
@@ -204,7 +196,7 @@ impl<'a> Diagram<'a> {
             (false, true) => WORKGROUP,
             _ => return words,
         };
-        words + &format!(" Tints are tiles: a workgroup has one to itself, in {place}, until the pass ends.")
+        words + &format!(" Each tint is a tile, which one workgroup holds in {place} during the pass.")
     }
 
     /// A frame for each pass, with its number, and the tiles in it.
@@ -219,7 +211,7 @@ impl<'a> Diagram<'a> {
             let own = number.to_string().len() as f64 * 6.5;
             let middle = x + width / 2.0;
             if middle - own / 2.0 > used + 4.0 {
-                svg.text("q m n", (middle, top), &number.to_string());
+                svg.text("q m", (middle, top), &number.to_string());
                 used = middle + own / 2.0;
             }
         }
@@ -249,24 +241,38 @@ impl<'a> Diagram<'a> {
             path.across(to);
         }
     }
+}
 
-    fn labels(&self, svg: &mut Svg, ranks: &[u32], class: &str, x: f64, y: &impl Fn(usize) -> f64) {
-        let (_, _, labels) = &self.panel;
-        let size = (self.height - 1.2).min(10.5);
-        let place = format!("translate({} {})", Px(x), Px(0.36 * size));
-        let style = format!("font-size:{}px", Px(size));
-        svg.open("g", &[("class", &class), ("transform", &place), ("style", &style)]);
-        for (wire, &rank) in ranks.iter().enumerate() {
-            let Some(label) = labels.get(rank as usize).filter(|_| rank != FILLER) else { continue };
-            svg.words("text", &[("y", &Px(y(wire)))], &super::cut(label, 24));
-        }
-        svg.close();
+/// Pixels between wires.
+pub(super) fn pitch(wires: usize) -> f64 {
+    match wires {
+        0..=16 => 20.0,
+        17..=32 => 14.0,
+        _ => 11.0,
     }
+}
+
+/// Writes elements at one end of wires that are `pitch` apart: `labels` are those in order.
+pub(super) fn labels(
+    svg: &mut Svg,
+    (labels, ranks): (&[String], &[u32]),
+    class: &str,
+    x: f64,
+    (y, pitch): (&impl Fn(usize) -> f64, f64),
+) {
+    let size = (pitch - 1.2).min(10.5);
+    let place = format!("translate({} {})", Px(x), Px(0.36 * size));
+    svg.open("g", &[("class", &class), ("transform", &place), ("font-size", &Px(size))]);
+    for (wire, &rank) in ranks.iter().enumerate() {
+        let Some(label) = labels.get(rank as usize).filter(|_| rank != FILLER) else { continue };
+        svg.words("text", &[("y", &Px(y(wire)))], &super::cut(label, 24));
+    }
+    svg.close();
 }
 
 /// What is drawn over the wires, by kind.
 #[derive(Default)]
-struct Drawn {
+pub(super) struct Drawn {
     kept: Data,
     swapped: Data,
     arrows: Data,
@@ -275,11 +281,12 @@ struct Drawn {
     /// By rank, so that curves of one colour are one path.
     moves: BTreeMap<u32, Data>,
     /// How many elements there are.
-    n: usize,
+    pub(super) n: usize,
 }
 
 impl Drawn {
-    fn column(&mut self, x: f64, column: &[crate::trace::Compared], y: &impl Fn(usize) -> f64, unit: f64) {
+    /// The comparisons of a column.
+    pub(super) fn column(&mut self, x: f64, column: &[Compared], y: &impl Fn(usize) -> f64, unit: f64) {
         for pair in column {
             let bars = if pair.swapped { &mut self.swapped } else { &mut self.kept };
             let (low, high) = (y(pair.low), y(pair.high));
@@ -343,7 +350,8 @@ impl Drawn {
         }
     }
 
-    fn finish(self, svg: &mut Svg, unit: f64) {
+    /// Writes all of it.
+    pub(super) fn finish(self, svg: &mut Svg, unit: f64) {
         svg.path("bars", &self.bars);
         svg.path("sums", &self.sums);
         if !self.moves.is_empty() {
@@ -367,8 +375,9 @@ impl Drawn {
             svg.open("marker", &[("id", &id), ("markerUnits", &"userSpaceOnUse"), overflow]);
             svg.leaf("circle", &[("class", &format_args!("{class}-dot")), ("r", &radius)]);
             svg.close();
-            let dots = format!("marker:url(#{id})");
-            svg.leaf("path", &[("class", &class), ("d", bars), ("style", &dots)]);
+            let dots = format!("url(#{id})");
+            let [start, mid, end] = ["marker-start", "marker-mid", "marker-end"].map(|at| (at, &dots as _));
+            svg.leaf("path", &[("class", &class), ("d", bars), start, mid, end]);
         }
         svg.path("up", &self.arrows);
     }

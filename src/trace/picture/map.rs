@@ -158,7 +158,7 @@ impl Map {
         let Some(pass) = pass else { return svg.text("q", (self.input, base), "input") };
         for column in &self.columns {
             let most = if column.ends { 20 } else { (self.words / CHARACTER) as usize };
-            let class = if column.ends { "r n" } else { "" };
+            let class = if column.ends { "r" } else { "" };
             svg.text(class, (column.x, base), &cut(&(column.cell)(pass), most));
         }
     }

@@ -9,19 +9,24 @@
 //! └───────────┴───────────┴──────┴────────────┘
 //! ```
 //!
-//! Several plans make panels, beside each other where they fit. Colours follow the page, light or
-//! dark; what moves does so by CSS alone, and stands still for whoever asked for less motion.
+//! Several plans make panels, next to each other where they fit. Any renderer of SVG 1.1 shows the
+//! colours of a light page; a browser overrides them on a dark one, and plays the animation, unless
+//! its user prefers reduced motion.
 
 mod colours;
 mod diagram;
 mod map;
 mod motion;
 mod svg;
+mod textbook;
+
+pub use self::colours::Scheme;
 
 use self::motion::Motion;
 use self::svg::{Px, Svg};
 use super::list::{cut, summary, wrapped};
 use super::{FEW, Played, Trace};
+use crate::human::counted;
 
 /// Pixels across: as wide as text in a README is.
 const WIDTH: f64 = 880.0;
@@ -37,8 +42,17 @@ const CHARACTER: f64 = 5.9;
 /// A plan with what it did to an input, and the elements in order, as they are printed.
 pub type Panel<'a> = (&'a Trace, &'a Played, &'a [String]);
 
-/// The picture of these plans, which plays if it is animated.
-pub fn svg(panels: &[Panel], animated: bool) -> String {
+/// How a picture is drawn.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Style {
+    /// Whether it plays.
+    pub animated: bool,
+    /// For which pages.
+    pub scheme: Scheme,
+}
+
+/// The picture of these plans.
+pub fn svg(panels: &[Panel], style: Style) -> String {
     let inner = WIDTH - 2.0 * MARGIN;
     let across = |count: usize| (inner - GAP * (count as f64 - 1.0)) / count as f64;
     let fits = |&count: &usize| {
@@ -46,49 +60,105 @@ pub fn svg(panels: &[Panel], animated: bool) -> String {
         count == 1 || width >= NARROWEST && panels.iter().all(|panel| diagram::least_width(panel) <= width)
     };
     let count = (1..=panels.len().max(1)).rev().find(fits).unwrap_or(1);
-    let mut body = Svg::default();
-    let mut motion = animated.then(Motion::default);
+    let mut picture = Picture::new(style);
     let mut top = MARGIN;
     for row in panels.chunks(count) {
         let mut bottom = top;
         for (place, panel) in row.iter().enumerate() {
             let left = MARGIN + place as f64 * (across(count) + GAP);
-            body.open("g", &[("transform", &format_args!("translate({} {})", Px(left), Px(top)))]);
-            let height = draw(panel, across(count), &mut body, motion.as_mut());
-            body.close();
+            let height = picture.at(left, top, |body, motion| draw(panel, across(count), body, motion));
             bottom = bottom.max(top + height);
         }
         top = bottom + GAP;
     }
-    let height = top - GAP + MARGIN;
-    let mut picture = Svg::default();
-    picture.open(
-        "svg",
-        &[
-            ("xmlns", &"http://www.w3.org/2000/svg"),
-            ("width", &Px(WIDTH)),
-            ("height", &Px(height)),
-            ("viewBox", &format_args!("0 0 {} {}", Px(WIDTH), Px(height))),
-            ("role", &"img"),
-            ("aria-labelledby", &"title desc"),
-        ],
-    );
-    let titles: Vec<String> = panels.iter().map(|(trace, ..)| trace.title()).collect();
-    picture.words("title", &[("id", &"title")], &titles.join("; "));
-    let told: Vec<String> = panels.iter().map(told).collect();
-    picture.words("desc", &[("id", &"desc")], &told.join(" "));
-    let moving = motion.as_ref().map(Motion::style).unwrap_or_default();
-    picture.words("style", &[], &(colours::style() + &moving));
-    picture.leaf("rect", &[("class", &"page"), ("width", &"100%"), ("height", &"100%"), ("rx", &6)]);
-    picture.finish_with(body)
+    let titles = panels.iter().map(|(trace, ..)| trace.title()).collect();
+    let described = panels.iter().map(described).collect();
+    picture.finish((WIDTH, top - GAP + MARGIN), titles, described)
 }
 
-/// What is seen, for those who do not see it.
-fn told((trace, played, _): &Panel) -> String {
-    /// More passes are told by their number alone.
-    const TOLD: u64 = 32;
+/// The picture of these networks alone, below each other; several have their names above them.
+/// Without elements to print, all comparators look alike.
+pub fn network_svg(panels: &[Panel], style: Style) -> String {
+    let most = WIDTH - 2.0 * MARGIN;
+    let mut picture = Picture::new(style);
+    let (mut top, mut width) = (MARGIN, 0.0_f64);
+    let name = |panel: &Panel| panel.0.network_title();
+    for panel in panels {
+        let height = picture.at(MARGIN, top, |body, motion| {
+            let has_name = panels.len() > 1;
+            if has_name {
+                body.text("h", (0.0, 13.0), &name(panel));
+            }
+            textbook::draw(panel, most, if has_name { 26.0 } else { 0.0 }, body, motion)
+        });
+        let named = if panels.len() > 1 { name(panel).chars().count() as f64 * 9.0 } else { 0.0 };
+        width = width.max(textbook::measures(panel, most).0).max(named);
+        top += height + GAP;
+    }
+    let described = |panel: &Panel| {
+        let (steps, comparisons) = panel.0.work();
+        let [steps, comparisons] =
+            [counted(steps, "step", "steps"), counted(comparisons, "comparator", "comparators")];
+        format!("{}: {comparisons} in {steps}.", name(panel))
+    };
+    let size = (width + 2.0 * MARGIN, top - GAP + MARGIN);
+    picture.finish(size, panels.iter().map(name).collect(), panels.iter().map(described).collect())
+}
+
+/// A picture under way.
+struct Picture {
+    style: Style,
+    body: Svg,
+    motion: Option<Motion>,
+}
+
+impl Picture {
+    fn new(style: Style) -> Self {
+        let motion = style.animated.then(Motion::default);
+        Self { style, body: Svg::new(style.scheme == Scheme::Dark), motion }
+    }
+
+    /// Draws a part whose origin is here.
+    fn at<T>(&mut self, left: f64, top: f64, draw: impl FnOnce(&mut Svg, Option<&mut Motion>) -> T) -> T {
+        self.body.open("g", &[("transform", &format_args!("translate({} {})", Px(left), Px(top)))]);
+        let drawn = draw(&mut self.body, self.motion.as_mut());
+        self.body.close();
+        drawn
+    }
+
+    /// The whole text: the page of this size, with all that was drawn.
+    fn finish(self, (width, height): (f64, f64), titles: Vec<String>, described: Vec<String>) -> String {
+        let mut picture = Svg::new(self.style.scheme == Scheme::Dark);
+        picture.open(
+            "svg",
+            &[
+                ("xmlns", &"http://www.w3.org/2000/svg"),
+                ("width", &Px(width)),
+                ("height", &Px(height)),
+                ("viewBox", &format_args!("0 0 {} {}", Px(width), Px(height))),
+                ("class", &"ink"),
+                ("role", &"img"),
+                ("aria-labelledby", &"title desc"),
+            ],
+        );
+        picture.words("title", &[("id", &"title")], &titles.join("; "));
+        picture.words("desc", &[("id", &"desc")], &described.join(" "));
+        let moving = self.motion.as_ref().map(Motion::style).unwrap_or_default();
+        let style = colours::style(self.style.scheme) + &moving;
+        if !style.is_empty() {
+            picture.words("style", &[], &style);
+        }
+        picture.leaf("rect", &[("class", &"page"), ("width", &"100%"), ("height", &"100%"), ("rx", &6)]);
+        picture.finish_with(self.body)
+    }
+}
+
+/// The picture in words, for screen readers.
+fn described((trace, played, _): &Panel) -> String {
+    /// More passes are not described one by one.
+    const MOST: u64 = 32;
     let mut text = format!("{}: {}. ", trace.title(), summary(trace, Some(played)).join(" "));
-    if trace.plan.dispatch_count() <= TOLD {
+    if trace.plan.dispatch_count() <= MOST {
         for pass in trace.passes() {
             text += &format!("Pass {}: {}. ", pass.number, pass.what);
         }

@@ -1,9 +1,8 @@
-//! What moves, by CSS alone: elements go along their wires from left to right, and the rows of the
-//! heat map appear when the passes that leave them are done. Then all stands still for a while, and
-//! begins again.
+//! Animation by CSS alone: elements move along their wires from left to right, and each row of the
+//! heat map appears when its pass is done. The picture then rests, and begins again.
 //!
-//! What stands still is the whole picture: elements are invisible and nothing is covered, unless
-//! the animation runs, which it does not for whoever prefers reduced motion.
+//! Without the animation the whole picture shows: attributes hide the elements and the cover of the
+//! map. So it is in renderers without CSS, and for readers who prefer reduced motion.
 
 use std::fmt::{Display, Write};
 
@@ -44,8 +43,7 @@ impl Motion {
     /// The style sheet's part.
     pub(super) fn style(&self) -> String {
         format!(
-            ".e{{opacity:0;stroke:var(--ink);stroke-width:1}}.cover{{fill:var(--page);visibility:hidden}}{}\
-             @media(prefers-reduced-motion:reduce){{.e,.cover,.e *{{animation:none!important}}}}",
+            "{}@media(prefers-reduced-motion:reduce){{.e,.cover,.e *{{animation:none!important}}}}",
             self.style
         )
     }

@@ -1,7 +1,9 @@
 //! SVG as text: elements that are opened and closed, attributes that are escaped, numbers that are
-//! short.
+//! short. An element with a class has the presentation attributes of that class.
 
 use std::fmt::{Display, Write};
+
+use super::colours;
 
 /// A picture under way.
 #[derive(Default)]
@@ -9,12 +11,18 @@ pub(super) struct Svg {
     text: String,
     open: Vec<&'static str>,
     ids: usize,
+    dark: bool,
 }
 
 /// Attributes: names and values.
 pub(super) type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
 
 impl Svg {
+    /// An empty one, in the colours of a dark page or of a light one.
+    pub(super) fn new(dark: bool) -> Self {
+        Self { dark, ..Self::default() }
+    }
+
     /// Begins an element, up to the matching [`Svg::close`].
     pub(super) fn open(&mut self, name: &'static str, attributes: Attributes) {
         self.begin(name, attributes);
@@ -83,8 +91,16 @@ impl Svg {
 
     fn begin(&mut self, name: &str, attributes: Attributes) {
         let _ = write!(self.text, "<{name}");
+        let mut classes = String::new();
         for (name, value) in attributes {
-            let _ = write!(self.text, " {name}=\"{}\"", escaped(&value.to_string()));
+            let value = escaped(&value.to_string());
+            let _ = write!(self.text, " {name}=\"{value}\"");
+            if *name == "class" {
+                classes = value;
+            }
+        }
+        for (name, value) in colours::attributes(&classes, self.dark) {
+            let _ = write!(self.text, " {name}=\"{value}\"");
         }
     }
 }

@@ -1,0 +1,157 @@
+//! The network alone, as textbooks draw it: wires, comparators, and a box for each stage.
+//!
+//! ```text
+//! ┌──────────────┐
+//! │┌──┐┌──┐┌────┐│   a box for each block that a stage sorts, and in it one for each block that no
+//! ││  ││  ││    ││   comparison of a step leaves; phases of odd-even sort have none
+//! │└──┘└──┘└────┘│
+//! └──────────────┘
+//! ```
+
+use std::collections::BTreeMap;
+
+use gpusort_planner::network::Step;
+
+use super::Panel;
+use super::diagram::{Drawn, label_width, labels, pitch};
+use super::motion::{Motion, Path};
+use super::svg::{Data, Svg};
+use crate::trace::network::columns;
+use crate::trace::played::{Compared, Layer, Moment};
+use crate::trace::words::block_log2;
+
+/// Units from a stage's box to those in it, from these to comparators, and between stages.
+const OUTER: f64 = 0.35;
+const INNER: f64 = 0.6;
+const BETWEEN: f64 = 0.6;
+
+/// Pixels of a unit, at most.
+const MOST_UNIT: f64 = 14.0;
+
+/// Pixels of bare wire at each end.
+const END: f64 = 14.0;
+
+fn units_of(layer: &Layer) -> f64 {
+    match layer {
+        Layer::Compare(_, pairs) => 2.0 * INNER + columns(pairs).len().saturating_sub(1) as f64,
+        _ => 0.0,
+    }
+}
+
+fn units(moment: &Moment) -> f64 {
+    2.0 * OUTER + moment.layers.iter().map(|layer| units_of(layer) + OUTER).sum::<f64>() - OUTER
+}
+
+/// Pixels of the elements at one end, if there are any.
+fn ends(panel: &Panel) -> f64 {
+    if panel.2.is_empty() { 0.0 } else { label_width(panel) }
+}
+
+/// Pixels across, at most `most` of them, and those of a unit.
+pub(super) fn measures(panel: &Panel, most: f64) -> (f64, f64) {
+    let moments = &panel.1.moments;
+    let all = moments.iter().map(units).sum::<f64>() + BETWEEN * (moments.len() as f64 - 1.0);
+    let bare = 2.0 * (ends(panel) + END);
+    let unit = ((most - bare) / all).min(MOST_UNIT);
+    (bare + all * unit, unit)
+}
+
+/// Draws it from (0, `top`) on; returns where it ends.
+pub(super) fn draw(panel: &Panel, most: f64, top: f64, svg: &mut Svg, motion: Option<&mut Motion>) -> f64 {
+    let (_, played, printed) = panel;
+    let (width, unit) = measures(panel, most);
+    let wires = played.last().len();
+    let pitch = pitch(wires);
+    let y = |wire: usize| top + (wire as f64 + 0.6) * pitch;
+    let (from, to) = (ends(panel), width - ends(panel));
+
+    let (mut boxes, mut lines, mut drawn) = (Boxes::default(), Data::default(), Drawn::default());
+    let mut paths = Path::of(&played.input, &y, from, to);
+    let mut x = from + END;
+    for moment in &played.moments {
+        let end = x + units(moment) * unit;
+        if let Some(Layer::Compare(step, _)) = moment.layers.first() {
+            let all = moment.layers.iter().flat_map(pairs);
+            boxes.add("pass", *step, all, (x, end), (&y, 0.48 * pitch, wires));
+        }
+        x += OUTER * unit;
+        for layer in &moment.layers {
+            let Layer::Compare(step, pairs) = layer else { continue };
+            let own = units_of(layer) * unit;
+            let tint = if matches!(step, Step::Mirror { .. }) { "t1" } else { "t0" };
+            for (tint, falls) in [(tint, false), ("t2", true)] {
+                let such = pairs.iter().filter(|pair| (pair.low > pair.high) == falls);
+                boxes.add(tint, inner(*step), such, (x, x + own), (&y, 0.38 * pitch, wires));
+            }
+            for (number, column) in columns(pairs).iter().enumerate() {
+                let x = x + (INNER + number as f64) * unit;
+                drawn.column(x, column, &y, unit);
+                column.iter().filter(|it| it.swapped).for_each(|it| paths.swap(it.low, it.high, x, &y));
+            }
+            x += own + OUTER * unit;
+        }
+        x = end + BETWEEN * unit;
+    }
+    for wire in 0..wires {
+        lines.go(from, y(wire));
+        lines.across(to);
+    }
+    boxes.finish(svg);
+    svg.path("wire", &lines);
+    drawn.finish(svg, unit);
+    labels(svg, (printed, &played.input), "v r", from - 9.0, (&y, pitch));
+    labels(svg, (printed, played.last()), "v", to + 9.0, (&y, pitch));
+    if let Some(motion) = motion {
+        motion.begin(played, Vec::new());
+        motion.elements(svg, &paths, played.input.len(), (pitch / 2.6).min(6.0));
+    }
+    y(wires - 1) + 0.6 * pitch
+}
+
+fn pairs(layer: &Layer) -> &[Compared] {
+    match layer {
+        Layer::Compare(_, pairs) => pairs,
+        _ => &[],
+    }
+}
+
+/// The step whose blocks are those that no comparison of this one leaves.
+fn inner(step: Step) -> Step {
+    match step {
+        Step::Alternating { stride_log2, .. } => Step::Stride { stride_log2 },
+        other => other,
+    }
+}
+
+/// Boxes by class, the outer ones first.
+#[derive(Default)]
+struct Boxes(BTreeMap<&'static str, Data>);
+
+impl Boxes {
+    /// Adds a box for each block of a step that has such pairs.
+    fn add<'a>(
+        &mut self,
+        class: &'static str,
+        step: Step,
+        pairs: impl IntoIterator<Item = &'a Compared>,
+        (left, right): (f64, f64),
+        (y, half, wires): (&impl Fn(usize) -> f64, f64, usize),
+    ) {
+        if matches!(step, Step::Phase { .. }) {
+            return;
+        }
+        let log2 = block_log2(step);
+        let mut blocks: Vec<usize> = pairs.into_iter().map(|pair| pair.low >> log2).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        for block in blocks {
+            let last = ((block + 1) << log2).min(wires) - 1;
+            let (top, bottom) = (y(block << log2) - half, y(last) + half);
+            self.0.entry(class).or_default().rectangle((left, top), (right, bottom));
+        }
+    }
+
+    fn finish(self, svg: &mut Svg) {
+        self.0.iter().for_each(|(class, data)| svg.path(class, data));
+    }
+}
