@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/sorts.md, and fills its tables, with `gpusort trace`.
+"""Draws the pictures of docs/sorts.md and fills its tables, with `gpusort trace`.
 
     cargo build --release
-    python3 docs/sorts/draw.py                  # writes what has changed
-    python3 docs/sorts/draw.py --check          # exits 1 and names what would change
+    python3 docs/sorts/draw.py                  # writes the files that change
+    python3 docs/sorts/draw.py --check          # names the files that would change, and exits with 1
     python3 docs/sorts/draw.py --times DEVICE   # times the sorts on a GPU first, into docs/sorts/times.json
 
-Times are in the tables only if there is a times.json: a line for each sort and size, as `gpusort trace --json --device` prints
-it. GPUSORT names another program than target/release/gpusort.
+The tables have times if times.json exists: a line for each sort and size, from `gpusort trace --json --device`. GPUSORT names
+the program, by default target/release/gpusort.
 """
 
 import argparse
@@ -22,10 +22,12 @@ PAGE = FOLDER.parent / "sorts.md"
 TIMES = FOLDER / "times.json"
 GPUSORT = os.environ.get("GPUSORT", str(FOLDER.parents[1] / "target/release/gpusort"))
 
-# The pictures: sixteen elements, in tiles as small as kernels have them.
-FEW = ["-n", "16", "--tile", "4", "-t", "u8"]
+# The pictures: sixteen elements in the smallest tiles that show every kind of pass.
+FEW = ["-n", "16", "--tile", "4"]
 DIGITS = ["-n", "16", "--tile", "8", "-t", "u16"]
 PICTURES = {
+    "network-bitonic": ["--network"],
+    "network-odd-even": ["--network", "-a", "odd-even", "-n", "8"],
     "naive": ["--variant", "naive", *FEW],
     "local-global": ["--variant", "local-global", *FEW],
     "transpose": ["--variant", "transpose", *FEW],
@@ -65,12 +67,12 @@ def trace(algorithm, variant, size, *more):
 
 
 def is_too_long(algorithm, variant, n):
-    """A million phases are no list that anybody reads."""
+    """Whether its passes are too many to list: a million phases."""
     return (algorithm, variant) == ("odd-even", "naive") and n > 65_536
 
 
 def timed():
-    """What times.json has, by sort and size; and the device's name."""
+    """The times of times.json by sort and size, and the device's name."""
     if not TIMES.exists():
         return {}, None
     lines = [json.loads(line) for line in TIMES.read_text().splitlines() if line.strip()]
@@ -85,7 +87,7 @@ def measure(device):
         for algorithm, variant in SORTS
         if not is_too_long(algorithm, variant, n)
     ]
-    # Only the passes of the fused sort are in a table, one by one.
+    # Only the passes of the fused sort have a table of their own.
     whole = [json.loads(line) for line in lines]
     for line in whole:
         if line["variant"] != "fused":
@@ -137,7 +139,7 @@ def sorts():
         rows.append(row)
     text = table(rows)
     if device:
-        text += f"\n\nTimes are of the sort alone on one {device}, medians."
+        text += f"\n\nTimes are medians of the sort alone on one {device}."
     return text
 
 
@@ -146,7 +148,7 @@ def passes():
     times, device = timed()
     own = times.get(("bitonic", "fused", 1_048_576)) or trace("bitonic", "fused", 1_048_576)
     head = ["pass", "what it does", "steps", "moved"]
-    rows = [head + (["time", "of a copy's speed"] if device else [])]
+    rows = [head + (["time", "speed of a copy"] if device else [])]
     for row in own["passes"]:
         cells = [str(row["number"]), row["what"], str(row["steps"]), size(row["bytes_moved"])]
         if device and "ms" in row:
@@ -155,12 +157,12 @@ def passes():
     text = table(rows).replace("| ---: | ---: | ---: |", "| --- | ---: | ---: |", 1)
     timestamp = own.get("ms", {}).get("timestamp", 0)
     if timestamp > 0:
-        text += f"\n\nFrom each time {time(timestamp)} are subtracted, which a timestamp after each pass took."
+        text += f"\n\nEach time is less {time(timestamp)} for the timestamp after the pass."
     return text
 
 
 def stated():
-    """The first two articles' numbers beside ours."""
+    """The first article's numbers compared with ours."""
     rows = [["n", "stated: passes", "accesses", "naive: passes", "accesses", "local-global", "fused"]]
     for n, said, accesses in STATED:
         naive, local, fused = (trace("bitonic", variant, n) for variant in ["naive", "local-global", "fused"])
@@ -181,15 +183,15 @@ def filled(page):
         before, _, rest = page.partition(begin)
         _, found, after = rest.partition(end)
         if not found:
-            sys.exit(f"{PAGE}: no place for the table '{name}'")
+            sys.exit(f"{PAGE}: no place for the table '{name}'; restore its two comments")
         page = f"{before}{begin}\n{make()}\n\n{end}{after}"
     return page
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if something would change")
-    parser.add_argument("--self-test", action="store_true", help="with --check: see whether it notices changes")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a file would change")
+    parser.add_argument("--self-test", action="store_true", help="with --check: test that it finds changes")
     parser.add_argument("--times", metavar="DEVICE", help="time the sorts on this GPU first")
     args = parser.parse_args()
     if args.times:
@@ -202,10 +204,10 @@ def main():
     changed = [path for path, text in made.items() if not path.exists() or path.read_text() != text]
     if args.self_test:
         expected = [FOLDER / "naive.svg", PAGE]
-        sys.exit(0 if changed == expected else f"changes of {expected} are noticed as {changed}")
+        sys.exit(0 if changed == expected else f"changed {expected}, found {changed}")
     for path in changed:
         if args.check:
-            print(f"{path.relative_to(FOLDER.parents[1])} is out of date; python3 docs/sorts/draw.py draws it")
+            print(f"{path.relative_to(FOLDER.parents[1])} is out of date; run python3 docs/sorts/draw.py")
         else:
             path.write_text(made[path])
     sys.exit(1 if args.check and changed else 0)

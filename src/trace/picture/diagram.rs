@@ -275,6 +275,9 @@ pub(super) fn labels(
 pub(super) struct Drawn {
     kept: Data,
     swapped: Data,
+    /// The ends of bars: lines without a length, which have round ends.
+    kept_dots: Data,
+    swapped_dots: Data,
     arrows: Data,
     bars: Data,
     sums: Data,
@@ -288,13 +291,21 @@ impl Drawn {
     /// The comparisons of a column.
     pub(super) fn column(&mut self, x: f64, column: &[Compared], y: &impl Fn(usize) -> f64, unit: f64) {
         for pair in column {
-            let bars = if pair.swapped { &mut self.swapped } else { &mut self.kept };
+            let (bars, dots) = if pair.swapped {
+                (&mut self.swapped, &mut self.swapped_dots)
+            } else {
+                (&mut self.kept, &mut self.kept_dots)
+            };
             let (low, high) = (y(pair.low), y(pair.high));
             bars.go(x, low);
+            dots.go(x, low);
+            dots.across(x);
             if pair.low < pair.high {
                 bars.down(high);
+                dots.go(x, high);
+                dots.across(x);
             } else {
-                // An arrow, which hides the dot at the end.
+                // An arrow in place of the dot.
                 let half = (0.47 * unit).clamp(1.8, 5.6);
                 bars.down(high + 0.2 * half);
                 self.arrows.go(x, high - half);
@@ -364,20 +375,14 @@ impl Drawn {
             }
             svg.close();
         }
-        // The ends of bars are dots.
-        let radius = Px((0.28 * unit).clamp(1.3, 3.3));
-        for (class, bars) in [("keep", &self.kept), ("swap", &self.swapped)] {
-            if bars.is_empty() {
-                continue;
+        svg.path("keep", &self.kept);
+        svg.path("swap", &self.swapped);
+        // Not markers, which renderers draw at different places and in different sizes.
+        let width = Px((0.56 * unit).clamp(2.6, 6.6));
+        for (class, dots) in [("keep-dot", &self.kept_dots), ("swap-dot", &self.swapped_dots)] {
+            if !dots.is_empty() {
+                svg.leaf("path", &[("class", &class), ("d", dots), ("stroke-width", &width)]);
             }
-            let id = svg.id("dot");
-            let overflow = ("overflow", &"visible" as &dyn std::fmt::Display);
-            svg.open("marker", &[("id", &id), ("markerUnits", &"userSpaceOnUse"), overflow]);
-            svg.leaf("circle", &[("class", &format_args!("{class}-dot")), ("r", &radius)]);
-            svg.close();
-            let dots = format!("url(#{id})");
-            let [start, mid, end] = ["marker-start", "marker-mid", "marker-end"].map(|at| (at, &dots as _));
-            svg.leaf("path", &[("class", &class), ("d", bars), start, mid, end]);
         }
         svg.path("up", &self.arrows);
     }

@@ -10,7 +10,6 @@ use super::colours;
 pub(super) struct Svg {
     text: String,
     open: Vec<&'static str>,
-    ids: usize,
     dark: bool,
 }
 
@@ -67,12 +66,6 @@ impl Svg {
         if !data.is_empty() {
             self.leaf("path", &[("class", &class), ("d", data)]);
         }
-    }
-
-    /// A name that no other element has.
-    pub(super) fn id(&mut self, what: &str) -> String {
-        self.ids += 1;
-        format!("{what}{}", self.ids)
     }
 
     /// The whole text, with another picture at its end.

@@ -72,7 +72,7 @@ pub(super) fn draw(panel: &Panel, most: f64, top: f64, svg: &mut Svg, motion: Op
         let end = x + units(moment) * unit;
         if let Some(Layer::Compare(step, _)) = moment.layers.first() {
             let all = moment.layers.iter().flat_map(pairs);
-            boxes.add("pass", *step, all, (x, end), (&y, 0.48 * pitch, wires));
+            boxes.add("pass", *step, all, (x, end), (&y, 0.43 * pitch, wires));
         }
         x += OUTER * unit;
         for layer in &moment.layers {
@@ -81,7 +81,7 @@ pub(super) fn draw(panel: &Panel, most: f64, top: f64, svg: &mut Svg, motion: Op
             let tint = if matches!(step, Step::Mirror { .. }) { "t1" } else { "t0" };
             for (tint, falls) in [(tint, false), ("t2", true)] {
                 let such = pairs.iter().filter(|pair| (pair.low > pair.high) == falls);
-                boxes.add(tint, inner(*step), such, (x, x + own), (&y, 0.38 * pitch, wires));
+                boxes.add(tint, inner(*step), such, (x, x + own), (&y, 0.35 * pitch, wires));
             }
             for (number, column) in columns(pairs).iter().enumerate() {
                 let x = x + (INNER + number as f64) * unit;
