@@ -233,7 +233,7 @@ pub(super) fn run(args: &TraceArgs) -> anyhow::Result<()> {
         let lines = match played.filter(|_| args.network) {
             Some(played) => {
                 let name = if traces.len() > 1 { trace.network_title() + "\n" } else { String::new() };
-                let colours = console::colors_enabled() && has_elements(args);
+                let colours = console::colors_enabled() && !printed.is_empty();
                 name + network(played, &printed, width(), colours).trim_start_matches('\n')
             }
             None => listed(trace, played, &printed),

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::{Layer, Played, Trace};
 use crate::report::timing::Device;
 
-/// Writes one line. `labels` are the elements in order, as they are printed, where what each pass
-/// does is to be listed.
+/// Writes one line. With the sorted elements, as they are printed, it lists the operations of each
+/// pass.
 ///
 /// # Errors
 ///
@@ -17,7 +17,7 @@ pub fn write(trace: &Trace, played: Option<(&Played, &[String])>, out: &mut impl
     let played = played.filter(|(played, _)| played.input.len() <= super::FEW);
     let printed = |ranks: &[u32]| -> Vec<&str> {
         let label = |&rank: &u32| played?.1.get(rank as usize).map(String::as_str);
-        // What only fills a place is printed as nothing.
+        // Padding is an empty text.
         ranks.iter().map(|rank| label(rank).unwrap_or_default()).collect()
     };
     let passes = (0..).zip(trace.passes()).map(|(number, pass)| {
@@ -41,7 +41,7 @@ pub fn write(trace: &Trace, played: Option<(&Played, &[String])>, out: &mut impl
         "positions": trace.plan.shape().payload,
         "top": trace.first,
         "tile": trace.tile,
-        // What the passes keep to.
+        // The limits of the passes.
         "planned_for": {
             "workgroup_bytes": trace.limits.workgroup_bytes,
             "invocations": trace.limits.invocations,
@@ -70,8 +70,8 @@ pub fn write(trace: &Trace, played: Option<(&Played, &[String])>, out: &mut impl
     writeln!(out)
 }
 
-/// What is done at once. Of a pair the smaller element goes to the first place; moves have for each
-/// place the one that its element comes from, and sums how often a digit is lower than each value.
+/// A layer. The smaller element of a pair goes to the first position. Moves list for each position
+/// the one that its element comes from; sums, for each value of a digit, the number of lower ones.
 fn does(layer: &Layer) -> Value {
     match layer {
         Layer::Compare(step, pairs) => {

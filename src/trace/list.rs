@@ -8,8 +8,8 @@ use crate::human::{bytes, counted, grouped, short, time};
 /// More dispatches than these are listed by rounds.
 const LISTED: u64 = 48;
 
-/// A column: its heading, whether numbers are in it, and how soon it is left out where there is
-/// little room; 0 is never.
+/// A column: its heading, whether it holds numbers, and the order in which columns are left out for
+/// lack of room; 0 stays.
 struct Column {
     heading: &'static str,
     numbers: bool,
@@ -17,7 +17,7 @@ struct Column {
     cell: fn(&Line) -> String,
 }
 
-/// A line: a dispatch, or one of a round and how often it is repeated.
+/// A line: a dispatch, or one of a round and the number of its repetitions.
 struct Line {
     numbers: String,
     times: u64,
@@ -55,7 +55,7 @@ pub(super) fn percent(part: f64) -> String {
 /// The least width of a column of words.
 const LEAST: usize = 16;
 
-/// What the sort is, and its passes, in lines of at most `width` characters where that is possible.
+/// The title, the summary and the passes, in lines of at most `width` characters, if 60 or more.
 pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
     let mut text = String::new();
     let mut say = |sentence: &str| {
@@ -82,7 +82,7 @@ pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
     let total = |widths: &[Option<usize>]| widths.iter().flatten().map(|width| width + 2).sum::<usize>() - 2;
     let what = COLUMNS.iter().position(|column| column.heading == "what it does").unwrap_or(0);
     for less in 1..=8 {
-        // Words may be cut, more of them before a column that says more is left out.
+        // Words are cut first, and the more so before a column that matters more is left out.
         let kept = [usize::MAX, 40, 32][usize::from(less > 3) + usize::from(less > 5)];
         let excess = total(&widths).saturating_sub(width);
         let spare = widths[what].unwrap_or(0).saturating_sub(kept);
@@ -110,7 +110,7 @@ pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
     text
 }
 
-/// The device that the passes are for.
+/// The device that the passes are planned for.
 fn planned_for(trace: &Trace) -> String {
     let limits = &trace.limits;
     let subgroups =
@@ -125,7 +125,7 @@ fn planned_for(trace: &Trace) -> String {
     }
 }
 
-/// What all passes do together, in sentences.
+/// The sum of all passes, in sentences.
 pub(super) fn summary(trace: &Trace, played: Option<&Played>) -> Vec<String> {
     let plan = &trace.plan;
     let (steps, comparisons) = trace.work();
@@ -178,7 +178,7 @@ pub(super) fn summary(trace: &Trace, played: Option<&Played>) -> Vec<String> {
     lines
 }
 
-/// The dispatches, or those of rounds where there are many.
+/// The dispatches; if they are many, those of each round once.
 fn lines(trace: &Trace) -> Vec<Line> {
     let plan = &trace.plan;
     if plan.dispatch_count() <= LISTED || plan.rounds().all(|(_, times)| times == 1) {
@@ -219,11 +219,11 @@ pub(super) fn cut(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     let kept: String = text.chars().take(width.saturating_sub(1)).collect();
-    // What is left out follows at once, also where the text itself has such a mark.
+    // No mark but the last.
     kept.trim_end_matches([' ', ',', '…']).to_owned() + "…"
 }
 
-/// A sentence in lines of at most so many characters.
+/// A sentence in lines of at most `most` characters.
 pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

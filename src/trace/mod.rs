@@ -1,5 +1,4 @@
-//! What a sort does, pass by pass: from its plan to a list, a picture and JSON. No device is
-//! needed.
+//! Shows a sort pass by pass, from its plan: as a list, a picture or JSON. No device is needed.
 //!
 //! ```text
 //! plan ──────────── Pass: what a dispatch is ───┬──> list      text for a terminal
@@ -8,9 +7,8 @@
 //!                                                └─> picture   SVG: diagram and heat map
 //! ```
 //!
-//! Nothing is drawn that is not in these two: comparisons come from the steps that kernels say they
-//! perform, colours from the elements that the CPU interpreter leaves. [`Played`] checks neither
-//! against the other; tests do.
+//! All that is drawn comes from these two: comparisons from the steps that kernels declare, colours
+//! from the elements that the CPU interpreter leaves. Tests compare one with the other.
 
 mod heat;
 mod json;
@@ -39,48 +37,47 @@ use serde::Serialize;
 
 use crate::device::AdapterInfo;
 
-/// The most elements of which every comparison is drawn.
+/// The most elements whose comparisons are drawn.
 pub const FEW: usize = 64;
 
-/// The most elements of which there is a picture.
+/// The most elements in a picture.
 pub const MOST: usize = 1 << 20;
 
-/// A plan, and what it is for.
+/// A plan and its parameters.
 pub struct Trace {
-    /// What sorts.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// How it is cut into passes.
+    /// The way it is cut into passes.
     pub variant: Variant,
     /// The type of the elements.
     pub element: ElementType,
-    /// How many of the sorted elements are wanted, if not all.
+    /// The number of elements to sort to the front, if not all.
     pub first: Option<usize>,
-    /// Elements in a tile, if they were named.
+    /// Elements in a tile, if given.
     pub tile: Option<u64>,
-    /// What it is planned for.
+    /// The limits of the device it is planned for.
     pub limits: Limits,
     /// The passes.
     pub plan: Plan,
-    /// How long a device took, if one was asked.
+    /// Times on a device, if measured.
     pub measured: Option<Measured>,
 }
 
-/// What a device took for a plan.
+/// Times of a plan on a device.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The device.
     pub device: AdapterInfo,
     /// The time of each dispatch, in milliseconds: medians of several runs, less `timestamp`.
     pub passes: Vec<f64>,
-    /// A dispatch's share of what the timestamps between dispatches take, in milliseconds; 0 where
-    /// that is lost in noise.
+    /// The cost of the timestamp after each dispatch, in milliseconds; 0 if it is lost in noise.
     pub timestamp: f64,
     /// The time of the whole sort without timestamps between dispatches, in milliseconds: a median,
     /// too.
     pub sort: f64,
-    /// How many runs these are of.
+    /// The number of runs.
     pub runs: usize,
-    /// Bytes a second, read and written, of a copy within the device.
+    /// Speed of a copy within the device: bytes read and written per second.
     pub copy: f64,
 }
 
@@ -91,22 +88,22 @@ impl Measured {
         self.passes.iter().fold(0.0, |sum, ms| sum + ms)
     }
 
-    /// The bandwidth of so many bytes in so many milliseconds, relative to a copy's.
+    /// The bandwidth of `bytes` in `ms` milliseconds, relative to a copy's.
     fn part_of_copy(&self, bytes: u64, ms: f64) -> Option<f64> {
         (ms > 0.0 && self.copy > 0.0).then(|| bytes as f64 / (ms / 1e3) / self.copy)
     }
 }
 
-/// What one dispatch is.
+/// One dispatch.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pass {
     /// Its place among the dispatches, from 1.
     pub number: u64,
-    /// The file that its kernel is in.
+    /// The file of its kernel.
     pub kernel: &'static str,
     /// What it does, in words.
     pub what: String,
-    /// The digit that it is about, from the lowest, if any.
+    /// The digit, counted from the lowest, if it handles one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digit: Option<u32>,
     /// The first of its elements, and how many there are.
@@ -117,10 +114,10 @@ pub struct Pass {
     pub workgroups: u64,
     /// Invocations in each.
     pub invocations: u32,
-    /// Elements that a workgroup has to itself.
+    /// Elements that a workgroup holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tile: Option<u64>,
-    /// Where these are meanwhile.
+    /// The memory that holds them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_in: Option<&'static str>,
     /// Bytes of workgroup memory.
@@ -134,15 +131,14 @@ pub struct Pass {
     /// Milliseconds on the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ms: Option<f64>,
-    /// The bandwidth that this is, relative to a copy's.
+    /// Its bandwidth relative to a copy's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part_of_copy: Option<f64>,
 }
 
-/// The steps of a dispatch that are for its elements. A tile may be larger than the array: then
-/// pairs beyond its end are none, and a kernel that sorts tiles goes on with stages of larger
-/// blocks, which find everything in order. A tile that is reduced to its best elements goes through
-/// no network.
+/// The steps of a dispatch that compare its elements. A tile may be larger than the array; its
+/// kernel then also performs stages of larger blocks, which find all in order and are left out. A
+/// tile that is reduced to its best elements goes through no network.
 fn steps(dispatch: &Dispatch) -> Vec<Step> {
     let count = dispatch.count();
     let mut steps = match dispatch.kernel() {
@@ -165,8 +161,8 @@ fn comparisons(dispatch: &Dispatch) -> u64 {
     steps(dispatch).iter().map(|step| step.pairs(dispatch.count().into())).sum()
 }
 
-/// Steps of the network and comparisons in all passes. Repeated ones are looked at once, since
-/// there may be millions.
+/// Steps of the network and comparisons in all passes. Repeated passes are counted once and
+/// multiplied, since there may be millions.
 fn work(plan: &Plan) -> (u64, u64) {
     let of_round = |(dispatches, times): (&[Dispatch], u64)| {
         let (mut all_steps, mut all_comparisons) = (0, 0);
@@ -180,7 +176,7 @@ fn work(plan: &Plan) -> (u64, u64) {
 }
 
 impl Trace {
-    /// What each dispatch is, in order.
+    /// The dispatches, in order.
     pub fn passes(&self) -> impl Iterator<Item = Pass> {
         (1..).zip(self.plan.dispatches()).map(|(number, dispatch)| self.pass(number, dispatch))
     }
@@ -223,7 +219,7 @@ impl Trace {
         format!("{classic}{} network, {wires}", self.algorithm)
     }
 
-    /// What it is about, in a few words: `bitonic fused, 16 u32`.
+    /// The title: `bitonic fused, 16 u32`.
     pub fn title(&self) -> String {
         let n = crate::human::grouped(self.plan.n());
         let positions = if self.plan.shape().payload { " with positions" } else { "" };

@@ -37,8 +37,8 @@ enum Part {
 }
 
 /// The diagram, in pieces of at most `width` characters below each other, with the elements at both
-/// ends of each; `labels` are the elements in order, as they are printed. Swaps are bold where
-/// there are `colours`.
+/// ends of each piece. `labels` are the sorted elements as they are printed; with none, the wires
+/// are bare. Swaps are bold in `colours`.
 pub fn network(played: &Played, labels: &[String], width: usize, colours: bool) -> String {
     let wires = played.moments.iter().map(|moment| moment.before.len().max(moment.after.len())).max();
     let wires = wires.unwrap_or(played.input.len());
@@ -96,7 +96,7 @@ fn parts(moment: &Moment, wires: usize) -> Vec<(usize, Vec<Part>)> {
         Layer::Sum(_) => vec![Part::Wires("─Σ─")],
     };
     let layers: Vec<(usize, Vec<Part>)> = moment.layers.iter().map(of_layer).enumerate().collect();
-    // A pass that compares nothing has its number all the same.
+    // A pass that compares nothing has a number, too.
     if layers.is_empty() { vec![(0, vec![Part::Wires("───")])] } else { layers }
 }
 
@@ -130,7 +130,7 @@ impl Part {
                 let is_end = pair.low == wire || pair.high == wire;
                 let falls = pair.low > pair.high;
                 let mark = match (is_end, pair.swapped) {
-                    // Where the larger one goes up, an arrow says so.
+                    // An arrow points up where the larger element goes up.
                     (true, _) if falls && pair.high == wire => "▲",
                     (true, true) => "●",
                     (true, false) => "○",

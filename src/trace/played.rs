@@ -1,10 +1,9 @@
-//! A plan performed by the CPU interpreter: what each pass leaves and, of few elements, each
+//! A plan performed by the CPU interpreter: the elements after each pass and, if they are few, each
 //! comparison.
 //!
-//! Elements are told apart by rank, their place in the sorted order; equal keys have the lowest of
-//! theirs unless positions decide. So one number gives an element's colour, its printed value and
-//! what a comparison does, and networks, which only compare, are interpreted on ranks alone. Digits
-//! are of keys, so that other plans carry both.
+//! An element is its rank, the position in the sorted order; equal keys share the lowest of their
+//! ranks unless positions decide. A rank gives the colour, the printed value and the outcome of a
+//! comparison, so networks are interpreted on ranks alone. Plans with digits carry the keys, too.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -18,52 +17,52 @@ use super::{FEW, MOST, phases, steps};
 use crate::error::Error;
 use crate::key_buf::{KeyBuf, by_width, in_one};
 
-/// The rank of what only fills a place.
+/// The rank of padding.
 pub(super) const FILLER: u32 = u32::MAX;
 
-/// The most comparisons that are made for a picture: some tens of seconds.
+/// The most comparisons for a picture: some tens of seconds.
 const MOST_COMPARISONS: u64 = 1 << 35;
 
-/// More comparisons of phases than these are not made: what they leave is known without.
+/// Beyond this many comparisons, the result of phases is computed without them.
 const MANY_COMPARISONS: u64 = 1 << 27;
 
 /// A plan performed on an input.
 pub struct Played {
     /// The keys in order: a rank is a place here.
     pub sorted: Vec<u64>,
-    /// The rank of each element as it came.
+    /// The rank of each element of the input.
     pub input: Vec<u32>,
     /// Each dispatch, where there are at most [`FEW`] elements.
     pub moments: Vec<Moment>,
-    /// What is left after dispatches, in colours.
+    /// The elements after dispatches, as colours.
     pub heat: Heat,
-    /// The dispatch after which all is in order and stays so; 0 where it came so.
+    /// The dispatch after which all is in order and stays so; 0 if the input is sorted.
     pub in_order_after: Option<u64>,
 }
 
 /// One dispatch on few elements.
 #[derive(Clone, Debug)]
 pub struct Moment {
-    /// The elements that it finds, as ranks.
+    /// The elements before it, as ranks.
     pub before: Vec<u32>,
-    /// What it does to them, one thing after another.
+    /// What it does to them, in order.
     pub layers: Vec<Layer>,
-    /// The elements that it leaves.
+    /// The elements after it.
     pub after: Vec<u32>,
 }
 
 /// A comparison that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compared {
-    /// Where the smaller element is then.
+    /// Where the smaller element goes.
     pub low: usize,
-    /// Where the larger one is.
+    /// Where the larger one goes.
     pub high: usize,
     /// Whether they changed places.
     pub swapped: bool,
 }
 
-/// What is done at once.
+/// Operations that are made at once.
 #[derive(Clone, Debug)]
 pub enum Layer {
     /// The comparisons of a step.
@@ -71,9 +70,9 @@ pub enum Layer {
     /// Elements go to other places: for each place the one that its element comes from, if any
     /// does.
     Move(Vec<Option<usize>>),
-    /// How often a digit has each of its values; none where counts are cleared.
+    /// The number of each of a digit's values; empty where counts are cleared.
     Count(Vec<u32>),
-    /// How often it has lower ones.
+    /// The number of lower values.
     Sum(Vec<u32>),
 }
 
@@ -82,7 +81,7 @@ impl Played {
     ///
     /// # Errors
     ///
-    /// More elements than a picture has, or more comparisons than anybody waits for.
+    /// Too many elements or comparisons for a picture.
     ///
     /// # Panics
     ///

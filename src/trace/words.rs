@@ -8,7 +8,7 @@ use gpusort_planner::plan::{Dispatch, FusedWork, Kernel, Local, RadixWork, Rows,
 
 use crate::human::{grouped, power};
 
-/// The digit that a kernel is about, from the lowest; `None` where it is about none or all.
+/// The digit that a kernel handles, counted from the lowest; `None` if it handles none or all.
 pub(super) fn digit(kernel: Kernel) -> Option<u32> {
     match kernel {
         Kernel::Radix(radix) => match radix.work {

@@ -20,6 +20,7 @@ fn json(more: &[&str]) -> Value {
 fn svg(more: &[&str]) -> String {
     let picture = sorted(&[&["trace", "--svg", "-"], more].concat(), "");
     xml::check(&picture).unwrap_or_else(|error| panic!("{more:?}: {error}"));
+    xml::check_colours(&picture).unwrap_or_else(|error| panic!("{more:?}: {error}"));
     picture
 }
 
@@ -205,6 +206,136 @@ fn the_bars_of_a_picture_make_its_left_its_right() {
     assert!(!is_redrawn(&picture.replacen(">47<", ">48<", 1)));
 }
 
+/// The picture but for its style sheet.
+fn without_style(picture: &str) -> String {
+    let (before, rest) = picture.split_once("<style>").unwrap();
+    before.to_owned() + rest.split_once("</style>\n").unwrap().1
+}
+
+#[test]
+fn renderers_without_style_sheets_have_all_colours_and_browsers_dark_ones() {
+    for more in [&["--tile", "4"][..], &["-a", "radix"], &["--network"], &["-n", "1000"]] {
+        let of = |scheme: &[&str]| svg(&[more, scheme].concat());
+        let (auto, light, dark) = (of(&[]), of(&["--light"]), of(&["--dark"]));
+        // Without a choice of the browser there is no style sheet at all.
+        assert_eq!(without_style(&auto), light, "{more:?}");
+        for (fixed, page, ink) in [(&light, "#ffffff", "#14181d"), (&dark, "#0d1117", "#f0f3f6")] {
+            assert!(!fixed.contains("<style") && !fixed.contains("@media"), "{more:?}");
+            assert!(fixed.contains(&format!("rx=\"6\" fill=\"{page}\"")), "{more:?}");
+            assert!(fixed.contains(&format!("desc\" fill=\"{ink}\"")), "{more:?}");
+        }
+        assert!(auto.contains("@media(prefers-color-scheme:dark){.ink{fill:#f0f3f6}"));
+        assert!(auto.contains(".page{fill:#0d1117}"));
+        for picture in [auto, light, dark] {
+            assert!(!picture.contains("var(") && !picture.contains("marker"), "{more:?}");
+        }
+    }
+    // What moves is hidden by attributes: the whole picture shows where nothing plays.
+    let still = without_style(&svg(&["--tile", "4", "--light", "--animate"]));
+    assert!(
+        still.contains("class=\"e x1\" opacity=\"0\"") && still.contains("fill=\"#ffffff\" opacity=\"0\"/>")
+    );
+    for wrong in [
+        "<svg><path d=\"\"/></svg>",
+        "<svg fill=\"#000000\"><g fill=\"none\"><path d=\"\"/></g></svg>",
+        "<svg fill=\"var(--ink)\"><text>1</text></svg>",
+        "<svg fill=\"#000000\"><path stroke=\"red\"/></svg>",
+    ] {
+        assert!(xml::check_colours(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_network_alone_has_wires_comparators_and_boxes() {
+    for n in ["2", "8", "15", "16", "64"] {
+        for method in [&["-a", "bitonic"][..], &["-a", "odd-even"]] {
+            let picture = svg(&[&["--network", "-n", n, "-t", "u8"], method].concat());
+            assert!(is_redrawn(&picture), "{n} {method:?}");
+            assert!(!picture.contains("moved") && !picture.contains("class=\"q\""), "{picture}");
+        }
+    }
+    // Elements that nobody named are left out, and comparators alike.
+    let bare = svg(&["--network"]);
+    assert!(!bare.contains("<text") && bars(&bare, "keep").is_empty());
+    assert_eq!(bars(&bare, "swap").len(), 80);
+    // A box for each block of each stage, and for each block of each step.
+    let boxes = |class| paths(&bare, class).iter().map(|path| path.matches('z').count()).sum::<usize>();
+    assert_eq!((boxes("pass"), boxes("t1"), boxes("t0")), (8 + 4 + 2 + 1, 15, 8 + 4 + 8 + 2 + 4 + 8));
+    assert!(svg(&["--network", "--animate"]).contains("@keyframes x1"));
+    // However it is cut into passes, it is the same network; others have names.
+    for variant in ["naive", "local-global", "fused"] {
+        assert_eq!(svg(&["--network", "--variant", variant]), bare);
+    }
+    let several = svg(&["--network", "--compare", "naive,fused,transpose", "-n", "8"]);
+    assert_eq!(several.matches(" network, 8 wires</text>").count(), 2);
+    assert!(several.contains(">classic bitonic network, 8 wires</text>") && several.contains("class=\"up\""));
+    // On a terminal: 8 wires, below the numbers of stages or phases.
+    let text = sorted(&["trace", "--network", "-n", "8"], "");
+    assert_eq!(text.lines().count(), 9, "{text}");
+    assert!(text.starts_with("  1  2     3\n ─●──●──●──●────●──●─\n"), "{text}");
+    let text = sorted(&["trace", "--network", "-"], "3 1 2");
+    assert_eq!(text, "   1  2\n3 ─●────○─ 1\n1 ─●──●─○─ 2\n2 ────●─── 3\n");
+}
+
+#[test]
+fn odd_even_sort_of_few_elements_is_a_brick() {
+    let trace = json(&["-a", "odd-even", "-n", "8"]);
+    assert_eq!((&trace["variant"], &trace["dispatches"]), (&Value::from("naive"), &Value::from(8)));
+    let picture = svg(&["-a", "odd-even", "-n", "8", "--network"]);
+    let mut columns: Vec<(f64, Vec<f64>)> = Vec::new();
+    let mut all = bars(&picture, "swap");
+    all.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    for [x, low, high] in all {
+        assert!((high - low - 20.0).abs() < 0.2, "neighbours: {low} {high}");
+        match columns.last_mut().filter(|(last, _)| *last == x) {
+            Some((_, column)) => column.push(low),
+            None => columns.push((x, vec![low])),
+        }
+    }
+    let begins: Vec<Vec<f64>> = columns
+        .into_iter()
+        .map(|(_, column)| column.iter().map(|y| ((y - 12.0) / 20.0).round()).collect())
+        .collect();
+    let (even, odd) = (vec![0.0, 2.0, 4.0, 6.0], vec![1.0, 3.0, 5.0]);
+    assert_eq!(begins, [&even, &odd].map(Clone::clone).repeat(4));
+    // Blocks where there are tiles, or more than a tile.
+    for more in [&["-n", "8", "--tile", "4"][..], &["-n", "65"], &["-n", "8", "-d", &device::name()]] {
+        assert_eq!(json(&[&["-a", "odd-even"], more].concat())["variant"], "block", "{more:?}");
+    }
+}
+
+#[test]
+fn few_elements_are_small_unless_their_kind_is_named() {
+    let input = |more: &[&str]| -> Vec<u64> {
+        let texts: Vec<String> = serde_json::from_value(json(more)["input"].clone()).unwrap();
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    };
+    for n in ["1", "16", "64"] {
+        let mut numbers = input(&["-n", n]);
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert!(numbers.len().to_string() == n && numbers.iter().all(|&number| number < 100), "{numbers:?}");
+    }
+    let made = sorted(&["gen", "-c", "16"], "");
+    let made: Vec<u64> = made.lines().map(|line| line.parse().unwrap()).collect();
+    for named in [["--seed", "1"], ["--dist", "uniform"], ["--type", "u32"]] {
+        assert_eq!(input(&named), made, "{named:?}");
+    }
+}
+
+#[test]
+fn a_digit_that_is_the_same_in_all_keys_keeps_the_order() {
+    let text = sorted(&["trace", "-a", "radix", "-t", "u8"], "");
+    assert!(text.contains("\n3 digits are the same in all keys: their passes keep the order.\n"), "{text}");
+    assert!(!sorted(&["trace", "-a", "radix", "-t", "u32"], "").contains("the same in all keys"));
+    // One pass of four moves elements.
+    let moving = |element: &str| {
+        let passes = json(&["-a", "radix", "-t", element])["passes"].as_array().unwrap().clone();
+        passes.iter().filter(|pass| pass["does"].to_string().contains("moves")).count()
+    };
+    assert_eq!((moving("u8"), moving("u32")), (1, 4));
+}
+
 #[test]
 fn pictures_are_well_formed_and_small() {
     for (algorithm, variant) in all() {
@@ -249,26 +380,37 @@ fn a_picture_of_a_million_is_small_too() {
         assert!(picture.len() < 200_000 && picture.contains("1,048,576 u32"), "{} bytes", picture.len());
     }
     let message = refused(&["trace", "-n", "1048577", "--svg", "-"], "");
-    assert!(message.contains("at most 1,048,576") && message.contains("without --svg"), "{message}");
+    assert!(message.contains("at most 1,048,576") && message.contains("leave --svg out"), "{message}");
 }
 
 #[test]
 fn text_is_as_wide_as_it_may_be_and_plain_in_pipes() {
+    let shown = |more: &[&str]| {
+        let text = sorted(&[&["trace"], more].concat(), "");
+        assert!(!text.contains('\x1b'), "{text}");
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= 80, "{more:?}: {widest}\n{text}");
+        assert!(text.lines().count() < 700, "{more:?}");
+        text
+    };
     for (algorithm, variant) in all() {
+        let method = ["-a", algorithm.name(), "--variant", variant.name()];
         for n in ["0", "1", "2", "16", "63", "64", "65", "1M", "256M"] {
             if algorithm == Algorithm::OddEven && n == "256M" {
                 continue;
             }
-            let text = sorted(&["trace", "-n", n, "-a", algorithm.name(), "--variant", variant.name()], "");
-            assert!(!text.contains('\x1b'), "{text}");
-            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
-            assert!(widest <= 80, "{algorithm} {variant} {n}: {widest}\n{text}");
-            assert!(text.lines().count() < 700, "{algorithm} {variant} {n}");
-            let title = format!("{algorithm} {variant}, ");
-            assert!(text.starts_with(&title), "{text}");
+            for more in [&[][..], &["--with-positions"], &["-t", "f64", "--with-positions"], &["--top", "9"]]
+            {
+                let text = shown(&[&["-n", n], &method[..], more].concat());
+                let title = format!("{algorithm} {variant}, ");
+                assert!(text.starts_with(&title), "{text}");
+            }
         }
+        shown(&[&["-n", "3000", "-d", &device::name(), "--with-positions"], &method[..]].concat());
     }
-    assert!(sorted(&["trace", "-n", "1"], "").contains("Fewer than two elements are in order."));
+    shown(&["--compare", "fused,naive,transpose,block,onesweep", "-n", "64"]);
+    shown(&["--network", "-n", "64", "-t", "f64", "--compare", "naive,transpose"]);
+    assert!(shown(&["-n", "1"]).contains("Fewer than two elements need no sort."));
     // Long lists of alike passes are short.
     let text = sorted(&["trace", "-n", "1000", "-a", "odd-even", "--variant", "naive"], "");
     assert!(text.contains("1, 3 … 999") && text.contains("2, 4 … 1,000"), "{text}");
@@ -298,9 +440,9 @@ fn elements_come_from_files_as_sort_reads_them() {
     assert_eq!(shown(&[], "").len(), 16);
     let table = folder.write("x.csv", "a,b\n1,2\n");
     for (args, said) in [
-        (&["trace", &text, "-n", "4"][..], "x.txt: has 3 elements, and -n 4 asks for more"),
+        (&["trace", &text, "-n", "4"][..], "x.txt: has 3 elements, fewer than -n 4"),
         (&["trace", &table], "x.csv: a table"),
-        (&["trace", &text, "--dist", "zipf"], "--dist is about elements that are made"),
+        (&["trace", &text, "--dist", "zipf"], "--dist makes elements, but FILE has them"),
         (&["trace", &folder.arg("gone")], "gone: cannot open"),
         (&["trace", &folder.write("bad.txt", "1 x\n")], "bad.txt:1:3: 'x' is not a number"),
     ] {
@@ -315,20 +457,29 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
     let gone = folder.arg("no/x.svg");
     for (args, said) in [
         (&["-a", "radix", "--variant", "fused"][..], "radix has no variant 'fused'"),
-        (&["--animate"], "--svg FILE"),
+        (&["--animate"], "--animate needs a picture; add --svg FILE"),
+        (&["--light"], "--light needs a picture; add --svg FILE"),
+        (&["--dark"], "--dark needs a picture; add --svg FILE"),
+        (&["--light", "--dark", "--svg", "-"], "cannot be used with"),
+        (&["--network", "-a", "radix"], "use -a bitonic or -a odd-even"),
+        (&["--network", "--variant", "block"], "use --variant naive"),
+        (&["--network", "-n", "65"], "--network draws 2 to 64 elements, not 65; use -n"),
+        (&["--network", "-n", "1"], "--network draws 2 to 64 elements, not 1; use -n"),
+        (&["--network", "--tile", "4"], "cannot be used with"),
+        (&["--network", "--json"], "cannot be used with"),
         (&["--json", "--svg", "-"], "both go to standard output"),
         (&["--svg", &gone], "no such folder"),
         (&["--variant", "naive", "--compare", "fused"], "cannot be used with"),
-        (&["--tile", "6"], "--tile 6 is not a power of two"),
-        (&["--tile", "1"], "2 is the smallest"),
-        (&["--tile", "1M"], "--tile names the tiles"),
+        (&["--tile", "6"], "--tile 6: use a power of two, 2 or more"),
+        (&["--tile", "1"], "--tile 1: use a power of two, 2 or more"),
+        (&["--tile", "1M"], "choose another --tile"),
         (&["-a", "radix", "--tile", "4"], "tiles of 8 elements or more"),
         (&["--tile", "8", "--top", "3"], "leave --tile out"),
-        (&["-n", "2G"], "a sort of more goes in shares"),
+        (&["-n", "2G"], "sort splits more elements into shares"),
         (&["-n", "1.5M"], "'1.5M' is not a size"),
         (&["-n", "1M", "-a", "odd-even", "--variant", "naive", "--json"], "1,048,576 passes"),
-        (&["-d", "cpu"], "no passes to be timed"),
-        (&["-d", "auto"], "--device needs gpu"),
+        (&["-d", "cpu"], "no passes to time"),
+        (&["-d", "auto"], "--device auto: use gpu"),
         (&["-d", "no such device"], "no GPU has 'no such device'"),
         (&["--compare", "quick"], "possible values"),
     ] {
@@ -338,7 +489,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
     assert!(folder.names().is_empty());
     // An older picture is replaced.
     let picture = folder.write("x.svg", "old");
-    sorted(&["trace", "--svg", &picture], "");
+    sorted(&["trace", "--network", "--svg", &picture], "");
     assert!(fs::read_to_string(&picture).unwrap().starts_with("<svg"));
 }
 

@@ -1,5 +1,5 @@
-//! Whether a text is well-formed XML, as far as pictures need any of it: elements, attributes,
-//! text, predefined entities.
+//! Checks pictures: well-formed XML, as far as they need it (elements, attributes, text, predefined
+//! entities), and colours.
 
 /// # Errors
 ///
@@ -46,6 +46,40 @@ pub fn check(text: &str) -> Result<(), String> {
         (None, 1) => Ok(()),
         (None, _) => Err(format!("{roots} elements are outermost")),
     }
+}
+
+/// Whether a renderer without style sheets draws every shape in a colour: a literal of its own, or of
+/// an element around it.
+///
+/// # Errors
+///
+/// The shape that it would draw in black or not at all.
+pub fn check_colours(picture: &str) -> Result<(), String> {
+    let is_colour = |value: &str| {
+        value
+            .strip_prefix('#')
+            .is_some_and(|hex| hex.len() == 6 && hex.chars().all(|c| c.is_ascii_hexdigit()))
+    };
+    let mut around = vec![[None; 2]];
+    for tag in picture.split('<').skip(1).filter_map(|rest| rest.split('>').next()) {
+        if tag.starts_with('/') {
+            around.pop();
+            continue;
+        }
+        let own = |name: &str| Some(tag.split_once(&format!(" {name}=\""))?.1.split('"').next().unwrap());
+        let [fill, stroke] = *around.last().unwrap();
+        let paint = [own("fill").or(fill), own("stroke").or(stroke)];
+        let is_literal = |value: &str| value == "none" || is_colour(value);
+        let is_shape = ["path", "rect", "circle", "text"].contains(&tag.split([' ', '/']).next().unwrap());
+        let is_painted = paint[0].is_some() && paint.iter().flatten().any(|value| is_colour(value));
+        if !paint.iter().flatten().all(|value| is_literal(value)) || is_shape && !is_painted {
+            return Err(format!("<{}> has no colour", tag.chars().take(60).collect::<String>()));
+        }
+        if !tag.ends_with('/') {
+            around.push(paint);
+        }
+    }
+    Ok(())
 }
 
 fn check_attributes(mut rest: &str) -> Result<(), String> {

@@ -22,10 +22,10 @@ const RAMP: [[u8; 3]; 9] = [
     [0xfd, 0xe7, 0x25],
 ];
 
-/// What colours of bins with elements from everywhere are mixed with.
+/// The colour that is mixed into bins with elements from everywhere.
 const GREY: [u8; 3] = [0x9a, 0x9a, 0x9a];
 
-/// How much of that is in each step.
+/// The share of grey at each step.
 const GREYNESS: [f64; MIXED] = [0.0, 0.35, 0.65, 0.9];
 
 /// A shade as `#rrggbb`.
@@ -49,14 +49,14 @@ pub(super) fn of_rank(rank: u32, n: usize) -> Shade {
     Shade { level: (part * (LEVELS - 1) as f64).round() as usize, mixed: 0 }
 }
 
-/// The colour of a thin line: of the middle of the ramp, since the ends are lost on dark and on
+/// The colour of a thin line: from the middle of the ramp, since its ends do not show on dark and on
 /// light pages.
 pub(super) fn of_line(shade: Shade) -> String {
     let most = (LEVELS - 1) as f64;
-    hex(Shade { level: (most * 0.28 + shade.level as f64 * 0.58).round() as usize, ..shade })
+    hex(Shade { level: (most * 0.4 + shade.level as f64 * 0.46).round() as usize, ..shade })
 }
 
-/// How many tints tiles have in turn.
+/// The number of tints that tiles have in turn.
 pub(super) const TINTS: u64 = 4;
 
 /// Which page a picture is for.
@@ -114,9 +114,9 @@ const CLASSES: [(&str, &[(&str, &str)]); 24] = [
     ("t1", &[("fill", "t1")]),
     ("t2", &[("fill", "t2")]),
     ("t3", &[("fill", "t3")]),
-    // What moves is not to be seen where nothing does.
+    // Hidden without an animation. Inkscape ignores `visibility`.
     ("e", &[("opacity", "0"), ("stroke", "ink")]),
-    ("cover", &[("fill", "page"), ("visibility", "hidden")]),
+    ("cover", &[("fill", "page"), ("opacity", "0")]),
 ];
 
 fn colour(name: &str, dark: bool) -> Option<&'static str> {

@@ -14,8 +14,8 @@ use super::{FEW, Panel, wrapped};
 use crate::trace::network::columns;
 use crate::trace::played::{Compared, FILLER, Layer, Moment};
 
-/// Units from a pass's frame to what is in it, between steps, between frames, and across what is no
-/// comparison.
+/// Units from a pass's frame to its content, between steps, between frames, and of layers that
+/// compare nothing.
 const PAD: f64 = 0.9;
 const STEP: f64 = 0.7;
 const BETWEEN: f64 = 0.45;
@@ -33,7 +33,7 @@ const DIGIT: f64 = 6.1;
 /// A diagram with its measures.
 pub(super) struct Diagram<'a> {
     panel: Panel<'a>,
-    /// Pixels that there are.
+    /// Pixels available.
     width: f64,
     unit: f64,
     /// Where wires begin and end.
@@ -270,7 +270,7 @@ pub(super) fn labels(
     svg.close();
 }
 
-/// What is drawn over the wires, by kind.
+/// The shapes over the wires, by kind.
 #[derive(Default)]
 pub(super) struct Drawn {
     kept: Data,

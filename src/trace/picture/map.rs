@@ -1,5 +1,4 @@
-//! The heat map: a row for every pass, with what it does on the left and what it costs on the
-//! right.
+//! The heat map: a row for each pass, its description on the left, its cost on the right.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -13,28 +12,31 @@ use crate::trace::heat::{LEVELS, Row, Shade, Strip};
 use crate::trace::list::percent;
 use crate::trace::{FEW, Pass, words};
 
-/// Pixels of a row where there is room for words beside each: of few, and of more.
+/// Pixels of a row with words next to it: of few rows, and of more.
 const ROWS: [f64; 2] = [17.0, 13.0];
 
-/// Pixels between rows that have room: enough for one of a screen, also where a picture is shown a
-/// little smaller.
+/// Pixels between rows that have room: at least one on a screen, even if the picture is scaled down a
+/// little.
 const GAP: f64 = 1.4;
+
+/// Pixels that a cell reaches into the next one, so that no renderer leaves a gap between them.
+const OVERLAP: f64 = 0.4;
 
 /// Pixels of all rows, at most about.
 const MANY: f64 = 640.0;
 
-/// Pixels of what elements pass on their way, to those of a row, and at least.
+/// Height of the curves of moving elements, relative to a row, and the least in pixels.
 const WAY: f64 = 1.3;
 const LEAST_WAY: f64 = 10.0;
 
 /// The least distance between lines of text.
 const LINE: f64 = 12.5;
 
-/// A column of words: where it is, and what it says of a pass.
+/// A column of words: its place and its cells.
 struct Column {
     heading: &'static str,
     x: f64,
-    /// Whether it ends there.
+    /// Whether it is right-aligned.
     ends: bool,
     cell: fn(&Pass) -> String,
 }
@@ -56,7 +58,7 @@ pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: O
     for row in &heat.rows {
         let way = if has_lines(row) { map.way } else { 0.0 };
         let middle = y + way + map.row / 2.0;
-        // The input is what no pass has left.
+        // The input has no pass.
         let pass = (row.after > 0).then(|| passes.find(|pass| pass.number == row.after)).flatten();
         if middle - spoken >= LINE {
             map.words_of(svg, middle + 3.9, pass.as_ref());
@@ -79,12 +81,12 @@ pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: O
     legend(panel, svg, map.left, map.right, y + 8.0)
 }
 
-/// Where everything is.
+/// The layout.
 struct Map {
     columns: Vec<Column>,
-    /// Where the words beside the input's row begin.
+    /// Where the words of the input's row begin.
     input: f64,
-    /// Pixels for what a pass does.
+    /// Pixels for the description of a pass.
     words: f64,
     left: f64,
     right: f64,
@@ -96,7 +98,7 @@ struct Map {
 }
 
 impl Map {
-    /// From the left: numbers, words, the map; from the right what a pass costs.
+    /// From the left: numbers, descriptions, the map; from the right the costs of a pass.
     fn new((trace, played, _): &Panel, width: f64, top: f64) -> Self {
         let heat = &played.heat;
         let is_wide = width >= 640.0;
@@ -153,7 +155,7 @@ impl Map {
         svg.text("q m", (f64::midpoint(self.left, self.right), base), "rank by position");
     }
 
-    /// What is said beside a row: of a pass, or of the input.
+    /// The words next to the row of a pass, or of the input.
     fn words_of(&self, svg: &mut Svg, base: f64, pass: Option<&Pass>) {
         let Some(pass) = pass else { return svg.text("q", (self.input, base), "input") };
         for column in &self.columns {
@@ -174,7 +176,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// Adds a row at this height, below a way of so many pixels.
+    /// Adds a row at height `y`, below curves of `way` pixels.
     fn add(&mut self, map: &Map, strip: &Strip, y: f64, way: f64) {
         match strip {
             Strip::Ranks { cells, lines } => {
@@ -212,7 +214,8 @@ impl Drawn {
             if let Some(shade) = run[0] {
                 let path = self.cells.entry(shade).or_default();
                 path.go(begin as f64 * wide, y);
-                path.across(column as f64 * wide);
+                let overlap = if column < cells.len() { OVERLAP } else { 0.0 };
+                path.across(column as f64 * wide + overlap);
             }
         }
     }
@@ -227,9 +230,9 @@ impl Drawn {
     }
 
     fn finish(self, map: &Map, svg: &mut Svg) {
-        // Rows that are as thin as what would be between them lie close.
+        // Rows as thin as a gap have none.
         let thick = if map.row > LINE { map.row - GAP } else { map.row };
-        // Seen from their middle, heights are whole numbers, and paths short.
+        // Relative to their middle, heights are whole numbers, and paths short.
         let place = format!("translate({} {})", Px(map.left), Px(map.top + thick / 2.0));
         let group: [(&str, &dyn Display); 4] = [
             ("class", &"cells"),
@@ -258,7 +261,7 @@ fn has_lines(row: &Row) -> bool {
     matches!(&row.strip, Strip::Ranks { lines, .. } if !lines.is_empty())
 }
 
-/// What the colours mean; returns where it ends.
+/// The legend of the colours; returns where it ends.
 fn legend((_, played, _): &Panel, svg: &mut Svg, left: f64, right: f64, top: f64) -> f64 {
     let heat = &played.heat;
     let base = top + 9.0;
@@ -269,10 +272,10 @@ fn legend((_, played, _): &Panel, svg: &mut Svg, left: f64, right: f64, top: f64
     let mut more = Vec::new();
     if played.input.len() > FEW && heat.bin() > 1 {
         let bin = grouped(heat.bin());
-        more.push(format!("a column is {bin} places, grey where their elements come from everywhere"));
+        more.push(format!("Each column is {bin} positions, grey where elements of all ranks mix."));
     }
     if !heat.is_whole() {
-        more.push(format!("a row is {} passes", grouped(heat.every)));
+        more.push(format!("Each row is {} passes.", grouped(heat.every)));
     }
     for sentence in &more {
         for line in super::wrapped(sentence, ((right - left) / CHARACTER).max(30.0) as usize) {

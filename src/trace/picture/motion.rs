@@ -26,12 +26,12 @@ pub(super) struct Motion {
     style: String,
     panels: usize,
     seconds: f64,
-    /// When each pass is done, as a share of what moves; none if all take as long.
+    /// When each pass ends, as a share of the movement; empty if all passes take the same time.
     ends: Vec<f64>,
 }
 
 impl Motion {
-    /// Begins a panel; `ends` is when its passes are done.
+    /// Begins a panel; `ends` has the time at which each pass ends.
     pub(super) fn begin(&mut self, played: &Played, ends: Vec<f64>) {
         self.panels += 1;
         let layers: usize = played.moments.iter().map(|moment| moment.layers.len().max(1)).sum();
@@ -48,7 +48,7 @@ impl Motion {
         )
     }
 
-    /// Covers the rows that are not there yet; `ends` is where each row ends.
+    /// Covers the rows of passes to come; `ends` is where each row ends.
     pub(super) fn rows(&mut self, svg: &mut Svg, place: [f64; 4], ends: &[f64], rows: &[Row]) {
         let (panel, seconds) = (self.panels, self.seconds);
         let passes = rows.last().map_or(0, |row| row.after).max(1);
@@ -70,7 +70,7 @@ impl Motion {
         }
         let _ = write!(
             self.style,
-            "@keyframes c{panel}{{0%,100%{{visibility:visible}}{frames}}}\
+            "@keyframes c{panel}{{0%,100%{{opacity:1}}{frames}}}\
              .c{panel}{{animation:c{panel} {seconds:.1}s step-end infinite}}"
         );
         let id = format!("rows{panel}");
