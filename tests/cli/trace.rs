@@ -297,7 +297,8 @@ fn odd_even_sort_of_few_elements_is_a_brick() {
         .map(|(_, column)| column.iter().map(|y| ((y - 12.0) / 20.0).round()).collect())
         .collect();
     let (even, odd) = (vec![0.0, 2.0, 4.0, 6.0], vec![1.0, 3.0, 5.0]);
-    assert_eq!(begins, [&even, &odd].map(Clone::clone).repeat(4));
+    let brick: Vec<&Vec<f64>> = [&even, &odd].repeat(4);
+    assert_eq!(begins.iter().collect::<Vec<_>>(), brick);
     // Blocks where there are tiles, or more than a tile.
     for more in [&["-n", "8", "--tile", "4"][..], &["-n", "65"], &["-n", "8", "-d", &device::name()]] {
         assert_eq!(json(&[&["-a", "odd-even"], more].concat())["variant"], "block", "{more:?}");
@@ -356,13 +357,13 @@ fn pictures_are_well_formed_and_small() {
             }
         }
     }
-    // Several beside each other are as small together.
+    // Several next to each other are little larger.
     for more in [&[][..], &["--tile", "4"], &["--tile", "8"]] {
         for animated in [&[][..], &["--animate"]] {
             let method = ["-n", "64", "--compare", "naive,local-global,fused"];
             let picture = svg(&[&method[..], more, animated].concat());
             assert_eq!(picture.matches("64 u32</text>").count(), 3);
-            assert!(picture.len() < 200_000, "{more:?} {animated:?}: {} bytes", picture.len());
+            assert!(picture.len() < 240_000, "{more:?} {animated:?}: {} bytes", picture.len());
         }
     }
     // The check of the form must be able to fail.
@@ -390,7 +391,6 @@ fn text_is_as_wide_as_it_may_be_and_plain_in_pipes() {
         assert!(!text.contains('\x1b'), "{text}");
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= 80, "{more:?}: {widest}\n{text}");
-        assert!(text.lines().count() < 700, "{more:?}");
         text
     };
     for (algorithm, variant) in all() {
@@ -399,11 +399,15 @@ fn text_is_as_wide_as_it_may_be_and_plain_in_pipes() {
             if algorithm == Algorithm::OddEven && n == "256M" {
                 continue;
             }
-            for more in [&[][..], &["--with-positions"], &["-t", "f64", "--with-positions"], &["--top", "9"]]
-            {
+            let all: [&[&str]; 4] =
+                [&[], &["--with-positions"], &["-t", "f64", "--with-positions"], &["--top", "9"]];
+            // A binding has no room for as many of 64 bits.
+            let kinds = if n == "256M" { &all[..1] } else { &all };
+            for &more in kinds {
                 let text = shown(&[&["-n", n], &method[..], more].concat());
                 let title = format!("{algorithm} {variant}, ");
                 assert!(text.starts_with(&title), "{text}");
+                assert!(text.lines().count() < 700, "{algorithm} {variant} {n} {more:?}");
             }
         }
         shown(&[&["-n", "3000", "-d", &device::name(), "--with-positions"], &method[..]].concat());
