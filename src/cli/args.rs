@@ -252,10 +252,7 @@ pub(super) struct BenchArgs {
     pub(super) quiet: bool,
 }
 
-/// Show what each pass of a GPU sort does
-///
-/// Lists the passes with their steps, tiles and bytes moved, and draws every comparison of up to 64
-/// elements. No GPU is needed: the passes are planned for a large one, and the CPU performs them.
+/// The arguments of `gpusort trace`.
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("help/trace.txt").trim_end())]
 pub(super) struct TraceArgs {

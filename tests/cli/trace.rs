@@ -480,7 +480,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
         (&["-a", "radix", "--tile", "4"], "tiles of 8 elements or more"),
         (&["--tile", "8", "--top", "3"], "leave --tile out"),
         (&["-n", "2G"], "sort splits more elements into shares"),
-        (&["-n", "1.5M"], "'1.5M' is not a size"),
+        (&["-n", "1.5M"], "expected a number such as 1000"),
         (&["-n", "1M", "-a", "odd-even", "--variant", "naive", "--json"], "1,048,576 passes"),
         (&["-d", "cpu"], "no passes to time"),
         (&["-d", "auto"], "--device auto: use gpu"),
