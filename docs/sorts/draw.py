@@ -157,13 +157,13 @@ def passes():
     text = table(rows).replace("| ---: | ---: | ---: |", "| --- | ---: | ---: |", 1)
     timestamp = own.get("ms", {}).get("timestamp", 0)
     if timestamp > 0:
-        text += f"\n\nEach time is less {time(timestamp)} for the timestamp after the pass."
+        text += f"\n\n{time(timestamp)} for the timestamp after each pass are subtracted from each time."
     return text
 
 
 def stated():
     """The first article's numbers compared with ours."""
-    rows = [["n", "stated: passes", "accesses", "naive: passes", "accesses", "local-global", "fused"]]
+    rows = [["n", "estimate: passes", "accesses", "naive: passes", "accesses", "local-global", "fused"]]
     for n, said, accesses in STATED:
         naive, local, fused = (trace("bitonic", variant, n) for variant in ["naive", "local-global", "fused"])
         ours = naive["bytes_moved"] // 4

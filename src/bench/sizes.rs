@@ -32,6 +32,9 @@ impl FromStr for Sizes {
                 continue;
             };
             let (last, factor) = rest.split_once('*').unwrap_or((rest, FACTOR));
+            if first.is_empty() || last.is_empty() {
+                return Err(format!("'{part}' has no {}", if last.is_empty() { "end" } else { "beginning" }));
+            }
             let other_way = format!("{last}..{first}");
             let (factor, first, last) = (size(factor)?, size(first)?, size(last)?);
             if first > last {

@@ -130,7 +130,7 @@ impl Table {
             legend += &wrapped(&format!("{title:10}  {meaning}"), self.width, 12);
         }
         if self.columns().count() < COLUMNS.len() {
-            let more = "A wider terminal shows more columns, --export-markdown writes all of them.";
+            let more = "A wider terminal shows more columns; --export-markdown writes all.";
             legend += &wrapped(more, self.width, 0);
         }
         let _ = write!(text, "\n{}", self.style(Style::new().dim()).apply_to(legend));

@@ -44,37 +44,37 @@ pub(super) enum Command {
     /// The result has every record as it was. By default gpusort finds what the input holds: a
     /// single number in the first line means numbers, one a line; anything else means lines.
     Sort(SortArgs),
-    /// List the devices that can sort
+    /// Check whether inputs are sorted
     ///
-    /// GPUs with their numbers, drivers and limits, and the CPU; the first column is what --device
-    /// takes. JSON is an array with an object per device: "device" (what --device takes), "name",
-    /// "backend", "kind", "driver" and "limits"; the CPU also has its cores and memory.
-    Devices(DevicesArgs),
+    /// The exit code is 0 if they are, or 1 with a message about the first record out of order.
+    /// Several inputs count as one, and are read up to that record.
+    Check(CheckArgs),
     /// Make test data
     ///
     /// The same options give the same bytes on every machine.
     Gen(GenArgs),
-    /// Time the algorithms on this machine's devices
-    ///
-    /// They are compared with the fastest CPU sort, and every result is verified. The table shows
-    /// as many columns as fit the terminal, or 80 characters; the exports have all of them.
-    Bench(BenchArgs),
     /// Show what every pass of a GPU sort does, as a list or a picture
     ///
     /// Each pass is listed with its steps, tiles and the bytes that it moves; with up to 64
     /// elements, every comparison is shown. No GPU is needed: passes are planned as for a large
     /// GPU, and performed on the CPU.
     Trace(TraceArgs),
+    /// Time the algorithms on this machine's devices
+    ///
+    /// They are compared with the fastest CPU sort, and every result is verified. The table shows
+    /// as many columns as fit the terminal, or 80 characters; the exports have all of them.
+    Bench(BenchArgs),
     /// Measure this machine once, so that sort chooses the faster device
     ///
     /// Sorts several sizes on the CPU and the GPU, including the GPU's start and its transfers, and
     /// saves the times. Takes some tens of seconds; repeat it after a change of hardware or driver.
     Tune(TuneArgs),
-    /// Check whether inputs are sorted
+    /// List the devices that can sort
     ///
-    /// The exit code is 0 if they are, or 1 with a message about the first record out of order.
-    /// Several inputs count as one, and are read up to that record.
-    Check(CheckArgs),
+    /// GPUs with their numbers, drivers and limits, and the CPU; the first column is what --device
+    /// takes. JSON is an array with an object per device: "device" (what --device takes), "name",
+    /// "backend", "kind", "driver" and "limits"; the CPU also has its cores and memory.
+    Devices(DevicesArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -192,7 +192,7 @@ pub(super) struct BenchArgs {
     pub(super) seed: u64,
 
     /// Timed runs per case
-    #[arg(long, value_name = "N", default_value_t = Pace::default().runs as u64, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = Pace::default().runs as u64, value_parser = at_least_one)]
     pub(super) runs: u64,
 
     /// Untimed runs before them
@@ -256,7 +256,7 @@ pub(super) struct BenchArgs {
 #[derive(Args, Debug)]
 #[command(after_help = include_str!("help/trace.txt").trim_end())]
 pub(super) struct TraceArgs {
-    /// Numbers in text, binary or .npy; - is standard input [default: made]
+    /// Numbers in text, binary or .npy; - is standard input [default: generated]
     ///
     /// Without FILE, up to 64 elements are different numbers from 0 to 99. More, and any number of
     /// them with --type, --dist or --seed, are made as by 'gpusort gen'.
@@ -319,7 +319,7 @@ pub(super) struct TraceArgs {
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name))]
     pub(super) from: OrAuto<Format>,
 
-    /// Distribution of made elements, as in 'gpusort gen' [default: uniform]
+    /// Distribution of generated elements, as in 'gpusort gen' [default: uniform]
     #[arg(
         long,
         value_name = "DIST",
@@ -328,7 +328,7 @@ pub(super) struct TraceArgs {
     )]
     pub(super) dist: Option<Distribution>,
 
-    /// Seed of made elements [default: 1]
+    /// Seed of generated elements [default: 1]
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
 
@@ -372,10 +372,17 @@ pub(super) struct TraceArgs {
     pub(super) device: Option<String>,
 }
 
+/// A number from 1 on.
+fn at_least_one(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "expected a number from 1 on".to_owned())
+}
+
 /// A time in seconds, above zero.
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds.filter(|time| !time.is_zero()).ok_or_else(|| "not a number of seconds above 0".to_owned())
+    seconds
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| "expected a number of seconds above 0, such as 0.5".to_owned())
 }
 
 /// The arguments of `gpusort gen`.
@@ -441,7 +448,7 @@ pub(super) struct SortArgs {
     #[command(flatten)]
     pub(super) order: OrderArgs,
 
-    /// Only the first K records of the result
+    /// Write only the first K records of the result
     #[arg(long, value_name = "K", help_heading = RESULT, value_parser = size::parse)]
     pub(super) top: Option<u64>,
 
@@ -461,13 +468,13 @@ pub(super) struct SortArgs {
     #[arg(short, long, value_name = "FILE", help_heading = RESULT)]
     pub(super) output: Option<PathBuf>,
 
-    /// Write gzip in blocks, as bgzip does
+    /// Write gzip that tabix can read, as bgzip does
     ///
     /// For tabix and similar programs. A name that ends in .bgz selects it too.
     #[arg(long, help_heading = RESULT)]
     pub(super) bgzf: bool,
 
-    /// Sort every file on its own, into the folder -o
+    /// Sort each file by itself, into the folder named by -o
     #[arg(long, help_heading = RESULT)]
     pub(super) each: bool,
 
@@ -495,7 +502,7 @@ pub(super) struct SortArgs {
     #[arg(short = 'C', conflicts_with_all = ["check", "top", "argsort", "to", "output", "bgzf", "each", "merge"], help_heading = INSTEAD)]
     pub(super) check_quietly: bool,
 
-    /// Merge inputs that are already sorted, in little memory
+    /// Merge sorted inputs
     #[arg(short, long, conflicts_with_all = ["argsort", "each"], help_heading = INSTEAD)]
     pub(super) merge: bool,
 
@@ -511,7 +518,7 @@ pub(super) struct SortArgs {
     )]
     pub(super) algo: OrAuto<Algorithm>,
 
-    /// Kernels of the algorithm; 'gpusort man sort' lists them
+    /// Variant of the algorithm; 'gpusort man sort' lists them
     ///
     /// bitonic: fused, local-global, transpose, naive; odd-even: block, naive; radix: onesweep,
     /// reduce-scan.
@@ -576,10 +583,10 @@ pub(super) struct SortArgs {
     pub(super) temp_dir: Vec<PathBuf>,
 
     /// Number of threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = HOW)]
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = HOW)]
     pub(super) parallel: Option<u64>,
 
-    /// Where the timing goes
+    /// Where to report what was done, and how long it took
     ///
     /// auto is standard output if the data goes to a file (-o) or to a terminal, or else standard error if
     /// that is a terminal.
@@ -635,24 +642,24 @@ const TOLD: &str = "Messages";
 /// The inputs, and the order of their records.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct OrderArgs {
-    /// Input files, sorted together; none or - is standard input
+    /// Input files, sorted together; without any, standard input
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
 
-    /// Read the names of the inputs from FILE, each ended by NUL
+    /// Read NUL-terminated names of inputs from FILE
     ///
     /// - reads them from standard input, as from find -print0.
     #[arg(long, value_name = "FILE", conflicts_with = "files", help_heading = INPUT)]
     pub(super) files0_from: Option<PathBuf>,
 
-    /// Input format
+    /// Input format; -f alone ignores case, as in sort
     ///
     /// auto goes by the extension, or else by the first line: a single number means text (numbers), a word
     /// or several fields mean lines.
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name), help_heading = INPUT)]
     pub(super) from: OrAuto<Format>,
 
-    /// Element type, or kind of the keys
+    /// Type of the keys, or a field separator, as in -t,
     ///
     /// auto finds the type of text by reading it, and that of binary by the extension. time, size,
     /// duration, text, version and hex are the kind of keys that name none. A single character is a field
@@ -660,7 +667,7 @@ pub(super) struct OrderArgs {
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = TypeParser, help_heading = INPUT)]
     pub(super) element: TypeArg,
 
-    /// Keep the first line, or N lines, on top; it names columns
+    /// Keep the first N lines (1) on top; the last names columns
     ///
     /// Of N lines the last one names columns. Tables have a header of one line by default.
     #[arg(
@@ -674,7 +681,7 @@ pub(super) struct OrderArgs {
     )]
     pub(super) header: Option<usize>,
 
-    /// Keep the lines that begin with # on top
+    /// Keep leading # lines on top; the last names columns
     ///
     /// Those before the first record. The last of them names columns.
     #[arg(long, help_heading = INPUT)]
@@ -728,7 +735,7 @@ pub(super) struct OrderArgs {
     #[arg(short, long, help_heading = ORDER)]
     pub(super) reverse: bool,
 
-    /// Only the first record of each key
+    /// Keep only the first record of each key
     ///
     /// In a check, equal keys are out of order.
     #[arg(short, long, help_heading = ORDER)]
@@ -748,7 +755,7 @@ pub(super) struct OrderArgs {
     #[arg(long, value_name = "WHERE", value_parser = one_of(INVALID), help_heading = ORDER)]
     pub(super) invalid: Option<Invalid>,
 
-    /// Sort lines by the number they begin with, as sort -n
+    /// Sort lines by their first field, which must be a number
     #[arg(short, long, help_heading = ORDER)]
     pub(super) numeric_sort: bool,
 
@@ -760,19 +767,19 @@ pub(super) struct OrderArgs {
     #[arg(short = 'V', long, help_heading = ORDER)]
     pub(super) version_sort: bool,
 
-    /// Ignore case in text; -f without a format means it too
+    /// Ignore case in text
     #[arg(long, help_heading = ORDER)]
     pub(super) ignore_case: bool,
 
-    /// Accepted for sort: blanks before a number never count
+    /// No effect: blanks before a field never count
     #[arg(short = 'b', long, help_heading = ORDER)]
     pub(super) ignore_leading_blanks: bool,
 
-    /// Accepted for sort: the order is always stable
+    /// No effect: the order is always stable
     #[arg(short, long, help_heading = ORDER)]
     pub(super) stable: bool,
 
-    /// Sort sizes: 2K before 1M, as sort -h
+    /// Sort sizes: 2K before 1M, as sort -h (help: --help)
     ///
     /// 'gpusort sort -h' with no other argument prints help.
     #[arg(short = 'h', long = "human-numeric-sort", help_heading = ORDER)]

@@ -163,8 +163,8 @@ fn start(names: &[String], quiet: bool, progress: &Progress) -> anyhow::Result<V
                 ErrorKind::NoDevice { .. } => {
                     if !quiet {
                         progress.note(
-                            "no hardware GPU found: the networks run on the CPU; --device N names a \
-                             software GPU from 'gpusort devices'",
+                            "no hardware GPU found: the networks run on the CPU, and radix is left out; \
+                             use --device 0 to time the software GPU that 'gpusort devices' lists",
                         );
                     }
                     Ok(bench::Device::cpu())

@@ -62,6 +62,9 @@ impl Wanted {
         let numbers: Option<Vec<usize>> = name.split(',').map(|number| number.trim().parse().ok()).collect();
         Ok(match numbers {
             Some(numbers) if numbers.len() > 1 => Self::Together(numbers),
+            _ if name.split(',').any(|part| part.parse::<usize>().is_ok()) && name.contains(',') => {
+                bail!("--device {}: only GPUs share the work; list their numbers, as in 0,1", quoted(name))
+            }
             _ if name.eq_ignore_ascii_case("all") => Self::All,
             _ => Self::One(Device::named(name)?),
         })

@@ -1,7 +1,7 @@
 //! Hints on errors in terms of options, which the library does not know.
 
 use gpusort::unstable::human;
-use gpusort::{Error, ErrorKind, Format, Hint, Kind};
+use gpusort::{Error, ErrorKind, Format, Hint, Select};
 
 use super::meant;
 
@@ -15,13 +15,11 @@ pub(super) fn shown(error: &anyhow::Error) -> String {
 
 /// The text appended to the message of an error.
 fn hint(error: &Error) -> Option<String> {
-    if let ErrorKind::NoDevice { adapters, .. } = error.kind() {
+    if let ErrorKind::NoDevice { adapters, wanted } = error.kind() {
         let all = adapters.as_deref().unwrap_or_default();
         let remedy = match all {
             [] => " Or use --device cpu.",
-            _ if all.iter().any(|adapter| adapter.kind != Kind::Software) => {
-                " Use --device 0 or --device cpu."
-            }
+            _ if *wanted != Select::Hardware => " Use --device 0 or --device cpu.",
             _ => " Use --device 0 or --device cpu, or install your GPU's driver.",
         };
         return Some(remedy.to_owned());
@@ -36,25 +34,30 @@ fn hint(error: &Error) -> Option<String> {
         Hint::Nan if is_token => " by --nan error",
         Hint::Nan => ", not allowed by --nan error",
         Hint::Empty => ", not allowed by --empty error",
-        Hint::Kind("size") => "; use :size after the key instead of --leading",
-        Hint::Kind(_) => "; use :duration after the key instead of --leading",
-        Hint::Text => "; use :text after the key to sort all fields as text",
-        Hint::Words => {
-            "; use :text after the key to sort all fields as text, or --invalid last, first or skip"
-        }
+        Hint::Kind("size") => "; use -k COLUMN:size instead of --leading",
+        Hint::Kind(_) => "; use -k COLUMN:duration instead of --leading",
+        Hint::Text => "; use -k COLUMN:text to sort all fields as text",
+        Hint::Words => "; use -k COLUMN:text to sort all fields as text, or --invalid last, first or skip",
         Hint::Invalid => "; use --invalid last, first or skip for such rows",
+        Hint::Leading => {
+            "; use --leading for the number that it begins with, or --invalid last, first or skip for such rows"
+        }
+        Hint::Thousands => "; use --thousands , if the commas separate thousands",
+        Hint::TimeFormat => "; use --time-format if it is a time, as in --time-format '%d/%m/%Y'",
+        Hint::Comments if meant::is_typed("--comments") => {
+            "; --comments keeps only those at the top; use --invalid last, first or skip for others"
+        }
         Hint::Comments => "; use --comments to keep such lines on top, or --invalid first",
-        Hint::ColumnNumber => "; use the number of a column with --key",
         Hint::Marks => "; change --delimiter, --decimal or --thousands",
         Hint::Header => "; use --header for names from the first line, or --from csv for a table",
         Hint::Several => "; use --from lines to sort lines, or --from text to sort every number",
-        Hint::Lines => "; use -k 1 to sort lines by their first field",
+        Hint::Lines => "; use -t text to sort lines as text, or --invalid last, first or skip for such lines",
         Hint::BlankHeader => "; to skip it: tail -n +2 FILE | gpusort sort --header ...",
         Hint::Sort => "; leave out --merge to sort it",
         Hint::Table(Format::Text) => "; use --from csv for a table, or -k N to sort lines by a field",
         Hint::Table(_) => "; use --from csv for a table",
-        Hint::FormatOfAll => "; if all have one format, name it with --from",
-        Hint::TypeOfAll => "; if all have one type, name it with --type",
+        Hint::FormatOfAll => "; name one format with --from, or sort each file with --each",
+        Hint::TypeOfAll => "; name one type with --type, or sort each file with --each",
         Hint::NumbersOfLines => "; use --from text to sort every number in them",
         Hint::ToNumbers => "; use --to text, bin or npy",
         Hint::ToBinary => "; use --to bin",
@@ -70,6 +73,10 @@ fn with_values(hint: &Hint, error: &Error) -> Option<String> {
     let key = |key: &String| format!(" -k {}", human::quoted(meant::shell(key)));
     Some(match hint {
         Hint::Column(example) => format!("; for example{}", key(example)),
+        Hint::ColumnNumber(one, other) => format!("; use -k {one} or -k {other}"),
+        Hint::Na(word) => {
+            format!("; use --na {} to count it as empty", human::quoted(meant::shell(word)))
+        }
         Hint::Delimiter('\t') => "; if tabs separate fields, use --delimiter tab".to_owned(),
         Hint::Delimiter(separator) => {
             format!("; if '{separator}' separates fields, use --delimiter '{separator}'")
@@ -77,7 +84,7 @@ fn with_values(hint: &Hint, error: &Error) -> Option<String> {
         Hint::Through(command) => {
             let to =
                 if command.contains("csv") { "gpusort sort -f csv -k COLUMN" } else { "gpusort sort ..." };
-            format!("; use: {command} | {to}")
+            format!("; use: {} | {to}", command_for(command, error))
         }
         Hint::Keys(keys) => {
             // After a question it is the answer.
@@ -91,4 +98,23 @@ fn with_values(hint: &Hint, error: &Error) -> Option<String> {
         Hint::To(format) => format!("; use --to {}", format.name()),
         _ => return None,
     })
+}
+
+/// The command that converts an input, with its name if it is a file.
+fn command_for(command: &str, error: &Error) -> String {
+    let (ErrorKind::Input { name, .. } | ErrorKind::Io { name, .. }) = error.kind() else {
+        return command.to_owned();
+    };
+    let is_spreadsheet = [".xlsx", ".ods"].iter().any(|extension| name.ends_with(extension));
+    let command = if is_spreadsheet { "in2csv FILE" } else { command };
+    if !std::path::Path::new(name).exists() {
+        return command.to_owned();
+    }
+    let name = human::said(meant::shell(name));
+    // Within quotes of the command the name needs none of its own.
+    if command.contains("'FILE'") {
+        command.replace("'FILE'", &format!("'{}'", name.trim_matches('\'')))
+    } else {
+        command.replace("FILE", &name)
+    }
 }

@@ -78,6 +78,11 @@ fn typed() -> Vec<String> {
     all.unwrap_or_default()
 }
 
+/// Whether this option was typed.
+pub(super) fn is_typed(option: &str) -> bool {
+    typed().iter().any(|argument| argument == option)
+}
+
 /// What was meant by arguments of which this one is unknown.
 pub(super) fn by_arguments(unknown: &str) -> Option<String> {
     let typed = typed();
@@ -208,15 +213,12 @@ pub(super) fn check_habits(device: &str, order: &OrderArgs) -> anyhow::Result<()
     {
         bail!("-d chooses the device; for the field separator use -t {0}", shell(device));
     }
-    if order.numeric_sort
-        && let Some(first) = order.files.first()
+    if let Some(first) = order.files.first()
         && first.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
         && !first.exists()
     {
         let count = human::path(first);
-        return Err(anyhow!(
-            "{count}: no such file; -n sorts by number; for the first {count} use --top {count}"
-        ));
+        return Err(anyhow!("{count}: no such file; for the first {count} records use --top {count}"));
     }
     Ok(())
 }

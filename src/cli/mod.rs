@@ -78,7 +78,14 @@ fn command() -> clap::Command {
         let command = command.args_override_self(true).mut_args(|argument| argument.hide_env_values(true));
         if command.is_disable_help_flag_set() { command } else { command.disable_help_flag(true).arg(&help) }
     };
-    args::Cli::command().mut_subcommands(all).long_version(VERSION.as_str())
+    // What is the same for sort, and done otherwise.
+    let check = |command: clap::Command| {
+        command
+            .mut_arg("files", |files| files.help("Files to check, as one input; without any, standard input"))
+            .mut_arg("unique", |unique| unique.help("Equal keys are out of order, too").long_help(None))
+    };
+    let command = args::Cli::command().mut_subcommands(all).mut_subcommand("check", check);
+    command.disable_help_flag(true).arg(&help).long_version(VERSION.as_str())
 }
 
 /// The output of `--version`, with the revision, compiler, features and back ends.

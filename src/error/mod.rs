@@ -42,6 +42,14 @@ pub enum Hint {
     Invalid,
     /// The same, or fields that are text.
     Words,
+    /// Reading the number that a field begins with.
+    Leading,
+    /// Commas that separate thousands.
+    Thousands,
+    /// Counting fields of this word as empty.
+    Na(String),
+    /// Saying how times are written.
+    TimeFormat,
     /// Saying that a key is text.
     Text,
     /// Saying that a key is of this kind.
@@ -50,8 +58,8 @@ pub enum Hint {
     Comments,
     /// Specifying a column, such as this one.
     Column(String),
-    /// Specifying a column by its number.
-    ColumnNumber,
+    /// Specifying a column by its number: these have one name.
+    ColumnNumber(usize, usize),
     /// Separating fields by this character.
     Delimiter(char),
     /// What separates fields, or what is in numbers, is to be another character.

@@ -15,7 +15,7 @@ use crate::io::{Input, Stretches};
 ///
 /// let found = Check::new().input(Input::bytes("numbers", b"1\n3\n2\n")).run()?;
 /// let disorder = found.disorder().expect("2 is after 3");
-/// assert_eq!(disorder.to_string(), "numbers:3: disorder: 2 after 3");
+/// assert_eq!(disorder.to_string(), "numbers:3: out of order: 2 after 3");
 /// # Ok::<(), gpusort::Error>(())
 /// ```
 #[derive(Default)]

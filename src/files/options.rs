@@ -223,7 +223,7 @@ impl Options {
         }
         if format == Format::Text && reading.text().is_some() {
             let problem = format!("for words needs lines or a table, but {name} is {}", format.name());
-            return Err(Error::option("type", problem).hinting(Hint::Lines));
+            return Err(Error::option("type", problem).hinting(Hint::Table(Format::Text)));
         }
         if self.leading && matches!(reading, Reading::Times | Reading::Durations | Reading::Text(_)) {
             return Err(Error::option("leading", "applies to numbers and sizes, not to times or words"));
@@ -434,6 +434,10 @@ fn format_by_names(inputs: &[Input]) -> Result<Option<Format>, Error> {
     };
     let first = format(&inputs[0]);
     let Some(other) = inputs.iter().find(|&input| format(input) != first) else { return Ok(first) };
+    // A word that is not meant as a file would be called one of another format.
+    if let Some(missing) = inputs.iter().find(|input| input.path().is_some_and(|path| !path.exists())) {
+        return Err(Error::io(missing.name(), "open", std::io::ErrorKind::NotFound.into()));
+    }
     let name = |input: &Input| format(input).map_or("text or lines", Format::name);
     let [one, two] = [&inputs[0], other].map(|input| format!("{} is {}", input.name(), name(input)));
     Err(Error::options(format!("{one}, but {two}")).hinting(Hint::FormatOfAll))

@@ -109,7 +109,11 @@ impl BinaryInput {
         let (element, size) = (self.element, self.element.bytes() as u64);
         let problem = match (&self.header, self.size()) {
             (Some(header), expected) if expected != Some(bytes) => {
-                format!("the header says {} {element} elements, but {bytes} bytes follow", header.count)
+                let needed = header.count.saturating_mul(size);
+                format!(
+                    "{} {element} elements need {needed} bytes, but {bytes} follow the header",
+                    header.count
+                )
             }
             _ if !bytes.is_multiple_of(size) => {
                 format!("{bytes} bytes are not a multiple of {size}, the size of {element}")

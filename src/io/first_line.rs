@@ -258,7 +258,7 @@ mod tests {
         let line = "7 ".repeat(10 << 20);
         let mut inputs = [pipe(&line, 1 << 16)];
         let error = first_line(&mut inputs, true, &|| 17 << 20).unwrap_err();
-        assert!(error.to_string().starts_with("in: the first line has no end in 17"), "{error}");
+        assert!(error.to_string().starts_with("in: the first line is longer than 17"), "{error}");
         assert_eq!(error.hint(), Some(&Hint::Several));
     }
 }

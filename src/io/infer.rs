@@ -820,7 +820,7 @@ fn is_exact(value: i128) -> bool {
 impl Refused {
     /// The error about the token.
     pub(super) fn into_error(self, spot: Spot) -> Error {
-        let elsewhere = if spot.token.starts_with(b"#") { Hint::Comments } else { Hint::Invalid };
+        let elsewhere = remedy(&spot.token).unwrap_or(Hint::Invalid);
         match self {
             Self::Class(Class::Empty) => {
                 Error::input(spot.place(), "the field is empty").hinting(Hint::Empty)
@@ -860,6 +860,35 @@ impl Refused {
     }
 }
 
+/// What a field that is not a number may have been meant as.
+fn remedy(token: &[u8]) -> Option<Hint> {
+    const NA: [&str; 6] = ["na", "n/a", "-", "--", "null", "none"];
+    let text = std::str::from_utf8(token).ok()?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = text.trim_start_matches(['+', '-']);
+    let whole = unsigned.split('.').next().unwrap_or_default();
+    let is_grouped = |text: &str| {
+        let mut groups = text.split(',');
+        let first = groups.next().is_some_and(|group| group.len() <= 3 && digits(group));
+        first && groups.clone().count() > 0 && groups.all(|group| group.len() == 3 && digits(group))
+    };
+    let is_date = |separator| {
+        let parts: Vec<&str> = text.split(separator).collect();
+        parts.len() == 3 && parts.iter().all(|part| part.len() <= 4 && digits(part))
+    };
+    if text.starts_with('#') {
+        Some(Hint::Comments)
+    } else if NA.contains(&text.to_lowercase().as_str()) {
+        Some(Hint::Na(text.to_owned()))
+    } else if is_grouped(whole) {
+        Some(Hint::Thousands)
+    } else if ['/', '.'].into_iter().any(is_date) {
+        Some(Hint::TimeFormat)
+    } else {
+        unsigned.starts_with(|first: char| first.is_ascii_digit()).then_some(Hint::Leading)
+    }
+}
+
 /// Another format that a token of text looks like, if any.
 fn other_format(token: &[u8]) -> Option<Format> {
     if token.starts_with(b"\x93NUMPY") {
@@ -886,7 +915,8 @@ impl<P: Ord> Conflict<P> {
                 return apart(one, other, spot, "numbers and times cannot be compared: ");
             }
             Self::Zones(one, other) => {
-                return apart(one, other, spot, "times with and without a time zone cannot be compared: ");
+                return apart(one, other, spot, "times with and without a time zone cannot be compared: ")
+                    .hinting(Hint::Text);
             }
             Self::TooFine(place) => {
                 let spot = spot(place);
@@ -903,8 +933,8 @@ impl<P: Ord> Conflict<P> {
             Self::Words(other, is_time, word) => {
                 let is_later = other < word;
                 let (other, word) = (spot(other), spot(word));
-                if word.token.starts_with(b"#") {
-                    return word.unlike("a number").hinting(Hint::Comments);
+                if let Some(hint) = remedy(&word.token) {
+                    return word.unlike(if is_time { "a time" } else { "a number" }).hinting(hint);
                 }
                 if let Some(format @ (Format::Npy | Format::Binary)) = other_format(&word.token) {
                     return word.unlike("a number").hinting(Hint::Format(format));
@@ -912,7 +942,9 @@ impl<P: Ord> Conflict<P> {
                 if is_later {
                     // One that there is not, such as 30 February.
                     let is_date = word.token.get(..time::DATE).is_some_and(time::is_date);
-                    return word.unlike(if is_date { "a time" } else { "a number" }).hinting(Hint::Words);
+                    return word
+                        .unlike(if is_date || is_time { "a time" } else { "a number" })
+                        .hinting(Hint::Words);
                 }
                 let is = if is_time { "a time" } else { "a number" };
                 let problem = format!("{other} is {is}, but {word} is a word");

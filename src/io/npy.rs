@@ -40,7 +40,7 @@ impl Header {
     pub fn read(input: &Input) -> Result<Self, Error> {
         let mut opened = input.open()?;
         let refused = |problem: String| Error::input(input.name(), problem);
-        let not_npy = || refused("is not a .npy file".to_owned());
+        let not_npy = || refused("does not begin with a .npy header".to_owned());
         let mut fill = |room: &mut [u8]| match opened.fill(room)? {
             count if count < room.len() => Err(not_npy()),
             _ => Ok(()),
@@ -131,16 +131,16 @@ mod tests {
         assert_eq!(parse(other), Ok((ElementType::U16, true, 0)));
         assert_eq!(parse("{'descr': '|i1', 'shape': (1,)}"), Ok((ElementType::I8, false, 1)));
         for (header, problem) in [
-            ("{'descr': '<c8', 'shape': (3,)}", "is of dtype '<c8'"),
-            ("{'descr': '|b1', 'shape': (3,)}", "is of dtype '|b1'"),
-            ("{'descr': '', 'shape': (3,)}", "is of dtype ''"),
-            ("{'descr': '\u{fffd}\x1b', 'shape': (3,)}", "is of dtype '\u{fffd}\\u{1b}'"),
-            ("{'descr': 'f8', 'shape': (3,)}", "is of dtype 'f8'"),
-            ("{'descr': '<', 'shape': (3,)}", "is of dtype '<'"),
-            ("{'descr': [('a', '<f8')], 'shape': (3,)}", "holds no plain numbers"),
-            ("{'descr': '<f8', 'shape': (3, 4)}", "has the shape (3, 4), several dimensions"),
-            ("{'descr': '<f8', 'shape': ()}", "has the shape (), a single element"),
-            ("{'descr': '<f8', 'shape': (-1,)}", "has the shape (-1,)"),
+            ("{'descr': '<c8', 'shape': (3,)}", "has dtype '<c8'"),
+            ("{'descr': '|b1', 'shape': (3,)}", "has dtype '|b1'"),
+            ("{'descr': '', 'shape': (3,)}", "has dtype ''"),
+            ("{'descr': '\u{fffd}\x1b', 'shape': (3,)}", "has dtype '\u{fffd}\\u{1b}'"),
+            ("{'descr': 'f8', 'shape': (3,)}", "has dtype 'f8'"),
+            ("{'descr': '<', 'shape': (3,)}", "has dtype '<'"),
+            ("{'descr': [('a', '<f8')], 'shape': (3,)}", "has a structured dtype"),
+            ("{'descr': '<f8', 'shape': (3, 4)}", "has the shape (3, 4); only arrays"),
+            ("{'descr': '<f8', 'shape': ()}", "has the shape (); only arrays"),
+            ("{'descr': '<f8', 'shape': (-1,)}", "has the invalid shape (-1,)"),
             ("{'descr': '<f8'}", "has a header without 'shape'"),
             ("", "has a header without 'shape'"),
         ] {

@@ -299,7 +299,7 @@ impl Input {
                 let file = File::open(path).map_err(|error| Error::io(self.name(), "open", error))?;
                 match file.metadata() {
                     Ok(metadata) if metadata.is_dir() => {
-                        return Err(Error::input(self.name(), "is a directory"));
+                        return Err(Error::input(self.name(), "is a folder; name its files"));
                     }
                     Ok(metadata) if metadata.is_file() => {
                         // One of /dev may stand for a file that is open, in which reading goes on.

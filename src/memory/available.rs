@@ -133,6 +133,6 @@ mod tests {
         let available = available().expect("this system tells");
         assert!(ensure("half of what is there", available / 2).is_ok());
         let refused = ensure("sorting x", 1 << 60).unwrap_err().to_string();
-        assert!(refused.starts_with("not enough memory: sorting x takes 1048576 TiB"), "{refused}");
+        assert!(refused.starts_with("not enough memory: sorting x needs 1048576 TiB"), "{refused}");
     }
 }

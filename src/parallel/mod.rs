@@ -64,7 +64,7 @@ fn start() {
             let pool = ThreadPoolBuilder::new().num_threads(started.len());
             let hand_over = move |thread| {
                 let sent = started.pop().is_some_and(|sender| sender.send(thread).is_ok());
-                if sent { Ok(()) } else { Err(io::Error::other("no thread is left")) }
+                if sent { Ok(()) } else { Err(io::Error::other("the system refused a thread")) }
             };
             pool.spawn_handler(hand_over).build_global()
         };

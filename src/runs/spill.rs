@@ -413,7 +413,7 @@ mod tests {
             let mut back = Vec::new();
             let error = Arc::new(run).read().read_to_end(&mut back).unwrap_err();
             assert_eq!(back, bytes[..32]);
-            assert_eq!(damage, error.to_string().contains("not what was written"), "{error}");
+            assert_eq!(damage, error.to_string().contains("not the data written"), "{error}");
         }
     }
 

@@ -121,7 +121,7 @@ fn planned_for(trace: &Trace) -> String {
     let has = format!("{tile}{memory} of workgroup memory, {invocations} invocations{subgroups}");
     match &trace.measured {
         Some(_) => format!("Planned for {has}."),
-        None => format!("Planned for a large GPU: {has}. Use --device for yours."),
+        None => format!("Planned for a large GPU: {has}. --device plans for yours."),
     }
 }
 
@@ -144,7 +144,7 @@ pub(super) fn summary(trace: &Trace, played: Option<&Played>) -> Vec<String> {
     if let Some(done) = played.and_then(|played| played.in_order_after)
         && done < plan.dispatch_count()
     {
-        let early = if plan.ends_early() { "; a GPU skips most later passes" } else { "" };
+        let early = if plan.ends_early() { "; a GPU may skip later passes" } else { "" };
         lines.push(if done == 0 {
             format!("The input is sorted{early}.")
         } else {

@@ -25,7 +25,10 @@ fn check_finds_disorder_in_files_that_all_cores_read() {
     for broken in [3, 70_000, LINES / 2, LINES, LINES + 1] {
         let place = |line: usize, point: &str| {
             let before = broken - 1;
-            (Some(1), format!("gpusort: standard input:{line}: disorder: 1{point} after {before}{point}\n"))
+            (
+                Some(1),
+                format!("gpusort: standard input:{line}: out of order: 1{point} after {before}{point}\n"),
+            )
         };
         assert_eq!(found(&[], &text(broken, &integers)), place(broken - 1, ""));
         let file = folder.write("numbers.txt", text(broken, &floats));
@@ -55,30 +58,30 @@ fn check_names_the_first_disorder() {
     assert_eq!(check(&[], "1\n2\n2\n10\n"), ok);
     assert_eq!(
         check(&["-f", "text"], "# 9\n1 2 3\n\n5\n4\n"),
-        broken("standard input:5: disorder: 4 after 5")
+        broken("standard input:5: out of order: 4 after 5")
     );
-    assert_eq!(check(&["-u"], "1\n2\n2\n"), broken("standard input:3: disorder: 2 after 2"));
+    assert_eq!(check(&["-u"], "1\n2\n2\n"), broken("standard input:3: out of order: 2 after 2"));
     assert_eq!(check(&["-r"], "3\n2\nnan\n"), ok);
-    assert_eq!(check(&["--nan", "first"], "3\nnan\n"), broken("standard input:2: disorder: nan after 3"));
+    assert_eq!(check(&["--nan", "first"], "3\nnan\n"), broken("standard input:2: out of order: nan after 3"));
     assert_eq!(check(&["-q"], "2\n1\n"), (Some(1), String::new()));
     assert_eq!(check(&[], ""), ok);
     let table = folder.write("t.csv", "x,y\n1,2\n\"1\",1\n1,9\n");
     assert_eq!(check(&["-k", "x", &table], ""), ok);
     assert_eq!(
         check(&["-k", "x", "-k", "y:r", &table], ""),
-        broken(&format!("{table}:4, column 'y': disorder: 9 after 1"))
+        broken(&format!("{table}:4, column 'y': out of order: 9 after 1"))
     );
     let words = folder.write("w.i16", [1_i16, 3, -2].map(i16::to_le_bytes).concat());
-    assert_eq!(check(&[&words], ""), broken(&format!("{words}, element 2: disorder: -2 after 3")));
+    assert_eq!(check(&[&words], ""), broken(&format!("{words}, element 2: out of order: -2 after 3")));
     // Over several files, as one.
     let (a, b) = (folder.write("a.txt", "1\n5\n"), folder.write("b.txt", "4\n"));
-    assert_eq!(check(&[&a, &b], ""), broken(&format!("{b}:1: disorder: 4 after 5")));
-    assert_eq!(check(&[&b, &a], ""), (Some(1), format!("gpusort: {a}:1: disorder: 1 after 4\n")));
+    assert_eq!(check(&[&a, &b], ""), broken(&format!("{b}:1: out of order: 4 after 5")));
+    assert_eq!(check(&[&b, &a], ""), (Some(1), format!("gpusort: {a}:1: out of order: 1 after 4\n")));
 
     // -0 is 0 among integers and less among decimals, which come later.
     assert_eq!(check(&[&folder.write("z.txt", "0\n-0\n7\n")], ""), ok);
     let zeros = folder.write("z.txt", "0\n-0\n7.5\n");
-    assert_eq!(check(&[&zeros], ""), broken(&format!("{zeros}:2: disorder: -0 after 0")));
+    assert_eq!(check(&[&zeros], ""), broken(&format!("{zeros}:2: out of order: -0 after 0")));
     assert!(refused(&["check"], "0\n-0\n").contains("set the type with --type"));
     assert_eq!(check(&["-t", "i64"], "0\n-0\n"), ok);
 
@@ -124,8 +127,8 @@ fn check_names_the_first_disorder() {
 
     // The flags of sort.
     for (flag, message) in [
-        ("-c", "gpusort: standard input:2: disorder: 1 after 2\n"),
-        ("--check", "gpusort: standard input:2: disorder: 1 after 2\n"),
+        ("-c", "gpusort: standard input:2: out of order: 1 after 2\n"),
+        ("--check", "gpusort: standard input:2: out of order: 1 after 2\n"),
         ("-C", ""),
         ("--check=quiet", ""),
         ("--check=silent", ""),

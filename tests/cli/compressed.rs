@@ -219,7 +219,7 @@ fn members_follow_each_other_in_checks_and_merges_too() {
         assert_eq!(run(&["check", file], "").status.code(), Some(0));
     }
     let done = run(&["sort", "-c", &one, &two], "");
-    assert!(stderr(&done).contains("odd.zst:1: disorder: 1 after 119998"), "{}", stderr(&done));
+    assert!(stderr(&done).contains("odd.zst:1: out of order: 1 after 119998"), "{}", stderr(&done));
     // Many of them, more than may be open at once.
     let many: Vec<String> = (0..100)
         .map(|n| folder.write(&format!("{n}.gz"), gzip(format!("{n}\n{}\n", n + 100).as_bytes())))

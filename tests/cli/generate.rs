@@ -78,7 +78,7 @@ fn gen_has_defaults_and_refuses_what_makes_no_sense() {
             .contains("--type text makes lines, not npy; use --to text")
     );
     assert!(refused(&["gen", "-o", "x.csv"], "").contains("gen writes no tables; use --to text"));
-    assert!(refused(&["gen", "-o", "/no/such/folder/x"], "").contains("no such folder"));
+    assert!(refused(&["gen", "-o", "/no/such/folder/x"], "").contains("does not exist; create it first"));
     assert!(!Path::new("x.f32").exists());
 }
 

@@ -127,7 +127,7 @@ fn lines_are_checked_and_merged() {
     assert_eq!(sorted(&["sort", "-q", "-m", "-k", "1", &one, &two], ""), "1 a\n2 c\n3 b\n10 d\n");
     let done = run(&["check", "-k", "1", &one, &two], "");
     assert_eq!(done.status.code(), Some(1));
-    assert!(stderr(&done).contains("b.txt:1: disorder: 2 after 3"), "{}", stderr(&done));
+    assert!(stderr(&done).contains("b.txt:1: out of order: 2 after 3"), "{}", stderr(&done));
     assert_eq!(run(&["sort", "-c", "-f", "lines", &one], "").status.code(), Some(0));
 }
 
@@ -147,7 +147,7 @@ fn lines_may_end_in_nul() {
     let ordered = folder.write("ordered", by_size);
     assert_eq!(run(&["check", "-z", &ordered], "").status.code(), Some(0));
     let done = run(&["sort", "-c", "-z", &names], "");
-    assert!(stderr(&done).contains("names:2: disorder: 3 after 12"), "{}", stderr(&done));
+    assert!(stderr(&done).contains("names:2: out of order: 3 after 12"), "{}", stderr(&done));
     let error = refused(&["sort", "-z", &names, "-k2n"], "");
     assert!(error.contains("names:1, column '2': './a' is not a number"), "{error}");
     assert_eq!(
@@ -187,7 +187,7 @@ fn times_are_found_by_themselves_and_ordered_as_instants() {
     let done = run(&["check", "-k", "2"], log);
     assert_eq!(done.status.code(), Some(1));
     assert!(
-        stderr(&done).contains("2: disorder: 2026-11-21 10:00 after 2026-11-21T10:00:00.5"),
+        stderr(&done).contains("2: out of order: 2026-11-21 10:00 after 2026-11-21T10:00:00.5"),
         "{}",
         stderr(&done)
     );
@@ -239,7 +239,7 @@ fn times_and_sizes_are_tokens_of_text_where_that_is_asked_for() {
     assert!(to_csv.contains("times and sizes cannot be written as csv; use --to text"), "{to_csv}");
     let disorder = run(&["check", "-f", "text", "-t", "size"], "1 2K\n\n3");
     assert_eq!(disorder.status.code(), Some(1));
-    assert!(stderr(&disorder).contains(":3: disorder: 3 after 2K"), "{}", stderr(&disorder));
+    assert!(stderr(&disorder).contains(":3: out of order: 3 after 2K"), "{}", stderr(&disorder));
     let folder = Folder::new();
     let other = folder.write("sizes.txt", "1K 2M\n3G");
     let merged = sorted(&["sort", "-qm", "-f", "text", "-t", "size", &other, "-"], "1 1kB\n2K");

@@ -33,7 +33,7 @@ fn errors_say_the_command_that_was_meant() {
         ("sort --head=2 pods.txt", "gpusort sort --top 2 pods.txt\n"),
         ("sort --nlargest 2 pods.txt", "gpusort sort -r --top 2 pods.txt\n"),
         ("sort -2 pods.txt", "gpusort sort --top 2 pods.txt\n"),
-        ("sort -n 2 pods.txt", "2: no such file; -n sorts by number; for the first 2 use --top 2\n"),
+        ("sort -n 2 pods.txt", "2: no such file; for the first 2 records use --top 2\n"),
         ("sort --by price x.csv", "gpusort sort -k price x.csv\n"),
         ("check --column=price x.csv", "gpusort check -k price x.csv\n"),
         ("sort --format csv x.csv", "gpusort sort --from csv x.csv\n"),
@@ -100,7 +100,7 @@ fn check_h_is_about_sizes_and_help_where_nothing_comes() {
     assert_eq!(run(&["check", "-h"], "3K x\n10M y\n").status.code(), Some(0));
     let done = run(&["check", "-h"], "10M y\n3K x\n");
     assert_eq!(done.status.code(), Some(1));
-    assert!(stderr(&done).ends_with(":2: disorder: 3K after 10M\n"), "{}", stderr(&done));
+    assert!(stderr(&done).ends_with(":2: out of order: 3K after 10M\n"), "{}", stderr(&done));
     let folder = Folder::new();
     let file = folder.write("x", "10M\n3K\n");
     assert_eq!(run(&["check", "-h", &file], "").status.code(), Some(1));

@@ -59,7 +59,7 @@ fn merging_gives_what_sorting_gives() {
     let unsorted = folder.write("c.txt", "4\n2\n");
     let message = run(&["sort", "-q", "-m", "-f", "text", &a, &unsorted], "");
     assert_eq!(message.status.code(), Some(2));
-    assert!(stderr(&message).contains("c.txt:2: not sorted: 2 after 4"), "{}", stderr(&message));
+    assert!(stderr(&message).contains("c.txt:2: out of order: 2 after 4"), "{}", stderr(&message));
 
     assert!(refused(&["sort", "-m", "-", "-"], "1\n").contains("named twice"));
     assert!(refused(&["sort", "-m", "-d", "cpu", &a], "").contains("--device has no effect with --merge"));
@@ -130,7 +130,7 @@ fn elements_are_merged_in_blocks_by_all_cores() {
     let file = folder.write("broken.u64", bytes(&broken));
     let said = refused(&["sort", "-q", "-m", &files[0], &file, "-o", &out], "");
     let problem =
-        format!("{file}, element 2000001: not sorted: {} after {}", broken[2_000_001], broken[2_000_000]);
+        format!("{file}, element 2000001: out of order: {} after {}", broken[2_000_001], broken[2_000_000]);
     assert!(said.contains(&problem), "{said}");
     assert!(fs::read(&out).unwrap() == unique, "the old output is whole");
 }
@@ -146,7 +146,7 @@ fn a_merge_reads_no_more_elements_than_the_npy_header_says() {
             [&["-m", "--top", "2"][..], &["-m"], &["--top", "2"], &["-m", "--top", "2", "--to", "text"]]
         {
             let said = refused(&[&["sort"], options, &[&file, "-o", &out]].concat(), "");
-            assert!(said.contains("elements, but 12 bytes follow"), "{options:?}: {said}");
+            assert!(said.contains("bytes, but 12 follow the header"), "{options:?}: {said}");
         }
         let piped = run_with(
             gpusort(&["sort", "-m", "--top", "3", "-f", "npy", "-o", &out]),

@@ -159,7 +159,7 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
         (&["-cC"], "cannot be used with"),
         (&["--each", "-o", "-"], "cannot write to standard output"),
         (&["--each", "-o", &file], "is a file; --each needs a folder"),
-        (&["-o", "gone/x"], "no such folder: gone"),
+        (&["-o", "gone/x"], "the folder gone does not exist"),
     ] {
         let message = refused(&[&["sort"], arguments, &[file.as_str()]].concat(), "");
         assert!(message.contains(said), "{arguments:?}: {message}");

@@ -161,7 +161,10 @@ fn the_first_record_of_all_inputs_decides() {
         stderr(&done)
     );
     let mixed = refused(&["sort", &one, &folder.write("a.csv", "x\n1\n")], "");
-    assert!(mixed.contains("one is text or lines, but") && mixed.contains("name it with --from"), "{mixed}");
+    assert!(
+        mixed.contains("one is text or lines, but") && mixed.contains("name one format with --from"),
+        "{mixed}"
+    );
 }
 
 #[test]

@@ -87,12 +87,12 @@ fn sizes_that_nothing_holds_are_refused_and_tiny_ones_are_not() {
 #[test]
 fn disorder_is_told_in_the_spelling_of_the_keys() {
     for (args, lines, said) in [
-        (&["-t", "size"][..], "10M\n3K\n", ":2: disorder: 3K after 10M\n"),
-        (&["-t", "size", "-r"], "1Q x\n02.0Q y\n", ":2: disorder: 02.0Q after 1Q\n"),
-        (&["-f", "csv", "-k", "x"], "x\n\"1e3\"\n+7\n", ":3: disorder: +7 after 1e3\n"),
-        (&["--leading"], "12ms\n7%\n", ":2: disorder: 7% after 12ms\n"),
-        (&[], "007\n1.0\n", ":2: disorder: 1.0 after 007\n"),
-        (&["-k", "1", "--empty", "first"], "5\n\n", ":2: disorder: an empty field after 5\n"),
+        (&["-t", "size"][..], "10M\n3K\n", ":2: out of order: 3K after 10M\n"),
+        (&["-t", "size", "-r"], "1Q x\n02.0Q y\n", ":2: out of order: 02.0Q after 1Q\n"),
+        (&["-f", "csv", "-k", "x"], "x\n\"1e3\"\n+7\n", ":3: out of order: +7 after 1e3\n"),
+        (&["--leading"], "12ms\n7%\n", ":2: out of order: 7% after 12ms\n"),
+        (&[], "007\n1.0\n", ":2: out of order: 1.0 after 007\n"),
+        (&["-k", "1", "--empty", "first"], "5\n\n", ":2: out of order: an empty field after 5\n"),
     ] {
         // The last key of what all cores have passed is told, too.
         let begin = lines.split_inclusive('\n').next().unwrap();

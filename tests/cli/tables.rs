@@ -49,7 +49,7 @@ fn errors_in_a_table_name_their_place() {
     let folder = Folder::new();
     let table = folder.write("t.csv", "id,price\n1,5\n2,n/a\n3,\n4,nan\n5,7\n");
     let told = |args: &[&str]| refused(&[&["sort", "-k", "price"], args, &[table.as_str()]].concat(), "");
-    assert!(told(&[]).contains("t.csv:3, column 'price': 'n/a' is not a number; use :text"));
+    assert!(told(&[]).contains("t.csv:3, column 'price': 'n/a' is not a number; use -k COLUMN:text"));
     assert!(
         told(&["--invalid", "last", "--empty", "error"])
             .contains("t.csv:4, column 'price': the field is empty")
@@ -254,7 +254,7 @@ fn cr_alone_ends_lines_of_text_and_is_refused_in_tables() {
     let folder = Folder::new();
     let text = folder.write("old.txt", "# a comment\r3\r1\r#another\r2\r");
     assert_eq!(sorted(&["sort", "-q", &text], ""), "1\n2\n3\n");
-    assert_eq!(stderr(&run(&["check", &text], "")), format!("gpusort: {text}:3: disorder: 1 after 3\n"));
+    assert_eq!(stderr(&run(&["check", &text], "")), format!("gpusort: {text}:3: out of order: 1 after 3\n"));
     assert!(refused(&["sort"], "# c\r1\rx\r\n").contains("standard input:3:1: 'x'"));
     assert!(run(&["sort", &text, "-o", &text], "").status.success());
     assert_eq!(fs::read(&text).unwrap(), b"1\n2\n3\n");

@@ -62,9 +62,12 @@ fn wrong_input_is_refused() {
     let five = folder.write("five.bin", "12345");
     assert!(refused(&["sort", &five], "").contains("five.bin: 5 bytes"));
     assert!(refused(&["sort", &folder.arg("missing")], "").contains("missing: cannot open: No such file"));
-    assert!(refused(&["sort", &folder.arg("")], "").contains("is a directory"));
-    assert!(refused(&["sort", "-o", &folder.arg("no/such/folder")], "1").contains("no such folder"));
-    assert!(refused(&["sort", "-o", &folder.arg("")], "1").contains("is a directory"));
+    assert!(refused(&["sort", &folder.arg("")], "").contains("is a folder"));
+    assert!(
+        refused(&["sort", "-o", &folder.arg("no/such/folder")], "1")
+            .contains("does not exist; create it first")
+    );
+    assert!(refused(&["sort", "-o", &folder.arg("")], "1").contains("is a folder"));
     assert_eq!(folder.names(), ["five.bin"]);
 }
 

@@ -472,7 +472,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
         (&["--network", "--tile", "4"], "cannot be used with"),
         (&["--network", "--json"], "cannot be used with"),
         (&["--json", "--svg", "-"], "both go to standard output"),
-        (&["--svg", &gone], "no such folder"),
+        (&["--svg", &gone], "does not exist; create it first"),
         (&["--variant", "naive", "--compare", "fused"], "cannot be used with"),
         (&["--tile", "6"], "--tile 6: use a power of two, 2 or more"),
         (&["--tile", "1"], "--tile 1: use a power of two, 2 or more"),

@@ -99,7 +99,7 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
     let mut targets: HashMap<PathBuf, PathBuf> = HashMap::new();
     for file in files {
         let Some(name) = file.file_name().filter(|name| *name != "-") else {
-            bail!("{}: --each sorts files with names only", human::path(file));
+            bail!("{}: --each sorts files, not standard input", human::path(file));
         };
         let target = folder.as_ref().map_or_else(|| file.clone(), |folder| folder.join(name));
         if folder.is_some()

@@ -181,6 +181,12 @@ pub(super) fn doubt(doubt: &Doubt) -> Option<String> {
         Doubt::Numbers(key) => {
             format!("sorted the numbers of key {key} as text; use -k {key},{key}n for numeric order")
         }
+        Doubt::Kind(key, Some(kind)) => {
+            format!("sorted key {key} as text; use -k {key}:{kind} to sort {kind}s")
+        }
+        Doubt::Kind(key, None) => {
+            format!("sorted key {key} as text; use -k {key}:number --leading to sort by the leading numbers")
+        }
         _ => return None,
     })
 }

@@ -28,7 +28,7 @@ const DUCKDB: &str = "duckdb -csv -c \"from 'FILE'\"";
 const PANDAS: &str = "python3 -c \"import pandas; print(pandas.read_orc('FILE').to_csv(index=False))\"";
 const FEATHER: &str = "python3 -c \"import pandas; print(pandas.read_feather('FILE').to_csv(index=False))\"";
 
-static ALL: [Foreign; 16] = [
+static ALL: [Foreign; 18] = [
     begins(b"\xFD7zXZ\0", "compressed with xz", "xz -dc FILE"),
     begins(b"BZh\x001AY&SY", "compressed with bzip2", "bzip2 -dc FILE"),
     begins(b"BZh\0\x17\x72\x45\x38\x50\x90", "compressed with bzip2", "bzip2 -dc FILE"),
@@ -45,6 +45,8 @@ static ALL: [Foreign; 16] = [
     begins(b"\x89HDF\r\n\x1A\n", "HDF5", "h5dump FILE"),
     begins(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "an Excel spreadsheet", "in2csv FILE"),
     begins(b"%PDF-", "PDF", "pdftotext FILE -"),
+    begins(b"\xFF\xFE", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
+    begins(b"\xFE\xFF", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
 ];
 
 /// So many bytes tell in any case.

@@ -207,7 +207,8 @@ impl Header {
                             let both = (index + 1, other + 1, quoted(name));
                             let problem =
                                 format!("columns {} and {} are both named '{}'", both.0, both.1, both.2);
-                            return Err(Error::input(table, problem).hinting(Hint::ColumnNumber));
+                            return Err(Error::input(table, problem)
+                                .hinting(Hint::ColumnNumber(index + 1, other + 1)));
                         }
                         (Some(index), None) => return Ok(found(Some(index), name.clone())),
                         (None, _) => {}
@@ -254,6 +255,14 @@ impl Header {
         if self.columns == ANY && self.names.is_none() {
             let missing = format!("no field '{}': fields of lines are numbered from 1", quoted(named));
             return Err(Error::input(table, missing).hinting(Hint::Header));
+        }
+        if let Some((_, word)) = named.rsplit_once(':').filter(|(name, _)| self.has(name)) {
+            let problem = format!(
+                "key '{}': unknown modifier '{}'; use r, a, nocase, number, time, size, duration, text, version or hex",
+                quoted(named),
+                quoted(word)
+            );
+            return Err(Error::input(table, problem));
         }
         let missing = format!("no column '{}'; columns: {}", quoted(named), self.shown());
         Err(match self.separator() {
@@ -382,7 +391,7 @@ mod tests {
         ] {
             assert_eq!(found(header, key).unwrap(), expected, "{key}");
         }
-        let missing = "t.csv: no column 'none'; there are 'id', 'unit, price', '2', 'x:r', 'x', 'y', 'y'";
+        let missing = "t.csv: no column 'none'; columns: 'id', 'unit, price', '2', 'x:r', 'x', 'y', 'y'";
         assert_eq!(found(header, "none").unwrap_err().to_string(), missing);
         let hinted = |header, key, hint: &str| {
             let said = found(header, key).unwrap_err().to_string();
@@ -392,7 +401,7 @@ mod tests {
             let keys = keys.iter().map(|&key| key.to_owned()).collect();
             let error = found("id,%MEM,item price,price,2\n", key).unwrap_err();
             assert_eq!(error.hint(), Some(&Hint::Keys(keys)), "{key}");
-            let asked = error.to_string().split("is it ").nth(1).map(str::to_owned);
+            let asked = error.to_string().split("did you mean ").nth(1).map(str::to_owned);
             assert_eq!(asked, like.map(|like| format!("'{like}'?")), "{key}");
         };
         meant("ID", Some("id"), &["id"]);
@@ -421,7 +430,7 @@ mod tests {
         hinted(
             header,
             "2.3n",
-            "key '2.3n': characters in a field are not counted here; 2,2 is the whole field",
+            "key '2.3n': positions within a field are not supported; use 2,2 for the whole field",
         );
         for (header, separator) in [("a;b\n", ';'), ("a\tb\n", '\t')] {
             assert_eq!(found(header, "b").unwrap_err().hint(), Some(&Hint::Delimiter(separator)));
@@ -429,6 +438,6 @@ mod tests {
         assert!(found(header, "8").is_err());
         let both = found(header, "y").unwrap_err();
         assert_eq!(both.to_string(), "t.csv: columns 6 and 7 are both named 'y'");
-        assert_eq!(both.hint(), Some(&Hint::ColumnNumber));
+        assert_eq!(both.hint(), Some(&Hint::ColumnNumber(6, 7)));
     }
 }

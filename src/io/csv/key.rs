@@ -425,16 +425,16 @@ mod tests {
     #[test]
     fn other_keys_are_refused_with_what_to_write() {
         for (text, said) in [
-            ("2.3n", "2,2 is the whole field"),
-            ("2,2.5", "2,2 is the whole field"),
-            ("3,2n", "3,3 is the whole field"),
-            ("2,4", "-k 2,2 -k 4,4"),
-            ("2r", "2,2r is the field as text, 2nr its number"),
+            ("2.3n", "use 2,2 for the whole field"),
+            ("2,2.5", "use 2,2 for the whole field"),
+            ("3,2n", "use 3,3 for the whole field"),
+            ("2,4", "-k 2,2 -k 3,3 -k 4,4"),
+            ("2r", "use 2,2r for this field as text, or 2nr for its number"),
             ("2,2M", "M is not supported"),
-            ("1,1d", "all bytes"),
-            ("2.1", "2,2 is the field as text"),
-            ("2,2nV", "different orders"),
-            ("2g,2n", "different orders"),
+            ("1,1d", "every byte"),
+            ("2.1", "use 2,2 for this field as text"),
+            ("2,2nV", "cannot be combined"),
+            ("2g,2n", "cannot be combined"),
         ] {
             let problem = SortKey::parse(text).unwrap().unwrap_err();
             assert!(problem.contains(said), "{text}: {problem}");

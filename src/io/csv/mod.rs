@@ -680,6 +680,14 @@ impl<'a> Layout<'a> {
             if found.is_of_sort && !found.has_letters && count > 0 && (0..count).all(is_number) {
                 doubts.push(Doubt::Numbers(found.shown()));
             }
+            if found.order.reading == Reading::Any && !found.is_of_sort && count > 0 {
+                let all = |is: fn(&[u8]) -> bool| {
+                    (0..count).all(|record| texts.get(record).is_ok_and(|text| is(&text)))
+                };
+                if let Some(kind) = seeming_kind(all) {
+                    doubts.push(Doubt::Kind(found.shown(), kind));
+                }
+            }
             let is_by_itself =
                 found.order.reading == Reading::Any && matches!(dialect.fields, Fields::Blanks(_));
             if is_by_itself && !dialect.comments && lines.iter().any(|line| line.starts_with(b"#")) {
@@ -945,4 +953,31 @@ impl<'a> Layout<'a> {
             Wrong::Field(key, refused) => refused.into_error(self.spot(row, key)),
         }
     }
+}
+
+/// The kind of which all of these texts seem to be, and that text is not ordered by: `None` within
+/// where they are numbers with a sign of a currency or of percent.
+fn seeming_kind(all: impl Fn(fn(&[u8]) -> bool) -> bool) -> Option<Option<&'static str>> {
+    fn is_size(text: &[u8]) -> bool {
+        super::size::size(text).is_some_and(|(_, length)| length == text.len())
+    }
+    fn is_duration(text: &[u8]) -> bool {
+        super::duration::duration(text).is_some()
+    }
+    fn is_version(text: &[u8]) -> bool {
+        let numbers = text.strip_prefix(b"v").unwrap_or(text).split(|&byte| byte == b'.');
+        numbers.clone().count() > 1
+            && numbers.into_iter().all(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
+    }
+    fn is_marked(text: &[u8]) -> bool {
+        let number = text.strip_suffix(b"%").or_else(|| text.strip_prefix(b"$"));
+        number.is_some_and(|number| super::number::spelled(number).is_some())
+    }
+    let kinds: [(fn(&[u8]) -> bool, Option<&str>); 4] = [
+        (is_size, Some("size")),
+        (is_duration, Some("duration")),
+        (is_version, Some("version")),
+        (is_marked, None),
+    ];
+    kinds.into_iter().find_map(|(is, kind)| all(is).then_some(kind))
 }

@@ -37,7 +37,7 @@ pub struct Disorder {
 
 impl fmt::Display for Disorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: disorder: {} after {}", self.place, self.value, self.before)
+        write!(f, "{}: out of order: {} after {}", self.place, self.value, self.before)
     }
 }
 
@@ -398,6 +398,6 @@ const TIMES: u64 = 8;
 const LITTLE: usize = 1 << 16;
 
 fn not_sorted(place: String, value: &str, before: &str) -> Error {
-    let problem = format!("not sorted: {value} after {before}");
+    let problem = format!("out of order: {value} after {before}");
     Error::input(place, problem).hinting(Hint::Sort)
 }

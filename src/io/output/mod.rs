@@ -127,7 +127,7 @@ impl<'w> Output<'w> {
             _ => Path::new("."),
         };
         let existing = match fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => return Err(refused("it is a directory")),
+            Ok(metadata) if metadata.is_dir() => return Err(refused("it is a folder")),
             Ok(metadata) => {
                 // A read-only file is not replaced either, even if its folder would permit that.
                 let file = File::options().write(true).open(path).map_err(failed)?;
@@ -150,7 +150,10 @@ impl<'w> Output<'w> {
             Err(error) => return Err(failed(error)),
         };
         if !folder.is_dir() {
-            return Err(refused(&format!("no such folder: {}", human::path(folder))));
+            return Err(refused(&format!(
+                "the folder {} does not exist; create it first",
+                human::path(folder)
+            )));
         }
         let replacement = Replacement::new(&target, folder, existing).map_err(|error| {
             refused(&format!("in folder {}: {}", human::path(folder), human::system(&error)))
