@@ -89,7 +89,7 @@ def table():
             theirs = run(["sort", *args.split()], data, folder)
             ours = run([GPUSORT, "sort", "-q", *(own or args).split()], data, folder)
             found = verdict(theirs, ours).replace("|", "\\|")
-            lines.append(f"| {what} | `{args}` | {'the same' if own is None else f'`{own}`'} | {found} |")
+            lines.append(f"| {what} | {f'`{args}`' if args else '(none)'} | {'the same' if own is None else f'`{own}`'} | {found} |")
     return "\n".join(lines) + "\n"
 
 

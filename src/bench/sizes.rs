@@ -88,7 +88,7 @@ mod tests {
             ("", "expected a number such as"),
             ("x", "expected a number such as"),
             ("1K,", "'': expected a number such as"),
-            ("1..", "'': expected a number such as"),
+            ("1..", "'1..' has no end"),
             ("x..1K", "'x': expected a number such as"),
             ("1M..1K", "'1M..1K' begins after its end; write 1K..1M"),
             ("1K..8", "'1K..8' begins after its end; write 8..1K"),

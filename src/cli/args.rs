@@ -316,7 +316,7 @@ pub(super) struct TraceArgs {
     pub(super) with_positions: bool,
 
     /// Format of FILE; auto uses the extension, else text
-    #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name))]
+    #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or([Format::Text, Format::Binary, Format::Npy], Format::name))]
     pub(super) from: OrAuto<Format>,
 
     /// Distribution of generated elements, as in 'gpusort gen' [default: uniform]
@@ -374,7 +374,7 @@ pub(super) struct TraceArgs {
 
 /// A number from 1 on.
 fn at_least_one(text: &str) -> Result<u64, String> {
-    text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "expected a number from 1 on".to_owned())
+    text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "expected a number of at least 1".to_owned())
 }
 
 /// A time in seconds, above zero.
@@ -652,14 +652,14 @@ pub(super) struct OrderArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "files", help_heading = INPUT)]
     pub(super) files0_from: Option<PathBuf>,
 
-    /// Input format; -f alone ignores case, as in sort
+    /// Input format; text is numbers; -f alone ignores case
     ///
     /// auto goes by the extension, or else by the first line: a single number means text (numbers), a word
     /// or several fields mean lines.
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name), help_heading = INPUT)]
     pub(super) from: OrAuto<Format>,
 
-    /// Type of the keys, or a field separator, as in -t,
+    /// Type of the keys; one character is the field separator
     ///
     /// auto finds the type of text by reading it, and that of binary by the extension. time, size,
     /// duration, text, version and hex are the kind of keys that name none. A single character is a field
@@ -667,7 +667,7 @@ pub(super) struct OrderArgs {
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = TypeParser, help_heading = INPUT)]
     pub(super) element: TypeArg,
 
-    /// Keep the first N lines (1) on top; the last names columns
+    /// Keep N lines [default: 1] on top; the last has the names
     ///
     /// Of N lines the last one names columns. Tables have a header of one line by default.
     #[arg(
@@ -681,7 +681,7 @@ pub(super) struct OrderArgs {
     )]
     pub(super) header: Option<usize>,
 
-    /// Keep leading # lines on top; the last names columns
+    /// Keep # lines before the data on top
     ///
     /// Those before the first record. The last of them names columns.
     #[arg(long, help_heading = INPUT)]
@@ -755,7 +755,7 @@ pub(super) struct OrderArgs {
     #[arg(long, value_name = "WHERE", value_parser = one_of(INVALID), help_heading = ORDER)]
     pub(super) invalid: Option<Invalid>,
 
-    /// Sort lines by their first field, which must be a number
+    /// Numeric keys: of lines the first field, or --key
     #[arg(short, long, help_heading = ORDER)]
     pub(super) numeric_sort: bool,
 
@@ -771,7 +771,7 @@ pub(super) struct OrderArgs {
     #[arg(long, help_heading = ORDER)]
     pub(super) ignore_case: bool,
 
-    /// No effect: blanks before a field never count
+    /// No effect: keys of sort ignore blanks before fields
     #[arg(short = 'b', long, help_heading = ORDER)]
     pub(super) ignore_leading_blanks: bool,
 
@@ -781,7 +781,7 @@ pub(super) struct OrderArgs {
 
     /// Sort sizes: 2K before 1M, as sort -h (help: --help)
     ///
-    /// 'gpusort sort -h' with no other argument prints help.
+    /// Alone, with a terminal or nothing as standard input, it prints help.
     #[arg(short = 'h', long = "human-numeric-sort", help_heading = ORDER)]
     pub(super) sizes: bool,
 }

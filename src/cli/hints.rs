@@ -34,30 +34,27 @@ fn hint(error: &Error) -> Option<String> {
         Hint::Nan if is_token => " by --nan error",
         Hint::Nan => ", not allowed by --nan error",
         Hint::Empty => ", not allowed by --empty error",
-        Hint::Kind("size") => "; use -k COLUMN:size instead of --leading",
-        Hint::Kind(_) => "; use -k COLUMN:duration instead of --leading",
-        Hint::Text => "; use -k COLUMN:text to sort all fields as text",
-        Hint::Words => "; use -k COLUMN:text to sort all fields as text, or --invalid last, first or skip",
-        Hint::Invalid => "; use --invalid last, first or skip for such rows",
+        Hint::Invalid | Hint::Words | Hint::Leading if is_of_first_line(error) => {
+            "; use --header if line 1 is a header, or --invalid last (or first, or skip)"
+        }
+        Hint::Invalid => "; use --invalid last (or first, or skip) for such rows",
         Hint::Leading => {
-            "; use --leading for the number that it begins with, or --invalid last, first or skip for such rows"
+            "; use --leading for the number that it begins with, or --invalid last (or first, or skip)"
         }
         Hint::Thousands => "; use --thousands , if the commas separate thousands",
+        Hint::DecimalComma => "; use --decimal , if it is a decimal comma",
         Hint::TimeFormat => "; use --time-format if it is a time, as in --time-format '%d/%m/%Y'",
-        Hint::Comments if meant::is_typed("--comments") => {
-            "; --comments keeps only those at the top; use --invalid last, first or skip for others"
-        }
-        Hint::Comments => "; use --comments to keep such lines on top, or --invalid first",
+        Hint::Comments => "; use --comments for # lines at the top, or --invalid last (or first, or skip)",
         Hint::Marks => "; change --delimiter, --decimal or --thousands",
         Hint::Header => "; use --header for names from the first line, or --from csv for a table",
         Hint::Several => "; use --from lines to sort lines, or --from text to sort every number",
-        Hint::Lines => "; use -t text to sort lines as text, or --invalid last, first or skip for such lines",
+        Hint::Lines => "; use -t text to sort lines as text, or --invalid last (or first, or skip)",
         Hint::BlankHeader => "; to skip it: tail -n +2 FILE | gpusort sort --header ...",
         Hint::Sort => "; leave out --merge to sort it",
         Hint::Table(Format::Text) => "; use --from csv for a table, or -k N to sort lines by a field",
-        Hint::Table(_) => "; use --from csv for a table",
-        Hint::FormatOfAll => "; name one format with --from, or sort each file with --each",
-        Hint::TypeOfAll => "; name one type with --type, or sort each file with --each",
+        Hint::Table(_) => "; leave it out",
+        Hint::FormatOfAll => "; convert one of them, or sort each file with --each",
+        Hint::TypeOfAll => "; if both have one type, name it with --type",
         Hint::NumbersOfLines => "; use --from text to sort every number in them",
         Hint::ToNumbers => "; use --to text, bin or npy",
         Hint::ToBinary => "; use --to bin",
@@ -68,10 +65,36 @@ fn hint(error: &Error) -> Option<String> {
     Some(fixed.to_owned())
 }
 
+/// Where an error of the input is: its place, and the column if it has one.
+fn place(error: &Error) -> (&str, Option<&str>) {
+    let (ErrorKind::Token { place, .. } | ErrorKind::Input { name: place, .. }) = error.kind() else {
+        return ("", None);
+    };
+    place
+        .rsplit_once(", column '")
+        .map_or((place, None), |(place, column)| (place, column.strip_suffix('\'')))
+}
+
+/// Whether the field that is no number is in the first line, and nobody said that this is a header.
+fn is_of_first_line(error: &Error) -> bool {
+    let in_message = error.to_string().contains(":1) is a word");
+    (in_message || place(error).0.ends_with(":1")) && !meant::is_typed("--header")
+}
+
 /// The same for hints that depend on the input.
 fn with_values(hint: &Hint, error: &Error) -> Option<String> {
     let key = |key: &String| format!(" -k {}", human::quoted(meant::shell(key)));
+    // The column of the error, to be typed.
+    let column =
+        place(error).1.map_or_else(|| "COLUMN".to_owned(), |column| human::quoted(meant::shell(column)));
     Some(match hint {
+        Hint::Text => format!("; use -k {column}:text to sort the whole column as text"),
+        Hint::Words => {
+            format!(
+                "; use -k {column}:text to sort the whole column as text, or --invalid last (or first, or skip)"
+            )
+        }
+        Hint::Kind(kind) => format!("; use -k {column}:{kind} instead of --leading"),
         Hint::Column(example) => format!("; for example{}", key(example)),
         Hint::ColumnNumber(one, other) => format!("; use -k {one} or -k {other}"),
         Hint::Na(word) => {
@@ -82,9 +105,13 @@ fn with_values(hint: &Hint, error: &Error) -> Option<String> {
             format!("; if '{separator}' separates fields, use --delimiter '{separator}'")
         }
         Hint::Through(command) => {
-            let to =
-                if command.contains("csv") { "gpusort sort -f csv -k COLUMN" } else { "gpusort sort ..." };
-            format!("; use: {} | {to}", command_for(command, error))
+            let command = command_for(command, error);
+            let to = match &command {
+                array if array.ends_with(".npy") => "gpusort sort -f npy",
+                table if table.contains("csv") => "gpusort sort -f csv -k COLUMN",
+                _ => "gpusort sort ...",
+            };
+            format!("; use: {command} | {to}")
         }
         Hint::Keys(keys) => {
             // After a question it is the answer.
@@ -93,9 +120,9 @@ fn with_values(hint: &Hint, error: &Error) -> Option<String> {
         }
         Hint::OtherType(asked) => format!(", but --type is {asked}"),
         Hint::Promised { promised, element } => {
-            format!("; use --type {promised} to read it as such, or --to bin to write {element}")
+            format!("; use an output name that ends in .{element}, not .{promised}")
         }
-        Hint::To(format) => format!("; use --to {}", format.name()),
+        Hint::To(format) => format!("; write them as {}", format.name()),
         _ => return None,
     })
 }
@@ -105,8 +132,12 @@ fn command_for(command: &str, error: &Error) -> String {
     let (ErrorKind::Input { name, .. } | ErrorKind::Io { name, .. }) = error.kind() else {
         return command.to_owned();
     };
-    let is_spreadsheet = [".xlsx", ".ods"].iter().any(|extension| name.ends_with(extension));
-    let command = if is_spreadsheet { "in2csv FILE" } else { command };
+    // Both are zip archives.
+    let command = match name.rsplit_once('.') {
+        Some((_, "xlsx" | "ods")) => "in2csv FILE",
+        Some((_, "npz")) => "unzip -p FILE NAME.npy",
+        _ => command,
+    };
     if !std::path::Path::new(name).exists() {
         return command.to_owned();
     }

@@ -26,7 +26,7 @@ const ELSEWHERE: [(&[&str], &str); 24] = [
     (&["--no-headers", "--no-header-row"], "--no-header"),
     (&["--has-header", "--headers"], "--header"),
     (&["--uniq", "--distinct", "--dedup", "--drop-duplicates"], "--unique"),
-    (&["--na-position"], "--nan"),
+    (&["--na-position"], "--empty"),
     (&["--nulls-first"], "--empty first"),
     (&["--nulls-last"], "--empty last"),
     (&["--out", "--outfile", "--output-file"], "-o"),
@@ -45,7 +45,10 @@ const ELSEWHERE: [(&[&str], &str); 24] = [
 const OF_SORT: [(&[&str], &str); 7] = [
     (&["-M", "--month-sort"], "is not supported; use sort -M"),
     (&["-R", "--random-sort"], "is not supported; use shuf"),
-    (&["-i", "--ignore-nonprinting"], "is not supported: every byte of text counts; leave it out"),
+    (
+        &["-i", "--ignore-nonprinting", "--dictionary-order"],
+        "is not supported: every byte of text counts; leave it out",
+    ),
     (&["--batch-size"], "is not needed: gpusort chooses how many runs it merges at once; leave it out"),
     (&["--compress-program"], "is not supported: temporary files are not compressed; leave it out"),
     (&["--sort"], "is not supported; use -n, -g, -h or -V"),
@@ -142,8 +145,18 @@ fn elsewhere<'a>(all: &[&'a str], unknown: &str) -> Option<(&'a str, Vec<&'a str
     let (_, meant) = ELSEWHERE.iter().find(|(names, _)| names.contains(&unknown))?;
     let at = all.iter().position(|argument| argument.split('=').next() == Some(unknown))?;
     let (name, value) = all[at].split_once('=').map_or((all[at], None), |(name, value)| (name, Some(value)));
+    // Other programs have a truth value after some.
+    let next = value.or_else(|| all.get(at + 1).copied()).map(str::to_ascii_lowercase);
+    let truth = next.and_then(|next| next.parse::<bool>().ok());
+    let skipped = usize::from(truth.is_some() && value.is_none());
+    let (meant, value) = match (truth, *meant) {
+        (Some(false), "") if name.starts_with("--asc") => ("-r", None),
+        (Some(false), "-r") => ("", None),
+        (Some(_), _) => (*meant, None),
+        (None, _) => (*meant, value),
+    };
     let meant: Vec<&str> = meant.split(' ').filter(|word| !word.is_empty()).chain(value).collect();
-    Some((name, [&all[..at], &meant, &all[at + 1..]].concat()))
+    Some((name, [&all[..at], &meant, &all[at + 1 + skipped..]].concat()))
 }
 
 fn is_file(name: &str) -> bool {
@@ -212,6 +225,11 @@ pub(super) fn check_habits(device: &str, order: &OrderArgs) -> anyhow::Result<()
         && !byte.is_ascii_alphanumeric()
     {
         bail!("-d chooses the device; for the field separator use -t {0}", shell(device));
+    }
+    // Letters of sort after -d, which sorts in dictionary order there; or a file.
+    let are_letters = device.len() <= 3 && device.chars().all(|c| "bfinrsu".contains(c));
+    if is_file(device) || are_letters && !device.is_empty() {
+        bail!("-d chooses the device; dictionary order (sort -d) is not supported: leave -d out");
     }
     if let Some(first) = order.files.first()
         && first.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()))

@@ -46,6 +46,8 @@ pub enum Hint {
     Leading,
     /// Commas that separate thousands.
     Thousands,
+    /// A decimal comma.
+    DecimalComma,
     /// Counting fields of this word as empty.
     Na(String),
     /// Saying how times are written.

@@ -435,8 +435,10 @@ fn format_by_names(inputs: &[Input]) -> Result<Option<Format>, Error> {
     let first = format(&inputs[0]);
     let Some(other) = inputs.iter().find(|&input| format(input) != first) else { return Ok(first) };
     // A word that is not meant as a file would be called one of another format.
-    if let Some(missing) = inputs.iter().find(|input| input.path().is_some_and(|path| !path.exists())) {
-        return Err(Error::io(missing.name(), "open", std::io::ErrorKind::NotFound.into()));
+    for input in inputs {
+        if let Some(error) = input.path().and_then(|path| path.metadata().err()) {
+            return Err(Error::io(input.name(), "open", error));
+        }
     }
     let name = |input: &Input| format(input).map_or("text or lines", Format::name);
     let [one, two] = [&inputs[0], other].map(|input| format!("{} is {}", input.name(), name(input)));

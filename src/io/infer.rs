@@ -882,6 +882,8 @@ fn remedy(token: &[u8]) -> Option<Hint> {
         Some(Hint::Na(text.to_owned()))
     } else if is_grouped(whole) {
         Some(Hint::Thousands)
+    } else if unsigned.split_once(',').is_some_and(|(whole, decimals)| digits(whole) && digits(decimals)) {
+        Some(Hint::DecimalComma)
     } else if ['/', '.'].into_iter().any(is_date) {
         Some(Hint::TimeFormat)
     } else {
@@ -1086,7 +1088,11 @@ mod tests {
         for (error, expected, hint) in [
             (invalid.into_error(text("x")), "a:1: 'x' is not a number", Some(Hint::Lines)),
             (invalid.into_error(text("1,2")), "a:1: '1,2' is not a number", Some(csv)),
-            (invalid.into_error(field("1,2")), "b:2, column 'x': '1,2' is not a number", Some(Hint::Invalid)),
+            (
+                invalid.into_error(field("1,2")),
+                "b:2, column 'x': '1,2' is not a number",
+                Some(Hint::DecimalComma),
+            ),
             (empty.into_error(field("")), "b:2, column 'x': the field is empty", Some(Hint::Empty)),
             (nan.into_error(text("NaN")), "a:1: 'NaN' is not allowed", Some(Hint::Nan)),
             (

@@ -12,6 +12,7 @@ use super::number::{ends_line, is_space};
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Hint};
 use crate::file::{fill, fill_at, read_at, uninterrupted};
+use crate::format::Format;
 use crate::human;
 use crate::parallel;
 use crate::parallel::lock;
@@ -617,6 +618,9 @@ impl Opened {
 
 /// The error that an input is of a kind that is not read.
 fn unread(name: String, found: &Unread) -> Error {
+    if found.0.command.is_empty() {
+        return Error::input(name, format!("is {}", found.0.what)).hinting(Hint::Format(Format::Npy));
+    }
     Error::input(name, found.to_string()).hinting(Hint::Through(found.0.command))
 }
 

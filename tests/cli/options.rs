@@ -152,7 +152,7 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
         (&["--files0-from", "x"], "cannot be used with"),
         (&["-n", "-k2r"], "use 2,2r for this field as text, or 2nr for its number"),
         (&["-k1,3"], "a key for each: -k 1,1 -k 2,2 -k 3,3"),
-        (&["-k2.3n"], "positions within a field are not supported; use 2,2 for the whole field"),
+        (&["-k2.3n"], "positions within a field are not supported; use 2,2n for the whole field"),
         (&["-k3,2n"], "it ends before it begins"),
         (&["-k1V"], "use 1,1V for this field as text"),
         (&["-k1,1M"], "M is not supported"),

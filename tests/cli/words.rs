@@ -7,7 +7,7 @@ use gpusort::files::{Input, Key, Nulls, Options};
 
 #[cfg(unix)]
 use crate::support::command::{exits, shell};
-use crate::support::command::{refused, sorted};
+use crate::support::command::{refused, run, sorted, stderr};
 #[cfg(unix)]
 use crate::support::files::Folder;
 use crate::support::pipeline::check;
@@ -122,4 +122,53 @@ fn line_feeds_are_blanks_before_keys_of_sort_where_nul_ends_lines() {
     assert_eq!(sorted(&["sort", "-q", "-z", "-t:", "-k", "2,2r"], names), "a: c\0a:\nb\0a:b\0");
     // They are a part of others.
     assert_eq!(sorted(&["sort", "-q", "-z", "-t:", "-k", "2"], names), "a:\nb\0a: c\0a:b\0");
+}
+
+/// Text that is likely of a kind is sorted as text, with a note that names the kind.
+#[test]
+fn text_that_seems_to_be_of_a_kind_is_noted() {
+    for (fields, kind) in [
+        ("1.5M\n900K\n", Some("s:size")),
+        ("12ms\n1.5s\n", Some("s:duration")),
+        ("v1.10\nv1.9\n", Some("s:version")),
+        ("12%\n5%\n", Some("s:number --leading")),
+        ("b\na\n", None),
+        ("1.5M\nx\n", None),
+    ] {
+        let table = format!("s\n{fields}");
+        let said = stderr(&run(&["sort", "-f", "csv", "-k", "s"], &table));
+        assert_eq!(kind.map(|kind| said.contains(&format!("; use -k {kind}"))), kind.map(|_| true), "{said}");
+        assert_eq!(said.contains("as text; use"), kind.is_some(), "{said}");
+        for silent in [&["-q", "-k", "s"][..], &["-k", "s:text", "--timing", "off"]] {
+            let said = stderr(&run(&[&["sort", "-f", "csv"], silent].concat(), &table));
+            assert_eq!(said, "");
+        }
+        let by_kind =
+            kind.map_or(Vec::new(), |kind| format!("-k {kind}").split(' ').map(str::to_owned).collect());
+        if !by_kind.is_empty() {
+            let args: Vec<&str> =
+                ["sort", "-q", "-f", "csv"].into_iter().chain(by_kind.iter().map(|word| &word[..])).collect();
+            assert!(run(&args, &table).status.success(), "{kind:?}");
+        }
+    }
+}
+
+/// Each error names what makes the same command work.
+#[test]
+fn remedies_work_as_typed() {
+    for (args, input, said, remedy) in [
+        (&["sort", "-k", "p"][..], "p;q\n1,200;x\n35;y\n", "--thousands ,", &["--thousands", ","][..]),
+        (&["sort", "-k", "p"], "p;q\n3;x\nn/a;y\n", "--na n/a", &["--na", "n/a"]),
+        (&["sort", "-k", "p"], "p;q\n12ms;x\n3;y\n", "--leading", &["--leading"]),
+        (&["sort", "-k", "p"], "p;q\nx;x\n3;y\n", "--invalid last", &["--invalid", "last"]),
+        (&["sort", "-k", "p"], "p;q\n2024-01-05;x\n3/1/2024;y\n", "--time-format", &["--invalid", "last"]),
+    ] {
+        let args = [args, &["-q", "-f", "csv", "--delimiter", ";"]].concat();
+        let error = refused(&args, input);
+        assert!(error.contains(said), "{error}");
+        assert!(run(&[&args, remedy].concat(), input).status.success(), "{remedy:?}");
+    }
+    let error = refused(&["sort", "-q"], "1\nfoo\n");
+    assert!(error.contains("use -t text"), "{error}");
+    assert_eq!(sorted(&["sort", "-q", "-t", "text"], "1\nfoo\n"), "1\nfoo\n");
 }

@@ -181,11 +181,16 @@ pub(super) fn doubt(doubt: &Doubt) -> Option<String> {
         Doubt::Numbers(key) => {
             format!("sorted the numbers of key {key} as text; use -k {key},{key}n for numeric order")
         }
+        Doubt::Kind(key, Some("time")) => {
+            format!(
+                "sorted key {key} as text; use --time-format to sort times, as in --time-format '%d/%m/%Y'"
+            )
+        }
         Doubt::Kind(key, Some(kind)) => {
             format!("sorted key {key} as text; use -k {key}:{kind} to sort {kind}s")
         }
         Doubt::Kind(key, None) => {
-            format!("sorted key {key} as text; use -k {key}:number --leading to sort by the leading numbers")
+            format!("sorted key {key} as text; use -k {key}:number --leading to sort percentages")
         }
         _ => return None,
     })

@@ -12,7 +12,7 @@ pub(in crate::io) struct Foreign {
     /// Whether text may begin so, too, so that the next byte tells.
     is_like_text: bool,
     pub(in crate::io) what: &'static str,
-    /// The command that prints it as text.
+    /// The command that prints it as text; none for what another option reads.
     pub(in crate::io) command: &'static str,
 }
 
@@ -28,7 +28,7 @@ const DUCKDB: &str = "duckdb -csv -c \"from 'FILE'\"";
 const PANDAS: &str = "python3 -c \"import pandas; print(pandas.read_orc('FILE').to_csv(index=False))\"";
 const FEATHER: &str = "python3 -c \"import pandas; print(pandas.read_feather('FILE').to_csv(index=False))\"";
 
-static ALL: [Foreign; 18] = [
+static ALL: [Foreign; 19] = [
     begins(b"\xFD7zXZ\0", "compressed with xz", "xz -dc FILE"),
     begins(b"BZh\x001AY&SY", "compressed with bzip2", "bzip2 -dc FILE"),
     begins(b"BZh\0\x17\x72\x45\x38\x50\x90", "compressed with bzip2", "bzip2 -dc FILE"),
@@ -45,6 +45,7 @@ static ALL: [Foreign; 18] = [
     begins(b"\x89HDF\r\n\x1A\n", "HDF5", "h5dump FILE"),
     begins(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "an Excel spreadsheet", "in2csv FILE"),
     begins(b"%PDF-", "PDF", "pdftotext FILE -"),
+    begins(b"\x93NUMPY", "a .npy file", ""),
     begins(b"\xFF\xFE", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
     begins(b"\xFE\xFF", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
 ];
@@ -98,7 +99,9 @@ mod tests {
             let bytes = [foreign.begins, b"\x15\x04"].concat();
             let bytes = if bytes.starts_with(b"BZh") { [b"BZh9", &bytes[4..]].concat() } else { bytes };
             assert_eq!(said(&bytes), foreign.what);
-            assert_eq!(said(&bytes[..2]), "short", "{foreign:?}");
+            if foreign.begins.len() > 2 {
+                assert_eq!(said(&bytes[..2]), "short", "{foreign:?}");
+            }
             assert!(foreign.begins.len() < LONGEST + usize::from(!foreign.is_like_text));
         }
         for text in ["1 2\n", "ORC 7\n", "PAR1\n", "PAR12", "BZh9 1", "PK 3", "7zip", "Objects", "Q", "\n"] {

@@ -430,7 +430,7 @@ mod tests {
         hinted(
             header,
             "2.3n",
-            "key '2.3n': positions within a field are not supported; use 2,2 for the whole field",
+            "key '2.3n': positions within a field are not supported; use 2,2n for the whole field",
         );
         for (header, separator) in [("a;b\n", ';'), ("a\tb\n", '\t')] {
             assert_eq!(found(header, "b").unwrap_err().hint(), Some(&Hint::Delimiter(separator)));

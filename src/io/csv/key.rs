@@ -289,8 +289,9 @@ impl SortKey {
         key.field = field;
         let of_end = last.and_then(|(_, character)| character);
         if !matches!(character, None | Some(1)) || !matches!(of_end, None | Some(0)) {
+            let letters = begin.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
             let said = format!(
-                "positions within a field are not supported; use {field},{field} for the whole field"
+                "positions within a field are not supported; use {field},{field}{letters} for the whole field"
             );
             problem.get_or_insert(said);
         }
@@ -425,7 +426,7 @@ mod tests {
     #[test]
     fn other_keys_are_refused_with_what_to_write() {
         for (text, said) in [
-            ("2.3n", "use 2,2 for the whole field"),
+            ("2.3n", "use 2,2n for the whole field"),
             ("2,2.5", "use 2,2 for the whole field"),
             ("3,2n", "use 3,3 for the whole field"),
             ("2,4", "-k 2,2 -k 3,3 -k 4,4"),

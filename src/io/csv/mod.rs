@@ -956,7 +956,7 @@ impl<'a> Layout<'a> {
 }
 
 /// The kind of which all of these texts seem to be, and that text is not ordered by: `None` within
-/// where they are numbers with a sign of a currency or of percent.
+/// where they are percentages.
 fn seeming_kind(all: impl Fn(fn(&[u8]) -> bool) -> bool) -> Option<Option<&'static str>> {
     fn is_size(text: &[u8]) -> bool {
         super::size::size(text).is_some_and(|(_, length)| length == text.len())
@@ -969,15 +969,26 @@ fn seeming_kind(all: impl Fn(fn(&[u8]) -> bool) -> bool) -> Option<Option<&'stat
         numbers.clone().count() > 1
             && numbers.into_iter().all(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
     }
-    fn is_marked(text: &[u8]) -> bool {
-        let number = text.strip_suffix(b"%").or_else(|| text.strip_prefix(b"$"));
-        number.is_some_and(|number| super::number::spelled(number).is_some())
+    fn is_date(text: &[u8]) -> bool {
+        ["/", ".", "-"].iter().any(|separator| {
+            let parts: Vec<&[u8]> = text.split(|&byte| byte == separator.as_bytes()[0]).collect();
+            let is_year = |part: &&[u8]| part.len() == 4;
+            parts.len() == 3
+                && parts
+                    .iter()
+                    .all(|part| (1..=4).contains(&part.len()) && part.iter().all(u8::is_ascii_digit))
+                && parts.iter().any(is_year)
+        })
     }
-    let kinds: [(fn(&[u8]) -> bool, Option<&str>); 4] = [
+    fn is_percent(text: &[u8]) -> bool {
+        text.strip_suffix(b"%").is_some_and(|number| super::number::spelled(number).is_some())
+    }
+    let kinds: [(fn(&[u8]) -> bool, Option<&str>); 5] = [
         (is_size, Some("size")),
         (is_duration, Some("duration")),
+        (is_date, Some("time")),
         (is_version, Some("version")),
-        (is_marked, None),
+        (is_percent, None),
     ];
     kinds.into_iter().find_map(|(is, kind)| all(is).then_some(kind))
 }
