@@ -131,7 +131,9 @@ fn a_record_that_the_memory_is_too_little_for_is_refused_with_the_number() {
     let runs = |memory| sort_in_parts(options(), Ask::default(), memory).map(|(_, runs)| runs);
     let error = runs(1 << 20).unwrap_err();
     assert!(
-        error.to_string().starts_with("in:3: this record has more than 24.5 MiB, which 1 MiB"),
+        error
+            .to_string()
+            .starts_with("in:3: this record has more than 24.5 MiB, too much for a memory budget of 1 MiB"),
         "{error}"
     );
     assert_eq!(error.hint(), Some(&gpusort::Hint::Memory));

@@ -90,13 +90,17 @@ fn says(refusal: &Refusal, no_column: &NoColumn) -> bool {
     // Others are shown escaped or cut.
     let is_plain = |name: &str| name.len() < 20 && name.chars().all(|c| c.is_ascii_graphic() && c != '\\');
     let names = |name: &str| !is_plain(name) || said.contains(&format!("'{name}'"));
-    let hints = |hint| refusal.hint == Some(hint);
     match no_column {
-        NoColumn::Unnamed => said.contains("and none is named") && hints(Hint::Column),
-        NoColumn::Missing(name) => said.contains("no column '") && names(name),
+        NoColumn::Unnamed => {
+            said.contains("choose a key column") && matches!(refusal.hint, Some(Hint::Column(_)))
+        }
+        NoColumn::Missing(name) => {
+            (said.contains("no column '") || said.contains("unknown modifier '")) && names(name)
+        }
         NoColumn::OfSort(name) => said.contains("key '") && names(name),
         NoColumn::Ambiguous(name) => {
-            said.contains("are both called '") && names(name) && hints(Hint::ColumnNumber)
+            let is_hinted = matches!(refusal.hint, Some(Hint::ColumnNumber(..)));
+            said.contains("are both named '") && names(name) && is_hinted
         }
     }
 }

@@ -222,8 +222,9 @@ impl Devices {
                 return Ok(format!("--algo {algorithm} with a hardware GPU"));
             }
             (Wanted::One(Device::Auto), None) => {}
-            (Wanted::One(Device::Gpu(_)), _) => return Ok("chosen by --device".to_owned()),
-            (Wanted::Together(_) | Wanted::All, _) => return Ok("chosen by --device".to_owned()),
+            (Wanted::One(Device::Gpu(_)) | Wanted::Together(_) | Wanted::All, _) => {
+                return Ok("chosen by --device".to_owned());
+            }
         }
         if n < cost::FEWEST {
             return Err(counted(n, "element is", "elements are") + " too few for a GPU");

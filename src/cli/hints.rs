@@ -53,7 +53,8 @@ fn hint(error: &Error) -> Option<String> {
         Hint::Sort => "; leave out --merge to sort it",
         Hint::Table(Format::Text) => "; use --from csv for a table, or -k N to sort lines by a field",
         Hint::Table(_) => "; leave it out",
-        Hint::FormatOfAll => "; convert one of them, or sort each file with --each",
+        Hint::FormatOfAll => "; name one format with --from, or sort each file with --each",
+        Hint::EachFile => "; convert one of them, or sort each file with --each",
         Hint::TypeOfAll => "; if both have one type, name it with --type",
         Hint::NumbersOfLines => "; use --from text to sort every number in them",
         Hint::ToNumbers => "; use --to text, bin or npy",
@@ -83,7 +84,7 @@ fn is_of_first_line(error: &Error) -> bool {
 
 /// The same for hints that depend on the input.
 fn with_values(hint: &Hint, error: &Error) -> Option<String> {
-    let key = |key: &String| format!(" -k {}", human::quoted(meant::shell(key)));
+    let key = |key: &str| format!(" -k {}", human::quoted(meant::shell(key)));
     // The column of the error, to be typed.
     let column =
         place(error).1.map_or_else(|| "COLUMN".to_owned(), |column| human::quoted(meant::shell(column)));
@@ -107,7 +108,7 @@ fn with_values(hint: &Hint, error: &Error) -> Option<String> {
         Hint::Through(command) => {
             let command = command_for(command, error);
             let to = match &command {
-                array if array.ends_with(".npy") => "gpusort sort -f npy",
+                array if array.starts_with("unzip") && array.contains("NAME.npy") => "gpusort sort -f npy",
                 table if table.contains("csv") => "gpusort sort -f csv -k COLUMN",
                 _ => "gpusort sort ...",
             };

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
+use clap::builder::PossibleValue;
 use clap::{Arg, CommandFactory};
 use clap_complete::Shell;
 
@@ -44,7 +45,7 @@ pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
 /// The argument with its possible values as a sentence, where a list would take a page.
 fn with_values(argument: Arg) -> Arg {
     let values = argument.get_possible_values();
-    let names: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
+    let names: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
     if names.is_empty() || argument.is_hide_possible_values_set() || !argument.get_action().takes_values() {
         return argument;
     }

@@ -104,7 +104,7 @@ pub(super) fn by_arguments(unknown: &str) -> Option<String> {
         return None;
     }
     if let Some((name, meant)) = elsewhere(&all, unknown) {
-        let is_needless = meant.len() < all.len();
+        let is_needless = meant.iter().all(|word| all.contains(word));
         let problem = if is_needless { "is not needed" } else { "is not an option" };
         return Some(if is_command(&meant) {
             format!("{name} {problem}; use: {}", command(meant))

@@ -49,7 +49,7 @@ pub enum Hint {
     /// A decimal comma.
     DecimalComma,
     /// Counting fields of this word as empty.
-    Na(String),
+    Na(Box<str>),
     /// Saying how times are written.
     TimeFormat,
     /// Saying that a key is text.
@@ -59,7 +59,7 @@ pub enum Hint {
     /// Keeping comments on top, or a place for them as for other invalid fields.
     Comments,
     /// Specifying a column, such as this one.
-    Column(String),
+    Column(Box<str>),
     /// Specifying a column by its number: these have one name.
     ColumnNumber(usize, usize),
     /// Separating fields by this character.
@@ -86,6 +86,8 @@ pub enum Hint {
     Table(Format),
     /// Saying which format all inputs have.
     FormatOfAll,
+    /// Sorting each input by itself: no format is that of all.
+    EachFile,
     /// Saying which type all inputs have.
     TypeOfAll,
     /// Reading as the type that is there, since this other one was asked for.

@@ -442,7 +442,11 @@ fn format_by_names(inputs: &[Input]) -> Result<Option<Format>, Error> {
     }
     let name = |input: &Input| format(input).map_or("text or lines", Format::name);
     let [one, two] = [&inputs[0], other].map(|input| format!("{} is {}", input.name(), name(input)));
-    Err(Error::options(format!("{one}, but {two}")).hinting(Hint::FormatOfAll))
+    // Bytes that are known to be numbers are no text, and the other way round.
+    let are_known = |input: &Input| format(input).map(Format::is_bits);
+    let is_hopeless = are_known(&inputs[0]).zip(are_known(other)).is_some_and(|(one, other)| one || other);
+    let hint = if is_hopeless { Hint::EachFile } else { Hint::FormatOfAll };
+    Err(Error::options(format!("{one}, but {two}")).hinting(hint))
 }
 
 /// The type of binary files by their extensions, and whether it is only assumed.

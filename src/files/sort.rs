@@ -219,7 +219,7 @@ pub(super) fn output_format(
             return refused(format!("{rows} cannot be written as {to}"), Hint::To(own));
         }
     } else if !positions && format.is_table() {
-        return refused(format!("numbers cannot be written as a table"), Hint::ToNumbers);
+        return refused("numbers cannot be written as a table".to_owned(), Hint::ToNumbers);
     }
     Ok((format, element))
 }

@@ -35,9 +35,9 @@ pub enum Doubt {
     Commas,
     /// The fields of this key, which is a key of `sort`, are numbers, and are sorted as text.
     Numbers(String),
-    /// The fields of this key are sorted as text, and each is of this kind, or a percentage
-    /// if there is none.
-    Kind(String, Option<&'static str>),
+    /// The fields of this key are sorted as text, and each is of this kind: a size, duration,
+    /// version, time or percentage.
+    Kind(String, &'static str),
 }
 
 impl Counts {

@@ -879,7 +879,7 @@ fn remedy(token: &[u8]) -> Option<Hint> {
     if text.starts_with('#') {
         Some(Hint::Comments)
     } else if NA.contains(&text.to_lowercase().as_str()) {
-        Some(Hint::Na(text.to_owned()))
+        Some(Hint::Na(text.into()))
     } else if is_grouped(whole) {
         Some(Hint::Thousands)
     } else if unsigned.split_once(',').is_some_and(|(whole, decimals)| digits(whole) && digits(decimals)) {
@@ -895,7 +895,7 @@ fn remedy(token: &[u8]) -> Option<Hint> {
 fn other_format(token: &[u8]) -> Option<Format> {
     if token.starts_with(b"\x93NUMPY") {
         Some(Format::Npy)
-    } else if token.iter().any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace()) {
+    } else if token.iter().any(|&byte| byte == 0x7F || byte < b' ' && !(b'\t'..=b'\r').contains(&byte)) {
         Some(Format::Binary)
     } else if token.contains(&b',') || token.contains(&b';') {
         Some(Format::Csv)
@@ -935,22 +935,21 @@ impl<P: Ord> Conflict<P> {
             Self::Words(other, is_time, word) => {
                 let is_later = other < word;
                 let (other, word) = (spot(other), spot(word));
-                if let Some(hint) = remedy(&word.token) {
-                    return word.unlike(if is_time { "a time" } else { "a number" }).hinting(hint);
-                }
-                if let Some(format @ (Format::Npy | Format::Binary)) = other_format(&word.token) {
-                    return word.unlike("a number").hinting(Hint::Format(format));
+                let binary = other_format(&word.token)
+                    .filter(|format| matches!(format, Format::Npy | Format::Binary))
+                    .map(Hint::Format);
+                let hint = binary.or_else(|| remedy(&word.token)).unwrap_or(Hint::Words);
+                if hint == Hint::Comments {
+                    return word.unlike("a number").hinting(hint);
                 }
                 if is_later {
                     // One that there is not, such as 30 February.
                     let is_date = word.token.get(..time::DATE).is_some_and(time::is_date);
-                    return word
-                        .unlike(if is_date || is_time { "a time" } else { "a number" })
-                        .hinting(Hint::Words);
+                    return word.unlike(if is_date || is_time { "a time" } else { "a number" }).hinting(hint);
                 }
                 let is = if is_time { "a time" } else { "a number" };
                 let problem = format!("{other} is {is}, but {word} is a word");
-                return Error::input(other.place(), problem).hinting(Hint::Words);
+                return Error::input(other.place(), problem).hinting(hint);
             }
         };
         error.hinting(Hint::Rounding)

@@ -174,6 +174,7 @@ impl Played {
 
     /// The network alone: a moment for each stage, or for each phase, however it is cut into
     /// passes. Unless it is `of_elements`, each comparison counts as a swap, so that all look alike.
+    #[must_use]
     pub fn stages(mut self, of_elements: bool) -> Self {
         let mut ranks = self.input.clone();
         ranks.resize(ranks.len().max(self.last().len()), FILLER);

@@ -248,7 +248,7 @@ fn wrong_bench_options_are_refused() {
         (&["--sizes", "1M..1K"][..], "begins after its end; write 1K..1M"),
         (&["--sizes", "1..8*1"], "must be at least 2"),
         (&["--sizes", "many"], ": expected a number such as 1000, 1_000, 1e6 or 64K"),
-        (&["--runs", "0"], "0 is not in 1.."),
+        (&["--runs", "0"], "expected a number of at least 1"),
         (&["--time-limit", "0"], "expected a number of seconds above 0"),
         (&["--algo", "quick"], "possible values: bitonic, odd-even"),
         (&["--algo", "odd-even", "--variant", "fused"], "odd-even has no variant 'fused'"),

@@ -107,7 +107,7 @@ fn lines_come_out_as_lines_whatever_a_file_is_called() {
         assert_eq!(fs::read_to_string(&to).unwrap(), "3 2\n");
     }
     let error = refused(&["sort", "-k", "1", "--to", "csv"], "1\n");
-    assert!(error.contains("lines cannot be written as csv; use --to text"), "{error}");
+    assert!(error.contains("lines cannot be written as csv; write them as text"), "{error}");
     for args in [["--to", "bin"], ["--to", "npy"], ["-o", &folder.arg("x.u32")], ["-o", &folder.arg("x.npy")]]
     {
         let error = refused(&[&["sort", "-k", "1"], &args[..]].concat(), "1\n");
@@ -161,7 +161,7 @@ fn lines_may_end_in_nul() {
 #[test]
 fn text_with_words_in_it_says_how_its_lines_are_sorted() {
     let error = refused(&["sort", "-f", "text"], "12 /usr\n3 /bin\n");
-    assert!(error.contains("'/usr' is not a number; use -k 1 to sort lines by their first field"), "{error}");
+    assert!(error.contains("'/usr' is not a number; use -t text to sort lines as text"), "{error}");
     // What speaks of fields needs lines or a table.
     for args in [&["-k", "1"][..], &["-t", ":"], &["--delimiter", ":"], &["--header"], &["--empty", "last"]] {
         let error = refused(&[&["sort", "-f", "text"], args].concat(), "1\n");
@@ -236,7 +236,7 @@ fn times_and_sizes_are_tokens_of_text_where_that_is_asked_for() {
     );
     assert!(refused(&["sort", "-f", "text", "-t", "time"], "1\n").ends_with(":1:1: '1' is not a time\n"));
     let to_csv = refused(&["sort", "-f", "text", "-t", "size", "--to", "csv"], "1\n");
-    assert!(to_csv.contains("times and sizes cannot be written as csv; use --to text"), "{to_csv}");
+    assert!(to_csv.contains("times and sizes cannot be written as csv; write them as text"), "{to_csv}");
     let disorder = run(&["check", "-f", "text", "-t", "size"], "1 2K\n\n3");
     assert_eq!(disorder.status.code(), Some(1));
     assert!(stderr(&disorder).contains(":3: out of order: 3 after 2K"), "{}", stderr(&disorder));

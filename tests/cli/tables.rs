@@ -49,7 +49,7 @@ fn errors_in_a_table_name_their_place() {
     let folder = Folder::new();
     let table = folder.write("t.csv", "id,price\n1,5\n2,n/a\n3,\n4,nan\n5,7\n");
     let told = |args: &[&str]| refused(&[&["sort", "-k", "price"], args, &[table.as_str()]].concat(), "");
-    assert!(told(&[]).contains("t.csv:3, column 'price': 'n/a' is not a number; use -k COLUMN:text"));
+    assert!(told(&[]).contains("t.csv:3, column 'price': 'n/a' is not a number; use --na n/a"));
     assert!(
         told(&["--invalid", "last", "--empty", "error"])
             .contains("t.csv:4, column 'price': the field is empty")

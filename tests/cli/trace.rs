@@ -287,7 +287,7 @@ fn odd_even_sort_of_few_elements_is_a_brick() {
     all.sort_by(|a, b| a[0].total_cmp(&b[0]));
     for [x, low, high] in all {
         assert!((high - low - 20.0).abs() < 0.2, "neighbours: {low} {high}");
-        match columns.last_mut().filter(|(last, _)| *last == x) {
+        match columns.last_mut().filter(|(last, _)| last.total_cmp(&x).is_eq()) {
             Some((_, column)) => column.push(low),
             None => columns.push((x, vec![low])),
         }

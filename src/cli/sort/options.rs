@@ -181,17 +181,15 @@ pub(super) fn doubt(doubt: &Doubt) -> Option<String> {
         Doubt::Numbers(key) => {
             format!("sorted the numbers of key {key} as text; use -k {key},{key}n for numeric order")
         }
-        Doubt::Kind(key, Some("time")) => {
+        Doubt::Kind(key, "time") => {
             format!(
                 "sorted key {key} as text; use --time-format to sort times, as in --time-format '%d/%m/%Y'"
             )
         }
-        Doubt::Kind(key, Some(kind)) => {
-            format!("sorted key {key} as text; use -k {key}:{kind} to sort {kind}s")
-        }
-        Doubt::Kind(key, None) => {
+        Doubt::Kind(key, "percentage") => {
             format!("sorted key {key} as text; use -k {key}:number --leading to sort percentages")
         }
+        Doubt::Kind(key, kind) => format!("sorted key {key} as text; use -k {key}:{kind} to sort {kind}s"),
         _ => return None,
     })
 }

@@ -171,7 +171,7 @@ impl Header {
                 let example = self.names().next().and_then(|name| std::str::from_utf8(name).ok());
                 let example = example.filter(|name| !name.is_empty()).unwrap_or("1").to_owned();
                 let problem = format!("choose a key column: {}", self.shown());
-                return Err(Error::input(table, problem).hinting(Hint::Column(example)));
+                return Err(Error::input(table, problem).hinting(Hint::Column(example.into())));
             }
             keys => keys,
         };
@@ -258,9 +258,10 @@ impl Header {
         }
         if let Some((_, word)) = named.rsplit_once(':').filter(|(name, _)| self.has(name)) {
             let problem = format!(
-                "key '{}': unknown modifier '{}'; use r, a, nocase, number, time, size, duration, text, version or hex",
+                "key '{}': unknown modifier '{}' (r, a, nocase, or a kind such as number or text); columns: {}",
                 quoted(named),
-                quoted(word)
+                quoted(word),
+                self.shown()
             );
             return Err(Error::input(table, problem));
         }

@@ -681,9 +681,7 @@ impl<'a> Layout<'a> {
                 doubts.push(Doubt::Numbers(found.shown()));
             }
             if found.order.reading == Reading::Any && !found.is_of_sort && count > 0 {
-                let all = |is: fn(&[u8]) -> bool| {
-                    (0..count).all(|record| texts.get(record).is_ok_and(|text| is(&text)))
-                };
+                let all = |is: IsOfKind| (0..count).all(|record| texts.get(record).is_ok_and(is));
                 if let Some(kind) = seeming_kind(all) {
                     doubts.push(Doubt::Kind(found.shown(), kind));
                 }
@@ -955,9 +953,11 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The kind of which all of these texts seem to be, and that text is not ordered by: `None` within
-/// where they are percentages.
-fn seeming_kind(all: impl Fn(fn(&[u8]) -> bool) -> bool) -> Option<Option<&'static str>> {
+/// Whether a text is of some kind.
+type IsOfKind = fn(&[u8]) -> bool;
+
+/// The kind of which all of these texts seem to be, and that text is not ordered by.
+fn seeming_kind(all: impl Fn(IsOfKind) -> bool) -> Option<&'static str> {
     fn is_size(text: &[u8]) -> bool {
         super::size::size(text).is_some_and(|(_, length)| length == text.len())
     }
@@ -983,12 +983,12 @@ fn seeming_kind(all: impl Fn(fn(&[u8]) -> bool) -> bool) -> Option<Option<&'stat
     fn is_percent(text: &[u8]) -> bool {
         text.strip_suffix(b"%").is_some_and(|number| super::number::spelled(number).is_some())
     }
-    let kinds: [(fn(&[u8]) -> bool, Option<&str>); 5] = [
-        (is_size, Some("size")),
-        (is_duration, Some("duration")),
-        (is_date, Some("time")),
-        (is_version, Some("version")),
-        (is_percent, None),
+    let kinds: [(IsOfKind, &str); 5] = [
+        (is_size, "size"),
+        (is_duration, "duration"),
+        (is_date, "time"),
+        (is_version, "version"),
+        (is_percent, "percentage"),
     ];
     kinds.into_iter().find_map(|(is, kind)| all(is).then_some(kind))
 }

@@ -71,9 +71,9 @@ pub fn svg(panels: &[Panel], style: Style) -> String {
         }
         top = bottom + GAP;
     }
-    let titles = panels.iter().map(|(trace, ..)| trace.title()).collect();
-    let described = panels.iter().map(described).collect();
-    picture.finish((WIDTH, top - GAP + MARGIN), titles, described)
+    let titles: Vec<String> = panels.iter().map(|(trace, ..)| trace.title()).collect();
+    let described: Vec<String> = panels.iter().map(described).collect();
+    picture.finish((WIDTH, top - GAP + MARGIN), &titles, &described)
 }
 
 /// The picture of these networks alone, below each other; several have their names above them.
@@ -102,7 +102,9 @@ pub fn network_svg(panels: &[Panel], style: Style) -> String {
         format!("{}: {comparisons} in {steps}.", name(panel))
     };
     let size = (width + 2.0 * MARGIN, top - GAP + MARGIN);
-    picture.finish(size, panels.iter().map(name).collect(), panels.iter().map(described).collect())
+    let titles: Vec<String> = panels.iter().map(name).collect();
+    let described: Vec<String> = panels.iter().map(described).collect();
+    picture.finish(size, &titles, &described)
 }
 
 /// A picture under way.
@@ -127,7 +129,7 @@ impl Picture {
     }
 
     /// The whole text: the page of this size, with all that was drawn.
-    fn finish(self, (width, height): (f64, f64), titles: Vec<String>, described: Vec<String>) -> String {
+    fn finish(self, (width, height): (f64, f64), titles: &[String], described: &[String]) -> String {
         let mut picture = Svg::new(self.style.scheme == Scheme::Dark);
         picture.open(
             "svg",
