@@ -86,7 +86,7 @@ fn wrong_options_are_refused() {
         (&["sort", "x.f16"], "x.f16: cannot open"),
         (&["sort", "a.csv", "b.tsv"], "a.csv: cannot open"),
         (&["sort", "--to", "bin", "--timing", "stdout"], "-o"),
-        (&["sort", "a", "b.bin"], "--from"),
+        (&["sort", "a", "b.bin"], "a: cannot open"),
         (&["frobnicate"], "frobnicate"),
     ] {
         let message = refused(args, "1\n");
