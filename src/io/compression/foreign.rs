@@ -46,8 +46,8 @@ static ALL: [Foreign; 19] = [
     begins(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "an Excel spreadsheet", "in2csv FILE"),
     begins(b"%PDF-", "PDF", "pdftotext FILE -"),
     begins(b"\x93NUMPY", "a .npy file", ""),
-    begins(b"\xFF\xFE", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
-    begins(b"\xFE\xFF", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
+    begins(b"\xFF\xFE\x01\0", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
+    begins(b"\xFE\xFF\0", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
 ];
 
 /// So many bytes tell in any case.
@@ -58,9 +58,10 @@ pub(super) fn says(bytes: &[u8]) -> Beginning {
     let mut is_short = false;
     for foreign in &ALL {
         let mut known = foreign.begins.iter().zip(bytes).enumerate();
-        // bzip2 has the digit of its level there.
+        // bzip2 has the digit of its level there, and UTF-16 a letter.
         let is_level = |at, byte: &u8| foreign.begins.starts_with(b"BZh") && at == 3 && byte.is_ascii_digit();
-        if !known.all(|(at, (begins, byte))| begins == byte || is_level(at, byte)) {
+        let is_letter = |at, byte: &u8| foreign.begins.starts_with(b"\xFF\xFE") && at == 2 && byte.is_ascii();
+        if !known.all(|(at, (begins, byte))| begins == byte || is_level(at, byte) || is_letter(at, byte)) {
             continue;
         }
         match bytes.get(foreign.begins.len()) {
@@ -99,14 +100,14 @@ mod tests {
             let bytes = [foreign.begins, b"\x15\x04"].concat();
             let bytes = if bytes.starts_with(b"BZh") { [b"BZh9", &bytes[4..]].concat() } else { bytes };
             assert_eq!(said(&bytes), foreign.what);
-            if foreign.begins.len() > 2 {
-                assert_eq!(said(&bytes[..2]), "short", "{foreign:?}");
-            }
+            assert_eq!(said(&bytes[..2]), "short", "{foreign:?}");
             assert!(foreign.begins.len() < LONGEST + usize::from(!foreign.is_like_text));
         }
         for text in ["1 2\n", "ORC 7\n", "PAR1\n", "PAR12", "BZh9 1", "PK 3", "7zip", "Objects", "Q", "\n"] {
             assert_eq!(said(text.as_bytes()), "text", "{text:?}");
         }
         assert_eq!(said(b"PAR1"), "short");
+        // UTF-16 begins with a letter; other text may begin with the same bytes.
+        assert_eq!((said(b"\xFF\xFEa\0"), said(b"\xFF\xFEab")), ("UTF-16", "text"));
     }
 }
