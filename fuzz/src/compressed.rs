@@ -71,10 +71,22 @@ fn kind(data: &[u8]) -> Option<Compression> {
     }
 }
 
+/// Whether data begins with a mark and two letters of ASCII in UTF-16.
+fn is_utf_16(data: &[u8]) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii() && byte != 0;
+    match data {
+        [0xFF, 0xFE, first, 0, second, 0, ..] | [0xFE, 0xFF, 0, first, 0, second, ..] => {
+            is_letter(*first) && is_letter(*second)
+        }
+        _ => false,
+    }
+}
+
 /// What is in this data, if it is compressed right.
 fn twin(data: &[u8], asked: Option<Compression>) -> io::Result<Vec<u8>> {
     let found = kind(data);
     match asked.or(found) {
+        None if is_utf_16(data) => Err(io::ErrorKind::InvalidData.into()),
         None => Ok(data.to_vec()),
         kind if kind != found => Err(io::ErrorKind::InvalidData.into()),
         Some(Compression::Gzip) => {

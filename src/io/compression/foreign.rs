@@ -46,8 +46,8 @@ static ALL: [Foreign; 19] = [
     begins(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "an Excel spreadsheet", "in2csv FILE"),
     begins(b"%PDF-", "PDF", "pdftotext FILE -"),
     begins(b"\x93NUMPY", "a .npy file", ""),
-    begins(b"\xFF\xFE\x01\0", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
-    begins(b"\xFE\xFF\0", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
+    begins(b"\xFF\xFEa\0b\0", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
+    begins(b"\xFE\xFF\0a\0b", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
 ];
 
 /// So many bytes tell in any case.
@@ -58,10 +58,13 @@ pub(super) fn says(bytes: &[u8]) -> Beginning {
     let mut is_short = false;
     for foreign in &ALL {
         let mut known = foreign.begins.iter().zip(bytes).enumerate();
-        // bzip2 has the digit of its level there, and UTF-16 a letter.
+        // bzip2 has the digit of its level there, and UTF-16 any letters.
         let is_level = |at, byte: &u8| foreign.begins.starts_with(b"BZh") && at == 3 && byte.is_ascii_digit();
-        let is_letter = |at, byte: &u8| foreign.begins.starts_with(b"\xFF\xFE") && at == 2 && byte.is_ascii();
-        if !known.all(|(at, (begins, byte))| begins == byte || is_level(at, byte) || is_letter(at, byte)) {
+        let is_letter = |begins: &u8, byte: &u8| {
+            foreign.what == "UTF-16" && begins.is_ascii_alphabetic() && byte.is_ascii() && *byte != 0
+        };
+        if !known.all(|(at, (begins, byte))| begins == byte || is_level(at, byte) || is_letter(begins, byte))
+        {
             continue;
         }
         match bytes.get(foreign.begins.len()) {
@@ -107,7 +110,7 @@ mod tests {
             assert_eq!(said(text.as_bytes()), "text", "{text:?}");
         }
         assert_eq!(said(b"PAR1"), "short");
-        // UTF-16 begins with a letter; other text may begin with the same bytes.
-        assert_eq!((said(b"\xFF\xFEa\0"), said(b"\xFF\xFEab")), ("UTF-16", "text"));
+        // UTF-16 begins with letters; other text may begin with the same bytes.
+        assert_eq!((said(b"\xFF\xFEx\0,\0"), said(b"\xFF\xFEx\0,y")), ("UTF-16", "text"));
     }
 }
