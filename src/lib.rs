@@ -136,6 +136,7 @@ pub mod unstable {
 
     open! {
         #[cfg(feature = "cli")] bench: "Timing of algorithms.";
+        cpu: "Sorting on the CPU.";
         #[cfg(feature = "cli")] cost: "Costs of sorts, by device and size.";
         #[cfg(feature = "cli")] generate: "Test data.";
         gpu: "Sorting on a GPU.";

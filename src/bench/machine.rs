@@ -12,6 +12,8 @@ pub struct Machine {
     pub arch: &'static str,
     /// The processor's name.
     pub cpu: String,
+    /// The instructions by which it sorts keys.
+    pub instructions: &'static str,
     /// Cores available to threads.
     pub cores: usize,
     /// Bytes of memory.
@@ -42,6 +44,7 @@ impl Machine {
             os: System::long_os_version().unwrap_or_else(|| std::env::consts::OS.to_owned()),
             arch: std::env::consts::ARCH,
             cpu: if brand.is_empty() { "unknown CPU".to_owned() } else { brand.to_owned() },
+            instructions: crate::cpu::instructions(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             memory_bytes: system.total_memory(),
             version: env!("CARGO_PKG_VERSION"),

@@ -113,7 +113,12 @@ impl Table {
     pub fn introduction(&self, report: &Report) -> String {
         let machine = &report.machine;
         let cores = counted(machine.cores as u64, "core", "cores");
-        let cpu = format!("CPU: {}, {cores}, {} of memory", machine.cpu, bytes(machine.memory_bytes));
+        let cpu = format!(
+            "CPU: {}, {cores}, {}, {} of memory",
+            machine.cpu,
+            machine.instructions,
+            bytes(machine.memory_bytes)
+        );
         let mut text = wrapped(&machine.headline(), self.width, 2) + &wrapped(&cpu, self.width, 5);
         for gpu in report.gpus() {
             let mut line = format!("GPU:{} {gpu}", self.mark(&gpu.name));

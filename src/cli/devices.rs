@@ -27,7 +27,9 @@ pub(super) fn run(args: &DevicesArgs) -> anyhow::Result<()> {
             text += &entry(&number.to_string(), &adapter.name, &details(adapter));
         }
         let cores = counted(machine.cores as u64, "core", "cores");
-        let details = [format!("{cores}, {} of memory", bytes(machine.memory_bytes))];
+        let memory = bytes(machine.memory_bytes);
+        let details =
+            [format!("{cores}, {memory} of memory, sorts by {} instructions", machine.instructions)];
         text += &entry("cpu", &machine.cpu, &details);
         super::print(&text)?;
     }
@@ -98,6 +100,7 @@ fn cpu(machine: &Machine) -> Value {
         "driver": null,
         "limits": null,
         "cores": machine.cores,
+        "instructions": machine.instructions,
         "memory_bytes": machine.memory_bytes,
     })
 }

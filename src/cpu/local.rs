@@ -6,10 +6,14 @@
 //! order are looked for: they are equal so far, and their run is sorted by the bits below.
 
 use std::cell::Cell;
+use std::mem::MaybeUninit;
+use std::slice;
 
 use bytemuck::Pod;
 use gpusort_planner::item::Item;
 use gpusort_planner::key::Word;
+
+use super::vector::Instructions;
 
 /// Up to this many elements are sorted by insertion.
 const INSERTION: usize = 24;
@@ -105,6 +109,18 @@ impl Room {
     /// Sorts the elements.
     pub(super) fn sort<T: Item>(&mut self, items: &mut [T]) {
         let (scratch, counts) = self.split(items.len());
+        let with = Instructions::chosen();
+        // SAFETY: a sort by vectors writes keys alone.
+        let room = unsafe { as_unwritten(scratch) };
+        let rest = |items: &mut [T]| sort(items, &mut items.to_vec(), counts);
+        if !T::KEY_ONLY || with.prefers_digits(items) || !with.sort(items, room, rest) {
+            sort(items, scratch, counts);
+        }
+    }
+
+    /// Sorts the elements by digits.
+    pub(super) fn sort_by_digits<T: Item>(&mut self, items: &mut [T]) {
+        let (scratch, counts) = self.split(items.len());
         sort(items, scratch, counts);
     }
 
@@ -142,6 +158,16 @@ impl Room {
             unsafe { scatter(scratch, elements, highs, 256, high, element) };
         }
     }
+}
+
+/// The same places, as of what was never written.
+///
+/// # Safety
+///
+/// What is written there are elements.
+unsafe fn as_unwritten<T>(places: &mut [T]) -> &mut [MaybeUninit<T>] {
+    // SAFETY: a place of an element may be one of anything, and the caller writes elements.
+    unsafe { slice::from_raw_parts_mut(places.as_mut_ptr().cast(), places.len()) }
 }
 
 /// Sorts the elements, with as many for scratch.

@@ -8,9 +8,16 @@ mod radix;
 mod slice;
 mod sort;
 mod top;
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused, reason = "there are no such instructions"))]
+mod vector;
 
 pub(crate) use items::{Piece, join, records};
 pub(crate) use network::sort as sort_by_network;
 pub(crate) use slice::{is_in_order, sort_shorts, sort_words};
 pub(crate) use sort::sort;
 pub(crate) use top::top;
+
+/// The instructions by which keys are sorted on the CPU.
+pub fn instructions() -> &'static str {
+    vector::Instructions::chosen().name()
+}

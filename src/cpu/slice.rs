@@ -12,6 +12,8 @@ use super::counts::{self, PLACES, TABLES};
 use super::items::Keyed;
 use super::local::Room;
 use super::radix;
+use super::vector::Instructions;
+use crate::memory;
 use crate::parallel;
 use crate::report::Form;
 
@@ -35,12 +37,22 @@ pub(crate) fn sort_words<W: Word>(
     if let Some(form) = put_in_order(words, key) {
         return form;
     }
-    if counts::sort_few(words, key, bits) {
+    let with = Instructions::chosen();
+    let in_place = |words: &mut [W], sort: &mut dyn FnMut(&mut [W])| {
+        words.iter_mut().for_each(|word| *word = key(*word));
+        sort(words);
+        words.iter_mut().for_each(|key| *key = bits(*key));
+    };
+    if n <= with.in_registers::<W>() {
+        in_place(words, &mut |keys| _ = with.sort(keys, &mut [], |_| {}));
+    } else if counts::sort_few(words, key, bits) {
         // They are sorted.
     } else if n <= SERIAL.start || n <= (2 * SERIAL.end / parallel::threads()).min(SERIAL.end) {
-        words.iter_mut().for_each(|word| *word = key(*word));
-        Room::with(|room| room.sort(words));
-        words.iter_mut().for_each(|key| *key = bits(*key));
+        in_place(words, &mut |keys| Room::with(|room| room.sort(keys)));
+    } else if parallel::threads() == 1 && with.divides_well() {
+        let mut room = memory::room(n);
+        let rest = |keys: &mut [W]| Room::with(|room| room.sort_by_digits(keys));
+        in_place(words, &mut |keys| _ = with.sort(keys, room.spare_capacity_mut(), rest));
     } else if let Some((mut scattered, buckets)) = radix::scatter(&[Keyed { elements: words, key }]) {
         let give = move |keys: &[W], words: &mut [W]| {
             // A copy, which stays in registers.

@@ -80,6 +80,7 @@ fn exports_hold_the_fields_of_the_specification() {
     let whole: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
     let machine = &whole["machine"];
     assert_eq!(machine["version"], env!("CARGO_PKG_VERSION"));
+    assert!(["plain", "avx2", "avx512"].contains(&machine["instructions"].as_str().unwrap()), "{machine}");
     assert!(machine["cores"].as_u64().unwrap() > 0 && machine["memory_bytes"].as_u64().unwrap() > 0);
     let device = &machine["devices"][0];
     assert!(device["start_ms"].as_f64().unwrap() > 0.0 && device["copy_bytes_per_s"].as_f64().unwrap() > 0.0);

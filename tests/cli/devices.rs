@@ -61,6 +61,7 @@ fn devices_are_listed_as_json() {
     assert_eq!(sorted(&["sort", "-q", "-d", number], "2\n1\n"), "1\n2\n");
     let cpu = list.last().unwrap();
     assert_eq!((&cpu["device"], &cpu["kind"]), (&"cpu".into(), &"cpu".into()));
+    assert!(["plain", "avx2", "avx512"].contains(&cpu["instructions"].as_str().unwrap()), "{cpu}");
     assert!(cpu["cores"].as_u64().unwrap() > 0 && cpu["memory_bytes"].as_u64().unwrap() > 0);
 }
 

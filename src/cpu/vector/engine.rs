@@ -1,0 +1,380 @@
+//! Quicksort by vectors, once for all instruction sets.
+//!
+//! The functions are unsafe for one reason: the operations of a vector are, since the processor has
+//! to have their instructions. All are inlined into what [`Vector::run`] compiles for these.
+
+use std::mem::MaybeUninit;
+use std::slice;
+
+use gpusort_planner::key::Word;
+
+use super::ROWS;
+
+/// A vector of keys.
+///
+/// # Safety of its functions
+///
+/// - The processor has the instructions.
+/// - As many keys as are loaded can be read, and as many as are stored can be written.
+pub(super) trait Vector: Copy {
+    type Key: Word;
+    /// A vector of half as many lanes; this one, if there is none.
+    type Half: Vector<Key = Self::Key>;
+    /// How many keys it has.
+    const LANES: usize;
+    /// The greatest key.
+    const MOST: Self::Key;
+
+    /// Does this where the compiler may use the instructions.
+    unsafe fn run<O: Operation>(operation: O) -> O::Output;
+    unsafe fn load(from: *const Self::Key) -> Self;
+    unsafe fn store(self, to: *mut Self::Key);
+    /// The first `count` lanes, fewer than all; the others hold the greatest key.
+    unsafe fn load_first(from: *const Self::Key, count: usize) -> Self;
+    /// The first `count` lanes, fewer than all.
+    unsafe fn store_first(self, to: *mut Self::Key, count: usize);
+    unsafe fn splat(key: Self::Key) -> Self;
+    unsafe fn min(self, other: Self) -> Self;
+    unsafe fn max(self, other: Self) -> Self;
+    /// A bit for each lane that is less than the other's.
+    unsafe fn is_less(self, other: Self) -> u32;
+    /// The lanes of these bits first; behind them anything.
+    unsafe fn compress(self, lanes: u32) -> Self;
+    /// In each lane `i` the key of lane `i ^ X`.
+    unsafe fn swap<const X: usize>(self) -> Self;
+    /// The keys of lanes `i` and `i ^ X` in order: the greater one in the lane that has the highest
+    /// bit of `X`.
+    unsafe fn exchange<const X: usize>(self) -> Self;
+}
+
+/// What is compiled for some instructions.
+pub(super) trait Operation {
+    type Output;
+
+    /// Does it, inlined into [`Vector::run`].
+    unsafe fn run(self) -> Self::Output;
+}
+
+/// Runs the body for each row, unrolled: an array that is indexed in a loop is not kept in
+/// registers.
+macro_rules! each_row {
+    ($rows:expr, $row:ident => $body:expr) => {
+        each_row!(@ $rows, $row => $body; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+    (@ $rows:expr, $row:ident => $body:expr; $($number:literal)*) => {
+        $(if $number < $rows {
+            let $row = $number;
+            $body
+        })*
+    };
+}
+
+/// Puts pairs of rows in order, lane by lane.
+macro_rules! order {
+    ($rows:ident; $(($low:expr, $high:expr))*) => {$(
+        let (low, high) = ($rows[$low], $rows[$high]);
+        ($rows[$low], $rows[$high]) = (low.min(high), low.max(high));
+    )*};
+}
+
+/// Sorts each column, by the smallest networks that are known (Knuth, Green).
+#[inline(always)]
+unsafe fn sort_columns<V: Vector, const ROWS: usize>(rows: &mut [V; ROWS]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match ROWS {
+            16 => {
+                order!(rows; (0, 13)(1, 12)(2, 15)(3, 14)(4, 8)(5, 6)(7, 11)(9, 10));
+                order!(rows; (0, 5)(1, 7)(2, 9)(3, 4)(6, 13)(8, 14)(10, 15)(11, 12));
+                order!(rows; (0, 1)(2, 3)(4, 5)(6, 8)(7, 9)(10, 11)(12, 13)(14, 15));
+                order!(rows; (0, 2)(1, 3)(4, 10)(5, 11)(6, 7)(8, 9)(12, 14)(13, 15));
+                order!(rows; (1, 2)(3, 12)(4, 6)(5, 7)(8, 10)(9, 11)(13, 14));
+                order!(rows; (1, 4)(2, 6)(5, 8)(7, 10)(9, 13)(11, 14));
+                order!(rows; (2, 4)(3, 6)(9, 12)(11, 13)(3, 5)(6, 8)(7, 9)(10, 12));
+                order!(rows; (3, 4)(5, 6)(7, 8)(9, 10)(11, 12)(6, 7)(8, 9));
+            }
+            8 => {
+                order!(rows; (0, 2)(1, 3)(4, 6)(5, 7)(0, 4)(1, 5)(2, 6)(3, 7)(0, 1)(2, 3)(4, 5)(6, 7));
+                order!(rows; (2, 4)(3, 5)(1, 4)(3, 6)(1, 2)(3, 4)(5, 6));
+            }
+            4 => {
+                order!(rows; (0, 2)(1, 3)(0, 1)(2, 3)(1, 2));
+            }
+            _ => {
+                order!(rows; (0, 1));
+            }
+        }
+    }
+}
+
+/// Merges neighbouring groups of lanes, each of them in order row by row, to groups of `X + 1`
+/// lanes.
+///
+/// This is a bitonic merge of which every step is mirrored: row `r` meets row `r ^ d`, where `d` is
+/// one less than a power of two, and lane `l` lane `l ^ X`. Since `d` is odd, one of two such rows
+/// is odd, and it suffices to mirror the lanes of odd rows once.
+#[inline(always)]
+unsafe fn merge<V: Vector, const ROWS: usize, const X: usize>(rows: &mut [V; ROWS]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        each_row!(ROWS, row => if row % 2 == 1 { rows[row] = rows[row].swap::<X>() });
+        each_row!(ROWS, row => if ROWS > 8 && row & 8 == 0 { order!(rows; (row, row ^ 15)); });
+        each_row!(ROWS, row => if ROWS > 4 && row & 4 == 0 { order!(rows; (row, row ^ 7)); });
+        each_row!(ROWS, row => if ROWS > 2 && row & 2 == 0 { order!(rows; (row, row ^ 3)); });
+        each_row!(ROWS, row => if row & 1 == 0 { order!(rows; (row, row ^ 1)); });
+        // Then those within a row, of which the first is mirrored, too.
+        each_row!(ROWS, row => rows[row] = rows[row].exchange::<X>());
+        if X >= 15 {
+            each_row!(ROWS, row => rows[row] = rows[row].exchange::<4>());
+        }
+        if X >= 7 {
+            each_row!(ROWS, row => rows[row] = rows[row].exchange::<2>());
+        }
+        if X >= 3 {
+            each_row!(ROWS, row => rows[row] = rows[row].exchange::<1>());
+        }
+    }
+}
+
+/// Sorts up to `ROWS` vectors of keys in registers.
+struct SortRows<V: Vector, const ROWS: usize> {
+    from: *const V::Key,
+    to: *mut V::Key,
+    count: usize,
+}
+
+impl<V: Vector, const ROWS: usize> Operation for SortRows<V, ROWS> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(self) {
+        let Self { from, to, count } = self;
+        // SAFETY: the caller's promise; each row is of keys below `count`.
+        unsafe {
+            let mut rows = [V::splat(V::MOST); ROWS];
+            each_row!(ROWS, row => {
+                let begin = row * V::LANES;
+                if count >= begin + V::LANES {
+                    rows[row] = V::load(from.add(begin));
+                } else if count > begin {
+                    rows[row] = V::load_first(from.add(begin), count - begin);
+                }
+            });
+            sort_columns::<V, ROWS>(&mut rows);
+            merge::<V, ROWS, 1>(&mut rows);
+            if V::LANES > 2 {
+                merge::<V, ROWS, 3>(&mut rows);
+            }
+            if V::LANES > 4 {
+                merge::<V, ROWS, 7>(&mut rows);
+            }
+            if V::LANES > 8 {
+                merge::<V, ROWS, 15>(&mut rows);
+            }
+            each_row!(ROWS, row => {
+                let begin = row * V::LANES;
+                if count >= begin + V::LANES {
+                    rows[row].store(to.add(begin));
+                } else if count > begin {
+                    rows[row].store_first(to.add(begin), count - begin);
+                }
+            });
+        }
+    }
+}
+
+/// Sorts up to sixteen vectors of keys, by vectors that are as short as can hold them: lanes are
+/// merged in more steps than rows.
+#[inline(always)]
+unsafe fn sort_few<V: Vector>(from: *const V::Key, to: *mut V::Key, count: usize) {
+    type Quarter<V> = <<V as Vector>::Half as Vector>::Half;
+    // SAFETY: the caller's promise.
+    unsafe {
+        if count > ROWS * V::Half::LANES {
+            V::run(SortRows::<V, ROWS> { from, to, count });
+        } else if count > ROWS * Quarter::<V>::LANES {
+            V::run(SortRows::<V::Half, ROWS> { from, to, count });
+        } else if count > ROWS / 2 * Quarter::<V>::LANES {
+            V::run(SortRows::<Quarter<V>, ROWS> { from, to, count });
+        } else if count > ROWS / 4 * Quarter::<V>::LANES {
+            V::run(SortRows::<Quarter<V>, 8> { from, to, count });
+        } else {
+            V::run(SortRows::<Quarter<V>, 4> { from, to, count });
+        }
+    }
+}
+
+/// Divides keys: those less than the pivot, or up to it, to `low` and the others to `high`, each in
+/// the order in which they were; one of the two may be where they come from. Returns how many are
+/// low.
+struct Divide<V: Vector, const UP_TO: bool> {
+    from: *const V::Key,
+    low: *mut V::Key,
+    high: *mut V::Key,
+    count: usize,
+    pivot: V::Key,
+}
+
+impl<V: Vector, const UP_TO: bool> Operation for Divide<V, UP_TO> {
+    type Output = usize;
+
+    #[inline(always)]
+    unsafe fn run(self) -> usize {
+        /// Vectors that are loaded before any of them is stored.
+        const TOGETHER: usize = 4;
+        let Self { from, low, high, count, pivot } = self;
+        let all = (1_u32 << V::LANES) - 1;
+        // SAFETY:
+        // - The caller's promise.
+        // - What is stored ends at most where what was loaded ends, in either array: there are no
+        //   more low or high keys than keys.
+        unsafe {
+            let pivot = V::splat(pivot);
+            let (mut at, mut lows) = (0, 0);
+            let is_low = |keys: V| if UP_TO { pivot.is_less(keys) ^ all } else { keys.is_less(pivot) };
+            macro_rules! divide {
+                ($keys:expr) => {{
+                    let lanes = is_low($keys);
+                    $keys.compress(lanes).store(low.add(lows));
+                    $keys.compress(lanes ^ all).store(high.add(at - lows));
+                    lows += lanes.count_ones() as usize;
+                    at += V::LANES;
+                }};
+            }
+            while at + TOGETHER * V::LANES <= count {
+                let first = V::load(from.add(at));
+                let second = V::load(from.add(at + V::LANES));
+                let third = V::load(from.add(at + 2 * V::LANES));
+                let fourth = V::load(from.add(at + 3 * V::LANES));
+                divide!(first);
+                divide!(second);
+                divide!(third);
+                divide!(fourth);
+            }
+            while at + V::LANES <= count {
+                let keys = V::load(from.add(at));
+                divide!(keys);
+            }
+            if at < count {
+                let keys = V::load_first(from.add(at), count - at);
+                let there = (1_u32 << (count - at)) - 1;
+                let lanes = is_low(keys) & there;
+                let more = lanes.count_ones() as usize;
+                keys.compress(lanes).store_first(low.add(lows), more);
+                keys.compress(lanes ^ there).store_first(high.add(at - lows), count - at - more);
+                lows += more;
+            }
+            lows
+        }
+    }
+}
+
+/// The most divisions: enough for as many keys as there are addresses.
+const MOST: usize = 2 * 64 + 8;
+
+/// Keys that are not sorted yet.
+#[derive(Clone, Copy)]
+struct Rest<K> {
+    begin: usize,
+    count: usize,
+    /// How often they may still be divided.
+    divisions: u32,
+    /// None of them is less.
+    least: Option<K>,
+}
+
+/// Sorts keys. `rest` sorts some of them where pivots divide them badly.
+pub(super) struct Sort<'a, V: Vector> {
+    pub(super) keys: &'a mut [V::Key],
+    /// For at least as many, if they do not fit registers.
+    pub(super) room: &'a mut [MaybeUninit<V::Key>],
+    pub(super) rest: &'a mut dyn FnMut(&mut [V::Key]),
+    /// How often keys are divided at most: a bound that only inputs made against the pivots reach.
+    pub(super) divisions: u32,
+}
+
+impl<V: Vector> Operation for Sort<'_, V> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(self) {
+        let Self { keys, room, rest, divisions } = self;
+        if keys.len() <= ROWS * V::LANES {
+            // SAFETY: the caller's promise.
+            return unsafe { sort_few::<V>(keys.as_mut_ptr().cast_const(), keys.as_mut_ptr(), keys.len()) };
+        }
+        let mut random = keys.len() as u64 | 1;
+        let divisions = divisions.min(MOST as u32);
+        let mut now = Rest { begin: 0, count: keys.len(), divisions, least: None };
+        let (keys, room) = (keys.as_mut_ptr(), room.as_mut_ptr().cast::<V::Key>());
+        // Whether those that are sorted now are at the beginning of the room, as right parts are.
+        let mut is_in_room = false;
+        let mut left = [Rest { begin: 0, count: 0, divisions: 0, least: None }; MOST];
+        let mut lefts = 0;
+        loop {
+            let Rest { begin, count, divisions, least } = now;
+            // SAFETY:
+            // - The caller's promise.
+            // - Ranges are within the keys, and the room is for as many.
+            // - The keys of no other range are in the room.
+            unsafe {
+                let to = keys.add(begin);
+                let from = if is_in_room { room } else { to };
+                if count <= ROWS * V::LANES {
+                    sort_few::<V>(from, to, count);
+                } else if divisions == 0 {
+                    if is_in_room {
+                        to.copy_from_nonoverlapping(room, count);
+                    }
+                    rest(slice::from_raw_parts_mut(to, count));
+                } else {
+                    let pivot = pivot::<V>(from, count, &mut random);
+                    let (mut from, mut lows) = (from, 0);
+                    if least != Some(pivot) {
+                        lows = V::run(Divide::<V, false> { from, low: to, high: room, count, pivot });
+                        from = room;
+                    }
+                    let mut above = Some(pivot);
+                    if lows == 0 {
+                        // None is less than the pivot: those that equal it are where they belong.
+                        lows = V::run(Divide::<V, true> { from, low: to, high: room, count, pivot });
+                        above = None;
+                    } else {
+                        left[lefts] = Rest { begin, count: lows, divisions: divisions - 1, least };
+                        lefts += 1;
+                    }
+                    let (begin, count) = (begin + lows, count - lows);
+                    now = Rest { begin, count, divisions: divisions - 1, least: above };
+                    is_in_room = true;
+                    continue;
+                }
+            }
+            if lefts == 0 {
+                return;
+            }
+            lefts -= 1;
+            (now, is_in_room) = (left[lefts], false);
+        }
+    }
+}
+
+/// About the median of these keys: that of some of them.
+#[inline(always)]
+unsafe fn pivot<V: Vector>(from: *const V::Key, count: usize, random: &mut u64) -> V::Key {
+    const MANY: usize = 64;
+    let samples = if count >= 128 * V::LANES { MANY } else { MANY / 4 };
+    let mut sample = [V::MOST; MANY];
+    let step = count / samples;
+    for (place, key) in sample[..samples].iter_mut().enumerate() {
+        // Knuth's MMIX.
+        *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let within = ((*random >> 48) as usize * step) >> 16;
+        // SAFETY: it is less than `samples * step`, which is at most `count`.
+        *key = unsafe { *from.add(place * step + within) };
+    }
+    // SAFETY:
+    // - The caller's promise.
+    // - There are as many samples.
+    unsafe { sort_few::<V>(sample.as_ptr(), sample.as_mut_ptr(), samples) };
+    sample[samples / 2]
+}

@@ -1,0 +1,425 @@
+//! AVX-512 and AVX2.
+
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+
+use super::Instructions;
+use super::engine::{Operation, Sort, Vector};
+
+/// Whether this processor has AVX2, and what such ones have.
+pub(super) fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("popcnt")
+}
+
+/// Whether it has AVX-512 with the parts that all processors since 2017 have.
+pub(super) fn has_avx512() -> bool {
+    has_avx2()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn with_avx512<O: Operation>(operation: O) -> O::Output {
+    // SAFETY: the processor has the instructions, as whoever calls this has promised.
+    unsafe { operation.run() }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn with_avx2<O: Operation>(operation: O) -> O::Output {
+    // SAFETY: as above.
+    unsafe { operation.run() }
+}
+
+/// Sorts keys by these instructions, which the processor has.
+macro_rules! sort {
+    ($name:ident, $key:ty, $avx512:ty, $avx2:ty) => {
+        pub(super) fn $name(
+            with: Instructions,
+            keys: &mut [$key],
+            room: &mut [MaybeUninit<$key>],
+            rest: &mut dyn FnMut(&mut [$key]),
+            divisions: u32,
+        ) {
+            // SAFETY: these were chosen since the processor has them.
+            unsafe {
+                match with {
+                    Instructions::Avx512 => <$avx512>::run(Sort::<$avx512> { keys, room, rest, divisions }),
+                    _ => <$avx2>::run(Sort::<$avx2> { keys, room, rest, divisions }),
+                }
+            }
+        }
+    };
+}
+
+sort!(sort_u32, u32, U32x16, U32x8<false>);
+sort!(sort_u64, u64, U64x8, U64x4<false>);
+
+/// Functions of a vector, each an expression.
+macro_rules! functions {
+    ($with:expr; $(fn $name:ident $(<const $x:ident: usize>)? ($($argument:ident: $type:ty),*) $(-> $result:ty)? = $body:expr;)*) => {
+        #[inline(always)]
+        unsafe fn run<O: Operation>(operation: O) -> O::Output {
+            // SAFETY: the caller has the instructions.
+            unsafe { if $with { with_avx512(operation) } else { with_avx2(operation) } }
+        }
+
+        $(#[inline(always)]
+        unsafe fn $name $(<const $x: usize>)? ($($argument: $type),*) $(-> $result)? {
+            // SAFETY:
+            // - The caller has the instructions.
+            // - The caller's pointers are to as many keys.
+            unsafe { $body }
+        })*
+    };
+}
+
+/// The lanes below a number of them.
+#[inline(always)]
+fn below(count: usize) -> u32 {
+    (1 << count) - 1
+}
+
+/// Of lanes `i` and `i ^ X`, those that get the greater key.
+const fn greater<const X: usize>() -> u32 {
+    let mut lanes = 0;
+    let mut lane = 0;
+    while lane < 16 {
+        if lane > lane ^ X {
+            lanes |= 1 << lane;
+        }
+        lane += 1;
+    }
+    lanes
+}
+
+/// Sixteen keys in AVX-512.
+#[derive(Clone, Copy)]
+struct U32x16(__m512i);
+
+impl Vector for U32x16 {
+    type Key = u32;
+    type Half = U32x8<true>;
+    const LANES: usize = 16;
+    const MOST: u32 = u32::MAX;
+
+    functions! { true;
+        fn load(from: *const u32) -> Self = Self(_mm512_loadu_si512(from.cast()));
+        fn store(self: Self, to: *mut u32) = _mm512_storeu_si512(to.cast(), self.0);
+        fn load_first(from: *const u32, count: usize) -> Self =
+            Self(_mm512_mask_loadu_epi32(_mm512_set1_epi32(-1), below(count) as u16, from.cast()));
+        fn store_first(self: Self, to: *mut u32, count: usize) =
+            _mm512_mask_storeu_epi32(to.cast(), below(count) as u16, self.0);
+        fn splat(key: u32) -> Self = Self(_mm512_set1_epi32(key as i32));
+        fn min(self: Self, other: Self) -> Self = Self(_mm512_min_epu32(self.0, other.0));
+        fn max(self: Self, other: Self) -> Self = Self(_mm512_max_epu32(self.0, other.0));
+        fn is_less(self: Self, other: Self) -> u32 = _mm512_cmplt_epu32_mask(self.0, other.0).into();
+        fn compress(self: Self, lanes: u32) -> Self = Self(_mm512_maskz_compress_epi32(lanes as u16, self.0));
+        fn swap<const X: usize>(self: Self) -> Self = Self(match X {
+            1 => _mm512_shuffle_epi32::<0xB1>(self.0),
+            2 => _mm512_shuffle_epi32::<0x4E>(self.0),
+            3 => _mm512_shuffle_epi32::<0x1B>(self.0),
+            4 => _mm512_shuffle_i32x4::<0xB1>(self.0, self.0),
+            7 => _mm512_permutexvar_epi32(_mm512_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8), self.0),
+            _ => _mm512_permutexvar_epi32(_mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), self.0),
+        });
+        fn exchange<const X: usize>(self: Self) -> Self = {
+            let other = self.swap::<X>();
+            let lanes = const { greater::<X>() } as u16;
+            Self(_mm512_mask_max_epu32(self.min(other).0, lanes, self.0, other.0))
+        };
+    }
+}
+
+/// Eight keys in AVX-512.
+#[derive(Clone, Copy)]
+struct U64x8(__m512i);
+
+impl Vector for U64x8 {
+    type Key = u64;
+    type Half = U64x4<true>;
+    const LANES: usize = 8;
+    const MOST: u64 = u64::MAX;
+
+    functions! { true;
+        fn load(from: *const u64) -> Self = Self(_mm512_loadu_si512(from.cast()));
+        fn store(self: Self, to: *mut u64) = _mm512_storeu_si512(to.cast(), self.0);
+        fn load_first(from: *const u64, count: usize) -> Self =
+            Self(_mm512_mask_loadu_epi64(_mm512_set1_epi64(-1), below(count) as u8, from.cast()));
+        fn store_first(self: Self, to: *mut u64, count: usize) =
+            _mm512_mask_storeu_epi64(to.cast(), below(count) as u8, self.0);
+        fn splat(key: u64) -> Self = Self(_mm512_set1_epi64(key as i64));
+        fn min(self: Self, other: Self) -> Self = Self(_mm512_min_epu64(self.0, other.0));
+        fn max(self: Self, other: Self) -> Self = Self(_mm512_max_epu64(self.0, other.0));
+        fn is_less(self: Self, other: Self) -> u32 = _mm512_cmplt_epu64_mask(self.0, other.0).into();
+        fn compress(self: Self, lanes: u32) -> Self = Self(_mm512_maskz_compress_epi64(lanes as u8, self.0));
+        fn swap<const X: usize>(self: Self) -> Self = Self(match X {
+            1 => _mm512_shuffle_epi32::<0x4E>(self.0),
+            2 => _mm512_permutex_epi64::<0x4E>(self.0),
+            3 => _mm512_permutex_epi64::<0x1B>(self.0),
+            4 => _mm512_shuffle_i64x2::<0x4E>(self.0, self.0),
+            _ => _mm512_permutexvar_epi64(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), self.0),
+        });
+        fn exchange<const X: usize>(self: Self) -> Self = {
+            let other = self.swap::<X>();
+            let lanes = const { greater::<X>() } as u8;
+            Self(_mm512_mask_max_epu64(self.min(other).0, lanes, self.0, other.0))
+        };
+    }
+}
+
+/// For each set of eight lanes, their numbers, a byte each.
+static EIGHT: [u64; 256] = numbers(1);
+
+/// The same of four lanes of two words each.
+static FOUR: [u64; 16] = numbers(2);
+
+const fn numbers<const SETS: usize>(words: u64) -> [u64; SETS] {
+    let mut all = [0; SETS];
+    let mut set = 0;
+    while set < SETS {
+        let (mut lane, mut place) = (0, 0);
+        while lane < 8 {
+            let mut word = 0;
+            while word < words && set >> lane & 1 == 1 {
+                all[set] |= (lane * words + word) << (8 * place);
+                (word, place) = (word + 1, place + 1);
+            }
+            lane += 1;
+        }
+        set += 1;
+    }
+    all
+}
+
+/// Eight keys in AVX2, or within AVX-512.
+#[derive(Clone, Copy)]
+struct U32x8<const WITHIN: bool>(__m256i);
+
+/// All ones in the lanes below a number of them.
+#[inline(always)]
+unsafe fn below_of_8(count: usize) -> __m256i {
+    // SAFETY: the caller has AVX2.
+    unsafe { _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)) }
+}
+
+impl<const WITHIN: bool> Vector for U32x8<WITHIN> {
+    type Key = u32;
+    type Half = U32x4<WITHIN>;
+    const LANES: usize = 8;
+    const MOST: u32 = u32::MAX;
+
+    functions! { WITHIN;
+        fn load(from: *const u32) -> Self = Self(_mm256_loadu_si256(from.cast()));
+        fn store(self: Self, to: *mut u32) = _mm256_storeu_si256(to.cast(), self.0);
+        fn load_first(from: *const u32, count: usize) -> Self = {
+            let lanes = below_of_8(count);
+            let others = _mm256_xor_si256(lanes, _mm256_set1_epi32(-1));
+            Self(_mm256_or_si256(_mm256_maskload_epi32(from.cast(), lanes), others))
+        };
+        fn store_first(self: Self, to: *mut u32, count: usize) =
+            _mm256_maskstore_epi32(to.cast(), below_of_8(count), self.0);
+        fn splat(key: u32) -> Self = Self(_mm256_set1_epi32(key as i32));
+        fn min(self: Self, other: Self) -> Self = Self(_mm256_min_epu32(self.0, other.0));
+        fn max(self: Self, other: Self) -> Self = Self(_mm256_max_epu32(self.0, other.0));
+        fn is_less(self: Self, other: Self) -> u32 = {
+            // There are signed comparisons alone.
+            let is_not = _mm256_cmpeq_epi32(self.max(other).0, self.0);
+            !_mm256_movemask_ps(_mm256_castsi256_ps(is_not)) as u32 & 0xFF
+        };
+        fn compress(self: Self, lanes: u32) -> Self = {
+            let numbers = _mm_cvtsi64_si128(EIGHT[lanes as usize & 0xFF] as i64);
+            Self(_mm256_permutevar8x32_epi32(self.0, _mm256_cvtepu8_epi32(numbers)))
+        };
+        fn swap<const X: usize>(self: Self) -> Self = Self(match X {
+            1 => _mm256_shuffle_epi32::<0xB1>(self.0),
+            2 => _mm256_shuffle_epi32::<0x4E>(self.0),
+            3 => _mm256_shuffle_epi32::<0x1B>(self.0),
+            4 => _mm256_permute2x128_si256::<1>(self.0, self.0),
+            _ => _mm256_permutevar8x32_epi32(self.0, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0)),
+        });
+        fn exchange<const X: usize>(self: Self) -> Self = {
+            let other = self.swap::<X>();
+            let (less, greater) = (self.min(other).0, self.max(other).0);
+            Self(match X {
+                1 => _mm256_blend_epi32::<0xAA>(less, greater),
+                2 | 3 => _mm256_blend_epi32::<0xCC>(less, greater),
+                _ => _mm256_blend_epi32::<0xF0>(less, greater),
+            })
+        };
+    }
+}
+
+/// Four keys in AVX2, or within AVX-512. AVX2 compares signed keys alone, for which the highest bit
+/// is flipped.
+#[derive(Clone, Copy)]
+struct U64x4<const WITHIN: bool>(__m256i);
+
+impl<const WITHIN: bool> U64x4<WITHIN> {
+    #[inline(always)]
+    unsafe fn flipped(keys: __m256i) -> __m256i {
+        // SAFETY: the caller has AVX2.
+        if WITHIN { keys } else { unsafe { _mm256_xor_si256(keys, _mm256_set1_epi64x(i64::MIN)) } }
+    }
+
+    /// These, and the others where the mask says so.
+    #[inline(always)]
+    unsafe fn blended(keys: __m256i, others: __m256i, mask: __m256i) -> Self {
+        // SAFETY: the caller has AVX2.
+        let [keys, others, mask] = unsafe { [keys, others, mask].map(|it| _mm256_castsi256_pd(it)) };
+        // SAFETY: as above.
+        Self(unsafe { _mm256_castpd_si256(_mm256_blendv_pd(keys, others, mask)) })
+    }
+}
+
+/// All ones in the lanes below a number of them.
+#[inline(always)]
+unsafe fn below_of_4(count: usize) -> __m256i {
+    // SAFETY: the caller has AVX2.
+    unsafe { _mm256_cmpgt_epi64(_mm256_set1_epi64x(count as i64), _mm256_setr_epi64x(0, 1, 2, 3)) }
+}
+
+impl<const WITHIN: bool> Vector for U64x4<WITHIN> {
+    type Key = u64;
+    type Half = U64x2<WITHIN>;
+    const LANES: usize = 4;
+    const MOST: u64 = u64::MAX;
+
+    functions! { WITHIN;
+        fn load(from: *const u64) -> Self = Self(Self::flipped(_mm256_loadu_si256(from.cast())));
+        fn store(self: Self, to: *mut u64) = _mm256_storeu_si256(to.cast(), Self::flipped(self.0));
+        fn load_first(from: *const u64, count: usize) -> Self = {
+            let lanes = below_of_4(count);
+            let others = _mm256_xor_si256(lanes, _mm256_set1_epi64x(-1));
+            Self(Self::flipped(_mm256_or_si256(_mm256_maskload_epi64(from.cast(), lanes), others)))
+        };
+        fn store_first(self: Self, to: *mut u64, count: usize) =
+            _mm256_maskstore_epi64(to.cast(), below_of_4(count), Self::flipped(self.0));
+        fn splat(key: u64) -> Self = Self(Self::flipped(_mm256_set1_epi64x(key as i64)));
+        fn min(self: Self, other: Self) -> Self = match WITHIN {
+            true => Self(_mm256_min_epu64(self.0, other.0)),
+            false => Self::blended(self.0, other.0, _mm256_cmpgt_epi64(self.0, other.0)),
+        };
+        fn max(self: Self, other: Self) -> Self = match WITHIN {
+            true => Self(_mm256_max_epu64(self.0, other.0)),
+            false => Self::blended(other.0, self.0, _mm256_cmpgt_epi64(self.0, other.0)),
+        };
+        fn is_less(self: Self, other: Self) -> u32 = match WITHIN {
+            true => _mm256_cmplt_epu64_mask(self.0, other.0).into(),
+            false => _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(other.0, self.0))) as u32,
+        };
+        fn compress(self: Self, lanes: u32) -> Self = {
+            let numbers = _mm_cvtsi64_si128(FOUR[lanes as usize & 0xF] as i64);
+            Self(_mm256_permutevar8x32_epi32(self.0, _mm256_cvtepu8_epi32(numbers)))
+        };
+        fn swap<const X: usize>(self: Self) -> Self = Self(match X {
+            1 => _mm256_shuffle_epi32::<0x4E>(self.0),
+            2 => _mm256_permute4x64_epi64::<0x4E>(self.0),
+            _ => _mm256_permute4x64_epi64::<0x1B>(self.0),
+        });
+        fn exchange<const X: usize>(self: Self) -> Self = {
+            let other = self.swap::<X>();
+            if WITHIN {
+                let (less, greater) = (self.min(other).0, self.max(other).0);
+                Self(match X {
+                    1 => _mm256_blend_epi32::<0xCC>(less, greater),
+                    _ => _mm256_blend_epi32::<0xF0>(less, greater),
+                })
+            } else {
+                // Lanes for the less take the other one where theirs is greater, the others where it
+                // is not.
+                let upper = match X {
+                    1 => _mm256_setr_epi64x(0, -1, 0, -1),
+                    _ => _mm256_setr_epi64x(0, 0, -1, -1),
+                };
+                Self::blended(self.0, other.0, _mm256_xor_si256(_mm256_cmpgt_epi64(self.0, other.0), upper))
+            }
+        };
+    }
+}
+
+/// Four keys, for few of them: not divided by pivots.
+#[derive(Clone, Copy)]
+struct U32x4<const WITHIN: bool>(__m128i);
+
+impl<const WITHIN: bool> Vector for U32x4<WITHIN> {
+    type Key = u32;
+    type Half = Self;
+    const LANES: usize = 4;
+    const MOST: u32 = u32::MAX;
+
+    functions! { WITHIN;
+        fn load(from: *const u32) -> Self = Self(_mm_loadu_si128(from.cast()));
+        fn store(self: Self, to: *mut u32) = _mm_storeu_si128(to.cast(), self.0);
+        fn load_first(from: *const u32, count: usize) -> Self = {
+            let lanes = _mm256_castsi256_si128(below_of_8(count));
+            let others = _mm_xor_si128(lanes, _mm_set1_epi32(-1));
+            Self(_mm_or_si128(_mm_maskload_epi32(from.cast(), lanes), others))
+        };
+        fn store_first(self: Self, to: *mut u32, count: usize) =
+            _mm_maskstore_epi32(to.cast(), _mm256_castsi256_si128(below_of_8(count)), self.0);
+        fn splat(key: u32) -> Self = Self(_mm_set1_epi32(key as i32));
+        fn min(self: Self, other: Self) -> Self = Self(_mm_min_epu32(self.0, other.0));
+        fn max(self: Self, other: Self) -> Self = Self(_mm_max_epu32(self.0, other.0));
+        fn is_less(self: Self, other: Self) -> u32 =
+            !_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(self.max(other).0, self.0))) as u32 & 0xF;
+        fn compress(self: Self, lanes: u32) -> Self =
+            Self(_mm256_castsi256_si128(U32x8::<WITHIN>(_mm256_castsi128_si256(self.0)).compress(lanes).0));
+        fn swap<const X: usize>(self: Self) -> Self = Self(match X {
+            1 => _mm_shuffle_epi32::<0xB1>(self.0),
+            2 => _mm_shuffle_epi32::<0x4E>(self.0),
+            _ => _mm_shuffle_epi32::<0x1B>(self.0),
+        });
+        fn exchange<const X: usize>(self: Self) -> Self = {
+            let other = self.swap::<X>();
+            let (less, greater) = (self.min(other).0, self.max(other).0);
+            Self(match X {
+                1 => _mm_blend_epi32::<0xA>(less, greater),
+                _ => _mm_blend_epi32::<0xC>(less, greater),
+            })
+        };
+    }
+}
+
+/// Two keys, for few of them: not divided by pivots.
+#[derive(Clone, Copy)]
+struct U64x2<const WITHIN: bool>(__m128i);
+
+impl<const WITHIN: bool> U64x2<WITHIN> {
+    /// As the lower half of four.
+    #[inline(always)]
+    unsafe fn wide(self) -> U64x4<WITHIN> {
+        // SAFETY: the caller has AVX2.
+        U64x4(unsafe { _mm256_castsi128_si256(self.0) })
+    }
+
+    #[inline(always)]
+    unsafe fn of(wide: U64x4<WITHIN>) -> Self {
+        // SAFETY: the caller has AVX2.
+        Self(unsafe { _mm256_castsi256_si128(wide.0) })
+    }
+}
+
+impl<const WITHIN: bool> Vector for U64x2<WITHIN> {
+    type Key = u64;
+    type Half = Self;
+    const LANES: usize = 2;
+    const MOST: u64 = u64::MAX;
+
+    functions! { WITHIN;
+        fn load(from: *const u64) -> Self =
+            Self::of(U64x4(U64x4::<WITHIN>::flipped(_mm256_castsi128_si256(_mm_loadu_si128(from.cast())))));
+        fn store(self: Self, to: *mut u64) =
+            _mm_storeu_si128(to.cast(), Self::of(U64x4(U64x4::<WITHIN>::flipped(self.wide().0))).0);
+        fn load_first(from: *const u64, count: usize) -> Self = Self::of(U64x4::load_first(from, count));
+        fn store_first(self: Self, to: *mut u64, count: usize) = self.wide().store_first(to, count);
+        fn splat(key: u64) -> Self = Self::of(U64x4::splat(key));
+        fn min(self: Self, other: Self) -> Self = Self::of(self.wide().min(other.wide()));
+        fn max(self: Self, other: Self) -> Self = Self::of(self.wide().max(other.wide()));
+        fn is_less(self: Self, other: Self) -> u32 = self.wide().is_less(other.wide()) & 0b11;
+        fn compress(self: Self, lanes: u32) -> Self = Self::of(self.wide().compress(lanes));
+        fn swap<const X: usize>(self: Self) -> Self = Self(_mm_shuffle_epi32::<0x4E>(self.0));
+        fn exchange<const X: usize>(self: Self) -> Self = Self::of(self.wide().exchange::<1>());
+    }
+}
