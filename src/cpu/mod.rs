@@ -8,7 +8,6 @@ mod radix;
 mod slice;
 mod sort;
 mod top;
-#[cfg_attr(not(target_arch = "x86_64"), allow(unused, reason = "there are no such instructions"))]
 mod vector;
 
 pub(crate) use items::{Piece, join, records};

@@ -283,14 +283,25 @@ struct Rest<K> {
     least: Option<K>,
 }
 
+/// Sorts keys, as [`SortKeys`](super::SortKeys) says.
+pub(super) unsafe fn sort<V: Vector>(
+    keys: &mut [V::Key],
+    room: &mut [MaybeUninit<V::Key>],
+    rest: &mut dyn FnMut(&mut [V::Key]),
+    divisions: u32,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { V::run(Sort::<V> { keys, room, rest, divisions }) };
+}
+
 /// Sorts keys. `rest` sorts some of them where pivots divide them badly.
-pub(super) struct Sort<'a, V: Vector> {
-    pub(super) keys: &'a mut [V::Key],
+struct Sort<'a, V: Vector> {
+    keys: &'a mut [V::Key],
     /// For at least as many, if they do not fit registers.
-    pub(super) room: &'a mut [MaybeUninit<V::Key>],
-    pub(super) rest: &'a mut dyn FnMut(&mut [V::Key]),
+    room: &'a mut [MaybeUninit<V::Key>],
+    rest: &'a mut dyn FnMut(&mut [V::Key]),
     /// How often keys are divided at most: a bound that only inputs made against the pivots reach.
-    pub(super) divisions: u32,
+    divisions: u32,
 }
 
 impl<V: Vector> Operation for Sort<'_, V> {

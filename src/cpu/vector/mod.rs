@@ -25,6 +25,7 @@ mod x86;
 
 use std::any::TypeId;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::slice;
 use std::sync::OnceLock;
 
@@ -33,73 +34,87 @@ use gpusort_planner::item::Item;
 /// Vectors that are sorted in registers.
 const ROWS: usize = 16;
 
-/// The instructions that are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Instructions {
-    /// Those that every processor of this kind has.
-    Plain,
-    /// AVX2 of x86-64.
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    /// AVX-512 (F, BW, CD, DQ and VL) of x86-64.
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
+/// Sorts keys, in as much room if they do not fit registers; sorts some by the function where
+/// pivots divided them so often without an end. The processor has the instructions.
+type SortKeys<K> = unsafe fn(&mut [K], &mut [MaybeUninit<K>], &mut dyn FnMut(&mut [K]), u32);
+
+/// What is known of a set of instructions.
+struct Facts {
+    name: &'static str,
+    are_there: fn() -> bool,
+    /// Bytes of a vector; none if keys are sorted without any.
+    bytes: usize,
+    /// Whether one core sorts any number of keys faster than by scattering them first.
+    divides_well: bool,
+    /// When digits are faster, for keys of four and of eight bytes.
+    digits: [Digits; 2],
+    sort: Option<(SortKeys<u32>, SortKeys<u64>)>,
 }
 
+/// For how many keys a sort by digits is faster than one by vectors.
+struct Digits {
+    /// From so many on, whatever they are.
+    any: usize,
+    /// For so many that digits tell apart soon.
+    even: Range<usize>,
+}
+
+/// A number of keys that nobody has.
+const NEVER: usize = usize::MAX;
+
+impl Digits {
+    const ALWAYS: Self = Self { any: 0, even: NEVER..NEVER };
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
+    const NEVER: Self = Self { any: NEVER, even: NEVER..NEVER };
+}
+
+/// All sets that this program was built for, from the least.
+static ALL: &[Facts] = &[
+    Facts {
+        name: "plain",
+        are_there: || true,
+        bytes: 0,
+        divides_well: false,
+        digits: [Digits::ALWAYS, Digits::ALWAYS],
+        sort: None,
+    },
+    #[cfg(target_arch = "x86_64")]
+    x86::AVX2,
+    #[cfg(target_arch = "x86_64")]
+    x86::AVX512,
+];
+
+/// Instructions that this processor has.
+#[derive(Clone, Copy)]
+pub(super) struct Instructions(&'static Facts);
+
 impl Instructions {
-    /// All that this program was built for, from the least.
-    pub(crate) const ALL: &[Self] = &[
-        Self::Plain,
-        #[cfg(target_arch = "x86_64")]
-        Self::Avx2,
-        #[cfg(target_arch = "x86_64")]
-        Self::Avx512,
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => "avx2",
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => "avx512",
-        }
+    /// All of them, from the least.
+    #[cfg(test)]
+    fn all() -> impl DoubleEndedIterator<Item = Self> {
+        ALL.iter().filter(|facts| (facts.are_there)()).map(Self)
     }
 
-    /// Whether this processor has them.
-    fn are_there(self) -> bool {
-        match self {
-            Self::Plain => true,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => x86::has_avx2(),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => x86::has_avx512(),
-        }
-    }
-
-    /// The best that this processor has, up to those that the variable `GPUSORT_CPU` names, by which
-    /// tests and measurements choose others.
-    pub(crate) fn chosen() -> Self {
+    /// The best ones, or those that the variable `GPUSORT_CPU` names, by which tests and
+    /// measurements choose others.
+    pub(super) fn chosen() -> Self {
         static CHOSEN: OnceLock<Instructions> = OnceLock::new();
         *CHOSEN.get_or_init(|| {
             let named = std::env::var("GPUSORT_CPU").unwrap_or_default();
-            let most = Self::ALL.iter().position(|one| one.name() == named).unwrap_or(Self::ALL.len() - 1);
-            let there = |one: &&Self| one.are_there();
-            Self::ALL[..=most].iter().rev().find(there).copied().unwrap_or(Self::Plain)
+            let most = ALL.iter().position(|facts| facts.name == named).unwrap_or(ALL.len() - 1);
+            let all = ALL[..=most].iter().rev();
+            all.filter(|facts| (facts.are_there)()).map(Self).next().unwrap_or(Self(&ALL[0]))
         })
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        self.0.name
     }
 
     /// How many such keys are sorted in registers, without room; 0 where they are not sorted by
     /// vectors.
     pub(super) fn in_registers<T: Item>(self) -> usize {
-        let bytes = match self {
-            Self::Plain => 0,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => 32,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => 64,
-        };
-        if is::<T, u32>() || is::<T, u64>() { ROWS * bytes / size_of::<T>() } else { 0 }
+        if is::<T, u32>() || is::<T, u64>() { ROWS * self.0.bytes / size_of::<T>() } else { 0 }
     }
 
     /// Sorts keys, with as much room if they do not fit registers; returns whether it has, since
@@ -124,50 +139,29 @@ impl Instructions {
         room: &mut [MaybeUninit<T>],
         mut rest: impl FnMut(&mut [T]),
     ) -> bool {
-        if self.in_registers::<T>() == 0 {
-            return false;
-        }
+        let Some((narrow, wide)) = self.0.sort else { return false };
         assert!(keys.len() <= self.in_registers::<T>().max(room.len()), "there is as much room as keys");
-        #[cfg(target_arch = "x86_64")]
         if let (Some(keys), Some(room)) = (as_slice_of::<_, u32>(keys), as_slice_of(room)) {
             let mut rest = |keys: &mut [u32]| as_slice_of(keys).into_iter().for_each(&mut rest);
-            x86::sort_u32(self, keys, room, &mut rest, divisions);
+            // SAFETY: the processor has the instructions, or there would be no `self`.
+            unsafe { narrow(keys, room, &mut rest, divisions) };
         } else if let (Some(keys), Some(room)) = (as_slice_of::<_, u64>(keys), as_slice_of(room)) {
             let mut rest = |keys: &mut [u64]| as_slice_of(keys).into_iter().for_each(&mut rest);
-            x86::sort_u64(self, keys, room, &mut rest, divisions);
+            // SAFETY: as above.
+            unsafe { wide(keys, room, &mut rest, divisions) };
         }
-        true
+        self.in_registers::<T>() > 0
     }
 
     /// Whether one core sorts any number of keys faster than by scattering them first.
     pub(super) fn divides_well(self) -> bool {
-        match self {
-            Self::Plain => false,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => false,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => true,
-        }
+        self.0.divides_well
     }
 
-    /// Whether a sort by digits is faster than one by vectors, if there are many keys: where their
-    /// highest bits tell them apart, or where there are no good instructions for wide keys.
+    /// Whether a sort by digits is faster than one by vectors.
     pub(super) fn prefers_digits<T: Item>(self, keys: &[T]) -> bool {
-        /// More are never `even`.
-        const MOST: usize = usize::MAX;
-        let is_wide = size_of::<T>() > size_of::<u32>();
-        let (any, even) = match (self, is_wide) {
-            (Self::Plain, _) => (0, 0..MOST),
-            #[cfg(target_arch = "x86_64")]
-            (Self::Avx2, false) => (MOST, 1 << 13..MOST),
-            #[cfg(target_arch = "x86_64")]
-            (Self::Avx2, true) => (1 << 8, MOST..MOST),
-            #[cfg(target_arch = "x86_64")]
-            (Self::Avx512, false) => (MOST, MOST..MOST),
-            #[cfg(target_arch = "x86_64")]
-            (Self::Avx512, true) => (MOST, 1 << 12..1 << 18),
-        };
-        keys.len() >= any || even.contains(&keys.len()) && are_for_digits(keys)
+        let Digits { any, even } = &self.0.digits[usize::from(size_of::<T>() > size_of::<u32>())];
+        keys.len() >= *any || even.contains(&keys.len()) && are_for_digits(keys)
     }
 }
 
@@ -208,7 +202,7 @@ mod tests {
 
     /// Those by which this machine can sort.
     fn all() -> impl Iterator<Item = Instructions> {
-        Instructions::ALL.iter().copied().filter(|with| with.are_there() && *with != Instructions::Plain)
+        Instructions::all().filter(|with| with.0.sort.is_some())
     }
 
     /// Sorts these keys among others, and tells whether they are as they should be, and the others
@@ -253,10 +247,10 @@ mod tests {
             for count in 0..=16 {
                 for ones in 0..1_u32 << count {
                     let keys: Vec<u32> = (0..count).map(|place| ones >> place & 1).collect();
-                    assert!(with(by, &keys), "{by:?} {keys:?}");
+                    assert!(with(by, &keys), "{} {keys:?}", by.name());
                     if count <= 10 {
                         let keys: Vec<u64> = keys.iter().map(|&key| key.into()).collect();
-                        assert!(with(by, &keys), "{by:?} {keys:?}");
+                        assert!(with(by, &keys), "{} {keys:?}", by.name());
                     }
                 }
             }
@@ -282,8 +276,8 @@ mod tests {
                     };
                     let wide: Vec<u64> = (0..n).map(&mut key).collect();
                     let narrow: Vec<u32> = wide.iter().map(|&key| key as u32).collect();
-                    assert!(with(by, &wide), "{by:?}, {n} u64, pattern {pattern}");
-                    assert!(with(by, &narrow), "{by:?}, {n} u32, pattern {pattern}");
+                    assert!(with(by, &wide), "{}, {n} u64, pattern {pattern}", by.name());
+                    assert!(with(by, &narrow), "{}, {n} u32, pattern {pattern}", by.name());
                 }
             }
         }
@@ -306,7 +300,8 @@ mod tests {
                 });
                 assert!(
                     right && (rests == keys.len() || divisions > 0) && rests > 0,
-                    "{by:?} {divisions}: {rests}"
+                    "{} {divisions}: {rests}",
+                    by.name()
                 );
             }
         }
@@ -318,6 +313,6 @@ mod tests {
         let even: Vec<u64> = (0..1 << 14).map(|_| random()).collect();
         let uneven: Vec<u64> = even.iter().map(|key| key >> (key % 40)).collect();
         assert!(are_for_digits(&even) && !are_for_digits(&uneven));
-        assert!(Instructions::Plain.prefers_digits(&uneven));
+        assert!(Instructions(&ALL[0]).prefers_digits(&uneven));
     }
 }

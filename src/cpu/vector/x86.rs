@@ -1,18 +1,39 @@
 //! AVX-512 and AVX2.
 
 use std::arch::x86_64::*;
-use std::mem::MaybeUninit;
 
-use super::Instructions;
-use super::engine::{Operation, Sort, Vector};
+use super::engine::{Operation, Vector, sort};
+use super::{Digits, Facts, NEVER};
 
-/// Whether this processor has AVX2, and what such ones have.
-pub(super) fn has_avx2() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("popcnt")
+/// AVX2 and what such processors have.
+pub(super) const AVX2: Facts = Facts {
+    name: "avx2",
+    are_there: has_avx2,
+    bytes: 32,
+    divides_well: false,
+    digits: [Digits { any: NEVER, even: 1 << 13..NEVER }, Digits { any: 1 << 8, even: NEVER..NEVER }],
+    sort: Some((sort::<U32x8<false>>, sort::<U64x4<false>>)),
+};
+
+/// AVX-512 with the parts (F, BW, DQ and VL) that all processors since 2017 have.
+pub(super) const AVX512: Facts = Facts {
+    name: "avx512",
+    are_there: has_avx512,
+    bytes: 64,
+    divides_well: true,
+    digits: [Digits::NEVER, Digits { any: NEVER, even: 1 << 12..1 << 18 }],
+    sort: Some((sort::<U32x16>, sort::<U64x8>)),
+};
+
+fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("lzcnt")
 }
 
-/// Whether it has AVX-512 with the parts that all processors since 2017 have.
-pub(super) fn has_avx512() -> bool {
+fn has_avx512() -> bool {
     has_avx2()
         && is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
@@ -31,30 +52,6 @@ fn with_avx2<O: Operation>(operation: O) -> O::Output {
     // SAFETY: as above.
     unsafe { operation.run() }
 }
-
-/// Sorts keys by these instructions, which the processor has.
-macro_rules! sort {
-    ($name:ident, $key:ty, $avx512:ty, $avx2:ty) => {
-        pub(super) fn $name(
-            with: Instructions,
-            keys: &mut [$key],
-            room: &mut [MaybeUninit<$key>],
-            rest: &mut dyn FnMut(&mut [$key]),
-            divisions: u32,
-        ) {
-            // SAFETY: these were chosen since the processor has them.
-            unsafe {
-                match with {
-                    Instructions::Avx512 => <$avx512>::run(Sort::<$avx512> { keys, room, rest, divisions }),
-                    _ => <$avx2>::run(Sort::<$avx2> { keys, room, rest, divisions }),
-                }
-            }
-        }
-    };
-}
-
-sort!(sort_u32, u32, U32x16, U32x8<false>);
-sort!(sort_u64, u64, U64x8, U64x4<false>);
 
 /// Functions of a vector, each an expression.
 macro_rules! functions {
