@@ -11,7 +11,7 @@ use console::Term;
 use gpusort::files::Output;
 use gpusort::unstable::bench;
 use gpusort::unstable::bench::machine::Machine;
-use gpusort::unstable::bench::table::{self, Table};
+use gpusort::unstable::bench::table::Table;
 use gpusort::unstable::bench::{Case, Event, Pace, Report, Suite, csv, json, markdown, plot};
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human;
@@ -164,7 +164,7 @@ fn start(names: &[String], quiet: bool, progress: &Progress) -> anyhow::Result<V
                     if !quiet {
                         progress.note(
                             "no hardware GPU found: the networks run on the CPU, and radix is left out; \
-                             use --device 0 to time the software GPU that 'gpusort devices' lists",
+                             if 'gpusort devices' lists a software GPU, --device 0 times it",
                         );
                     }
                     Ok(bench::Device::cpu())
@@ -191,12 +191,11 @@ struct Live {
     kind: Option<Case>,
     results_told: usize,
     skipped_told: usize,
-    /// Whether standard output has lost its reader.
-    is_unheard: bool,
     is_over: bool,
 }
 
-/// Where the table goes: to stderr if an export takes standard output, nowhere with `--json`.
+/// Where the table goes: to stderr if an export takes standard output, nowhere with `--json` or once its reader
+/// is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Stdout,
@@ -209,14 +208,13 @@ impl Live {
         match self.table_on {
             Place::Stderr => return io::stderr().write_all(text.as_bytes()).context("standard error"),
             Place::Nowhere => return Ok(()),
-            Place::Stdout if self.is_unheard => return Ok(()),
             Place::Stdout => {}
         }
         let mut output = Output::stdout()?;
         match output.write_all(text.as_bytes()).map_err(|error| output.failed(error)) {
             // The exports remain to be written.
             Err(error) if error.is_broken_pipe() && !self.exports.is_empty() => {
-                self.is_unheard = true;
+                self.table_on = Place::Nowhere;
                 Ok(())
             }
             printed => Ok(printed?),
@@ -292,7 +290,7 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
     };
     let to_stdout = table_on == Place::Stdout;
     let terminal = if to_stdout { Term::stdout() } else { Term::stderr() };
-    let width = terminal.size_checked().map_or(table::WIDTH, |(_, columns)| columns.into());
+    let width = super::width(&terminal);
     let (cases, largest) = (suite.cases(&devices), suite.sizes.0.last().copied().unwrap_or_default());
     let mut live = Live {
         table: Table::new(&report, &cases, largest, width, to_stdout && console::colors_enabled()),
@@ -302,7 +300,6 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
         kind: None,
         results_told: 0,
         skipped_told: 0,
-        is_unheard: false,
         is_over: false,
     };
     let introduction = live.table.introduction(&live.report);

@@ -34,9 +34,7 @@ fn hint(error: &Error) -> Option<String> {
         Hint::Nan if is_token => " by --nan error",
         Hint::Nan => ", not allowed by --nan error",
         Hint::Empty => ", not allowed by --empty error",
-        Hint::Invalid | Hint::Words | Hint::Leading if is_of_first_line(error) => {
-            "; use --header if line 1 is a header, or --invalid last (or first, or skip)"
-        }
+        Hint::FirstLine => "; use --header if line 1 is a header, or --invalid last (or first, or skip)",
         Hint::Invalid => "; use --invalid last (or first, or skip) for such rows",
         Hint::Leading => {
             "; use --leading for the number that it begins with, or --invalid last (or first, or skip)"
@@ -66,36 +64,16 @@ fn hint(error: &Error) -> Option<String> {
     Some(fixed.to_owned())
 }
 
-/// Where an error of the input is: its place, and the column if it has one.
-fn place(error: &Error) -> (&str, Option<&str>) {
-    let (ErrorKind::Token { place, .. } | ErrorKind::Input { name: place, .. }) = error.kind() else {
-        return ("", None);
-    };
-    place
-        .rsplit_once(", column '")
-        .map_or((place, None), |(place, column)| (place, column.strip_suffix('\'')))
-}
-
-/// Whether the field that is no number is in the first line, and nobody said that this is a header.
-fn is_of_first_line(error: &Error) -> bool {
-    let in_message = error.to_string().contains(":1) is a word");
-    (in_message || place(error).0.ends_with(":1")) && !meant::is_typed("--header")
-}
-
 /// The same for hints that depend on the input.
 fn with_values(hint: &Hint, error: &Error) -> Option<String> {
     let key = |key: &str| format!(" -k {}", human::quoted(meant::shell(key)));
-    // The column of the error, to be typed.
-    let column =
-        place(error).1.map_or_else(|| "COLUMN".to_owned(), |column| human::quoted(meant::shell(column)));
     Some(match hint {
-        Hint::Text => format!("; use -k {column}:text to sort the whole column as text"),
-        Hint::Words => {
-            format!(
-                "; use -k {column}:text to sort the whole column as text, or --invalid last (or first, or skip)"
-            )
+        Hint::Text(column) => format!("; use{}:text to sort the whole column as text", key(column)),
+        Hint::Words(column) => {
+            let key = key(column);
+            format!("; use{key}:text to sort the whole column as text, or --invalid last (or first, or skip)")
         }
-        Hint::Kind(kind) => format!("; use -k {column}:{kind} instead of --leading"),
+        Hint::Kind(column) => format!("; use{} instead of --leading", key(column)),
         Hint::Column(example) => format!("; for example{}", key(example)),
         Hint::ColumnNumber(one, other) => format!("; use -k {one} or -k {other}"),
         Hint::Na(word) => {

@@ -81,11 +81,6 @@ fn typed() -> Vec<String> {
     all.unwrap_or_default()
 }
 
-/// Whether this option was typed.
-pub(super) fn is_typed(option: &str) -> bool {
-    typed().iter().any(|argument| argument == option)
-}
-
 /// What was meant by arguments of which this one is unknown.
 pub(super) fn by_arguments(unknown: &str) -> Option<String> {
     let typed = typed();

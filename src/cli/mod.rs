@@ -30,7 +30,9 @@ use std::sync::LazyLock;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, CommandFactory, FromArgMatches};
+use console::Term;
 use gpusort::files::Output;
+use gpusort::unstable::bench::table;
 
 pub(crate) use self::allocator::Counting;
 use self::args::Command;
@@ -67,6 +69,11 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Man { command } => manual::page(command.as_deref())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Characters of a line there.
+fn width(terminal: &Term) -> usize {
+    terminal.size_checked().map_or(table::WIDTH, |(_, columns)| columns.into())
 }
 
 /// The clap command.

@@ -1,7 +1,6 @@
 //! `gpusort trace`: what each pass of a sort does, as a list, a picture or JSON.
 
 use std::collections::HashSet;
-use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use anyhow::{anyhow, bail, ensure};
@@ -32,9 +31,6 @@ const COUNT: u64 = 16;
 
 /// The most passes that are listed or timed one by one.
 const MOST_PASSES: u64 = 1 << 16;
-
-/// Characters of a line where there is no terminal.
-const PLAIN_WIDTH: usize = 80;
 
 /// The algorithms, each with its variant if one is named.
 fn methods(args: &TraceArgs) -> anyhow::Result<Vec<(Algorithm, Option<Variant>)>> {
@@ -201,7 +197,8 @@ pub(super) fn run(args: &TraceArgs) -> anyhow::Result<()> {
         }
     }
     if args.network {
-        let of_elements = has_elements(args);
+        // A network alone has no elements, unless they were requested or move.
+        let of_elements = !is_default(args) || args.animate;
         played = played.into_iter().map(|played| played.stages(of_elements)).collect();
         if !of_elements {
             printed.clear();
@@ -243,13 +240,7 @@ pub(super) fn run(args: &TraceArgs) -> anyhow::Result<()> {
     super::write(None, &text)
 }
 
-/// Whether the elements are those that somebody asked for, or are to be seen moving. A network
-/// alone has none.
-fn has_elements(args: &TraceArgs) -> bool {
-    !is_default(args) || args.animate
-}
-
-/// Whether nothing is said of the elements but how many there are.
+/// Whether no option or file specifies the elements; their number may be given.
 fn is_default(args: &TraceArgs) -> bool {
     args.files.is_empty() && args.element.is_none() && args.dist.is_none() && args.seed.is_none()
 }
@@ -276,11 +267,7 @@ fn listed(trace: &Trace, played: Option<&Played>, labels: &[String]) -> String {
 
 /// Characters of a line.
 fn width() -> usize {
-    if !io::stdout().is_terminal() {
-        return PLAIN_WIDTH;
-    }
-    let (_, columns) = Term::stdout().size();
-    usize::from(columns).max(40)
+    super::width(&Term::stdout()).max(40)
 }
 
 /// The elements as they are printed, in order.
@@ -295,8 +282,8 @@ fn labels(keys: &KeyBuf, order: KeyMap) -> anyhow::Result<Vec<String>> {
 /// may count.
 type Elements = (usize, KeyMap, Box<dyn FnOnce() -> anyhow::Result<KeyBuf<'static>>>);
 
-/// Different numbers from 0 to 99, of which there must be as many: they are easier to read than those
-/// of the whole range, and fit next to the wires.
+/// At most 100 distinct numbers from 0 to 99: they are easier to read than numbers of the whole range,
+/// and fit next to the wires.
 fn small(n: usize) -> KeyBuf<'static> {
     let (element, distribution) = (ElementType::U32, Distribution::Uniform);
     let sequence = Sequence { element, distribution, count: u64::MAX, seed: 1 };
@@ -307,18 +294,17 @@ fn small(n: usize) -> KeyBuf<'static> {
 
 /// Reads the elements, or says how they are made.
 fn elements(args: &TraceArgs) -> anyhow::Result<Elements> {
-    let count = args.count;
-    if is_default(args) && count.unwrap_or(COUNT) <= FEW as u64 {
-        let few = usize::try_from(count.unwrap_or(COUNT))?;
-        return Ok((few, KeyMap::ascending(ElementType::U32), Box::new(move || Ok(small(few)))));
-    }
     if args.files.is_empty() {
         let element = args.element.unwrap_or(ElementType::U32);
-        let count = count.unwrap_or(COUNT);
+        let count = args.count.unwrap_or(COUNT);
         let distribution = args.dist.unwrap_or(Distribution::Uniform);
         let sequence = Sequence { element, distribution, count, seed: args.seed.unwrap_or(1) };
         let n = usize::try_from(count)?;
+        let is_small = is_default(args) && n <= FEW;
         let make = move || {
+            if is_small {
+                return Ok(small(n));
+            }
             memory::ensure("this input", count * element.bytes() as u64)?;
             Ok(sequence.keys(0, n))
         };
@@ -334,7 +320,7 @@ fn elements(args: &TraceArgs) -> anyhow::Result<Elements> {
     ensure!(!job.has_rows(), "{name}: a table; trace reads plain numbers in text, binary or .npy");
     let too_much = || anyhow!("{name}: does not fit in memory; use a smaller file");
     let (keys, order) = job.numbers()?.ok_or_else(too_much)?;
-    let keys = match count {
+    let keys = match args.count {
         None => keys,
         Some(count) => {
             ensure!(

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::ops::Range;
 
+use gpusort_planner::Algorithm;
 use gpusort_planner::key::ElementType;
-use gpusort_planner::{Algorithm, BINDING_BYTES, BUFFER_BYTES};
 
-use super::{Error, ErrorKind, PlanError};
+use super::{Error, ErrorKind, Hint, PlanError};
 
 /// The most elements in one sort of a caller's buffers.
 pub const MOST: u32 = (1 << 30) - 1;
@@ -167,22 +167,20 @@ impl From<Misuse> for Error {
 }
 
 /// The same error, with its remedy where the caller started the device with too little.
-pub(crate) fn on_callers_device(mut error: Error) -> Error {
-    if let ErrorKind::Plan(PlanError::TooLarge { what, .. } | PlanError::Lacks { what }) = &mut error.kind {
-        *what = match *what {
-            BINDING_BYTES => {
-                "bytes in one binding; start the device with a larger max_storage_buffer_binding_size \
-                 (BufferSorter::required_limits)"
-            }
-            BUFFER_BYTES => {
-                "bytes in one buffer; start the device with a larger max_buffer_size \
-                 (BufferSorter::required_limits)"
-            }
-            "subgroups" => {
-                "subgroups; start the device with Features::SUBGROUP (BufferSorter::required_features)"
-            }
-            other => other,
-        };
-    }
-    error
+pub(crate) fn on_callers_device(error: Error) -> Error {
+    let ErrorKind::Plan(PlanError::TooLarge { what, .. } | PlanError::Lacks { what }) = error.kind() else {
+        return error;
+    };
+    let needed = match *what {
+        "bytes in one binding" => "a larger max_storage_buffer_binding_size (BufferSorter::required_limits)",
+        "bytes in one buffer" => "a larger max_buffer_size (BufferSorter::required_limits)",
+        "storage buffers in a kernel" => "a larger max_storage_buffers_per_shader_stage",
+        "uniform buffers in a kernel" => "a larger max_uniform_buffers_per_shader_stage",
+        "uniform buffers with dynamic offsets" => "a larger max_dynamic_uniform_buffers_per_pipeline_layout",
+        "invocations in a workgroup" => "a larger max_compute_invocations_per_workgroup",
+        "workgroups in a row" => "a larger max_compute_workgroups_per_dimension",
+        "subgroups" => "Features::SUBGROUP (BufferSorter::required_features)",
+        _ => return error,
+    };
+    error.hinting(Hint::StartWith(needed))
 }

@@ -40,8 +40,10 @@ pub enum Hint {
     Empty,
     /// A place for invalid fields, or leaving them out: the order makes them an error.
     Invalid,
-    /// The same, or fields that are text.
-    Words,
+    /// The same, or saying that this column is text.
+    Words(Box<str>),
+    /// The same, or taking the first line, which it is in, for a header.
+    FirstLine,
     /// Reading the number that a field begins with.
     Leading,
     /// Commas that separate thousands.
@@ -52,10 +54,10 @@ pub enum Hint {
     Na(Box<str>),
     /// Saying how times are written.
     TimeFormat,
-    /// Saying that a key is text.
-    Text,
-    /// Saying that a key is of this kind.
-    Kind(&'static str),
+    /// Saying that this column is text.
+    Text(Box<str>),
+    /// Ordering by this key, which says a kind, and not by the numbers that fields begin with.
+    Kind(Box<str>),
     /// Keeping comments on top, or a place for them as for other invalid fields.
     Comments,
     /// Specifying a column, such as this one.
@@ -111,6 +113,9 @@ pub enum Hint {
     Replace,
     /// Allowing more memory.
     Memory,
+    /// Starting the caller's device with this limit or feature, which the message names, since only
+    /// a program can request it.
+    StartWith(&'static str),
 }
 
 /// The kinds of [`Error`].
@@ -335,6 +340,10 @@ impl fmt::Display for Error {
                 write!(f, "WRONG RESULT with seed {seed}: {problem}")
             }
             ErrorKind::Output { path, problem } => write!(f, "{}: {problem}", human::path(path)),
+        }?;
+        match self.hint {
+            Some(Hint::StartWith(needed)) => write!(f, "; start the device with {needed}"),
+            _ => Ok(()),
         }
     }
 }

@@ -94,6 +94,23 @@ pub fn cut(name: &str, most: usize) -> String {
     if whole.chars().count() <= most { whole } else { shown(name.as_bytes(), most.saturating_sub(1)) }
 }
 
+/// A text in lines of at most `width` characters if no word is longer; all but the first are
+/// indented.
+pub fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(last) if last.chars().count() + 1 + word.chars().count() <= width => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            Some(_) => lines.push(" ".repeat(indent) + word),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// Several lines of another program's output, as a message can show them on one line.
 pub fn said(text: impl AsRef<[u8]>) -> String {
     shown(text.as_ref(), 2 * NAME)

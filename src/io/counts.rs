@@ -1,5 +1,6 @@
 //! Counts of nulls and of left-out records, and what else is told of inputs.
 
+use super::csv::Kind;
 use crate::order::Class;
 
 /// Counts of the records and lines that are not numbers.
@@ -35,9 +36,9 @@ pub enum Doubt {
     Commas,
     /// The fields of this key, which is a key of `sort`, are numbers, and are sorted as text.
     Numbers(String),
-    /// The fields of this key are sorted as text, and each is of this kind: a size, duration,
-    /// version, time or percentage.
-    Kind(String, &'static str),
+    /// The fields of this key are sorted as text, and each seems to be of this kind: a number where
+    /// it is a percentage, a time in an order of its own.
+    Kind(String, Kind),
 }
 
 impl Counts {

@@ -820,7 +820,7 @@ fn is_exact(value: i128) -> bool {
 impl Refused {
     /// The error about the token.
     pub(super) fn into_error(self, spot: Spot) -> Error {
-        let elsewhere = remedy(&spot.token).unwrap_or(Hint::Invalid);
+        let elsewhere = remedy(&spot, Hint::Invalid);
         match self {
             Self::Class(Class::Empty) => {
                 Error::input(spot.place(), "the field is empty").hinting(Hint::Empty)
@@ -860,8 +860,16 @@ impl Refused {
     }
 }
 
+/// What helps with a field that is not a number: `usual`, if nothing else does.
+fn remedy(spot: &Spot, usual: Hint) -> Hint {
+    match meant(&spot.token) {
+        None | Some(Hint::Leading) if spot.may_be_header() => Hint::FirstLine,
+        meant => meant.unwrap_or(usual),
+    }
+}
+
 /// What a field that is not a number may have been meant as.
-fn remedy(token: &[u8]) -> Option<Hint> {
+fn meant(token: &[u8]) -> Option<Hint> {
     const NA: [&str; 6] = ["na", "n/a", "-", "--", "null", "none"];
     let text = std::str::from_utf8(token).ok()?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -872,10 +880,6 @@ fn remedy(token: &[u8]) -> Option<Hint> {
         let first = groups.next().is_some_and(|group| group.len() <= 3 && digits(group));
         first && groups.clone().count() > 0 && groups.all(|group| group.len() == 3 && digits(group))
     };
-    let is_date = |separator| {
-        let parts: Vec<&str> = text.split(separator).collect();
-        parts.len() == 3 && parts.iter().all(|part| part.len() <= 4 && digits(part))
-    };
     if text.starts_with('#') {
         Some(Hint::Comments)
     } else if NA.contains(&text.to_lowercase().as_str()) {
@@ -884,7 +888,7 @@ fn remedy(token: &[u8]) -> Option<Hint> {
         Some(Hint::Thousands)
     } else if unsigned.split_once(',').is_some_and(|(whole, decimals)| digits(whole) && digits(decimals)) {
         Some(Hint::DecimalComma)
-    } else if ['/', '.'].into_iter().any(is_date) {
+    } else if time::parts_of_date(token, b"/.").is_some() {
         Some(Hint::TimeFormat)
     } else {
         unsigned.starts_with(|first: char| first.is_ascii_digit()).then_some(Hint::Leading)
@@ -912,13 +916,14 @@ impl<P: Ord> Conflict<P> {
             Self::Inexact(place) => {
                 spot(place).unlike("exact as f64, which decimals in the same column require")
             }
-            Self::Apart(negative, large) => apart(negative, large, spot, "no integer type holds both "),
+            Self::Apart(negative, large) => apart(negative, large, spot, "no integer type holds both ").0,
             Self::Mixed(one, other) => {
-                return apart(one, other, spot, "numbers and times cannot be compared: ");
+                return apart(one, other, spot, "numbers and times cannot be compared: ").0;
             }
             Self::Zones(one, other) => {
-                return apart(one, other, spot, "times with and without a time zone cannot be compared: ")
-                    .hinting(Hint::Text);
+                let problem = "times with and without a time zone cannot be compared: ";
+                let (error, column) = apart(one, other, spot, problem);
+                return error.hinting(Hint::Text(column));
             }
             Self::TooFine(place) => {
                 let spot = spot(place);
@@ -930,7 +935,8 @@ impl<P: Ord> Conflict<P> {
                 let (one, other) = (spot(one), spot(other));
                 let problem = format!("{one} and {other} have different units");
                 let kind = if are_durations { "duration" } else { "size" };
-                return Error::input(other.place(), problem).hinting(Hint::Kind(kind));
+                let key = format!("{}:{kind}", one.key());
+                return Error::input(other.place(), problem).hinting(Hint::Kind(key.into()));
             }
             Self::Words(other, is_time, word) => {
                 let is_later = other < word;
@@ -938,7 +944,7 @@ impl<P: Ord> Conflict<P> {
                 let binary = other_format(&word.token)
                     .filter(|format| matches!(format, Format::Npy | Format::Binary))
                     .map(Hint::Format);
-                let hint = binary.or_else(|| remedy(&word.token)).unwrap_or(Hint::Words);
+                let hint = binary.unwrap_or_else(|| remedy(&word, Hint::Words(word.key())));
                 if hint == Hint::Comments {
                     return word.unlike("a number").hinting(hint);
                 }
@@ -956,12 +962,13 @@ impl<P: Ord> Conflict<P> {
     }
 }
 
-/// The error about two tokens that are not to be in one column, at the place of the later one.
-fn apart<P: Ord>(one: P, other: P, spot: impl Fn(P) -> Spot, problem: &str) -> Error {
+/// The error about two tokens that are not to be in one column, at the place of the later one; and
+/// the column.
+fn apart<P: Ord>(one: P, other: P, spot: impl Fn(P) -> Spot, problem: &str) -> (Error, Box<str>) {
     let is_later = one > other;
     let (one, other) = (spot(one), spot(other));
-    let problem = format!("{problem}{one} and {other}");
-    Error::input(if is_later { one.place() } else { other.place() }, problem)
+    let (problem, column) = (format!("{problem}{one} and {other}"), one.key());
+    (Error::input(if is_later { one.place() } else { other.place() }, problem), column)
 }
 
 /// The error of a conflict of tokens that are known.

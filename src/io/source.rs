@@ -854,6 +854,16 @@ impl Spot {
         }
     }
 
+    /// The column, as a key names it.
+    pub(super) fn key(&self) -> Box<str> {
+        self.column.as_deref().unwrap_or("COLUMN").into()
+    }
+
+    /// Whether it is a field of a first line, which may have been meant as a header.
+    pub(super) fn may_be_header(&self) -> bool {
+        self.column.is_some() && self.place.ends_with(":1")
+    }
+
     /// The error that the token is not what was expected.
     pub(super) fn unlike(self, expected: impl Into<String>) -> Error {
         let token = human::quoted(&self.token);

@@ -219,6 +219,17 @@ pub(super) fn days(year: u32, month: u32, day: u32) -> Option<i32> {
     Some((365 * year + leap_days(year) + of_year) as i32 - TO_1970)
 }
 
+/// The parts of what may be a date in an order of its own: three numbers of up to four digits
+/// between one of these separators.
+pub(super) fn parts_of_date<'a>(text: &'a [u8], separators: &[u8]) -> Option<[&'a [u8]; 3]> {
+    let is_part = |part: &&[u8]| (1..=4).contains(&part.len()) && part.iter().all(u8::is_ascii_digit);
+    separators.iter().find_map(|separator| {
+        let parts: Vec<&[u8]> = text.split(|byte| byte == separator).collect();
+        let parts: [&[u8]; 3] = parts.try_into().ok()?;
+        parts.iter().all(is_part).then_some(parts)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use jiff::civil::DateTime;

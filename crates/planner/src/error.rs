@@ -5,19 +5,13 @@ use std::ops::RangeInclusive;
 
 use crate::algorithm::NoVariant;
 
-/// What is counted where the limit is that of a binding.
-pub const BINDING_BYTES: &str = "bytes in one binding";
-
-/// What is counted where the limit is that of a buffer.
-pub const BUFFER_BYTES: &str = "bytes in one buffer";
-
 /// Why a sort cannot be planned, at all or for these limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The plan needs more than the limit.
     TooLarge {
-        /// What is counted; a remedy may follow a semicolon.
+        /// What is counted.
         what: &'static str,
         /// How much the plan needs.
         needed: u64,
@@ -35,7 +29,7 @@ pub enum Error {
     },
     /// The device lacks a feature.
     Lacks {
-        /// The feature; a remedy may follow a semicolon.
+        /// The feature.
         what: &'static str,
     },
     /// The plan is invalid on every device.
@@ -51,8 +45,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLarge { what, needed, limit } => {
-                let (what, remedy) = what.split_at(what.find(';').unwrap_or(what.len()));
-                write!(f, "more than {limit} {what} ({needed} needed){remedy}")
+                write!(f, "more than {limit} {what} ({needed} needed)")
             }
             Self::TooSmall { what, there, least } => write!(f, "fewer than {least} {what} ({there} given)"),
             Self::Lacks { what } => write!(f, "the device has no {what}"),

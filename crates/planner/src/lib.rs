@@ -43,6 +43,6 @@ pub mod network;
 pub mod plan;
 
 pub use algorithm::{Algorithm, NoVariant, Variant};
-pub use error::{BINDING_BYTES, BUFFER_BYTES, Error, at_most};
+pub use error::{Error, at_most};
 pub use limits::{Kind, Limits, Subgroups};
 pub use names::UnknownName;

@@ -181,15 +181,18 @@ pub(super) fn doubt(doubt: &Doubt) -> Option<String> {
         Doubt::Numbers(key) => {
             format!("sorted the numbers of key {key} as text; use -k {key},{key}n for numeric order")
         }
-        Doubt::Kind(key, "time") => {
+        Doubt::Kind(key, Kind::Time) => {
             format!(
                 "sorted key {key} as text; use --time-format to sort times, as in --time-format '%d/%m/%Y'"
             )
         }
-        Doubt::Kind(key, "percentage") => {
+        Doubt::Kind(key, Kind::Number) => {
             format!("sorted key {key} as text; use -k {key}:number --leading to sort percentages")
         }
-        Doubt::Kind(key, kind) => format!("sorted key {key} as text; use -k {key}:{kind} to sort {kind}s"),
+        Doubt::Kind(key, kind) => {
+            let (name, _) = Kind::ALL.into_iter().find(|(_, other)| other == kind)?;
+            format!("sorted key {key} as text; use -k {key}:{name} to sort {name}s")
+        }
         _ => return None,
     })
 }

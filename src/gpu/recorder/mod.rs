@@ -147,32 +147,15 @@ impl Memory for Slices<'_> {
 fn check_limits(context: &Context) -> Result<(), Error> {
     let has = context.device.limits();
     Ok(gpusort_planner::at_most([
+        ("storage buffers in a kernel", 8, has.max_storage_buffers_per_shader_stage.into()),
+        ("uniform buffers in a kernel", 9, has.max_uniform_buffers_per_shader_stage.into()),
         (
-            "storage buffers in a kernel; start the device with a larger max_storage_buffers_per_shader_stage",
-            8,
-            has.max_storage_buffers_per_shader_stage.into(),
-        ),
-        (
-            "uniform buffers in a kernel; start the device with a larger max_uniform_buffers_per_shader_stage",
-            9,
-            has.max_uniform_buffers_per_shader_stage.into(),
-        ),
-        (
-            "uniform buffers with dynamic offsets; start the device with a larger \
-             max_dynamic_uniform_buffers_per_pipeline_layout",
+            "uniform buffers with dynamic offsets",
             8,
             has.max_dynamic_uniform_buffers_per_pipeline_layout.into(),
         ),
-        (
-            "invocations in a workgroup; start the device with a larger max_compute_invocations_per_workgroup",
-            256,
-            context.info.limits.invocations.into(),
-        ),
-        (
-            "workgroups in a row; start the device with a larger max_compute_workgroups_per_dimension",
-            8,
-            context.info.limits.workgroups_per_dimension.into(),
-        ),
+        ("invocations in a workgroup", 256, context.info.limits.invocations.into()),
+        ("workgroups in a row", 8, context.info.limits.workgroups_per_dimension.into()),
     ])?)
 }
 
@@ -302,7 +285,7 @@ impl Recorder {
         sort: &Sort,
     ) -> Result<(), Error> {
         let (callers, planned) = if sort.keeps_keys {
-            let lacks = || Error::lacks("memory for an argsort; use Spec::argsort(true)");
+            let lacks = || Error::lacks("memory for an argsort");
             self.kinds.argsort.as_ref().zip(scratch.argsort.as_ref()).ok_or_else(lacks)?
         } else {
             (&self.kinds.sort, &scratch.sort)

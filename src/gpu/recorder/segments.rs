@@ -117,7 +117,7 @@ impl Recorder {
         sort: &Sort,
         ranges: Ranges,
     ) -> Result<(), Error> {
-        let lacks = || Error::lacks("memory for segments; use Spec::segments(true)");
+        let lacks = || Error::lacks("memory for segments");
         let (finder, found) = self.finder.as_ref().zip(scratch.find("segments")).ok_or_else(lacks)?;
         let are_long = matches!(ranges, Ranges::Long(_));
         let plan = self.kinds.sort.segments(sort.most, &self.context.info.limits, sort.iota, are_long)?;

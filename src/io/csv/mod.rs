@@ -242,7 +242,7 @@ impl Known {
                  cannot be read twice",
                 quoted(&word.token)
             );
-            return Err(Error::input(word.clone().place(), problem).hinting(Hint::Text));
+            return Err(Error::input(word.clone().place(), problem).hinting(Hint::Text(word.key())));
         }
         Ok(())
     }
@@ -956,8 +956,9 @@ impl<'a> Layout<'a> {
 /// Whether a text is of some kind.
 type IsOfKind = fn(&[u8]) -> bool;
 
-/// The kind of which all of these texts seem to be, and that text is not ordered by.
-fn seeming_kind(all: impl Fn(IsOfKind) -> bool) -> Option<&'static str> {
+/// The kind of which all of these texts seem to be, in whose order text is not: numbers, where they
+/// are percentages.
+fn seeming_kind(all: impl Fn(IsOfKind) -> bool) -> Option<Kind> {
     fn is_size(text: &[u8]) -> bool {
         super::size::size(text).is_some_and(|(_, length)| length == text.len())
     }
@@ -970,25 +971,18 @@ fn seeming_kind(all: impl Fn(IsOfKind) -> bool) -> Option<&'static str> {
             && numbers.into_iter().all(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
     }
     fn is_date(text: &[u8]) -> bool {
-        ["/", ".", "-"].iter().any(|separator| {
-            let parts: Vec<&[u8]> = text.split(|&byte| byte == separator.as_bytes()[0]).collect();
-            let is_year = |part: &&[u8]| part.len() == 4;
-            parts.len() == 3
-                && parts
-                    .iter()
-                    .all(|part| (1..=4).contains(&part.len()) && part.iter().all(u8::is_ascii_digit))
-                && parts.iter().any(is_year)
-        })
+        let has_year = |parts: [&[u8]; 3]| parts.iter().any(|part| part.len() == 4);
+        super::time::parts_of_date(text, b"/.-").is_some_and(has_year)
     }
     fn is_percent(text: &[u8]) -> bool {
         text.strip_suffix(b"%").is_some_and(|number| super::number::spelled(number).is_some())
     }
-    let kinds: [(IsOfKind, &str); 5] = [
-        (is_size, "size"),
-        (is_duration, "duration"),
-        (is_date, "time"),
-        (is_version, "version"),
-        (is_percent, "percentage"),
+    let kinds: [(IsOfKind, Kind); 5] = [
+        (is_size, Kind::Size),
+        (is_duration, Kind::Duration),
+        (is_date, Kind::Time),
+        (is_version, Kind::Version),
+        (is_percent, Kind::Number),
     ];
     kinds.into_iter().find_map(|(is, kind)| all(is).then_some(kind))
 }

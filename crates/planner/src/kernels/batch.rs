@@ -81,8 +81,8 @@ impl Batch {
     /// As for [`Self::new`]; rows that an invocation holds several of.
     pub fn listed(tile: FusedTile, group: Group, iota: bool) -> Result<Self, Error> {
         let (first, last) = group.log2;
-        within("as log2 of the elements in the longest row", last, first..=tile.log2())?;
-        within("as log2 of the elements of an invocation", tile.elements_log2(), 0..=first)?;
+        within("for log2 of the elements in the longest row", last, first..=tile.log2())?;
+        within("for log2 of the elements of an invocation", tile.elements_log2(), 0..=first)?;
         Self::of(tile, first, 0, Some(group), iota)
     }
 
@@ -93,8 +93,8 @@ impl Batch {
         group: Option<Group>,
         iota: bool,
     ) -> Result<Self, Error> {
-        within("as log2 of the parts in a tile of rows", tile.parts_log2(), 0..=0)?;
-        within("as log2 of the elements in a row", row_log2, 0..=tile.log2())?;
+        within("for log2 of the parts in a tile of rows", tile.parts_log2(), 0..=0)?;
+        within("for log2 of the elements in a row", row_log2, 0..=tile.log2())?;
         Ok(Self { tile, row_log2, length, group, iota })
     }
 

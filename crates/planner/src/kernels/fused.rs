@@ -57,10 +57,10 @@ impl FusedTile {
     ///
     /// A tile that no kernel has.
     pub fn new(elements_log2: u32, invocations_log2: u32, parts_log2: u32) -> Result<Self, Error> {
-        let what = "as log2 of the elements in the registers of an invocation";
+        let what = "for log2 of the elements in the registers of an invocation";
         // Loops over registers are written out, so more of them make a text that no compiler takes.
         within(what, elements_log2, 1..=10)?;
-        within("as log2 of the invocations in a workgroup", invocations_log2, 0..=16)?;
+        within("for log2 of the invocations in a workgroup", invocations_log2, 0..=16)?;
         // A part holds two elements an invocation or more, and there must be others to exchange
         // them with.
         at_most([(what, u64::from(parts_log2) + 1, elements_log2.into())])?;
@@ -282,7 +282,7 @@ impl KernelSpec for Fused {
             within("steps in a pass", tail, 0..=tile_log2 - count)?;
             // Below is the run; a block is of 2^32 elements at most.
             let lows = if count > 0 { tile_log2 - count..=32 - count } else { tile_log2..=tile_log2 };
-            within("as log2 of the stride", low, lows)?;
+            within("for log2 of the stride", low, lows)?;
             refuse_if([("a pass that begins a stage must have steps", mirrored && count == 0)])?;
         }
         Ok(())

@@ -26,7 +26,7 @@ pub struct Local {
 impl KernelSpec for Local {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         let tile_log2 = self.tile_log2;
-        within("as log2 of the elements in a tile", tile_log2, 1..=31)?;
+        within("for log2 of the elements in a tile", tile_log2, 1..=31)?;
         at_most([("bytes of workgroup memory", shape.bytes() << tile_log2, limits.workgroup_bytes)])
     }
 

@@ -34,7 +34,7 @@ impl MergeTile {
     ///
     /// Numbers that no kernel has.
     pub fn new(invocations_log2: u32, elements: u32) -> Result<Self, Error> {
-        within("as log2 of the invocations in a workgroup", invocations_log2, 2..=15)?;
+        within("for log2 of the invocations in a workgroup", invocations_log2, 2..=15)?;
         within("elements in the registers of an invocation", elements, 1..=64)?;
         Ok(Self { invocations_log2, elements })
     }

@@ -18,8 +18,8 @@ use crate::network::Step;
 
 impl KernelSpec for Step {
     fn check(&self, _: Shape, _: &Limits) -> Result<(), Error> {
-        const DISTANCE: &str = "as log2 of the stride";
-        const BLOCK: &str = "as log2 of the elements in a block";
+        const DISTANCE: &str = "for log2 of the stride";
+        const BLOCK: &str = "for log2 of the elements in a block";
         match *self {
             Self::Mirror { block_log2 } => within(BLOCK, block_log2, 1..=32),
             Self::Stride { stride_log2 } => within(DISTANCE, stride_log2, 0..=31),

@@ -46,10 +46,10 @@ impl TopTuning {
     pub fn new(log2: [u32; 5]) -> Result<Self, Error> {
         let [elements_log2, invocations_log2, groups_log2, subset_log2, slots_log2] = log2;
         // Loops over registers are written out, so more of them make a text that no compiler takes.
-        within("as log2 of the elements in the registers of an invocation", elements_log2, 0..=10)?;
+        within("for log2 of the elements in the registers of an invocation", elements_log2, 0..=10)?;
         // Each is far below 32 where it is of use, and sums of them are exponents here.
         let largest = log2.into_iter().max().unwrap_or_default();
-        at_most([("as log2 of a number of a tuning", largest.into(), 15)])?;
+        at_most([("for log2 of a number of a tuning", largest.into(), 15)])?;
         at_most([
             ("groups of the elements of an invocation", 1 << groups_log2, 1 << elements_log2),
             ("invocations in a subset", 1 << subset_log2, 1 << invocations_log2),

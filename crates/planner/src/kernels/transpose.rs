@@ -56,12 +56,12 @@ impl KernelSpec for Rows {
             Self::Sort { row_log2 } => row_log2,
             Self::Merge { row_log2, steps, block_log2 } => {
                 within("steps in a row", steps, 0..=row_log2)?;
-                within("as log2 of the elements in a block", block_log2, 0..=31)?;
+                within("for log2 of the elements in a block", block_log2, 0..=31)?;
                 row_log2
             }
             Self::Pad { .. } | Self::Transpose { .. } => return Ok(()),
         };
-        within("as log2 of the elements in a row", row_log2, 1..=31)?;
+        within("for log2 of the elements in a row", row_log2, 1..=31)?;
         at_most([("bytes of workgroup memory", shape.bytes() << row_log2, limits.workgroup_bytes)])
     }
 
@@ -98,12 +98,12 @@ impl KernelSpec for Rows {
                 Err(Error::Impossible { what: "the elements are not whole rows" })
             }
             Self::Transpose { rows_log2, columns_log2 } => {
-                within("as log2 of the rows", rows_log2, 0..=log2)?;
-                within("as log2 of the columns", columns_log2, log2 - rows_log2..=log2 - rows_log2)?;
+                within("for log2 of the rows", rows_log2, 0..=log2)?;
+                within("for log2 of the columns", columns_log2, log2 - rows_log2..=log2 - rows_log2)?;
                 Ok(in_place.to_other())
             }
             Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => {
-                within("as log2 of the elements in a row", row_log2, 0..=log2).map(|()| in_place)
+                within("for log2 of the elements in a row", row_log2, 0..=log2).map(|()| in_place)
             }
         }
     }

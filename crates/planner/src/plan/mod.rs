@@ -53,7 +53,7 @@ pub use callers::Callers;
 pub use segments::groups as segment_groups;
 pub use tuning::{CANDIDATES, Crossovers, RadixTuning, Tuning, default_variant, longest_row};
 
-use crate::error::{BINDING_BYTES, BUFFER_BYTES, Error, at_most, refuse_if};
+use crate::error::{Error, at_most, refuse_if};
 use crate::names::getters;
 
 /// Dispatches that are repeated `times` times, in order.
@@ -425,5 +425,8 @@ fn checked_size(n: usize, shape: Shape, limits: &Limits) -> Result<u32, Error> {
 }
 
 fn check_bytes(bytes: u64, limits: &Limits) -> Result<(), Error> {
-    at_most([(BINDING_BYTES, bytes, limits.binding_bytes), (BUFFER_BYTES, bytes, limits.buffer_bytes)])
+    at_most([
+        ("bytes in one binding", bytes, limits.binding_bytes),
+        ("bytes in one buffer", bytes, limits.buffer_bytes),
+    ])
 }

@@ -107,7 +107,7 @@ impl Plan {
         rest_log2: u32,
     ) -> Result<Self, Error> {
         let n = super::checked_size(n, shape, limits)?;
-        at_most([("as log2 of the rest", rest_log2.into(), 15)])?;
+        at_most([("for log2 of the rest", rest_log2.into(), 15)])?;
         // At most n, a u32.
         let kernel = Top { tuning, k: k.min(n as usize).max(1) as u32 };
         // A pass over less than a run would leave more than it read.
