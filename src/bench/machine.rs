@@ -3,6 +3,8 @@
 use serde::Serialize;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
+use crate::human;
+
 /// The machine that a benchmark ran on, and the build of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Machine {
@@ -12,7 +14,7 @@ pub struct Machine {
     pub arch: &'static str,
     /// The processor's name.
     pub cpu: String,
-    /// The instructions by which it sorts keys.
+    /// The instructions with which it sorts keys.
     pub instructions: &'static str,
     /// Cores available to threads.
     pub cores: usize,
@@ -31,6 +33,12 @@ impl Machine {
     pub(super) fn headline(&self) -> String {
         let revision = self.revision.map(|revision| format!(" ({revision})")).unwrap_or_default();
         format!("gpusort {}{revision}, {}, {}", self.version, self.os, self.arch)
+    }
+
+    /// The CPU's cores and instructions, and the memory.
+    pub fn details(&self) -> String {
+        let cores = human::counted(self.cores as u64, "core", "cores");
+        format!("{cores}, {}, {} of memory", self.instructions, human::bytes(self.memory_bytes))
     }
 
     /// This machine and build.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::report::Report;
 use super::table::{cells, titles};
-use crate::human::{bytes, grouped};
+use crate::human::grouped;
 
 /// Writes the results to `out`.
 ///
@@ -14,7 +14,7 @@ use crate::human::{bytes, grouped};
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let machine = &report.machine;
     writeln!(out, "{}  ", machine.headline())?;
-    write!(out, "CPU: {}, {} cores, {}", machine.cpu, machine.cores, bytes(machine.memory_bytes))?;
+    write!(out, "CPU: {}, {}", machine.cpu, machine.details())?;
     report.gpus().try_for_each(|gpu| write!(out, "  \nGPU: {gpu}"))?;
     writeln!(out)?;
     for kind in report.kinds() {

@@ -48,7 +48,7 @@ const DARK: &str = "<style>@media (prefers-color-scheme: dark) {\
 /// The plot as an SVG file's text; `None` if there are no results.
 pub fn svg(report: &Report) -> Option<String> {
     let lines = lines(report);
-    let axes = Axes::of(&lines)?;
+    let [[left, right], [bottom, top]] = axes(&lines)?;
     let mut plots = Vec::new();
     for (line, (colour, mark, style)) in lines.iter().zip(looks(&lines)) {
         let path = LinePlot::new()
@@ -74,7 +74,6 @@ pub fn svg(report: &Report) -> Option<String> {
         plots.push(Plot::Scatter(mark));
     }
     let letters = lines.iter().map(|line| line.label.chars().count()).max().unwrap_or_default();
-    let Axes { x: [left, right], y: [bottom, top] } = axes;
     let mut layout = Layout::auto_from_plots(&plots)
         .with_title(title(report))
         .with_x_axis_min(left)
@@ -106,15 +105,13 @@ pub fn svg(report: &Report) -> Option<String> {
 fn looks(lines: &[Line]) -> Vec<(&'static str, MarkerShape, LineStyle)> {
     let (mut own, mut others) = (0.., 0..);
     let look = |line: &Line| {
-        let number: usize =
-            if line.case.is_baseline() { own.next() } else { others.next() }.unwrap_or_default();
-        match line.case.variant {
-            _ if !line.case.is_baseline() => {
-                (COLOURS[number % COLOURS.len()], MARKS[number % MARKS.len()], LineStyle::Solid)
-            }
-            ALL_CORES => (BASELINE, BASELINE_MARKS[number % BASELINE_MARKS.len()], LineStyle::Dashed),
-            _ => (BASELINE, BASELINE_MARKS[number % BASELINE_MARKS.len()], LineStyle::Dotted),
+        if !line.case.is_baseline() {
+            let number: usize = others.next().unwrap_or_default();
+            return (COLOURS[number % COLOURS.len()], MARKS[number % MARKS.len()], LineStyle::Solid);
         }
+        let number: usize = own.next().unwrap_or_default();
+        let style = if line.case.variant == ALL_CORES { LineStyle::Dashed } else { LineStyle::Dotted };
+        (BASELINE, BASELINE_MARKS[number % BASELINE_MARKS.len()], style)
     };
     lines.iter().map(look).collect()
 }
@@ -125,10 +122,10 @@ pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> 
     /// Columns left of the plot: a time, a space and the axis.
     const LEFT: usize = 9;
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    const COLOURS: [Color; 6] =
+    const INKS: [Color; 6] =
         [Color::Blue, Color::Red, Color::Green, Color::Magenta, Color::Yellow, Color::Cyan];
     let lines = lines(report);
-    let Axes { x: [left, right], y: [bottom, top] } = Axes::of(&lines)?;
+    let [[left, right], [bottom, top]] = axes(&lines)?;
     let (width, height) =
         (columns.saturating_sub(LEFT + 1).max(10), rows.saturating_sub(3 + lines.len()).max(16));
     let place = |value: f64, [low, high]: [f64; 2], cells: usize| {
@@ -139,10 +136,7 @@ pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> 
     let look = |number: usize| {
         let style = Style::new().force_styling(true);
         let letter = char::from(LETTERS[number % LETTERS.len()]);
-        (
-            letter,
-            if lines[number].case.is_baseline() { style } else { style.fg(COLOURS[number % COLOURS.len()]) },
-        )
+        (letter, if lines[number].case.is_baseline() { style } else { style.fg(INKS[number % INKS.len()]) })
     };
     let mut canvas = vec![vec![(' ', 0); width]; height];
     for (number, line) in lines.iter().enumerate() {
@@ -205,19 +199,12 @@ pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> 
     Some(text)
 }
 
-/// The ends of the axes, in powers of two for sizes and in powers of ten for times.
-struct Axes {
-    x: [f64; 2],
-    y: [f64; 2],
-}
-
-impl Axes {
-    /// All points with a margin for their marks; on each axis at least two whole powers.
-    fn of(lines: &[Line]) -> Option<Self> {
-        let points = || lines.iter().flat_map(|line| &line.points);
-        points().next()?;
-        Some(Self { x: ends(points().map(|&(x, _)| x)), y: ends(points().map(|&(_, y)| y)) })
-    }
+/// The ends of the axes: powers of two for sizes, powers of ten for times. All points lie between
+/// them with a margin for their marks; on each axis there are at least two whole powers.
+fn axes(lines: &[Line]) -> Option<[[f64; 2]; 2]> {
+    let points = || lines.iter().flat_map(|line| &line.points);
+    points().next()?;
+    Some([ends(points().map(|&(x, _)| x)), ends(points().map(|&(_, y)| y))])
 }
 
 fn ends(values: impl Iterator<Item = f64> + Clone) -> [f64; 2] {

@@ -33,7 +33,8 @@ impl FromStr for Sizes {
             };
             let (last, factor) = rest.split_once('*').unwrap_or((rest, FACTOR));
             if first.is_empty() || last.is_empty() {
-                return Err(format!("'{part}' has no {}", if last.is_empty() { "end" } else { "beginning" }));
+                let lacks = if last.is_empty() { "end" } else { "beginning" };
+                return Err(format!("'{}' has no {lacks}", human::quoted(part)));
             }
             let other_way = format!("{last}..{first}");
             let (factor, first, last) = (size(factor)?, size(first)?, size(last)?);

@@ -339,7 +339,7 @@ impl<'a> Entrant<'a> {
                 let by = self.known.filter(|&(n, _)| n != case.n);
                 let by =
                     by.map_or_else(String::new, |(n, _)| format!(" (estimated at {})", human::grouped(n)));
-                let why = format!("{runs} of about {run}{by} exceed {limit}; raise --time-limit");
+                let why = format!("{runs} of about {run}{by}: more than {limit}; raise --time-limit");
                 tell(Event::Skipped(Skipped { case, why }))
             }
             Err(error) if error.is_too_much() => {

@@ -7,7 +7,7 @@ use console::Style;
 
 use super::report::{Case, Measurement, Report, Skipped};
 use super::statistics::Crossover;
-use crate::human::{bytes, count, counted, grouped, time};
+use crate::human::{self, bytes, count, grouped, time};
 
 /// A column after size and method.
 struct Column {
@@ -53,8 +53,8 @@ pub struct Table {
     width: usize,
     size_width: usize,
     method_width: usize,
-    /// Which columns fit.
-    fits: [bool; COLUMNS.len()],
+    /// Columns below this rank fit.
+    ranks: usize,
     colour: bool,
 }
 
@@ -64,8 +64,7 @@ impl Table {
     pub fn new(report: &Report, cases: &[Case], largest: usize, width: usize, colour: bool) -> Self {
         let devices = report.devices.iter().map(|device| device.name.clone()).collect();
         let size_width = grouped(largest).len();
-        let mut table =
-            Self { devices, width, size_width, method_width: 0, fits: [false; COLUMNS.len()], colour };
+        let mut table = Self { devices, width, size_width, method_width: 0, ranks: 0, colour };
         table.method_width = cases.iter().map(|case| table.method(case).len()).max().unwrap_or_default();
         let mut used = table.indent();
         for rank in 0..COLUMNS.len() {
@@ -74,14 +73,14 @@ impl Table {
             if used > width {
                 break;
             }
-            table.fits[place] = true;
+            table.ranks = rank + 1;
         }
         table
     }
 
     /// The columns that fit, with their places.
     fn columns(&self) -> impl Iterator<Item = (usize, &'static Column)> {
-        COLUMNS.iter().enumerate().filter(|&(place, _)| self.fits[place])
+        COLUMNS.iter().enumerate().filter(|(_, column)| column.rank < self.ranks)
     }
 
     /// The width of size and method.
@@ -112,13 +111,7 @@ impl Table {
     /// The introduction: the machine, its devices and the legend.
     pub fn introduction(&self, report: &Report) -> String {
         let machine = &report.machine;
-        let cores = counted(machine.cores as u64, "core", "cores");
-        let cpu = format!(
-            "CPU: {}, {cores}, {}, {} of memory",
-            machine.cpu,
-            machine.instructions,
-            bytes(machine.memory_bytes)
-        );
+        let cpu = format!("CPU: {}, {}", machine.cpu, machine.details());
         let mut text = wrapped(&machine.headline(), self.width, 2) + &wrapped(&cpu, self.width, 5);
         for gpu in report.gpus() {
             let mut line = format!("GPU:{} {gpu}", self.mark(&gpu.name));
@@ -220,23 +213,9 @@ fn overtakes(crossover: Crossover) -> String {
     }
 }
 
-/// The words of a text in lines of at most `width` characters if no word is longer; all lines but
-/// the first are indented.
+/// A text in lines of at most `width` characters, all but the first indented.
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
-    let mut lines = String::new();
-    let mut used = 0;
-    for (number, word) in text.split(' ').enumerate() {
-        let length = word.chars().count();
-        let space = usize::from(number > 0);
-        if space > 0 && used + space + length > width {
-            let _ = write!(lines, "\n{:indent$}{word}", "");
-            used = indent + length;
-        } else {
-            let _ = write!(lines, "{:space$}{word}", "");
-            used += space + length;
-        }
-    }
-    lines + "\n"
+    human::wrapped(text, width, indent).join("\n") + "\n"
 }
 
 /// Two significant digits: more would exceed the precision.
@@ -297,7 +276,8 @@ mod tests {
         let cases: Vec<Case> = report.results.iter().map(|result| result.case.clone()).collect();
         let largest = cases.iter().map(|case| case.n).max().unwrap();
         let table = Table::new(report, &cases, largest, width, false);
-        let why = "3 runs of about 7660186 s (estimated at 16,777,216) exceed 10.0 ms; raise --time-limit";
+        let why =
+            "3 runs of about 7660186 s (estimated at 16,777,216): more than 10.0 ms; raise --time-limit";
         let skipped = Skipped { case: cases[cases.len() - 1].clone(), why: why.to_owned() };
         let group = table.group(report, &report.results, &[skipped]);
         [table.introduction(report), table.heading(&cases[0]), group, table.conclusion(report)].concat()

@@ -183,7 +183,7 @@ pub(super) struct BenchArgs {
     )]
     pub(super) dist: Vec<Distribution>,
 
-    /// Carry positions, which make the sort stable
+    /// Sort positions with the keys, for a stable sort
     #[arg(long)]
     pub(super) with_positions: bool,
 

@@ -6,7 +6,7 @@ use gpusort::AdapterInfo;
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::table::{WIDTH, wrapped};
 use gpusort::unstable::gpu::adapters;
-use gpusort::unstable::human::{bytes, counted, grouped};
+use gpusort::unstable::human::{bytes, grouped};
 use gpusort_planner::plan::Subgroups;
 use serde_json::{Value, json};
 
@@ -26,11 +26,7 @@ pub(super) fn run(args: &DevicesArgs) -> anyhow::Result<()> {
         for (number, adapter) in adapters.iter().enumerate() {
             text += &entry(&number.to_string(), &adapter.name, &details(adapter));
         }
-        let cores = counted(machine.cores as u64, "core", "cores");
-        let memory = bytes(machine.memory_bytes);
-        let details =
-            [format!("{cores}, {memory} of memory, sorts by {} instructions", machine.instructions)];
-        text += &entry("cpu", &machine.cpu, &details);
+        text += &entry("cpu", &machine.cpu, &[machine.details()]);
         super::print(&text)?;
     }
     if adapters.is_empty() {

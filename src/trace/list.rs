@@ -3,7 +3,7 @@
 use gpusort_planner::plan::{Dispatch, Kernel};
 
 use super::{Moment, Pass, Played, Trace};
-use crate::human::{bytes, counted, grouped, short, time};
+use crate::human::{bytes, counted, grouped, short, time, wrapped};
 
 /// More dispatches than these are listed by rounds.
 const LISTED: u64 = 48;
@@ -59,7 +59,7 @@ const LEAST: usize = 16;
 pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
     let mut text = String::new();
     let mut say = |sentence: &str| {
-        for line in wrapped(sentence, width) {
+        for line in wrapped(sentence, width, 0) {
             text += &line;
             text.push('\n');
         }
@@ -221,19 +221,4 @@ pub(super) fn cut(text: &str, width: usize) -> String {
     let kept: String = text.chars().take(width.saturating_sub(1)).collect();
     // No mark but the last.
     kept.trim_end_matches([' ', ',', '…']).to_owned() + "…"
-}
-
-/// A sentence in lines of at most `most` characters.
-pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(last) if last.chars().count() + 1 + word.chars().count() <= most => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }

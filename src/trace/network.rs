@@ -79,8 +79,7 @@ pub fn network(played: &Played, labels: &[String], width: usize, colours: bool) 
             }
         }
     }
-    let last = played.moments.last().map_or(&played.input, |moment| &moment.after);
-    text + &piece.draw(last, &label, widest, colours)
+    text + &piece.draw(played.last(), &label, widest, colours)
 }
 
 /// The parts of each layer.

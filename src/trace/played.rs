@@ -268,9 +268,7 @@ fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
                     Layer::Sum(counts)
                 }
                 // A digit that is the same in all keys changes nothing.
-                RadixWork::Sweep(_) | RadixWork::Scatter
-                    if before.windows(2).all(|pair| digit(pair[0]) == digit(pair[1])) =>
-                {
+                RadixWork::Sweep(_) | RadixWork::Scatter if counts.contains(&(before.len() as u32)) => {
                     return None;
                 }
                 RadixWork::Sweep(_) | RadixWork::Scatter => {

@@ -10,7 +10,8 @@ use gpusort_planner::plan::Dispatch;
 use super::colours::{self, TINTS};
 use super::motion::{Motion, Path};
 use super::svg::{Data, Px, Svg};
-use super::{FEW, Panel, wrapped};
+use super::{FEW, Panel};
+use crate::human::wrapped;
 use crate::trace::network::columns;
 use crate::trace::played::{Compared, FILLER, Layer, Moment};
 
@@ -158,7 +159,7 @@ impl<'a> Diagram<'a> {
             motion.elements(svg, &paths, played.input.len(), (self.height / 2.6).min(6.0));
         }
         let mut end = below;
-        for line in wrapped(&self.words(trace), (self.width / super::CHARACTER) as usize) {
+        for line in wrapped(&self.words(trace), (self.width / super::CHARACTER) as usize, 0) {
             end += 16.0;
             svg.words("text", &[("class", &"q"), ("y", &Px(end))], &line);
         }

@@ -7,7 +7,7 @@ use super::colours;
 use super::motion::Motion;
 use super::svg::{Data, Px, Svg};
 use super::{CHARACTER, Panel, cut};
-use crate::human::{bytes, grouped, time};
+use crate::human::{bytes, grouped, time, wrapped};
 use crate::trace::heat::{LEVELS, Row, Shade, Strip};
 use crate::trace::list::percent;
 use crate::trace::{FEW, Pass, words};
@@ -278,7 +278,7 @@ fn legend((_, played, _): &Panel, svg: &mut Svg, left: f64, right: f64, top: f64
         more.push(format!("Each row is {} passes.", grouped(heat.every)));
     }
     for sentence in &more {
-        for line in super::wrapped(sentence, ((right - left) / CHARACTER).max(30.0) as usize) {
+        for line in wrapped(sentence, ((right - left) / CHARACTER).max(30.0) as usize, 0) {
             end += 15.0;
             svg.text("q", (left, end), &line);
         }

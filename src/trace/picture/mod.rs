@@ -24,9 +24,9 @@ pub use self::colours::Scheme;
 
 use self::motion::Motion;
 use self::svg::{Px, Svg};
-use super::list::{cut, summary, wrapped};
+use super::list::{cut, summary};
 use super::{FEW, Played, Trace};
-use crate::human::counted;
+use crate::human::{counted, wrapped};
 
 /// Pixels across: as wide as text in a README is.
 const WIDTH: f64 = 880.0;
@@ -175,7 +175,7 @@ fn draw(panel: &Panel, width: f64, svg: &mut Svg, mut motion: Option<&mut Motion
     let mut y = 13.0;
     svg.words("text", &[("class", &"h"), ("y", &Px(y))], &cut(&trace.title(), fits(17.5)));
     for sentence in summary(trace, Some(played)) {
-        for line in wrapped(&sentence, fits(11.0)) {
+        for line in wrapped(&sentence, fits(11.0), 0) {
             y += 16.0;
             svg.words("text", &[("class", &"q"), ("y", &Px(y))], &line);
         }

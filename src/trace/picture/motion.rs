@@ -2,7 +2,7 @@
 //! heat map appears when its pass is done. The picture then rests, and begins again.
 //!
 //! Without the animation the whole picture shows: attributes hide the elements and the cover of the
-//! map. So it is in renderers without CSS, and for readers who prefer reduced motion.
+//! map. The same holds in renderers without CSS, and for readers who prefer reduced motion.
 
 use std::fmt::{Display, Write};
 

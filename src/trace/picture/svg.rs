@@ -17,7 +17,7 @@ pub(super) struct Svg {
 pub(super) type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
 
 impl Svg {
-    /// An empty one, in the colours of a dark page or of a light one.
+    /// An empty picture, in the colours of a dark page or of a light one.
     pub(super) fn new(dark: bool) -> Self {
         Self { dark, ..Self::default() }
     }
