@@ -204,7 +204,7 @@ fn sizes_that_the_device_refuses_are_skipped_with_the_reason() {
     let gpu = Device::gpu(device::start(), Duration::ZERO).unwrap();
     let (_, skipped, _) = run(&suite, &[gpu]);
     let of_gpu = skipped.iter().find(|skipped| skipped.case.variant == "fused").unwrap();
-    assert!(of_gpu.why.starts_with("more than "), "{of_gpu:?}");
+    assert!(of_gpu.why.starts_with("more than ") && of_gpu.why.contains(" bytes in one b"), "{of_gpu:?}");
 }
 
 #[test]

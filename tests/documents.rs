@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::command::gpusort;
+use crate::support::command::sorted;
 
 /// Options of other programs that documents name without the program: of `sort`, of cargo, of
 /// tests/faults/run.py, and those that gpusort answers with its own.
@@ -117,12 +117,12 @@ impl Facts {
             sources: String::new(),
         };
         facts.find_files(facts.root.to_owned());
-        let help = String::from_utf8(gpusort(&["--help"]).output().unwrap().stdout).unwrap();
+        let help = sorted(&["--help"], "");
         let (_, commands) = help.split_once("Commands:\n").unwrap();
         for line in commands.lines().take_while(|line| !line.is_empty()) {
             let command = line.split_whitespace().next().unwrap().to_owned();
             let asked = if command == "help" { vec!["--help"] } else { vec![&command[..], "--help"] };
-            let help = String::from_utf8(gpusort(&asked).output().unwrap().stdout).unwrap();
+            let help = sorted(&asked, "");
             for name in [&command[..], ""] {
                 facts.options.entry(name.to_owned()).or_default().read(&help);
             }

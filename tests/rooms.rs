@@ -2,8 +2,8 @@
 //! other, so that each can be read, changed and taken out after those that it uses.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
+
+use crate::support::files::sources;
 
 type Rooms = BTreeMap<String, BTreeSet<String>>;
 
@@ -24,22 +24,6 @@ fn named(text: &str) -> BTreeSet<String> {
         }
     }
     rooms
-}
-
-/// The path of each source in this folder, and its text.
-fn sources(folder: &str) -> Vec<(String, String)> {
-    let (mut sources, mut left) = (Vec::new(), vec![Path::new(folder).to_owned()]);
-    while let Some(folder) = left.pop() {
-        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-            if path.is_dir() {
-                left.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let name = path.display().to_string().replace('\\', "/");
-                sources.push((name, fs::read_to_string(path).unwrap()));
-            }
-        }
-    }
-    sources
 }
 
 /// The rooms that need each other, in one circle or several; none where all can be laid on floors.

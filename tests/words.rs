@@ -6,10 +6,12 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr as _;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use crate::support::files::sources;
 
 /// With this variable set, the test writes the file.
 const UPDATE: &str = "GPUSORT_WRITE_MESSAGES";
@@ -43,10 +45,10 @@ const SILENT_ATTRIBUTES: [&str; 6] = ["allow", "cfg", "cfg_attr", "doc", "expect
 fn every_message_is_in_the_list() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut listed = String::new();
-    for path in sources(root) {
-        let messages = messages(&fs::read_to_string(root.join(&path)).unwrap());
+    for (path, text) in sources("crates").into_iter().chain(sources("src")) {
+        let messages = messages(&text);
         if !messages.is_empty() {
-            write!(listed, "\n{}\n", path.display()).unwrap();
+            writeln!(listed, "\n{path}").unwrap();
             messages.iter().for_each(|message| writeln!(listed, "    {message}").unwrap());
         }
     }
@@ -89,22 +91,6 @@ fn messages_are_told_from_other_texts() {
     let expected =
         ["of an attribute", r#"one \"line\" and its continuation"#, r#"{} of a "raw" one"#, "last one"];
     assert_eq!(messages(source), expected);
-}
-
-/// The released sources, as paths from the root, in order.
-fn sources(root: &Path) -> Vec<PathBuf> {
-    let (mut found, mut folders) = (Vec::new(), vec![root.join("crates"), root.join("src")]);
-    while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                found.push(path.strip_prefix(root).unwrap().to_owned());
-            }
-        }
-    }
-    found.sort();
-    found
 }
 
 /// The messages of a source text, as they are spelled there.

@@ -310,7 +310,7 @@ fn methods_over_the_time_limit_are_skipped_with_a_line() {
     assert!(line.is_some(), "{table}");
     // The rest is on the next lines.
     let text = table.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("exceed 500 ms; raise --time-limit"), "{table}");
+    assert!(text.contains(": more than 500 ms; raise --time-limit"), "{table}");
 }
 
 #[test]

@@ -363,7 +363,8 @@ fn pictures_are_well_formed_and_small() {
             let method = ["-n", "64", "--compare", "naive,local-global,fused"];
             let picture = svg(&[&method[..], more, animated].concat());
             assert_eq!(picture.matches("64 u32</text>").count(), 3);
-            assert!(picture.len() < 240_000, "{more:?} {animated:?}: {} bytes", picture.len());
+            let most = if animated.is_empty() { 160_000 } else { 240_000 };
+            assert!(picture.len() < most, "{more:?} {animated:?}: {} bytes", picture.len());
         }
     }
     // The check of the form must be able to fail.
@@ -472,7 +473,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
         (&["--network", "--tile", "4"], "cannot be used with"),
         (&["--network", "--json"], "cannot be used with"),
         (&["--json", "--svg", "-"], "both go to standard output"),
-        (&["--svg", &gone], "does not exist; create it first"),
+        (&["--svg", &gone], "no does not exist; create it first"),
         (&["--variant", "naive", "--compare", "fused"], "cannot be used with"),
         (&["--tile", "6"], "--tile 6: use a power of two, 2 or more"),
         (&["--tile", "1"], "--tile 1: use a power of two, 2 or more"),
@@ -480,7 +481,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
         (&["-a", "radix", "--tile", "4"], "tiles of 8 elements or more"),
         (&["--tile", "8", "--top", "3"], "leave --tile out"),
         (&["-n", "2G"], "sort splits more elements into shares"),
-        (&["-n", "1.5M"], "expected a number such as 1000"),
+        (&["-n", "1.5M"], "'1.5M' for '--count <SIZE>': expected a number such as 1000"),
         (&["-n", "1M", "-a", "odd-even", "--variant", "naive", "--json"], "1,048,576 passes"),
         (&["-d", "cpu"], "no passes to time"),
         (&["-d", "auto"], "--device auto: use gpu"),

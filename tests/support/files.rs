@@ -81,3 +81,20 @@ pub fn npy_of(descr: &[u8], shape: &str, elements: &[u8]) -> Vec<u8> {
     let length = (header.len() as u16).to_le_bytes();
     [b"\x93NUMPY\x01\x00", &length[..], &header, elements].concat()
 }
+
+/// The path of each Rust source in this folder, and its text, in order.
+pub fn sources(folder: &str) -> Vec<(String, String)> {
+    let (mut sources, mut left) = (Vec::new(), vec![PathBuf::from(folder)]);
+    while let Some(folder) = left.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                left.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.display().to_string().replace('\\', "/");
+                sources.push((name, fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    sources.sort();
+    sources
+}
