@@ -7,7 +7,7 @@ use gpusort_planner::key::{ElementType, Word};
 use half::f16;
 
 use crate::clock::Instant;
-use crate::cpu;
+use crate::cpu::{self, Keyed};
 use crate::error::Error;
 use crate::key_buf::{KeyBuf, KeyWidth};
 use crate::order::{KeyOrder, Selection};
@@ -243,7 +243,7 @@ impl Sorter {
     ///
     /// As for [`Sorter::sort`]; 2^32 elements or more.
     pub fn argsort<T: Element>(&self, elements: &[T]) -> Result<(Vec<u32>, Report), Error> {
-        self.ordered(elements, ASCENDING, Request::positions)
+        self.argsort_as(elements, ASCENDING)
     }
 
     /// The positions of the elements in the order of [`sort_descending`](crate::sort_descending);
@@ -253,7 +253,7 @@ impl Sorter {
     ///
     /// As for [`Sorter::argsort`].
     pub fn argsort_descending<T: Element>(&self, elements: &[T]) -> Result<(Vec<u32>, Report), Error> {
-        self.ordered(elements, DESCENDING, Request::positions)
+        self.argsort_as(elements, DESCENDING)
     }
 
     /// The first `k` elements in the order of [`sort`](crate::sort), or all if there are fewer.
@@ -273,6 +273,24 @@ impl Sorter {
     /// As for [`Sorter::sort`].
     pub fn top_descending<T: Element>(&self, elements: &[T], k: usize) -> Result<(Vec<T>, Report), Error> {
         self.top_as(elements, k, DESCENDING)
+    }
+
+    fn argsort_as<T: Element>(&self, elements: &[T], order: KeyOrder) -> Result<(Vec<u32>, Report), Error> {
+        if self.started().is_none() && u32::try_from(elements.len()).is_ok() {
+            let start = Instant::now();
+            let map = T::Word::map(order.map(T::TYPE));
+            let sorted = match map.float {
+                None => cpu::positions(&[Keyed { elements, key: move |one: T| one.to_word() ^ map.flip }]),
+                Some(float) => cpu::positions(&[Keyed {
+                    elements,
+                    key: move |one: T| one.to_word().key_of_float(float),
+                }]),
+            };
+            if let Some((positions, form)) = sorted {
+                return Ok((positions, Report::on_cpu(form, start.elapsed())));
+            }
+        }
+        self.ordered(elements, order, Request::positions)
     }
 
     fn sort_as<T: Element>(&self, elements: &mut [T], order: KeyOrder) -> Result<Report, Error> {
@@ -306,7 +324,11 @@ impl Sorter {
         request: impl FnOnce(KeyBuf<'static>) -> Request<'static>,
     ) -> Result<(Vec<W>, Report), Error> {
         let map = T::Word::map(order.map(T::TYPE));
-        let keys = parallel::map(elements, |element| element.to_word().key(map));
+        // What they are is asked once, not for each.
+        let keys = match map.float {
+            None => parallel::map(elements, |element| element.to_word() ^ map.flip),
+            Some(float) => parallel::map(elements, |element| element.to_word().key_of_float(float)),
+        };
         let Sorted { words, report, .. } = self.run(request(keys.into()), &mut |_, _| {})?;
         Ok((words.into_vec().expect("a sort keeps the width"), report))
     }

@@ -33,9 +33,9 @@ impl<T: Item> Piece for Cow<'_, [T]> {
 }
 
 /// Elements of a slice, and their keys.
-pub(super) struct Keyed<'a, T, F> {
-    pub(super) elements: &'a [T],
-    pub(super) key: F,
+pub(crate) struct Keyed<'a, T, F> {
+    pub(crate) elements: &'a [T],
+    pub(crate) key: F,
 }
 
 impl<T: Copy + Sync, K: Item, F: Fn(T) -> K + Copy + Send + Sync> Piece for Keyed<'_, T, F> {
@@ -73,13 +73,23 @@ pub(super) struct Part<'a, P> {
 }
 
 impl<P: Piece> Part<'_, P> {
+    pub(super) fn len(&self) -> usize {
+        self.range.len()
+    }
+
     pub(super) fn items(&self) -> impl Iterator<Item = P::Item> {
         self.piece.items(self.range.clone())
     }
 
-    /// Every `step`-th key.
+    /// One key of every `step`, at random, since keys at regular places may be alike.
     pub(super) fn sample(&self, step: usize) -> impl Iterator<Item = u64> {
-        self.range.clone().step_by(step).flat_map(|place| self.piece.items(place..place + 1)).map(Item::key)
+        let (end, mut random) = (self.range.end, self.range.start as u64 | 1);
+        self.range.clone().step_by(step).flat_map(move |place| {
+            // Knuth's MMIX.
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let place = place + (((random >> 32) as usize * step.min(end - place)) >> 32);
+            self.piece.items(place..place + 1).map(Item::key)
+        })
     }
 
     /// The key of the last element.

@@ -14,6 +14,8 @@ use gpusort_planner::item::Item;
 use gpusort_planner::key::Word;
 
 use super::vector::Instructions;
+use crate::memory;
+use crate::report::Form;
 
 /// Up to this many elements are sorted by insertion.
 const INSERTION: usize = 24;
@@ -106,16 +108,35 @@ impl Room {
         (bytemuck::cast_slice_mut(&mut all[..bytes]), counts)
     }
 
+    /// Divides keys by splitters, as [`Instructions::divide`] does.
+    pub(super) fn divide<T: Item>(
+        &mut self,
+        with: Instructions,
+        keys: &mut [T],
+        splitters: &[T],
+        ends: &mut [u32],
+    ) {
+        let (scratch, _) = self.split(keys.len());
+        // SAFETY: a division by vectors writes keys alone.
+        with.divide(keys, unsafe { as_unwritten(scratch) }, splitters, ends);
+    }
+
     /// Sorts the elements.
-    pub(super) fn sort<T: Item>(&mut self, items: &mut [T]) {
+    pub(super) fn sort<T: Item>(&mut self, items: &mut [T]) -> Form {
         let (scratch, counts) = self.split(items.len());
         let with = Instructions::chosen();
-        // SAFETY: a sort by vectors writes keys alone.
-        let room = unsafe { as_unwritten(scratch) };
-        let rest = |items: &mut [T]| sort(items, &mut items.to_vec(), counts);
-        if !T::KEY_ONLY || with.prefers_digits(items) || !with.sort(items, room, rest) {
-            sort(items, scratch, counts);
+        if with.sorts::<T>()
+            && !with.prefers_digits::<T>(items.len(), |step| {
+                items.iter().step_by(step).map(|item| item.key()).collect()
+            })
+        {
+            let rest = |items: &mut [T]| sort(items, &mut items.to_vec(), counts);
+            // SAFETY: a sort by vectors writes keys alone.
+            with.sort(items, unsafe { as_unwritten(scratch) }, rest);
+            return Form::Quicksort;
         }
+        sort(items, scratch, counts);
+        Form::Radix
     }
 
     /// Sorts the elements by digits.
@@ -160,12 +181,28 @@ impl Room {
     }
 }
 
+/// Does `work` with so many keys, whatever they are, and as much room for a sort of them.
+pub(super) fn with_two<T: Pod, R>(
+    count: usize,
+    work: impl FnOnce(&mut [T], &mut [MaybeUninit<T>]) -> R,
+) -> R {
+    if 2 * count * size_of::<T>() <= KEPT * size_of::<u64>() {
+        Room::with(|room| {
+            let (keys, scratch) = room.split(2 * count).0.split_at_mut(count);
+            // SAFETY: a sort writes keys alone.
+            work(keys, unsafe { as_unwritten(scratch) })
+        })
+    } else {
+        work(&mut memory::zeroed(count), &mut memory::room(count).spare_capacity_mut()[..count])
+    }
+}
+
 /// The same places, as of what was never written.
 ///
 /// # Safety
 ///
 /// What is written there are elements.
-unsafe fn as_unwritten<T>(places: &mut [T]) -> &mut [MaybeUninit<T>] {
+pub(super) unsafe fn as_unwritten<T>(places: &mut [T]) -> &mut [MaybeUninit<T>] {
     // SAFETY: a place of an element may be one of anything, and the caller writes elements.
     unsafe { slice::from_raw_parts_mut(places.as_mut_ptr().cast(), places.len()) }
 }

@@ -4,13 +4,15 @@
 //! scattered to buckets in a second array, as [`radix`] does, and each bucket comes back sorted.
 //! Elements with few distinct values are counted.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use gpusort_planner::key::Word;
 
 use super::counts::{self, PLACES, TABLES};
+use super::divided::Divided;
 use super::items::Keyed;
-use super::local::Room;
+use super::local::{Room, as_unwritten};
 use super::radix;
 use super::vector::Instructions;
 use crate::memory;
@@ -39,29 +41,47 @@ pub(crate) fn sort_words<W: Word>(
     }
     let with = Instructions::chosen();
     let in_place = |words: &mut [W], sort: &mut dyn FnMut(&mut [W])| {
-        words.iter_mut().for_each(|word| *word = key(*word));
+        with.with(|| words.iter_mut().for_each(|word| *word = key(*word)));
         sort(words);
-        words.iter_mut().for_each(|key| *key = bits(*key));
+        with.with(|| words.iter_mut().for_each(|key| *key = bits(*key)));
     };
     if n <= with.in_registers::<W>() {
         in_place(words, &mut |keys| _ = with.sort(keys, &mut [], |_| {}));
-    } else if counts::sort_few(words, key, bits) {
-        // They are sorted.
-    } else if n <= SERIAL.start || n <= (2 * SERIAL.end / parallel::threads()).min(SERIAL.end) {
-        in_place(words, &mut |keys| Room::with(|room| room.sort(keys)));
-    } else if parallel::threads() == 1 && with.divides_well() {
+        return Form::Quicksort;
+    }
+    if counts::sort_few(words, key, bits) {
+        return Form::Radix;
+    }
+    if n <= SERIAL.start || n <= (2 * SERIAL.end / parallel::threads()).min(SERIAL.end) {
+        let mut form = Form::Radix;
+        in_place(words, &mut |keys| form = Room::with(|room| room.sort(keys)));
+        return form;
+    }
+    let sample = |step| words.iter().step_by(step).map(|&word| key(word).into()).collect();
+    if !with.sorts::<W>() || with.prefers_digits::<W>(n, sample) {
+        if let Some((mut scattered, buckets)) = radix::scatter(&[Keyed { elements: words, key }]) {
+            let give = move |keys: &[W], words: &mut [W]| {
+                // A copy, which stays in registers.
+                let bits = bits;
+                words.iter_mut().zip(keys).for_each(|(word, &key)| *word = bits(key));
+            };
+            radix::sort_buckets(&mut scattered, buckets, words, &give);
+        }
+        return Form::Radix;
+    }
+    if parallel::threads() == 1 {
         let mut room = memory::room(n);
         let rest = |keys: &mut [W]| Room::with(|room| room.sort_by_digits(keys));
         in_place(words, &mut |keys| _ = with.sort(keys, room.spare_capacity_mut(), rest));
-    } else if let Some((mut scattered, buckets)) = radix::scatter(&[Keyed { elements: words, key }]) {
-        let give = move |keys: &[W], words: &mut [W]| {
-            // A copy, which stays in registers.
-            let bits = bits;
-            words.iter_mut().zip(keys).for_each(|(word, &key)| *word = bits(key));
-        };
-        radix::sort_buckets(&mut scattered, buckets, words, &give);
+        return Form::Quicksort;
     }
-    Form::Radix
+    let divided = Divided::new(with, &[Keyed { elements: &*words, key }], 0);
+    let give = move |keys: &mut [W], words: &mut [MaybeUninit<W>]| {
+        with.with(|| words.iter_mut().zip(keys).for_each(|(word, &mut key)| _ = word.write(bits(key))));
+    };
+    // SAFETY: words are written alone.
+    divided.sort(with, unsafe { as_unwritten(words) }, &give);
+    Form::Quicksort
 }
 
 /// Sorts elements of one or two bytes by their keys of so many bits. `element` is the inverse of

@@ -5,11 +5,13 @@ use std::borrow::Cow;
 
 use gpusort_planner::item::Item;
 
+use super::divided::Divided;
 use super::items::{Piece, count, join, parts};
 use super::local::Room;
 use super::radix;
-use crate::parallel;
+use super::vector::Instructions;
 use crate::report::Form;
+use crate::{memory, parallel};
 
 /// Below this many elements a comparison sort is faster.
 const FEW: usize = 1 << 8;
@@ -18,31 +20,71 @@ const FEW: usize = 1 << 8;
 const SMALL: usize = 1 << 14;
 
 /// More pieces than this are joined first, since each part of a piece has its own histogram.
-const MANY: usize = 1 << 10;
+pub(super) const MANY: usize = 1 << 10;
 
 /// All elements of the pieces, stably sorted by key, ascending.
 ///
 /// Checks for sorted input first: usually the first elements show that it is not, and a check of
 /// all elements costs a small part of a sort.
 pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
-    if all(&pieces, |a, b| a <= b) {
-        (join(&pieces), Form::InOrder)
-    } else if all(&pieces, |a, b| if P::Item::KEY_ONLY { a >= b } else { a > b }) {
+    if let Some(form) = in_order(&pieces, P::Item::KEY_ONLY) {
         let mut items = join(&pieces);
-        items.reverse();
-        (items, Form::Reversed)
-    } else if count(&pieces) < SMALL {
+        if form == Form::Reversed {
+            items.reverse();
+        }
+        return (items, form);
+    }
+    let (with, n) = (Instructions::chosen(), count(&pieces));
+    if n < SMALL {
         let mut items = join(&pieces);
-        if items.len() < FEW {
+        if n < FEW && !with.sorts::<P::Item>() {
             items.sort_by_key(|item| item.key());
             return (items, Form::Comparison);
         }
-        Room::with(|room| room.sort(&mut items));
-        (items, Form::Radix)
+        let form = Room::with(|room| room.sort(&mut items));
+        (items, form)
     } else if pieces.len() > MANY {
-        (radix::sort(vec![Cow::Owned(join(&pieces))]), Form::Radix)
+        sort_many(vec![Cow::Owned(join(&pieces))])
     } else {
-        (radix::sort(pieces), Form::Radix)
+        sort_many(pieces)
+    }
+}
+
+/// The same of more than a few elements.
+fn sort_many<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
+    let with = Instructions::chosen();
+    let n = count(&pieces);
+    let sample = |step| parts(&pieces, usize::MAX).iter().flat_map(|part| part.sample(step)).collect();
+    if !with.sorts::<P::Item>() || with.prefers_digits::<P::Item>(n, sample) {
+        return (radix::sort(pieces), Form::Radix);
+    }
+    if parallel::threads() == 1 {
+        let mut items = join(&pieces);
+        drop(pieces);
+        let rest = |items: &mut [P::Item]| Room::with(|room| room.sort_by_digits(items));
+        with.sort(&mut items, memory::room(n).spare_capacity_mut(), rest);
+        return (items, Form::Quicksort);
+    }
+    let divided = Divided::new(with, &pieces, 0);
+    drop(pieces);
+    let mut sorted = memory::room(n);
+    divided.sort(with, &mut sorted.spare_capacity_mut()[..n], &|items, to| {
+        to.iter_mut().zip(items).for_each(|(to, &mut item)| _ = to.write(item));
+    });
+    // SAFETY:
+    // - There is room for so many.
+    // - All buckets were given.
+    unsafe { sorted.set_len(n) };
+    (sorted, Form::Quicksort)
+}
+
+/// What has to be done, if the elements are in order, or in reverse, where equal ones may be if so
+/// said.
+pub(super) fn in_order<P: Piece>(pieces: &[P], equal_may_turn: bool) -> Option<Form> {
+    if all(pieces, |a, b| a <= b) {
+        Some(Form::InOrder)
+    } else {
+        all(pieces, |a, b| if equal_may_turn { a >= b } else { a > b }).then_some(Form::Reversed)
     }
 }
 
@@ -106,8 +148,9 @@ mod tests {
                 for mut keys in [strict.clone(), strict.iter().rev().copied().collect()] {
                     if place + 1 < n && n > 2 {
                         keys.swap(place, place + 1);
-                        let expected = if n < FEW { Form::Comparison } else { Form::Radix };
-                        assert_eq!(sort(in_pieces(&keys)), (strict.clone(), expected), "{n} {place}");
+                        let (sorted, form) = sort(in_pieces(&keys));
+                        assert!(sorted == strict, "{n} {place}");
+                        assert!(![Form::InOrder, Form::Reversed].contains(&form), "{n} {place}");
                     }
                 }
             }

@@ -55,8 +55,10 @@ pub enum Form {
     Reversed,
     /// Few keys, sorted by comparisons on one core.
     Comparison,
-    /// The radix sort on all cores.
+    /// Radix sort.
     Radix,
+    /// Quicksort by vector instructions.
+    Quicksort,
     /// Only the first of the result were searched for.
     Top,
     /// Sorted inputs were merged.
@@ -88,6 +90,7 @@ impl Ran {
             Form::Reversed => "reversed",
             Form::Comparison => "comparison",
             Form::Radix => "radix",
+            Form::Quicksort => "quicksort",
             Form::Top => "top",
             Form::Merge => "merge",
             Form::Network => "network",

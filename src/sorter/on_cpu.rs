@@ -2,7 +2,7 @@
 
 use gpusort_planner::item::{Item, Pair};
 use gpusort_planner::key::KeyWords;
-use gpusort_planner::plan::{Limits, Plan, Shape};
+use gpusort_planner::plan::{Algorithm, Limits, Plan, Shape, Variant};
 
 use super::{Job, Method, Ordered, Progress, ResultKind, number_of_records};
 use crate::clock::Instant;
@@ -36,10 +36,7 @@ pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Err
                     let (keys, report) = sort_pieces(blocks, width, method, progress)?;
                     (keys.into(), report)
                 }),
-                ResultKind::Positions => {
-                    let positions = positions(&keys.lengths(), number_of_records(n)?);
-                    sort_records(keys, positions, method, progress)?
-                }
+                ResultKind::Positions => sort_positions(keys, number_of_records(n)?, method, progress)?,
                 ResultKind::Records(records) => sort_records(keys, records, method, progress)?,
             };
             (words.truncated(first), report)
@@ -53,6 +50,23 @@ fn positions(lengths: &[usize], n: u32) -> KeyBuf<'static> {
     let mut next = 0..n;
     let blocks: Vec<Vec<u32>> = lengths.iter().map(|&length| next.by_ref().take(length).collect()).collect();
     blocks.into()
+}
+
+/// Sorts the positions of `n` keys.
+fn sort_positions(
+    keys: KeyBuf,
+    n: u32,
+    method: Method,
+    progress: Progress,
+) -> Result<(KeyBuf<'static>, Report), Error> {
+    let start = Instant::now();
+    if network(method)?.is_none()
+        && let Some((positions, form)) = by_width!(&keys, blocks => cpu::positions(blocks))
+    {
+        return Ok((positions.into(), fast(method, form, start)));
+    }
+    let positions = positions(&keys.lengths(), n);
+    sort_records(keys, positions, method, progress)
 }
 
 /// Sorts records with their keys, which are as many.
@@ -84,18 +98,9 @@ fn sort_pieces<P: Piece>(
     progress: Progress,
 ) -> Result<(Vec<P::Item>, Report), Error> {
     let start = Instant::now();
-    let network = match method.algorithm {
-        Some(algorithm) => {
-            algorithm.variant(method.variant)?;
-            algorithm.on_cpu().map(|variant| (algorithm, variant))
-        }
-        None => None,
-    };
-    let Some((algorithm, variant)) = network else {
+    let Some((algorithm, variant)) = network(method)? else {
         let (sorted, form) = cpu::sort(pieces);
-        // Whoever names the radix sort means the fast sort, whatever that finds to be fastest.
-        let form = if method.algorithm.is_some() { Form::Radix } else { form };
-        return Ok((sorted, Report::on_cpu(form, start.elapsed())));
+        return Ok((sorted, fast(method, form, start)));
     };
     let positions = !P::Item::KEY_ONLY;
     let n = pieces.iter().map(P::count).sum();
@@ -111,4 +116,18 @@ fn sort_pieces<P: Piece>(
         ..Report::on_cpu(Form::Network, start.elapsed())
     };
     Ok((elements, report))
+}
+
+/// The network that is asked for, if it is one.
+fn network(method: Method) -> Result<Option<(Algorithm, Variant)>, Error> {
+    let Some(algorithm) = method.algorithm else { return Ok(None) };
+    algorithm.variant(method.variant)?;
+    Ok(algorithm.on_cpu().map(|variant| (algorithm, variant)))
+}
+
+/// What the fast sort reports. Whoever names the radix sort means it, whatever it finds to be
+/// fastest.
+fn fast(method: Method, form: Form, start: Instant) -> Report {
+    let form = if method.algorithm.is_some() { Form::Radix } else { form };
+    Report::on_cpu(form, start.elapsed())
 }

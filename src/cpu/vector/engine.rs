@@ -55,6 +55,18 @@ pub(super) trait Operation {
     unsafe fn run(self) -> Self::Output;
 }
 
+/// Anything else that is compiled for them.
+pub(super) struct Work<F>(pub(super) F);
+
+impl<R, F: FnOnce() -> R> Operation for Work<F> {
+    type Output = R;
+
+    #[inline(always)]
+    unsafe fn run(self) -> R {
+        (self.0)()
+    }
+}
+
 /// Runs the body for each row, unrolled: an array that is indexed in a loop is not kept in
 /// registers.
 macro_rules! each_row {
@@ -360,6 +372,80 @@ impl<V: Vector> Operation for Sort<'_, V> {
                     continue;
                 }
             }
+            if lefts == 0 {
+                return;
+            }
+            lefts -= 1;
+            (now, is_in_room) = (left[lefts], false);
+        }
+    }
+}
+
+/// Divides keys by splitters, as [`DivideKeys`](super::DivideKeys) says.
+pub(super) unsafe fn divide<V: Vector>(
+    keys: &mut [V::Key],
+    room: &mut [MaybeUninit<V::Key>],
+    splitters: &[V::Key],
+    ends: &mut [u32],
+) {
+    // SAFETY: the caller's promise.
+    unsafe { V::run(DivideBySplitters::<V> { keys, room, splitters, ends }) };
+}
+
+/// Divides keys by splitters in order, by the middle one first.
+struct DivideBySplitters<'a, V: Vector> {
+    keys: &'a mut [V::Key],
+    /// For at least as many.
+    room: &'a mut [MaybeUninit<V::Key>],
+    splitters: &'a [V::Key],
+    /// Where the keys less than each splitter end, and then all.
+    ends: &'a mut [u32],
+}
+
+impl<V: Vector> Operation for DivideBySplitters<'_, V> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(self) {
+        /// Keys of the buckets from the first to the last one.
+        #[derive(Clone, Copy)]
+        struct Range {
+            begin: usize,
+            count: usize,
+            first: usize,
+            last: usize,
+        }
+        let Self { keys, room, splitters, ends } = self;
+        let mut now = Range { begin: 0, count: keys.len(), first: 0, last: splitters.len() };
+        let (keys, room) = (keys.as_mut_ptr(), room.as_mut_ptr().cast::<V::Key>());
+        // As when they are sorted, right parts are in the room.
+        let mut is_in_room = false;
+        let mut left = [now; usize::BITS as usize];
+        let mut lefts = 0;
+        loop {
+            let Range { begin, count, first, last } = now;
+            if first < last && count > 0 {
+                let middle = first.midpoint(last);
+                // SAFETY:
+                // - The caller's promise.
+                // - Ranges are within the keys, and the room is for as many.
+                // - The keys of no other range are in the room.
+                let lows = unsafe {
+                    let low = keys.add(begin);
+                    let from = if is_in_room { room } else { low };
+                    V::run(Divide::<V, false> { from, low, high: room, count, pivot: splitters[middle] })
+                };
+                left[lefts] = Range { count: lows, last: middle, ..now };
+                lefts += 1;
+                now = Range { begin: begin + lows, count: count - lows, first: middle + 1, last };
+                is_in_room = true;
+                continue;
+            }
+            if is_in_room {
+                // SAFETY: as above.
+                unsafe { keys.add(begin).copy_from_nonoverlapping(room, count) };
+            }
+            ends[first..=last].fill((begin + count) as u32);
             if lefts == 0 {
                 return;
             }

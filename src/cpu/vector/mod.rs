@@ -29,7 +29,10 @@ use std::ops::Range;
 use std::slice;
 use std::sync::OnceLock;
 
+use bytemuck::allocation::cast_vec;
+use bytemuck::cast_slice;
 use gpusort_planner::item::Item;
+use gpusort_planner::key::Word;
 
 /// Vectors that are sorted in registers.
 const ROWS: usize = 16;
@@ -38,17 +41,32 @@ const ROWS: usize = 16;
 /// pivots divided them so often without an end. The processor has the instructions.
 type SortKeys<K> = unsafe fn(&mut [K], &mut [MaybeUninit<K>], &mut dyn FnMut(&mut [K]), u32);
 
+/// Divides keys, with as much room, by splitters, which are in order; says where the keys less than
+/// each splitter end, and then all. The processor has the instructions.
+type DivideKeys<K> = unsafe fn(&mut [K], &mut [MaybeUninit<K>], &[K], &mut [u32]);
+
+/// What is done with keys of a width.
+struct Sorts<K> {
+    sort: SortKeys<K>,
+    divide: DivideKeys<K>,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl<K: Word> Sorts<K> {
+    const fn of<V: engine::Vector<Key = K>>() -> Self {
+        Self { sort: engine::sort::<V>, divide: engine::divide::<V> }
+    }
+}
+
 /// What is known of a set of instructions.
 struct Facts {
     name: &'static str,
     are_there: fn() -> bool,
     /// Bytes of a vector; none if keys are sorted without any.
     bytes: usize,
-    /// Whether one core sorts any number of keys faster than by scattering them first.
-    divides_well: bool,
     /// When digits are faster, for keys of four and of eight bytes.
     digits: [Digits; 2],
-    sort: Option<(SortKeys<u32>, SortKeys<u64>)>,
+    sorts: Option<(Sorts<u32>, Sorts<u64>)>,
 }
 
 /// For how many keys a sort by digits is faster than one by vectors.
@@ -74,9 +92,8 @@ static ALL: &[Facts] = &[
         name: "plain",
         are_there: || true,
         bytes: 0,
-        divides_well: false,
         digits: [Digits::ALWAYS, Digits::ALWAYS],
-        sort: None,
+        sorts: None,
     },
     #[cfg(target_arch = "x86_64")]
     x86::AVX2,
@@ -91,7 +108,7 @@ pub(super) struct Instructions(&'static Facts);
 impl Instructions {
     /// All of them, from the least.
     #[cfg(test)]
-    fn all() -> impl DoubleEndedIterator<Item = Self> {
+    pub(super) fn all() -> impl DoubleEndedIterator<Item = Self> {
         ALL.iter().filter(|facts| (facts.are_there)()).map(Self)
     }
 
@@ -139,48 +156,93 @@ impl Instructions {
         room: &mut [MaybeUninit<T>],
         mut rest: impl FnMut(&mut [T]),
     ) -> bool {
-        let Some((narrow, wide)) = self.0.sort else { return false };
+        let Some((narrow, wide)) = &self.0.sorts else { return false };
         assert!(keys.len() <= self.in_registers::<T>().max(room.len()), "there is as much room as keys");
         if let (Some(keys), Some(room)) = (as_slice_of::<_, u32>(keys), as_slice_of(room)) {
             let mut rest = |keys: &mut [u32]| as_slice_of(keys).into_iter().for_each(&mut rest);
             // SAFETY: the processor has the instructions, or there would be no `self`.
-            unsafe { narrow(keys, room, &mut rest, divisions) };
+            unsafe { (narrow.sort)(keys, room, &mut rest, divisions) };
         } else if let (Some(keys), Some(room)) = (as_slice_of::<_, u64>(keys), as_slice_of(room)) {
             let mut rest = |keys: &mut [u64]| as_slice_of(keys).into_iter().for_each(&mut rest);
             // SAFETY: as above.
-            unsafe { wide(keys, room, &mut rest, divisions) };
+            unsafe { (wide.sort)(keys, room, &mut rest, divisions) };
         }
         self.in_registers::<T>() > 0
     }
 
-    /// Whether one core sorts any number of keys faster than by scattering them first.
-    pub(super) fn divides_well(self) -> bool {
-        self.0.divides_well
+    /// Does `work`, in which the compiler may use the instructions where it is a loop over elements.
+    #[inline]
+    pub(super) fn with<R>(self, work: impl FnOnce() -> R) -> R {
+        match self.0.bytes {
+            // SAFETY: the processor has the instructions, or there would be no `self`.
+            #[cfg(target_arch = "x86_64")]
+            64 => unsafe { x86::with_avx512(engine::Work(work)) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            32 => unsafe { x86::with_avx2(engine::Work(work)) },
+            _ => work(),
+        }
     }
 
-    /// Whether a sort by digits is faster than one by vectors.
-    pub(super) fn prefers_digits<T: Item>(self, keys: &[T]) -> bool {
+    /// Whether it sorts such keys.
+    pub(super) fn sorts<T: Item>(self) -> bool {
+        self.in_registers::<T>() > 0
+    }
+
+    /// Divides keys, with as much room, by splitters in order, one less than there are `ends`: says
+    /// where those less than each splitter end, and then all.
+    pub(super) fn divide<T: Item>(
+        self,
+        keys: &mut [T],
+        room: &mut [MaybeUninit<T>],
+        splitters: &[T],
+        ends: &mut [u32],
+    ) {
+        let (narrow, wide) = self.0.sorts.as_ref().expect("keys are divided by vectors");
+        assert!(
+            keys.len() <= room.len() && u32::try_from(keys.len()).is_ok(),
+            "there is as much room as keys"
+        );
+        assert_eq!(splitters.len() + 1, ends.len(), "each bucket has an end");
+        if let (Some(keys), Some(room)) = (as_slice_of::<_, u32>(keys), as_slice_of(room)) {
+            // SAFETY: the processor has the instructions, or there would be no `self`.
+            unsafe { (narrow.divide)(keys, room, cast_slice(splitters), ends) };
+        } else if let (Some(keys), Some(room)) = (as_slice_of::<_, u64>(keys), as_slice_of(room)) {
+            // SAFETY: as above.
+            unsafe { (wide.divide)(keys, room, cast_slice(splitters), ends) };
+        }
+    }
+
+    /// Whether a sort by digits is faster than one by vectors, for so many elements, of which
+    /// `sample` has the key of one of so many.
+    pub(super) fn prefers_digits<T: Item>(self, n: usize, sample: impl FnOnce(usize) -> Vec<u64>) -> bool {
         let Digits { any, even } = &self.0.digits[usize::from(size_of::<T>() > size_of::<u32>())];
-        keys.len() >= *any || even.contains(&keys.len()) && are_for_digits(keys)
+        n >= *any || even.contains(&n) && are_for_digits(n, &sample(n.div_ceil(SAMPLES)))
     }
 }
 
-/// Whether digits tell keys apart soon, by some of them: they differ evenly in their highest bits,
-/// or in few.
-fn are_for_digits<T: Item>(keys: &[T]) -> bool {
-    const SAMPLES: usize = 256;
+/// Keys that are sampled.
+const SAMPLES: usize = 256;
+
+/// Whether digits tell so many keys apart soon, by some of them: they differ evenly in their
+/// highest bits, or in few.
+fn are_for_digits(n: usize, sample: &[u64]) -> bool {
     const VALUES: usize = 64;
-    let sample = || keys.iter().step_by(keys.len().div_ceil(SAMPLES)).map(|key| key.key());
-    let (least, greatest) = sample().fold((u64::MAX, 0), |(a, b), key| (a.min(key), b.max(key)));
-    let bits = u64::BITS - (greatest - least).leading_zeros();
+    let (least, greatest) = sample.iter().fold((u64::MAX, 0), |(a, b), &key| (a.min(key), b.max(key)));
+    let bits = u64::BITS - greatest.saturating_sub(least).leading_zeros();
     // Two digits are all that there is, and take less time than many divisions.
-    if bits <= 2 * super::local::DIGIT_BITS && keys.len() > 1 << 15 {
+    if bits <= 2 * super::local::DIGIT_BITS && n > 1 << 15 {
         return true;
     }
     let shift = bits.saturating_sub(VALUES.ilog2());
     let mut counts = [0; VALUES];
-    sample().for_each(|key| counts[((key - least) >> shift) as usize] += 1);
+    sample.iter().for_each(|key| counts[((key - least) >> shift) as usize] += 1);
     counts.iter().all(|&count| count <= 4 * SAMPLES / VALUES)
+}
+
+/// These keys, which fit such a word, as words.
+pub(super) fn words<T: Item>(keys: Vec<u64>) -> Vec<T> {
+    if is::<T, u64>() { cast_vec(keys) } else { cast_vec(keys.iter().map(|&key| key as u32).collect()) }
 }
 
 /// Whether two types are the same.
@@ -196,13 +258,11 @@ fn as_slice_of<A: 'static, B: 'static>(slice: &mut [A]) -> Option<&mut [B]> {
 
 #[cfg(test)]
 mod tests {
-    use gpusort_planner::key::Word;
-
     use super::*;
 
     /// Those by which this machine can sort.
     fn all() -> impl Iterator<Item = Instructions> {
-        Instructions::all().filter(|with| with.0.sort.is_some())
+        Instructions::all().filter(|with| with.0.sorts.is_some())
     }
 
     /// Sorts these keys among others, and tells whether they are as they should be, and the others
@@ -312,7 +372,7 @@ mod tests {
         let mut random = random();
         let even: Vec<u64> = (0..1 << 14).map(|_| random()).collect();
         let uneven: Vec<u64> = even.iter().map(|key| key >> (key % 40)).collect();
-        assert!(are_for_digits(&even) && !are_for_digits(&uneven));
-        assert!(Instructions(&ALL[0]).prefers_digits(&uneven));
+        assert!(are_for_digits(1 << 14, &even[..SAMPLES]) && !are_for_digits(1 << 14, &uneven[..SAMPLES]));
+        assert!(Instructions(&ALL[0]).prefers_digits::<u64>(1, |_| Vec::new()));
     }
 }

@@ -2,17 +2,16 @@
 
 use std::arch::x86_64::*;
 
-use super::engine::{Operation, Vector, sort};
-use super::{Digits, Facts, NEVER};
+use super::engine::{Operation, Vector};
+use super::{Digits, Facts, NEVER, Sorts};
 
 /// AVX2 and what such processors have.
 pub(super) const AVX2: Facts = Facts {
     name: "avx2",
     are_there: has_avx2,
     bytes: 32,
-    divides_well: false,
     digits: [Digits { any: NEVER, even: 1 << 13..NEVER }, Digits { any: 1 << 8, even: NEVER..NEVER }],
-    sort: Some((sort::<U32x8<false>>, sort::<U64x4<false>>)),
+    sorts: Some((Sorts::of::<U32x8<false>>(), Sorts::of::<U64x4<false>>())),
 };
 
 /// AVX-512 with the parts (F, BW, DQ and VL) that all processors since 2017 have.
@@ -20,9 +19,8 @@ pub(super) const AVX512: Facts = Facts {
     name: "avx512",
     are_there: has_avx512,
     bytes: 64,
-    divides_well: true,
     digits: [Digits::NEVER, Digits { any: NEVER, even: 1 << 12..1 << 18 }],
-    sort: Some((sort::<U32x16>, sort::<U64x8>)),
+    sorts: Some((Sorts::of::<U32x16>(), Sorts::of::<U64x8>())),
 };
 
 fn has_avx2() -> bool {
@@ -42,13 +40,13 @@ fn has_avx512() -> bool {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn with_avx512<O: Operation>(operation: O) -> O::Output {
+pub(super) fn with_avx512<O: Operation>(operation: O) -> O::Output {
     // SAFETY: the processor has the instructions, as whoever calls this has promised.
     unsafe { operation.run() }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-fn with_avx2<O: Operation>(operation: O) -> O::Output {
+pub(super) fn with_avx2<O: Operation>(operation: O) -> O::Output {
     // SAFETY: as above.
     unsafe { operation.run() }
 }

@@ -5,11 +5,15 @@
 //! cargo run --release --manifest-path benches/peers/Cargo.toml --bin slices -- [SIZE…] [NAME…]
 //! ```
 //!
+//! With `VQSORT=libvqsort.so`, which `benches/peers/vqsort.sh` builds from Highway's sources, its
+//! vqsort is one of them, on one core.
+//!
 //! A name is one of an element type (`u32`), or of an input (`u32-zipf`); without any, all are
 //! sorted. Short slices are sorted many at a time, each another one, so that no sort knows its
 //! branches from before. Memory is the system allocator's, as a library's is.
 
 use std::hint::black_box;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use gpusort::Element;
@@ -24,6 +28,33 @@ const SAMPLE: usize = 200_000;
 
 /// A sort in place.
 type Sort<T> = (&'static str, fn(&mut [T]));
+
+/// The sort of a library of C++, of so many rows of so many elements.
+type Foreign<T> = unsafe extern "C" fn(*mut T, usize, usize);
+
+/// The library that `VQSORT` names.
+fn vqsort_library() -> Option<&'static libloading::Library> {
+    static LIBRARY: OnceLock<Option<libloading::Library>> = OnceLock::new();
+    let load = || {
+        // SAFETY: the library has no initializers but those of its language.
+        let open = |path| unsafe { libloading::Library::new(path) };
+        std::env::var_os("VQSORT").map(|path| open(path).expect("VQSORT names a library"))
+    };
+    LIBRARY.get_or_init(load).as_ref()
+}
+
+/// Its function for these elements, if there is one.
+fn vqsort_of<T: Element>() -> Option<Foreign<T>> {
+    let name = format!("vq_{}", T::TYPE);
+    // SAFETY: functions of that name sort elements of that type.
+    vqsort_library().and_then(|library| unsafe { library.get(name.as_bytes()) }.ok()).map(|function| *function)
+}
+
+fn vqsort<T: Element>(slice: &mut [T]) {
+    let sort = vqsort_of::<T>().expect("it was there before");
+    // SAFETY: it sorts one row of so many elements.
+    unsafe { sort(slice.as_mut_ptr(), 1, slice.len()) };
+}
 
 const DISTRIBUTIONS: [(&str, Distribution); 5] = [
     ("uniform", Distribution::Uniform),
@@ -60,11 +91,10 @@ fn main() {
         rayon::current_num_threads()
     );
     println!("Last the least of those, and the same of least times.\n");
-    println!(
-        "| n | elements | gpusort | {} | fastest | by least |",
-        names_of(&sorts!(u32, u32::cmp)).join(" | ")
-    );
-    println!("|---:|---|---:|{}", "---:|".repeat(sorts!(u32, u32::cmp).len() + 1));
+    let mut others = names_of(&sorts!(u32, u32::cmp));
+    others.extend(vqsort_library().map(|_| "vqsort, one core"));
+    println!("| n | elements | gpusort | {} | fastest | by least |", others.join(" | "));
+    println!("|---:|---|---:|{}", "---:|".repeat(others.len() + 2));
     for n in sizes {
         for (kind, distribution) in DISTRIBUTIONS {
             macro_rules! all {
@@ -106,10 +136,12 @@ fn elements<T: Element>(distribution: Distribution, n: usize, seed: u64) -> Vec<
 
 /// Sorts the same in every way, in turn, and prints how long that took.
 fn compare<T: Element + PartialEq>(name: &str, n: usize, distribution: Distribution, sorts: &[Sort<T>]) {
+    let mut sorts = sorts.to_vec();
+    let (_, std_stable) = *sorts.last().expect("there are sorts");
+    sorts.extend(vqsort_of::<T>().map(|_| -> Sort<T> { ("vqsort", vqsort) }));
     let copies = SAMPLE.div_ceil(n);
     let input: Vec<T> = (0..copies).flat_map(|copy| elements(distribution, n, copy as u64)).collect();
     let mut expected = input.clone();
-    let (_, std_stable) = sorts.last().expect("there are sorts");
     expected.chunks_mut(n).for_each(std_stable);
     let rounds = (60_000_000 / input.len()).clamp(5, 15);
     let mut times = vec![Vec::new(); sorts.len()];
@@ -129,7 +161,10 @@ fn compare<T: Element + PartialEq>(name: &str, n: usize, distribution: Distribut
         |place: usize| -> Vec<f64> { times[1..].iter().map(|of| of[place] / times[0][place]).collect() };
     let least = |ratios: &[f64]| ratios.iter().copied().fold(f64::INFINITY, f64::min);
     let (median, first) = (ratios(rounds / 2), ratios(0));
-    let shown: Vec<String> = median.iter().map(|ratio| format!("{ratio:.2}")).collect();
+    let mut shown: Vec<String> = median.iter().map(|ratio| format!("{ratio:.2}")).collect();
+    if vqsort_library().is_some() {
+        shown.resize(names_of(&sorts!(u32, u32::cmp)).len() + 1, String::new());
+    }
     let ours = times[0][rounds / 2];
     let (by_median, by_least) = (least(&median), least(&first));
     println!("| {n} | {name} | {ours:.1} | {} | {by_median:.2} | {by_least:.2} |", shown.join(" | "));

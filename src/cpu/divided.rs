@@ -1,0 +1,264 @@
+//! Sorts keys by vectors on all cores.
+//!
+//! Each core divides blocks, which fit its cache, by splitters that a sample of all keys gives. Then
+//! each brings together what all blocks have of a bucket, sorts it in its cache, and gives it to
+//! where it belongs:
+//!
+//! ```text
+//! pieces   [3 1 7 2] [0 6 5 4]       as they were read
+//!              │ divide │            by 2, 4 and 6, each block by itself
+//! blocks   [1│3 2│ │7] [0│ │5 4│6]
+//!               gather
+//! sorted   [0 1│2 3│4 5│6 7]         each bucket sorted, on any core
+//! ```
+//!
+//! A key that occurs so often that it is several splitters has a bucket of its own, which is not
+//! sorted. This is the sample sort of Frazer and others, "Samplesort" (1970), with the division into
+//! blocks that are gathered from Sanders and Winkel, "Super scalar sample sort" (2004).
+
+use std::borrow::Cow;
+use std::mem::MaybeUninit;
+
+use gpusort_planner::item::Item;
+
+use super::items::{Part, Piece, count, join, parts, split};
+use super::local::{Room, with_two};
+use super::vector::{Instructions, words};
+use crate::{memory, parallel};
+
+/// Writes what becomes of sorted keys to their places.
+pub(super) type Give<'a, K, R> = &'a (dyn Fn(&mut [K], &mut [MaybeUninit<R>]) + Sync);
+
+/// Bytes of a bucket, about: it and as much room fit a core's cache.
+const BUCKET: usize = 1 << 19;
+
+/// Bytes of the largest block.
+const BLOCK: usize = 1 << 20;
+
+/// Keys that are alike are given so many at a time.
+const SAME: usize = 1 << 12;
+
+/// Keys sampled per bucket.
+const SAMPLES: usize = 16;
+
+/// Keys in blocks, each of them divided by the same splitters.
+pub(super) struct Divided<K> {
+    keys: Vec<K>,
+    /// Where each block begins.
+    blocks: Vec<usize>,
+    /// For each block and each bucket, where the bucket ends in the block.
+    ends: Vec<u32>,
+    /// For each bucket, how many keys it has, and whether they are all alike.
+    buckets: Vec<(usize, bool)>,
+    ignored: u32,
+}
+
+impl<K: Item> Divided<K> {
+    /// The keys of the pieces, of which there are some. Those that differ in none but so many of the
+    /// lowest bits come to one bucket.
+    pub(super) fn new<P: Piece<Item = K>>(with: Instructions, pieces: &[P], ignored: u32) -> Self {
+        let (n, threads) = (count(pieces), parallel::threads());
+        let var = |name: &str, default: usize| {
+            std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+        };
+        let block = (n / (var("BPT", 4) * threads)).clamp(1 << 10, var("BLOCK", BLOCK) / size_of::<K>());
+        let buckets =
+            (n * size_of::<K>() / var("BUCKET", BUCKET)).clamp(var("MINB", 4) * threads, var("MAXB", 2048));
+        let parts = parts(pieces, block);
+        let (splitters, alike) = splitters(&parts, n, buckets, ignored);
+        let splitters: Vec<K> = words(splitters);
+        let mut ends = vec![0; parts.len() * alike.len()];
+        let mut keys = memory::room(n);
+        let places = split(&mut keys.spare_capacity_mut()[..n], parts.iter().map(Part::len));
+        let blocks = parts.iter().zip(places).zip(ends.chunks_mut(alike.len()));
+        parallel::map_parts(blocks, |((part, places), ends)| {
+            with.with(|| places.iter_mut().zip(part.items()).for_each(|(place, key)| _ = place.write(key)));
+            // SAFETY: all were written, as many as the part has.
+            let block = unsafe { &mut *(std::ptr::from_mut(places) as *mut [K]) };
+            Room::with(|room| room.divide(with, block, &splitters, ends));
+        });
+        // SAFETY:
+        // - There is room for so many.
+        // - All blocks were written.
+        unsafe { keys.set_len(n) };
+        let mut buckets: Vec<_> = alike.into_iter().map(|alike| (0, alike)).collect();
+        for ends in ends.chunks(buckets.len()) {
+            let begins = [0].iter().chain(ends);
+            for (((size, _), end), begin) in buckets.iter_mut().zip(ends).zip(begins) {
+                *size += (end - begin) as usize;
+            }
+        }
+        let mut begin = 0;
+        let blocks = parts.iter().map(|part| (begin, begin += part.len()).0).collect();
+        Self { keys, blocks, ends, buckets, ignored }
+    }
+
+    /// Sorts each bucket, and has `give` write it to its places among as many.
+    pub(super) fn sort<R: Send>(self, with: Instructions, to: &mut [MaybeUninit<R>], give: Give<K, R>) {
+        let most = 4 * (self.keys.len() / parallel::threads()).min(BUCKET / size_of::<K>());
+        let places = split(to, self.buckets.iter().map(|bucket| bucket.0));
+        let mut large = Vec::new();
+        let mut small = Vec::new();
+        for (bucket, places) in places.into_iter().enumerate() {
+            let list = if places.len() > most { &mut large } else { &mut small };
+            list.push((bucket, places));
+        }
+        for (bucket, to) in large {
+            self.sort_large(with, bucket, to, give);
+        }
+        parallel::map_parts(small, |(bucket, to)| {
+            with_two(to.len(), |keys, scratch| {
+                self.gather(bucket, keys);
+                if !self.buckets[bucket].1 {
+                    with.sort(keys, scratch, |keys| Room::with(|room| room.sort_by_digits(keys)));
+                }
+                give(keys, to);
+            });
+        });
+    }
+
+    /// Sorts a bucket on all cores.
+    fn sort_large<R: Send>(
+        &self,
+        with: Instructions,
+        bucket: usize,
+        to: &mut [MaybeUninit<R>],
+        give: Give<K, R>,
+    ) {
+        if self.buckets[bucket].1 {
+            let Some(&key) = self.parts(bucket).flatten().next() else { return };
+            let same = [key; SAME];
+            parallel::map_parts(to.chunks_mut(SAME), |to| give(&mut { same }[..to.len()], to));
+            return;
+        }
+        let pieces: Vec<_> = self.parts(bucket).map(Cow::Borrowed).collect();
+        if to.len() < self.keys.len() {
+            return Self::new(with, &pieces, self.ignored).sort(with, to, give);
+        }
+        // Splitters have not divided them at all.
+        let mut keys = join(&pieces);
+        Room::with(|room| room.sort_by_digits(&mut keys));
+        give(&mut keys, to);
+    }
+
+    /// What each block has of a bucket.
+    fn parts(&self, bucket: usize) -> impl Iterator<Item = &[K]> {
+        self.blocks.iter().zip(self.ends.chunks(self.buckets.len())).map(move |(&begin, ends)| {
+            let first = if bucket == 0 { 0 } else { ends[bucket - 1] };
+            &self.keys[begin + first as usize..begin + ends[bucket] as usize]
+        })
+    }
+
+    /// Brings together what the blocks have of a bucket.
+    fn gather(&self, bucket: usize, mut to: &mut [K]) {
+        for part in self.parts(bucket) {
+            let (begin, rest) = to.split_at_mut(part.len());
+            begin.copy_from_slice(part);
+            to = rest;
+        }
+    }
+}
+
+/// Splitters of so many buckets, about, which are zero in so many of the lowest bits; and for each
+/// bucket whether its keys are all alike.
+fn splitters<P: Piece>(parts: &[Part<P>], n: usize, buckets: usize, ignored: u32) -> (Vec<u64>, Vec<bool>) {
+    let greatest = u64::MAX >> (u64::BITS - 8 * size_of::<P::Item>() as u32) >> ignored;
+    let step = (n / (SAMPLES * buckets)).max(1);
+    let mut sample: Vec<u64> = parts.iter().flat_map(|part| part.sample(step)).collect();
+    Room::with(|room| room.sort(&mut sample));
+    let mut splitters: Vec<u64> = Vec::with_capacity(buckets);
+    for key in sample.iter().skip(SAMPLES).step_by(SAMPLES).map(|key| key >> ignored) {
+        match splitters.last() {
+            // It was the one before the last, too.
+            Some(&last) if last > key => {}
+            Some(&last) if last == key => splitters.extend((key < greatest).then(|| key + 1)),
+            _ => splitters.push(key),
+        }
+    }
+    let is_alone = |place: usize| match splitters.get(place + 1) {
+        Some(&next) => next == splitters[place] + 1,
+        None => splitters[place] == greatest,
+    };
+    let alike = (0..splitters.len()).map(|place| ignored == 0 && is_alone(place));
+    let alike = [false].into_iter().chain(alike).collect();
+    splitters.iter_mut().for_each(|key| *key <<= ignored);
+    (splitters, alike)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Divided and sorted, as many a time as there are instructions for it.
+    fn check(keys: &[u64], name: &str) {
+        fn is_right<W: Item>(with: Instructions, keys: &[W]) -> bool {
+            let (a, b) = keys.split_at(keys.len() / 3);
+            let pieces: [Cow<[W]>; 3] = [a.into(), Vec::new().into(), b.into()];
+            let mut sorted = memory::room(keys.len());
+            Divided::new(with, &pieces, 0).sort(with, sorted.spare_capacity_mut(), &|keys, to| {
+                to.iter_mut().zip(keys).for_each(|(to, &mut key)| _ = to.write(key));
+            });
+            // SAFETY: all were given.
+            unsafe { sorted.set_len(keys.len()) };
+            let mut expected = keys.to_vec();
+            expected.sort_unstable();
+            sorted == expected
+        }
+        for with in Instructions::all().filter(|with| with.sorts::<u64>()) {
+            assert!(is_right(with, keys), "{name}, {} keys of 64 bits by {}", keys.len(), with.name());
+            let narrow: Vec<u32> = keys.iter().map(|&key| (key >> 32) as u32).collect();
+            assert!(is_right(with, &narrow), "{name}, {} keys of 32 bits by {}", keys.len(), with.name());
+        }
+    }
+
+    #[test]
+    fn all_keys_come_to_their_buckets() {
+        let mut state = 1_u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state ^ state >> 29
+        };
+        for n in [1, 2, 100, 5000, 100_003, 700_001] {
+            let check_all = |name: &str, key: &mut dyn FnMut(u64) -> u64| {
+                check(&(0..n).map(key).collect::<Vec<_>>(), name);
+            };
+            check_all("uniform", &mut |_| random());
+            check_all("all alike", &mut |_| 7 << 40);
+            check_all("all the greatest", &mut |_| u64::MAX);
+            check_all("few", &mut |_| u64::MAX - (random() >> 60 << 33));
+            check_all("half alike", &mut |place| if place % 2 == 0 { 5 << 40 } else { random() });
+            check_all("half the greatest", &mut |place| if place % 2 == 0 { u64::MAX } else { random() });
+            check_all("in order", &mut |place| place << 32);
+            check_all("neighbours", &mut |_| ((random() >> 61) + 9) << 32);
+            check_all("skewed", &mut |_| random() >> (random() >> 58));
+        }
+    }
+
+    /// Where a sample says nothing of the keys, a bucket is divided again, or one core sorts it.
+    #[test]
+    fn a_large_bucket_is_divided_again() {
+        for with in Instructions::all().filter(|with| with.sorts::<u64>()) {
+            let keys: Vec<u64> =
+                (0..400_000_u64).map(|place| place.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+            let mut expected = keys.clone();
+            expected.sort_unstable();
+            for buckets in [vec![keys.len()], vec![keys.len() - 1, 1]] {
+                let last = expected[buckets[0] - 1];
+                let (mut first, mut ends) = (keys.clone(), vec![keys.len() as u32]);
+                if buckets.len() > 1 {
+                    first.sort_by_key(|&key| key > last);
+                    ends.insert(0, buckets[0] as u32);
+                }
+                let buckets = buckets.into_iter().map(|size| (size, false)).collect();
+                let divided = Divided { keys: first, blocks: vec![0], ends, buckets, ignored: 0 };
+                let mut sorted = memory::room(keys.len());
+                divided.sort(with, sorted.spare_capacity_mut(), &|keys, to| {
+                    to.iter_mut().zip(keys).for_each(|(to, &mut key)| _ = to.write(key));
+                });
+                // SAFETY: all were given.
+                unsafe { sorted.set_len(keys.len()) };
+                assert!(sorted == expected);
+            }
+        }
+    }
+}

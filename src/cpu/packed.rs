@@ -1,0 +1,283 @@
+//! Positions in the order of their keys, by vectors: a key and its position are one word.
+//!
+//! ```text
+//! keys       1007   1003   1007
+//! words      4|0    0|1    4|2       what is above the least key, and the position
+//! sorted     0|1    4|0    4|2
+//! positions  1      0      2         equal keys in the order in which they were
+//! ```
+//!
+//! Where a key has too many bits, a word has its highest ones, and runs of equal words are then
+//! sorted by the keys themselves.
+
+use std::borrow::Cow;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use gpusort_planner::item::Pair;
+use gpusort_planner::key::Word;
+
+use super::divided::Divided;
+use super::items::{Part, Piece, count, join, parts};
+use super::local::{Room, with_two};
+use super::sort::{MANY, in_order};
+use super::vector::Instructions;
+use crate::report::Form;
+use crate::{memory, parallel};
+
+/// Up to so many are sorted by one core, if there are others.
+const SERIAL: usize = 1 << 14;
+
+/// Fewer than this are not worth a look at how they differ.
+const FEW: usize = 1 << 11;
+
+/// How a key and a position are one word.
+#[derive(Clone, Copy)]
+struct Packing {
+    /// The least key.
+    least: u64,
+    /// How many of the lowest bits of keys words do not have.
+    dropped: u32,
+    /// Whether those are the same in all keys.
+    is_exact: bool,
+    /// Bits of a position.
+    bits: u32,
+}
+
+impl Packing {
+    /// For so many keys; `None` where they are sorted sooner otherwise.
+    fn new<P: Piece<Item: Word>>(with: Instructions, pieces: &[P], n: usize) -> Option<Self> {
+        let packing = if size_of::<P::Item>() == size_of::<u32>() {
+            Self { least: 0, dropped: 0, is_exact: true, bits: u32::BITS }
+        } else {
+            Self::of_wide(pieces, n)
+        };
+        (n < FEW || packing.is_best(with, pieces, n)).then_some(packing)
+    }
+
+    fn of_wide<P: Piece<Item: Word>>(pieces: &[P], n: usize) -> Self {
+        let of_part = |part: &Part<P>| {
+            let mut keys = part.items().map(Into::<u64>::into);
+            let first = keys.next().unwrap_or_default();
+            let (least, greatest, differ) = keys.fold((first, first, 0), |(least, greatest, differ), key| {
+                (least.min(key), greatest.max(key), differ | key ^ first)
+            });
+            (first, least, greatest, differ)
+        };
+        let (_, least, greatest, differ) = parallel::map_parts(&parts(pieces, SERIAL), of_part)
+            .into_iter()
+            .reduce(|(first, a, b, c), (other, d, e, f)| (first, a.min(d), b.max(e), c | f | first ^ other))
+            .unwrap_or_default();
+        let bits = usize::BITS - n.leading_zeros();
+        let key_bits = u64::BITS - (greatest - least).leading_zeros();
+        let dropped = (key_bits + bits).saturating_sub(u64::BITS);
+        Self { least, dropped, is_exact: dropped <= differ.trailing_zeros(), bits }
+    }
+
+    /// Whether keys are many different ones, most of which words tell apart, as far as a sample
+    /// shows: few are sorted sooner by their digits, and so are some that one core sorts.
+    fn is_best<P: Piece<Item: Word>>(self, with: Instructions, pieces: &[P], n: usize) -> bool {
+        let parts = parts(pieces, usize::MAX);
+        let sample = |step| -> Vec<u64> {
+            parts.iter().flat_map(|part| part.sample(step)).map(|key| self.pack(key, 0)).collect()
+        };
+        let samples = (n / 64).min(512);
+        let mut sorted = sample(n.div_ceil(samples));
+        Room::with(|room| room.sort(&mut sorted));
+        let alike = sorted.windows(2).filter(|pair| pair[0] == pair[1]).count();
+        alike <= if self.is_exact { samples * 7 / 8 } else { samples / 16 }
+            && !(is_for_one(n) && with.prefers_digits::<u64>(n, sample))
+    }
+
+    #[inline]
+    fn pack(self, key: u64, position: usize) -> u64 {
+        ((key - self.least) >> self.dropped) << self.bits | position as u64
+    }
+
+    #[inline]
+    fn position(self, word: u64) -> u32 {
+        (word & ((1 << self.bits) - 1)) as u32
+    }
+
+    /// Sorts runs of equal words by their keys.
+    fn repair<P: Piece<Item: Word>>(self, words: &mut [u64], keys: &Keys<P>) {
+        /// More are sorted with their keys at hand.
+        const FEW: usize = 32;
+        if self.is_exact {
+            return;
+        }
+        let mut begin = 0;
+        while let Some(place) =
+            words[begin..].windows(2).position(|pair| (pair[0] ^ pair[1]) >> self.bits == 0)
+        {
+            let first = begin + place;
+            let alike = words[first..].iter().take_while(|&&word| (word ^ words[first]) >> self.bits == 0);
+            begin = first + alike.count();
+            let run = &mut words[first..begin];
+            let key = |&word: &u64| keys.at(self.position(word));
+            if run.len() <= FEW {
+                run.sort_by_key(key);
+            } else if !run.is_sorted_by_key(key) {
+                let mut pairs: Vec<Pair<u64, u64>> =
+                    run.iter().map(|word| Pair { key: key(word), position: *word }).collect();
+                Room::with(|room| room.sort(&mut pairs));
+                run.iter_mut().zip(pairs).for_each(|(word, pair)| *word = pair.position);
+            }
+        }
+    }
+}
+
+/// Whether one core sorts so many.
+fn is_for_one(n: usize) -> bool {
+    n <= SERIAL || parallel::threads() == 1
+}
+
+/// Keys in pieces.
+struct Keys<'a, P> {
+    pieces: &'a [P],
+    /// Where each piece begins.
+    begins: Vec<usize>,
+}
+
+impl<P: Piece<Item: Word>> Keys<'_, P> {
+    fn at(&self, position: u32) -> u64 {
+        let position = position as usize;
+        let piece = self.begins.partition_point(|&begin| begin <= position) - 1;
+        let place = position - self.begins[piece];
+        self.pieces[piece].items(place..place + 1).next().map_or(0, Into::into)
+    }
+}
+
+/// Words of a piece of keys, of which the first has this position.
+struct Packed<'a, P> {
+    keys: &'a P,
+    first: usize,
+    packing: Packing,
+}
+
+impl<P: Piece<Item: Word>> Piece for Packed<'_, P> {
+    type Item = u64;
+
+    fn count(&self) -> usize {
+        self.keys.count()
+    }
+
+    fn items(&self, range: Range<usize>) -> impl Iterator<Item = u64> {
+        // A copy, which stays in registers.
+        let packing = self.packing;
+        let first = self.first + range.start;
+        let word = move |(place, key): (usize, P::Item)| packing.pack(key.into(), first + place);
+        self.keys.items(range).enumerate().map(word)
+    }
+}
+
+/// The positions of all keys of the pieces, of which there are fewer than 2^32, stably sorted by
+/// key; `None` where that is better done otherwise.
+pub(crate) fn positions<P: Piece<Item: Word>>(pieces: &[P]) -> Option<(Vec<u32>, Form)> {
+    let (with, n) = (Instructions::chosen(), count(pieces));
+    if !with.sorts::<u64>() {
+        return None;
+    }
+    if let Some(form) = in_order(pieces, false) {
+        let last = n.saturating_sub(1);
+        let position = |place| if form == Form::InOrder { place as u32 } else { (last - place) as u32 };
+        return Some((parallel::numbered(n, position), form));
+    }
+    if pieces.len() > MANY {
+        return positions(&[Cow::from(join(pieces))]);
+    }
+    let packing = Packing::new(with, pieces, n)?;
+    let mut begin = 0;
+    let begins = pieces.iter().map(|piece| (begin, begin += piece.count()).0).collect();
+    let keys = Keys { pieces, begins };
+    let pack = |(keys, &first)| Packed { keys, first, packing };
+    let packed: Vec<_> = pieces.iter().zip(&keys.begins).map(pack).collect();
+    let give = |words: &mut [u64], to: &mut [MaybeUninit<u32>]| {
+        packing.repair(words, &keys);
+        with.with(|| {
+            to.iter_mut().zip(words).for_each(|(to, &mut word)| _ = to.write(packing.position(word)));
+        });
+    };
+    let mut sorted = memory::room(n);
+    let to = &mut sorted.spare_capacity_mut()[..n];
+    if is_for_one(n) {
+        let work = |words: &mut [u64], scratch: &mut [MaybeUninit<u64>]| {
+            let mut places = &mut *words;
+            for piece in &packed {
+                let (begin, rest) = places.split_at_mut(piece.count());
+                let words = piece.items(0..begin.len());
+                with.with(|| begin.iter_mut().zip(words).for_each(|(place, word)| *place = word));
+                places = rest;
+            }
+            let rest = |words: &mut [u64]| Room::with(|room| room.sort_by_digits(words));
+            with.sort(words, scratch, rest);
+            give(words, to);
+        };
+        with_two(n, work);
+    } else {
+        let ignored = if packing.is_exact { 0 } else { packing.bits };
+        Divided::new(with, &packed, ignored).sort(with, to, &give);
+    }
+    // SAFETY: all were given.
+    unsafe { sorted.set_len(n) };
+    Some((sorted, Form::Quicksort))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::items::Keyed;
+
+    /// Numbers that are all alike on every machine.
+    fn random() -> impl FnMut() -> u64 {
+        let mut state = 1_u64;
+        move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state ^ state >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        }
+    }
+
+    fn check<W: Word>(keys: &[W], name: &str) -> bool {
+        let n = keys.len();
+        let mut expected: Vec<u32> = (0..n as u32).collect();
+        expected.sort_by_key(|&position| keys[position as usize]);
+        let (a, b) = keys.split_at(n / 3);
+        let pieces: [Cow<[W]>; 3] = [a.into(), Vec::new().into(), b.into()];
+        let Some((sorted, _)) = positions(&pieces) else { return false };
+        assert!(sorted == expected, "{name}, {n} keys of {} bytes", size_of::<W>());
+        let (sorted, _) = positions(&[Keyed { elements: keys, key: |key| key }]).expect("as in pieces");
+        assert!(sorted == expected, "{name}, {n} keys of {} bytes, in one piece", size_of::<W>());
+        true
+    }
+
+    /// Keys whose words tell all apart, some, or none.
+    #[test]
+    fn positions_are_in_the_order_of_their_keys() {
+        let mut random = random();
+        let mut packed = 0;
+        for n in [0, 1, 2, 3, 100, 127, 128, 129, 1000, FEW, SERIAL, SERIAL + 1, 100_000, 300_007] {
+            let mut check_all = |name: &str, key: &mut dyn FnMut(u64) -> u64| {
+                let wide: Vec<u64> = (0..n as u64).map(key).collect();
+                packed += usize::from(check(&wide, name));
+                let narrow: Vec<u32> = wide.iter().map(|&key| (key >> 32) as u32).collect();
+                packed += usize::from(check(&narrow, name));
+            };
+            check_all("uniform", &mut |_| random());
+            check_all("in order", &mut |place| place << 30);
+            check_all("falling", &mut |place| u64::MAX - (place << 30));
+            check_all("falling, in pairs", &mut |place| u64::MAX - ((place / 2) << 34));
+            check_all("few", &mut |_| ((random() % 5) << 60) | 3);
+            check_all("close to each other", &mut |_| (1 << 63) + random() % 1000);
+            check_all("far apart in pairs", &mut |_| (random() << 20) | (random() % 2));
+            check_all("lowest bits", &mut |_| {
+                [u64::MAX - 7, 0][usize::from(random().is_multiple_of(100))] + random() % 8
+            });
+            check_all("a cluster", &mut |_| {
+                if random().is_multiple_of(20) { (1 << 62) | (random() % 4096) } else { random() }
+            });
+            check_all("floats", &mut |_| ((random() % 100_000) as f64).to_bits());
+            check_all("skewed", &mut |_| random() >> (random() % 64));
+        }
+        assert!(packed > 150 || !Instructions::chosen().sorts::<u64>(), "{packed}");
+    }
+}
