@@ -279,16 +279,14 @@ impl Sorter {
         if self.started().is_none() && u32::try_from(elements.len()).is_ok() {
             let start = Instant::now();
             let map = T::Word::map(order.map(T::TYPE));
-            let sorted = match map.float {
+            let (positions, form) = match map.float {
                 None => cpu::positions(&[Keyed { elements, key: move |one: T| one.to_word() ^ map.flip }]),
                 Some(float) => cpu::positions(&[Keyed {
                     elements,
                     key: move |one: T| one.to_word().key_of_float(float),
                 }]),
             };
-            if let Some((positions, form)) = sorted {
-                return Ok((positions, Report::on_cpu(form, start.elapsed())));
-            }
+            return Ok((positions, Report::on_cpu(form, start.elapsed())));
         }
         self.ordered(elements, order, Request::positions)
     }

@@ -60,9 +60,8 @@ fn sort_positions(
     progress: Progress,
 ) -> Result<(KeyBuf<'static>, Report), Error> {
     let start = Instant::now();
-    if network(method)?.is_none()
-        && let Some((positions, form)) = by_width!(&keys, blocks => cpu::positions(blocks))
-    {
+    if network(method)?.is_none() {
+        let (positions, form) = by_width!(&keys, blocks => cpu::positions(blocks));
         return Ok((positions.into(), fast(method, form, start)));
     }
     let positions = positions(&keys.lengths(), n);
