@@ -22,7 +22,7 @@ use std::mem::MaybeUninit;
 use gpusort_planner::item::Item;
 
 use super::items::{Part, Piece, count, join, parts, split};
-use super::local::{Room, with_two};
+use super::local::{Room, with_keys};
 use super::vector::{Instructions, words};
 use crate::{memory, parallel};
 
@@ -107,7 +107,7 @@ impl<K: Item> Divided<K> {
             self.sort_large(with, bucket, to, give);
         }
         parallel::map_parts(small, |(bucket, to)| {
-            with_two(to.len(), |keys, scratch| {
+            with_keys(to.len(), |keys, scratch| {
                 self.gather(bucket, keys);
                 if !self.buckets[bucket].1 {
                     with.sort(keys, scratch, |keys| Room::with(|room| room.sort_by_digits(keys)));

@@ -123,19 +123,16 @@ impl Room {
 
     /// Sorts the elements.
     pub(super) fn sort<T: Item>(&mut self, items: &mut [T]) -> Form {
-        let (scratch, counts) = self.split(items.len());
         let with = Instructions::chosen();
-        if with.sorts::<T>()
-            && !with.prefers_digits::<T>(items.len(), |step| {
-                items.iter().step_by(step).map(|item| item.key()).collect()
-            })
-        {
-            let rest = |items: &mut [T]| sort(items, &mut items.to_vec(), counts);
+        let sample = |step| items.iter().step_by(step).map(|item| item.key()).collect();
+        if with.sorts::<T>() && !with.prefers_digits::<T>(items.len(), sample) {
+            let (scratch, _) = self.split(items.len().min(KEPT * size_of::<u64>() / size_of::<T>()));
+            let rest = |items: &mut [T]| Self::with(|room| room.sort_by_digits(items));
             // SAFETY: a sort by vectors writes keys alone.
             with.sort(items, unsafe { as_unwritten(scratch) }, rest);
             return Form::Quicksort;
         }
-        sort(items, scratch, counts);
+        self.sort_by_digits(items);
         Form::Radix
     }
 
@@ -181,20 +178,24 @@ impl Room {
     }
 }
 
-/// Does `work` with so many keys, whatever they are, and as much room for a sort of them.
-pub(super) fn with_two<T: Pod, R>(
+/// Does `work` with so many keys, whatever they are, and room for a sort of them.
+pub(super) fn with_keys<T: Pod, R>(
     count: usize,
     work: impl FnOnce(&mut [T], &mut [MaybeUninit<T>]) -> R,
 ) -> R {
-    if 2 * count * size_of::<T>() <= KEPT * size_of::<u64>() {
-        Room::with(|room| {
-            let (keys, scratch) = room.split(2 * count).0.split_at_mut(count);
-            // SAFETY: a sort writes keys alone.
-            work(keys, unsafe { as_unwritten(scratch) })
-        })
-    } else {
-        work(&mut memory::zeroed(count), &mut memory::room(count).spare_capacity_mut()[..count])
-    }
+    let most = KEPT * size_of::<u64>() / size_of::<T>();
+    Room::with(|room| {
+        let mut own: Vec<T>;
+        let (keys, scratch) = if 2 * count <= most {
+            room.split(2 * count).0.split_at_mut(count)
+        } else {
+            own = memory::zeroed(count);
+            memory::in_huge_pages(own.as_mut_ptr().cast(), size_of_val(&*own));
+            (&mut own[..], room.split(count.min(most)).0)
+        };
+        // SAFETY: a sort writes keys alone.
+        work(keys, unsafe { as_unwritten(scratch) })
+    })
 }
 
 /// The same places, as of what was never written.

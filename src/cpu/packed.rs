@@ -19,7 +19,7 @@ use gpusort_planner::key::Word;
 
 use super::divided::Divided;
 use super::items::{Part, Piece, count, join, parts, records};
-use super::local::{Room, with_two};
+use super::local::{Room, with_keys};
 use super::sort::{MANY, in_order, sort};
 use super::vector::Instructions;
 use crate::report::Form;
@@ -237,7 +237,7 @@ pub(crate) fn positions<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) 
             with.sort(words, scratch, rest);
             give(words, to);
         };
-        with_two(n, work);
+        with_keys(n, work);
     } else {
         let ignored = if packing.is_exact { 0 } else { packing.bits };
         Divided::new(with, &packed, ignored).sort(with, to, &give);

@@ -15,7 +15,6 @@ use super::items::Keyed;
 use super::local::{Room, as_unwritten};
 use super::radix;
 use super::vector::Instructions;
-use crate::memory;
 use crate::parallel;
 use crate::report::Form;
 
@@ -52,13 +51,9 @@ pub(crate) fn sort_words<W: Word>(
     if counts::sort_few(words, key, bits) {
         return Form::Radix;
     }
-    if n <= SERIAL.start || n <= (2 * SERIAL.end / parallel::threads()).min(SERIAL.end) {
-        let mut form = Form::Radix;
-        in_place(words, &mut |keys| form = Room::with(|room| room.sort(keys)));
-        return form;
-    }
+    let is_for_one = n <= SERIAL.start || n <= (2 * SERIAL.end / parallel::threads()).min(SERIAL.end);
     let sample = |step| words.iter().step_by(step).map(|&word| key(word).into()).collect();
-    if !with.sorts::<W>() || with.prefers_digits::<W>(n, sample) {
+    if !is_for_one && (!with.sorts::<W>() || with.prefers_digits::<W>(n, sample)) {
         if let Some((mut scattered, buckets)) = radix::scatter(&[Keyed { elements: words, key }]) {
             let give = move |keys: &[W], words: &mut [W]| {
                 // A copy, which stays in registers.
@@ -69,11 +64,10 @@ pub(crate) fn sort_words<W: Word>(
         }
         return Form::Radix;
     }
-    if parallel::threads() == 1 {
-        let mut room = memory::room(n);
-        let rest = |keys: &mut [W]| Room::with(|room| room.sort_by_digits(keys));
-        in_place(words, &mut |keys| _ = with.sort(keys, room.spare_capacity_mut(), rest));
-        return Form::Quicksort;
+    if is_for_one || parallel::threads() == 1 {
+        let mut form = Form::Radix;
+        in_place(words, &mut |keys| form = Room::with(|room| room.sort(keys)));
+        return form;
     }
     let divided = Divided::new(with, &[Keyed { elements: &*words, key }], 0);
     let give = move |keys: &mut [W], words: &mut [MaybeUninit<W>]| {

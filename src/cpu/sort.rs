@@ -61,9 +61,8 @@ fn sort_many<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     if parallel::threads() == 1 {
         let mut items = join(&pieces);
         drop(pieces);
-        let rest = |items: &mut [P::Item]| Room::with(|room| room.sort_by_digits(items));
-        with.sort(&mut items, memory::room(n).spare_capacity_mut(), rest);
-        return (items, Form::Quicksort);
+        let form = Room::with(|room| room.sort(&mut items));
+        return (items, form);
     }
     let divided = Divided::new(with, &pieces, 0);
     drop(pieces);

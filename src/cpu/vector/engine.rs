@@ -36,10 +36,18 @@ pub(super) trait Vector: Copy {
     unsafe fn splat(key: Self::Key) -> Self;
     unsafe fn min(self, other: Self) -> Self;
     unsafe fn max(self, other: Self) -> Self;
+    /// Of both in each lane the lesser one, and the greater one.
+    #[inline(always)]
+    unsafe fn order(self, other: Self) -> (Self, Self) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.min(other), self.max(other)) }
+    }
     /// A bit for each lane that is less than the other's.
     unsafe fn is_less(self, other: Self) -> u32;
     /// The lanes of these bits first; behind them anything.
     unsafe fn compress(self, lanes: u32) -> Self;
+    /// The lanes of these bits first, and then the others.
+    unsafe fn divide(self, lanes: u32) -> Self;
     /// In each lane `i` the key of lane `i ^ X`.
     unsafe fn swap<const X: usize>(self) -> Self;
     /// The keys of lanes `i` and `i ^ X` in order: the greater one in the lane that has the highest
@@ -84,8 +92,7 @@ macro_rules! each_row {
 /// Puts pairs of rows in order, lane by lane.
 macro_rules! order {
     ($rows:ident; $(($low:expr, $high:expr))*) => {$(
-        let (low, high) = ($rows[$low], $rows[$high]);
-        ($rows[$low], $rows[$high]) = (low.min(high), low.max(high));
+        ($rows[$low], $rows[$high]) = $rows[$low].order($rows[$high]);
     )*};
 }
 
@@ -281,6 +288,76 @@ impl<V: Vector, const UP_TO: bool> Operation for Divide<V, UP_TO> {
     }
 }
 
+/// Divides keys where they are: those less than the pivot, or up to it, come first. Returns how many
+/// these are. There are at least eight vectors.
+///
+/// Vectors are read from the end that has less room for what is written, so that there always is
+/// room at both. At first that is what the outermost vectors leave, which are kept for last.
+struct DivideInPlace<V: Vector, const UP_TO: bool> {
+    keys: *mut V::Key,
+    count: usize,
+    pivot: V::Key,
+}
+
+impl<V: Vector, const UP_TO: bool> Operation for DivideInPlace<V, UP_TO> {
+    type Output = usize;
+
+    #[inline(always)]
+    unsafe fn run(self) -> usize {
+        /// Vectors that are read from one end.
+        const TOGETHER: usize = 4;
+        /// The most lanes.
+        const MOST: usize = 16;
+        let Self { keys, count, pivot: key } = self;
+        let all = (1_u32 << V::LANES) - 1;
+        let chunk = TOGETHER * V::LANES;
+        let mut last = [V::MOST; 3 * TOGETHER * MOST];
+        let kept = last.as_mut_ptr();
+        // SAFETY:
+        // - The caller's promise.
+        // - There are at least two chunks.
+        // - Between what is written and what is to be read are two chunks at both ends together, and
+        //   three after one more is read, of which no less than one is at either end: that one is
+        //   read where there is less.
+        // - What is written of a vector at either end is no more than that.
+        // - Last come two chunks and less than one more, which fit `last`, and the keys where nothing
+        //   is written yet.
+        unsafe {
+            kept.copy_from_nonoverlapping(keys, chunk);
+            kept.add(chunk).copy_from_nonoverlapping(keys.add(count - chunk), chunk);
+            let pivot = V::splat(key);
+            let (mut low, mut high) = (0, count);
+            let (mut begin, mut end) = (chunk, count - chunk);
+            while end - begin >= chunk {
+                // Without a jump, which could not be foretold.
+                let from_begin = begin - low <= high - end;
+                let from = keys.add(if from_begin { begin } else { end - chunk });
+                begin += if from_begin { chunk } else { 0 };
+                end -= if from_begin { 0 } else { chunk };
+                let vectors = [
+                    V::load(from),
+                    V::load(from.add(V::LANES)),
+                    V::load(from.add(2 * V::LANES)),
+                    V::load(from.add(3 * V::LANES)),
+                ];
+                for vector in vectors {
+                    let lanes = if UP_TO { pivot.is_less(vector) ^ all } else { vector.is_less(pivot) };
+                    let divided = vector.divide(lanes);
+                    divided.store(keys.add(low));
+                    divided.store(keys.add(high - V::LANES));
+                    low += lanes.count_ones() as usize;
+                    high -= V::LANES - lanes.count_ones() as usize;
+                }
+            }
+            kept.add(2 * chunk).copy_from_nonoverlapping(keys.add(begin), end - begin);
+            let (to, count) = (keys.add(low), high - low);
+            let lows = V::run(Divide::<V, UP_TO> { from: kept, low: to, high: kept, count, pivot: key });
+            to.add(lows).copy_from_nonoverlapping(kept, count - lows);
+            low + lows
+        }
+    }
+}
+
 /// The most divisions: enough for as many keys as there are addresses.
 const MOST: usize = 2 * 64 + 8;
 
@@ -309,7 +386,7 @@ pub(super) unsafe fn sort<V: Vector>(
 /// Sorts keys. `rest` sorts some of them where pivots divide them badly.
 struct Sort<'a, V: Vector> {
     keys: &'a mut [V::Key],
-    /// For at least as many, if they do not fit registers.
+    /// More keys than there is room for are divided where they are, which takes longer.
     room: &'a mut [MaybeUninit<V::Key>],
     rest: &'a mut dyn FnMut(&mut [V::Key]),
     /// How often keys are divided at most: a bound that only inputs made against the pivots reach.
@@ -329,7 +406,8 @@ impl<V: Vector> Operation for Sort<'_, V> {
         let mut random = keys.len() as u64 | 1;
         let divisions = divisions.min(MOST as u32);
         let mut now = Rest { begin: 0, count: keys.len(), divisions, least: None };
-        let (keys, room) = (keys.as_mut_ptr(), room.as_mut_ptr().cast::<V::Key>());
+        let (keys, capacity) = (keys.as_mut_ptr(), room.len());
+        let room = room.as_mut_ptr().cast::<V::Key>();
         // Whether those that are sorted now are at the beginning of the room, as right parts are.
         let mut is_in_room = false;
         let mut left = [Rest { begin: 0, count: 0, divisions: 0, least: None }; MOST];
@@ -338,8 +416,8 @@ impl<V: Vector> Operation for Sort<'_, V> {
             let Rest { begin, count, divisions, least } = now;
             // SAFETY:
             // - The caller's promise.
-            // - Ranges are within the keys, and the room is for as many.
-            // - The keys of no other range are in the room.
+            // - Ranges are within the keys.
+            // - None comes to the room that does not fit it, or while the keys of another one are there.
             unsafe {
                 let to = keys.add(begin);
                 let from = if is_in_room { room } else { to };
@@ -352,15 +430,24 @@ impl<V: Vector> Operation for Sort<'_, V> {
                     rest(slice::from_raw_parts_mut(to, count));
                 } else {
                     let pivot = pivot::<V>(from, count, &mut random);
+                    let fits = count <= capacity;
                     let (mut from, mut lows) = (from, 0);
                     if least != Some(pivot) {
-                        lows = V::run(Divide::<V, false> { from, low: to, high: room, count, pivot });
-                        from = room;
+                        if fits {
+                            lows = V::run(Divide::<V, false> { from, low: to, high: room, count, pivot });
+                            from = room;
+                        } else {
+                            lows = V::run(DivideInPlace::<V, false> { keys: to, count, pivot });
+                        }
                     }
                     let mut above = Some(pivot);
                     if lows == 0 {
                         // None is less than the pivot: those that equal it are where they belong.
-                        lows = V::run(Divide::<V, true> { from, low: to, high: room, count, pivot });
+                        lows = if fits {
+                            V::run(Divide::<V, true> { from, low: to, high: room, count, pivot })
+                        } else {
+                            V::run(DivideInPlace::<V, true> { keys: to, count, pivot })
+                        };
                         above = None;
                     } else {
                         left[lefts] = Rest { begin, count: lows, divisions: divisions - 1, least };
@@ -368,7 +455,7 @@ impl<V: Vector> Operation for Sort<'_, V> {
                     }
                     let (begin, count) = (begin + lows, count - lows);
                     now = Rest { begin, count, divisions: divisions - 1, least: above };
-                    is_in_room = true;
+                    is_in_room = fits;
                     continue;
                 }
             }

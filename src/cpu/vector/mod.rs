@@ -37,7 +37,7 @@ use gpusort_planner::key::Word;
 /// Vectors that are sorted in registers.
 const ROWS: usize = 16;
 
-/// Sorts keys, in as much room if they do not fit registers; sorts some by the function where
+/// Sorts keys, of which parts that fit the room are divided there; sorts some by the function where
 /// pivots divided them so often without an end. The processor has the instructions.
 type SortKeys<K> = unsafe fn(&mut [K], &mut [MaybeUninit<K>], &mut dyn FnMut(&mut [K]), u32);
 
@@ -99,6 +99,8 @@ static ALL: &[Facts] = &[
     x86::AVX2,
     #[cfg(target_arch = "x86_64")]
     x86::AVX512,
+    #[cfg(target_arch = "x86_64")]
+    x86::AVX512_OF_AMD,
 ];
 
 /// Instructions that this processor has.
@@ -118,7 +120,7 @@ impl Instructions {
         static CHOSEN: OnceLock<Instructions> = OnceLock::new();
         *CHOSEN.get_or_init(|| {
             let named = std::env::var("GPUSORT_CPU").unwrap_or_default();
-            let most = ALL.iter().position(|facts| facts.name == named).unwrap_or(ALL.len() - 1);
+            let most = ALL.iter().rposition(|facts| facts.name == named).unwrap_or(ALL.len() - 1);
             let all = ALL[..=most].iter().rev();
             all.filter(|facts| (facts.are_there)()).map(Self).next().unwrap_or(Self(&ALL[0]))
         })
@@ -134,7 +136,7 @@ impl Instructions {
         if is::<T, u32>() || is::<T, u64>() { ROWS * self.0.bytes / size_of::<T>() } else { 0 }
     }
 
-    /// Sorts keys, with as much room if they do not fit registers; returns whether it has, since
+    /// Sorts keys, the faster the more room there is, up to as much; returns whether it has, since
     /// some keys, and all where there are no such instructions, are not sorted by vectors. `rest`
     /// sorts keys that no pivot divides well.
     pub(super) fn sort<T: Item>(
@@ -157,7 +159,6 @@ impl Instructions {
         mut rest: impl FnMut(&mut [T]),
     ) -> bool {
         let Some((narrow, wide)) = &self.0.sorts else { return false };
-        assert!(keys.len() <= self.in_registers::<T>().max(room.len()), "there is as much room as keys");
         if let (Some(keys), Some(room)) = (as_slice_of::<_, u32>(keys), as_slice_of(room)) {
             let mut rest = |keys: &mut [u32]| as_slice_of(keys).into_iter().for_each(&mut rest);
             // SAFETY: the processor has the instructions, or there would be no `self`.
@@ -338,6 +339,38 @@ mod tests {
                     let narrow: Vec<u32> = wide.iter().map(|&key| key as u32).collect();
                     assert!(with(by, &wide), "{}, {n} u64, pattern {pattern}", by.name());
                     assert!(with(by, &narrow), "{}, {n} u32, pattern {pattern}", by.name());
+                }
+            }
+        }
+    }
+
+    /// With room for all, some or none of the keys.
+    #[test]
+    fn keys_are_divided_where_they_are_if_there_is_no_room() {
+        let mut random = random();
+        for by in all() {
+            for n in [129, 300, 1000, 4099, 50_001, 300_000] {
+                for pattern in 0..5 {
+                    let key = |place: u64| match pattern {
+                        0 => random(),
+                        1 => random() % 3,
+                        2 => place << 32,
+                        3 => u64::MAX - (random() & random() & random() & 0xF),
+                        _ => u64::MAX - (place << 40),
+                    };
+                    let wide: Vec<u64> = (0..n).map(key).collect();
+                    let narrow: Vec<u32> = wide.iter().map(|&key| (key >> 32) as u32).collect();
+                    for room in [0, 1, 100, n as usize / 3] {
+                        let name = by.name();
+                        let sort = |keys: &mut [u64], scratch: &mut [MaybeUninit<u64>]| {
+                            assert!(by.sort(keys, &mut scratch[..room], |_| panic!("pivots divide these")));
+                        };
+                        assert!(is_right(&wide, sort), "{name}, {n} u64, pattern {pattern}, room {room}");
+                        let sort = |keys: &mut [u32], scratch: &mut [MaybeUninit<u32>]| {
+                            assert!(by.sort(keys, &mut scratch[..room], |_| panic!("pivots divide these")));
+                        };
+                        assert!(is_right(&narrow, sort), "{name}, {n} u32, pattern {pattern}, room {room}");
+                    }
                 }
             }
         }

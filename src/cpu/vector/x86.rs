@@ -19,8 +19,16 @@ pub(super) const AVX512: Facts = Facts {
     name: "avx512",
     are_there: has_avx512,
     bytes: 64,
+    digits: [Digits::NEVER, Digits::NEVER],
+    sorts: Some((Sorts::of::<U32x16>(), Sorts::of::<U64x8<true>>())),
+};
+
+/// The same of AMD, whose scalar instructions are faster beside.
+pub(super) const AVX512_OF_AMD: Facts = Facts {
+    are_there: has_avx512_of_amd,
     digits: [Digits::NEVER, Digits { any: NEVER, even: 1 << 12..1 << 18 }],
-    sorts: Some((Sorts::of::<U32x16>(), Sorts::of::<U64x8>())),
+    sorts: Some((Sorts::of::<U32x16>(), Sorts::of::<U64x8<false>>())),
+    ..AVX512
 };
 
 fn has_avx2() -> bool {
@@ -37,6 +45,13 @@ fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
+}
+
+fn has_avx512_of_amd() -> bool {
+    has_avx512() && {
+        let maker = __cpuid(0);
+        [maker.ebx, maker.edx, maker.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD"
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,popcnt,lzcnt")]
@@ -111,6 +126,10 @@ impl Vector for U32x16 {
         fn max(self: Self, other: Self) -> Self = Self(_mm512_max_epu32(self.0, other.0));
         fn is_less(self: Self, other: Self) -> u32 = _mm512_cmplt_epu32_mask(self.0, other.0).into();
         fn compress(self: Self, lanes: u32) -> Self = Self(_mm512_maskz_compress_epi32(lanes as u16, self.0));
+        fn divide(self: Self, lanes: u32) -> Self = {
+            let behind = (0xFFFF << lanes.count_ones()) as u16;
+            Self(_mm512_mask_expand_epi32(self.compress(lanes).0, behind, self.compress(!lanes).0))
+        };
         fn swap<const X: usize>(self: Self) -> Self = Self(match X {
             1 => _mm512_shuffle_epi32::<0xB1>(self.0),
             2 => _mm512_shuffle_epi32::<0x4E>(self.0),
@@ -127,11 +146,12 @@ impl Vector for U32x16 {
     }
 }
 
-/// Eight keys in AVX-512.
+/// Eight keys in AVX-512. Processors of Intel take several times as long for the lesser of two keys
+/// as for comparing them and blending, and others do not.
 #[derive(Clone, Copy)]
-struct U64x8(__m512i);
+struct U64x8<const BLENDS: bool>(__m512i);
 
-impl Vector for U64x8 {
+impl<const BLENDS: bool> Vector for U64x8<BLENDS> {
     type Key = u64;
     type Half = U64x4<true>;
     const LANES: usize = 8;
@@ -147,8 +167,22 @@ impl Vector for U64x8 {
         fn splat(key: u64) -> Self = Self(_mm512_set1_epi64(key as i64));
         fn min(self: Self, other: Self) -> Self = Self(_mm512_min_epu64(self.0, other.0));
         fn max(self: Self, other: Self) -> Self = Self(_mm512_max_epu64(self.0, other.0));
+        fn order(self: Self, other: Self) -> (Self, Self) = match BLENDS {
+            true => {
+                let falling = _mm512_cmplt_epu64_mask(other.0, self.0);
+                (
+                    Self(_mm512_mask_blend_epi64(falling, self.0, other.0)),
+                    Self(_mm512_mask_blend_epi64(falling, other.0, self.0)),
+                )
+            }
+            false => (self.min(other), self.max(other)),
+        };
         fn is_less(self: Self, other: Self) -> u32 = _mm512_cmplt_epu64_mask(self.0, other.0).into();
         fn compress(self: Self, lanes: u32) -> Self = Self(_mm512_maskz_compress_epi64(lanes as u8, self.0));
+        fn divide(self: Self, lanes: u32) -> Self = {
+            let behind = (0xFF << lanes.count_ones()) as u8;
+            Self(_mm512_mask_expand_epi64(self.compress(lanes).0, behind, self.compress(!lanes).0))
+        };
         fn swap<const X: usize>(self: Self) -> Self = Self(match X {
             1 => _mm512_shuffle_epi32::<0x4E>(self.0),
             2 => _mm512_permutex_epi64::<0x4E>(self.0),
@@ -159,12 +193,18 @@ impl Vector for U64x8 {
         fn exchange<const X: usize>(self: Self) -> Self = {
             let other = self.swap::<X>();
             let lanes = const { greater::<X>() } as u8;
-            Self(_mm512_mask_max_epu64(self.min(other).0, lanes, self.0, other.0))
+            match BLENDS {
+                true => {
+                    let others = _mm512_cmplt_epu64_mask(self.0, other.0) ^ !lanes;
+                    Self(_mm512_mask_blend_epi64(others, self.0, other.0))
+                }
+                false => Self(_mm512_mask_max_epu64(self.min(other).0, lanes, self.0, other.0)),
+            }
         };
     }
 }
 
-/// For each set of eight lanes, their numbers, a byte each.
+/// For each set of eight lanes their numbers, a byte each, and then those of the others.
 static EIGHT: [u64; 256] = numbers(1);
 
 /// The same of four lanes of two words each.
@@ -174,14 +214,16 @@ const fn numbers<const SETS: usize>(words: u64) -> [u64; SETS] {
     let mut all = [0; SETS];
     let mut set = 0;
     while set < SETS {
-        let (mut lane, mut place) = (0, 0);
-        while lane < 8 {
+        let (mut turn, mut place) = (0, 0);
+        while place < 8 {
+            // Each lane twice: if it is in the set, and then if it is not.
+            let (lane, is_in) = (turn % (8 / words), turn < 8 / words);
             let mut word = 0;
-            while word < words && set >> lane & 1 == 1 {
+            while word < words && (set >> lane & 1 == 1) == is_in {
                 all[set] |= (lane * words + word) << (8 * place);
                 (word, place) = (word + 1, place + 1);
             }
-            lane += 1;
+            turn += 1;
         }
         set += 1;
     }
@@ -227,6 +269,7 @@ impl<const WITHIN: bool> Vector for U32x8<WITHIN> {
             let numbers = _mm_cvtsi64_si128(EIGHT[lanes as usize & 0xFF] as i64);
             Self(_mm256_permutevar8x32_epi32(self.0, _mm256_cvtepu8_epi32(numbers)))
         };
+        fn divide(self: Self, lanes: u32) -> Self = self.compress(lanes);
         fn swap<const X: usize>(self: Self) -> Self = Self(match X {
             1 => _mm256_shuffle_epi32::<0xB1>(self.0),
             2 => _mm256_shuffle_epi32::<0x4E>(self.0),
@@ -308,6 +351,7 @@ impl<const WITHIN: bool> Vector for U64x4<WITHIN> {
             let numbers = _mm_cvtsi64_si128(FOUR[lanes as usize & 0xF] as i64);
             Self(_mm256_permutevar8x32_epi32(self.0, _mm256_cvtepu8_epi32(numbers)))
         };
+        fn divide(self: Self, lanes: u32) -> Self = self.compress(lanes);
         fn swap<const X: usize>(self: Self) -> Self = Self(match X {
             1 => _mm256_shuffle_epi32::<0x4E>(self.0),
             2 => _mm256_permute4x64_epi64::<0x4E>(self.0),
@@ -361,6 +405,7 @@ impl<const WITHIN: bool> Vector for U32x4<WITHIN> {
             !_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(self.max(other).0, self.0))) as u32 & 0xF;
         fn compress(self: Self, lanes: u32) -> Self =
             Self(_mm256_castsi256_si128(U32x8::<WITHIN>(_mm256_castsi128_si256(self.0)).compress(lanes).0));
+        fn divide(self: Self, lanes: u32) -> Self = self.compress(lanes);
         fn swap<const X: usize>(self: Self) -> Self = Self(match X {
             1 => _mm_shuffle_epi32::<0xB1>(self.0),
             2 => _mm_shuffle_epi32::<0x4E>(self.0),
@@ -414,6 +459,7 @@ impl<const WITHIN: bool> Vector for U64x2<WITHIN> {
         fn max(self: Self, other: Self) -> Self = Self::of(self.wide().max(other.wide()));
         fn is_less(self: Self, other: Self) -> u32 = self.wide().is_less(other.wide()) & 0b11;
         fn compress(self: Self, lanes: u32) -> Self = Self::of(self.wide().compress(lanes));
+        fn divide(self: Self, lanes: u32) -> Self = self.compress(lanes);
         fn swap<const X: usize>(self: Self) -> Self = Self(_mm_shuffle_epi32::<0x4E>(self.0));
         fn exchange<const X: usize>(self: Self) -> Self = Self::of(self.wide().exchange::<1>());
     }
