@@ -35,6 +35,9 @@ const BUCKET: usize = 1 << 19;
 /// Bytes of the largest block.
 const BLOCK: usize = 1 << 20;
 
+/// The most buckets: more have too few keys in each block.
+const MOST: usize = 1 << 11;
+
 /// Keys that are alike are given so many at a time.
 const SAME: usize = 1 << 12;
 
@@ -58,12 +61,9 @@ impl<K: Item> Divided<K> {
     /// lowest bits come to one bucket.
     pub(super) fn new<P: Piece<Item = K>>(with: Instructions, pieces: &[P], ignored: u32) -> Self {
         let (n, threads) = (count(pieces), parallel::threads());
-        let var = |name: &str, default: usize| {
-            std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-        };
-        let block = (n / (var("BPT", 4) * threads)).clamp(1 << 10, var("BLOCK", BLOCK) / size_of::<K>());
-        let buckets =
-            (n * size_of::<K>() / var("BUCKET", BUCKET)).clamp(var("MINB", 4) * threads, var("MAXB", 2048));
+        // Several for each core, so that none waits for another one.
+        let block = (n / (2 * threads)).clamp(1 << 10, BLOCK / size_of::<K>());
+        let buckets = (n * size_of::<K>() / BUCKET).clamp(2 * threads, MOST);
         let parts = parts(pieces, block);
         let (splitters, alike) = splitters(&parts, n, buckets, ignored);
         let splitters: Vec<K> = words(splitters);

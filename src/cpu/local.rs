@@ -125,7 +125,7 @@ impl Room {
     pub(super) fn sort<T: Item>(&mut self, items: &mut [T]) -> Form {
         let with = Instructions::chosen();
         let sample = |step| items.iter().step_by(step).map(|item| item.key()).collect();
-        if with.sorts::<T>() && !with.prefers_digits::<T>(items.len(), sample) {
+        if with.sorts::<T>() && !with.prefers_digits::<T>(items.len(), 1, sample) {
             let (scratch, _) = self.split(items.len().min(KEPT * size_of::<u64>() / size_of::<T>()));
             let rest = |items: &mut [T]| Self::with(|room| room.sort_by_digits(items));
             // SAFETY: a sort by vectors writes keys alone.

@@ -50,7 +50,7 @@ impl Packing {
     fn new<P: Piece<Item: Word>>(with: Instructions, pieces: &[P], n: usize) -> Option<Self> {
         let parts = parts(pieces, SERIAL);
         let sample = |step| -> Vec<u64> { parts.iter().flat_map(|part| part.sample(step)).collect() };
-        if is_for_one(n) && with.prefers_digits::<u64>(n, sample) {
+        if is_for_one(n) && with.prefers_digits::<u64>(n, 1, sample) {
             return None;
         }
         let samples = (n / 64).min(512);

@@ -53,7 +53,7 @@ pub(crate) fn sort_words<W: Word>(
     }
     let is_for_one = n <= SERIAL.start || n <= (2 * SERIAL.end / parallel::threads()).min(SERIAL.end);
     let sample = |step| words.iter().step_by(step).map(|&word| key(word).into()).collect();
-    if !is_for_one && (!with.sorts::<W>() || with.prefers_digits::<W>(n, sample)) {
+    if !is_for_one && (!with.sorts::<W>() || with.prefers_digits::<W>(n, parallel::threads(), sample)) {
         if let Some((mut scattered, buckets)) = radix::scatter(&[Keyed { elements: words, key }]) {
             let give = move |keys: &[W], words: &mut [W]| {
                 // A copy, which stays in registers.

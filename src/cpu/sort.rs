@@ -55,7 +55,7 @@ fn sort_many<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     let with = Instructions::chosen();
     let n = count(&pieces);
     let sample = |step| parts(&pieces, usize::MAX).iter().flat_map(|part| part.sample(step)).collect();
-    if !with.sorts::<P::Item>() || with.prefers_digits::<P::Item>(n, sample) {
+    if !with.sorts::<P::Item>() || with.prefers_digits::<P::Item>(n, parallel::threads(), sample) {
         return (radix::sort(pieces), Form::Radix);
     }
     if parallel::threads() == 1 {

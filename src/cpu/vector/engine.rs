@@ -36,12 +36,6 @@ pub(super) trait Vector: Copy {
     unsafe fn splat(key: Self::Key) -> Self;
     unsafe fn min(self, other: Self) -> Self;
     unsafe fn max(self, other: Self) -> Self;
-    /// Of both in each lane the lesser one, and the greater one.
-    #[inline(always)]
-    unsafe fn order(self, other: Self) -> (Self, Self) {
-        // SAFETY: the caller's promise.
-        unsafe { (self.min(other), self.max(other)) }
-    }
     /// A bit for each lane that is less than the other's.
     unsafe fn is_less(self, other: Self) -> u32;
     /// The lanes of these bits first; behind them anything.
@@ -92,7 +86,8 @@ macro_rules! each_row {
 /// Puts pairs of rows in order, lane by lane.
 macro_rules! order {
     ($rows:ident; $(($low:expr, $high:expr))*) => {$(
-        ($rows[$low], $rows[$high]) = $rows[$low].order($rows[$high]);
+        let (low, high) = ($rows[$low], $rows[$high]);
+        ($rows[$low], $rows[$high]) = (low.min(high), low.max(high));
     )*};
 }
 

@@ -73,7 +73,7 @@ struct Facts {
 struct Digits {
     /// From so many on, whatever they are.
     any: usize,
-    /// For so many that digits tell apart soon.
+    /// For so many that digits tell apart soon; on several cores for more, too.
     even: Range<usize>,
 }
 
@@ -214,11 +214,17 @@ impl Instructions {
         }
     }
 
-    /// Whether a sort by digits is faster than one by vectors, for so many elements, of which
-    /// `sample` has the key of one of so many.
-    pub(super) fn prefers_digits<T: Item>(self, n: usize, sample: impl FnOnce(usize) -> Vec<u64>) -> bool {
+    /// Whether a sort by digits is faster than one by vectors, for so many elements on so many cores,
+    /// of which `sample` has the key of one of so many.
+    pub(super) fn prefers_digits<T: Item>(
+        self,
+        n: usize,
+        cores: usize,
+        sample: impl FnOnce(usize) -> Vec<u64>,
+    ) -> bool {
         let Digits { any, even } = &self.0.digits[usize::from(size_of::<T>() > size_of::<u32>())];
-        n >= *any || even.contains(&n) && are_for_digits(n, &sample(n.div_ceil(SAMPLES)))
+        let is_even = even.contains(&n) || cores > 1 && n >= even.start;
+        n >= *any || is_even && are_for_digits(n, &sample(n.div_ceil(SAMPLES)))
     }
 }
 
@@ -406,6 +412,6 @@ mod tests {
         let even: Vec<u64> = (0..1 << 14).map(|_| random()).collect();
         let uneven: Vec<u64> = even.iter().map(|key| key >> (key % 40)).collect();
         assert!(are_for_digits(1 << 14, &even[..SAMPLES]) && !are_for_digits(1 << 14, &uneven[..SAMPLES]));
-        assert!(Instructions(&ALL[0]).prefers_digits::<u64>(1, |_| Vec::new()));
+        assert!(Instructions(&ALL[0]).prefers_digits::<u64>(1, 1, |_| Vec::new()));
     }
 }

@@ -20,14 +20,13 @@ pub(super) const AVX512: Facts = Facts {
     are_there: has_avx512,
     bytes: 64,
     digits: [Digits::NEVER, Digits::NEVER],
-    sorts: Some((Sorts::of::<U32x16>(), Sorts::of::<U64x8<true>>())),
+    sorts: Some((Sorts::of::<U32x16>(), Sorts::of::<U64x8>())),
 };
 
-/// The same of AMD, whose scalar instructions are faster beside.
+/// The same of AMD, where even digits are faster.
 pub(super) const AVX512_OF_AMD: Facts = Facts {
     are_there: has_avx512_of_amd,
     digits: [Digits::NEVER, Digits { any: NEVER, even: 1 << 12..1 << 18 }],
-    sorts: Some((Sorts::of::<U32x16>(), Sorts::of::<U64x8<false>>())),
     ..AVX512
 };
 
@@ -146,12 +145,11 @@ impl Vector for U32x16 {
     }
 }
 
-/// Eight keys in AVX-512. Processors of Intel take several times as long for the lesser of two keys
-/// as for comparing them and blending, and others do not.
+/// Eight keys in AVX-512.
 #[derive(Clone, Copy)]
-struct U64x8<const BLENDS: bool>(__m512i);
+struct U64x8(__m512i);
 
-impl<const BLENDS: bool> Vector for U64x8<BLENDS> {
+impl Vector for U64x8 {
     type Key = u64;
     type Half = U64x4<true>;
     const LANES: usize = 8;
@@ -167,16 +165,6 @@ impl<const BLENDS: bool> Vector for U64x8<BLENDS> {
         fn splat(key: u64) -> Self = Self(_mm512_set1_epi64(key as i64));
         fn min(self: Self, other: Self) -> Self = Self(_mm512_min_epu64(self.0, other.0));
         fn max(self: Self, other: Self) -> Self = Self(_mm512_max_epu64(self.0, other.0));
-        fn order(self: Self, other: Self) -> (Self, Self) = match BLENDS {
-            true => {
-                let falling = _mm512_cmplt_epu64_mask(other.0, self.0);
-                (
-                    Self(_mm512_mask_blend_epi64(falling, self.0, other.0)),
-                    Self(_mm512_mask_blend_epi64(falling, other.0, self.0)),
-                )
-            }
-            false => (self.min(other), self.max(other)),
-        };
         fn is_less(self: Self, other: Self) -> u32 = _mm512_cmplt_epu64_mask(self.0, other.0).into();
         fn compress(self: Self, lanes: u32) -> Self = Self(_mm512_maskz_compress_epi64(lanes as u8, self.0));
         fn divide(self: Self, lanes: u32) -> Self = {
@@ -193,13 +181,7 @@ impl<const BLENDS: bool> Vector for U64x8<BLENDS> {
         fn exchange<const X: usize>(self: Self) -> Self = {
             let other = self.swap::<X>();
             let lanes = const { greater::<X>() } as u8;
-            match BLENDS {
-                true => {
-                    let others = _mm512_cmplt_epu64_mask(self.0, other.0) ^ !lanes;
-                    Self(_mm512_mask_blend_epi64(others, self.0, other.0))
-                }
-                false => Self(_mm512_mask_max_epu64(self.min(other).0, lanes, self.0, other.0)),
-            }
+            Self(_mm512_mask_max_epu64(self.min(other).0, lanes, self.0, other.0))
         };
     }
 }
