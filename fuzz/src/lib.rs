@@ -14,6 +14,7 @@ pub mod library;
 pub mod npy;
 #[path = "../../tests/support/pipeline.rs"]
 pub mod pipeline;
+pub mod slices;
 pub mod streams;
 pub mod text;
 pub mod twin;
@@ -28,12 +29,13 @@ pub type Spoil<'a> = &'a mut dyn FnMut(&mut Said);
 pub type Target = (&'static str, fn(&[u8], Spoil) -> Result<(), String>);
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     ("text", text::compare),
     ("csv", csv::compare),
     ("npy", npy::compare),
     ("keys", keys::compare),
     ("costs", costs::compare),
+    ("slices", slices::compare),
     ("streams", streams::compare),
     ("compressed", compressed::compare),
 ];

@@ -15,9 +15,32 @@
 //! Quicksort" (2022), and Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512"
 //! (2017).
 
-#[cfg(target_arch = "x86_64")]
+/// Functions of a vector, each an expression.
+macro_rules! functions {
+    ($operation:ident => $run:expr; $(fn $name:ident $(<const $x:ident: usize>)? ($($argument:ident: $type:ty),*) $(-> $result:ty)? = $body:expr;)*) => {
+        #[inline(always)]
+        unsafe fn run<O: Operation>($operation: O) -> O::Output {
+            // SAFETY: the caller has the instructions.
+            unsafe { $run }
+        }
+
+        $(#[inline(always)]
+        unsafe fn $name $(<const $x: usize>)? ($($argument: $type),*) $(-> $result)? {
+            // SAFETY:
+            // - The caller has the instructions.
+            // - The caller's pointers are to as many keys.
+            unsafe { $body }
+        })*
+    };
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[expect(clippy::inline_always, reason = "what is not inlined is compiled without the instructions")]
 mod engine;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+#[expect(clippy::inline_always, reason = "what is not inlined is compiled without the instructions")]
+#[allow(clippy::wildcard_imports, reason = "each instruction is a function of its own")]
+mod neon;
 #[cfg(target_arch = "x86_64")]
 #[expect(clippy::inline_always, reason = "what is not inlined is compiled without the instructions")]
 #[allow(clippy::wildcard_imports, reason = "each instruction is a function of its own")]
@@ -51,7 +74,7 @@ struct Sorts<K> {
     divide: DivideKeys<K>,
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 impl<K: Word> Sorts<K> {
     const fn of<V: engine::Vector<Key = K>>() -> Self {
         Self { sort: engine::sort::<V>, divide: engine::divide::<V> }
@@ -101,6 +124,8 @@ static ALL: &[Facts] = &[
     x86::AVX512,
     #[cfg(target_arch = "x86_64")]
     x86::AVX512_OF_AMD,
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    neon::NEON,
 ];
 
 /// Instructions that this processor has.

@@ -65,25 +65,6 @@ pub(super) fn with_avx2<O: Operation>(operation: O) -> O::Output {
     unsafe { operation.run() }
 }
 
-/// Functions of a vector, each an expression.
-macro_rules! functions {
-    ($with:expr; $(fn $name:ident $(<const $x:ident: usize>)? ($($argument:ident: $type:ty),*) $(-> $result:ty)? = $body:expr;)*) => {
-        #[inline(always)]
-        unsafe fn run<O: Operation>(operation: O) -> O::Output {
-            // SAFETY: the caller has the instructions.
-            unsafe { if $with { with_avx512(operation) } else { with_avx2(operation) } }
-        }
-
-        $(#[inline(always)]
-        unsafe fn $name $(<const $x: usize>)? ($($argument: $type),*) $(-> $result)? {
-            // SAFETY:
-            // - The caller has the instructions.
-            // - The caller's pointers are to as many keys.
-            unsafe { $body }
-        })*
-    };
-}
-
 /// The lanes below a number of them.
 #[inline(always)]
 fn below(count: usize) -> u32 {
@@ -113,7 +94,7 @@ impl Vector for U32x16 {
     const LANES: usize = 16;
     const MOST: u32 = u32::MAX;
 
-    functions! { true;
+    functions! { operation => with_avx512(operation);
         fn load(from: *const u32) -> Self = Self(_mm512_loadu_si512(from.cast()));
         fn store(self: Self, to: *mut u32) = _mm512_storeu_si512(to.cast(), self.0);
         fn load_first(from: *const u32, count: usize) -> Self =
@@ -155,7 +136,7 @@ impl Vector for U64x8 {
     const LANES: usize = 8;
     const MOST: u64 = u64::MAX;
 
-    functions! { true;
+    functions! { operation => with_avx512(operation);
         fn load(from: *const u64) -> Self = Self(_mm512_loadu_si512(from.cast()));
         fn store(self: Self, to: *mut u64) = _mm512_storeu_si512(to.cast(), self.0);
         fn load_first(from: *const u64, count: usize) -> Self =
@@ -229,7 +210,7 @@ impl<const WITHIN: bool> Vector for U32x8<WITHIN> {
     const LANES: usize = 8;
     const MOST: u32 = u32::MAX;
 
-    functions! { WITHIN;
+    functions! { operation => if WITHIN { with_avx512(operation) } else { with_avx2(operation) };
         fn load(from: *const u32) -> Self = Self(_mm256_loadu_si256(from.cast()));
         fn store(self: Self, to: *mut u32) = _mm256_storeu_si256(to.cast(), self.0);
         fn load_first(from: *const u32, count: usize) -> Self = {
@@ -306,7 +287,7 @@ impl<const WITHIN: bool> Vector for U64x4<WITHIN> {
     const LANES: usize = 4;
     const MOST: u64 = u64::MAX;
 
-    functions! { WITHIN;
+    functions! { operation => if WITHIN { with_avx512(operation) } else { with_avx2(operation) };
         fn load(from: *const u64) -> Self = Self(Self::flipped(_mm256_loadu_si256(from.cast())));
         fn store(self: Self, to: *mut u64) = _mm256_storeu_si256(to.cast(), Self::flipped(self.0));
         fn load_first(from: *const u64, count: usize) -> Self = {
@@ -370,7 +351,7 @@ impl<const WITHIN: bool> Vector for U32x4<WITHIN> {
     const LANES: usize = 4;
     const MOST: u32 = u32::MAX;
 
-    functions! { WITHIN;
+    functions! { operation => if WITHIN { with_avx512(operation) } else { with_avx2(operation) };
         fn load(from: *const u32) -> Self = Self(_mm_loadu_si128(from.cast()));
         fn store(self: Self, to: *mut u32) = _mm_storeu_si128(to.cast(), self.0);
         fn load_first(from: *const u32, count: usize) -> Self = {
@@ -429,7 +410,7 @@ impl<const WITHIN: bool> Vector for U64x2<WITHIN> {
     const LANES: usize = 2;
     const MOST: u64 = u64::MAX;
 
-    functions! { WITHIN;
+    functions! { operation => if WITHIN { with_avx512(operation) } else { with_avx2(operation) };
         fn load(from: *const u64) -> Self =
             Self::of(U64x4(U64x4::<WITHIN>::flipped(_mm256_castsi128_si256(_mm_loadu_si128(from.cast())))));
         fn store(self: Self, to: *mut u64) =
