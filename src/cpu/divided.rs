@@ -46,9 +46,9 @@ const SAMPLES: usize = 16;
 
 /// Keys in blocks, each of them divided by the same splitters.
 pub(super) struct Divided<K> {
-    keys: Vec<K>,
-    /// Where each block begins.
-    blocks: Vec<usize>,
+    arrays: Vec<Vec<K>>,
+    /// The array of each block, and where it begins there.
+    blocks: Vec<(usize, usize)>,
     /// For each block and each bucket, where the bucket ends in the block.
     ends: Vec<u32>,
     /// For each bucket, how many keys it has, and whether they are all alike.
@@ -60,42 +60,44 @@ impl<K: Item> Divided<K> {
     /// The keys of the pieces, of which there are some. Those that differ in none but so many of the
     /// lowest bits come to one bucket.
     pub(super) fn new<P: Piece<Item = K>>(with: Instructions, pieces: &[P], ignored: u32) -> Self {
-        let (n, threads) = (count(pieces), parallel::threads());
-        // Several for each core, so that none waits for another one.
-        let block = (n / (2 * threads)).clamp(1 << 10, BLOCK / size_of::<K>());
-        let buckets = (n * size_of::<K>() / BUCKET).clamp(2 * threads, MOST);
-        let parts = parts(pieces, block);
-        let (splitters, alike) = splitters(&parts, n, buckets, ignored);
-        let splitters: Vec<K> = words(splitters);
-        let mut ends = vec![0; parts.len() * alike.len()];
+        let n = count(pieces);
+        let parts = parts(pieces, block_size::<K>(n));
+        let splitters = splitters(&parts, n, ignored);
         let mut keys = memory::room(n);
-        let places = split(&mut keys.spare_capacity_mut()[..n], parts.iter().map(Part::len));
-        let blocks = parts.iter().zip(places).zip(ends.chunks_mut(alike.len()));
-        parallel::map_parts(blocks, |((part, places), ends)| {
+        let blocks = split(&mut keys.spare_capacity_mut()[..n], parts.iter().map(Part::len));
+        let (ends, buckets) = divide(with, splitters, parts.iter().zip(blocks), |(part, places)| {
             with.with(|| places.iter_mut().zip(part.items()).for_each(|(place, key)| _ = place.write(key)));
             // SAFETY: all were written, as many as the part has.
-            let block = unsafe { &mut *(std::ptr::from_mut(places) as *mut [K]) };
-            Room::with(|room| room.divide(with, block, &splitters, ends));
+            unsafe { &mut *(std::ptr::from_mut(places) as *mut [K]) }
         });
+        let mut begin = 0;
+        let blocks = parts.iter().map(|part| ((0, begin), begin += part.len()).0).collect();
         // SAFETY:
         // - There is room for so many.
         // - All blocks were written.
         unsafe { keys.set_len(n) };
-        let mut buckets: Vec<_> = alike.into_iter().map(|alike| (0, alike)).collect();
-        for ends in ends.chunks(buckets.len()) {
-            let begins = [0].iter().chain(ends);
-            for (((size, _), end), begin) in buckets.iter_mut().zip(ends).zip(begins) {
-                *size += (end - begin) as usize;
-            }
-        }
-        let mut begin = 0;
-        let blocks = parts.iter().map(|part| (begin, begin += part.len()).0).collect();
-        Self { keys, blocks, ends, buckets, ignored }
+        Self { arrays: vec![keys], blocks, ends, buckets, ignored }
+    }
+
+    /// The keys of arrays, of which there are some.
+    pub(super) fn of_arrays(with: Instructions, mut arrays: Vec<Vec<K>>) -> Self {
+        let n = arrays.iter().map(Vec::len).sum();
+        let size = block_size::<K>(n);
+        let pieces: Vec<Cow<[K]>> = arrays.iter().map(|array| Cow::Borrowed(&array[..])).collect();
+        let splitters = splitters(&parts(&pieces, size), n, 0);
+        let blocks = arrays
+            .iter()
+            .enumerate()
+            .flat_map(|(at, array)| (0..array.len()).step_by(size).map(move |begin| (at, begin)));
+        let blocks = blocks.collect();
+        let chunks = arrays.iter_mut().flat_map(|array| array.chunks_mut(size));
+        let (ends, buckets) = divide(with, splitters, chunks, |block| block);
+        Self { arrays, blocks, ends, buckets, ignored: 0 }
     }
 
     /// Sorts each bucket, and has `give` write it to its places among as many.
     pub(super) fn sort<R: Send>(self, with: Instructions, to: &mut [MaybeUninit<R>], give: Give<K, R>) {
-        let most = 4 * (self.keys.len() / parallel::threads()).min(BUCKET / size_of::<K>());
+        let most = 4 * (to.len() / parallel::threads()).min(BUCKET / size_of::<K>());
         let places = split(to, self.buckets.iter().map(|bucket| bucket.0));
         let mut large = Vec::new();
         let mut small = Vec::new();
@@ -132,7 +134,7 @@ impl<K: Item> Divided<K> {
             return;
         }
         let pieces: Vec<_> = self.parts(bucket).map(Cow::Borrowed).collect();
-        if to.len() < self.keys.len() {
+        if to.len() < self.arrays.iter().map(Vec::len).sum() {
             return Self::new(with, &pieces, self.ignored).sort(with, to, give);
         }
         // Splitters have not divided them at all.
@@ -143,9 +145,10 @@ impl<K: Item> Divided<K> {
 
     /// What each block has of a bucket.
     fn parts(&self, bucket: usize) -> impl Iterator<Item = &[K]> {
-        self.blocks.iter().zip(self.ends.chunks(self.buckets.len())).map(move |(&begin, ends)| {
+        let blocks = self.blocks.iter().zip(self.ends.chunks(self.buckets.len()));
+        blocks.map(move |(&(array, begin), ends)| {
             let first = if bucket == 0 { 0 } else { ends[bucket - 1] };
-            &self.keys[begin + first as usize..begin + ends[bucket] as usize]
+            &self.arrays[array][begin + first as usize..begin + ends[bucket] as usize]
         })
     }
 
@@ -159,9 +162,41 @@ impl<K: Item> Divided<K> {
     }
 }
 
-/// Splitters of so many buckets, about, which are zero in so many of the lowest bits; and for each
-/// bucket whether its keys are all alike.
-fn splitters<P: Piece>(parts: &[Part<P>], n: usize, buckets: usize, ignored: u32) -> (Vec<u64>, Vec<bool>) {
+/// How many keys a block has, of so many: several blocks for each core, so that none waits for
+/// another one.
+fn block_size<K>(n: usize) -> usize {
+    (n / (2 * parallel::threads())).clamp(1 << 10, BLOCK / size_of::<K>())
+}
+
+/// Divides blocks of keys, which `fill` makes of parts: where each bucket ends in each of them, and
+/// for each bucket how many keys it has, and whether they are all alike.
+fn divide<'a, T: Send, K: Item>(
+    with: Instructions,
+    (splitters, alike): (Vec<u64>, Vec<bool>),
+    parts: impl Iterator<Item = T>,
+    fill: impl Fn(T) -> &'a mut [K] + Sync,
+) -> (Vec<u32>, Vec<(usize, bool)>) {
+    let splitters: Vec<K> = words(splitters);
+    let parts: Vec<T> = parts.collect();
+    let mut ends = vec![0; parts.len() * alike.len()];
+    parallel::map_parts(parts.into_iter().zip(ends.chunks_mut(alike.len())), |(part, ends)| {
+        let block = fill(part);
+        Room::with(|room| room.divide(with, block, &splitters, ends));
+    });
+    let mut buckets: Vec<_> = alike.into_iter().map(|alike| (0, alike)).collect();
+    for ends in ends.chunks(buckets.len()) {
+        let begins = [0].iter().chain(ends);
+        for (((size, _), end), begin) in buckets.iter_mut().zip(ends).zip(begins) {
+            *size += (end - begin) as usize;
+        }
+    }
+    (ends, buckets)
+}
+
+/// Splitters of keys, which are zero in so many of the lowest bits; and for each bucket between them
+/// whether its keys are all alike.
+fn splitters<P: Piece>(parts: &[Part<P>], n: usize, ignored: u32) -> (Vec<u64>, Vec<bool>) {
+    let buckets = (n * size_of::<P::Item>() / BUCKET).clamp(2 * parallel::threads(), MOST);
     let greatest = u64::MAX >> (u64::BITS - 8 * size_of::<P::Item>() as u32) >> ignored;
     let step = (n / (SAMPLES * buckets)).max(1);
     let mut sample: Vec<u64> = parts.iter().flat_map(|part| part.sample(step)).collect();
@@ -194,15 +229,18 @@ mod tests {
         fn is_right<W: Item>(with: Instructions, keys: &[W]) -> bool {
             let (a, b) = keys.split_at(keys.len() / 3);
             let pieces: [Cow<[W]>; 3] = [a.into(), Vec::new().into(), b.into()];
-            let mut sorted = memory::room(keys.len());
-            Divided::new(with, &pieces, 0).sort(with, sorted.spare_capacity_mut(), &|keys, to| {
-                to.iter_mut().zip(keys).for_each(|(to, &mut key)| _ = to.write(key));
-            });
-            // SAFETY: all were given.
-            unsafe { sorted.set_len(keys.len()) };
+            let arrays = pieces.iter().map(|piece| piece.to_vec()).collect();
             let mut expected = keys.to_vec();
             expected.sort_unstable();
-            sorted == expected
+            [Divided::new(with, &pieces, 0), Divided::of_arrays(with, arrays)].into_iter().all(|divided| {
+                let mut sorted = memory::room(keys.len());
+                divided.sort(with, sorted.spare_capacity_mut(), &|keys, to| {
+                    to.iter_mut().zip(keys).for_each(|(to, &mut key)| _ = to.write(key));
+                });
+                // SAFETY: all were given.
+                unsafe { sorted.set_len(keys.len()) };
+                sorted == expected
+            })
         }
         for with in Instructions::all().filter(|with| with.sorts::<u64>()) {
             assert!(is_right(with, keys), "{name}, {} keys of 64 bits by {}", keys.len(), with.name());
@@ -250,7 +288,8 @@ mod tests {
                     ends.insert(0, buckets[0] as u32);
                 }
                 let buckets = buckets.into_iter().map(|size| (size, false)).collect();
-                let divided = Divided { keys: first, blocks: vec![0], ends, buckets, ignored: 0 };
+                let divided =
+                    Divided { arrays: vec![first], blocks: vec![(0, 0)], ends, buckets, ignored: 0 };
                 let mut sorted = memory::room(keys.len());
                 divided.sort(with, sorted.spare_capacity_mut(), &|keys, to| {
                     to.iter_mut().zip(keys).for_each(|(to, &mut key)| _ = to.write(key));

@@ -18,6 +18,13 @@ pub(crate) trait Piece: Send + Sync {
     fn count(&self) -> usize;
     /// The elements in a range.
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item>;
+    /// All of them, if they are an array of their own.
+    fn into_array(self) -> Result<Vec<Self::Item>, Self>
+    where
+        Self: Sized,
+    {
+        Err(self)
+    }
 }
 
 impl<T: Item> Piece for Cow<'_, [T]> {
@@ -29,6 +36,10 @@ impl<T: Item> Piece for Cow<'_, [T]> {
 
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = T> {
         self[range].iter().copied()
+    }
+
+    fn into_array(self) -> Result<Vec<T>, Self> {
+        if let Cow::Owned(array) = self { Ok(array) } else { Err(self) }
     }
 }
 

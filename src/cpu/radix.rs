@@ -120,7 +120,7 @@ pub(super) fn sort_buckets<T: Item, R: Send>(
         by_blocks(bucket, to, give);
     }
     parallel::map_parts(small, |(bucket, to)| {
-        Room::with(|room| room.sort(bucket));
+        Room::with(|room| room.sort_by_digits(bucket));
         give(bucket, to);
     });
 }

@@ -64,8 +64,8 @@ fn sort_many<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
         let form = Room::with(|room| room.sort(&mut items));
         return (items, form);
     }
-    let divided = Divided::new(with, &pieces, 0);
-    drop(pieces);
+    let owned = |piece: P| piece.into_array().unwrap_or_else(|piece| join(&[piece]));
+    let divided = Divided::of_arrays(with, pieces.into_iter().map(owned).collect());
     let mut sorted = memory::room(n);
     divided.sort(with, &mut sorted.spare_capacity_mut()[..n], &|items, to| {
         to.iter_mut().zip(items).for_each(|(to, &mut item)| _ = to.write(item));
