@@ -356,6 +356,9 @@ impl<V: Vector, const UP_TO: bool> Operation for DivideInPlace<V, UP_TO> {
 /// The most divisions: enough for as many keys as there are addresses.
 const MOST: usize = 2 * 64 + 8;
 
+/// How many divisions one counts for that leaves almost all keys together.
+const BAD: u32 = 4;
+
 /// Keys that are not sorted yet.
 #[derive(Clone, Copy)]
 struct Rest<K> {
@@ -373,9 +376,10 @@ pub(super) unsafe fn sort<V: Vector>(
     room: &mut [MaybeUninit<V::Key>],
     rest: &mut dyn FnMut(&mut [V::Key]),
     divisions: u32,
+    random: u64,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { V::run(Sort::<V> { keys, room, rest, divisions }) };
+    unsafe { V::run(Sort::<V> { keys, room, rest, divisions, random }) };
 }
 
 /// Sorts keys. `rest` sorts some of them where pivots divide them badly.
@@ -386,6 +390,8 @@ struct Sort<'a, V: Vector> {
     rest: &'a mut dyn FnMut(&mut [V::Key]),
     /// How often keys are divided at most: a bound that only inputs made against the pivots reach.
     divisions: u32,
+    /// What the samples for pivots depend on.
+    random: u64,
 }
 
 impl<V: Vector> Operation for Sort<'_, V> {
@@ -393,12 +399,11 @@ impl<V: Vector> Operation for Sort<'_, V> {
 
     #[inline(always)]
     unsafe fn run(self) {
-        let Self { keys, room, rest, divisions } = self;
+        let Self { keys, room, rest, divisions, mut random } = self;
         if keys.len() <= ROWS * V::LANES {
             // SAFETY: the caller's promise.
             return unsafe { sort_few::<V>(keys.as_mut_ptr().cast_const(), keys.as_mut_ptr(), keys.len()) };
         }
-        let mut random = keys.len() as u64 | 1;
         let divisions = divisions.min(MOST as u32);
         let mut now = Rest { begin: 0, count: keys.len(), divisions, least: None };
         let (keys, capacity) = (keys.as_mut_ptr(), room.len());
@@ -436,7 +441,8 @@ impl<V: Vector> Operation for Sort<'_, V> {
                         }
                     }
                     let mut above = Some(pivot);
-                    if lows == 0 {
+                    let is_least = lows == 0;
+                    if is_least {
                         // None is less than the pivot: those that equal it are where they belong.
                         lows = if fits {
                             V::run(Divide::<V, true> { from, low: to, high: room, count, pivot })
@@ -444,12 +450,15 @@ impl<V: Vector> Operation for Sort<'_, V> {
                             V::run(DivideInPlace::<V, true> { keys: to, count, pivot })
                         };
                         above = None;
-                    } else {
-                        left[lefts] = Rest { begin, count: lows, divisions: divisions - 1, least };
+                    }
+                    let is_bad = lows.min(count - lows) < count / 16;
+                    let divisions = divisions.saturating_sub(if is_bad { BAD } else { 1 });
+                    if !is_least {
+                        left[lefts] = Rest { begin, count: lows, divisions, least };
                         lefts += 1;
                     }
                     let (begin, count) = (begin + lows, count - lows);
-                    now = Rest { begin, count, divisions: divisions - 1, least: above };
+                    now = Rest { begin, count, divisions, least: above };
                     is_in_room = fits;
                     continue;
                 }
@@ -537,19 +546,30 @@ impl<V: Vector> Operation for DivideBySplitters<'_, V> {
     }
 }
 
+/// Keys of which the median is the pivot.
+const SAMPLES: usize = 64;
+
+/// Where the keys are, out of so many, that are sampled for a pivot.
+#[inline(always)]
+pub(super) fn sampled(lanes: usize, count: usize, random: &mut u64) -> impl ExactSizeIterator<Item = usize> {
+    let samples = if count >= 128 * lanes { SAMPLES } else { SAMPLES / 4 };
+    let step = count / samples;
+    (0..samples).map(move |place| {
+        // Knuth's MMIX.
+        *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        place * step + (((*random >> 48) as usize * step) >> 16)
+    })
+}
+
 /// About the median of these keys: that of some of them.
 #[inline(always)]
 unsafe fn pivot<V: Vector>(from: *const V::Key, count: usize, random: &mut u64) -> V::Key {
-    const MANY: usize = 64;
-    let samples = if count >= 128 * V::LANES { MANY } else { MANY / 4 };
-    let mut sample = [V::MOST; MANY];
-    let step = count / samples;
-    for (place, key) in sample[..samples].iter_mut().enumerate() {
-        // Knuth's MMIX.
-        *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let within = ((*random >> 48) as usize * step) >> 16;
+    let places = sampled(V::LANES, count, random);
+    let samples = places.len();
+    let mut sample = [V::MOST; SAMPLES];
+    for (key, place) in sample.iter_mut().zip(places) {
         // SAFETY: it is less than `samples * step`, which is at most `count`.
-        *key = unsafe { *from.add(place * step + within) };
+        *key = unsafe { *from.add(place) };
     }
     // SAFETY:
     // - The caller's promise.

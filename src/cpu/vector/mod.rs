@@ -62,7 +62,7 @@ const ROWS: usize = 16;
 
 /// Sorts keys, of which parts that fit the room are divided there; sorts some by the function where
 /// pivots divided them so often without an end. The processor has the instructions.
-type SortKeys<K> = unsafe fn(&mut [K], &mut [MaybeUninit<K>], &mut dyn FnMut(&mut [K]), u32);
+type SortKeys<K> = unsafe fn(&mut [K], &mut [MaybeUninit<K>], &mut dyn FnMut(&mut [K]), u32, u64);
 
 /// Divides keys, with as much room, by splitters, which are in order; says where the keys less than
 /// each splitter end, and then all. The processor has the instructions.
@@ -170,15 +170,19 @@ impl Instructions {
         room: &mut [MaybeUninit<T>],
         rest: impl FnMut(&mut [T]),
     ) -> bool {
-        // Of pivots that are about medians, far fewer do.
-        let divisions = 2 * keys.len().max(1).ilog2() + 8;
-        self.sort_within(divisions, keys, room, rest)
+        // Of pivots that are about medians, half as many do.
+        let vectors = keys.len() / (self.in_registers::<T>() + 1);
+        let divisions = 2 * vectors.max(1).ilog2() + 8;
+        // Whoever makes keys against pivots does not know where they will be.
+        let random = keys.as_ptr().addr() as u64;
+        self.sort_within(divisions, random, keys, room, rest)
     }
 
     /// The same, of keys that are divided at most so often.
     fn sort_within<T: Item>(
         self,
         divisions: u32,
+        random: u64,
         keys: &mut [T],
         room: &mut [MaybeUninit<T>],
         mut rest: impl FnMut(&mut [T]),
@@ -187,11 +191,11 @@ impl Instructions {
         if let (Some(keys), Some(room)) = (as_slice_of::<_, u32>(keys), as_slice_of(room)) {
             let mut rest = |keys: &mut [u32]| as_slice_of(keys).into_iter().for_each(&mut rest);
             // SAFETY: the processor has the instructions, or there would be no `self`.
-            unsafe { (narrow.sort)(keys, room, &mut rest, divisions) };
+            unsafe { (narrow.sort)(keys, room, &mut rest, divisions, random) };
         } else if let (Some(keys), Some(room)) = (as_slice_of::<_, u64>(keys), as_slice_of(room)) {
             let mut rest = |keys: &mut [u64]| as_slice_of(keys).into_iter().for_each(&mut rest);
             // SAFETY: as above.
-            unsafe { (wide.sort)(keys, room, &mut rest, divisions) };
+            unsafe { (wide.sort)(keys, room, &mut rest, divisions, random) };
         }
         self.in_registers::<T>() > 0
     }
@@ -420,7 +424,7 @@ mod tests {
                         rests += keys.len();
                         keys.sort_unstable();
                     };
-                    assert!(by.sort_within(divisions, keys, room, rest));
+                    assert!(by.sort_within(divisions, 1, keys, room, rest));
                 });
                 assert!(
                     right && (rests == keys.len() || divisions > 0) && rests > 0,
@@ -428,6 +432,46 @@ mod tests {
                     by.name()
                 );
             }
+        }
+    }
+
+    /// Keys of which those that are sampled are always the least: almost all stay together, again and
+    /// again.
+    fn against_pivots(lanes: usize, n: usize, mut random: u64) -> Vec<u32> {
+        let mut keys = vec![u32::MAX; n];
+        let (mut places, mut next): (Vec<usize>, _) = ((0..n).collect(), 0);
+        while places.len() > ROWS * lanes {
+            let sampled: Vec<usize> = engine::sampled(lanes, places.len(), &mut random).collect();
+            for &place in &sampled {
+                if keys[places[place]] == u32::MAX {
+                    (keys[places[place]], next) = (next, next + 1);
+                }
+            }
+            let mut sorted: Vec<u32> = sampled.iter().map(|&place| keys[places[place]]).collect();
+            sorted.sort_unstable();
+            // The others stay in the order in which they were.
+            places.retain(|&place| keys[place] >= sorted[sorted.len() / 2]);
+        }
+        keys
+    }
+
+    #[test]
+    fn keys_against_the_pivots_are_soon_sorted_otherwise() {
+        for by in all() {
+            let (n, random) = (40_000, 12345);
+            let keys = against_pivots(by.in_registers::<u32>() / ROWS, n, random);
+            let (mut before, mut rests) = (0, 0);
+            let right = is_right(&keys, |keys, room| {
+                before = keys.len();
+                let rest = |keys: &mut [u32]| {
+                    rests += keys.len();
+                    keys.sort_unstable();
+                };
+                assert!(by.sort_within(24, random, keys, room, rest));
+            });
+            assert!(right && rests > before / 2, "{}: {rests} of {before}", by.name());
+            // Who does not know the samples makes keys like any others.
+            assert!(with(by, &keys), "{}", by.name());
         }
     }
 
