@@ -24,7 +24,8 @@ use gpusort_planner::item::Item;
 use super::items::{Part, Piece, count, join, parts, split};
 use super::local::{Room, with_keys};
 use super::vector::{Instructions, words};
-use crate::{memory, parallel};
+use crate::memory::Kept;
+use crate::parallel;
 
 /// Writes what becomes of sorted keys to their places.
 pub(super) type Give<'a, K, R> = &'a (dyn Fn(&mut [K], &mut [MaybeUninit<R>]) + Sync);
@@ -44,9 +45,34 @@ const SAME: usize = 1 << 12;
 /// Keys sampled per bucket.
 const SAMPLES: usize = 16;
 
+/// Where the keys are.
+enum Arrays<K> {
+    /// In arrays that were given.
+    Own(Vec<Vec<K>>),
+    /// So many in one, all of them written.
+    Kept(Kept, usize),
+}
+
+impl<K: Item> Arrays<K> {
+    fn get(&self, array: usize) -> &[K] {
+        match self {
+            Self::Own(arrays) => &arrays[array],
+            // SAFETY: they were written.
+            Self::Kept(keys, n) => unsafe { keys.elements(*n) },
+        }
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Self::Own(arrays) => arrays.iter().map(Vec::len).sum(),
+            Self::Kept(_, n) => *n,
+        }
+    }
+}
+
 /// Keys in blocks, each of them divided by the same splitters.
 pub(super) struct Divided<K> {
-    arrays: Vec<Vec<K>>,
+    arrays: Arrays<K>,
     /// The array of each block, and where it begins there.
     blocks: Vec<(usize, usize)>,
     /// For each block and each bucket, where the bucket ends in the block.
@@ -63,8 +89,8 @@ impl<K: Item> Divided<K> {
         let n = count(pieces);
         let parts = parts(pieces, block_size::<K>(n));
         let splitters = splitters(&parts, n, ignored);
-        let mut keys = memory::room(n);
-        let blocks = split(&mut keys.spare_capacity_mut()[..n], parts.iter().map(Part::len));
+        let mut keys = Kept::new::<K>(n);
+        let blocks = split(keys.places(n), parts.iter().map(Part::len));
         let (ends, buckets) = divide(with, splitters, parts.iter().zip(blocks), |(part, places)| {
             with.with(|| places.iter_mut().zip(part.items()).for_each(|(place, key)| _ = place.write(key)));
             // SAFETY: all were written, as many as the part has.
@@ -72,11 +98,8 @@ impl<K: Item> Divided<K> {
         });
         let mut begin = 0;
         let blocks = parts.iter().map(|part| ((0, begin), begin += part.len()).0).collect();
-        // SAFETY:
-        // - There is room for so many.
-        // - All blocks were written.
-        unsafe { keys.set_len(n) };
-        Self { arrays: vec![keys], blocks, ends, buckets, ignored }
+        // All blocks were written.
+        Self { arrays: Arrays::Kept(keys, n), blocks, ends, buckets, ignored }
     }
 
     /// The keys of arrays, of which there are some.
@@ -92,7 +115,7 @@ impl<K: Item> Divided<K> {
         let blocks = blocks.collect();
         let chunks = arrays.iter_mut().flat_map(|array| array.chunks_mut(size));
         let (ends, buckets) = divide(with, splitters, chunks, |block| block);
-        Self { arrays, blocks, ends, buckets, ignored: 0 }
+        Self { arrays: Arrays::Own(arrays), blocks, ends, buckets, ignored: 0 }
     }
 
     /// Sorts each bucket, and has `give` write it to its places among as many.
@@ -134,7 +157,7 @@ impl<K: Item> Divided<K> {
             return;
         }
         let pieces: Vec<_> = self.parts(bucket).map(Cow::Borrowed).collect();
-        if to.len() < self.arrays.iter().map(Vec::len).sum() {
+        if to.len() < self.arrays.count() {
             return Self::new(with, &pieces, self.ignored).sort(with, to, give);
         }
         // Splitters have not divided them at all.
@@ -148,7 +171,7 @@ impl<K: Item> Divided<K> {
         let blocks = self.blocks.iter().zip(self.ends.chunks(self.buckets.len()));
         blocks.map(move |(&(array, begin), ends)| {
             let first = if bucket == 0 { 0 } else { ends[bucket - 1] };
-            &self.arrays[array][begin + first as usize..begin + ends[bucket] as usize]
+            &self.arrays.get(array)[begin + first as usize..begin + ends[bucket] as usize]
         })
     }
 
@@ -223,6 +246,7 @@ fn splitters<P: Piece>(parts: &[Part<P>], n: usize, ignored: u32) -> (Vec<u64>, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory;
 
     /// Divided and sorted, as many a time as there are instructions for it.
     fn check(keys: &[u64], name: &str) {
@@ -288,8 +312,13 @@ mod tests {
                     ends.insert(0, buckets[0] as u32);
                 }
                 let buckets = buckets.into_iter().map(|size| (size, false)).collect();
-                let divided =
-                    Divided { arrays: vec![first], blocks: vec![(0, 0)], ends, buckets, ignored: 0 };
+                let divided = Divided {
+                    arrays: Arrays::Own(vec![first]),
+                    blocks: vec![(0, 0)],
+                    ends,
+                    buckets,
+                    ignored: 0,
+                };
                 let mut sorted = memory::room(keys.len());
                 divided.sort(with, sorted.spare_capacity_mut(), &|keys, to| {
                     to.iter_mut().zip(keys).for_each(|(to, &mut key)| _ = to.write(key));

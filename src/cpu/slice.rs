@@ -1,8 +1,8 @@
 //! Sorts a slice in place, by keys that map back to its elements.
 //!
 //! One core sorts what fits its cache, before others would wake, in memory that it keeps. More is
-//! scattered to buckets in a second array, as [`radix`] does, and each bucket comes back sorted.
-//! Elements with few distinct values are counted.
+//! divided or scattered to buckets in a second array, as [`divided`](super::divided) or [`radix`]
+//! does, and each bucket comes back sorted. Elements with few distinct values are counted.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use super::divided::Divided;
 use super::items::Keyed;
 use super::local::{Room, as_unwritten};
 use super::radix;
-use super::vector::Instructions;
+use super::vector::{IN_REGISTERS, Instructions};
 use crate::parallel;
 use crate::report::Form;
 
@@ -89,6 +89,20 @@ pub(crate) fn sort_shorts<T: Copy + Send + Sync, K: Word>(
     let n = elements.len();
     if let Some(form) = put_in_order(elements, key) {
         return form;
+    }
+    let with = Instructions::chosen();
+    if n <= with.in_registers::<u32>() {
+        let mut wide = [0_u32; IN_REGISTERS];
+        let wide = &mut wide[..n];
+        with.with(|| {
+            let keys = elements.iter().map(|&element| Into::<u64>::into(key(element)) as u32);
+            wide.iter_mut().zip(keys).for_each(|(wide, key)| *wide = key);
+        });
+        with.sort(wide, &mut [], |_| {});
+        with.with(|| {
+            elements.iter_mut().zip(wide).for_each(|(to, key)| *to = element(K::of_u64((*key).into())));
+        });
+        return Form::Quicksort;
     }
     let is_sorted = match bits {
         8 => counts::sort_bits::<PLACES, TABLES, _, _>(elements, 0, key, element),

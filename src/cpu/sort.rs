@@ -1,5 +1,5 @@
-//! The fast CPU sort: radix on all cores, radix on one core for fewer elements, comparisons for
-//! few.
+//! The fast CPU sort: by vectors or by radix on all cores, by either on one core for fewer elements,
+//! and by comparisons for few where there are no vectors.
 
 use std::borrow::Cow;
 

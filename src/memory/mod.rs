@@ -4,8 +4,11 @@
 mod available;
 
 use std::alloc::Layout;
+use std::mem::MaybeUninit;
+use std::slice;
+use std::sync::Mutex;
 
-use bytemuck::Zeroable;
+use bytemuck::{Pod, Zeroable};
 
 #[cfg(feature = "files")]
 pub use self::available::{available, ensure, installed, untouched};
@@ -36,6 +39,61 @@ pub(crate) fn room<T>(count: usize) -> Vec<T> {
     let mut room = Vec::<T>::with_capacity(count);
     in_huge_pages(room.as_mut_ptr().cast(), size_of_val(room.spare_capacity_mut()));
     room
+}
+
+/// Bytes that are kept at most.
+const KEPT: usize = 16 << 20;
+
+/// What the last [`Kept`] leaves to the next one.
+static LEFT: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
+/// Room that is kept for the next one, if it is not much: memory that is touched for the first time
+/// takes as long as a sort of what fits in it.
+pub(crate) struct Kept(Vec<u64>);
+
+impl Kept {
+    /// Room for so many elements, whatever is in it.
+    pub(crate) fn new<T: Pod>(count: usize) -> Self {
+        let words = (count * size_of::<T>()).div_ceil(size_of::<u64>());
+        let left = LEFT.try_lock().map(|mut left| std::mem::take(&mut *left)).unwrap_or_default();
+        Self(if left.capacity() < words { room(words) } else { left })
+    }
+
+    /// So many places.
+    ///
+    /// # Panics
+    ///
+    /// When there are fewer.
+    pub(crate) fn places<T: Pod>(&mut self, count: usize) -> &mut [MaybeUninit<T>] {
+        const { assert!(align_of::<T>() <= align_of::<u64>()) };
+        assert!(count * size_of::<T>() <= self.0.capacity() * size_of::<u64>(), "there is room for all");
+        // SAFETY:
+        // - There is room for so many.
+        // - A word's place is one of any element that is aligned as it is.
+        unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), count) }
+    }
+
+    /// So many elements.
+    ///
+    /// # Safety
+    ///
+    /// They have been written.
+    pub(crate) unsafe fn elements<T: Pod>(&self, count: usize) -> &[T] {
+        // SAFETY:
+        // - Elements were written as places of this room.
+        // - Nothing writes to them as long as it is borrowed.
+        unsafe { slice::from_raw_parts(self.0.as_ptr().cast(), count) }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if self.0.capacity() * size_of::<u64>() <= KEPT
+            && let Ok(mut left) = LEFT.try_lock()
+        {
+            *left = std::mem::take(&mut self.0);
+        }
+    }
 }
 
 /// Asks for huge pages for a block that is written all over: each small one would cost a page fault

@@ -60,6 +60,9 @@ use gpusort_planner::key::Word;
 /// Vectors that are sorted in registers.
 const ROWS: usize = 16;
 
+/// The most keys that are sorted so, of the longest vectors that there are.
+pub(super) const IN_REGISTERS: usize = ROWS * 64 / size_of::<u32>();
+
 /// Sorts keys, of which parts that fit the room are divided there; sorts some by the function where
 /// pivots divided them so often without an end. The processor has the instructions.
 type SortKeys<K> = unsafe fn(&mut [K], &mut [MaybeUninit<K>], &mut dyn FnMut(&mut [K]), u32, u64);
@@ -253,7 +256,7 @@ impl Instructions {
     ) -> bool {
         let Digits { any, even } = &self.0.digits[usize::from(size_of::<T>() > size_of::<u32>())];
         let is_even = even.contains(&n) || cores > 1 && n >= even.start;
-        n >= *any || is_even && are_for_digits(n, &sample(n.div_ceil(SAMPLES)))
+        n >= *any || is_even && are_for_digits(n, cores, &sample(n.div_ceil(SAMPLES)))
     }
 }
 
@@ -262,12 +265,12 @@ const SAMPLES: usize = 256;
 
 /// Whether digits tell so many keys apart soon, by some of them: they differ evenly in their
 /// highest bits, or in few.
-fn are_for_digits(n: usize, sample: &[u64]) -> bool {
+fn are_for_digits(n: usize, cores: usize, sample: &[u64]) -> bool {
     const VALUES: usize = 64;
     let (least, greatest) = sample.iter().fold((u64::MAX, 0), |(a, b), &key| (a.min(key), b.max(key)));
     let bits = u64::BITS - greatest.saturating_sub(least).leading_zeros();
-    // Two digits are all that there is, and take less time than many divisions.
-    if bits <= 2 * super::local::DIGIT_BITS && n > 1 << 15 {
+    // Two digits are all that there is, and take one core less time than many divisions.
+    if bits <= 2 * super::local::DIGIT_BITS && n > 1 << 15 && cores == 1 {
         return true;
     }
     let shift = bits.saturating_sub(VALUES.ilog2());
@@ -480,7 +483,9 @@ mod tests {
         let mut random = random();
         let even: Vec<u64> = (0..1 << 14).map(|_| random()).collect();
         let uneven: Vec<u64> = even.iter().map(|key| key >> (key % 40)).collect();
-        assert!(are_for_digits(1 << 14, &even[..SAMPLES]) && !are_for_digits(1 << 14, &uneven[..SAMPLES]));
+        assert!(
+            are_for_digits(1 << 14, 1, &even[..SAMPLES]) && !are_for_digits(1 << 14, 1, &uneven[..SAMPLES])
+        );
         assert!(Instructions(&ALL[0]).prefers_digits::<u64>(1, 1, |_| Vec::new()));
     }
 }
