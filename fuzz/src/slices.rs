@@ -51,7 +51,8 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         }};
     }
     // NaN have no order that is promised among each other.
-    let narrow = |&word: &u64| Some(f32::from_bits((word >> 16) as u32)).filter(|x| !x.is_nan()).unwrap_or(0.5);
+    let narrow =
+        |&word: &u64| Some(f32::from_bits((word >> 16) as u32)).filter(|x| !x.is_nan()).unwrap_or(0.5);
     let wide = |&word: &u64| Some(f64::from_bits(word)).filter(|x| !x.is_nan()).unwrap_or(0.5);
     match which {
         0 => of!(u32, |&word| word as u32, u32::cmp),
@@ -79,7 +80,11 @@ fn compare_as<T: Element + bytemuck::NoUninit + std::fmt::Debug>(
     let compare = |a: &T, b: &T| if falls { compare(b, a) } else { compare(a, b) };
     let (library, twin) = if what < 2 {
         let (mut sorted, mut right) = (elements.to_vec(), elements.to_vec());
-        if falls { gpusort::sort_descending(&mut sorted) } else { gpusort::sort(&mut sorted) }
+        if falls {
+            gpusort::sort_descending(&mut sorted)
+        } else {
+            gpusort::sort(&mut sorted)
+        }
         right.sort_unstable_by(compare);
         (bytemuck::cast_slice(&sorted).to_vec(), bytemuck::cast_slice(&right).to_vec())
     } else if what < 4 {
