@@ -72,7 +72,7 @@ fn kind(data: &[u8]) -> Option<Compression> {
 }
 
 /// Whether data begins with a mark and two letters of ASCII in UTF-16.
-fn is_utf_16(data: &[u8]) -> bool {
+pub(crate) fn is_utf_16(data: &[u8]) -> bool {
     let is_letter = |byte: u8| byte.is_ascii() && byte != 0;
     match data {
         [0xFF, 0xFE, first, 0, second, 0, ..] | [0xFE, 0xFF, 0, first, 0, second, ..] => {

@@ -8,6 +8,7 @@ use gpusort::unstable::order::{KeyOrder, Selection};
 
 use crate::asked::{Asked, By, Dialect, Fields, Kind};
 use crate::choices::{BETWEEN, Choices};
+use crate::compressed::is_utf_16;
 use crate::library::{self, Refusal, files};
 use crate::twin::keys::NoColumn;
 use crate::twin::table::{self, Refused};
@@ -45,7 +46,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         None
     };
     let columns = names.as_ref().map_or(columns, Vec::len);
-    if columns > MOST || delimiter == b'1' {
+    if columns > MOST || delimiter == b'1' || is_utf_16(&table) {
         return Ok(());
     }
     let count = 1 << columns;
