@@ -6,7 +6,7 @@ use crate::choices::Choices;
 use crate::{Spoil, same};
 
 /// Bytes of options.
-const OPTIONS: usize = 5;
+const OPTIONS: usize = 6;
 
 /// As many words as asked, made of the data: these in turn, numbers at random that they begin, few
 /// different ones, ones of few bits, and such as rise and fall.
