@@ -16,9 +16,7 @@ cat > "$work/functions.cc" <<'END'
 #include <cstddef>
 #include <cstdint>
 #define SORT(name, type) \
-    extern "C" void vq_##name(type* first, size_t rows, size_t n) { \
-        for (size_t row = 0; row < rows; row++) hwy::VQSort(first + row * n, n, hwy::SortAscending()); \
-    }
+    extern "C" void vq_##name(type* first, size_t n) { hwy::VQSort(first, n, hwy::SortAscending()); }
 SORT(u32, uint32_t)
 SORT(f32, float)
 SORT(u64, uint64_t)

@@ -29,9 +29,6 @@ const SAMPLE: usize = 200_000;
 /// A sort in place.
 type Sort<T> = (&'static str, fn(&mut [T]));
 
-/// The sort of a library of C++, of so many rows of so many elements.
-type Foreign<T> = unsafe extern "C" fn(*mut T, usize, usize);
-
 /// The library that `VQSORT` names.
 fn vqsort_library() -> Option<&'static libloading::Library> {
     static LIBRARY: OnceLock<Option<libloading::Library>> = OnceLock::new();
@@ -43,17 +40,15 @@ fn vqsort_library() -> Option<&'static libloading::Library> {
     LIBRARY.get_or_init(load).as_ref()
 }
 
-/// Its function for these elements, if there is one.
-fn vqsort_of<T: Element>() -> Option<Foreign<T>> {
+/// The sort of these elements in that library, if it has one. It is looked up once: that takes
+/// longer than to sort a few.
+fn vqsort<T: Element>() -> Option<impl Fn(&mut [T])> {
     let name = format!("vq_{}", T::TYPE);
-    // SAFETY: functions of that name sort elements of that type.
-    vqsort_library().and_then(|library| unsafe { library.get(name.as_bytes()) }.ok()).map(|function| *function)
-}
-
-fn vqsort<T: Element>(slice: &mut [T]) {
-    let sort = vqsort_of::<T>().expect("it was there before");
-    // SAFETY: it sorts one row of so many elements.
-    unsafe { sort(slice.as_mut_ptr(), 1, slice.len()) };
+    // SAFETY: functions of that name sort so many elements of that type.
+    let function = unsafe { vqsort_library()?.get::<unsafe extern "C" fn(*mut T, usize)>(name.as_bytes()) };
+    let sort = *function.ok()?;
+    // SAFETY: there are so many.
+    Some(move |slice: &mut [T]| unsafe { sort(slice.as_mut_ptr(), slice.len()) })
 }
 
 const DISTRIBUTIONS: [(&str, Distribution); 5] = [
@@ -136,9 +131,11 @@ fn elements<T: Element>(distribution: Distribution, n: usize, seed: u64) -> Vec<
 
 /// Sorts the same in every way, in turn, and prints how long that took.
 fn compare<T: Element + PartialEq>(name: &str, n: usize, distribution: Distribution, sorts: &[Sort<T>]) {
-    let mut sorts = sorts.to_vec();
-    let (_, std_stable) = *sorts.last().expect("there are sorts");
-    sorts.extend(vqsort_of::<T>().map(|_| -> Sort<T> { ("vqsort", vqsort) }));
+    let (_, std_stable) = sorts.last().expect("there are sorts");
+    let vqsort = vqsort::<T>();
+    let mut sorts: Vec<(&str, &dyn Fn(&mut [T]))> =
+        sorts.iter().map(|(name, sort)| (*name, sort as &dyn Fn(&mut [T]))).collect();
+    sorts.extend(vqsort.as_ref().map(|sort| ("vqsort", sort as &dyn Fn(&mut [T]))));
     let copies = SAMPLE.div_ceil(n);
     let input: Vec<T> = (0..copies).flat_map(|copy| elements(distribution, n, copy as u64)).collect();
     let mut expected = input.clone();
