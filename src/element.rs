@@ -106,8 +106,8 @@ fn done<T>(result: Result<T, Error>) -> T {
 ///
 /// On several cores it takes as much memory again as the elements, if these are of four or eight
 /// bytes, and more where most of them share their highest bits. Up to 16 megabytes of it are kept
-/// for the next sort, and two by each thread. One core that sorts by vector instructions takes no
-/// more than these two.
+/// for the next sort, and two by each thread. One core that sorts by vector instructions alone takes
+/// no more than these two.
 ///
 /// ```
 /// let mut numbers = [2.5, -1.0, f64::NAN, 0.0, -0.0];

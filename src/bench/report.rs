@@ -14,8 +14,8 @@ use crate::report::timing::milliseconds;
 
 /// The `algo` of the CPU's own sorts, the baseline for networks.
 pub(super) const CPU: &str = "cpu";
-/// The `variant` of the sort that `--device cpu` uses: a radix sort on all cores, less for easy
-/// inputs.
+/// The `variant` of the sort that `--device cpu` uses: by vectors or digits on all cores, less for
+/// easy inputs.
 pub(super) const ALL_CORES: &str = "auto";
 /// The `variant` of the standard library's sort on one core.
 pub(super) const ONE_CORE: &str = "sort_unstable";

@@ -21,10 +21,11 @@ use std::mem::MaybeUninit;
 
 use gpusort_planner::item::Item;
 
-use super::items::{Part, Piece, count, join, parts, split};
-use super::local::{Room, with_keys};
+use super::items::{Part, Piece, begins, count, parts, sample, split};
+use super::local::{Room, sort_by_vectors, with_keys};
+use super::radix;
 use super::vector::{Instructions, words};
-use crate::memory::Kept;
+use crate::memory::{self, Kept};
 use crate::parallel;
 
 /// Writes what becomes of sorted keys to their places.
@@ -35,6 +36,9 @@ const BUCKET: usize = 1 << 19;
 
 /// Bytes of the largest block.
 const BLOCK: usize = 1 << 20;
+
+/// Fewer keys are no block, and are sorted sooner than others wake.
+const LEAST: usize = 1 << 10;
 
 /// The most buckets: more have too few keys in each block.
 const MOST: usize = 1 << 11;
@@ -88,16 +92,15 @@ impl<K: Item> Divided<K> {
     pub(super) fn new<P: Piece<Item = K>>(with: Instructions, pieces: &[P], ignored: u32) -> Self {
         let n = count(pieces);
         let parts = parts(pieces, block_size::<K>(n));
-        let splitters = splitters(&parts, n, ignored);
+        let splitters = splitters(pieces, n, ignored);
         let mut keys = Kept::new::<K>(n);
         let blocks = split(keys.places(n), parts.iter().map(Part::len));
         let (ends, buckets) = divide(with, splitters, parts.iter().zip(blocks), |(part, places)| {
-            with.with(|| places.iter_mut().zip(part.items()).for_each(|(place, key)| _ = place.write(key)));
+            with.write(places, part.items());
             // SAFETY: all were written, as many as the part has.
             unsafe { &mut *(std::ptr::from_mut(places) as *mut [K]) }
         });
-        let mut begin = 0;
-        let blocks = parts.iter().map(|part| ((0, begin), begin += part.len()).0).collect();
+        let blocks = begins(parts.iter().map(Part::len)).map(|begin| (0, begin)).collect();
         // All blocks were written.
         Self { arrays: Arrays::Kept(keys, n), blocks, ends, buckets, ignored }
     }
@@ -107,7 +110,7 @@ impl<K: Item> Divided<K> {
         let n = arrays.iter().map(Vec::len).sum();
         let size = block_size::<K>(n);
         let pieces: Vec<Cow<[K]>> = arrays.iter().map(|array| Cow::Borrowed(&array[..])).collect();
-        let splitters = splitters(&parts(&pieces, size), n, 0);
+        let splitters = splitters(&pieces, n, 0);
         let blocks = arrays
             .iter()
             .enumerate()
@@ -118,9 +121,23 @@ impl<K: Item> Divided<K> {
         Self { arrays: Arrays::Own(arrays), blocks, ends, buckets, ignored: 0 }
     }
 
+    /// All keys, sorted.
+    pub(super) fn sorted(self, with: Instructions) -> Vec<K> {
+        let n = self.arrays.count();
+        let mut sorted = memory::room(n);
+        self.sort(with, &mut sorted.spare_capacity_mut()[..n], &|keys, to| {
+            with.write(to, keys.iter().copied());
+        });
+        // SAFETY:
+        // - There is room for so many.
+        // - All buckets were given.
+        unsafe { sorted.set_len(n) };
+        sorted
+    }
+
     /// Sorts each bucket, and has `give` write it to its places among as many.
     pub(super) fn sort<R: Send>(self, with: Instructions, to: &mut [MaybeUninit<R>], give: Give<K, R>) {
-        let most = 4 * (to.len() / parallel::threads()).min(BUCKET / size_of::<K>());
+        let most = 4 * (to.len() / parallel::threads()).clamp(LEAST, BUCKET / size_of::<K>());
         let places = split(to, self.buckets.iter().map(|bucket| bucket.0));
         let mut large = Vec::new();
         let mut small = Vec::new();
@@ -135,7 +152,7 @@ impl<K: Item> Divided<K> {
             with_keys(to.len(), |keys, scratch| {
                 self.gather(bucket, keys);
                 if !self.buckets[bucket].1 {
-                    with.sort(keys, scratch, |keys| Room::with(|room| room.sort_by_digits(keys)));
+                    sort_by_vectors(with, keys, scratch);
                 }
                 give(keys, to);
             });
@@ -152,18 +169,20 @@ impl<K: Item> Divided<K> {
     ) {
         if self.buckets[bucket].1 {
             let Some(&key) = self.parts(bucket).flatten().next() else { return };
-            let same = [key; SAME];
-            parallel::map_parts(to.chunks_mut(SAME), |to| give(&mut { same }[..to.len()], to));
+            parallel::map_parts(to.chunks_mut(SAME), |to| {
+                with_keys(to.len(), |keys, _| {
+                    keys.fill(key);
+                    give(keys, to);
+                });
+            });
             return;
         }
         let pieces: Vec<_> = self.parts(bucket).map(Cow::Borrowed).collect();
-        if to.len() < self.arrays.count() {
+        if to.len() <= self.arrays.count() / 4 * 3 {
             return Self::new(with, &pieces, self.ignored).sort(with, to, give);
         }
-        // Splitters have not divided them at all.
-        let mut keys = join(&pieces);
-        Room::with(|room| room.sort_by_digits(&mut keys));
-        give(&mut keys, to);
+        // Splitters have hardly divided them.
+        give(&mut radix::sort(pieces), to);
     }
 
     /// What each block has of a bucket.
@@ -188,7 +207,7 @@ impl<K: Item> Divided<K> {
 /// How many keys a block has, of so many: several blocks for each core, so that none waits for
 /// another one.
 fn block_size<K>(n: usize) -> usize {
-    (n / (2 * parallel::threads())).clamp(1 << 10, BLOCK / size_of::<K>())
+    (n / (2 * parallel::threads())).clamp(LEAST, BLOCK / size_of::<K>())
 }
 
 /// Divides blocks of keys, which `fill` makes of parts: where each bucket ends in each of them, and
@@ -218,11 +237,11 @@ fn divide<'a, T: Send, K: Item>(
 
 /// Splitters of keys, which are zero in so many of the lowest bits; and for each bucket between them
 /// whether its keys are all alike.
-fn splitters<P: Piece>(parts: &[Part<P>], n: usize, ignored: u32) -> (Vec<u64>, Vec<bool>) {
-    let buckets = (n * size_of::<P::Item>() / BUCKET).clamp(2 * parallel::threads(), MOST);
+fn splitters<P: Piece>(pieces: &[P], n: usize, ignored: u32) -> (Vec<u64>, Vec<bool>) {
+    let buckets = (n * size_of::<P::Item>() / BUCKET).max(2 * parallel::threads()).min(MOST);
     let greatest = u64::MAX >> (u64::BITS - 8 * size_of::<P::Item>() as u32) >> ignored;
     let step = (n / (SAMPLES * buckets)).max(1);
-    let mut sample: Vec<u64> = parts.iter().flat_map(|part| part.sample(step)).collect();
+    let mut sample = sample(pieces, step);
     Room::with(|room| room.sort(&mut sample));
     let mut splitters: Vec<u64> = Vec::with_capacity(buckets);
     for key in sample.iter().skip(SAMPLES).step_by(SAMPLES).map(|key| key >> ignored) {
@@ -245,8 +264,8 @@ fn splitters<P: Piece>(parts: &[Part<P>], n: usize, ignored: u32) -> (Vec<u64>, 
 
 #[cfg(test)]
 mod tests {
+    use super::super::numbers;
     use super::*;
-    use crate::memory;
 
     /// Divided and sorted, as many a time as there are instructions for it.
     fn check(keys: &[u64], name: &str) {
@@ -256,15 +275,9 @@ mod tests {
             let arrays = pieces.iter().map(|piece| piece.to_vec()).collect();
             let mut expected = keys.to_vec();
             expected.sort_unstable();
-            [Divided::new(with, &pieces, 0), Divided::of_arrays(with, arrays)].into_iter().all(|divided| {
-                let mut sorted = memory::room(keys.len());
-                divided.sort(with, sorted.spare_capacity_mut(), &|keys, to| {
-                    to.iter_mut().zip(keys).for_each(|(to, &mut key)| _ = to.write(key));
-                });
-                // SAFETY: all were given.
-                unsafe { sorted.set_len(keys.len()) };
-                sorted == expected
-            })
+            [Divided::new(with, &pieces, 0), Divided::of_arrays(with, arrays)]
+                .into_iter()
+                .all(|divided| divided.sorted(with) == expected)
         }
         for with in Instructions::all().filter(|with| with.sorts::<u64>()) {
             assert!(is_right(with, keys), "{name}, {} keys of 64 bits by {}", keys.len(), with.name());
@@ -275,11 +288,7 @@ mod tests {
 
     #[test]
     fn all_keys_come_to_their_buckets() {
-        let mut state = 1_u64;
-        let mut random = move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            state ^ state >> 29
-        };
+        let mut random = numbers();
         for n in [1, 2, 100, 5000, 100_003, 700_001] {
             let check_all = |name: &str, key: &mut dyn FnMut(u64) -> u64| {
                 check(&(0..n).map(key).collect::<Vec<_>>(), name);
@@ -296,15 +305,15 @@ mod tests {
         }
     }
 
-    /// Where a sample says nothing of the keys, a bucket is divided again, or one core sorts it.
+    /// Where a sample says nothing of the keys, a bucket is divided again, or sorted by digits.
     #[test]
     fn a_large_bucket_is_divided_again() {
         for with in Instructions::all().filter(|with| with.sorts::<u64>()) {
             let keys: Vec<u64> =
-                (0..400_000_u64).map(|place| place.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+                (0..600_000_u64).map(|place| place.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
             let mut expected = keys.clone();
             expected.sort_unstable();
-            for buckets in [vec![keys.len()], vec![keys.len() - 1, 1]] {
+            for buckets in [vec![keys.len()], vec![keys.len() - 1, 1], vec![keys.len() / 2; 2]] {
                 let last = expected[buckets[0] - 1];
                 let (mut first, mut ends) = (keys.clone(), vec![keys.len() as u32]);
                 if buckets.len() > 1 {
@@ -319,13 +328,7 @@ mod tests {
                     buckets,
                     ignored: 0,
                 };
-                let mut sorted = memory::room(keys.len());
-                divided.sort(with, sorted.spare_capacity_mut(), &|keys, to| {
-                    to.iter_mut().zip(keys).for_each(|(to, &mut key)| _ = to.write(key));
-                });
-                // SAFETY: all were given.
-                unsafe { sorted.set_len(keys.len()) };
-                assert!(sorted == expected);
+                assert!(divided.sorted(with) == expected);
             }
         }
     }

@@ -6,8 +6,8 @@ use std::ops::Range;
 use gpusort_planner::item::{Item, Pair};
 use gpusort_planner::key::Word;
 
-use crate::memory;
-use crate::parallel;
+use super::random;
+use crate::{memory, parallel};
 
 /// Elements copied by one core at a time.
 const PART: usize = 1 << 14;
@@ -94,11 +94,12 @@ impl<P: Piece> Part<'_, P> {
 
     /// One key of every `step`, at random, since keys at regular places may be alike.
     pub(super) fn sample(&self, step: usize) -> impl Iterator<Item = u64> {
-        let (end, mut random) = (self.range.end, self.range.start as u64 | 1);
+        let end = self.range.end;
+        // Whoever makes keys against samples does not know where the piece will be.
+        let mut state = std::ptr::from_ref(self.piece).addr() as u64 ^ self.range.start as u64;
         self.range.clone().step_by(step).flat_map(move |place| {
-            // Knuth's MMIX.
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let place = place + (((random >> 32) as usize * step.min(end - place)) >> 32);
+            let within = (random(&mut state) >> 32) * step.min(end - place) as u64;
+            let place = place + (within >> 32) as usize;
             self.piece.items(place..place + 1).map(Item::key)
         })
     }
@@ -118,6 +119,16 @@ pub(super) fn parts<P: Piece>(pieces: &[P], size: usize) -> Vec<Part<'_, P>> {
         parts.extend((0..n).step_by(size).map(|start| Part { piece, range: start..n.min(start + size) }));
     }
     parts
+}
+
+/// The key of one element of every `step`, and at least one of each piece.
+pub(super) fn sample<P: Piece>(pieces: &[P], step: usize) -> Vec<u64> {
+    parts(pieces, usize::MAX).iter().flat_map(|part| part.sample(step)).collect()
+}
+
+/// Where arrays of these lengths begin, one after another.
+pub(super) fn begins(lengths: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
+    lengths.scan(0, |next, length| Some(std::mem::replace(next, *next + length)))
 }
 
 /// The number of elements in all pieces.

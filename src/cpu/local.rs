@@ -1,10 +1,12 @@
-//! One core's stable sort of elements that fit its cache.
+//! One core's stable sort of elements that fit its cache: by [`vector`](super::vector) if they are keys
+//! alone and the processor has what it takes, else by digits.
 //!
-//! A least-significant-digit sort by the highest bits in which keys differ, two digits of them,
+//! The latter is a least-significant-digit sort by the highest bits in which keys differ, two digits of them,
 //! which tell most elements apart. Where the highest digit shows that many would still be equal, as
 //! with floats, whose highest bits are the exponent, there is a third one. Then neighbours out of
 //! order are looked for: they are equal so far, and their run is sorted by the bits below.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::slice;
@@ -13,6 +15,7 @@ use bytemuck::Pod;
 use gpusort_planner::item::Item;
 use gpusort_planner::key::Word;
 
+use super::items::sample;
 use super::vector::Instructions;
 use crate::memory;
 use crate::report::Form;
@@ -28,6 +31,11 @@ pub(super) const DIGIT_BITS: u32 = 11;
 
 /// More than this many words are not kept for the next sort.
 const KEPT: usize = 1 << 18;
+
+/// How many elements that is.
+const fn kept<T>() -> usize {
+    KEPT * size_of::<u64>() / size_of::<T>()
+}
 
 /// A digit: some of the highest bits in which keys between two extremes differ.
 #[derive(Clone, Copy, Debug)]
@@ -124,12 +132,11 @@ impl Room {
     /// Sorts the elements.
     pub(super) fn sort<T: Item>(&mut self, items: &mut [T]) -> Form {
         let with = Instructions::chosen();
-        let sample = |step| items.iter().step_by(step).map(|item| item.key()).collect();
+        let sample = |step| sample(&[Cow::Borrowed(&*items)], step);
         if with.sorts::<T>() && !with.prefers_digits::<T>(items.len(), 1, sample) {
-            let (scratch, _) = self.split(items.len().min(KEPT * size_of::<u64>() / size_of::<T>()));
-            let rest = |items: &mut [T]| Self::with(|room| room.sort_by_digits(items));
+            let (scratch, _) = self.split(items.len().min(kept::<T>()));
             // SAFETY: a sort by vectors writes keys alone.
-            with.sort(items, unsafe { as_unwritten(scratch) }, rest);
+            sort_by_vectors(with, items, unsafe { as_unwritten(scratch) });
             return Form::Quicksort;
         }
         self.sort_by_digits(items);
@@ -138,6 +145,10 @@ impl Room {
 
     /// Sorts the elements by digits.
     pub(super) fn sort_by_digits<T: Item>(&mut self, items: &mut [T]) {
+        if u32::try_from(items.len()).is_err() {
+            // More than are counted.
+            return items.sort_by_key(|item| item.key());
+        }
         let (scratch, counts) = self.split(items.len());
         sort(items, scratch, counts);
     }
@@ -178,20 +189,24 @@ impl Room {
     }
 }
 
+/// Sorts keys by vectors, with this room for it.
+pub(super) fn sort_by_vectors<T: Item>(with: Instructions, keys: &mut [T], scratch: &mut [MaybeUninit<T>]) {
+    with.sort(keys, scratch, |keys| Room::with(|room| room.sort_by_digits(keys)));
+}
+
 /// Does `work` with so many keys, whatever they are, and room for a sort of them.
 pub(super) fn with_keys<T: Pod, R>(
     count: usize,
     work: impl FnOnce(&mut [T], &mut [MaybeUninit<T>]) -> R,
 ) -> R {
-    let most = KEPT * size_of::<u64>() / size_of::<T>();
     Room::with(|room| {
         let mut own: Vec<T>;
-        let (keys, scratch) = if 2 * count <= most {
+        let (keys, scratch) = if 2 * count <= kept::<T>() {
             room.split(2 * count).0.split_at_mut(count)
         } else {
             own = memory::zeroed(count);
             memory::in_huge_pages(own.as_mut_ptr().cast(), size_of_val(&*own));
-            (&mut own[..], room.split(count.min(most)).0)
+            (&mut own[..], room.split(count.min(kept::<T>())).0)
         };
         // SAFETY: a sort writes keys alone.
         work(keys, unsafe { as_unwritten(scratch) })

@@ -1,4 +1,4 @@
-//! Sorting without a GPU: the networks, and the fast radix sort that `auto` uses.
+//! Sorting without a GPU: the networks, and the fast sort that `auto` uses.
 
 mod counts;
 mod divided;
@@ -18,6 +18,23 @@ pub(crate) use packed::positions;
 pub(crate) use slice::{is_in_order, sort_shorts, sort_words};
 pub(crate) use sort::sort;
 pub(crate) use top::top;
+
+/// The next number at random, for samples: Knuth's MMIX, whose highest bits are good.
+#[inline]
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state
+}
+
+/// Numbers for tests that are all alike on every machine, good in all bits.
+#[cfg(test)]
+fn numbers() -> impl FnMut() -> u64 {
+    let mut state = 1;
+    move || {
+        let number = random(&mut state);
+        (number ^ number >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+}
 
 /// The instructions by which keys are sorted on the CPU.
 pub fn instructions() -> &'static str {

@@ -14,13 +14,13 @@ use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use gpusort_planner::item::Pair;
+use gpusort_planner::item::{Item, Pair};
 use gpusort_planner::key::Word;
 
 use super::divided::Divided;
-use super::items::{Part, Piece, count, join, parts, records};
-use super::local::{Room, with_keys};
-use super::sort::{MANY, in_order, sort};
+use super::items::{Part, Piece, begins, count, join, parts, records, sample, split};
+use super::local::{Room, sort_by_vectors, with_keys};
+use super::sort::{MANY, in_order, sort_unordered};
 use super::vector::Instructions;
 use crate::report::Form;
 use crate::{memory, parallel};
@@ -48,25 +48,22 @@ impl Packing {
     /// For so many keys; `None` where they are sorted sooner by their digits: some that one core
     /// sorts, few different ones, and such as words would not tell apart.
     fn new<P: Piece<Item: Word>>(with: Instructions, pieces: &[P], n: usize) -> Option<Self> {
-        let parts = parts(pieces, SERIAL);
-        let sample = |step| -> Vec<u64> { parts.iter().flat_map(|part| part.sample(step)).collect() };
-        if is_for_one(n) && with.prefers_digits::<u64>(n, 1, sample) {
+        if is_for_one(n) && with.prefers_digits::<u64>(n, 1, |step| sample(pieces, step)) {
             return None;
         }
-        let samples = (n / 64).min(512);
-        let mut sorted = if n < FEW { Vec::new() } else { sample(n.div_ceil(samples)) };
-        Room::with(|room| room.sort(&mut sorted));
+        let mut some = if n < FEW { Vec::new() } else { sample(pieces, (n / 512).max(64)) };
+        Room::with(|room| room.sort(&mut some));
         let alike =
-            |key: &dyn Fn(u64) -> u64| sorted.windows(2).filter(|pair| key(pair[0]) == key(pair[1])).count();
-        if alike(&|key| key) > samples * 7 / 8 {
+            |key: &dyn Fn(u64) -> u64| some.windows(2).filter(|pair| key(pair[0]) == key(pair[1])).count();
+        if alike(&|key| key) > some.len() / 8 * 7 {
             return None;
         }
         let packing = if size_of::<P::Item>() == size_of::<u32>() {
             Self { least: 0, dropped: 0, is_exact: true, bits: u32::BITS }
         } else {
-            Self::of_wide(with, &parts, n)
+            Self::of_wide(with, &parts(pieces, SERIAL), n)
         };
-        (packing.is_exact || alike(&|key| packing.pack(key, 0)) <= samples / 16).then_some(packing)
+        (packing.is_exact || alike(&|key| packing.pack(key, 0)) <= some.len() / 16).then_some(packing)
     }
 
     fn of_wide<P: Piece<Item: Word>>(with: Instructions, parts: &[Part<P>], n: usize) -> Self {
@@ -150,91 +147,72 @@ impl<P: Piece<Item: Word>> Keys<'_, P> {
     }
 }
 
-/// Words of a piece of keys, of which the first has this position.
-struct Packed<'a, P> {
+/// What becomes of the keys of a piece and their positions, of which this is the first.
+struct Numbered<'a, P, F> {
     keys: &'a P,
     first: usize,
-    packing: Packing,
+    of: F,
 }
 
-impl<P: Piece<Item: Word>> Piece for Packed<'_, P> {
-    type Item = u64;
+impl<P, T, F> Piece for Numbered<'_, P, F>
+where
+    P: Piece,
+    T: Item,
+    F: Fn(P::Item, usize) -> T + Copy + Send + Sync,
+{
+    type Item = T;
 
     fn count(&self) -> usize {
         self.keys.count()
     }
 
-    fn items(&self, range: Range<usize>) -> impl Iterator<Item = u64> {
+    fn items(&self, range: Range<usize>) -> impl Iterator<Item = T> {
         // A copy, which stays in registers.
-        let packing = self.packing;
-        let first = self.first + range.start;
-        let word = move |(place, key): (usize, P::Item)| packing.pack(key.into(), first + place);
-        self.keys.items(range).enumerate().map(word)
-    }
-}
-
-/// Keys of a piece with their positions, of which this is the first.
-struct Positioned<'a, P> {
-    keys: &'a P,
-    first: usize,
-}
-
-impl<P: Piece<Item: Word>> Piece for Positioned<'_, P> {
-    type Item = Pair<P::Item>;
-
-    fn count(&self) -> usize {
-        self.keys.count()
-    }
-
-    fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item> {
-        let first = self.first + range.start;
-        let pair = move |(place, key)| Pair { key, position: (first + place) as u32 };
-        self.keys.items(range).enumerate().map(pair)
+        let (first, of) = (self.first + range.start, self.of);
+        self.keys.items(range).enumerate().map(move |(place, key)| of(key, first + place))
     }
 }
 
 /// The positions of all keys of the pieces, of which there are fewer than 2^32, stably sorted by
 /// key.
 pub(crate) fn positions<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
-    let (with, n) = (Instructions::chosen(), count(pieces));
     if let Some(form) = in_order(pieces, false) {
+        let n = count(pieces);
         let last = n.saturating_sub(1);
         let position = |place| if form == Form::InOrder { place as u32 } else { (last - place) as u32 };
         return (parallel::numbered(n, position), form);
     }
-    if pieces.len() > MANY {
-        return positions(&[Cow::from(join(pieces))]);
-    }
-    let mut begin = 0;
-    let begins: Vec<usize> = pieces.iter().map(|piece| (begin, begin += piece.count()).0).collect();
+    if pieces.len() > MANY { unordered(&[Cow::from(join(pieces))]) } else { unordered(pieces) }
+}
+
+/// The same of keys that are in no order.
+fn unordered<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
+    let (with, n) = (Instructions::chosen(), count(pieces));
+    let begins: Vec<usize> = begins(pieces.iter().map(Piece::count)).collect();
     let packing = with.sorts::<u64>().then(|| Packing::new(with, pieces, n)).flatten();
     let Some(packing) = packing else {
-        let positioned = |(keys, &first)| Positioned { keys, first };
-        let (pairs, form) = sort(pieces.iter().zip(&begins).map(positioned).collect());
-        return (records(&pairs), form);
+        let of = |key, position| Pair { key, position: position as u32 };
+        let pairs = pieces.iter().zip(&begins).map(|(keys, &first)| Numbered { keys, first, of });
+        let (sorted, form) = sort_unordered(pairs.collect());
+        return (records(&sorted), form);
     };
     let keys = Keys { pieces, begins };
-    let pack = |(keys, &first)| Packed { keys, first, packing };
-    let packed: Vec<_> = pieces.iter().zip(&keys.begins).map(pack).collect();
+    let of = move |key: P::Item, position| packing.pack(key.into(), position);
+    let packed = pieces.iter().zip(&keys.begins).map(|(keys, &first)| Numbered { keys, first, of });
+    let packed: Vec<_> = packed.collect();
     let give = |words: &mut [u64], to: &mut [MaybeUninit<u32>]| {
         packing.repair(words, &keys);
-        with.with(|| {
-            to.iter_mut().zip(words).for_each(|(to, &mut word)| _ = to.write(packing.position(word)));
-        });
+        with.write(to, words.iter().map(|&word| packing.position(word)));
     };
     let mut sorted = memory::room(n);
     let to = &mut sorted.spare_capacity_mut()[..n];
     if is_for_one(n) {
         let work = |words: &mut [u64], scratch: &mut [MaybeUninit<u64>]| {
-            let mut places = &mut *words;
-            for piece in &packed {
-                let (begin, rest) = places.split_at_mut(piece.count());
-                let words = piece.items(0..begin.len());
-                with.with(|| begin.iter_mut().zip(words).for_each(|(place, word)| *place = word));
-                places = rest;
+            for (piece, places) in packed.iter().zip(split(words, packed.iter().map(Piece::count))) {
+                let items = piece.items(0..places.len());
+                with.with(|| places.iter_mut().zip(items).for_each(|(place, word)| *place = word));
             }
-            let rest = |words: &mut [u64]| Room::with(|room| room.sort_by_digits(words));
-            with.sort(words, scratch, rest);
+            sort_by_vectors(with, words, scratch);
             give(words, to);
         };
         with_keys(n, work);
@@ -242,24 +220,18 @@ pub(crate) fn positions<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) 
         let ignored = if packing.is_exact { 0 } else { packing.bits };
         Divided::new(with, &packed, ignored).sort(with, to, &give);
     }
-    // SAFETY: all were given.
+    // SAFETY:
+    // - There is room for so many.
+    // - All were given.
     unsafe { sorted.set_len(n) };
     (sorted, Form::Quicksort)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::items::Keyed;
+    use super::super::numbers;
     use super::*;
-    use crate::cpu::items::Keyed;
-
-    /// Numbers that are all alike on every machine.
-    fn random() -> impl FnMut() -> u64 {
-        let mut state = 1_u64;
-        move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state ^ state >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        }
-    }
 
     fn check<W: Word>(keys: &[W], name: &str) -> Form {
         let n = keys.len();
@@ -277,7 +249,7 @@ mod tests {
     /// Keys whose words tell all apart, some, or none.
     #[test]
     fn positions_are_in_the_order_of_their_keys() {
-        let mut random = random();
+        let mut random = numbers();
         let mut packed = 0;
         for n in [0, 1, 2, 3, 100, 127, 128, 129, 1000, FEW, SERIAL, SERIAL + 1, 100_000, 300_007] {
             let mut check_all = |name: &str, key: &mut dyn FnMut(u64) -> u64| {

@@ -1,7 +1,7 @@
 //! Sorts a slice in place, by keys that map back to its elements.
 //!
-//! One core sorts what fits its cache, before others would wake, in memory that it keeps. More is
-//! divided or scattered to buckets in a second array, as [`divided`](super::divided) or [`radix`]
+//! One core sorts what fits its cache, before others would wake, in memory that it keeps, and all if it
+//! is alone. More is divided or scattered to buckets in a second array, as [`divided`](super::divided) or [`radix`]
 //! does, and each bucket comes back sorted. Elements with few distinct values are counted.
 
 use std::mem::MaybeUninit;
@@ -11,7 +11,7 @@ use gpusort_planner::key::Word;
 
 use super::counts::{self, PLACES, TABLES};
 use super::divided::Divided;
-use super::items::Keyed;
+use super::items::{Keyed, sample};
 use super::local::{Room, as_unwritten};
 use super::radix;
 use super::vector::{IN_REGISTERS, Instructions};
@@ -39,20 +39,23 @@ pub(crate) fn sort_words<W: Word>(
         return form;
     }
     let with = Instructions::chosen();
-    let in_place = |words: &mut [W], sort: &mut dyn FnMut(&mut [W])| {
+    let in_place = |words: &mut [W], sort: &mut dyn FnMut(&mut [W]) -> Form| {
         with.with(|| words.iter_mut().for_each(|word| *word = key(*word)));
-        sort(words);
+        let form = sort(words);
         with.with(|| words.iter_mut().for_each(|key| *key = bits(*key)));
+        form
     };
     if n <= with.in_registers::<W>() {
-        in_place(words, &mut |keys| _ = with.sort(keys, &mut [], |_| {}));
-        return Form::Quicksort;
+        return in_place(words, &mut |keys| {
+            with.sort(keys, &mut [], |_| {});
+            Form::Quicksort
+        });
     }
     if counts::sort_few(words, key, bits) {
         return Form::Radix;
     }
     let is_for_one = n <= SERIAL.start || n <= (2 * SERIAL.end / parallel::threads()).min(SERIAL.end);
-    let sample = |step| words.iter().step_by(step).map(|&word| key(word).into()).collect();
+    let sample = |step| sample(&[Keyed { elements: &*words, key }], step);
     if !is_for_one && (!with.sorts::<W>() || with.prefers_digits::<W>(n, parallel::threads(), sample)) {
         if let Some((mut scattered, buckets)) = radix::scatter(&[Keyed { elements: words, key }]) {
             let give = move |keys: &[W], words: &mut [W]| {
@@ -65,13 +68,11 @@ pub(crate) fn sort_words<W: Word>(
         return Form::Radix;
     }
     if is_for_one || parallel::threads() == 1 {
-        let mut form = Form::Radix;
-        in_place(words, &mut |keys| form = Room::with(|room| room.sort(keys)));
-        return form;
+        return in_place(words, &mut |keys| Room::with(|room| room.sort(keys)));
     }
     let divided = Divided::new(with, &[Keyed { elements: &*words, key }], 0);
     let give = move |keys: &mut [W], words: &mut [MaybeUninit<W>]| {
-        with.with(|| words.iter_mut().zip(keys).for_each(|(word, &mut key)| _ = word.write(bits(key))));
+        with.write(words, keys.iter().map(|&key| bits(key)));
     };
     // SAFETY: words are written alone.
     divided.sort(with, unsafe { as_unwritten(words) }, &give);

@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use gpusort_planner::item::Item;
 
 use super::divided::Divided;
-use super::items::{Piece, count, join, parts};
+use super::items::{Part, Piece, count, join, parts, sample};
 use super::local::Room;
 use super::radix;
 use super::vector::Instructions;
+use crate::parallel;
 use crate::report::Form;
-use crate::{memory, parallel};
 
 /// Below this many elements a comparison sort is faster.
 const FEW: usize = 1 << 8;
@@ -27,13 +27,16 @@ pub(super) const MANY: usize = 1 << 10;
 /// Checks for sorted input first: usually the first elements show that it is not, and a check of
 /// all elements costs a small part of a sort.
 pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
-    if let Some(form) = in_order(&pieces, P::Item::KEY_ONLY) {
-        let mut items = join(&pieces);
-        if form == Form::Reversed {
-            items.reverse();
-        }
-        return (items, form);
+    let Some(form) = in_order(&pieces, P::Item::KEY_ONLY) else { return sort_unordered(pieces) };
+    let mut items = join(&pieces);
+    if form == Form::Reversed {
+        items.reverse();
     }
+    (items, form)
+}
+
+/// The same of elements that are in no order.
+pub(super) fn sort_unordered<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     let (with, n) = (Instructions::chosen(), count(&pieces));
     if n < SMALL {
         let mut items = join(&pieces);
@@ -42,19 +45,12 @@ pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
             return (items, Form::Comparison);
         }
         let form = Room::with(|room| room.sort(&mut items));
-        (items, form)
-    } else if pieces.len() > MANY {
-        sort_many(vec![Cow::Owned(join(&pieces))])
-    } else {
-        sort_many(pieces)
+        return (items, form);
     }
-}
-
-/// The same of more than a few elements.
-fn sort_many<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
-    let with = Instructions::chosen();
-    let n = count(&pieces);
-    let sample = |step| parts(&pieces, usize::MAX).iter().flat_map(|part| part.sample(step)).collect();
+    if pieces.len() > MANY {
+        return sort_unordered(vec![Cow::Owned(join(&pieces))]);
+    }
+    let sample = |step| sample(&pieces, step);
     if !with.sorts::<P::Item>() || with.prefers_digits::<P::Item>(n, parallel::threads(), sample) {
         return (radix::sort(pieces), Form::Radix);
     }
@@ -65,31 +61,23 @@ fn sort_many<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
         return (items, form);
     }
     let owned = |piece: P| piece.into_array().unwrap_or_else(|piece| join(&[piece]));
-    let divided = Divided::of_arrays(with, pieces.into_iter().map(owned).collect());
-    let mut sorted = memory::room(n);
-    divided.sort(with, &mut sorted.spare_capacity_mut()[..n], &|items, to| {
-        to.iter_mut().zip(items).for_each(|(to, &mut item)| _ = to.write(item));
-    });
-    // SAFETY:
-    // - There is room for so many.
-    // - All buckets were given.
-    unsafe { sorted.set_len(n) };
-    (sorted, Form::Quicksort)
+    let arrays = pieces.into_iter().map(owned).collect();
+    (Divided::of_arrays(with, arrays).sorted(with), Form::Quicksort)
 }
 
 /// What has to be done, if the elements are in order, or in reverse, where equal ones may be if so
 /// said.
 pub(super) fn in_order<P: Piece>(pieces: &[P], equal_may_turn: bool) -> Option<Form> {
-    if all(pieces, |a, b| a <= b) {
+    let parts = parts(pieces, SMALL);
+    if all(&parts, |a, b| a <= b) {
         Some(Form::InOrder)
     } else {
-        all(pieces, |a, b| if equal_may_turn { a >= b } else { a > b }).then_some(Form::Reversed)
+        all(&parts, |a, b| if equal_may_turn { a >= b } else { a > b }).then_some(Form::Reversed)
     }
 }
 
 /// Whether `holds` is true for the keys of all neighbours.
-fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool {
-    let parts = parts(pieces, SMALL);
+fn all<P: Piece>(parts: &[Part<P>], holds: impl Fn(u64, u64) -> bool + Sync) -> bool {
     // Each part is checked with the last key before it, so that every pair of neighbours is
     // covered.
     let one = |place: usize| {
@@ -106,7 +94,7 @@ fn all<P: Piece>(pieces: &[P], holds: impl Fn(u64, u64) -> bool + Sync) -> bool 
 
 #[cfg(test)]
 mod tests {
-    use super::super::records;
+    use super::super::{numbers, records};
     use super::*;
 
     /// Sizes around the thresholds.
@@ -186,11 +174,7 @@ mod tests {
     /// Keys of every spread and skew: these determine the number of passes and the digit widths.
     #[test]
     fn radixes_sort_every_spread_of_keys_and_keep_equal_ones_in_order() {
-        let mut state = 1_u64;
-        let mut random = move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            state ^ state >> 32
-        };
+        let mut random = numbers();
         for n in [SMALL, 100_000, 700_000] {
             let mut spreads: Vec<(String, Vec<u64>)> = Vec::new();
             for bits in [1, 2, 5, 11, 13, 14, 22, 23, 33, 40, 63, 64] {
@@ -219,7 +203,7 @@ mod tests {
                 let keys = (0..n).map(|i| if i == 5 { below } else { bulk.saturating_add(random() % 1000) });
                 spreads.push((format!("from {bulk:x} and one {below}"), keys.collect()));
             }
-            let keys = (0..n).map(|_| if random() % 2 == 0 { 5 } else { random() }).collect();
+            let keys = (0..n).map(|_| if random().is_multiple_of(2) { 5 } else { random() }).collect();
             spreads.push(("half of them equal".to_owned(), keys));
             for (name, keys) in spreads {
                 let mut expected: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();

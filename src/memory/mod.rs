@@ -77,10 +77,10 @@ impl Kept {
     ///
     /// # Safety
     ///
-    /// They have been written.
+    /// As many have been written, as places of this room.
     pub(crate) unsafe fn elements<T: Pod>(&self, count: usize) -> &[T] {
         // SAFETY:
-        // - Elements were written as places of this room.
+        // - As many were written as places of this room, as the caller guarantees.
         // - Nothing writes to them as long as it is borrowed.
         unsafe { slice::from_raw_parts(self.0.as_ptr().cast(), count) }
     }

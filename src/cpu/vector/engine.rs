@@ -9,6 +9,7 @@ use std::slice;
 use gpusort_planner::key::Word;
 
 use super::ROWS;
+use crate::cpu::random;
 
 /// A vector of keys.
 ///
@@ -39,7 +40,11 @@ pub(super) trait Vector: Copy {
     /// A bit for each lane that is less than the other's.
     unsafe fn is_less(self, other: Self) -> u32;
     /// The lanes of these bits first; behind them anything.
-    unsafe fn compress(self, lanes: u32) -> Self;
+    #[inline(always)]
+    unsafe fn compress(self, lanes: u32) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { self.divide(lanes) }
+    }
     /// The lanes of these bits first, and then the others.
     unsafe fn divide(self, lanes: u32) -> Self;
     /// In each lane `i` the key of lane `i ^ X`.
@@ -58,8 +63,10 @@ pub(super) trait Operation {
 }
 
 /// Anything else that is compiled for them.
+#[cfg(target_arch = "x86_64")]
 pub(super) struct Work<F>(pub(super) F);
 
+#[cfg(target_arch = "x86_64")]
 impl<R, F: FnOnce() -> R> Operation for Work<F> {
     type Output = R;
 
@@ -301,12 +308,12 @@ impl<V: Vector, const UP_TO: bool> Operation for DivideInPlace<V, UP_TO> {
     unsafe fn run(self) -> usize {
         /// Vectors that are read from one end.
         const TOGETHER: usize = 4;
-        /// The most lanes.
-        const MOST: usize = 16;
+        /// The most lanes of a vector.
+        const MOST_LANES: usize = 16;
         let Self { keys, count, pivot: key } = self;
         let all = (1_u32 << V::LANES) - 1;
         let chunk = TOGETHER * V::LANES;
-        let mut last = [V::MOST; 3 * TOGETHER * MOST];
+        let mut last = [V::MOST; 3 * TOGETHER * MOST_LANES];
         let kept = last.as_mut_ptr();
         // SAFETY:
         // - The caller's promise.
@@ -401,8 +408,9 @@ impl<V: Vector> Operation for Sort<'_, V> {
     unsafe fn run(self) {
         let Self { keys, room, rest, divisions, mut random } = self;
         if keys.len() <= ROWS * V::LANES {
+            let (to, count) = (keys.as_mut_ptr(), keys.len());
             // SAFETY: the caller's promise.
-            return unsafe { sort_few::<V>(keys.as_mut_ptr().cast_const(), keys.as_mut_ptr(), keys.len()) };
+            return unsafe { sort_few::<V>(to, to, count) };
         }
         let divisions = divisions.min(MOST as u32);
         let mut now = Rest { begin: 0, count: keys.len(), divisions, least: None };
@@ -551,14 +559,10 @@ const SAMPLES: usize = 64;
 
 /// Where the keys are, out of so many, that are sampled for a pivot.
 #[inline(always)]
-pub(super) fn sampled(lanes: usize, count: usize, random: &mut u64) -> impl ExactSizeIterator<Item = usize> {
+pub(super) fn sampled(lanes: usize, count: usize, state: &mut u64) -> impl ExactSizeIterator<Item = usize> {
     let samples = if count >= 128 * lanes { SAMPLES } else { SAMPLES / 4 };
     let step = count / samples;
-    (0..samples).map(move |place| {
-        // Knuth's MMIX.
-        *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        place * step + (((*random >> 48) as usize * step) >> 16)
-    })
+    (0..samples).map(move |place| place * step + (((random(state) >> 48) as usize * step) >> 16))
 }
 
 /// About the median of these keys: that of some of them.
@@ -571,9 +575,10 @@ unsafe fn pivot<V: Vector>(from: *const V::Key, count: usize, random: &mut u64) 
         // SAFETY: it is less than `samples * step`, which is at most `count`.
         *key = unsafe { *from.add(place) };
     }
+    let to = sample.as_mut_ptr();
     // SAFETY:
     // - The caller's promise.
     // - There are as many samples.
-    unsafe { sort_few::<V>(sample.as_ptr(), sample.as_mut_ptr(), samples) };
+    unsafe { sort_few::<V>(to, to, samples) };
     sample[samples / 2]
 }

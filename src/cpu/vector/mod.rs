@@ -10,6 +10,9 @@
 //! keys     [ 1 2 3 4 … ]  scratch [ 7 8 9 6 … ]     then the right part, back to behind the left one
 //! ```
 //!
+//! Keys that there is no room for beside are divided where they are, from both ends; and for sorts on
+//! all cores, they are divided by many splitters.
+//!
 //! Up to sixteen vectors are a matrix whose columns a network sorts, and whose lanes are then
 //! merged by two, four, and so on. After Blacher and others, "Vectorized and performance-portable
 //! Quicksort" (2022), and Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512"
@@ -34,7 +37,7 @@ macro_rules! functions {
     };
 }
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 #[expect(clippy::inline_always, reason = "what is not inlined is compiled without the instructions")]
 mod engine;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
@@ -77,7 +80,7 @@ struct Sorts<K> {
     divide: DivideKeys<K>,
 }
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 impl<K: Word> Sorts<K> {
     const fn of<V: engine::Vector<Key = K>>() -> Self {
         Self { sort: engine::sort::<V>, divide: engine::divide::<V> }
@@ -138,7 +141,7 @@ pub(super) struct Instructions(&'static Facts);
 impl Instructions {
     /// All of them, from the least.
     #[cfg(test)]
-    pub(super) fn all() -> impl DoubleEndedIterator<Item = Self> {
+    pub(super) fn all() -> impl Iterator<Item = Self> {
         ALL.iter().filter(|facts| (facts.are_there)()).map(Self)
     }
 
@@ -149,8 +152,8 @@ impl Instructions {
         *CHOSEN.get_or_init(|| {
             let named = std::env::var("GPUSORT_CPU").unwrap_or_default();
             let most = ALL.iter().rposition(|facts| facts.name == named).unwrap_or(ALL.len() - 1);
-            let all = ALL[..=most].iter().rev();
-            all.filter(|facts| (facts.are_there)()).map(Self).next().unwrap_or(Self(&ALL[0]))
+            let best = ALL[..=most].iter().rev().find(|facts| (facts.are_there)());
+            best.map_or(Self(&ALL[0]), Self)
         })
     }
 
@@ -217,6 +220,11 @@ impl Instructions {
         }
     }
 
+    /// Writes as many items as there are places.
+    pub(super) fn write<T>(self, places: &mut [MaybeUninit<T>], items: impl Iterator<Item = T>) {
+        self.with(|| places.iter_mut().zip(items).for_each(|(place, item)| _ = place.write(item)));
+    }
+
     /// Whether it sorts such keys.
     pub(super) fn sorts<T: Item>(self) -> bool {
         self.in_registers::<T>() > 0
@@ -238,7 +246,9 @@ impl Instructions {
         );
         assert_eq!(splitters.len() + 1, ends.len(), "each bucket has an end");
         if let (Some(keys), Some(room)) = (as_slice_of::<_, u32>(keys), as_slice_of(room)) {
-            // SAFETY: the processor has the instructions, or there would be no `self`.
+            // SAFETY:
+            // - The processor has the instructions, or there would be no `self`.
+            // - There is as much room as keys, and an end for each bucket.
             unsafe { (narrow.divide)(keys, room, cast_slice(splitters), ends) };
         } else if let (Some(keys), Some(room)) = (as_slice_of::<_, u64>(keys), as_slice_of(room)) {
             // SAFETY: as above.
@@ -276,7 +286,7 @@ fn are_for_digits(n: usize, cores: usize, sample: &[u64]) -> bool {
     let shift = bits.saturating_sub(VALUES.ilog2());
     let mut counts = [0; VALUES];
     sample.iter().for_each(|key| counts[((key - least) >> shift) as usize] += 1);
-    counts.iter().all(|&count| count <= 4 * SAMPLES / VALUES)
+    counts.iter().all(|&count| count <= 4 * sample.len() / VALUES)
 }
 
 /// These keys, which fit such a word, as words.
@@ -298,6 +308,7 @@ fn as_slice_of<A: 'static, B: 'static>(slice: &mut [A]) -> Option<&mut [B]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu::numbers;
 
     /// Those by which this machine can sort.
     fn all() -> impl Iterator<Item = Instructions> {
@@ -320,15 +331,6 @@ mod tests {
 
     fn with<W: Word>(with: Instructions, keys: &[W]) -> bool {
         is_right(keys, |keys, room| assert!(with.sort(keys, room, |_| panic!("pivots divide these"))))
-    }
-
-    /// Numbers that are all alike on every machine.
-    fn random() -> impl FnMut() -> u64 {
-        let mut state = 1_u64;
-        move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state ^ state >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        }
     }
 
     #[test]
@@ -359,7 +361,7 @@ mod tests {
     /// Every size up to more than fits registers, at which another network begins.
     #[test]
     fn every_size_of_every_pattern_is_sorted() {
-        let mut random = random();
+        let mut random = numbers();
         for by in all() {
             for n in (0..700_u64).chain([1000, 4095, 10_000, 100_003]) {
                 for pattern in 0..8 {
@@ -385,7 +387,7 @@ mod tests {
     /// With room for all, some or none of the keys.
     #[test]
     fn keys_are_divided_where_they_are_if_there_is_no_room() {
-        let mut random = random();
+        let mut random = numbers();
         for by in all() {
             for n in [129, 300, 1000, 4099, 50_001, 300_000] {
                 for pattern in 0..5 {
@@ -417,7 +419,7 @@ mod tests {
     /// Where pivots divide badly, which only inputs do that were made for that, digits sort.
     #[test]
     fn what_is_divided_too_often_is_sorted_otherwise() {
-        let mut random = random();
+        let mut random = numbers();
         let keys: Vec<u64> = (0..5000).map(|_| random()).collect();
         for by in all() {
             for divisions in 0..6 {
@@ -480,7 +482,7 @@ mod tests {
 
     #[test]
     fn digits_are_for_keys_that_they_tell_apart() {
-        let mut random = random();
+        let mut random = numbers();
         let even: Vec<u64> = (0..1 << 14).map(|_| random()).collect();
         let uneven: Vec<u64> = even.iter().map(|key| key >> (key % 40)).collect();
         assert!(

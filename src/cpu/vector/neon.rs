@@ -76,7 +76,6 @@ impl Vector for U32x4 {
             const BITS: [u32; 4] = [1, 2, 4, 8];
             vaddvq_u32(vandq_u32(vcltq_u32(self.0, other.0), vld1q_u32(BITS.as_ptr())))
         };
-        fn compress(self: Self, lanes: u32) -> Self = self.divide(lanes);
         fn divide(self: Self, lanes: u32) -> Self = {
             let bytes = vld1q_u8(FOUR[lanes as usize % 16].as_ptr());
             Self(vreinterpretq_u32_u8(vqtbl1q_u8(vreinterpretq_u8_u32(self.0), bytes)))
@@ -129,7 +128,6 @@ impl Vector for U64x2 {
             let lanes = vshrn_n_u64::<32>(vcltq_u64(self.0, other.0));
             vget_lane_u32::<0>(lanes) & 1 | vget_lane_u32::<1>(lanes) & 2
         };
-        fn compress(self: Self, lanes: u32) -> Self = self.divide(lanes);
         fn divide(self: Self, lanes: u32) -> Self = {
             let bytes = vld1q_u8(TWO[lanes as usize % 4].as_ptr());
             Self(vreinterpretq_u64_u8(vqtbl1q_u8(vreinterpretq_u8_u64(self.0), bytes)))

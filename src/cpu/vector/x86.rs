@@ -228,11 +228,10 @@ impl<const WITHIN: bool> Vector for U32x8<WITHIN> {
             let is_not = _mm256_cmpeq_epi32(self.max(other).0, self.0);
             !_mm256_movemask_ps(_mm256_castsi256_ps(is_not)) as u32 & 0xFF
         };
-        fn compress(self: Self, lanes: u32) -> Self = {
+        fn divide(self: Self, lanes: u32) -> Self = {
             let numbers = _mm_cvtsi64_si128(EIGHT[lanes as usize & 0xFF] as i64);
             Self(_mm256_permutevar8x32_epi32(self.0, _mm256_cvtepu8_epi32(numbers)))
         };
-        fn divide(self: Self, lanes: u32) -> Self = self.compress(lanes);
         fn swap<const X: usize>(self: Self) -> Self = Self(match X {
             1 => _mm256_shuffle_epi32::<0xB1>(self.0),
             2 => _mm256_shuffle_epi32::<0x4E>(self.0),
@@ -310,11 +309,10 @@ impl<const WITHIN: bool> Vector for U64x4<WITHIN> {
             true => _mm256_cmplt_epu64_mask(self.0, other.0).into(),
             false => _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(other.0, self.0))) as u32,
         };
-        fn compress(self: Self, lanes: u32) -> Self = {
+        fn divide(self: Self, lanes: u32) -> Self = {
             let numbers = _mm_cvtsi64_si128(FOUR[lanes as usize & 0xF] as i64);
             Self(_mm256_permutevar8x32_epi32(self.0, _mm256_cvtepu8_epi32(numbers)))
         };
-        fn divide(self: Self, lanes: u32) -> Self = self.compress(lanes);
         fn swap<const X: usize>(self: Self) -> Self = Self(match X {
             1 => _mm256_shuffle_epi32::<0x4E>(self.0),
             2 => _mm256_permute4x64_epi64::<0x4E>(self.0),
@@ -366,9 +364,8 @@ impl<const WITHIN: bool> Vector for U32x4<WITHIN> {
         fn max(self: Self, other: Self) -> Self = Self(_mm_max_epu32(self.0, other.0));
         fn is_less(self: Self, other: Self) -> u32 =
             !_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(self.max(other).0, self.0))) as u32 & 0xF;
-        fn compress(self: Self, lanes: u32) -> Self =
-            Self(_mm256_castsi256_si128(U32x8::<WITHIN>(_mm256_castsi128_si256(self.0)).compress(lanes).0));
-        fn divide(self: Self, lanes: u32) -> Self = self.compress(lanes);
+        fn divide(self: Self, lanes: u32) -> Self =
+            Self(_mm256_castsi256_si128(U32x8::<WITHIN>(_mm256_castsi128_si256(self.0)).divide(lanes).0));
         fn swap<const X: usize>(self: Self) -> Self = Self(match X {
             1 => _mm_shuffle_epi32::<0xB1>(self.0),
             2 => _mm_shuffle_epi32::<0x4E>(self.0),
@@ -421,8 +418,7 @@ impl<const WITHIN: bool> Vector for U64x2<WITHIN> {
         fn min(self: Self, other: Self) -> Self = Self::of(self.wide().min(other.wide()));
         fn max(self: Self, other: Self) -> Self = Self::of(self.wide().max(other.wide()));
         fn is_less(self: Self, other: Self) -> u32 = self.wide().is_less(other.wide()) & 0b11;
-        fn compress(self: Self, lanes: u32) -> Self = Self::of(self.wide().compress(lanes));
-        fn divide(self: Self, lanes: u32) -> Self = self.compress(lanes);
+        fn divide(self: Self, lanes: u32) -> Self = Self::of(self.wide().divide(lanes));
         fn swap<const X: usize>(self: Self) -> Self = Self(_mm_shuffle_epi32::<0x4E>(self.0));
         fn exchange<const X: usize>(self: Self) -> Self = Self::of(self.wide().exchange::<1>());
     }
