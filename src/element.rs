@@ -10,7 +10,7 @@ use crate::clock::Instant;
 use crate::cpu::{self, Keyed};
 use crate::error::Error;
 use crate::key_buf::{KeyBuf, KeyWidth};
-use crate::order::{KeyOrder, Selection};
+use crate::order::{KeyOrder, Selection, is_few};
 use crate::parallel;
 use crate::parallel::map_into;
 use crate::report::{Form, Report};
@@ -216,6 +216,23 @@ fn are_surely_in_order<T: Element>(elements: &[T], order: KeyOrder) -> bool {
     }
 }
 
+/// The value for the keys of elements, which are asked once what they are, not for each.
+macro_rules! by_keys {
+    ($elements:expr, $map:expr, $keys:ident => $value:expr) => {{
+        let (elements, map) = ($elements, $map);
+        match map.float {
+            None => {
+                let $keys = Keyed { elements, key: move |one: T| one.to_word() ^ map.flip };
+                $value
+            }
+            Some(float) => {
+                let $keys = Keyed { elements, key: move |one: T| one.to_word().key_of_float(float) };
+                $value
+            }
+        }
+    }};
+}
+
 /// Slices, on the sorter's device, with a report of how it went.
 impl Sorter {
     /// Sorts in the order of [`sort`](crate::sort).
@@ -280,13 +297,7 @@ impl Sorter {
         if self.started().is_none() && u32::try_from(elements.len()).is_ok() {
             let start = Instant::now();
             let map = T::Word::map(order.map(T::TYPE));
-            let (positions, form) = match map.float {
-                None => cpu::positions(&[Keyed { elements, key: move |one: T| one.to_word() ^ map.flip }]),
-                Some(float) => cpu::positions(&[Keyed {
-                    elements,
-                    key: move |one: T| one.to_word().key_of_float(float),
-                }]),
-            };
+            let (positions, form) = by_keys!(elements, map, keys => cpu::positions(&[keys]));
             return Ok((positions, Report::on_cpu(form, start.elapsed())));
         }
         self.ordered(elements, order, Request::positions)
@@ -308,10 +319,16 @@ impl Sorter {
         k: usize,
         order: KeyOrder,
     ) -> Result<(Vec<T>, Report), Error> {
+        let map = T::Word::map(order.map(T::TYPE));
+        if self.started().is_none() && is_few(k, elements.len()) {
+            let start = Instant::now();
+            let keys = by_keys!(elements, map, keys => cpu::top(&[keys], k, |key, _| key));
+            let first = parallel::map(&keys, |key| T::from_word(key.bits(map)));
+            return Ok((first, Report::on_cpu(Form::Top, start.elapsed())));
+        }
         let selection = Selection { unique: false, first: Some(k) };
         let request = |keys| Request::keys(keys).select(selection);
         let (keys, report) = self.ordered::<T, T::Word>(elements, order, request)?;
-        let map = T::Word::map(order.map(T::TYPE));
         Ok((parallel::map(&keys, |key| T::from_word(key.bits(map))), report))
     }
 

@@ -92,6 +92,11 @@ impl<P: Piece> Part<'_, P> {
         self.piece.items(self.range.clone())
     }
 
+    /// Some of them, by their places in the part.
+    pub(super) fn block(&self, places: Range<usize>) -> impl Iterator<Item = P::Item> {
+        self.piece.items(self.range.start + places.start..self.range.start + places.end)
+    }
+
     /// One key of every `step`, at random, since keys at regular places may be alike.
     pub(super) fn sample(&self, step: usize) -> impl Iterator<Item = u64> {
         let end = self.range.end;
@@ -145,6 +150,17 @@ pub(crate) fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
         place.iter_mut().zip(part.items()).for_each(|(place, item)| *place = item);
     });
     all
+}
+
+/// The same, in the array of the only piece, if it is one.
+pub(super) fn into_one<P: Piece>(mut pieces: Vec<P>) -> Vec<P::Item> {
+    match pieces.pop() {
+        Some(piece) if pieces.is_empty() => piece.into_array().unwrap_or_else(|piece| join(&[piece])),
+        last => {
+            pieces.extend(last);
+            join(&pieces)
+        }
+    }
 }
 
 /// Slices of these lengths, one after another.

@@ -5,7 +5,6 @@
 //! does, and each bucket comes back sorted. Elements with few distinct values are counted.
 
 use std::mem::MaybeUninit;
-use std::ops::Range;
 
 use gpusort_planner::key::Word;
 
@@ -14,13 +13,10 @@ use super::divided::Divided;
 use super::items::{Keyed, sample};
 use super::local::{Room, as_unwritten};
 use super::radix;
+use super::sort::{SERIAL, is_for_one};
 use super::vector::{IN_REGISTERS, Instructions};
 use crate::parallel;
 use crate::report::Form;
-
-/// Up to so many elements are sorted by one core: more do not fit its cache, and fewer are sorted
-/// sooner by many cores.
-const SERIAL: Range<usize> = 1 << 15..1 << 17;
 
 /// Fewer elements of two bytes are sorted sooner than looked at for how many differ.
 const FEW: usize = 1 << 12;
@@ -54,7 +50,7 @@ pub(crate) fn sort_words<W: Word>(
     if counts::sort_few(words, key, bits) {
         return Form::Radix;
     }
-    let is_for_one = n <= SERIAL.start || n <= (2 * SERIAL.end / parallel::threads()).min(SERIAL.end);
+    let is_for_one = is_for_one(n);
     let sample = |step| sample(&[Keyed { elements: &*words, key }], step);
     if !is_for_one && (!with.sorts::<W>() || with.prefers_digits::<W>(n, parallel::threads(), sample)) {
         if let Some((mut scattered, buckets)) = radix::scatter(&[Keyed { elements: words, key }]) {

@@ -2,11 +2,12 @@
 //! and by comparisons for few where there are no vectors.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use gpusort_planner::item::Item;
 
 use super::divided::Divided;
-use super::items::{Part, Piece, count, join, parts, sample};
+use super::items::{Part, Piece, count, into_one, join, parts, sample};
 use super::local::Room;
 use super::radix;
 use super::vector::Instructions;
@@ -19,6 +20,15 @@ const FEW: usize = 1 << 8;
 /// Fewer elements than this are sorted by one core before others wake.
 const SMALL: usize = 1 << 14;
 
+/// Up to so many keys are sorted by one core: more do not fit its cache, and fewer are sorted sooner
+/// by many cores.
+pub(super) const SERIAL: Range<usize> = 1 << 15..1 << 17;
+
+/// Whether one core sorts so many keys.
+pub(super) fn is_for_one(n: usize) -> bool {
+    n <= SERIAL.start || n <= (2 * SERIAL.end / parallel::threads()).min(SERIAL.end)
+}
+
 /// More pieces than this are joined first, since each part of a piece has its own histogram.
 pub(super) const MANY: usize = 1 << 10;
 
@@ -28,7 +38,7 @@ pub(super) const MANY: usize = 1 << 10;
 /// all elements costs a small part of a sort.
 pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     let Some(form) = in_order(&pieces, P::Item::KEY_ONLY) else { return sort_unordered(pieces) };
-    let mut items = join(&pieces);
+    let mut items = into_one(pieces);
     if form == Form::Reversed {
         items.reverse();
     }
@@ -38,30 +48,31 @@ pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
 /// The same of elements that are in no order.
 pub(super) fn sort_unordered<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     let (with, n) = (Instructions::chosen(), count(&pieces));
-    if n < SMALL {
-        let mut items = join(&pieces);
-        if n < FEW && !with.sorts::<P::Item>() {
-            items.sort_by_key(|item| item.key());
-            return (items, Form::Comparison);
-        }
+    let by_vectors = with.sorts::<P::Item>();
+    if n < FEW && !by_vectors {
+        let mut items = into_one(pieces);
+        items.sort_by_key(|item| item.key());
+        return (items, Form::Comparison);
+    }
+    let by_one_core = |pieces: Vec<P>| {
+        let mut items = into_one(pieces);
         let form = Room::with(|room| room.sort(&mut items));
-        return (items, form);
+        (items, form)
+    };
+    if n < SMALL || by_vectors && is_for_one(n) {
+        return by_one_core(pieces);
     }
     if pieces.len() > MANY {
         return sort_unordered(vec![Cow::Owned(join(&pieces))]);
     }
     let sample = |step| sample(&pieces, step);
-    if !with.sorts::<P::Item>() || with.prefers_digits::<P::Item>(n, parallel::threads(), sample) {
+    if !by_vectors || with.prefers_digits::<P::Item>(n, parallel::threads(), sample) {
         return (radix::sort(pieces), Form::Radix);
     }
     if parallel::threads() == 1 {
-        let mut items = join(&pieces);
-        drop(pieces);
-        let form = Room::with(|room| room.sort(&mut items));
-        return (items, form);
+        return by_one_core(pieces);
     }
-    let owned = |piece: P| piece.into_array().unwrap_or_else(|piece| join(&[piece]));
-    let arrays = pieces.into_iter().map(owned).collect();
+    let arrays = pieces.into_iter().map(|piece| into_one(vec![piece])).collect();
     (Divided::of_arrays(with, arrays).sorted(with), Form::Quicksort)
 }
 

@@ -1,126 +1,219 @@
-//! The first k of the sorted elements without sorting the others: all cores work on parts of the
-//! input, and each keeps the candidates of its part.
+//! The first k of the sorted elements without sorting the others.
 //!
-//! A part scans its keys in order and keeps those below a limit. At twice the wanted number it
-//! discards the worse half, and the greatest of the rest becomes the new limit: a later key equal
-//! to it comes after k others. In random data few keys pass after the first cut; falling keys are
-//! each examined a few times.
+//! A sample tells a limit that a few more than k keys do not exceed. All cores scan parts of the input
+//! and keep those, which are then sorted:
+//!
+//! ```text
+//! keys        7 1 8 2 9 3 6 4 …        the first 3 are sought
+//! limit       4                        by a sample
+//! candidates  1 2 3 4                  of all parts, in their order
+//! ```
+//!
+//! Should the sample have misled, all are candidates. Where so many keys are equal to the limit that a
+//! part has twice as many candidates as are sought, it keeps the first of them, and the greatest of
+//! those is the new limit: a later key equal to it comes after k others.
+
+use std::borrow::Cow;
 
 use gpusort_planner::item::Item;
 use gpusort_planner::key::Word;
 
+use super::items::{Part, Piece, begins, count, parts, sample};
+use super::local::Room;
+use super::sort::sort;
+use super::vector::Instructions;
 use crate::parallel;
 
 /// Keys examined together, by vector instructions.
 const BLOCK: usize = 64;
 
-/// The least number of keys per part.
+/// The most keys of a segment, and the least segments that others wake for.
 const SEGMENT: usize = 1 << 14;
+const SEGMENTS: usize = 8;
 
 /// With fewer candidates than this a cut is not worthwhile.
 const ROOM: usize = 1 << 10;
 
+/// Of fewer keys than this no sample is taken.
+const FEW: usize = 1 << 11;
+
+/// Keys of which one is sampled, at least, and the most samples.
+const STEP: usize = 1 << 6;
+const SAMPLES: usize = 1 << 12;
+
 /// The first `k` elements of the pieces, sorted by what `keep` makes of a key and its position.
 /// Positions count through all pieces; unused ones may wrap.
-pub(crate) fn top<W: Word, T: Item>(
-    pieces: &[impl AsRef<[W]>],
+pub(crate) fn top<P: Piece<Item: Word>, T: Item>(
+    pieces: &[P],
     k: usize,
-    keep: impl Fn(W, u32) -> T + Copy + Sync,
+    keep: impl Fn(P::Item, u32) -> T + Copy + Sync,
 ) -> Vec<T> {
-    if k == 0 {
-        return Vec::new();
-    }
-    let mut segments: Vec<(usize, &[W])> = Vec::new();
-    let mut position = 0;
-    for keys in pieces.iter().flat_map(|piece| piece.as_ref().chunks(SEGMENT)) {
-        segments.push((position, keys));
-        position += keys.len();
-    }
-    // Bounds the candidates of all parts together to a fraction of the input.
-    let parts = (4 * parallel::threads()).min(position / k / 8).max(1);
-    let size = segments.len().div_ceil(parts).max(1);
-    let mut best: Vec<T> = match segments.chunks(size).collect::<Vec<_>>()[..] {
-        [] => Vec::new(),
-        [part] => best_of(part, k, keep),
-        ref parts => parallel::map_parts(parts, |part| best_of(part, k, keep)).concat(),
+    let n = count(pieces);
+    let k = k.min(n);
+    if k == 0 { Vec::new() } else { top_below(limit(pieces, n, k), pieces, k, keep) }
+}
+
+/// The same of those below a limit, which `k` or more elements should be.
+fn top_below<P: Piece<Item: Word>, T: Item>(
+    limit: Option<P::Item>,
+    pieces: &[P],
+    k: usize,
+    keep: impl Fn(P::Item, u32) -> T + Copy + Sync,
+) -> Vec<T> {
+    let segments = parts(pieces, SEGMENT);
+    let firsts: Vec<usize> = begins(segments.iter().map(Part::len)).collect();
+    let segments: Vec<(usize, Part<P>)> = firsts.into_iter().zip(segments).collect();
+    let size = segments.len().div_ceil(4 * parallel::threads()).max(SEGMENTS);
+    let candidates = |limit: Option<P::Item>| {
+        let of_part = |part: &[(usize, Part<P>)]| best_of(part, k, limit, keep);
+        match segments.chunks(size).collect::<Vec<_>>()[..] {
+            [part] => vec![of_part(part)],
+            ref parts => parallel::map_parts(parts, |part| of_part(part)),
+        }
     };
-    cut(&mut best, k);
-    best.sort_unstable();
+    let mut best = candidates(limit);
+    if limit.is_some() && best.iter().map(Vec::len).sum::<usize>() < k {
+        best = candidates(None);
+    }
+    let (mut best, _) = sort(best.into_iter().map(Cow::Owned).collect());
+    best.truncate(k);
     best
 }
 
-/// The candidates of a part, which include its first `k`.
-fn best_of<W: Word, T: Item>(part: &[(usize, &[W])], k: usize, keep: impl Fn(W, u32) -> T) -> Vec<T> {
+/// A key that more than `k` of all keys are less than, and not many more, most likely; `None` if no
+/// sample tells one.
+fn limit<P: Piece<Item: Word>>(pieces: &[P], n: usize, k: usize) -> Option<P::Item> {
+    if n < FEW {
+        return None;
+    }
+    let mut sample = sample(pieces, (n / SAMPLES).max(STEP));
+    Room::with(|room| room.sort(&mut sample));
+    let share = sample.len() as f64 * k as f64 / n as f64;
+    // That fewer than `k` are below has a chance of one in 30,000 at most, and none where `k` of the
+    // sample are.
+    let place = (share as usize + (4.0 * share.sqrt()) as usize + 10).min(k - 1);
+    let &last = sample.get(place)?;
+    let limit = P::Item::of_u64(last.wrapping_add(1));
+    (Item::key(limit) > last).then_some(limit)
+}
+
+/// The candidates of a part, which include its first `k` below the limit, in their order.
+fn best_of<P: Piece<Item: Word>, T: Item>(
+    part: &[(usize, Part<P>)],
+    k: usize,
+    mut limit: Option<P::Item>,
+    keep: impl Fn(P::Item, u32) -> T + Copy,
+) -> Vec<T> {
     let room = ROOM.max(2 * k);
-    let all: usize = part.iter().map(|(_, keys)| keys.len()).sum();
-    let mut best: Vec<T> = Vec::with_capacity(all.min(room + BLOCK));
-    let mut limit: Option<W> = None;
-    let mut better = [keep(W::default(), 0); BLOCK];
-    for &(first, keys) in part {
-        for (block, keys) in keys.chunks(BLOCK).enumerate() {
-            if let Some(limit) = limit
-                // Counting vectorizes; a loop that may exit at any key does not.
-                && keys.iter().filter(|key| **key < limit).count() == 0
-            {
-                continue;
-            }
+    let mut best: Vec<T> = Vec::new();
+    let mut better = [keep(P::Item::default(), 0); BLOCK];
+    let with = Instructions::chosen();
+    for (first, keys) in part {
+        let block = |begin| keys.block(begin..keys.len().min(begin + BLOCK));
+        let mut rest = (0..keys.len()).step_by(BLOCK);
+        loop {
+            let begin = match limit {
+                None => rest.next(),
+                // The least of a block is found by vectors; a loop that may end anywhere uses none.
+                Some(limit) => with.with(|| rest.find(|&begin| block(begin).fold(limit, Ord::min) < limit)),
+            };
+            let Some(begin) = begin else { break };
             // Without a jump for each, which could not be foretold.
             let mut count = 0;
-            for (&key, position) in keys.iter().zip(first + block * BLOCK..) {
+            for (key, position) in block(begin).zip(first + begin..) {
                 better[count] = keep(key, position as u32);
                 count += usize::from(limit.is_none_or(|limit| key < limit));
             }
             best.extend_from_slice(&better[..count]);
             if best.len() >= room {
-                cut(&mut best, k);
-                limit = best.last().map(|last| W::of_u64(last.key()));
+                limit = cut(&mut best, k).map(P::Item::of_u64).or(limit);
             }
         }
     }
-    cut(&mut best, k);
+    if best.len() >= 2 * k {
+        cut(&mut best, k);
+    }
     best
 }
 
-/// Keeps the first `k` elements, the greatest of them last, if there are more.
-fn cut<T: Ord>(elements: &mut Vec<T>, k: usize) {
-    if elements.len() > k {
-        elements.select_nth_unstable(k - 1);
-        elements.truncate(k);
+/// Keeps the first `k` elements, if there are more, in their order unless they are keys alone;
+/// returns the greatest key of them then.
+fn cut<T: Item>(elements: &mut Vec<T>, k: usize) -> Option<u64> {
+    if elements.len() <= k {
+        return None;
     }
+    let last;
+    if T::KEY_ONLY {
+        last = *elements.select_nth_unstable(k - 1).1;
+        elements.truncate(k);
+    } else {
+        last = *elements.clone().select_nth_unstable(k - 1).1;
+        elements.retain(|&element| element <= last);
+    }
+    Some(last.key())
 }
 
 #[cfg(test)]
 mod tests {
     use gpusort_planner::item::Pair;
 
+    use super::super::numbers;
     use super::*;
 
     fn check(pieces: &[Vec<u32>], k: usize) {
-        let mut expected: Vec<(u32, u32)> = pieces.iter().flatten().copied().zip(0..).collect();
+        let pieces: Vec<Cow<[u32]>> = pieces.iter().map(|piece| Cow::Borrowed(&piece[..])).collect();
+        let mut expected: Vec<(u32, u32)> =
+            pieces.iter().flat_map(|piece| piece.iter()).copied().zip(0..).collect();
         expected.sort_unstable();
         expected.truncate(k);
-        let keys: Vec<u32> = top(pieces, k, |key, _| key);
+        let keys: Vec<u32> = top(&pieces, k, |key, _| key);
         assert!(keys.iter().eq(expected.iter().map(|(key, _)| key)), "{k}");
-        let pairs: Vec<Pair<u32>> = top(pieces, k, |key, position| Pair { key, position });
+        let pairs: Vec<Pair<u32>> = top(&pieces, k, |key, position| Pair { key, position });
         assert!(pairs.iter().map(|pair| (pair.key, pair.position)).eq(expected), "{k}, positions");
     }
 
     #[test]
     fn blocks_segments_parts_and_cuts_lose_nothing() {
-        let n = 5 * SEGMENT + 3;
-        let falling: Vec<u32> = (0..n as u32).rev().collect();
-        let few: Vec<u32> = (0..n as u32).map(|i| i * 7919 % 13).collect();
-        let rising: Vec<u32> = (0..n as u32).collect();
-        for keys in [falling, few, rising, vec![u32::MAX; n]] {
-            for k in [0, 1, 2, BLOCK, ROOM - 1, ROOM, 2 * ROOM, n / 16, n / 16 + 1, n - 1, n, n + 1] {
+        let n = 3 * SEGMENTS * SEGMENT + 3;
+        let mut random = numbers();
+        let keys: [Vec<u32>; 5] = [
+            (0..n as u32).rev().collect(),
+            (0..n as u32).map(|i| i * 7919 % 13).collect(),
+            (0..n as u32).collect(),
+            vec![u32::MAX; n],
+            (0..n).map(|_| random() as u32).collect(),
+        ];
+        for keys in keys {
+            for k in [0, 1, 2, BLOCK, ROOM - 1, ROOM, 2 * ROOM, n / 16, n / 4, n / 4 + 1, n - 1, n, n + 1] {
                 check(std::slice::from_ref(&keys), k);
                 let (a, b) = keys.split_at(SEGMENT + 1);
                 check(&[Vec::new(), a.to_vec(), Vec::new(), b.to_vec()], k);
+            }
+            for n in [FEW - 1, FEW, SEGMENT, SEGMENT + 1, SEGMENTS * SEGMENT + 1] {
+                check(&[keys[..n].to_vec()], n / 7);
             }
         }
         check(&[], 3);
         check(&[Vec::new()], 3);
         // One key per piece.
         check(&(0..3000).map(|i| vec![i * 31 % 1000]).collect::<Vec<_>>(), 100);
+    }
+
+    /// Few more than are sought are below a limit; and where too few are, all are looked through.
+    #[test]
+    fn limits_are_close_and_a_wrong_one_loses_nothing() {
+        let mut random = numbers();
+        let keys: Vec<u64> = (0..400_000).map(|_| random() | 1 << 32).collect();
+        let pieces = [Cow::Borrowed(&keys[..])];
+        let mut expected = keys.clone();
+        expected.sort_unstable();
+        for k in [1, 2, 10, 100, 1000, 30_000, 100_000] {
+            let limit = limit(&pieces, keys.len(), k);
+            let below = limit.map(|limit| expected.partition_point(|&key| key < limit));
+            assert!(below.is_some_and(|below| (k..2 * k + 4000).contains(&below)), "{k}: {below:?}");
+            for limit in [limit, Some(0), Some(1 << 32), Some(expected[k - 1]), None] {
+                assert_eq!(top_below(limit, &pieces, k, |key, _| key), expected[..k], "{k} {limit:?}");
+            }
+        }
     }
 }

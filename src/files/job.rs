@@ -304,10 +304,11 @@ impl Job<'_> {
         }
         let shape = input.shape(ask)?;
         let chosen = devices.choose(n as u64, shape, input.unread())?;
-        if chosen.sorter.device().is_none() && !ask.selection.is_few(n as u64) {
+        if chosen.sorter.device().is_none() {
             // Both the sort and the output need a second buffer.
             let record = shape.key_bytes() + if shape.payload { 8 } else { 0 };
-            memory::ensure("this sort", n as u64 * record + output.taking())?;
+            let kept = ask.selection.first.filter(|_| ask.selection.is_few(n as u64)).unwrap_or(n);
+            memory::ensure("this sort", kept as u64 * record + output.taking())?;
         }
         let (types, counts) = (input.types.clone(), input.counts());
         let doubts = input.doubts().to_vec();

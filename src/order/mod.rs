@@ -154,7 +154,7 @@ impl Selection {
 
 /// Whether finding the first `k` of `n` elements is sooner done than a sort.
 pub(crate) fn is_few(k: usize, n: usize) -> bool {
-    k <= n / 16
+    k <= n / 4
 }
 
 #[cfg(test)]
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn what_is_few_is_a_part_of_all() {
-        assert!(is_few(0, 0) && is_few(1, 16) && is_few(100, 1600));
-        assert!(!is_few(1, 15) && !is_few(101, 1600));
+        assert!(is_few(0, 0) && is_few(1, 4) && is_few(100, 400));
+        assert!(!is_few(1, 3) && !is_few(101, 400));
     }
 }
