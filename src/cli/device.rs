@@ -134,6 +134,11 @@ impl Drop for Starting {
     }
 }
 
+/// Cores available to threads.
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// The devices of one command, which keep a started GPU for further inputs.
 pub(super) struct Devices {
     wanted: Wanted,
@@ -202,6 +207,7 @@ impl Devices {
                     }
                     None
                 })
+                .inspect(|costs| costs.prefer_digits(cores()))
                 .unwrap_or_else(Costs::built_in)
         })
     }
@@ -210,8 +216,7 @@ impl Devices {
     /// part.
     fn compare(&self, n: u64, shape: Shape, left: impl Fn(Duration) -> Duration) -> Choice {
         let costs = self.costs();
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        costs.choose(n, shape, cores, costs.start().map_or(Duration::ZERO, left))
+        costs.choose(n, shape, cores(), costs.start().map_or(Duration::ZERO, left))
     }
 
     /// Why a GPU is to sort, or else why none is.
@@ -339,6 +344,10 @@ impl ChooseSorter for Devices {
     }
 
     fn choose(&mut self, n: u64, shape: Shape, unread: u64) -> Result<Chosen<'_>, gpusort::Error> {
+        if n >= cost::FEWEST {
+            // The CPU sorts by them, too.
+            self.costs();
+        }
         let why = match self.reason_for_gpu(n, shape, unread) {
             Ok(why) => why,
             Err(why) => return Ok(Chosen { sorter: &self.cpu, started: Duration::ZERO, why }),

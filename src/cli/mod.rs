@@ -10,6 +10,7 @@ mod costs;
 mod descriptors;
 mod device;
 mod devices;
+mod digits;
 mod end;
 mod format;
 mod generate;

@@ -24,6 +24,7 @@ use serde_json::Value;
 use super::args::TuneArgs;
 use super::costs;
 use super::device::Device;
+use super::digits;
 use super::progress::{Progress, Unit};
 
 /// Sorts per case; the median counts.
@@ -85,7 +86,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     let mut costs = Costs {
         measured_here: true,
         gpu: gpu.as_ref().map(named),
-        cpus: vec![CpuCosts { name: machine.cpu, cores: machine.cores, sorts: Vec::new() }],
+        cpus: vec![CpuCosts { name: machine.cpu, cores: machine.cores, sorts: Vec::new(), by_digits: None }],
         binary_bytes_per_ms: 0.0,
         text_bytes_per_ms: 0.0,
     };
@@ -97,6 +98,8 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
             own.crossovers.extend(crossovers(shape, gpu, args.largest)?);
         }
     }
+    progress.phase("digits and vectors on the CPU".to_owned(), Unit::Time, None);
+    costs.cpus[0].by_digits = digits::measured(args.largest, machine.cores)?;
     let mut starts = Vec::new();
     for case in &CASES {
         starts.extend(measure(&mut costs, case, &sizes, gpu.as_ref(), &data, &progress)?);
@@ -319,6 +322,9 @@ fn shown(costs: &Costs, file: &Path) -> String {
             let gpu = gpu.map_or_else(|| "-".to_owned(), |&(_, ms)| time(ms));
             text += &format!("{:>13}  {sort:<18}{:>10}{gpu:>10}\n", grouped(n), time(ms));
         }
+    }
+    for own in costs.cpus.iter().filter_map(|cpu| cpu.by_digits.as_ref()) {
+        text += &digits::shown(own);
     }
     for seen in costs.gpu.iter().flat_map(|gpu| &gpu.crossovers) {
         let sort = described(seen.key_words, seen.records);

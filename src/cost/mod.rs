@@ -15,6 +15,7 @@ use gpusort_planner::Algorithm;
 use gpusort_planner::plan::{Crossovers, Shape};
 use serde::{Deserialize, Serialize};
 
+use crate::cpu::{self, Digits};
 use crate::error::Error;
 use crate::human::{self, grouped, short};
 use crate::report::timing::milliseconds;
@@ -108,6 +109,19 @@ pub struct CpuCosts {
     pub cores: usize,
     /// Times of sorts.
     pub sorts: Vec<Curve>,
+    /// When digits are faster than vectors.
+    #[serde(default)]
+    pub by_digits: Option<ByDigits>,
+}
+
+/// For how many keys digits are faster than vectors, by what instructions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ByDigits {
+    /// The instructions by which vectors sorted.
+    pub instructions: String,
+    /// For keys of four bytes, and of eight.
+    pub digits: [Digits; 2],
 }
 
 /// The time of sorting elements of one shape, by size.
@@ -213,6 +227,16 @@ impl Costs {
         self.gpu.as_ref().map(|gpu| duration(gpu.start_ms))
     }
 
+    /// Has the CPU, of which so many cores are used, sort by digits where that was measured to be
+    /// faster there.
+    pub fn prefer_digits(&self, cores: usize) {
+        let own = self.cpus.iter().find(|cpu| self.measured_here && cpu.cores == cores);
+        let by_digits = own.and_then(|cpu| cpu.by_digits.as_ref());
+        if let Some(own) = by_digits.filter(|own| own.instructions == cpu::instructions()) {
+            cpu::prefer_digits(own.digits.clone());
+        }
+    }
+
     /// Compares sorting `n` elements on this many cores and on the GPU, which becomes ready after
     /// `start`.
     pub fn choose(&self, n: u64, shape: Shape, cores: usize, start: Duration) -> Choice {
@@ -290,7 +314,8 @@ mod tests {
 
     fn costs() -> Costs {
         let curve = |times| vec![Curve { key_words: 1, records: false, times }];
-        let cpu = |cores, times| CpuCosts { name: String::new(), cores, sorts: curve(times) };
+        let cpu =
+            |cores, times| CpuCosts { name: String::new(), cores, sorts: curve(times), by_digits: None };
         Costs {
             measured_here: true,
             gpu: Some(GpuCosts {

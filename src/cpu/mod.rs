@@ -18,6 +18,7 @@ pub(crate) use packed::positions;
 pub(crate) use slice::{is_in_order, sort_shorts, sort_words};
 pub(crate) use sort::sort;
 pub(crate) use top::top;
+pub use vector::{Digits, prefer_digits};
 
 /// The next number at random, for samples: Knuth's MMIX, whose highest bits are good.
 #[inline]

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::process::{Command, Output};
+use std::thread;
 
-use gpusort::unstable::cost::{Costs, CpuCosts, Crossover, Curve, GpuCosts};
+use gpusort::unstable::cost::{ByDigits, Costs, CpuCosts, Crossover, Curve, GpuCosts};
+use gpusort::unstable::cpu::{self, Digits};
 use serde_json::Value;
 
 use crate::device;
@@ -36,7 +38,7 @@ fn keep_with(folder: &Folder, cpu_ms: f64, gpu_ms: Option<f64>, crossovers: Vec<
     let costs = Costs {
         measured_here: true,
         gpu: gpu_ms.map(|ms| GpuCosts { name, start_ms: 1.0, sorts: sorts(ms), crossovers }),
-        cpus: vec![CpuCosts { name: "C".to_owned(), cores: 2, sorts: sorts(cpu_ms) }],
+        cpus: vec![CpuCosts { name: "C".to_owned(), cores: 2, sorts: sorts(cpu_ms), by_digits: None }],
         binary_bytes_per_ms: 1e6,
         text_bytes_per_ms: 1e6,
     };
@@ -116,6 +118,32 @@ fn auto_uses_the_costs_that_tune_saved() {
 }
 
 #[test]
+fn the_cpu_sorts_by_digits_where_tune_found_them_faster() {
+    let folder = Folder::new();
+    let file = generate(&folder, "300_000", "data.u32");
+    keep(&folder, 1.0, None);
+    let kept = folder.path("settings/gpusort/costs.json");
+    let costs = Costs::from_json(&fs::read_to_string(&kept).unwrap()).unwrap();
+    let own = cpu::instructions();
+    let by_vectors = if own == "plain" { "radix" } else { "quicksort" };
+    for (instructions, digits, expected) in [
+        (own, Digits::ALWAYS, "radix"),
+        (own, Digits::NEVER, by_vectors),
+        // What others do says nothing of these.
+        ("others", Digits::ALWAYS, by_vectors),
+    ] {
+        let mut costs = costs.clone();
+        costs.cpus[0].cores = thread::available_parallelism().unwrap().get();
+        let digits = [digits.clone(), digits];
+        costs.cpus[0].by_digits = Some(ByDigits { instructions: instructions.to_owned(), digits });
+        fs::write(&kept, costs.to_json().unwrap()).unwrap();
+        for args in [&[][..], &["-d", "cpu"]] {
+            assert_eq!(timing(&folder, args, &file).0["variant"], expected, "{instructions} {args:?}");
+        }
+    }
+}
+
+#[test]
 fn invalid_costs_are_reported_and_ignored() {
     let folder = Folder::new();
     let file = generate(&folder, "100_000", "data.u32");
@@ -146,6 +174,8 @@ fn tune_measures_this_machine_and_saves_the_costs() {
     let kinds: Vec<_> = gpu.crossovers.iter().map(|seen| (seen.key_words, seen.records)).collect();
     assert_eq!(kinds, [(1, false), (1, true), (2, false), (2, true)]);
     assert!(gpu.crossovers.iter().all(|seen| seen.elements >= 4096), "{:?}", gpu.crossovers);
+    let by_digits = costs.cpus[0].by_digits.as_ref().map(|own| &*own.instructions);
+    assert_eq!(by_digits, Some(cpu::instructions()).filter(|&own| own != "plain"));
     assert!(gpu.start_ms > 0.0 && costs.binary_bytes_per_ms > 0.0 && costs.text_bytes_per_ms > 0.0);
 
     let refused = run(&folder, &["tune", "-d", "no such GPU"]);

@@ -52,8 +52,9 @@ mod x86;
 use std::any::TypeId;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::slice;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::{ptr, slice};
 
 use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
@@ -99,20 +100,32 @@ struct Facts {
 }
 
 /// For how many keys a sort by digits is faster than one by vectors.
-struct Digits {
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(serde::Serialize, serde::Deserialize))]
+pub struct Digits {
     /// From so many on, whatever they are.
-    any: usize,
-    /// For so many that digits tell apart soon; on several cores for more, too.
-    even: Range<usize>,
+    pub any: usize,
+    /// For so many that digits tell apart soon, sorted by one core, and by several.
+    pub even: [Range<usize>; 2],
 }
 
 /// A number of keys that nobody has.
 const NEVER: usize = usize::MAX;
 
 impl Digits {
-    const ALWAYS: Self = Self { any: 0, even: NEVER..NEVER };
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
-    const NEVER: Self = Self { any: NEVER, even: NEVER..NEVER };
+    /// They always are.
+    pub const ALWAYS: Self = Self { any: 0, even: [NEVER..NEVER, NEVER..NEVER] };
+    /// They never are.
+    pub const NEVER: Self = Self { any: NEVER, even: [NEVER..NEVER, NEVER..NEVER] };
+}
+
+/// What was measured on this machine, if anything was, in place of the tables. It is never freed.
+static MEASURED: AtomicPtr<[Digits; 2]> = AtomicPtr::new(ptr::null_mut());
+
+/// Has keys of four bytes, and of eight, sorted by digits for so many from now on, in place of the
+/// numbers that are known of such processors.
+pub fn prefer_digits(digits: [Digits; 2]) {
+    MEASURED.store(Box::into_raw(Box::new(digits)), Ordering::Release);
 }
 
 /// All sets that this program was built for, from the least.
@@ -264,9 +277,14 @@ impl Instructions {
         cores: usize,
         sample: impl FnOnce(usize) -> Vec<u64>,
     ) -> bool {
-        let Digits { any, even } = &self.0.digits[usize::from(size_of::<T>() > size_of::<u32>())];
-        let is_even = even.contains(&n) || cores > 1 && n >= even.start;
-        n >= *any || is_even && are_for_digits(n, cores, &sample(n.div_ceil(SAMPLES)))
+        // SAFETY: what was stored is never freed or changed.
+        let measured = unsafe { MEASURED.load(Ordering::Acquire).as_ref() };
+        // Without vectors there is nothing else.
+        let digits = measured.filter(|_| self.0.sorts.is_some()).unwrap_or(&self.0.digits);
+        let Digits { any, even } = &digits[usize::from(size_of::<T>() > size_of::<u32>())];
+        n >= *any
+            || even[usize::from(cores > 1)].contains(&n)
+                && are_for_digits(n, cores, &sample(n.div_ceil(SAMPLES)))
     }
 }
 

@@ -11,7 +11,10 @@ pub(super) const NEON: Facts = Facts {
     name: "neon",
     are_there: || true,
     bytes: 16,
-    digits: [Digits { any: NEVER, even: 1 << 13..NEVER }, Digits { any: 1 << 8, even: NEVER..NEVER }],
+    digits: [
+        Digits { any: NEVER, even: [1 << 13..NEVER, 1 << 13..NEVER] },
+        Digits { any: 1 << 8, ..Digits::NEVER },
+    ],
     sorts: Some((Sorts::of::<U32x4>(), Sorts::of::<U64x2>())),
 };
 

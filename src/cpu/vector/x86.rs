@@ -10,7 +10,10 @@ pub(super) const AVX2: Facts = Facts {
     name: "avx2",
     are_there: has_avx2,
     bytes: 32,
-    digits: [Digits { any: NEVER, even: 1 << 13..NEVER }, Digits { any: 1 << 8, even: NEVER..NEVER }],
+    digits: [
+        Digits { any: NEVER, even: [1 << 13..NEVER, 1 << 13..NEVER] },
+        Digits { any: 1 << 8, ..Digits::NEVER },
+    ],
     sorts: Some((Sorts::of::<U32x8<false>>(), Sorts::of::<U64x4<false>>())),
 };
 
@@ -26,7 +29,7 @@ pub(super) const AVX512: Facts = Facts {
 /// The same of AMD, where even digits are faster.
 pub(super) const AVX512_OF_AMD: Facts = Facts {
     are_there: has_avx512_of_amd,
-    digits: [Digits::NEVER, Digits { any: NEVER, even: 1 << 12..1 << 18 }],
+    digits: [Digits::NEVER, Digits { any: NEVER, even: [1 << 12..1 << 18, 1 << 12..NEVER] }],
     ..AVX512
 };
 

@@ -1,0 +1,159 @@
+//! When digits sort keys sooner than vectors on this CPU, for `gpusort tune`.
+
+use std::hint::black_box;
+use std::ops::Range;
+use std::time::Instant;
+
+use anyhow::anyhow;
+use gpusort::Element;
+use gpusort::unstable::cost::ByDigits;
+use gpusort::unstable::cpu::{self, Digits};
+use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort::unstable::human::grouped;
+use gpusort::unstable::key_buf::KeyWidth;
+
+/// The powers of two that are sorted, two apart.
+const SIZES: Range<u32> = 10..25;
+
+/// Up to so many elements one core sorts, if there are others.
+const SERIAL: usize = 1 << 15;
+
+/// Sorts of a size by each; the least time counts.
+const RUNS: usize = 5;
+
+/// Elements sorted in each run, at least, so that it takes long enough to be timed.
+const SAMPLE: usize = 1 << 16;
+
+/// Digits are preferred if they take this part of the time.
+const FASTER: f64 = 0.95;
+
+/// When they are, as far as so many elements; `None` where there are no vectors.
+pub(super) fn measured(largest: u64, cores: usize) -> anyhow::Result<Option<ByDigits>> {
+    let instructions = cpu::instructions();
+    if instructions == "plain" {
+        return Ok(None);
+    }
+    let sizes: Vec<usize> = SIZES.step_by(2).map(|log2| 1 << log2).filter(|&n| n as u64 <= largest).collect();
+    let digits = [of::<u32>(&sizes, cores)?, of::<u64>(&sizes, cores)?];
+    cpu::prefer_digits(digits.clone());
+    Ok(Some(ByDigits { instructions: instructions.to_owned(), digits }))
+}
+
+/// The same for keys of a type.
+fn of<T: Element + KeyWidth>(sizes: &[usize], cores: usize) -> anyhow::Result<Digits> {
+    let even = faster::<T>(sizes, Distribution::Uniform)?;
+    let skewed = faster::<T>(sizes, Distribution::Zipf)?;
+    let both: Vec<bool> = even.iter().zip(&skewed).map(|(a, b)| *a && *b).collect();
+    let all = longest(sizes, &even);
+    let few = sizes.partition_point(|&n| n <= SERIAL);
+    let alone = if cores == 1 { all.clone() } else { longest(&sizes[..few], &even[..few]) };
+    let any = longest(sizes, &both);
+    let any = if any.end == usize::MAX { any.start } else { usize::MAX };
+    Ok(Digits { any, even: [alone, all] })
+}
+
+/// For each size whether digits are faster.
+fn faster<T: Element + KeyWidth>(sizes: &[usize], distribution: Distribution) -> anyhow::Result<Vec<bool>> {
+    let both = [Digits::ALWAYS, Digits::NEVER];
+    let of_size = |&n: &usize| {
+        let n_all = n.max(SAMPLE);
+        let sequence = Sequence { element: T::TYPE, distribution, count: n_all as u64, seed: 1 };
+        let input: Vec<T> =
+            sequence.keys(0, n_all).into_vec().ok_or_else(|| anyhow!("keys of another width"))?;
+        let mut least = [f64::INFINITY; 2];
+        for _ in 0..RUNS {
+            for (least, digits) in least.iter_mut().zip(&both) {
+                cpu::prefer_digits([digits.clone(), digits.clone()]);
+                let mut keys = input.clone();
+                let start = Instant::now();
+                keys.chunks_mut(n).for_each(|keys| gpusort::sort(black_box(keys)));
+                *least = least.min(start.elapsed().as_secs_f64());
+            }
+        }
+        Ok(least[0] < FASTER * least[1])
+    };
+    sizes.iter().map(of_size).collect()
+}
+
+/// The longest range of sizes for which this is so, as it is between those that were measured.
+fn longest(sizes: &[usize], is_so: &[bool]) -> Range<usize> {
+    // Half-way to the next one.
+    let after = |place: usize| sizes.get(place).map_or(usize::MAX, |_| 2 * sizes[place - 1]);
+    let mut longest = (0, 0);
+    let mut begin = 0;
+    for run in is_so.chunk_by(|a, b| a == b) {
+        let end = begin + run.len();
+        if run[0] && run.len() > longest.1 - longest.0 {
+            longest = (begin, end);
+        }
+        begin = end;
+    }
+    match longest {
+        (0, 0) => usize::MAX..usize::MAX,
+        (0, end) => 0..after(end),
+        (begin, end) => 2 * sizes[begin - 1]..after(end),
+    }
+}
+
+/// A line for each width.
+pub(super) fn shown(own: &ByDigits) -> String {
+    let range = |range: &Range<usize>| match (range.start, range.end) {
+        (usize::MAX, _) => "never".to_owned(),
+        (0, usize::MAX) => "always".to_owned(),
+        (0, end) => format!("below {}", grouped(end)),
+        (start, usize::MAX) => format!("from {}", grouped(start)),
+        (start, end) => format!("from {} to {}", grouped(start), grouped(end)),
+    };
+    let mut text = String::new();
+    for (bits, Digits { any, even: [alone, all] }) in [32, 64].into_iter().zip(&own.digits) {
+        text += &format!("\nOn the CPU, {bits}-bit keys: digits ");
+        text += &match any {
+            &usize::MAX if alone == all => range(all),
+            &usize::MAX => format!("{} on one core, {} on all", range(alone), range(all)),
+            &any => range(&(any..usize::MAX)),
+        };
+    }
+    text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_between_sizes() {
+        let sizes = [4, 16, 64, 256];
+        const NEVER: usize = usize::MAX;
+        for (is_so, expected) in [
+            ([false; 4], NEVER..NEVER),
+            ([true; 4], 0..NEVER),
+            ([true, false, false, false], 0..8),
+            ([true, false, true, true], 32..NEVER),
+            ([false, true, true, false], 8..128),
+            ([true, true, false, true], 0..32),
+        ] {
+            assert_eq!(longest(&sizes, &is_so), expected, "{is_so:?}");
+        }
+        assert_eq!(longest(&[], &[]), NEVER..NEVER);
+    }
+
+    #[test]
+    fn what_was_measured_is_shown() {
+        let digits = |any, alone, all| Digits { any, even: [alone, all] };
+        let never = usize::MAX;
+        let own = |first| ByDigits { instructions: String::new(), digits: [first, Digits::NEVER] };
+        for (first, expected) in [
+            (
+                digits(never, 4096..262_144, 4096..never),
+                "from 4,096 to 262,144 on one core, from 4,096 on all",
+            ),
+            (digits(never, 0..8192, never..never), "below 8,192 on one core, never on all"),
+            (digits(4096, never..never, never..never), "from 4,096"),
+            (Digits::ALWAYS, "always"),
+        ] {
+            let shown = shown(&own(first));
+            assert_eq!(shown.lines().nth(1), Some(&*format!("On the CPU, 32-bit keys: digits {expected}")));
+            assert_eq!(shown.lines().nth(2), Some("On the CPU, 64-bit keys: digits never"));
+        }
+    }
+}
