@@ -420,7 +420,7 @@ fn the_cpu_finds_the_top_of_every_type() {
             for k in COUNTS {
                 let bits = elements(order.element, n, seed);
                 check(&sorter, Method::default(), order, &bits, k, |algorithm, variant| {
-                    assert_eq!((algorithm, variant == "top"), ("cpu", k.min(n) <= n / 16), "n {n} k {k}");
+                    assert_eq!((algorithm, variant == "top"), ("cpu", k.min(n) <= n / 4), "n {n} k {k}");
                 });
             }
         }

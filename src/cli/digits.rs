@@ -107,10 +107,10 @@ pub(super) fn shown(own: &ByDigits) -> String {
     let mut text = String::new();
     for (bits, Digits { any, even: [alone, all] }) in [32, 64].into_iter().zip(&own.digits) {
         text += &format!("\nOn the CPU, {bits}-bit keys: digits ");
-        text += &match any {
-            &usize::MAX if alone == all => range(all),
-            &usize::MAX => format!("{} on one core, {} on all", range(alone), range(all)),
-            &any => range(&(any..usize::MAX)),
+        text += &match *any {
+            usize::MAX if alone == all => range(all),
+            usize::MAX => format!("{} on one core, {} on all", range(alone), range(all)),
+            any => range(&(any..usize::MAX)),
         };
     }
     text + "\n"
@@ -122,8 +122,8 @@ mod tests {
 
     #[test]
     fn ranges_are_between_sizes() {
-        let sizes = [4, 16, 64, 256];
         const NEVER: usize = usize::MAX;
+        let sizes = [4, 16, 64, 256];
         for (is_so, expected) in [
             ([false; 4], NEVER..NEVER),
             ([true; 4], 0..NEVER),

@@ -19,6 +19,7 @@
 //! (2017).
 
 /// Functions of a vector, each an expression.
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 macro_rules! functions {
     ($operation:ident => $run:expr; $(fn $name:ident $(<const $x:ident: usize>)? ($($argument:ident: $type:ty),*) $(-> $result:ty)? = $body:expr;)*) => {
         #[inline(always)]
@@ -59,7 +60,6 @@ use std::{ptr, slice};
 use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
 use gpusort_planner::item::Item;
-use gpusort_planner::key::Word;
 
 /// Vectors that are sorted in registers.
 const ROWS: usize = 16;
@@ -82,7 +82,7 @@ struct Sorts<K> {
 }
 
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
-impl<K: Word> Sorts<K> {
+impl<K: gpusort_planner::key::Word> Sorts<K> {
     const fn of<V: engine::Vector<Key = K>>() -> Self {
         Self { sort: engine::sort::<V>, divide: engine::divide::<V> }
     }
@@ -325,6 +325,8 @@ fn as_slice_of<A: 'static, B: 'static>(slice: &mut [A]) -> Option<&mut [B]> {
 
 #[cfg(test)]
 mod tests {
+    use gpusort_planner::key::Word;
+
     use super::*;
     use crate::cpu::numbers;
 
