@@ -115,12 +115,12 @@ fn done<T>(result: Result<T, Error>) -> T {
 /// assert_eq!(numbers[..4], [-1.0, -0.0, 0.0, 2.5]);
 /// ```
 pub fn sort<T: Element>(elements: &mut [T]) {
-    done(Sorter::cpu().sort(elements));
+    sort_on_cpu(elements, ASCENDING);
 }
 
 /// Sorts on all cores: largest first, +0 before −0, NaN last.
 pub fn sort_descending<T: Element>(elements: &mut [T]) {
-    done(Sorter::cpu().sort_descending(elements));
+    sort_on_cpu(elements, DESCENDING);
 }
 
 /// The positions of the elements in the order of [`sort`]; those of equal elements keep their
@@ -135,7 +135,7 @@ pub fn sort_descending<T: Element>(elements: &mut [T]) {
 /// When there are 2^32 elements or more, for which there is [`argsort_u64`].
 #[must_use]
 pub fn argsort<T: Element>(elements: &[T]) -> Vec<u32> {
-    done(Sorter::cpu().argsort(elements)).0
+    narrow_positions(elements, ASCENDING)
 }
 
 /// The positions of the elements in the order of [`sort_descending`]; those of equal elements keep
@@ -146,7 +146,7 @@ pub fn argsort<T: Element>(elements: &[T]) -> Vec<u32> {
 /// As for [`argsort`].
 #[must_use]
 pub fn argsort_descending<T: Element>(elements: &[T]) -> Vec<u32> {
-    done(Sorter::cpu().argsort_descending(elements)).0
+    narrow_positions(elements, DESCENDING)
 }
 
 /// [`argsort`] of any number of elements.
@@ -178,42 +178,17 @@ pub fn top_descending<T: Element>(elements: &[T], k: usize) -> Vec<T> {
     done(Sorter::cpu().top_descending(elements, k)).0
 }
 
+fn narrow_positions<T: Element>(elements: &[T], order: KeyOrder) -> Vec<u32> {
+    let positions = argsort_on_cpu(elements, order).map(|(positions, _)| positions);
+    positions.unwrap_or_else(|| done(Sorter::cpu().argsort_as(elements, order)).0)
+}
+
 fn wide_positions<T: Element>(elements: &[T], order: KeyOrder) -> Vec<u64> {
+    if let Some((positions, _)) = argsort_on_cpu(elements, order) {
+        return parallel::map(&positions, |&position| position.into());
+    }
     let positions: Vec<u64> = (0..elements.len() as u64).collect();
     done(Sorter::cpu().ordered(elements, order, |keys| Request::records(keys, positions.into()))).0
-}
-
-/// Sorts in place.
-fn sort_on_cpu<T: Element>(elements: &mut [T], order: KeyOrder) -> Report {
-    let start = Instant::now();
-    let map = T::Word::map(order.map(T::TYPE));
-    if are_surely_in_order(elements, order) {
-        return Report::on_cpu(Form::InOrder, start.elapsed());
-    }
-    let form = match (T::as_words(elements), map.float) {
-        (Some(words), None) => cpu::sort_words(words, move |bits| bits ^ map.flip, move |key| key ^ map.flip),
-        (Some(words), Some(float)) => {
-            cpu::sort_words(words, move |bits| bits.key_of_float(float), move |key| key.bits_of_float(float))
-        }
-        (None, _) => cpu::sort_shorts(
-            elements,
-            8 * T::TYPE.bytes() as u32,
-            move |element| element.to_word().key(map),
-            move |key| T::from_word(key.bits(map)),
-        ),
-    };
-    Report::on_cpu(form, start.elapsed())
-}
-
-/// Whether elements are in order, as far as comparing them tells, which is faster than comparing
-/// their keys: not if there are NaN, or zeros of both signs side by side.
-fn are_surely_in_order<T: Element>(elements: &[T], order: KeyOrder) -> bool {
-    let same = |a: T, b: T| a.to_word() == b.to_word();
-    if order == DESCENDING {
-        cpu::is_in_order(elements, |a, b| (a > b) | same(a, b))
-    } else {
-        cpu::is_in_order(elements, |a, b| (a < b) | same(a, b))
-    }
 }
 
 /// The value for the keys of elements, which are asked once what they are, not for each.
@@ -231,6 +206,48 @@ macro_rules! by_keys {
             }
         }
     }};
+}
+
+/// The positions in this order; `None` if 32 bits do not tell so many elements apart.
+fn argsort_on_cpu<T: Element>(elements: &[T], order: KeyOrder) -> Option<(Vec<u32>, Form)> {
+    u32::try_from(elements.len()).ok()?;
+    let map = T::Word::map(order.map(T::TYPE));
+    Some(by_keys!(elements, map, keys => cpu::positions(&[keys])))
+}
+
+/// Sorts in place. No clock is read, which takes as long as to sort a few.
+fn sort_on_cpu<T: Element>(elements: &mut [T], order: KeyOrder) -> Form {
+    let map = T::Word::map(order.map(T::TYPE));
+    if are_surely_in_order(elements, order) {
+        return Form::InOrder;
+    }
+    match (T::as_words(elements), map.float) {
+        (Some(words), None) => {
+            let is_key = map.flip == T::Word::default();
+            cpu::sort_words(words, is_key, move |bits| bits ^ map.flip, move |key| key ^ map.flip)
+        }
+        (Some(words), Some(float)) => {
+            let key = move |bits: T::Word| bits.key_of_float(float);
+            cpu::sort_words(words, false, key, move |key| key.bits_of_float(float))
+        }
+        (None, _) => cpu::sort_shorts(
+            elements,
+            8 * T::TYPE.bytes() as u32,
+            move |element| element.to_word().key(map),
+            move |key| T::from_word(key.bits(map)),
+        ),
+    }
+}
+
+/// Whether elements are in order, as far as comparing them tells, which is faster than comparing
+/// their keys: not if there are NaN, or zeros of both signs side by side.
+fn are_surely_in_order<T: Element>(elements: &[T], order: KeyOrder) -> bool {
+    let same = |a: T, b: T| a.to_word() == b.to_word();
+    if order == DESCENDING {
+        cpu::is_in_order(elements, |a, b| (a > b) | same(a, b))
+    } else {
+        cpu::is_in_order(elements, |a, b| (a < b) | same(a, b))
+    }
 }
 
 /// Slices, on the sorter's device, with a report of how it went.
@@ -294,18 +311,19 @@ impl Sorter {
     }
 
     fn argsort_as<T: Element>(&self, elements: &[T], order: KeyOrder) -> Result<(Vec<u32>, Report), Error> {
-        if self.started().is_none() && u32::try_from(elements.len()).is_ok() {
-            let start = Instant::now();
-            let map = T::Word::map(order.map(T::TYPE));
-            let (positions, form) = by_keys!(elements, map, keys => cpu::positions(&[keys]));
-            return Ok((positions, Report::on_cpu(form, start.elapsed())));
+        let start = Instant::now();
+        let on_cpu = self.started().is_none().then(|| argsort_on_cpu(elements, order)).flatten();
+        match on_cpu {
+            Some((positions, form)) => Ok((positions, Report::on_cpu(form, start.elapsed()))),
+            None => self.ordered(elements, order, Request::positions),
         }
-        self.ordered(elements, order, Request::positions)
     }
 
     fn sort_as<T: Element>(&self, elements: &mut [T], order: KeyOrder) -> Result<Report, Error> {
         if self.started().is_none() {
-            return Ok(sort_on_cpu(elements, order));
+            let start = Instant::now();
+            let form = sort_on_cpu(elements, order);
+            return Ok(Report::on_cpu(form, start.elapsed()));
         }
         let (keys, report) = self.ordered::<T, T::Word>(elements, order, Request::keys)?;
         let map = T::Word::map(order.map(T::TYPE));

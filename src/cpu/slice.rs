@@ -24,9 +24,10 @@ const FEW: usize = 1 << 12;
 /// From this many on, elements of two bytes are counted.
 const MANY: usize = 1 << 19;
 
-/// Sorts words by their keys, on all cores. `bits` is the inverse of `key`.
+/// Sorts words by their keys, on all cores: each is its key, or `bits` is the inverse of `key`.
 pub(crate) fn sort_words<W: Word>(
     words: &mut [W],
+    is_key: bool,
     key: impl Fn(W) -> W + Copy + Send + Sync,
     bits: impl Fn(W) -> W + Copy + Send + Sync,
 ) -> Form {
@@ -36,6 +37,9 @@ pub(crate) fn sort_words<W: Word>(
     }
     let with = Instructions::chosen();
     let in_place = |words: &mut [W], sort: &mut dyn FnMut(&mut [W]) -> Form| {
+        if is_key {
+            return sort(words);
+        }
         with.with(|| words.iter_mut().for_each(|word| *word = key(*word)));
         let form = sort(words);
         with.with(|| words.iter_mut().for_each(|key| *key = bits(*key)));
