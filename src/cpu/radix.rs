@@ -16,13 +16,14 @@
 //! "Engineering Radix Sort" (1993).
 
 use std::borrow::Cow;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use gpusort_planner::item::Item;
 
 use super::items::{Part, Piece, count, join, parts, split};
 use super::local::{DIGIT_BITS, Prefix, Room};
-use crate::memory;
+use crate::memory::{self, Kept};
 use crate::parallel::by_blocks;
 use crate::parallel::{self, Places};
 
@@ -90,12 +91,20 @@ impl SampledBuckets {
 
 /// All elements of the pieces, stably sorted by key.
 pub(super) fn sort<P: Piece>(pieces: Vec<P>) -> Vec<P::Item> {
-    let Some((mut sorted, buckets)) = scatter(&pieces) else { return join(&pieces) };
+    let n = count(&pieces);
+    // Not zeroed, which takes a good part of the time of a sort where the memory was used before.
+    let mut sorted = memory::room(n);
+    let Some((items, buckets)) = scatter(&pieces, &mut sorted.spare_capacity_mut()[..n]) else {
+        return join(&pieces);
+    };
     // Sorting the buckets allocates again.
     drop(pieces);
     // They are where they belong, so nothing is given.
-    let mut nothing = vec![(); sorted.len()];
-    sort_buckets(&mut sorted, buckets, &mut nothing, &|_, _| {});
+    sort_buckets(items, buckets, &mut vec![(); n], &|_, _| {});
+    // SAFETY:
+    // - There is room for so many.
+    // - All were scattered there.
+    unsafe { sorted.set_len(n) };
     sorted
 }
 
@@ -114,8 +123,9 @@ pub(super) fn sort_buckets<T: Item, R: Send>(
         split(items, sizes.into_iter()).into_iter().zip(places).partition(|(bucket, _)| bucket.len() > most);
     // Large buckets by all cores together, then the small ones by one core each.
     for (bucket, to) in large {
-        if let Some((mut scattered, buckets)) = scatter(&[Cow::Borrowed(&*bucket)]) {
-            sort_buckets(&mut scattered, buckets, bucket, &|sorted, bucket| bucket.copy_from_slice(sorted));
+        let mut room = Kept::new::<T>(bucket.len());
+        if let Some((scattered, buckets)) = scatter(&[Cow::Borrowed(&*bucket)], room.places(bucket.len())) {
+            sort_buckets(scattered, buckets, bucket, &|sorted, bucket| bucket.copy_from_slice(sorted));
         }
         by_blocks(bucket, to, give);
     }
@@ -133,9 +143,12 @@ pub(super) enum Buckets {
     Unsorted(Vec<usize>),
 }
 
-/// The elements of the pieces, scattered to buckets, on all cores. Returns `None` if all keys are
-/// equal.
-pub(super) fn scatter<P: Piece>(pieces: &[P]) -> Option<(Vec<P::Item>, Buckets)> {
+/// The elements of the pieces, scattered to buckets in a room for as many, on all cores. Returns
+/// `None` if all keys are equal.
+pub(super) fn scatter<'a, P: Piece>(
+    pieces: &[P],
+    room: &'a mut [MaybeUninit<P::Item>],
+) -> Option<(&'a mut [P::Item], Buckets)> {
     let (n, threads) = (count(pieces), parallel::threads());
     // Several per core.
     let parts = parts(pieces, (n / threads / 4).max(PART));
@@ -144,9 +157,8 @@ pub(super) fn scatter<P: Piece>(pieces: &[P]) -> Option<(Vec<P::Item>, Buckets)>
         .fold((u64::MAX, 0), |(least, greatest), (a, b)| (least.min(a), greatest.max(b)));
     // Where parts are short, their counts would be more work than their elements.
     let is_last = |digit: &Prefix| digit.shift == 0 && digit.count * parts.len() <= n;
-    let by_digit = |digit: Prefix| scatter_by(&parts, digit.count, move |key| digit.of(key));
     if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(is_last) {
-        let (scattered, _) = by_digit(all);
+        let (scattered, _) = scatter_by(&parts, room, all.count, move |key| all.of(key));
         return Some((scattered, Buckets::Sorted));
     }
     let bits = (n / BUCKET).max(4 * threads).ilog2().min(DIGIT_BITS);
@@ -157,20 +169,21 @@ pub(super) fn scatter<P: Piece>(pieces: &[P]) -> Option<(Vec<P::Item>, Buckets)>
     // More than its share of a core would keep the others waiting, also where it fits a cache.
     let (scattered, sizes) = if largest > LOCAL.start.min(n / threads).max(4 * (n >> bits)) {
         let buckets = SampledBuckets::new(Prefix::new(extremes, DIGIT_BITS)?, &sample, 1 << bits);
-        scatter_by(&parts, buckets.count, |key| buckets.of(key))
+        scatter_by(&parts, room, buckets.count, |key| buckets.of(key))
     } else {
-        by_digit(prefix)
+        scatter_by(&parts, room, prefix.count, move |key| prefix.of(key))
     };
     Some((scattered, Buckets::Unsorted(sizes)))
 }
 
-/// The elements of all parts, scattered to `count` buckets on all cores, and the sizes of the
-/// buckets. The bucket of a key rises with it.
-fn scatter_by<P: Piece>(
+/// The elements of all parts, scattered to `count` buckets in a room for as many on all cores, and
+/// the sizes of the buckets. The bucket of a key rises with it.
+fn scatter_by<'a, P: Piece>(
     parts: &[Part<P>],
+    room: &'a mut [MaybeUninit<P::Item>],
     count: usize,
     bucket_of: impl Fn(u64) -> usize + Copy + Sync,
-) -> (Vec<P::Item>, Vec<usize>) {
+) -> (&'a mut [P::Item], Vec<usize>) {
     let histogram = |part: &Part<P>| {
         // A copy, which stays in registers.
         let (mut counts, bucket) = (vec![0; count], bucket_of);
@@ -188,9 +201,8 @@ fn scatter_by<P: Piece>(
         place - start
     };
     let sizes = (0..count).map(size_of).collect();
-    // Not zeroed, which takes a good part of the time of a sort where the memory was used before.
-    let mut scattered = memory::room(place);
-    let to = Places::of(&mut scattered.spare_capacity_mut()[..place]);
+    assert_eq!(place, room.len(), "there is room for all");
+    let to = Places::of(room);
     parallel::map_parts(parts.iter().zip(places), |(part, mut places)| {
         let bucket = bucket_of;
         for item in part.items() {
@@ -198,14 +210,12 @@ fn scatter_by<P: Piece>(
             // SAFETY:
             // - The places of a part's share of a bucket belong to this part alone: they were
             //   counted by the same rule from the same elements, which nothing changes.
-            // - All shares together are the `place` elements for which there is room.
+            // - All shares together are the elements for which there is room.
             unsafe { to.write(*place, item) };
             *place += 1;
         }
     });
-    // SAFETY:
-    // - There is room for so many.
-    // - Each was written, since as many as were counted were scattered.
-    unsafe { scattered.set_len(place) };
+    // SAFETY: each was written, since as many as were counted were scattered.
+    let scattered = unsafe { &mut *(std::ptr::from_mut(room) as *mut [P::Item]) };
     (scattered, sizes)
 }

@@ -15,6 +15,7 @@ use super::local::{Room, as_unwritten};
 use super::radix;
 use super::sort::{SERIAL, is_for_one};
 use super::vector::{IN_REGISTERS, Instructions};
+use crate::memory::Kept;
 use crate::parallel;
 use crate::report::Form;
 
@@ -57,13 +58,15 @@ pub(crate) fn sort_words<W: Word>(
     let is_for_one = is_for_one(n);
     let sample = |step| sample(&[Keyed { elements: &*words, key }], step);
     if !is_for_one && (!with.sorts::<W>() || with.prefers_digits::<W>(n, parallel::threads(), sample)) {
-        if let Some((mut scattered, buckets)) = radix::scatter(&[Keyed { elements: words, key }]) {
+        let mut room = Kept::new::<W>(n);
+        if let Some((scattered, buckets)) = radix::scatter(&[Keyed { elements: words, key }], room.places(n))
+        {
             let give = move |keys: &[W], words: &mut [W]| {
                 // A copy, which stays in registers.
                 let bits = bits;
                 words.iter_mut().zip(keys).for_each(|(word, &key)| *word = bits(key));
             };
-            radix::sort_buckets(&mut scattered, buckets, words, &give);
+            radix::sort_buckets(scattered, buckets, words, &give);
         }
         return Form::Radix;
     }
