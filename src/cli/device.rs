@@ -344,7 +344,7 @@ impl ChooseSorter for Devices {
     }
 
     fn choose(&mut self, n: u64, shape: Shape, unread: u64) -> Result<Chosen<'_>, gpusort::Error> {
-        if n >= cost::FEWEST {
+        if n >= cost::FEWEST && self.method.algorithm.is_none() {
             // The CPU sorts by them, too.
             self.costs();
         }

@@ -15,9 +15,6 @@ use gpusort::unstable::key_buf::KeyWidth;
 /// The powers of two that are sorted, two apart.
 const SIZES: Range<u32> = 10..25;
 
-/// Up to so many elements one core sorts, if there are others.
-const SERIAL: usize = 1 << 15;
-
 /// Sorts of a size by each; the least time counts.
 const RUNS: usize = 5;
 
@@ -35,7 +32,6 @@ pub(super) fn measured(largest: u64, cores: usize) -> anyhow::Result<Option<ByDi
     }
     let sizes: Vec<usize> = SIZES.step_by(2).map(|log2| 1 << log2).filter(|&n| n as u64 <= largest).collect();
     let digits = [of::<u32>(&sizes, cores)?, of::<u64>(&sizes, cores)?];
-    cpu::prefer_digits(digits.clone());
     Ok(Some(ByDigits { instructions: instructions.to_owned(), digits }))
 }
 
@@ -45,8 +41,12 @@ fn of<T: Element + KeyWidth>(sizes: &[usize], cores: usize) -> anyhow::Result<Di
     let skewed = faster::<T>(sizes, Distribution::Zipf)?;
     let both: Vec<bool> = even.iter().zip(&skewed).map(|(a, b)| *a && *b).collect();
     let all = longest(sizes, &even);
-    let few = sizes.partition_point(|&n| n <= SERIAL);
-    let alone = if cores == 1 { all.clone() } else { longest(&sizes[..few], &even[..few]) };
+    let few = sizes.partition_point(|&n| cores == 1 || cpu::is_for_one(n));
+    let mut alone = longest(&sizes[..few], &even[..few]);
+    if few < sizes.len() && alone.start < usize::MAX {
+        // Nothing is known of more on one core.
+        alone.end = alone.end.min(2 * sizes[few - 1]);
+    }
     let any = longest(sizes, &both);
     let any = if any.end == usize::MAX { any.start } else { usize::MAX };
     Ok(Digits { any, even: [alone, all] })

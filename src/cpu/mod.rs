@@ -16,6 +16,7 @@ pub(crate) use items::{Keyed, Piece, join, records};
 pub(crate) use network::sort as sort_by_network;
 pub(crate) use packed::positions;
 pub(crate) use slice::{is_in_order, sort_shorts, sort_words};
+pub use sort::is_for_one;
 pub(crate) use sort::sort;
 pub(crate) use top::top;
 pub use vector::{Digits, prefer_digits};

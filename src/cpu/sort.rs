@@ -25,7 +25,7 @@ const SMALL: usize = 1 << 14;
 pub(super) const SERIAL: Range<usize> = 1 << 15..1 << 17;
 
 /// Whether one core sorts so many keys.
-pub(super) fn is_for_one(n: usize) -> bool {
+pub fn is_for_one(n: usize) -> bool {
     n <= SERIAL.start || n <= (2 * SERIAL.end / parallel::threads()).min(SERIAL.end)
 }
 

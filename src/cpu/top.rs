@@ -1,11 +1,11 @@
 //! The first k of the sorted elements without sorting the others.
 //!
-//! A sample tells a limit that a few more than k keys do not exceed. All cores scan parts of the input
+//! A sample tells a limit that a few more than k keys are less than. All cores scan parts of the input
 //! and keep those, which are then sorted:
 //!
 //! ```text
 //! keys        7 1 8 2 9 3 6 4 …        the first 3 are sought
-//! limit       4                        by a sample
+//! limit       5                        by a sample
 //! candidates  1 2 3 4                  of all parts, in their order
 //! ```
 //!
@@ -20,7 +20,7 @@ use gpusort_planner::key::Word;
 
 use super::items::{Part, Piece, begins, count, parts, sample};
 use super::local::Room;
-use super::sort::sort;
+use super::sort::{MANY, sort};
 use super::vector::Instructions;
 use crate::parallel;
 
@@ -63,7 +63,10 @@ fn top_below<P: Piece<Item: Word>, T: Item>(
     let segments = parts(pieces, SEGMENT);
     let firsts: Vec<usize> = begins(segments.iter().map(Part::len)).collect();
     let segments: Vec<(usize, Part<P>)> = firsts.into_iter().zip(segments).collect();
-    let size = segments.len().div_ceil(4 * parallel::threads()).max(SEGMENTS);
+    let size = match segments.len() {
+        ..=SEGMENTS => SEGMENTS,
+        all => all.div_ceil(4 * parallel::threads()).max(SEGMENTS),
+    };
     let candidates = |limit: Option<P::Item>| {
         let of_part = |part: &[(usize, Part<P>)]| best_of(part, k, limit, keep);
         match segments.chunks(size).collect::<Vec<_>>()[..] {
@@ -83,7 +86,7 @@ fn top_below<P: Piece<Item: Word>, T: Item>(
 /// A key that more than `k` of all keys are less than, and not many more, most likely; `None` if no
 /// sample tells one.
 fn limit<P: Piece<Item: Word>>(pieces: &[P], n: usize, k: usize) -> Option<P::Item> {
-    if n < FEW {
+    if n < FEW || pieces.len() > MANY {
         return None;
     }
     let mut sample = sample(pieces, (n / SAMPLES).max(STEP));
@@ -126,7 +129,7 @@ fn best_of<P: Piece<Item: Word>, T: Item>(
             }
             best.extend_from_slice(&better[..count]);
             if best.len() >= room {
-                limit = cut(&mut best, k).map(P::Item::of_u64).or(limit);
+                limit = Some(P::Item::of_u64(cut(&mut best, k)));
             }
         }
     }
@@ -136,12 +139,9 @@ fn best_of<P: Piece<Item: Word>, T: Item>(
     best
 }
 
-/// Keeps the first `k` elements, if there are more, in their order unless they are keys alone;
-/// returns the greatest key of them then.
-fn cut<T: Item>(elements: &mut Vec<T>, k: usize) -> Option<u64> {
-    if elements.len() <= k {
-        return None;
-    }
+/// Keeps the first `k` elements, of which there are more, in their order unless they are keys alone;
+/// returns the greatest key of them.
+fn cut<T: Item>(elements: &mut Vec<T>, k: usize) -> u64 {
     let last;
     if T::KEY_ONLY {
         last = *elements.select_nth_unstable(k - 1).1;
@@ -150,7 +150,7 @@ fn cut<T: Item>(elements: &mut Vec<T>, k: usize) -> Option<u64> {
         last = *elements.clone().select_nth_unstable(k - 1).1;
         elements.retain(|&element| element <= last);
     }
-    Some(last.key())
+    last.key()
 }
 
 #[cfg(test)]
@@ -210,7 +210,7 @@ mod tests {
         for k in [1, 2, 10, 100, 1000, 30_000, 100_000] {
             let limit = limit(&pieces, keys.len(), k);
             let below = limit.map(|limit| expected.partition_point(|&key| key < limit));
-            assert!(below.is_some_and(|below| (k..2 * k + 4000).contains(&below)), "{k}: {below:?}");
+            assert!(below.is_some_and(|below| (k / 2..2 * k + 4000).contains(&below)), "{k}: {below:?}");
             for limit in [limit, Some(0), Some(1 << 32), Some(expected[k - 1]), None] {
                 assert_eq!(top_below(limit, &pieces, k, |key, _| key), expected[..k], "{k} {limit:?}");
             }

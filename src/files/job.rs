@@ -24,7 +24,7 @@ use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::runs::{Budget, Folders};
 use crate::sorter::Sorter;
-use crate::{human, memory};
+use crate::{human, memory, parallel};
 
 /// Approximate bytes of a number in text, with its separator.
 const BYTES_OF_TOKEN: u64 = 10;
@@ -307,7 +307,9 @@ impl Job<'_> {
         if chosen.sorter.device().is_none() {
             // Both the sort and the output need a second buffer.
             let record = shape.key_bytes() + if shape.payload { 8 } else { 0 };
-            let kept = ask.selection.first.filter(|_| ask.selection.is_few(n as u64)).unwrap_or(n);
+            // Of few, each core keeps some times as many, if they are mostly alike.
+            let few = ask.selection.first.filter(|_| ask.selection.is_few(n as u64));
+            let kept = few.map_or(n, |few| n.min(few.saturating_mul(8 * parallel::threads())));
             memory::ensure("this sort", kept as u64 * record + output.taking())?;
         }
         let (types, counts) = (input.types.clone(), input.counts());

@@ -1,4 +1,4 @@
-//! `gpusort::sort` of a slice beside the sorts of other crates, in one run: sizes from 1,000 on,
+//! `gpusort::sort` of a slice beside the sorts of other crates, in one run: sizes from 1,000 on, or those named,
 //! with as many threads as there are cores, every result compared with the standard library's, or with rayon's where that takes too long.
 //!
 //! ```sh
