@@ -358,11 +358,7 @@ impl Sorter {
         request: impl FnOnce(KeyBuf<'static>) -> Request<'static>,
     ) -> Result<(Vec<W>, Report), Error> {
         let map = T::Word::map(order.map(T::TYPE));
-        // What they are is asked once, not for each.
-        let keys = match map.float {
-            None => parallel::map(elements, |element| element.to_word() ^ map.flip),
-            Some(float) => parallel::map(elements, |element| element.to_word().key_of_float(float)),
-        };
+        let keys = by_keys!(elements, map, keys => cpu::join(&[keys]));
         let Sorted { words, report, .. } = self.run(request(keys.into()), &mut |_, _| {})?;
         Ok((words.into_vec().expect("a sort keeps the width"), report))
     }

@@ -53,7 +53,7 @@ impl Machine {
             arch: std::env::consts::ARCH,
             cpu: if brand.is_empty() { "unknown CPU".to_owned() } else { brand.to_owned() },
             instructions: crate::cpu::instructions(),
-            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            cores: crate::parallel::cores(),
             memory_bytes: system.total_memory(),
             version: env!("CARGO_PKG_VERSION"),
             revision: option_env!("GPUSORT_REVISION").filter(|revision| !revision.is_empty()),

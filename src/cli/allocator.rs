@@ -33,7 +33,7 @@ static ALLOWED: AtomicUsize = AtomicUsize::new(16 << 20);
 pub(crate) fn keep_little() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let cores = gpusort::unstable::parallel::cores();
         // SAFETY: they change numbers, which other threads may be reading, and none but whole words
         // are.
         unsafe {

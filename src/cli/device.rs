@@ -134,11 +134,6 @@ impl Drop for Starting {
     }
 }
 
-/// Cores available to threads.
-fn cores() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
-}
-
 /// The devices of one command, which keep a started GPU for further inputs.
 pub(super) struct Devices {
     wanted: Wanted,
@@ -207,7 +202,7 @@ impl Devices {
                     }
                     None
                 })
-                .inspect(|costs| costs.prefer_digits(cores()))
+                .inspect(|costs| costs.prefer_digits(parallel::cores()))
                 .unwrap_or_else(Costs::built_in)
         })
     }
@@ -216,7 +211,7 @@ impl Devices {
     /// part.
     fn compare(&self, n: u64, shape: Shape, left: impl Fn(Duration) -> Duration) -> Choice {
         let costs = self.costs();
-        costs.choose(n, shape, cores(), costs.start().map_or(Duration::ZERO, left))
+        costs.choose(n, shape, parallel::cores(), costs.start().map_or(Duration::ZERO, left))
     }
 
     /// Why a GPU is to sort, or else why none is.

@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::ops::Range;
 use std::time::Instant;
 
-use anyhow::anyhow;
 use gpusort::Element;
+use gpusort::unstable::bench::table::{WIDTH, wrapped};
 use gpusort::unstable::cost::ByDigits;
 use gpusort::unstable::cpu::{self, Digits};
 use gpusort::unstable::generate::{Distribution, Sequence};
@@ -25,20 +25,20 @@ const SAMPLE: usize = 1 << 16;
 const FASTER: f64 = 0.95;
 
 /// When they are, as far as so many elements; `None` where there are no vectors.
-pub(super) fn measured(largest: u64, cores: usize) -> anyhow::Result<Option<ByDigits>> {
+pub(super) fn measured(largest: u64, cores: usize) -> Option<ByDigits> {
     let instructions = cpu::instructions();
     if instructions == "plain" {
-        return Ok(None);
+        return None;
     }
     let sizes: Vec<usize> = SIZES.step_by(2).map(|log2| 1 << log2).filter(|&n| n as u64 <= largest).collect();
-    let digits = [of::<u32>(&sizes, cores)?, of::<u64>(&sizes, cores)?];
-    Ok(Some(ByDigits { instructions: instructions.to_owned(), digits }))
+    let digits = [of::<u32>(&sizes, cores), of::<u64>(&sizes, cores)];
+    Some(ByDigits { instructions: instructions.to_owned(), digits })
 }
 
 /// The same for keys of a type.
-fn of<T: Element + KeyWidth>(sizes: &[usize], cores: usize) -> anyhow::Result<Digits> {
-    let even = faster::<T>(sizes, Distribution::Uniform)?;
-    let skewed = faster::<T>(sizes, Distribution::Zipf)?;
+fn of<T: Element + KeyWidth>(sizes: &[usize], cores: usize) -> Digits {
+    let even = faster::<T>(sizes, Distribution::Uniform);
+    let skewed = faster::<T>(sizes, Distribution::Zipf);
     let both: Vec<bool> = even.iter().zip(&skewed).map(|(a, b)| *a && *b).collect();
     let all = longest(sizes, &even);
     let few = sizes.partition_point(|&n| cores == 1 || cpu::is_for_one(n));
@@ -49,17 +49,16 @@ fn of<T: Element + KeyWidth>(sizes: &[usize], cores: usize) -> anyhow::Result<Di
     }
     let any = longest(sizes, &both);
     let any = if any.end == usize::MAX { any.start } else { usize::MAX };
-    Ok(Digits { any, even: [alone, all] })
+    Digits { any, even: [alone, all] }
 }
 
 /// For each size whether digits are faster.
-fn faster<T: Element + KeyWidth>(sizes: &[usize], distribution: Distribution) -> anyhow::Result<Vec<bool>> {
+fn faster<T: Element + KeyWidth>(sizes: &[usize], distribution: Distribution) -> Vec<bool> {
     let both = [Digits::ALWAYS, Digits::NEVER];
     let of_size = |&n: &usize| {
         let n_all = n.max(SAMPLE);
         let sequence = Sequence { element: T::TYPE, distribution, count: n_all as u64, seed: 1 };
-        let input: Vec<T> =
-            sequence.keys(0, n_all).into_vec().ok_or_else(|| anyhow!("keys of another width"))?;
+        let input: Vec<T> = sequence.keys(0, n_all).into_vec().expect("words are their own keys");
         let mut least = [f64::INFINITY; 2];
         for _ in 0..RUNS {
             for (least, digits) in least.iter_mut().zip(&both) {
@@ -70,7 +69,7 @@ fn faster<T: Element + KeyWidth>(sizes: &[usize], distribution: Distribution) ->
                 *least = least.min(start.elapsed().as_secs_f64());
             }
         }
-        Ok(least[0] < FASTER * least[1])
+        least[0] < FASTER * least[1]
     };
     sizes.iter().map(of_size).collect()
 }
@@ -97,23 +96,22 @@ fn longest(sizes: &[usize], is_so: &[bool]) -> Range<usize> {
 
 /// A line for each width.
 pub(super) fn shown(own: &ByDigits) -> String {
-    let range = |range: &Range<usize>| match (range.start, range.end) {
-        (usize::MAX, _) => "never".to_owned(),
-        (0, usize::MAX) => "always".to_owned(),
-        (0, end) => format!("below {}", grouped(end)),
-        (start, usize::MAX) => format!("from {}", grouped(start)),
-        (start, end) => format!("from {} to {}", grouped(start), grouped(end)),
+    let by = |range: &Range<usize>| match (range.start, range.end) {
+        (usize::MAX, _) => "quicksort".to_owned(),
+        (0, usize::MAX) => "radix".to_owned(),
+        (0, end) => format!("radix below {} elements", grouped(end)),
+        (start, usize::MAX) => format!("radix from {} elements on", grouped(start)),
+        (start, end) => format!("radix from {} to {} elements", grouped(start), grouped(end)),
     };
-    let mut text = String::new();
-    for (bits, Digits { any, even: [alone, all] }) in [32, 64].into_iter().zip(&own.digits) {
-        text += &format!("\nOn the CPU, {bits}-bit keys: digits ");
-        text += &match *any {
-            usize::MAX if alone == all => range(all),
-            usize::MAX => format!("{} on one core, {} on all", range(alone), range(all)),
-            any => range(&(any..usize::MAX)),
+    let of_width = |(bits, Digits { any, even: [alone, all] }): (u32, &Digits)| {
+        let by = match *any {
+            usize::MAX if alone == all => by(all),
+            usize::MAX => format!("on one core {}, on all {}", by(alone), by(all)),
+            any => by(&(any..usize::MAX)),
         };
-    }
-    text + "\n"
+        wrapped(&format!("On the CPU, {bits}-bit keys: {by}"), WIDTH, 2)
+    };
+    "\n".to_owned() + &[32, 64].into_iter().zip(&own.digits).map(of_width).collect::<String>()
 }
 
 #[cfg(test)]
@@ -145,15 +143,17 @@ mod tests {
         for (first, expected) in [
             (
                 digits(never, 4096..262_144, 4096..never),
-                "from 4,096 to 262,144 on one core, from 4,096 on all",
+                "on one core radix from 4,096 to 262,144 elements, on\n  all radix from 4,096 elements on",
             ),
-            (digits(never, 0..8192, never..never), "below 8,192 on one core, never on all"),
-            (digits(4096, never..never, never..never), "from 4,096"),
-            (Digits::ALWAYS, "always"),
+            (
+                digits(never, 0..8192, never..never),
+                "on one core radix below 8,192 elements, on all\n  quicksort",
+            ),
+            (digits(4096, never..never, never..never), "radix from 4,096 elements on"),
+            (Digits::ALWAYS, "radix"),
         ] {
-            let shown = shown(&own(first));
-            assert_eq!(shown.lines().nth(1), Some(&*format!("On the CPU, 32-bit keys: digits {expected}")));
-            assert_eq!(shown.lines().nth(2), Some("On the CPU, 64-bit keys: digits never"));
+            let wide = "On the CPU, 64-bit keys: quicksort";
+            assert_eq!(shown(&own(first)), format!("\nOn the CPU, 32-bit keys: {expected}\n{wide}\n"));
         }
     }
 }

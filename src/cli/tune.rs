@@ -98,8 +98,8 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
             own.crossovers.extend(crossovers(shape, gpu, args.largest)?);
         }
     }
-    progress.phase("digits and vectors on the CPU".to_owned(), Unit::Time, None);
-    costs.cpus[0].by_digits = digits::measured(args.largest, machine.cores)?;
+    progress.phase("radix sort and quicksort of keys on the CPU".to_owned(), Unit::Time, None);
+    costs.cpus[0].by_digits = digits::measured(args.largest, machine.cores);
     let mut starts = Vec::new();
     for case in &CASES {
         starts.extend(measure(&mut costs, case, &sizes, gpu.as_ref(), &data, &progress)?);

@@ -154,13 +154,11 @@ pub(crate) fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
 
 /// The same, in the array of the only piece, if it is one.
 pub(super) fn into_one<P: Piece>(mut pieces: Vec<P>) -> Vec<P::Item> {
-    match pieces.pop() {
-        Some(piece) if pieces.is_empty() => piece.into_array().unwrap_or_else(|piece| join(&[piece])),
-        last => {
-            pieces.extend(last);
-            join(&pieces)
-        }
+    if pieces.len() > 1 {
+        return join(&pieces);
     }
+    let array = |piece: P| piece.into_array().unwrap_or_else(|piece| join(&[piece]));
+    pieces.pop().map_or_else(Vec::new, array)
 }
 
 /// Slices of these lengths, one after another.

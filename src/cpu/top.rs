@@ -94,7 +94,7 @@ fn limit<P: Piece<Item: Word>>(pieces: &[P], n: usize, k: usize) -> Option<P::It
     let share = sample.len() as f64 * k as f64 / n as f64;
     // That fewer than `k` are below has a chance of one in 30,000 at most, and none where `k` of the
     // sample are.
-    let place = (share as usize + (4.0 * share.sqrt()) as usize + 10).min(k - 1);
+    let place = ((share + 4.0 * share.sqrt()) as usize + 10).min(k - 1);
     let &last = sample.get(place)?;
     let limit = P::Item::of_u64(last.wrapping_add(1));
     (Item::key(limit) > last).then_some(limit)

@@ -35,6 +35,11 @@ static ALONE: AtomicBool = AtomicBool::new(false);
 /// How many threads the pool is to have; 0 is one for each core.
 static WANTED: AtomicUsize = AtomicUsize::new(0);
 
+/// Cores that threads may run on.
+pub fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Makes the pool one of this many threads, at least one; of no effect once there is work for it.
 pub fn limit(threads: usize) {
     WANTED.store(threads.max(1), Ordering::Relaxed);
@@ -45,7 +50,6 @@ fn start() {
     static START: Once = Once::new();
     START.call_once(|| {
         let wanted = Some(WANTED.load(Ordering::Relaxed)).filter(|&wanted| wanted > 0);
-        let cores = || thread::available_parallelism().map_or(1, usize::from);
         let cores = wanted.unwrap_or_else(cores);
         let room = crate::memory::address_space_left().map_or(usize::MAX, |left| (left / SPACE) as usize);
         let mut started: Vec<mpsc::Sender<ThreadBuilder>> = Vec::new();

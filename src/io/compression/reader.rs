@@ -166,7 +166,7 @@ static AHEAD: AtomicUsize = AtomicUsize::new(0);
 impl Blocks {
     /// From the decoder on a thread of its own, if there is one for it.
     fn of(decoder: Decoder) -> Self {
-        let most = thread::available_parallelism().map_or(1, usize::from);
+        let most = parallel::cores();
         let others = AHEAD.fetch_add(1, Ordering::Relaxed);
         let counted = Counted;
         let made = if others >= most { Made::Here(Box::new(decoder)) } else { Made::ahead(decoder, counted) };
