@@ -310,7 +310,11 @@ impl Sorter {
         self.top_as(elements, k, DESCENDING)
     }
 
-    fn argsort_as<T: Element>(&self, elements: &[T], order: KeyOrder) -> Result<(Vec<u32>, Report), Error> {
+    pub(crate) fn argsort_as<T: Element>(
+        &self,
+        elements: &[T],
+        order: KeyOrder,
+    ) -> Result<(Vec<u32>, Report), Error> {
         let start = Instant::now();
         let on_cpu = self.started().is_none().then(|| argsort_on_cpu(elements, order)).flatten();
         match on_cpu {

@@ -53,6 +53,8 @@ pub mod buffers;
 #[cfg(feature = "files")]
 mod cancel;
 mod clock;
+#[cfg(feature = "files")]
+pub mod columns;
 #[cfg(feature = "cli")]
 mod cost;
 mod cpu;

@@ -12,6 +12,7 @@ mod bench;
 mod budget;
 mod buffers;
 mod cli;
+mod columns;
 mod documents;
 mod examples;
 mod files;

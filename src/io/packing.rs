@@ -13,9 +13,9 @@
 use std::borrow::Cow;
 
 use super::keys::{self, Keys};
-use super::texts::TextColumn;
 use super::texts::codes::{self, TextCodes};
 use super::texts::ties::Ties;
+use super::texts::{TextColumn, too_long};
 use crate::error::Error;
 use crate::key_buf::KeyBuf;
 use crate::order::KeyOrder;
@@ -102,7 +102,7 @@ pub(super) fn coded(views: &[&Keys], numbers: &[Numbers]) -> Result<Words<'stati
 }
 
 /// The bits for the codes of texts after these: what is left of a word, if that is worth it.
-fn room(before: &[Codes]) -> u32 {
+pub(crate) fn room(before: &[Codes]) -> u32 {
     let used = before.iter().map(|codes| u64::BITS - codes.most.leading_zeros()).sum::<u32>();
     if used > u64::BITS / 2 { u64::BITS } else { u64::BITS - used }
 }
@@ -111,14 +111,14 @@ fn room(before: &[Codes]) -> u32 {
 fn compared_texts(texts: &[&TextColumn]) -> Result<Option<Vec<TextColumn>>, Error> {
     let compared = map_parts(texts, |texts| texts.compared());
     let compared: Result<Option<Vec<TextColumn>>, _> = compared.into_iter().collect();
-    compared.map_err(|_| Error::limit("bytes of the keys of one part", 1 << 31, 1 << 31))
+    compared.map_err(|_| too_long())
 }
 
 /// A code from 0 to `most` for each record, in parts; records are ordered by it.
 #[derive(Debug)]
-struct Codes {
-    parts: Vec<Vec<u64>>,
-    most: u64,
+pub(crate) struct Codes {
+    pub(crate) parts: Vec<Vec<u64>>,
+    pub(crate) most: u64,
 }
 
 /// The range of the words of numbers of a key, and which bits differ between them.
@@ -243,7 +243,7 @@ impl CodePlan {
 
 /// Packs the codes, most significant first, into as few words as possible, at least one. `records`
 /// has the number of records of each part.
-fn packed(codes: Vec<Codes>, records: &[usize]) -> Vec<KeyBuf<'static>> {
+pub(crate) fn packed(codes: Vec<Codes>, records: &[usize]) -> Vec<KeyBuf<'static>> {
     let mut words: Vec<(Vec<Vec<u64>>, u32)> = Vec::new();
     for Codes { parts, most } in codes.into_iter().rev() {
         let bits = u64::BITS - most.leading_zeros();

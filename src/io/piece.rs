@@ -77,6 +77,11 @@ impl Piece {
             keys
         }
         let keys = by_width!(words, blocks => of(blocks, map, rules, is_text));
+        Self::of(keys)
+    }
+
+    /// Keys alone.
+    pub(crate) fn of(keys: Keys) -> Self {
         Self { keys, at: 0, positions: Vec::new(), bytes: Bytes::None }
     }
 

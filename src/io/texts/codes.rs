@@ -21,15 +21,15 @@ use crate::io::keys;
 use crate::parallel::map_parts;
 
 /// Codes from 0 to `most` for each record of some parts.
-pub(in crate::io) struct TextCodes {
-    pub(in crate::io) parts: Vec<Vec<u64>>,
-    pub(in crate::io) most: u64,
+pub(crate) struct TextCodes {
+    pub(crate) parts: Vec<Vec<u64>>,
+    pub(crate) most: u64,
     /// How many bytes of each text they stand for, if not for all.
-    pub(in crate::io) bytes: Option<usize>,
+    pub(crate) bytes: Option<usize>,
 }
 
 /// Codes of the texts of a key; those of many different ones are of so many bits.
-pub(in crate::io) fn of(columns: &[&TextColumn], bits: u32) -> TextCodes {
+pub(crate) fn of(columns: &[&TextColumn], bits: u32) -> TextCodes {
     let (mut parts, count, bytes) = if let Some(Ranked { codes, count }) = Ranked::of(columns, usize::MAX) {
         (codes, count, None)
     } else {

@@ -8,7 +8,7 @@
 //! In memory records are ordered by codes of their first bytes ([`codes`]), and [`ties`] settles
 //! what has the same. Merges and checks compare rows.
 
-pub(super) mod codes;
+pub(crate) mod codes;
 pub(crate) mod ties;
 
 use std::borrow::Cow;
@@ -19,6 +19,7 @@ use super::keys;
 use super::piece::Range;
 use super::source::Text;
 use super::version::push_version;
+use crate::error::Error;
 use crate::order::{Class, KeyOrder, TextForm, TextOrder};
 
 impl TextForm {
@@ -83,14 +84,19 @@ const NULL: u32 = u32::MAX;
 
 /// There is no room for the text of a key.
 #[derive(Debug)]
-pub(super) struct TooLong;
+pub(crate) struct TooLong;
+
+/// The error of that.
+pub(crate) fn too_long() -> Error {
+    Error::limit("bytes of the keys of one part", 1 << 31, 1 << 31)
+}
 
 impl TextColumn {
     pub(super) fn new(order: KeyOrder) -> Self {
         Self { order, ..Self::default() }
     }
 
-    pub(super) fn with_capacity(order: KeyOrder, records: usize) -> Self {
+    pub(crate) fn with_capacity(order: KeyOrder, records: usize) -> Self {
         Self { places: Vec::with_capacity(records), ..Self::new(order) }
     }
 
@@ -107,7 +113,7 @@ impl TextColumn {
     }
 
     /// Adds a null.
-    pub(in crate::io) fn push_null(&mut self, class: Class) {
+    pub(crate) fn push_null(&mut self, class: Class) {
         self.places.push(Range::new(NULL, class as u32));
     }
 
@@ -122,7 +128,7 @@ impl TextColumn {
     }
 
     /// Adds a text that is not in what was read.
-    pub(super) fn push_own(&mut self, text: &[u8]) -> Result<(), TooLong> {
+    pub(crate) fn push_own(&mut self, text: &[u8]) -> Result<(), TooLong> {
         let begin = self.own.len();
         self.own.extend_from_slice(text);
         self.end_own(begin)

@@ -25,10 +25,10 @@ use crate::parallel::{self, map_parts};
 /// their words stand for.
 #[derive(Debug)]
 pub(crate) struct Ties {
-    pub(in crate::io) key: usize,
-    pub(in crate::io) bytes: usize,
+    pub(crate) key: usize,
+    pub(crate) bytes: usize,
     /// The texts of each key as they are compared, where that is not as they are.
-    pub(in crate::io) compared: Vec<Option<Vec<TextColumn>>>,
+    pub(crate) compared: Vec<Option<Vec<TextColumn>>>,
 }
 
 /// Groups of fewer records are settled by one core, many of them together.

@@ -1,0 +1,305 @@
+//! Rows in memory, ordered by several columns of numbers and texts, each with its own nulls and
+//! direction.
+//!
+//! ```
+//! use gpusort::columns::{Column, argsort};
+//!
+//! let (cities, prices) = (["Rome", "Oslo", "Rome", "Oslo"], [2.5, 1.0, 4.0, f64::NAN]);
+//! let columns =
+//!     [Column::texts(cities.len(), |row| cities[row].as_bytes()), Column::numbers(&prices).descending()];
+//! assert_eq!(argsort(&columns)?, [1, 3, 2, 0]);
+//! # Ok::<(), gpusort::Error>(())
+//! ```
+//!
+//! The values of a column become codes, numbers from 0 in the same order, and the codes of all
+//! columns share words, which are sorted. Of texts a code stands for the first bytes; where all
+//! words of rows are equal, the rest of the texts and the columns after it decide.
+
+use std::ops::Range;
+
+use gpusort_planner::key::Word;
+
+use crate::element::Element;
+use crate::error::Error;
+use crate::io::keys::{self, Keys};
+use crate::io::packing::{Codes, packed, room};
+use crate::io::piece::Piece;
+use crate::io::texts::codes;
+use crate::io::texts::ties::Ties;
+use crate::io::texts::{TextColumn, too_long};
+use crate::key_buf::KeyBuf;
+use crate::order::{Class, KeyOrder, Nulls};
+use crate::parallel::{self, map_parts};
+use crate::report::Report;
+use crate::sorter::{Request, Sorted, Sorter};
+
+/// A column of values by which rows are ordered: smallest first, NaN after all numbers and nulls
+/// after these, until it says otherwise.
+pub struct Column<'a> {
+    values: Values<'a>,
+    valid: Option<Bits<'a>>,
+    order: KeyOrder,
+}
+
+enum Values<'a> {
+    Numbers(Box<dyn Numbers + 'a>),
+    Texts { rows: usize, text: Box<dyn Fn(usize) -> &'a [u8] + Sync + 'a> },
+}
+
+/// A bit for each row, from the lowest of the first byte on.
+#[derive(Clone, Copy)]
+struct Bits<'a> {
+    bytes: &'a [u8],
+    first: usize,
+}
+
+impl Bits<'_> {
+    #[inline]
+    fn get(self, row: usize) -> bool {
+        let bit = self.first + row;
+        self.bytes[bit / 8] >> (bit % 8) & 1 == 1
+    }
+}
+
+impl<'a> Column<'a> {
+    /// Numbers of one of the eleven types, in the order of [`sort`](crate::sort).
+    #[must_use]
+    pub fn numbers<T: Element>(values: &'a [T]) -> Self {
+        Self::of(Values::Numbers(Box::new(values)))
+    }
+
+    /// So many texts, ordered by their bytes, which for UTF-8 is the order of code points. `text`
+    /// is called several times for each row, on all cores.
+    #[must_use]
+    pub fn texts(rows: usize, text: impl Fn(usize) -> &'a [u8] + Sync + 'a) -> Self {
+        Self::of(Values::Texts { rows, text: Box::new(text) })
+    }
+
+    fn of(values: Values<'a>) -> Self {
+        Self { values, valid: None, order: KeyOrder::ASCENDING }
+    }
+
+    /// The same with nulls where the bit of a row is not set: that of the first row is bit `first`
+    /// of the bytes, counted from the lowest bit of each, as in Arrow.
+    ///
+    /// # Panics
+    ///
+    /// When there are fewer bits than rows.
+    #[must_use]
+    pub fn valid(self, bytes: &'a [u8], first: usize) -> Self {
+        assert!(bytes.len().saturating_mul(8) >= first + self.rows(), "there are fewer bits than rows");
+        Self { valid: Some(Bits { bytes, first }), ..self }
+    }
+
+    /// The same with the largest first. NaN and nulls stay where they are.
+    #[must_use]
+    pub fn descending(self) -> Self {
+        Self { order: KeyOrder { descending: true, ..self.order }, ..self }
+    }
+
+    /// The same with nulls before all others, and NaN next to them.
+    #[must_use]
+    pub fn nulls_first(self) -> Self {
+        Self { order: KeyOrder { nan: Nulls::First, empty: Nulls::First, ..self.order }, ..self }
+    }
+
+    fn rows(&self) -> usize {
+        match &self.values {
+            Values::Numbers(numbers) => numbers.rows(),
+            Values::Texts { rows, .. } => *rows,
+        }
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        self.valid.is_some_and(|valid| !valid.get(row))
+    }
+}
+
+/// The numbers of rows of the first column in order, where the next one decides between rows that
+/// are equal in those before it; rows that are equal in all keep their order.
+///
+/// # Errors
+///
+/// No columns, or some of different lengths; 2^32 rows or more; 2 GiB of text in some thousand
+/// rows.
+pub fn argsort(columns: &[Column]) -> Result<Vec<u32>, Error> {
+    Ok(Sorter::cpu().argsort_columns(columns)?.0)
+}
+
+impl Sorter {
+    /// [`columns::argsort`](argsort) on the sorter's device, with a report of how it went.
+    ///
+    /// # Errors
+    ///
+    /// As for [`columns::argsort`](argsort); a failure of the device.
+    pub fn argsort_columns(&self, columns: &[Column]) -> Result<(Vec<u32>, Report), Error> {
+        let Some(first) = columns.first() else { return Err(Error::options("no columns to sort by")) };
+        let rows = first.rows();
+        if let Some(other) = columns.iter().map(Column::rows).find(|&other| other != rows) {
+            return Err(Error::options(format!("columns of {rows} and {other} rows")));
+        }
+        if u32::try_from(rows).is_err() {
+            return Err(Error::limit("rows of one sort", u64::from(u32::MAX), rows as u64));
+        }
+        if let ([Column { values: Values::Numbers(numbers), valid: None, order }], None) =
+            (columns, self.started())
+        {
+            return numbers.positions(self, *order);
+        }
+        let Words { words, ties, pieces } = coded(columns, &parts(rows))?;
+        let tied = pieces.first().map_or(0, |piece| piece.keys.each());
+        let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
+        let Sorted { words: order, report, .. } = self.run(request, &mut |_, _| {})?;
+        let mut order = order.into_vec::<u32>().expect("positions are of 32 bits");
+        if let Some(ties) = ties {
+            ties.settle(&mut order, &words, &pieces, &vec![0; tied], false);
+        }
+        Ok((order, report))
+    }
+}
+
+/// Ranges of rows, for a core each.
+fn parts(rows: usize) -> Vec<Range<usize>> {
+    const FEW: usize = 1 << 14;
+    const MANY: usize = 1 << 19;
+    let part = (rows / (4 * parallel::threads())).clamp(FEW, MANY);
+    let starts = (0..rows).step_by(part);
+    starts.map(|start| start..rows.min(start + part)).collect()
+}
+
+/// Words that order rows, and what settles where all are equal.
+struct Words {
+    words: Vec<KeyBuf<'static>>,
+    ties: Option<Ties>,
+    /// The keys of all rows from the first one on that is to be settled.
+    pieces: Vec<Piece>,
+}
+
+fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<Words, Error> {
+    let mut codes = Vec::new();
+    // How many bytes of a text the last codes stand for, if there is more to be settled.
+    let mut bytes = None;
+    let mut settling: Vec<Vec<keys::Column>> = parts.iter().map(|_| Vec::new()).collect();
+    for column in columns {
+        match &column.values {
+            Values::Numbers(numbers) => {
+                let of_column = numbers.codes(column, parts);
+                if bytes.is_none() {
+                    codes.extend(of_column);
+                } else {
+                    settling.iter_mut().zip(words_of(of_column)).for_each(|(part, words)| part.push(words));
+                }
+            }
+            Values::Texts { text, .. } => {
+                let of_part = |rows: &Range<usize>| column.texts_of(text, rows.clone());
+                let texts = map_parts(parts, of_part).into_iter().collect::<Result<Vec<_>, _>>()?;
+                if bytes.is_none() {
+                    let of_column = codes::of(&texts.iter().collect::<Vec<_>>(), room(&codes));
+                    codes.push(Codes { parts: of_column.parts, most: of_column.most });
+                    bytes = of_column.bytes;
+                }
+                if bytes.is_some() {
+                    settling
+                        .iter_mut()
+                        .zip(texts)
+                        .for_each(|(part, texts)| part.push(keys::Column::Texts(texts)));
+                }
+            }
+        }
+    }
+    let words = packed(codes, &parts.iter().map(Range::len).collect::<Vec<_>>());
+    let ties = bytes.map(|bytes| Ties { key: 0, bytes, compared: Vec::new() });
+    let pieces = settling.into_iter().map(|columns| Piece::of(Keys::Columns(columns))).collect();
+    Ok(Words { words, ties, pieces })
+}
+
+/// The codes of a column, of one or two halves, as the words of the keys of each part.
+fn words_of(codes: Vec<Codes>) -> Vec<keys::Column> {
+    let mut halves = codes.into_iter().map(|codes| codes.parts);
+    match (halves.next().unwrap_or_default(), halves.next()) {
+        (codes, None) => codes.into_iter().map(keys::Column::High).collect(),
+        (high, Some(low)) => {
+            let whole = |(high, low): (u64, u64)| u128::from(high) << 64 | u128::from(low);
+            let of_part = |(high, low): (Vec<u64>, Vec<u64>)| high.into_iter().zip(low).map(whole).collect();
+            high.into_iter().zip(low).map(of_part).map(keys::Column::Whole).collect()
+        }
+    }
+}
+
+impl<'a> Column<'a> {
+    /// The texts of some rows.
+    fn texts_of(
+        &self,
+        text: &(dyn Fn(usize) -> &'a [u8] + Sync),
+        rows: Range<usize>,
+    ) -> Result<TextColumn, Error> {
+        let mut texts = TextColumn::with_capacity(self.order, rows.len());
+        for row in rows {
+            if self.is_null(row) {
+                texts.push_null(Class::Empty);
+            } else {
+                texts.push_own(text(row)).map_err(|_| too_long())?;
+            }
+        }
+        Ok(texts)
+    }
+}
+
+/// Numbers of one type.
+trait Numbers: Sync {
+    fn rows(&self) -> usize;
+
+    /// The positions in this order.
+    fn positions(&self, sorter: &Sorter, order: KeyOrder) -> Result<(Vec<u32>, Report), Error>;
+
+    /// Their codes as those of a column, part by part, the most significant first: those of nulls
+    /// beside all numbers, or as a bit of their own where 64 bits have no room beside these.
+    fn codes(&self, column: &Column, parts: &[Range<usize>]) -> Vec<Codes>;
+}
+
+impl<T: Element> Numbers for &[T] {
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    fn positions(&self, sorter: &Sorter, order: KeyOrder) -> Result<(Vec<u32>, Report), Error> {
+        sorter.argsort_as(self, order)
+    }
+
+    fn codes(&self, column: &Column, parts: &[Range<usize>]) -> Vec<Codes> {
+        let map = T::Word::map(column.order.map(T::TYPE));
+        let key = |row: usize| -> u64 { self[row].to_word().key(map).into() };
+        let ends = map_parts(parts, |rows| {
+            let mut ends = (u64::MAX, 0, false);
+            for row in rows.clone() {
+                if column.is_null(row) {
+                    ends.2 = true;
+                } else {
+                    let key = key(row);
+                    ends = (ends.0.min(key), ends.1.max(key), ends.2);
+                }
+            }
+            ends
+        });
+        let of_all = |all: (u64, u64, bool), part: (u64, u64, bool)| {
+            (all.0.min(part.0), all.1.max(part.1), all.2 || part.2)
+        };
+        let (least, greatest, has_nulls) = ends.into_iter().fold((u64::MAX, 0, false), of_all);
+        let most = greatest.saturating_sub(least);
+        let are_first = column.order.empty == Nulls::First;
+        let of_parts = |of_null: u64, before: u64, most: u64| {
+            let code = |row| if column.is_null(row) { of_null } else { key(row) - least + before };
+            Codes { parts: map_parts(parts, |rows| rows.clone().map(code).collect()), most }
+        };
+        match (has_nulls, most.checked_add(1)) {
+            (false, _) => vec![of_parts(0, 0, most)],
+            (true, Some(more)) if are_first => vec![of_parts(0, 1, more)],
+            (true, Some(more)) => vec![of_parts(more, 0, more)],
+            (true, None) => {
+                let flag = |row| u64::from(column.is_null(row) != are_first);
+                let flags = map_parts(parts, |rows| rows.clone().map(flag).collect());
+                vec![Codes { parts: flags, most: 1 }, of_parts(0, 0, most)]
+            }
+        }
+    }
+}
