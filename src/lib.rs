@@ -55,7 +55,7 @@ mod cancel;
 mod clock;
 #[cfg(feature = "files")]
 pub mod columns;
-#[cfg(feature = "cli")]
+#[cfg(feature = "costs")]
 mod cost;
 mod cpu;
 mod device;
@@ -139,7 +139,7 @@ pub mod unstable {
     open! {
         #[cfg(feature = "cli")] bench: "Timing of algorithms.";
         cpu: "Sorting on the CPU.";
-        #[cfg(feature = "cli")] cost: "Costs of sorts, by device and size.";
+        #[cfg(feature = "costs")] cost: "Costs of sorts, by device and size.";
         #[cfg(feature = "cli")] generate: "Test data.";
         gpu: "Sorting on a GPU.";
         human: "Text that is safe to print.";

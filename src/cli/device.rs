@@ -16,7 +16,7 @@ use gpusort::{ErrorKind, Kind, Method, Select, Sorter};
 use gpusort_planner::plan::{Crossovers, Shape};
 
 use super::args::SortArgs;
-use super::costs;
+
 use super::progress::{Progress, Unit};
 
 /// The requested device.
@@ -194,7 +194,7 @@ impl Devices {
     /// The costs of sorting on this machine.
     fn costs(&self) -> &Costs {
         self.costs.get_or_init(|| {
-            costs::kept()
+            Costs::kept()
                 .unwrap_or_else(|error| {
                     if self.notes {
                         // Even if the choice does not depend on it, since the error will persist.

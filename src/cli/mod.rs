@@ -5,7 +5,6 @@ mod allocator;
 mod args;
 mod bench;
 mod check;
-mod costs;
 #[cfg(unix)]
 mod descriptors;
 mod device;

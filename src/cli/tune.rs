@@ -22,7 +22,7 @@ use gpusort_planner::plan::{Algorithm, CANDIDATES, Crossovers, Shape};
 use serde_json::Value;
 
 use super::args::TuneArgs;
-use super::costs;
+
 use super::device::Device;
 use super::digits;
 use super::progress::{Progress, Unit};
@@ -60,7 +60,7 @@ const CASES: [Case; 4] = [
 const TEXT_SHARE: u64 = 8;
 
 pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
-    let file = costs::file()?;
+    let file = Costs::file().context("no folder for settings; set HOME")?;
     // Created before the work, to detect a bad path early.
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|error| {

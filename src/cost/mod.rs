@@ -8,9 +8,11 @@
 //! Startup takes longer than most sorts, but overlaps with reading the input: only the rest of it
 //! counts.
 
-use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
+use std::{fmt, fs, io};
 
+use etcetera::BaseStrategy;
 use gpusort_planner::Algorithm;
 use gpusort_planner::plan::{Crossovers, Shape};
 use serde::{Deserialize, Serialize};
@@ -175,6 +177,30 @@ impl Costs {
     pub fn built_in() -> Self {
         let costs = Self::from_json(include_str!("built-in.json")).expect("a test reads them");
         Self { measured_here: false, ..costs }
+    }
+
+    /// The file in which those of this machine are kept; `None` if no folder for settings is known.
+    pub fn file() -> Option<PathBuf> {
+        let folders = etcetera::choose_base_strategy().ok()?;
+        Some(folders.config_dir().join("gpusort").join("costs.json"))
+    }
+
+    /// The costs measured on this machine, if any.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with their file.
+    pub fn kept() -> Result<Option<Self>, Error> {
+        let Some(file) = Self::file() else { return Ok(None) };
+        let json = match fs::read_to_string(&file) {
+            Ok(json) => json,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::input(human::path(&file), human::system(&error))),
+        };
+        let costs = Self::from_json(&json).map_err(|error| {
+            Error::input(human::path(&file), format!("run 'gpusort tune' to replace it: {error}"))
+        });
+        costs.map(Some)
     }
 
     /// Parses the output of [`Costs::to_json`], as costs of this machine.

@@ -11,13 +11,14 @@
 //! good when one thread is refused: threads are started first, and those that did start become the
 //! pool.
 
+use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, mpsc};
 use std::{io, panic, thread};
 
-use rayon_core::{ThreadBuilder, ThreadPoolBuilder};
+use rayon_core::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 
 /// Fewer elements than this are processed by one core.
 const FEW: usize = 1 << 14;
@@ -45,9 +46,79 @@ pub fn limit(threads: usize) {
     WANTED.store(threads.max(1), Ordering::Relaxed);
 }
 
+/// Whether this process was forked from one whose threads are not in it.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// A pool of fewer threads than the global one.
+#[derive(Clone)]
+struct Pool(Arc<ThreadPool>);
+
+thread_local! {
+    /// The pool for the work of this thread and of those that it starts, if not the global one.
+    static POOL: RefCell<Option<Pool>> = const { RefCell::new(None) };
+}
+
+fn own_pool() -> Option<Pool> {
+    POOL.with_borrow(Clone::clone)
+}
+
+/// Has a thread use this pool as long as the value lives.
+struct Using(Option<Pool>);
+
+impl Using {
+    fn pool(pool: Option<Pool>) -> Self {
+        Self(POOL.replace(pool))
+    }
+}
+
+impl Drop for Using {
+    fn drop(&mut self) {
+        POOL.set(self.0.take());
+    }
+}
+
+/// Does this work with as many threads, at least one, where work is divided. Pools of them are kept.
+///
+/// # Errors
+///
+/// The system refuses these threads.
+pub fn within<T>(threads: usize, work: impl FnOnce() -> T) -> io::Result<T> {
+    static POOLS: Mutex<Vec<Pool>> = Mutex::new(Vec::new());
+    let threads = threads.max(1);
+    if FORKED.load(Ordering::Relaxed) {
+        return Ok(work());
+    }
+    let mut pools = lock(&POOLS);
+    let known = pools.iter().find(|pool| pool.0.current_num_threads() == threads).cloned();
+    let pool = known.map_or_else(
+        || {
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
+            let pool = Pool(Arc::new(pool));
+            pools.push(pool.clone());
+            Ok::<_, io::Error>(pool)
+        },
+        Ok,
+    )?;
+    drop(pools);
+    let _using = Using::pool(Some(pool));
+    Ok(work())
+}
+
+/// Says that this process was just forked: what other threads did stays undone, so that all work is
+/// done by the thread that asks for it.
+pub fn forked() {
+    FORKED.store(true, Ordering::Relaxed);
+    ALONE.store(true, Ordering::Relaxed);
+    POOL.set(None);
+}
+
 /// Starts the pool, once.
 fn start() {
     static START: Once = Once::new();
+    // Threads of a pool need no other.
+    if FORKED.load(Ordering::Relaxed) || rayon_core::current_thread_index().is_some() {
+        return;
+    }
     START.call_once(|| {
         let wanted = Some(WANTED.load(Ordering::Relaxed)).filter(|&wanted| wanted > 0);
         let cores = wanted.unwrap_or_else(cores);
@@ -79,6 +150,12 @@ fn start() {
 
 /// Number of threads in the pool.
 pub(crate) fn threads() -> usize {
+    if FORKED.load(Ordering::Relaxed) {
+        return 1;
+    }
+    if let Some(pool) = own_pool() {
+        return pool.0.current_num_threads();
+    }
     start();
     rayon_core::current_num_threads()
 }
@@ -97,9 +174,13 @@ pub(crate) fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
             }
         }
     }
-    if range.len() > 1 {
-        start();
+    if range.len() < 2 || FORKED.load(Ordering::Relaxed) {
+        return range.for_each(work);
     }
+    if let Some(pool) = own_pool() {
+        return pool.0.install(|| halves(range, work));
+    }
+    start();
     halves(range, work);
 }
 
@@ -271,14 +352,23 @@ pub(crate) fn on_a_thread<A: Send + 'static>(
     given: A,
     work: impl FnOnce(A) + Send + 'static,
 ) -> Result<(), A> {
-    started(given, |place| thread::Builder::new().spawn(move || work(taken(&place)))).map(drop)
+    started(given, |place| thread::Builder::new().spawn(in_own_pool(move || work(taken(&place))))).map(drop)
 }
 
-fn spawn_or_run<'a, T, H>(
+fn spawn_or_run<'a, T: 'a, H>(
     work: impl FnOnce() -> T + Send + 'a,
     spawn: impl FnOnce(Box<dyn FnOnce() -> T + Send + 'a>) -> io::Result<H>,
 ) -> Result<H, T> {
-    started(work, |place| spawn(Box::new(move || taken(&place)()))).map_err(|work| work())
+    started(work, |place| spawn(Box::new(in_own_pool(move || taken(&place)())))).map_err(|work| work())
+}
+
+/// This work with the pool of the thread that starts it.
+fn in_own_pool<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
+    let pool = own_pool();
+    move || {
+        let _using = Using::pool(pool);
+        work()
+    }
 }
 
 /// A value for a new thread, kept here until it takes it: a refused thread drops its closure.
@@ -288,7 +378,9 @@ type Waiting<T> = Arc<Mutex<Option<T>>>;
 fn started<T, H>(given: T, spawn: impl FnOnce(Waiting<T>) -> io::Result<H>) -> Result<H, T> {
     // Before the new thread does: where there are no others, the pool is the first thread that asks
     // for it.
-    start();
+    if own_pool().is_none() {
+        start();
+    }
     let place = Arc::new(Mutex::new(Some(given)));
     if !ALONE.load(Ordering::Relaxed)
         && let Ok(handle) = spawn(place.clone())
@@ -341,6 +433,27 @@ mod tests {
             assert!(texts.iter().zip(&items).all(|(text, item)| *text == item.to_string()));
             assert_eq!(texts.len(), count);
         }
+    }
+
+    #[test]
+    fn work_is_done_by_as_many_threads_as_were_asked_for() {
+        let names = || {
+            let names = Mutex::new(std::collections::HashSet::new());
+            each(0..200, &|_| {
+                lock(&names).insert(thread::current().id());
+                thread::sleep(std::time::Duration::from_micros(50));
+            });
+            names.into_inner().unwrap()
+        };
+        for count in [1, 3, 1] {
+            let (here, there) = within(count, || {
+                assert_eq!(threads(), count);
+                (names(), thread::scope(|scope| meanwhile(scope, names).wait()))
+            })
+            .unwrap();
+            assert!(here.union(&there).count() <= count, "{count}");
+        }
+        assert_ne!(within(1, names).unwrap(), within(2, names).unwrap());
     }
 
     #[test]

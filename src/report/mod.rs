@@ -1,6 +1,6 @@
 //! How a sort went.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "costs")]
 pub mod timing;
 
 use std::time::Duration;

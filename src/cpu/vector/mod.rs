@@ -101,7 +101,7 @@ struct Facts {
 
 /// For how many keys a sort by digits is faster than one by vectors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "costs", derive(serde::Serialize, serde::Deserialize))]
 pub struct Digits {
     /// From so many on, whatever they are.
     pub any: usize,
