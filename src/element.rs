@@ -3,6 +3,7 @@
 //! Elements are mapped to keys, the keys are sorted, and mapped back; every bit of an element is
 //! kept.
 
+use gpusort_planner::item::Pair;
 use gpusort_planner::key::{ElementType, Word};
 use half::f16;
 
@@ -178,6 +179,32 @@ pub fn top_descending<T: Element>(elements: &[T], k: usize) -> Vec<T> {
     done(Sorter::cpu().top_descending(elements, k)).0
 }
 
+/// The positions of the first `k` elements in the order of [`sort`], or of all if there are fewer;
+/// those of equal elements keep their order.
+///
+/// ```
+/// assert_eq!(gpusort::argtop(&[5, -3, 8, -3], 3), [1, 3, 0]);
+/// ```
+///
+/// # Panics
+///
+/// As for [`argsort`].
+#[must_use]
+pub fn argtop<T: Element>(elements: &[T], k: usize) -> Vec<u32> {
+    done(Sorter::cpu().argtop_as(elements, k, ASCENDING))
+}
+
+/// The positions of the first `k` elements in the order of [`sort_descending`], or of all if there
+/// are fewer; those of equal elements keep their order.
+///
+/// # Panics
+///
+/// As for [`argsort`].
+#[must_use]
+pub fn argtop_descending<T: Element>(elements: &[T], k: usize) -> Vec<u32> {
+    done(Sorter::cpu().argtop_as(elements, k, DESCENDING))
+}
+
 fn narrow_positions<T: Element>(elements: &[T], order: KeyOrder) -> Vec<u32> {
     let positions = argsort_on_cpu(elements, order).map(|(positions, _)| positions);
     positions.unwrap_or_else(|| done(Sorter::cpu().argsort_as(elements, order)).0)
@@ -239,6 +266,13 @@ fn sort_on_cpu<T: Element>(elements: &mut [T], order: KeyOrder) -> Form {
     }
 }
 
+/// Whether elements are in this order.
+#[doc(hidden)]
+pub fn is_in_order<T: Element>(elements: &[T], order: KeyOrder) -> bool {
+    let map = T::Word::map(order.map(T::TYPE));
+    cpu::is_in_order(elements, |a, b| a.to_word().key(map) <= b.to_word().key(map))
+}
+
 /// Whether elements are in order, as far as comparing them tells, which is faster than comparing
 /// their keys: not if there are NaN, or zeros of both signs side by side.
 fn are_surely_in_order<T: Element>(elements: &[T], order: KeyOrder) -> bool {
@@ -250,7 +284,8 @@ fn are_surely_in_order<T: Element>(elements: &[T], order: KeyOrder) -> bool {
     }
 }
 
-/// Slices, on the sorter's device, with a report of how it went.
+/// Slices, on the sorter's device, with a report of how it went. What takes an order is for the
+/// Python package.
 impl Sorter {
     /// Sorts in the order of [`sort`](crate::sort).
     ///
@@ -310,7 +345,8 @@ impl Sorter {
         self.top_as(elements, k, DESCENDING)
     }
 
-    pub(crate) fn argsort_as<T: Element>(
+    #[doc(hidden)]
+    pub fn argsort_as<T: Element>(
         &self,
         elements: &[T],
         order: KeyOrder,
@@ -323,7 +359,8 @@ impl Sorter {
         }
     }
 
-    fn sort_as<T: Element>(&self, elements: &mut [T], order: KeyOrder) -> Result<Report, Error> {
+    #[doc(hidden)]
+    pub fn sort_as<T: Element>(&self, elements: &mut [T], order: KeyOrder) -> Result<Report, Error> {
         if self.started().is_none() {
             let start = Instant::now();
             let form = sort_on_cpu(elements, order);
@@ -335,7 +372,8 @@ impl Sorter {
         Ok(report)
     }
 
-    fn top_as<T: Element>(
+    #[doc(hidden)]
+    pub fn top_as<T: Element>(
         &self,
         elements: &[T],
         k: usize,
@@ -352,6 +390,23 @@ impl Sorter {
         let request = |keys| Request::keys(keys).select(selection);
         let (keys, report) = self.ordered::<T, T::Word>(elements, order, request)?;
         Ok((parallel::map(&keys, |key| T::from_word(key.bits(map))), report))
+    }
+
+    #[doc(hidden)]
+    pub fn argtop_as<T: Element>(
+        &self,
+        elements: &[T],
+        k: usize,
+        order: KeyOrder,
+    ) -> Result<Vec<u32>, Error> {
+        if self.started().is_some() || !is_few(k, elements.len()) || u32::try_from(elements.len()).is_err() {
+            let (mut positions, _) = self.argsort_as(elements, order)?;
+            positions.truncate(k);
+            return Ok(positions);
+        }
+        let map = T::Word::map(order.map(T::TYPE));
+        let pair = |key, position| Pair { key, position };
+        Ok(cpu::records(&by_keys!(elements, map, keys => cpu::top(&[keys], k, pair))))
     }
 
     /// What is requested of the keys of these elements, which are words like W.

@@ -93,8 +93,8 @@ pub use buffers::AsyncSorter;
 pub use clock::{Clock, Elapsed};
 pub use device::{AdapterInfo, Select};
 pub use element::{
-    Element, argsort, argsort_descending, argsort_descending_u64, argsort_u64, sort, sort_descending, top,
-    top_descending,
+    Element, argsort, argsort_descending, argsort_descending_u64, argsort_u64, argtop, argtop_descending,
+    sort, sort_descending, top, top_descending,
 };
 pub use error::{Error, ErrorKind, Hint};
 pub use format::Format;
@@ -144,6 +144,7 @@ pub mod unstable {
         gpu: "Sorting on a GPU.";
         human: "Text that is safe to print.";
         memory: "Available memory.";
+        element: "Slices in any order.";
         order: "The order and selection that a sort is asked for.";
         parallel: "Work on all cores.";
         sorter: "Sorts of one request, on any device.";

@@ -161,7 +161,7 @@ pub(crate) fn threads() -> usize {
 }
 
 /// Does this work for each number of the range, in parallel. Each is worth a thread's while.
-pub(crate) fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
+pub fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
     /// A thread takes the first half, and others may take the second.
     fn halves(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
         let Range { start, end } = range;
@@ -241,7 +241,7 @@ unsafe fn written<R: Send>(count: usize, write: impl Fn(usize, &mut [MaybeUninit
 
 /// Maps each of a few large parts, in parallel; the results are in order. Where one panics, others
 /// leak.
-pub(crate) fn map_parts<T: Send, R: Send>(
+pub fn map_parts<T: Send, R: Send>(
     parts: impl IntoIterator<Item = T>,
     map: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
@@ -399,7 +399,7 @@ fn taken<T>(place: &Mutex<Option<T>>) -> T {
 const SERIAL: usize = 1 << 16;
 
 /// What `map` makes of each of `from`, in `to`, which has as many, on all cores.
-pub(crate) fn map_into<T: Sync, R: Send>(from: &[T], to: &mut [R], map: impl Fn(&T) -> R + Sync) {
+pub fn map_into<T: Sync, R: Send>(from: &[T], to: &mut [R], map: impl Fn(&T) -> R + Sync) {
     by_blocks(from, to, &|from, to| to.iter_mut().zip(from).for_each(|(to, from)| *to = map(from)));
 }
 

@@ -1,0 +1,578 @@
+"""Sorts of arrays: NumPy's, Arrow's, and whatever else becomes one of them without a copy."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from . import _gpusort
+from ._devices import device_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from ._sorter import Sorter
+
+Nulls = Literal["first", "last"]
+Method = Literal["average", "min", "max", "dense", "ordinal"]
+Array = np.ndarray[Any, np.dtype[Any]]
+
+# Of these the elements are keys as they are: by their kinds, and sizes of floats.
+_PLAIN = frozenset("bBhHiIlLqQefd")
+_NAT = np.iinfo(np.int64).min
+
+
+def _nulls_first(nulls: str) -> bool:
+    if nulls == "last":
+        return False
+    if nulls == "first":
+        return True
+    raise ValueError(f'nulls is "first" or "last", not {nulls!r}')
+
+
+def is_arrow(x: object) -> bool:
+    """Whether it speaks Arrow's C interface."""
+    return hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__")
+
+
+def _refused(dtype: np.dtype[Any]) -> TypeError:
+    if dtype.kind in "OSUT":
+        kind = {"O": "objects", "S": "bytes", "U": "strings", "T": "strings"}[dtype.kind]
+        return TypeError(
+            f"NumPy arrays of {kind} are not supported; make an Arrow array of them, "
+            "such as pyarrow.array(x) or polars.Series(x)"
+        )
+    if dtype.kind == "V":
+        return TypeError("structured arrays are not supported; use lexsort([x['first'], x['second']])")
+    return TypeError(f"arrays of {dtype} are not supported; use a type of at most 64 bits")
+
+
+class _Input:
+    """An array as NumPy's, and what makes of a result what came in."""
+
+    __slots__ = ("array", "back")
+
+    def __init__(self, x: Any) -> None:
+        self.back: Callable[[Array], Any] = _same
+        if isinstance(x, np.ma.MaskedArray):
+            raise TypeError("masked arrays are not supported; use x.compressed() or x.filled(value)")
+        if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__"):
+            self.array, self.back = _of_tensor(x)
+        elif hasattr(x, "__cuda_array_interface__"):
+            raise TypeError("this array is on a GPU; copy it to the host first, as in x.get() or x.cpu()")
+        else:
+            self.array = np.asarray(x)
+        if self.array.size == 0 and self.array.dtype == float and not hasattr(x, "dtype"):
+            return
+        dtype = self.array.dtype
+        if dtype.kind not in "biufMm" or dtype.itemsize > 8:
+            raise _refused(dtype)
+
+
+def _same(result: Array) -> Any:
+    return result
+
+
+def _of_tensor(x: Any) -> tuple[Array, Callable[[Array], Any]]:
+    # 1 is the host, 3 memory of the host that is pinned for CUDA.
+    kind = int(x.__dlpack_device__()[0])
+    if kind not in (1, 3):
+        raise TypeError("this tensor is on a GPU; copy it to the host first, as in x.cpu()")
+    array = np.asarray(x) if kind == 3 else np.from_dlpack(x)
+    if hasattr(x, "__array_namespace__"):
+        space = x.__array_namespace__()
+    else:
+        space = sys.modules.get(type(x).__module__.partition(".")[0])
+    made = getattr(space, "from_dlpack", None)
+    return array, _same if made is None else made
+
+
+class _Keys:
+    """The elements of a NumPy array as keys of the library: contiguous, of native order, the axis last.
+
+    NaT are the least of 64-bit integers; where they are to come last, or first in descending order,
+    all are one less, which makes them the greatest.
+    """
+
+    __slots__ = ("array", "dtype", "keys", "shift")
+
+    def __init__(self, array: Array, *, copy: bool, descending: bool, first: bool) -> None:
+        dtype = array.dtype
+        self.dtype = dtype
+        self.shift = dtype.kind in "Mm" and descending == first
+        if not dtype.isnative:
+            array = array.astype(dtype.newbyteorder("="))
+        elif copy:
+            array = np.array(array, dtype, order="C", copy=True)
+        else:
+            array = np.ascontiguousarray(array)
+        self.array = array
+        if dtype.kind in "Mm":
+            self.keys = array.view(np.int64)
+            if self.shift:
+                self.keys = self.keys - 1
+        elif dtype.kind == "b":
+            self.keys = array.view(np.uint8)
+        else:
+            self.keys = array
+
+    def elements(self, keys: Array) -> Array:
+        """The elements that these keys are of."""
+        if self.shift:
+            keys += 1
+        if self.dtype.kind in "Mmb":
+            return keys.view(self.dtype.newbyteorder("=")).astype(self.dtype, copy=False)
+        return keys if self.dtype.isnative else keys.astype(self.dtype)
+
+
+def _axis_last(array: Array, axis: int | None) -> tuple[Array, int]:
+    """The array with this axis last, and the number of the axis; all in one dimension for None."""
+    if axis is None:
+        return array.ravel(), -1
+    number = operator.index(axis)
+    if array.ndim == 0 or not -array.ndim <= number < array.ndim:
+        raise np.exceptions.AxisError(number, array.ndim)
+    return (array, -1) if number in (-1, array.ndim - 1) else (np.moveaxis(array, number, -1), number)
+
+
+def _axis_back(array: Array, axis: int) -> Array:
+    return array if axis == -1 else np.ascontiguousarray(np.moveaxis(array, -1, axis))
+
+
+def _into(result: Array, out: Array | None) -> Array:
+    if out is None:
+        return result
+    if out.shape != result.shape:
+        raise ValueError(f"out has the shape {out.shape}, the result {result.shape}")
+    if out.dtype != result.dtype:
+        raise TypeError(f"out is of {out.dtype}, the result of {result.dtype}")
+    out[...] = result
+    return out
+
+
+def sort(
+    x: Any,
+    /,
+    *,
+    axis: int | None = -1,
+    descending: bool = False,
+    stable: bool = True,
+    nulls: Nulls = "last",
+    device: str | int | Sorter = "auto",
+    threads: int | None = None,
+    out: Array | None = None,
+) -> Any:
+    """A sorted copy.
+
+    x
+        An array of NumPy, a sequence of numbers, an array of Arrow (pyarrow, Polars, pandas), or a
+        tensor in the host's memory.  The result is of the same kind; that of a sequence is an array.
+    axis
+        The axis to sort along; None sorts all elements as one dimension.
+    descending
+        The largest first.  NaN, NaT and nulls stay at the end that ``nulls`` names.
+    stable
+        Accepted for compatibility: every sort is stable.
+    nulls
+        Where NaN, NaT and the nulls of Arrow go, in both directions: "last" or "first".
+    device
+        "auto" uses a GPU only where it is expected to finish first; "cpu", "gpu", a GPU's number or a
+        part of its name, or a :class:`Sorter`.
+    threads
+        The number of cores to use, at most; without it all that the process may use.
+    out
+        An array for the result, of its shape and type; x itself is sorted in place.
+
+    >>> sort([3.0, float("nan"), -1.0], descending=True)
+    array([ 3., -1., nan])
+    """
+    # A sort of few takes less time than questions.
+    if (
+        type(x) is np.ndarray
+        and x.ndim == 1
+        and out is None
+        and nulls == "last"
+        and device == "auto"
+        and x.dtype.char in _PLAIN
+        and x.dtype.isnative
+    ):
+        if axis is not None and axis not in (-1, 0):
+            raise np.exceptions.AxisError(axis, 1)
+        array = x.copy()
+        _gpusort.sort(array, array.size, bool(descending), False, None, threads)
+        return array
+    first, chosen = _nulls_first(nulls), device_of(device)
+    if is_arrow(x) and not isinstance(x, np.ndarray):
+        if out is not None:
+            raise TypeError("an Arrow array is not sorted into another one; leave out out=")
+        return _arrow_back(x, _gpusort.ArrowArray(x).sort(bool(descending), first, chosen, threads))
+    given = _Input(x)
+    if out is not None and out is x and given.array.flags.c_contiguous and given.array.dtype.char in _PLAIN:
+        if axis is not None and given.array.ndim > 0 and operator.index(axis) in (-1, given.array.ndim - 1):
+            _gpusort.sort(out, out.shape[-1], bool(descending), first, chosen, threads)
+            return out
+    array, number = _axis_last(given.array, axis)
+    keys = _Keys(array, copy=True, descending=descending, first=first)
+    sorted_keys = keys.keys
+    _gpusort.sort(sorted_keys, array.shape[-1], bool(descending), first, chosen, threads)
+    return given.back(_into(_axis_back(keys.elements(sorted_keys), number), out))
+
+
+def argsort(
+    x: Any,
+    /,
+    *,
+    axis: int | None = -1,
+    descending: bool = False,
+    stable: bool = True,
+    nulls: Nulls = "last",
+    device: str | int | Sorter = "auto",
+    threads: int | None = None,
+    out: NDArray[np.int64] | None = None,
+) -> Any:
+    """The positions of the elements in order, as int64; those of equal elements keep their order.
+
+    Arguments are those of :func:`sort`.  Positions of an Arrow array are an array of NumPy.
+
+    >>> argsort([30, 10, 20, 10])
+    array([1, 3, 2, 0])
+    """
+    first, chosen = _nulls_first(nulls), device_of(device)
+    if is_arrow(x) and not isinstance(x, np.ndarray):
+        return _into(_lexsorted([_gpusort.ArrowArray(x)], [bool(descending)], [first], chosen, threads), out)
+    given = _Input(x)
+    array, number = _axis_last(given.array, axis)
+    keys = _Keys(array, copy=False, descending=descending, first=first)
+    positions = np.empty(array.shape, np.int64)
+    _gpusort.argsort(keys.keys, positions, array.shape[-1], bool(descending), first, chosen, threads)
+    return given.back(_into(_axis_back(positions, number), out))
+
+
+def _count(k: int, length: int) -> int:
+    number = operator.index(k)
+    if number < 0:
+        raise ValueError(f"k is {number}; it cannot be negative")
+    return min(number, length)
+
+
+def top(
+    x: Any,
+    k: int,
+    /,
+    *,
+    axis: int | None = -1,
+    descending: bool = False,
+    nulls: Nulls = "last",
+    device: str | int | Sorter = "auto",
+    threads: int | None = None,
+) -> Any:
+    """The first k elements in order, or all if there are fewer, without sorting the others.
+
+    ``top(x, k)`` is ``sort(x)[:k]``; with ``descending=True`` it has the k largest.  Other arguments
+    are those of :func:`sort`.
+
+    >>> top([5, -3, 8, -3], 3)
+    array([-3, -3,  5])
+    """
+    first, chosen = _nulls_first(nulls), device_of(device)
+    if is_arrow(x) and not isinstance(x, np.ndarray):
+        array = _gpusort.ArrowArray(x)
+        positions = _lexsorted([array], [bool(descending)], [first], chosen, threads)
+        return _arrow_back(x, array.take(positions[: _count(k, len(array))]))
+    given = _Input(x)
+    array, number = _axis_last(given.array, axis)
+    count = _count(k, array.shape[-1])
+    keys = _Keys(array, copy=False, descending=descending, first=first)
+    best = np.empty((*array.shape[:-1], count), keys.keys.dtype)
+    _gpusort.top(keys.keys, best, array.shape[-1], count, bool(descending), first, chosen, threads)
+    return given.back(_axis_back(keys.elements(best), number))
+
+
+def argtop(
+    x: Any,
+    k: int,
+    /,
+    *,
+    axis: int | None = -1,
+    descending: bool = False,
+    nulls: Nulls = "last",
+    device: str | int | Sorter = "auto",
+    threads: int | None = None,
+) -> Any:
+    """The positions of the first k elements in order, as int64; those of equal elements keep their order.
+
+    Arguments are those of :func:`top`.
+
+    >>> argtop([5, -3, 8, -3], 3)
+    array([1, 3, 0])
+    """
+    first, chosen = _nulls_first(nulls), device_of(device)
+    if is_arrow(x) and not isinstance(x, np.ndarray):
+        array = _gpusort.ArrowArray(x)
+        positions = _lexsorted([array], [bool(descending)], [first], chosen, threads)
+        return positions[: _count(k, len(array))].copy()
+    given = _Input(x)
+    array, number = _axis_last(given.array, axis)
+    count = _count(k, array.shape[-1])
+    keys = _Keys(array, copy=False, descending=descending, first=first)
+    positions = np.empty((*array.shape[:-1], count), np.int64)
+    _gpusort.argtop(keys.keys, positions, array.shape[-1], count, bool(descending), first, chosen, threads)
+    return given.back(_axis_back(positions, number))
+
+
+def _each(value: Any, count: int, what: str) -> list[Any]:
+    """A value for each key: one for all, or a sequence of them."""
+    if isinstance(value, (bool, str)):
+        return [value] * count
+    values = list(value)
+    if len(values) != count:
+        raise ValueError(f"{count} keys, but {len(values)} values of {what}")
+    return values
+
+
+def _lexsorted(
+    keys: list[Any],
+    descending: list[bool],
+    first: list[bool],
+    device: _gpusort.Device | None,
+    threads: int | None,
+) -> NDArray[np.int64]:
+    positions = np.empty(len(keys[0]), np.int64)
+    _gpusort.lexsort(keys, positions, descending, first, device, threads)
+    return positions
+
+
+def lexsort(
+    keys: Sequence[Any],
+    /,
+    *,
+    descending: bool | Sequence[bool] = False,
+    nulls: Nulls | Sequence[Nulls] = "last",
+    device: str | int | Sorter = "auto",
+    threads: int | None = None,
+) -> NDArray[np.int64]:
+    """The positions of rows in the order of several keys, as int64.
+
+    keys
+        Arrays of the same length, in one dimension: of NumPy, Arrow, or sequences of numbers.  **The
+        first key is the primary one**, unlike in :func:`numpy.lexsort`.  Texts are Arrow's.
+    descending, nulls
+        For all keys, or one for each.
+
+    >>> lexsort([[2, 1, 2, 1], [5.0, 7.0, 4.0, 6.0]], descending=[False, True])
+    array([1, 3, 0, 2])
+    """
+    all_keys = list(keys)
+    if not all_keys:
+        raise ValueError("no keys to sort by")
+    count = len(all_keys)
+    directions = [bool(value) for value in _each(descending, count, "descending")]
+    first = [_nulls_first(value) for value in _each(nulls, count, "nulls")]
+    known = [
+        _key(key, descending=directed, first=at_first)
+        for key, directed, at_first in zip(all_keys, directions, first, strict=True)
+    ]
+    lengths = {len(key) for key in known}
+    if len(lengths) > 1:
+        raise ValueError(f"keys are of different lengths: {', '.join(map(str, sorted(lengths)))}")
+    return _lexsorted(known, directions, first, device_of(device), threads)
+
+
+def _key(key: Any, *, descending: bool, first: bool) -> Any:
+    if is_arrow(key) and not isinstance(key, np.ndarray):
+        return _gpusort.ArrowArray(key)
+    array = _Input(key).array
+    if array.ndim != 1:
+        raise ValueError(f"a key has {array.ndim} dimensions; keys have one")
+    return _Keys(array, copy=False, descending=descending, first=first).keys
+
+
+def is_sorted(
+    x: Any,
+    /,
+    *,
+    axis: int | None = -1,
+    descending: bool = False,
+    nulls: Nulls = "last",
+    threads: int | None = None,
+) -> bool:
+    """Whether all rows along the axis are in the order of :func:`sort`.
+
+    >>> is_sorted([1, 2, 2]), is_sorted([1, 2, 2], descending=True)
+    (True, False)
+    """
+    first = _nulls_first(nulls)
+    if is_arrow(x) and not isinstance(x, np.ndarray):
+        positions = argsort(x, descending=descending, nulls=nulls, threads=threads)
+        return bool((positions == np.arange(positions.size)).all())
+    array, _ = _axis_last(_Input(x).array, axis)
+    keys = _Keys(array, copy=False, descending=descending, first=first).keys
+    return _gpusort.is_sorted(keys, array.shape[-1], bool(descending), first, threads)
+
+
+def _canonical(array: Array) -> Array:
+    """The same with one NaN and one zero, as far as they are equal for NumPy."""
+    if array.dtype.kind != "f":
+        return array
+    array = array + array.dtype.type(0)
+    array[np.isnan(array)] = np.nan
+    return array
+
+
+def _differences(keys: Array) -> NDArray[np.bool_]:
+    """Of sorted elements those that differ from the one before."""
+    differs = np.empty(keys.size, np.bool_)
+    differs[:1] = True
+    np.not_equal(keys[1:], keys[:-1], out=differs[1:])
+    if keys.dtype.kind == "f":
+        nan = np.isnan(keys)
+        differs[1:] &= ~(nan[1:] & nan[:-1])
+    elif keys.dtype.kind in "Mm":
+        nat = np.isnat(keys)
+        differs[1:] &= ~(nat[1:] & nat[:-1])
+    return differs
+
+
+def unique(
+    x: Any,
+    /,
+    *,
+    descending: bool = False,
+    nulls: Nulls = "last",
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    device: str | int | Sorter = "auto",
+    threads: int | None = None,
+) -> Any:
+    """The different elements in order; the first of each, as :func:`numpy.unique`.
+
+    Zeros of both signs are one, and so are all NaN, all NaT, and all nulls.
+
+    return_index
+        Also the positions of the first of each.
+    return_inverse
+        Also where each element of x is among the different ones.
+    return_counts
+        Also how often each occurs.
+
+    >>> unique([3, 1, 3], return_counts=True)
+    (array([1, 3]), array([1, 2]))
+    """
+    options: dict[str, Any] = {"descending": descending, "nulls": nulls, "device": device, "threads": threads}
+    arrow = is_arrow(x) and not isinstance(x, np.ndarray)
+    if not (arrow or return_index or return_inverse):
+        given = _Input(x)
+        values = sort(_canonical(given.array.ravel()), **options)
+        first = np.flatnonzero(_differences(values))
+        result = given.back(values[first])
+        return (result, np.diff(first, append=values.size)) if return_counts else result
+    if arrow:
+        array = _gpusort.ArrowArray(x)
+        ranks = _ranks(array, descending, nulls, threads)
+        positions, shape = argsort(ranks, device=device, threads=threads), ranks.shape
+        sorted_ranks = ranks[positions]
+    else:
+        given = _Input(x)
+        flat = _canonical(given.array.ravel())
+        positions = argsort(flat, **options)
+        sorted_ranks, shape = flat[positions], given.array.shape
+    first = np.flatnonzero(differs := _differences(sorted_ranks))
+    index = positions[first]
+    result: list[Any] = []
+    if arrow:
+        result.append(_arrow_back(x, array.take(index)))
+    else:
+        result.append(given.back(given.array.ravel()[index]))
+    if return_index:
+        result.append(index)
+    if return_inverse:
+        inverse = np.empty(positions.size, np.int64)
+        inverse[positions] = np.cumsum(differs) - 1
+        result.append(inverse.reshape(shape))
+    if return_counts:
+        result.append(np.diff(first, append=positions.size))
+    return result[0] if len(result) == 1 else tuple(result)
+
+
+def rank(
+    x: Any,
+    /,
+    *,
+    method: Method = "average",
+    descending: bool = False,
+    nulls: Nulls = "last",
+    device: str | int | Sorter = "auto",
+    threads: int | None = None,
+) -> Any:
+    """The rank of each element, from 1.
+
+    method
+        What elements that are equal get: the "average" of their ranks, as float64; the "min" or "max"
+        of them; the same rank, with none left out, if "dense"; or "ordinal" ranks in the order of the
+        input.
+
+    >>> rank([30, 10, 20, 10])
+    array([4. , 1.5, 3. , 1.5])
+    >>> rank([30, 10, 20, 10], method="dense")
+    array([3, 1, 2, 1])
+    """
+    if method not in ("average", "min", "max", "dense", "ordinal"):
+        raise ValueError(f"method is average, min, max, dense or ordinal, not {method!r}")
+    options: dict[str, Any] = {"descending": descending, "nulls": nulls, "device": device, "threads": threads}
+    if is_arrow(x) and not isinstance(x, np.ndarray):
+        keys: Array = _ranks(_gpusort.ArrowArray(x), descending, nulls, threads)
+        positions, shape, back = argsort(keys, device=device, threads=threads), keys.shape, _same
+    else:
+        given = _Input(x)
+        keys, shape, back = _canonical(given.array.ravel()), given.array.shape, given.back
+        positions = argsort(keys, **options)
+    ranks = np.empty(positions.size, np.float64 if method == "average" else np.int64)
+    if method == "ordinal":
+        ranks[positions] = np.arange(1, positions.size + 1)
+        return back(ranks.reshape(shape))
+    differs = _differences(keys[positions])
+    group = np.cumsum(differs)
+    if method == "dense":
+        ranks[positions] = group
+        return back(ranks.reshape(shape))
+    begins = np.flatnonzero(differs)
+    ends = np.append(begins[1:], positions.size)
+    of_group = {"min": begins + 1, "max": ends, "average": (begins + 1 + ends) / 2}[method]
+    ranks[positions] = of_group[group - 1]
+    return back(ranks.reshape(shape))
+
+
+def _ranks(
+    array: _gpusort.ArrowArray, descending: bool, nulls: Nulls, threads: int | None
+) -> NDArray[np.int64]:
+    """The rank of each element among the different ones, in this order."""
+    ranks = np.empty(len(array), np.int64)
+    array.ranks(ranks, bool(descending), _nulls_first(nulls), threads)
+    return ranks
+
+
+def _arrow_back(x: Any, result: _gpusort.ArrowArray) -> Any:
+    """An array of the library that x is of."""
+    library = type(x).__module__.partition(".")[0]
+    if library == "pyarrow":
+        import pyarrow as pa  # pyright: ignore
+
+        array = pa.array(result)
+        return pa.chunked_array([array]) if isinstance(x, pa.ChunkedArray) else array
+    if library == "polars":
+        import polars as pl  # pyright: ignore
+
+        return pl.Series(x.name, pl.Series(result)).cast(x.dtype)
+    if library == "pandas":
+        import pandas as pd  # pyright: ignore
+        import pyarrow as pa  # pyright: ignore
+
+        array = pa.array(result)
+        return pd.Series(array.to_pandas(), dtype=x.dtype, name=getattr(x, "name", None))
+    return result

@@ -1,0 +1,53 @@
+"""Where sorts run."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from . import _gpusort
+
+os.register_at_fork(after_in_child=_gpusort.after_fork)
+
+_kept: dict[str | int, _gpusort.Device] = {}
+
+
+class Device(NamedTuple):
+    """A GPU that can sort."""
+
+    number: int
+    """What ``device=`` takes."""
+    name: str
+    backend: str
+    """``vulkan``, ``metal`` or ``dx12``."""
+    kind: str
+    """``discrete``, ``integrated``, ``virtual`` or ``software``."""
+    driver: str
+
+
+def devices() -> list[Device]:
+    """The GPUs that can sort, by their numbers."""
+    return [Device(**known) for known in _gpusort.devices()]
+
+
+class Keeper:
+    """What keeps a device; a :class:`gpusort.Sorter` is one."""
+
+    def __init__(self, device: _gpusort.Device) -> None:
+        self.device = device
+
+
+def device_of(device: str | int | Keeper) -> _gpusort.Device | None:
+    """The device to sort on; None chooses.  GPUs are started once in a process."""
+    if device == "auto":
+        return None
+    if isinstance(device, Keeper):
+        return device.device
+    if isinstance(device, bool) or not isinstance(device, (str, int)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"device is a name, a number or a Sorter, not {type(device).__name__}")
+    if device not in _kept:
+        if isinstance(device, int):
+            _kept[device] = _gpusort.Device("", device)
+        else:
+            _kept[device] = _gpusort.Device(device, None)
+    return _kept[device]

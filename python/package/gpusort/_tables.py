@@ -1,0 +1,104 @@
+"""Sorts of tables: Arrow's, and data frames."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _gpusort
+from ._arrays import _nulls_first, _each, is_arrow, lexsort  # pyright: ignore[reportPrivateUsage]
+from ._devices import device_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ._arrays import Nulls
+    from ._sorter import Sorter
+
+
+def _named(keys: Any) -> tuple[list[Any], list[bool]]:
+    """The names of keys, and whether each is descending."""
+    if isinstance(keys, (str, tuple)):
+        keys = [keys]
+    names: list[Any] = []
+    descending: list[bool] = []
+    for key in keys:
+        name, direction = key if isinstance(key, tuple) else (key, "asc")
+        if direction not in ("asc", "desc", "ascending", "descending"):
+            raise ValueError(f'a key is ("name", "asc") or ("name", "desc"), not {key!r}')
+        names.append(name)
+        descending.append(direction.startswith("desc"))
+    if not names:
+        raise ValueError("no keys to sort by")
+    return names, descending
+
+
+def sort_table(
+    table: Any,
+    /,
+    keys: str | Sequence[str | tuple[str, str]],
+    *,
+    nulls: Nulls | Sequence[Nulls] = "last",
+    device: str | int | Sorter = "auto",
+    threads: int | None = None,
+) -> Any:
+    """The table with its rows in order; rows with equal keys keep theirs.
+
+    table
+        A table or record batch of pyarrow, a data frame of Polars or pandas, a relation of DuckDB, or
+        anything else that has ``__arrow_c_stream__``.  The result is of the same kind.
+    keys
+        A column, or several, of which the first is the primary one: names, or pairs of a name and "asc"
+        or "desc", as pyarrow has them.
+    nulls
+        Where nulls and NaN go, for all keys or one for each: "last" or "first".
+
+    >>> import pyarrow as pa
+    >>> table = pa.table({"name": ["b", "a", "b"], "n": [1, 2, 3]})
+    >>> sort_table(table, [("name", "asc"), ("n", "desc")]).to_pydict()
+    {'name': ['a', 'b', 'b'], 'n': [2, 3, 1]}
+    """
+    names, descending = _named(keys)
+    places = [_nulls_first(value) for value in _each(nulls, len(names), "nulls")]
+    library = type(table).__module__.partition(".")[0]
+    if library == "pandas":
+        # Its own gathering keeps the index and every type.
+        for name in names:
+            if name not in table.columns:
+                raise KeyError(f"no column {name!r}; there are {', '.join(map(str, table.columns))}")
+        columns = [_column(table[name]) for name in names]
+        of_nulls = ["first" if first else "last" for first in places]
+        order = lexsort(columns, descending=descending, nulls=of_nulls, device=device, threads=threads)
+        return table.take(order)
+    if hasattr(table, "collect") and not is_arrow(table):
+        raise TypeError("a lazy frame has no rows yet; use sort_table(frame.collect(), ...)")
+    if not is_arrow(table):
+        raise TypeError(f"{type(table).__name__} is not a table of Arrow or a data frame")
+    result = _gpusort.ArrowTable(table).sort(names, descending, places, device_of(device), threads)
+    return _back(table, library, result)
+
+
+def _column(column: Any) -> Any:
+    """A column of pandas as an array that sorts know."""
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "biufMm":
+        return column.to_numpy()
+    return column
+
+
+def _back(table: Any, library: str, result: _gpusort.ArrowTable) -> Any:
+    """A table of the library that this one is of."""
+    module: Any = sys.modules.get(library)
+    if library == "pyarrow":
+        made = module.table(result)
+        if isinstance(table, module.RecordBatch):
+            batches = made.combine_chunks().to_batches()
+            return batches[0] if batches else table.slice(0, 0)
+        return made
+    if library == "polars":
+        return module.DataFrame(result).cast(dict(table.schema))
+    if library in ("duckdb", "_duckdb"):
+        return module.from_arrow(result)
+    return result

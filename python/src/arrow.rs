@@ -1,0 +1,533 @@
+//! Arrays and tables that come and go by Arrow's C interface, whoever owns them.
+
+use std::ffi::CStr;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi::{FFI_ArrowArray, from_ffi, to_ffi};
+use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::types::{ArrowDictionaryKeyType, Decimal128Type};
+use arrow_array::{
+    Array, ArrayRef, RecordBatch, RecordBatchIterator, UInt32Array, downcast_dictionary_array, make_array,
+};
+use arrow_array::{DictionaryArray, RecordBatchOptions};
+use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
+use arrow_data::ArrayData;
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, DataType, Field, IntervalUnit, Schema, SchemaRef};
+use arrow_select::concat::concat;
+use arrow_select::take::take;
+use gpusort::columns::Column;
+use gpusort::half::f16;
+use gpusort::unstable::order::{KeyOrder, Nulls};
+use gpusort::unstable::parallel::{map_into, map_parts};
+use gpusort::{Element, ElementType, Sorter};
+use gpusort_planner::plan::Shape;
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::arrays::{Places, by_element, order, sorter, unlocked};
+use crate::device::Device;
+use crate::errors::exception;
+
+const STREAM: &CStr = c"arrow_array_stream";
+const ARRAY: &CStr = c"arrow_array";
+const SCHEMA: &CStr = c"arrow_schema";
+
+/// What Arrow says is wrong.
+fn failed(error: &ArrowError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// The field and the chunks of what speaks Arrow's C interface.
+fn chunks(object: &Bound<PyAny>) -> PyResult<(Field, Vec<ArrayRef>)> {
+    if let Ok(method) = object.getattr("__arrow_c_array__") {
+        let (schema, array): (Bound<PyCapsule>, Bound<PyCapsule>) = method.call0()?.extract()?;
+        let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
+        let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
+        // SAFETY:
+        // - Capsules of these names hold these, as Arrow's interface of capsules says.
+        // - What is taken out leaves a released array there, which the capsule does not release.
+        // - The array is of this schema.
+        let (field, data) = unsafe {
+            let schema = schema.as_ref();
+            let array = FFI_ArrowArray::from_raw(array.as_ptr());
+            (Field::try_from(schema), from_ffi(array, schema))
+        };
+        let field = field.map_err(|error| failed(&error))?;
+        return Ok((field, vec![make_array(data.map_err(|error| failed(&error))?)]));
+    }
+    let stream = object.call_method0("__arrow_c_stream__")?;
+    let stream = stream.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
+    // SAFETY: a capsule of this name holds a stream, as Arrow's interface of capsules says.
+    let reader = unsafe { ArrayStreamReader::from_raw(stream.cast::<FFI_ArrowArrayStream>().as_ptr()) };
+    let reader = reader.map_err(|error| failed(&error))?;
+    let field = arrow_array::ArrayReader::field(&reader).as_ref().clone();
+    let chunks = reader.collect::<Result<Vec<_>, _>>().map_err(|error| failed(&error))?;
+    Ok((field, chunks))
+}
+
+/// All chunks as one.
+fn joined(field: &Field, chunks: &[ArrayRef]) -> Result<ArrayRef, ArrowError> {
+    match chunks {
+        [] => Ok(arrow_array::new_empty_array(field.data_type())),
+        [one] => Ok(one.clone()),
+        _ => concat(&chunks.iter().map(|chunk| &**chunk).collect::<Vec<_>>()),
+    }
+}
+
+/// An array of Arrow.
+#[pyclass(frozen, module = "gpusort._gpusort")]
+pub(crate) struct ArrowArray {
+    field: Field,
+    array: ArrayRef,
+}
+
+#[pymethods]
+impl ArrowArray {
+    /// Takes an array, or a stream of its chunks.
+    #[new]
+    fn new(py: Python, object: &Bound<PyAny>) -> PyResult<Self> {
+        let (field, chunks) = chunks(object)?;
+        let array = py.detach(|| joined(&field, &chunks)).map_err(|error| failed(&error))?;
+        Ok(Self { field, array })
+    }
+
+    fn __len__(&self) -> usize {
+        self.array.len()
+    }
+
+    /// The sorted array.
+    #[pyo3(signature = (descending, nulls_first, device, threads))]
+    fn sort(
+        &self,
+        py: Python,
+        descending: bool,
+        nulls_first: bool,
+        device: Option<&Bound<Device>>,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let n = self.array.len();
+        let shape = Shape::ALL[3];
+        let sorter = sorter(device, threads, n, shape)?;
+        let array = unlocked(py, n, threads, || {
+            let decoded = self.decoded()?;
+            if let Values::Numbers(element, _) = &decoded.values {
+                return by_element!(*element, T => {
+                    decoded.sorted::<T>(&self.array, order(descending, nulls_first), sorter)
+                });
+            }
+            let columns = directed(decoded.columns(), descending, nulls_first).collect::<Vec<_>>();
+            let (positions, _) = sorter.argsort_columns(&columns).map_err(|error| exception(&error))?;
+            taken(&self.array, &positions).map_err(|error| failed(&error))
+        })??;
+        Ok(Self { field: self.field.clone(), array })
+    }
+
+    /// The elements at these positions, which are i64.
+    fn take(&self, py: Python, positions: &Bound<PyAny>) -> PyResult<Self> {
+        let positions = pyo3::buffer::PyBuffer::<i64>::get(positions)?.to_vec(py)?;
+        let array = py.detach(|| {
+            let positions: Vec<u32> = positions.iter().map(|&position| position as u32).collect();
+            taken(&self.array, &positions)
+        });
+        Ok(Self { field: self.field.clone(), array: array.map_err(|error| failed(&error))? })
+    }
+
+    /// Writes the rank of each element in this order, from 0, as i64. Equal elements share one: so do
+    /// zeros of both signs, all NaN, and all nulls.
+    #[pyo3(signature = (ranks, descending, nulls_first, threads))]
+    fn ranks(
+        &self,
+        py: Python,
+        ranks: &Bound<PyAny>,
+        descending: bool,
+        nulls_first: bool,
+        threads: Option<usize>,
+    ) -> PyResult<()> {
+        let n = self.array.len();
+        let mut ranks = Places::of(ranks, n)?;
+        unlocked(py, n, threads, || {
+            let decoded = self.decoded()?;
+            let columns = directed(decoded.columns(), descending, nulls_first).collect::<Vec<_>>();
+            let order = gpusort::columns::argsort(&columns).map_err(|error| exception(&error))?;
+            let (is_equal, mut rank) = (decoded.equality(), 0);
+            let places = ranks.elements();
+            for (place, &row) in order.iter().enumerate() {
+                rank += i64::from(place > 0 && !is_equal(order[place - 1] as usize, row as usize));
+                places[row as usize] = rank;
+            }
+            Ok(())
+        })?
+    }
+
+    /// Arrow's interface of capsules.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        // A request that the reader makes himself.
+        let _ = requested_schema;
+        let (array, _) = to_ffi(&self.array.to_data()).map_err(|error| failed(&error))?;
+        let schema = FFI_ArrowSchema::try_from(&self.field).map_err(|error| failed(&error))?;
+        Ok((PyCapsule::new_with_value(py, schema, SCHEMA)?, PyCapsule::new_with_value(py, array, ARRAY)?))
+    }
+}
+
+/// The elements at these positions, gathered by all cores where they are many.
+fn taken(array: &ArrayRef, positions: &[u32]) -> Result<ArrayRef, ArrowError> {
+    let parts = map_parts(positions.chunks(part(positions.len())), |positions| {
+        take(array, &UInt32Array::from(positions.to_vec()), None)
+    });
+    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
+    match &parts[..] {
+        [] => Ok(array.slice(0, 0)),
+        [one] => Ok(one.clone()),
+        _ => concat(&parts.iter().map(|part| &**part).collect::<Vec<_>>()),
+    }
+}
+
+/// How many rows one core gathers at a time.
+fn part(rows: usize) -> usize {
+    const FEW: usize = 1 << 16;
+    const MANY: usize = 1 << 20;
+    rows.div_ceil(4 * gpusort::unstable::parallel::cores()).clamp(FEW, MANY)
+}
+
+/// These columns with a direction and a place for nulls.
+pub(crate) fn directed<'a>(
+    columns: Vec<Column<'a>>,
+    descending: bool,
+    nulls_first: bool,
+) -> impl Iterator<Item = Column<'a>> {
+    columns.into_iter().map(move |column| {
+        let column = if descending { column.descending() } else { column };
+        if nulls_first { column.nulls_first() } else { column }
+    })
+}
+
+/// What an array is ordered by.
+pub(crate) struct Decoded {
+    values: Values,
+    nulls: Option<NullBuffer>,
+}
+
+enum Values {
+    /// Numbers of the array itself.
+    Numbers(ElementType, ArrayRef),
+    /// Texts of the array itself.
+    Texts(ArrayRef),
+    /// Bits as bytes, or nothing at all.
+    Bytes(Vec<u8>),
+    /// Ranks of values.
+    Ranks(Vec<u32>),
+    /// The halves of 128 bits.
+    Halves(Vec<i64>, Vec<u64>),
+}
+
+impl ArrowArray {
+    /// What it is ordered by.
+    ///
+    /// # Errors
+    ///
+    /// It is of a type that has no order here.
+    pub(crate) fn decoded(&self) -> PyResult<Decoded> {
+        decoded(&self.array)
+    }
+}
+
+fn decoded(array: &ArrayRef) -> PyResult<Decoded> {
+    let numbers = |element| Values::Numbers(element, array.clone());
+    let values = match array.data_type() {
+        DataType::UInt8 => numbers(ElementType::U8),
+        DataType::Int8 => numbers(ElementType::I8),
+        DataType::UInt16 => numbers(ElementType::U16),
+        DataType::Int16 => numbers(ElementType::I16),
+        DataType::Float16 => numbers(ElementType::F16),
+        DataType::UInt32 => numbers(ElementType::U32),
+        DataType::Int32
+        | DataType::Date32
+        | DataType::Time32(_)
+        | DataType::Decimal32(..)
+        | DataType::Interval(IntervalUnit::YearMonth) => numbers(ElementType::I32),
+        DataType::Float32 => numbers(ElementType::F32),
+        DataType::UInt64 => numbers(ElementType::U64),
+        DataType::Int64
+        | DataType::Date64
+        | DataType::Time64(_)
+        | DataType::Timestamp(..)
+        | DataType::Duration(_)
+        | DataType::Decimal64(..) => numbers(ElementType::I64),
+        DataType::Float64 => numbers(ElementType::F64),
+        DataType::Boolean => Values::Bytes(array.as_boolean().values().iter().map(u8::from).collect()),
+        DataType::Null => Values::Bytes(vec![0; array.len()]),
+        DataType::Decimal128(..) => {
+            let values = array.as_primitive::<Decimal128Type>().values();
+            let halves = values.iter().map(|&value| ((value >> 64) as i64, value as u64));
+            let (high, low) = halves.unzip();
+            Values::Halves(high, low)
+        }
+        DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View
+        | DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView
+        | DataType::FixedSizeBinary(_) => Values::Texts(array.clone()),
+        DataType::Dictionary(..) => downcast_dictionary_array!(
+            array => Values::Ranks(ranks(array)?),
+            _ => Values::Bytes(Vec::new())
+        ),
+        other => {
+            return Err(PyTypeError::new_err(format!(
+                "Arrow arrays of type {other} have no order; cast them to numbers, times or strings"
+            )));
+        }
+    };
+    Ok(Decoded { values, nulls: array.logical_nulls() })
+}
+
+/// The rank of the value of each key; equal values share one.
+fn ranks<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>) -> PyResult<Vec<u32>> {
+    let values = decoded(array.values())?;
+    let columns = values.columns();
+    let order = gpusort::columns::argsort(&columns).map_err(|error| exception(&error))?;
+    let sorted =
+        take(array.values(), &UInt32Array::from(order.clone()), None).map_err(|error| failed(&error))?;
+    let sorted = sorted.to_data();
+    let (mut by_value, mut rank) = (vec![0; order.len()], 0);
+    for (place, &value) in order.iter().enumerate() {
+        rank += u32::from(place > 0 && sorted.slice(place, 1) != sorted.slice(place - 1, 1));
+        by_value[value as usize] = rank;
+    }
+    let keys = array.keys().values();
+    Ok(keys.iter().map(|key| by_value.get(key.as_usize()).copied().unwrap_or(0)).collect())
+}
+
+impl Decoded {
+    /// The columns to order by, the first decides.
+    pub(crate) fn columns(&self) -> Vec<Column<'_>> {
+        let mut columns = match &self.values {
+            Values::Numbers(element, array) => {
+                by_element!(*element, T => vec![Column::numbers(of_array::<T>(array))])
+            }
+            Values::Bytes(bytes) => vec![Column::numbers(bytes)],
+            Values::Ranks(ranks) => vec![Column::numbers(ranks)],
+            Values::Halves(high, low) => vec![Column::numbers(high), Column::numbers(low)],
+            Values::Texts(array) => vec![Column::texts(array.len(), text_of(array))],
+        };
+        if let Some(nulls) = &self.nulls {
+            // That of the first decides, and behind it all are alike.
+            columns =
+                columns.into_iter().map(|column| column.valid(nulls.validity(), nulls.offset())).collect();
+        }
+        columns
+    }
+
+    /// Whether the elements at two places are equal.
+    fn equality(&self) -> Box<dyn Fn(usize, usize) -> bool + '_> {
+        fn of<'a, T: PartialEq + Copy + 'a>(values: &'a [T]) -> Box<dyn Fn(usize, usize) -> bool + 'a> {
+            // What is not equal to itself is NaN.
+            #[allow(clippy::eq_op)]
+            let is_nan = |value: T| value != value;
+            Box::new(move |a, b| values[a] == values[b] || is_nan(values[a]) && is_nan(values[b]))
+        }
+        let is_same: Box<dyn Fn(usize, usize) -> bool + '_> = match &self.values {
+            Values::Numbers(element, array) => by_element!(*element, T => of(of_array::<T>(array))),
+            Values::Bytes(bytes) => of(bytes),
+            Values::Ranks(ranks) => of(ranks),
+            Values::Halves(high, low) => Box::new(|a, b| high[a] == high[b] && low[a] == low[b]),
+            Values::Texts(array) => {
+                let text = text_of(array);
+                Box::new(move |a, b| text(a) == text(b))
+            }
+        };
+        let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+        Box::new(move |a, b| match (is_null(a), is_null(b)) {
+            (false, false) => is_same(a, b),
+            (a, b) => a == b,
+        })
+    }
+
+    /// The sorted array of numbers of this type, nulls at one end.
+    fn sorted<T: Element + ArrowNativeType>(
+        &self,
+        array: &ArrayRef,
+        order: KeyOrder,
+        sorter: &Sorter,
+    ) -> PyResult<ArrayRef> {
+        let (values, n) = (of_array::<T>(array), array.len());
+        let nulls = self.nulls.as_ref().map_or(0, NullBuffer::null_count);
+        let before = if order.empty == Nulls::First { nulls } else { 0 };
+        let mut all = vec![T::default(); n];
+        let valid = &mut all[before..n - nulls + before];
+        match &self.nulls {
+            None => map_into(values, valid, |&value| value),
+            Some(bits) => {
+                let mut place = 0;
+                for (from, to) in bits.valid_slices() {
+                    valid[place..][..to - from].copy_from_slice(&values[from..to]);
+                    place += to - from;
+                }
+            }
+        }
+        sorter.sort_as(valid, order).map_err(|error| exception(&error))?;
+        let valid = before..n - nulls + before;
+        let bits = (nulls > 0).then(|| NullBuffer::from_iter((0..n).map(|row| valid.contains(&row))));
+        let data = ArrayData::builder(array.data_type().clone()).len(n).add_buffer(Buffer::from_vec(all));
+        let data = data.nulls(bits).build().map_err(|error| failed(&error))?;
+        Ok(make_array(data))
+    }
+}
+
+/// The numbers of an array in its memory.
+fn of_array<T: Element>(array: &ArrayRef) -> &[T] {
+    let data = array.to_data();
+    let (offset, buffer) = (data.offset(), &data.buffers()[0]);
+    let bytes = &buffer.as_slice()[offset * size_of::<T>()..][..array.len() * size_of::<T>()];
+    // SAFETY:
+    // - The array is of numbers as wide, which are aligned, and there are as many.
+    // - Any bits are a number.
+    // - The array, which outlives the result, keeps the memory alive.
+    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), array.len()) }
+}
+
+/// The text of each row of an array of texts.
+fn text_of<'a>(array: &'a ArrayRef) -> Box<dyn Fn(usize) -> &'a [u8] + Sync + 'a> {
+    macro_rules! text {
+        ($array:expr $(, $as_bytes:ident)?) => {{
+            let array = $array;
+            Box::new(move |row| array.value(row)$(.$as_bytes())?)
+        }};
+    }
+    match array.data_type() {
+        DataType::Utf8 => text!(array.as_string::<i32>(), as_bytes),
+        DataType::LargeUtf8 => text!(array.as_string::<i64>(), as_bytes),
+        DataType::Utf8View => text!(array.as_string_view(), as_bytes),
+        DataType::Binary => text!(array.as_binary::<i32>()),
+        DataType::LargeBinary => text!(array.as_binary::<i64>()),
+        DataType::BinaryView => text!(array.as_binary_view()),
+        _ => text!(array.as_fixed_size_binary()),
+    }
+}
+
+/// A table of Arrow: record batches of one schema.
+#[pyclass(frozen, module = "gpusort._gpusort")]
+pub(crate) struct ArrowTable {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+impl ArrowTable {
+    /// A column as one array.
+    fn column(&self, number: usize) -> Result<ArrayRef, ArrowError> {
+        let chunks: Vec<ArrayRef> = self.batches.iter().map(|batch| batch.column(number).clone()).collect();
+        joined(self.schema.field(number), &chunks)
+    }
+}
+
+#[pymethods]
+impl ArrowTable {
+    /// Takes a table, or a stream of batches.
+    #[new]
+    fn new(object: &Bound<PyAny>) -> PyResult<Self> {
+        let (field, chunks) = chunks(object)?;
+        let DataType::Struct(fields) = field.data_type() else {
+            return Err(PyTypeError::new_err("not a table"));
+        };
+        let schema = Arc::new(Schema::new_with_metadata(fields.clone(), field.metadata().clone()));
+        let batch = |chunk: ArrayRef| {
+            let (_, columns, _) = chunk.as_struct().clone().into_parts();
+            let options = RecordBatchOptions::new().with_row_count(Some(chunk.len()));
+            RecordBatch::try_new_with_options(schema.clone(), columns, &options)
+        };
+        let batches = chunks.into_iter().map(batch).collect::<Result<Vec<_>, _>>();
+        let batches = batches.map_err(|error| failed(&error))?;
+        Ok(Self { schema, batches })
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// The table in the order of these columns.
+    #[pyo3(signature = (keys, descending, nulls_first, device, threads))]
+    fn sort(
+        &self,
+        py: Python,
+        keys: Vec<String>,
+        descending: Vec<bool>,
+        nulls_first: Vec<bool>,
+        device: Option<&Bound<Device>>,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let number = |name: &String| {
+            let fields = self.schema.fields();
+            fields.iter().position(|field| field.name() == name).ok_or_else(|| {
+                let names: Vec<&str> = fields.iter().map(|field| &**field.name()).collect();
+                PyKeyError::new_err(format!("no column {name:?}; there are {}", names.join(", ")))
+            })
+        };
+        let numbers = keys.iter().map(number).collect::<PyResult<Vec<_>>>()?;
+        let rows = self.__len__();
+        let sorter = sorter(device, threads, rows, Shape::ALL[3])?;
+        let batches = unlocked(py, rows, threads, || {
+            let columns = map_parts(0..self.schema.fields().len(), |number| self.column(number));
+            let columns =
+                columns.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| failed(&error))?;
+            let decoded = numbers.iter().map(|&number| decoded(&columns[number]));
+            let decoded = decoded.collect::<PyResult<Vec<_>>>()?;
+            let mut by = Vec::new();
+            for ((decoded, &descending), &nulls_first) in decoded.iter().zip(&descending).zip(&nulls_first) {
+                by.extend(directed(decoded.columns(), descending, nulls_first));
+            }
+            let (positions, _) = sorter.argsort_columns(&by).map_err(|error| exception(&error))?;
+            self.gathered(&columns, &positions).map_err(|error| failed(&error))
+        })??;
+        Ok(Self { schema: self.schema.clone(), batches })
+    }
+
+    /// Arrow's interface of capsules.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A request that the reader makes himself.
+        let _ = requested_schema;
+        let batches: Vec<Result<RecordBatch, ArrowError>> = self.batches.iter().cloned().map(Ok).collect();
+        let reader = RecordBatchIterator::new(batches, self.schema.clone());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
+    }
+}
+
+impl ArrowTable {
+    /// The rows of these columns at these positions, batch by batch.
+    fn gathered(&self, columns: &[ArrayRef], positions: &[u32]) -> Result<Vec<RecordBatch>, ArrowError> {
+        let rows = part(positions.len());
+        let parts: Vec<Range<usize>> = (0..positions.len())
+            .step_by(rows)
+            .map(|start| start..positions.len().min(start + rows))
+            .collect();
+        // Part by part, so that positions stay in a core's cache from column to column.
+        let batch = |range: Range<usize>| {
+            let positions = UInt32Array::from(positions[range].to_vec());
+            let columns = columns.iter().map(|column| take(column, &positions, None));
+            let columns = columns.collect::<Result<Vec<_>, _>>()?;
+            let options = RecordBatchOptions::new().with_row_count(Some(positions.len()));
+            RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
+        };
+        map_parts(parts, batch).into_iter().collect()
+    }
+}

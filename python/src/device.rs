@@ -1,0 +1,123 @@
+//! Where a sort runs: on the CPU, on a GPU that is kept, or on the one of both that is expected to
+//! finish first.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use gpusort::unstable::cost::{Costs, FEWEST};
+use gpusort::unstable::parallel;
+use gpusort::{Kind, Select, Sorter};
+use gpusort_planner::plan::Shape;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::exception;
+
+/// A device that sorts, as long as it is kept.
+#[pyclass(frozen, module = "gpusort._gpusort")]
+pub(crate) struct Device {
+    sorter: Sorter,
+    /// The process that started it.
+    process: u32,
+}
+
+#[pymethods]
+impl Device {
+    /// Starts the GPU of this number, or name, or the first one; or has the CPU.
+    #[new]
+    fn new(py: Python, name: &str, number: Option<usize>) -> PyResult<Self> {
+        let select = match (number, name) {
+            (Some(number), _) => Select::Index(number),
+            (None, "cpu") => return Ok(Self { sorter: Sorter::cpu(), process: std::process::id() }),
+            (None, "gpu") => Select::Hardware,
+            (None, name) => Select::Name(name.to_owned()),
+        };
+        let sorter = py.detach(|| Sorter::gpu(&select)).map_err(|error| exception(&error))?;
+        Ok(Self { sorter, process: std::process::id() })
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> String {
+        self.sorter.device().map_or_else(|| "CPU".to_owned(), |info| info.name.clone())
+    }
+}
+
+impl Device {
+    /// The sorter.
+    ///
+    /// # Errors
+    ///
+    /// It is a GPU, and this process was forked after it was started.
+    pub(crate) fn sorter(&self) -> PyResult<&Sorter> {
+        if self.sorter.started().is_some() && self.process != std::process::id() {
+            return Err(PyRuntimeError::new_err(
+                "this process was forked after the GPU was started, which it cannot use; start processes by \
+                 multiprocessing's \"spawn\", or use device=\"cpu\"",
+            ));
+        }
+        Ok(&self.sorter)
+    }
+}
+
+/// Whether the process was forked from one that had used the module.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Says that this process was just forked.
+#[pyfunction]
+pub(crate) fn after_fork() {
+    FORKED.store(true, Ordering::Relaxed);
+    parallel::forked();
+}
+
+/// The sorter for `n` elements of this shape where no device is named: a GPU only where it is
+/// expected to finish first.
+pub(crate) fn chosen(n: usize, shape: Shape) -> &'static Sorter {
+    static CPU: OnceLock<Sorter> = OnceLock::new();
+    static COSTS: OnceLock<Costs> = OnceLock::new();
+    /// `None` if there is none, or none that is known to be fast.
+    static GPU: OnceLock<Option<Sorter>> = OnceLock::new();
+    let cpu = CPU.get_or_init(Sorter::cpu);
+    if (n as u64) < FEWEST || FORKED.load(Ordering::Relaxed) {
+        return cpu;
+    }
+    let cores = parallel::cores();
+    let costs = COSTS.get_or_init(|| {
+        let kept = Costs::kept().ok().flatten();
+        kept.inspect(|costs| costs.prefer_digits(cores)).unwrap_or_else(Costs::built_in)
+    });
+    let starting = match GPU.get() {
+        Some(None) => return cpu,
+        Some(_) => Duration::ZERO,
+        None => costs.start().unwrap_or_default(),
+    };
+    if !costs.choose(n as u64, shape, cores, starting).is_gpu() {
+        return cpu;
+    }
+    let gpu = GPU.get_or_init(|| {
+        let measured = costs.gpu.as_ref().filter(|_| costs.measured_here);
+        let select = measured.map_or(Select::Hardware, |gpu| Select::Name(gpu.name.clone()));
+        let sorter = Sorter::gpu(&select).ok()?;
+        let is_known = costs.measured_here || sorter.device()?.kind == Kind::Discrete;
+        is_known.then_some(sorter)
+    });
+    gpu.as_ref().unwrap_or(cpu)
+}
+
+/// What is known of each GPU, by its number.
+#[pyfunction]
+pub(crate) fn devices(py: Python) -> PyResult<Vec<Bound<PyDict>>> {
+    let adapters = py.detach(gpusort::adapters);
+    let dict = |(number, info): (usize, gpusort::AdapterInfo)| {
+        let dict = PyDict::new(py);
+        dict.set_item("number", number)?;
+        dict.set_item("name", info.name)?;
+        dict.set_item("backend", info.backend)?;
+        dict.set_item("kind", info.kind.name())?;
+        dict.set_item("driver", info.driver)?;
+        Ok(dict)
+    };
+    adapters.into_iter().enumerate().map(dict).collect()
+}

@@ -1,0 +1,35 @@
+//! The module `gpusort._gpusort`: the library for the Python package, which prepares arrays and
+//! options in Python and calls this for all that takes time.
+//!
+//! ```text
+//! arrays   NumPy's, by the buffer protocol: sorted in their memory, rows of the last axis on their own
+//! arrow    arrays and tables of Arrow's C interface: keys, and rows at positions
+//! device   the CPU, a GPU, or the one of both that is expected to finish first
+//! files    sorts, checks and merges of files
+//! ```
+//!
+//! Whatever takes time runs without the interpreter's lock.
+
+mod arrays;
+mod arrow;
+mod device;
+mod errors;
+mod files;
+
+use pyo3::prelude::*;
+
+/// The functions that the Python package is made of; for itself alone.
+#[pymodule]
+mod _gpusort {
+    #[pymodule_export]
+    use super::arrays::{argsort, argtop, is_sorted, lexsort, sort, top};
+    #[pymodule_export]
+    use super::arrow::{ArrowArray, ArrowTable};
+    #[pymodule_export]
+    use super::device::{Device, after_fork, devices};
+    #[pymodule_export]
+    use super::files::{check_file, merge_files, sort_file};
+
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}
