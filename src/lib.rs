@@ -142,7 +142,7 @@ pub mod unstable {
         #[cfg(feature = "costs")] cost: "Costs of sorts, by device and size.";
         #[cfg(feature = "cli")] generate: "Test data.";
         gpu: "Sorting on a GPU.";
-        human: "Text that is safe to print.";
+        human: "Text that is safe to print, and sizes.";
         memory: "Available memory.";
         element: "Slices in any order.";
         order: "The order and selection that a sort is asked for.";

@@ -1,13 +1,19 @@
 //! Errors of the library as exceptions of Python, with the argument that helps.
 
 use gpusort::{Error, ErrorKind, Hint, Select};
-use pyo3::PyErr;
 use pyo3::exceptions::{
     PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError, PyRuntimeError, PyValueError,
 };
+use pyo3::{PyErr, Python};
 
 /// The exception for an error.
 pub(crate) fn exception(error: &Error) -> PyErr {
+    if let ErrorKind::Io { source, .. } = error.kind()
+        && let Some(raised) = source.get_ref().and_then(|cause| cause.downcast_ref::<PyErr>())
+    {
+        // A file object raised it.
+        return Python::attach(|py| raised.clone_ref(py));
+    }
     let message = format!("{error}{}", remedy(error).unwrap_or_default());
     match error.kind() {
         ErrorKind::Io { name, source, .. } => match source.raw_os_error() {

@@ -1,7 +1,445 @@
+//! Sorts, checks and merges of files: from arguments to the library's options, and from its report
+//! to a dictionary.
+//!
+//! The work runs on a thread of its own. The calling thread, which is the one that signals come to,
+//! waits for it, tells of progress, and ends it at Ctrl-C.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use gpusort::files::internal::{ChooseSorter, Chosen, Expected, To};
+use gpusort::files::{Cancel, Check, Input, Key, Kind, Merge, Options, Phase, Progress, Report, Sort};
+use gpusort::unstable::human::size;
+use gpusort::unstable::order::{Invalid, Nulls};
+use gpusort::unstable::parallel;
+use gpusort::{ElementType, Error, Format, Method, Sorter};
+use gpusort_planner::plan::Shape;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::device::{Device, chosen};
+use crate::errors::exception;
+
+/// How often signals are looked for, and progress is told.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The arguments that calls on files have in common. Python's side gives all of them.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+#[allow(clippy::struct_excessive_bools)]
+pub(crate) struct Arguments {
+    /// Names of columns, with a direction of their own where that is not part of the name.
+    keys: Vec<(String, Option<bool>)>,
+    r#type: Option<String>,
+    from_: Option<String>,
+    header: Option<usize>,
+    comments: bool,
+    delimiter: Option<String>,
+    zero_terminated: bool,
+    leading: bool,
+    na: Vec<String>,
+    decimal: Option<char>,
+    thousands: Option<char>,
+    time_format: Option<String>,
+    reverse: bool,
+    unique: bool,
+    nan: String,
+    empty: Option<String>,
+    invalid: Option<String>,
+    numeric_sort: bool,
+    ignore_case: bool,
+    memory: Option<String>,
+}
+
+/// Those of a sort, or a merge, beside these.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Output {
+    to: Option<String>,
+    top: Option<u64>,
+    argsort: bool,
+    bgzf: bool,
+    algo: Option<String>,
+    variant: Option<String>,
+    temp_dir: Vec<PathBuf>,
+}
+
+/// The value of this name.
+fn named<T: Copy>(what: &str, name: &str, all: &[(&str, T)]) -> PyResult<T> {
+    all.iter().find(|(known, _)| *known == name).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        PyValueError::new_err(format!("{what} is {}; not {name:?}", names.join(", ")))
+    })
+}
+
+/// The value that a name of the library's own says.
+fn parsed<T: std::str::FromStr<Err: ToString>>(what: &str, name: &str) -> PyResult<T> {
+    name.parse().map_err(|error: T::Err| PyValueError::new_err(format!("{what}: {}", error.to_string())))
+}
+
+impl Arguments {
+    fn options(self, inputs: Vec<Input>, cancel: &Cancel) -> PyResult<Options> {
+        let mut options = Options::new().nan(named("nan", &self.nan, &Nulls::ALL)?).cancel(cancel);
+        options = inputs.into_iter().fold(options, Options::input);
+        for (name, direction) in self.keys {
+            options = options.key(match direction {
+                None => Key::parse(&name),
+                Some(true) => Key::column(name).descending(),
+                Some(false) => Key::column(name).ascending(),
+            });
+        }
+        match self.r#type.as_deref() {
+            None | Some("auto") => {}
+            Some(name) => {
+                let kind = Kind::ALL.into_iter().find(|(known, _)| *known == name);
+                options = match kind {
+                    Some((_, kind)) => options.kind(kind),
+                    None => options.element(parsed::<ElementType>("type", name)?),
+                };
+            }
+        }
+        if let Some(name) = self.from_.filter(|name| name != "auto") {
+            options = options.format(parsed::<Format>("from_", &name)?);
+        }
+        if let Some(text) = &self.delimiter {
+            options = options.delimiter(match text.as_bytes() {
+                b"tab" => b'\t',
+                &[byte] if byte.is_ascii() && byte != b'\n' => byte,
+                _ => return Err(PyValueError::new_err("delimiter is one ASCII character, or \"tab\"")),
+            });
+        }
+        if let Some(name) = &self.empty {
+            options = options.empty(named("empty", name, &Nulls::ALL)?);
+        }
+        if let Some(name) = &self.invalid {
+            options = options.invalid(named("invalid", name, &Invalid::ALL)?);
+        }
+        if let Some(text) = &self.memory {
+            let bytes =
+                size::memory(text).map_err(|error| PyValueError::new_err(format!("memory: {error}")))?;
+            options = options.memory(bytes);
+        }
+        options = self.header.into_iter().fold(options, Options::header_rows);
+        options = self.na.into_iter().fold(options, Options::na);
+        options = self.decimal.into_iter().fold(options, Options::decimal);
+        options = self.thousands.into_iter().fold(options, Options::thousands);
+        options = self.time_format.into_iter().fold(options, Options::time_format);
+        let flags: [(bool, fn(Options) -> Options); 7] = [
+            (self.comments, Options::comments),
+            (self.zero_terminated, Options::zero_terminated),
+            (self.leading, Options::leading),
+            (self.reverse, Options::descending),
+            (self.unique, Options::unique),
+            (self.numeric_sort, Options::numeric),
+            (self.ignore_case, Options::ignore_case),
+        ];
+        Ok(flags.into_iter().filter(|(is_set, _)| *is_set).fold(options, |options, (_, set)| set(options)))
+    }
+}
+
+/// A file object of Python.
+struct File(Py<PyAny>);
+
+/// What Python raised, as the cause of an I/O error.
+fn raised(error: PyErr) -> io::Error {
+    io::Error::other(error)
+}
+
+impl Read for File {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        Python::attach(|py| {
+            let read = self.0.bind(py).call_method1("read", (room.len(),)).map_err(raised)?;
+            let bytes = read.cast::<PyBytes>().map_err(|_| {
+                raised(PyTypeError::new_err("a file to be read gives bytes; open it with mode \"rb\""))
+            })?;
+            let bytes = bytes.as_bytes();
+            let room =
+                room.get_mut(..bytes.len()).ok_or_else(|| io::Error::other("more than was asked for"))?;
+            room.copy_from_slice(bytes);
+            Ok(bytes.len())
+        })
+    }
+}
+
+impl Write for File {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Python::attach(|py| {
+            let bytes = PyBytes::new(py, bytes);
+            let written = self.0.bind(py).call_method1("write", (&bytes,)).map_err(raised)?;
+            // Raw files may write less, and some say nothing.
+            Ok(written.extract().unwrap_or_else(|_| bytes.as_bytes().len()))
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An input: a path, or a file object.
+fn input(object: &Bound<PyAny>) -> PyResult<Input> {
+    if let Ok(path) = object.extract::<PathBuf>() {
+        return Ok(Input::File(path));
+    }
+    if !object.hasattr("read")? {
+        let kind = object.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("an input is a path or a file object, not {kind}")));
+    }
+    let name = object.getattr("name").ok().and_then(|name| name.extract::<String>().ok());
+    Ok(Input::reader(name.unwrap_or_else(|| "input".to_owned()), File(object.clone().unbind())))
+}
+
+/// Chooses the device that was named, or for each sort the one that is expected to finish first.
+struct Choice<'a>(Option<&'a Sorter>);
+
+impl ChooseSorter for Choice<'_> {
+    fn expect(&mut self, _: Option<Expected>) {}
+
+    fn is_starting(&self) -> bool {
+        false
+    }
+
+    fn in_parts(&mut self, _: u64) {}
+
+    fn choose(&mut self, n: u64, shape: Shape, _: u64) -> Result<Chosen<'_>, Error> {
+        let n = usize::try_from(n).unwrap_or(usize::MAX);
+        let (sorter, why) = match self.0 {
+            Some(sorter) => (sorter, "chosen by device"),
+            None => (chosen(n, shape), "expected to finish first"),
+        };
+        Ok(Chosen { sorter, started: Duration::ZERO, why: why.to_owned() })
+    }
+}
+
+/// Where progress of work is told.
+#[derive(Default)]
+struct Told(Mutex<Option<Progress>>);
+
+impl Told {
+    fn tell(&self, progress: Progress) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+    }
+
+    fn take(&self) -> Option<Progress> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Does work on another thread until it is done, or Ctrl-C or an exception of `progress` ends it.
+fn waited<T: Send>(
+    py: Python,
+    threads: Option<usize>,
+    progress: Option<&Bound<PyAny>>,
+    cancel: &Cancel,
+    told: &Told,
+    work: impl FnOnce() -> PyResult<T> + Send,
+) -> PyResult<T> {
+    let (sender, mut receiver) = mpsc::channel();
+    let tell = |progress: Progress, to: &Bound<PyAny>| {
+        let phase = match progress.phase {
+            Phase::Read => "read",
+            Phase::Parse => "parse",
+            Phase::Order => "sort",
+            Phase::Write => "write",
+            _ => "merge",
+        };
+        to.call1((phase, progress.done, progress.total)).map(drop)
+    };
+    thread::scope(|scope| {
+        let spawned = thread::Builder::new().spawn_scoped(scope, move || {
+            let done = match threads {
+                Some(threads) => parallel::within(threads, work).map_err(PyOSError::new_err).flatten(),
+                None => work(),
+            };
+            let _ = sender.send(done);
+        });
+        spawned.map_err(PyOSError::new_err)?;
+        let mut ended = None;
+        loop {
+            // The receiver goes along, since it is for one thread at a time.
+            let received;
+            (receiver, received) = py.detach(move || {
+                let received = receiver.recv_timeout(TICK);
+                (receiver, received)
+            });
+            match received {
+                Ok(done) => return ended.map_or(done, Err),
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    return Err(
+                        ended.unwrap_or_else(|| PyRuntimeError::new_err("internal error, please report it"))
+                    );
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+            }
+            if ended.is_none() {
+                let told = progress.zip(told.take()).map_or(Ok(()), |(to, progress)| tell(progress, to));
+                ended = told.and_then(|()| py.check_signals()).err();
+                ended.iter().for_each(|_| cancel.cancel());
+            }
+        }
+    })
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let devices: Vec<String> = report.devices.iter().map(|info| info.name.clone()).collect();
+    dict.set_item("records", report.records)?;
+    dict.set_item("repeated", report.repeated)?;
+    dict.set_item("cut", report.cut)?;
+    dict.set_item("nan", report.counts.nan)?;
+    dict.set_item("empty", report.counts.empty)?;
+    dict.set_item("invalid", report.counts.invalid)?;
+    dict.set_item("skipped", report.counts.skipped)?;
+    dict.set_item("comments", report.counts.comments)?;
+    dict.set_item("rounded", report.counts.rounded)?;
+    dict.set_item("bytes", report.bytes)?;
+    dict.set_item("types", report.types.split(',').filter(|name| !name.is_empty()).collect::<Vec<_>>())?;
+    dict.set_item("format", report.format.name())?;
+    dict.set_item("runs", report.runs)?;
+    dict.set_item("spilled_bytes", report.spilled_bytes)?;
+    dict.set_item("device", if devices.is_empty() { "CPU".to_owned() } else { devices.join(", ") })?;
+    dict.set_item("algorithm", report.sort.ran.algorithm())?;
+    dict.set_item("variant", report.sort.ran.variant())?;
+    dict.set_item("why", &report.why)?;
+    let seconds = PyDict::new(py);
+    let phases = &report.phases;
+    for (name, time) in [
+        ("read", phases.read),
+        ("parse", phases.parse),
+        ("device", phases.device),
+        ("upload", report.sort.upload),
+        ("sort", report.sort.sort.time),
+        ("download", report.sort.download),
+        ("merge", phases.merge.max(report.sort.merge)),
+        ("write", phases.write),
+        ("total", phases.total),
+    ] {
+        seconds.set_item(name, time.as_secs_f64())?;
+    }
+    dict.set_item("seconds", seconds)?;
+    Ok(dict)
+}
+
+/// What work writes to.
+enum Target {
+    Path(PathBuf),
+    File(File),
+}
+
+impl Target {
+    fn of(object: &Bound<PyAny>) -> PyResult<Self> {
+        if let Ok(path) = object.extract::<PathBuf>() {
+            return Ok(Self::Path(path));
+        }
+        if !object.hasattr("write")? {
+            let kind = object.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("an output is a path or a file object, not {kind}")));
+        }
+        Ok(Self::File(File(object.clone().unbind())))
+    }
+
+    fn path(&self) -> Option<&Path> {
+        if let Self::Path(path) = self { Some(path) } else { None }
+    }
+}
+
+fn inputs(objects: &[Bound<PyAny>]) -> PyResult<Vec<Input>> {
+    objects.iter().map(input).collect()
+}
+
+/// Sorts inputs into an output.
 #[pyfunction]
-pub(crate) fn sort_file() {}
+pub(crate) fn sort_file<'py>(
+    py: Python<'py>,
+    from: Vec<Bound<'py, PyAny>>,
+    to: &Bound<'py, PyAny>,
+    arguments: Arguments,
+    output: Output,
+    device: Option<&Bound<'py, Device>>,
+    threads: Option<usize>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (cancel, told) = (Cancel::new(), Told::default());
+    let options = arguments.options(inputs(&from)?, &cancel)?;
+    let sorter = device.map(|device| device.get().sorter()).transpose()?;
+    let algorithm = output.algo.as_deref().filter(|name| *name != "auto");
+    let method = Method {
+        algorithm: algorithm.map(|name| parsed("algo", name)).transpose()?,
+        variant: output.variant.as_deref().map(|name| parsed("variant", name)).transpose()?,
+    };
+    let mut sort = Sort::new().options(options).method(method).progress(|progress| told.tell(progress));
+    if let Some(name) = &output.to {
+        sort = sort.to(parsed("to", name)?);
+    }
+    sort = output.top.into_iter().fold(sort, Sort::top);
+    sort = if output.argsort { sort.positions() } else { sort };
+    sort = if output.bgzf { sort.bgzf() } else { sort };
+    // The library asks no environment.
+    let folders = std::env::var_os("TMPDIR").filter(|name| !name.is_empty()).map(PathBuf::from);
+    let folders = if output.temp_dir.is_empty() { folders.into_iter().collect() } else { output.temp_dir };
+    sort = folders.into_iter().fold(sort, Sort::temp_dir);
+    let mut target = Target::of(to)?;
+    let report = waited(py, threads, progress, &cancel, &told, || {
+        let job = sort.resolve(target.path()).map_err(|error| exception(&error))?;
+        let mut choice = Choice(sorter);
+        let done = match &mut target {
+            Target::Path(path) => job.run(&mut choice, To::File(path)),
+            Target::File(file) => job.run(&mut choice, To::Writer(file)),
+        };
+        done.map_err(|error| exception(&error))
+    })?;
+    report_dict(py, &report)
+}
+
+/// Merges sorted inputs into an output.
 #[pyfunction]
-pub(crate) fn check_file() {}
+pub(crate) fn merge_files<'py>(
+    py: Python<'py>,
+    from: Vec<Bound<'py, PyAny>>,
+    to: &Bound<'py, PyAny>,
+    arguments: Arguments,
+    output: Output,
+    threads: Option<usize>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (cancel, told) = (Cancel::new(), Told::default());
+    let options = arguments.options(inputs(&from)?, &cancel)?;
+    let mut merge = Merge::new().options(options).progress(|progress| told.tell(progress));
+    if let Some(name) = &output.to {
+        merge = merge.to(parsed("to", name)?);
+    }
+    merge = output.top.into_iter().fold(merge, Merge::top);
+    merge = if output.bgzf { merge.bgzf() } else { merge };
+    let mut target = Target::of(to)?;
+    let report = waited(py, threads, progress, &cancel, &told, || {
+        let done = match &mut target {
+            Target::Path(path) => merge.output(path),
+            Target::File(file) => merge.write_to(file),
+        };
+        done.map_err(|error| exception(&error))
+    })?;
+    report_dict(py, &report)
+}
+
+/// The first record that is out of order: its place, its key, and that of the record before it; None
+/// where all are in order.
 #[pyfunction]
-pub(crate) fn merge_files() {}
+pub(crate) fn check_file(
+    py: Python,
+    from: Vec<Bound<PyAny>>,
+    arguments: Arguments,
+    threads: Option<usize>,
+    progress: Option<&Bound<PyAny>>,
+) -> PyResult<Option<(String, String, String)>> {
+    let (cancel, told) = (Cancel::new(), Told::default());
+    let options = arguments.options(inputs(&from)?, &cancel)?;
+    let check = Check::new().options(options).progress(|progress| told.tell(progress));
+    let found =
+        waited(py, threads, progress, &cancel, &told, || check.run().map_err(|error| exception(&error)))?;
+    Ok(found.disorder().map(|it| (it.place.clone(), it.value.clone(), it.before.clone())))
+}

@@ -554,7 +554,7 @@ pub(super) struct SortArgs {
         long,
         value_name = "SIZE|N%",
         env = "GPUSORT_MEMORY",
-        value_parser = memory,
+        value_parser = size::memory,
         help_heading = HOW
     )]
     pub(super) memory: Option<u64>,
@@ -742,17 +742,17 @@ pub(super) struct OrderArgs {
     pub(super) unique: bool,
 
     /// Where NaN goes, in either direction
-    #[arg(long, value_name = "WHERE", default_value = "last", value_parser = one_of(NULLS), help_heading = ORDER)]
+    #[arg(long, value_name = "WHERE", default_value = "last", value_parser = one_of(Nulls::ALL), help_heading = ORDER)]
     pub(super) nan: Nulls,
 
     /// Where rows with an empty key go [default: last]
-    #[arg(long, value_name = "WHERE", value_parser = one_of(NULLS), help_heading = ORDER)]
+    #[arg(long, value_name = "WHERE", value_parser = one_of(Nulls::ALL), help_heading = ORDER)]
     pub(super) empty: Option<Nulls>,
 
     /// Where rows with an invalid key go [default: error]
     ///
     /// A key is invalid if it is not a number, or not of the kind of its column.
-    #[arg(long, value_name = "WHERE", value_parser = one_of(INVALID), help_heading = ORDER)]
+    #[arg(long, value_name = "WHERE", value_parser = one_of(Invalid::ALL), help_heading = ORDER)]
     pub(super) invalid: Option<Invalid>,
 
     /// Numeric keys: of lines the first field, or --key
@@ -792,32 +792,10 @@ const WRITTEN: [Format; 5] = [Format::Text, Format::Binary, Format::Csv, Format:
 /// `--check`, and whether nothing is printed.
 const IS_QUIET: [(&str, bool); 3] = [("diagnose-first", false), ("quiet", true), ("silent", true)];
 
-/// `--nan`, `--empty`
-const NULLS: [(&str, Nulls); 3] = [("last", Nulls::Last), ("first", Nulls::First), ("error", Nulls::Error)];
-
-/// `--invalid`
-const INVALID: [(&str, Invalid); 4] =
-    [("error", Invalid::Error), ("last", Invalid::Last), ("first", Invalid::First), ("skip", Invalid::Skip)];
-
-/// A size of memory: bytes, with K, M, G or T for powers of 1024; or a part of the machine's
-/// memory.
-fn memory(text: &str) -> Result<u64, String> {
-    let refused = || "expected a size such as 500M or 4G, or a share of the memory such as 50%".to_owned();
-    if let Some(part) = text.strip_suffix('%') {
-        let part =
-            part.parse::<f64>().ok().filter(|part| part.is_finite() && *part >= 0.0).ok_or_else(refused)?;
-        let all = gpusort::unstable::memory::installed()
-            .ok_or("this machine's memory size is not known; give a size such as 4G")?;
-        return Ok((all as f64 / 100.0 * part) as u64);
-    }
-    let upper = text.to_ascii_uppercase();
-    size::parse(upper.strip_suffix('B').unwrap_or(&upper)).map_err(|_| refused())
-}
-
-/// As [`memory`], but digits alone are KiB.
+/// As [`size::memory`], but digits alone are KiB.
 fn kibibytes(text: &str) -> Result<u64, String> {
     let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_plain { memory(&format!("{text}K")) } else { memory(text) }
+    if is_plain { size::memory(&format!("{text}K")) } else { size::memory(text) }
 }
 
 /// A byte that can separate fields.

@@ -1,6 +1,6 @@
 //! Numbers in human-readable form, and untrusted text in a form that messages can show.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "files")]
 pub mod size;
 
 use std::borrow::Cow;

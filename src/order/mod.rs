@@ -114,6 +114,18 @@ pub enum Invalid {
     Skip,
 }
 
+impl Nulls {
+    /// All of them, by their names.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("last", Self::Last), ("first", Self::First), ("error", Self::Error)];
+}
+
+impl Invalid {
+    /// All of them, by their names.
+    pub const ALL: [(&'static str, Self); 4] =
+        [("error", Self::Error), ("last", Self::Last), ("first", Self::First), ("skip", Self::Skip)];
+}
+
 impl KeyOrder {
     /// Smallest first; NaN and empty fields last, invalid ones refused.
     pub const ASCENDING: Self = Self {

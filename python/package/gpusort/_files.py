@@ -1,6 +1,374 @@
-class Checked: ...
-class Progress: ...
-class Report: ...
-def check_file(): ...
-def merge_files(): ...
-def sort_file(): ...
+"""Sorts, checks and merges of files of any size."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict
+
+from . import _gpusort
+from ._devices import device_of
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from ._sorter import Sorter
+
+
+class Readable(Protocol):
+    """A file object that gives bytes."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Writable(Protocol):
+    """A file object that takes bytes."""
+
+    def write(self, data: bytes, /) -> Any: ...
+
+
+Path = str | PathLike[str]
+Key = str | int | tuple[str | int, Literal["asc", "desc"]]
+
+
+class Progress(NamedTuple):
+    """How far a phase of the work is."""
+
+    phase: str
+    """``read``, ``parse``, ``sort``, ``write`` or ``merge``."""
+    done: int
+    """Of a read bytes, of a sort passes, otherwise records."""
+    total: int | None
+    """How many there are, if that is known."""
+
+
+class Options(TypedDict, total=False):
+    """How inputs are read and ordered: options of ``gpusort sort`` by their names.
+
+    Those that are not named here are habits of ``sort``, for which there is ``type``.
+    """
+
+    type: str
+    """What keys are that do not say it: a type such as ``u32`` or ``f64``, or ``time``, ``size``,
+    ``duration``, ``text``, ``version``, ``hex``."""
+    from_: str
+    """The format of the inputs: ``text``, ``lines``, ``bin``, ``csv``, ``tsv`` or ``npy``."""
+    header: bool | int
+    """Whether the first line names columns, or how many lines the header has."""
+    comments: bool
+    """Lines that begin with # before the first record stay on top."""
+    delimiter: str
+    """What separates fields."""
+    zero_terminated: bool
+    """Lines end in NUL."""
+    leading: bool
+    """Of a field only the number counts that it begins with."""
+    na: str | Sequence[str]
+    """Words that count as empty."""
+    decimal: str
+    """The decimal sign."""
+    thousands: str
+    """What separates thousands."""
+    time_format: str
+    """How times are written, as for strftime."""
+    reverse: bool
+    """The largest first, for keys without a direction."""
+    unique: bool
+    """Only the first record of each key."""
+    nan: Literal["last", "first", "error"]
+    """Where NaN goes."""
+    empty: Literal["last", "first", "error"]
+    """Where empty fields go."""
+    invalid: Literal["error", "last", "first", "skip"]
+    """What becomes of fields that are no numbers."""
+    numeric_sort: bool
+    """Fields are numbers, never text."""
+    ignore_case: bool
+    """Small letters of ASCII count as capital ones."""
+    memory: int | str
+    """The most memory to take: bytes, or as in "2G" or "50%"; three quarters of what is available,
+    without it."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What came of a sort or a merge."""
+
+    records: int
+    """Records read, without rows that were left out because of an invalid field."""
+    repeated: int
+    """Records left out because their keys were repeated."""
+    cut: int
+    """Records left out after the first ones."""
+    nan: int
+    empty: int
+    invalid: int
+    """How many keys are NaN, empty, or no numbers."""
+    skipped: int
+    """Records left out because of an invalid field."""
+    comments: int
+    """Comments that are not written."""
+    rounded: int
+    """Integers that the type does not hold exactly."""
+    bytes: int
+    """Bytes of input."""
+    types: list[str]
+    """The types of the keys."""
+    format: str
+    """The format of what was written."""
+    runs: int
+    """How many sorted runs in temporary files were merged; none where all was in memory."""
+    spilled_bytes: int
+    device: str
+    algorithm: str
+    variant: str
+    why: str
+    """Why that device."""
+    seconds: dict[str, float]
+    """The time of each phase, and the total."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check has found; true if all is in order."""
+
+    place: str | None
+    """Where the first record is that is out of order: ``file:line``."""
+    value: str | None
+    """Its key."""
+    before: str | None
+    """The key of the record before it."""
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether all records are in order."""
+        return self.place is None
+
+    def __bool__(self) -> bool:
+        return self.is_sorted
+
+    def __str__(self) -> str:
+        return "in order" if self.is_sorted else f"{self.place}: out of order: {self.value} after {self.before}"
+
+
+def _inputs(inputs: Any) -> list[Any]:
+    if isinstance(inputs, (str, PathLike)) or hasattr(inputs, "read"):  # pyright: ignore[reportUnknownArgumentType]
+        return [inputs]
+    found = list(inputs)
+    if not found:
+        raise ValueError("no inputs")
+    return found
+
+
+def _keys(key: Any) -> list[tuple[str, bool | None]]:
+    if key is None:
+        return []
+    if isinstance(key, (str, int, tuple)):
+        key = [key]
+    keys: list[tuple[str, bool | None]] = []
+    for one in key:
+        if isinstance(one, tuple):
+            name, direction = one
+            if direction not in ("asc", "desc"):
+                raise ValueError(f'a key is a name, or ("name", "asc") or ("name", "desc"), not {one!r}')
+            keys.append((str(name), direction == "desc"))
+        else:
+            keys.append((str(one), None))
+    return keys
+
+
+_DEFAULTS: dict[str, Any] = {
+    "type": None,
+    "from_": None,
+    "header": None,
+    "comments": False,
+    "delimiter": None,
+    "zero_terminated": False,
+    "leading": False,
+    "na": [],
+    "decimal": None,
+    "thousands": None,
+    "time_format": None,
+    "reverse": False,
+    "unique": False,
+    "nan": "last",
+    "empty": None,
+    "invalid": None,
+    "numeric_sort": False,
+    "ignore_case": False,
+    "memory": None,
+}
+
+
+def _arguments(key: Any, options: Any) -> dict[str, Any]:
+    unknown = options.keys() - _DEFAULTS.keys()
+    if unknown:
+        raise TypeError(f"unknown option: {', '.join(sorted(unknown))}; there are {', '.join(_DEFAULTS)}")
+    arguments = {**_DEFAULTS, **options, "keys": _keys(key)}
+    if isinstance(arguments["na"], str):
+        arguments["na"] = [arguments["na"]]
+    for name in ("memory",):
+        if arguments[name] is not None:
+            arguments[name] = str(arguments[name])
+    if arguments["header"] is not None:
+        arguments["header"] = int(arguments["header"])
+    return arguments
+
+
+class _Bar:
+    """A line on a terminal that says how far the work is."""
+
+    def __init__(self) -> None:
+        self.is_shown = False
+
+    def __call__(self, phase: str, done: int, total: int | None) -> None:
+        share = f" {100 * done // total:3d} %" if total else ""
+        sys.stderr.write(f"\r\x1b[K{phase}{share}")
+        sys.stderr.flush()
+        self.is_shown = True
+
+    def end(self) -> None:
+        if self.is_shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _told(progress: bool | Callable[[Progress], object] | None) -> tuple[Callable[..., object] | None, _Bar]:
+    bar = _Bar()
+    if progress is None or progress is False:
+        return None, bar
+    if progress is True:
+        return (bar if sys.stderr.isatty() else None), bar
+    return (lambda *how_far: progress(Progress(*how_far))), bar
+
+
+def sort_file(
+    inputs: Path | Readable | Iterable[Path | Readable],
+    output: Path | Writable,
+    *,
+    key: Key | Sequence[Key] | None = None,
+    to: str | None = None,
+    top: int | None = None,
+    argsort: bool = False,
+    bgzf: bool = False,
+    algo: str = "auto",
+    variant: str | None = None,
+    device: str | int | Sorter = "auto",
+    threads: int | None = None,
+    temp_dir: Path | Sequence[Path] = (),
+    progress: bool | Callable[[Progress], object] | None = None,
+    **options: Unpack[Options],
+) -> Report:
+    """Sorts files larger than memory, too, as the command does.
+
+    inputs
+        A path, a file object that gives bytes, or several, which are sorted as one.
+    output
+        A path, which is replaced once the result is complete and may be an input, or a file object.
+        Names that end in .gz, .bgz or .zst are compressed.
+    key
+        A column or field: a name, a number from 1, ``"price:r"`` as for the command, or a pair of one
+        and "asc" or "desc"; several, of which the first is the primary one.
+    to
+        The format of the output; that of its name or of the input, without it.
+    top
+        Only so many records, from the first of the result.
+    argsort
+        Positions of the records instead of these.
+    progress
+        True shows a line on a terminal; a function is called with a :class:`Progress`.
+    options
+        Those of :class:`Options`: how inputs are read and ordered, and how much memory is taken.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "in.csv").write_text("name,price\\nlamp,20\\nbook,9\\n")
+    >>> report = sort_file(folder / "in.csv", folder / "out.csv", key="price", memory="1G")
+    >>> report.records, (folder / "out.csv").read_text()
+    (2, 'name,price\\nbook,9\\nlamp,20\\n')
+    """
+    folders = [temp_dir] if isinstance(temp_dir, (str, PathLike)) else list(temp_dir)
+    output_options = {
+        "to": to,
+        "top": top,
+        "argsort": argsort,
+        "bgzf": bgzf,
+        "algo": algo,
+        "variant": variant,
+        "temp_dir": folders,
+    }
+    tell, bar = _told(progress)
+    try:
+        arguments = _arguments(key, options)
+        chosen = device_of(device)
+        return Report(
+            **_gpusort.sort_file(_inputs(inputs), output, arguments, output_options, chosen, threads, tell)
+        )
+    finally:
+        bar.end()
+
+
+def merge_files(
+    inputs: Iterable[Path | Readable],
+    output: Path | Writable,
+    *,
+    key: Key | Sequence[Key] | None = None,
+    to: str | None = None,
+    top: int | None = None,
+    bgzf: bool = False,
+    threads: int | None = None,
+    progress: bool | Callable[[Progress], object] | None = None,
+    **options: Unpack[Options],
+) -> Report:
+    """Merges inputs that are each in order, in little memory.
+
+    Arguments are those of :func:`sort_file`.
+
+    >>> import io
+    >>> merged = io.BytesIO()
+    >>> _ = merge_files([io.BytesIO(b"1\\n3\\n"), io.BytesIO(b"2\\n")], merged)
+    >>> merged.getvalue()
+    b'1\\n2\\n3\\n'
+    """
+    output_options = {
+        "to": to,
+        "top": top,
+        "argsort": False,
+        "bgzf": bgzf,
+        "algo": None,
+        "variant": None,
+        "temp_dir": [],
+    }
+    tell, bar = _told(progress)
+    try:
+        arguments = _arguments(key, options)
+        return Report(**_gpusort.merge_files(_inputs(inputs), output, arguments, output_options, threads, tell))
+    finally:
+        bar.end()
+
+
+def check_file(
+    inputs: Path | Readable | Iterable[Path | Readable],
+    *,
+    key: Key | Sequence[Key] | None = None,
+    threads: int | None = None,
+    progress: bool | Callable[[Progress], object] | None = None,
+    **options: Unpack[Options],
+) -> Checked:
+    """Whether inputs, as one, are in order, and where not.
+
+    Arguments are those of :func:`sort_file`; with ``unique=True`` repeated keys are out of order.
+
+    >>> import io
+    >>> found = check_file(io.BytesIO(b"1\\n3\\n2\\n"))
+    >>> bool(found), found.value, found.before
+    (False, '2', '3')
+    """
+    tell, bar = _told(progress)
+    try:
+        found = _gpusort.check_file(_inputs(inputs), _arguments(key, options), threads, tell)
+    finally:
+        bar.end()
+    return Checked(*found) if found else Checked(None, None, None)

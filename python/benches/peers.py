@@ -1,0 +1,107 @@
+"""Times of the package beside its peers, in one run: medians, each in turns.
+
+    python peers.py [N] [--runs 5]
+
+Prints a row for each: the time of gpusort, of the peer, and how many times as long the peer takes.
+"""
+
+import argparse
+import statistics
+import time
+
+import numpy as np
+
+import gpusort
+
+parser = argparse.ArgumentParser()
+parser.add_argument("count", nargs="?", type=int, default=10_000_000)
+parser.add_argument("--runs", type=int, default=5)
+parser.add_argument("--only", default="")
+arguments = parser.parse_args()
+N = arguments.count
+random = np.random.default_rng(1)
+
+
+def seconds(call):
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def row(name, ours, theirs, runs=arguments.runs):
+    if arguments.only not in name:
+        return
+    ours(), theirs()
+    times = [(seconds(ours), seconds(theirs)) for _ in range(runs)]
+    own, peer = (statistics.median(column) for column in zip(*times, strict=True))
+    unit, scale = ("ms", 1e3) if own > 1e-4 else ("us", 1e6)
+    print(f"| {name} | {own * scale:.3g} {unit} | {peer * scale:.3g} {unit} | {peer / own:.2f} |", flush=True)
+
+
+def few(call, times=2000):
+    def repeated():
+        for _ in range(times):
+            call()
+
+    return repeated
+
+
+print(f"| {N:,} elements | gpusort | peer | peer takes |\n|---|---:|---:|---:|")
+arrays = {
+    "i32": random.integers(-(2**31), 2**31, N, dtype=np.int32),
+    "i64": random.integers(-(2**63), 2**63, N, dtype=np.int64),
+    "f32": random.standard_normal(N, dtype=np.float32),
+    "f64": random.standard_normal(N),
+}
+for name, x in arrays.items():
+    row(f"sort {name}, numpy.sort", lambda: gpusort.sort(x), lambda: np.sort(x))
+for name in ("i32", "f64"):
+    x = arrays[name]
+    row(f"argsort {name}, numpy.argsort stable", lambda: gpusort.argsort(x), lambda: np.argsort(x, kind="stable"), 3)
+few_keys = random.integers(0, 1000, N, dtype=np.int32)
+row(
+    "lexsort i32 of 1000 values, f64; numpy.lexsort",
+    lambda: gpusort.lexsort([few_keys, arrays["f64"]]),
+    lambda: np.lexsort([arrays["f64"], few_keys]),
+    3,
+)
+row(
+    "lexsort i32, f64; numpy.lexsort",
+    lambda: gpusort.lexsort([arrays["i32"], arrays["f64"]]),
+    lambda: np.lexsort([arrays["f64"], arrays["i32"]]),
+    3,
+)
+row("top 100 f32, numpy.partition", lambda: gpusort.top(arrays["f32"], 100), lambda: np.sort(np.partition(arrays["f32"], 100)[:100]))
+row("unique i32 of 1000, numpy.unique", lambda: gpusort.unique(few_keys), lambda: np.unique(few_keys), 3)
+for count in (10, 100, 1000):
+    x = random.standard_normal(count)
+    row(f"2000 sorts of {count} f64, numpy.sort", few(lambda: gpusort.sort(x)), few(lambda: np.sort(x)))
+    row(f"2000 argsorts of {count} f64, stable", few(lambda: gpusort.argsort(x)), few(lambda: np.argsort(x, kind="stable")))
+try:
+    import polars as pl
+except ImportError:
+    pass
+else:
+    rows = N // 2
+    table = pl.DataFrame(
+        {
+            "key": random.integers(-(2**63), 2**63, rows, dtype=np.int64),
+            "x": random.standard_normal(rows),
+            "n": random.integers(0, 1000, rows, dtype=np.int64),
+            "name": [f"name-{number}" for number in random.integers(0, 10**6, rows)],
+        }
+    )
+    for keys in ("key", "n", "name"):
+        row(
+            f"sort_table of {rows:,} rows by {keys}, Polars",
+            lambda: gpusort.sort_table(table, keys),
+            lambda: table.sort(keys, maintain_order=True),
+            3,
+        )
+    arrow = table.to_arrow()
+    row(
+        f"sort_table of {rows:,} rows by key, pyarrow",
+        lambda: gpusort.sort_table(arrow, "key"),
+        lambda: arrow.sort_by("key"),
+        3,
+    )
