@@ -277,7 +277,7 @@ pub fn is_in_order<T: Element>(elements: &[T], order: KeyOrder) -> bool {
 /// their keys: not if there are NaN, or zeros of both signs side by side.
 fn are_surely_in_order<T: Element>(elements: &[T], order: KeyOrder) -> bool {
     let same = |a: T, b: T| a.to_word() == b.to_word();
-    if order == DESCENDING {
+    if order.descending {
         cpu::is_in_order(elements, |a, b| (a > b) | same(a, b))
     } else {
         cpu::is_in_order(elements, |a, b| (a < b) | same(a, b))

@@ -24,7 +24,7 @@ use gpusort::unstable::order::{KeyOrder, Nulls};
 use gpusort::unstable::parallel::{map_into, map_parts};
 use gpusort::{Element, ElementType, Sorter};
 use gpusort_planner::plan::Shape;
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -460,32 +460,24 @@ impl ArrowTable {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// The table in the order of these columns.
+    /// The table in the order of the columns of these numbers, from 0.
     #[pyo3(signature = (keys, descending, nulls_first, device, threads))]
     fn sort(
         &self,
         py: Python,
-        keys: Vec<String>,
+        keys: Vec<usize>,
         descending: Vec<bool>,
         nulls_first: Vec<bool>,
         device: Option<&Bound<Device>>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        let number = |name: &String| {
-            let fields = self.schema.fields();
-            fields.iter().position(|field| field.name() == name).ok_or_else(|| {
-                let names: Vec<&str> = fields.iter().map(|field| &**field.name()).collect();
-                PyKeyError::new_err(format!("no column {name:?}; there are {}", names.join(", ")))
-            })
-        };
-        let numbers = keys.iter().map(number).collect::<PyResult<Vec<_>>>()?;
         let rows = self.__len__();
         let sorter = sorter(device, threads, rows, Shape::ALL[3])?;
         let batches = unlocked(py, rows, threads, || {
             let columns = map_parts(0..self.schema.fields().len(), |number| self.column(number));
             let columns =
                 columns.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| failed(&error))?;
-            let decoded = numbers.iter().map(|&number| decoded(&columns[number]));
+            let decoded = keys.iter().map(|&number| decoded(&columns[number]));
             let decoded = decoded.collect::<PyResult<Vec<_>>>()?;
             let mut by = Vec::new();
             for ((decoded, &descending), &nulls_first) in decoded.iter().zip(&descending).zip(&nulls_first) {

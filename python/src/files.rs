@@ -354,9 +354,11 @@ fn inputs(objects: &[Bound<PyAny>]) -> PyResult<Vec<Input>> {
 
 /// Sorts inputs into an output.
 #[pyfunction]
+#[pyo3(signature = (from_, to, arguments, output, device, threads, progress))]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn sort_file<'py>(
     py: Python<'py>,
-    from: Vec<Bound<'py, PyAny>>,
+    from_: Vec<Bound<'py, PyAny>>,
     to: &Bound<'py, PyAny>,
     arguments: Arguments,
     output: Output,
@@ -365,7 +367,7 @@ pub(crate) fn sort_file<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (cancel, told) = (Cancel::new(), Told::default());
-    let options = arguments.options(inputs(&from)?, &cancel)?;
+    let options = arguments.options(inputs(&from_)?, &cancel)?;
     let sorter = device.map(|device| device.get().sorter()).transpose()?;
     let algorithm = output.algo.as_deref().filter(|name| *name != "auto");
     let method = Method {
@@ -398,9 +400,10 @@ pub(crate) fn sort_file<'py>(
 
 /// Merges sorted inputs into an output.
 #[pyfunction]
+#[pyo3(signature = (from_, to, arguments, output, threads, progress))]
 pub(crate) fn merge_files<'py>(
     py: Python<'py>,
-    from: Vec<Bound<'py, PyAny>>,
+    from_: Vec<Bound<'py, PyAny>>,
     to: &Bound<'py, PyAny>,
     arguments: Arguments,
     output: Output,
@@ -408,7 +411,7 @@ pub(crate) fn merge_files<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (cancel, told) = (Cancel::new(), Told::default());
-    let options = arguments.options(inputs(&from)?, &cancel)?;
+    let options = arguments.options(inputs(&from_)?, &cancel)?;
     let mut merge = Merge::new().options(options).progress(|progress| told.tell(progress));
     if let Some(name) = &output.to {
         merge = merge.to(parsed("to", name)?);
@@ -429,15 +432,16 @@ pub(crate) fn merge_files<'py>(
 /// The first record that is out of order: its place, its key, and that of the record before it; None
 /// where all are in order.
 #[pyfunction]
+#[pyo3(signature = (from_, arguments, threads, progress))]
 pub(crate) fn check_file(
     py: Python,
-    from: Vec<Bound<PyAny>>,
+    from_: Vec<Bound<PyAny>>,
     arguments: Arguments,
     threads: Option<usize>,
     progress: Option<&Bound<PyAny>>,
 ) -> PyResult<Option<(String, String, String)>> {
     let (cancel, told) = (Cancel::new(), Told::default());
-    let options = arguments.options(inputs(&from)?, &cancel)?;
+    let options = arguments.options(inputs(&from_)?, &cancel)?;
     let check = Check::new().options(options).progress(|progress| told.tell(progress));
     let found =
         waited(py, threads, progress, &cancel, &told, || check.run().map_err(|error| exception(&error)))?;

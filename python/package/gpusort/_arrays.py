@@ -37,7 +37,20 @@ def _nulls_first(nulls: str) -> bool:
 
 def is_arrow(x: object) -> bool:
     """Whether it speaks Arrow's C interface."""
+    if type(x) is np.ndarray:
+        return False
     return hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__")
+
+
+def is_pandas(x: object) -> bool:
+    """Whether it is of pandas, whose own gathering keeps the index."""
+    return type(x).__module__.partition(".")[0] == "pandas"
+
+
+def without_index(x: Any) -> Any:
+    """What is of pandas and has a type of NumPy, as an array; all else as it is."""
+    dtype = getattr(x, "dtype", None)
+    return x.to_numpy() if is_pandas(x) and isinstance(dtype, np.dtype) and dtype.kind in "biufMm" else x
 
 
 def _refused(dtype: np.dtype[Any]) -> TypeError:
@@ -58,17 +71,18 @@ class _Input:
     __slots__ = ("array", "back")
 
     def __init__(self, x: Any) -> None:
+        self.array: Array
         self.back: Callable[[Array], Any] = _same
-        if isinstance(x, np.ma.MaskedArray):
+        if type(x).__module__.startswith("numpy.ma"):
             raise TypeError("masked arrays are not supported; use x.compressed() or x.filled(value)")
-        if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__"):
+        if isinstance(x, np.ndarray):
+            self.array = np.asarray(x)  # pyright: ignore[reportUnknownArgumentType]
+        elif hasattr(x, "__dlpack__"):
             self.array, self.back = _of_tensor(x)
         elif hasattr(x, "__cuda_array_interface__"):
-            raise TypeError("this array is on a GPU; copy it to the host first, as in x.get() or x.cpu()")
+            raise TypeError("this array is on a GPU; copy it to the host first, as in x.cpu() or x.get()")
         else:
             self.array = np.asarray(x)
-        if self.array.size == 0 and self.array.dtype == float and not hasattr(x, "dtype"):
-            return
         dtype = self.array.dtype
         if dtype.kind not in "biufMm" or dtype.itemsize > 8:
             raise _refused(dtype)
@@ -105,12 +119,11 @@ class _Keys:
         dtype = array.dtype
         self.dtype = dtype
         self.shift = dtype.kind in "Mm" and descending == first
-        if not dtype.isnative:
-            array = array.astype(dtype.newbyteorder("="))
-        elif copy:
-            array = np.array(array, dtype, order="C", copy=True)
+        native = dtype.newbyteorder("=")
+        if copy:
+            array = np.array(array, native, order="C", copy=True)
         else:
-            array = np.ascontiguousarray(array)
+            array = np.ascontiguousarray(array, native)
         self.array = array
         if dtype.kind in "Mm":
             self.keys = array.view(np.int64)
@@ -126,8 +139,8 @@ class _Keys:
         if self.shift:
             keys += 1
         if self.dtype.kind in "Mmb":
-            return keys.view(self.dtype.newbyteorder("=")).astype(self.dtype, copy=False)
-        return keys if self.dtype.isnative else keys.astype(self.dtype)
+            keys = keys.view(self.dtype.newbyteorder("="))
+        return keys.astype(self.dtype, copy=False)
 
 
 def _axis_last(array: Array, axis: int | None) -> tuple[Array, int]:
@@ -153,6 +166,19 @@ def _into(result: Array, out: Array | None) -> Array:
         raise TypeError(f"out is of {out.dtype}, the result of {result.dtype}")
     out[...] = result
     return out
+
+
+def _is_simple(x: Any, axis: int | None, nulls: str, device: object) -> bool:
+    """Whether nothing is asked but the keys that there are: few are sorted before all could be asked."""
+    return (
+        type(x) is np.ndarray
+        and x.ndim == 1
+        and (axis == -1 or axis == 0)
+        and nulls == "last"
+        and device == "auto"
+        and x.dtype.char in _PLAIN
+        and x.dtype.isnative
+    )
 
 
 def sort(
@@ -191,23 +217,17 @@ def sort(
     >>> sort([3.0, float("nan"), -1.0], descending=True)
     array([ 3., -1., nan])
     """
-    # A sort of few takes less time than questions.
-    if (
-        type(x) is np.ndarray
-        and x.ndim == 1
-        and out is None
-        and nulls == "last"
-        and device == "auto"
-        and x.dtype.char in _PLAIN
-        and x.dtype.isnative
-    ):
-        if axis is not None and axis not in (-1, 0):
-            raise np.exceptions.AxisError(axis, 1)
+    if _is_simple(x, axis, nulls, device) and out is None:
         array = x.copy()
         _gpusort.sort(array, array.size, bool(descending), False, None, threads)
         return array
     first, chosen = _nulls_first(nulls), device_of(device)
-    if is_arrow(x) and not isinstance(x, np.ndarray):
+    if is_pandas(x):
+        x, series = without_index(x), x
+        return series.take(
+            argsort(x, descending=descending, nulls=nulls, device=device, threads=threads, out=out)
+        )
+    if is_arrow(x):
         if out is not None:
             raise TypeError("an Arrow array is not sorted into another one; leave out out=")
         return _arrow_back(x, _gpusort.ArrowArray(x).sort(bool(descending), first, chosen, threads))
@@ -242,8 +262,12 @@ def argsort(
     >>> argsort([30, 10, 20, 10])
     array([1, 3, 2, 0])
     """
-    first, chosen = _nulls_first(nulls), device_of(device)
-    if is_arrow(x) and not isinstance(x, np.ndarray):
+    if _is_simple(x, axis, nulls, device) and out is None and x.flags.c_contiguous:
+        positions = np.empty(x.size, np.int64)
+        _gpusort.argsort(x, positions, x.size, bool(descending), False, None, threads)
+        return positions
+    first, chosen, x = _nulls_first(nulls), device_of(device), without_index(x)
+    if is_arrow(x):
         return _into(_lexsorted([_gpusort.ArrowArray(x)], [bool(descending)], [first], chosen, threads), out)
     given = _Input(x)
     array, number = _axis_last(given.array, axis)
@@ -280,7 +304,10 @@ def top(
     array([-3, -3,  5])
     """
     first, chosen = _nulls_first(nulls), device_of(device)
-    if is_arrow(x) and not isinstance(x, np.ndarray):
+    if is_pandas(x):
+        positions = argtop(x, k, descending=descending, nulls=nulls, device=device, threads=threads)
+        return x.take(positions)
+    if is_arrow(x):
         array = _gpusort.ArrowArray(x)
         positions = _lexsorted([array], [bool(descending)], [first], chosen, threads)
         return _arrow_back(x, array.take(positions[: _count(k, len(array))]))
@@ -311,8 +338,8 @@ def argtop(
     >>> argtop([5, -3, 8, -3], 3)
     array([1, 3, 0])
     """
-    first, chosen = _nulls_first(nulls), device_of(device)
-    if is_arrow(x) and not isinstance(x, np.ndarray):
+    first, chosen, x = _nulls_first(nulls), device_of(device), without_index(x)
+    if is_arrow(x):
         array = _gpusort.ArrowArray(x)
         positions = _lexsorted([array], [bool(descending)], [first], chosen, threads)
         return positions[: _count(k, len(array))].copy()
@@ -384,7 +411,8 @@ def lexsort(
 
 
 def _key(key: Any, *, descending: bool, first: bool) -> Any:
-    if is_arrow(key) and not isinstance(key, np.ndarray):
+    key = without_index(key)
+    if is_arrow(key):
         return _gpusort.ArrowArray(key)
     array = _Input(key).array
     if array.ndim != 1:
@@ -406,10 +434,10 @@ def is_sorted(
     >>> is_sorted([1, 2, 2]), is_sorted([1, 2, 2], descending=True)
     (True, False)
     """
-    first = _nulls_first(nulls)
-    if is_arrow(x) and not isinstance(x, np.ndarray):
-        positions = argsort(x, descending=descending, nulls=nulls, threads=threads)
-        return bool((positions == np.arange(positions.size)).all())
+    first, x = _nulls_first(nulls), without_index(x)
+    if is_arrow(x):
+        positions: NDArray[np.int64] = argsort(x, descending=descending, nulls=nulls, threads=threads)
+        return np.array_equal(positions, np.arange(positions.size))
     array, _ = _axis_last(_Input(x).array, axis)
     keys = _Keys(array, copy=False, descending=descending, first=first).keys
     return _gpusort.is_sorted(keys, array.shape[-1], bool(descending), first, threads)
@@ -419,7 +447,8 @@ def _canonical(array: Array) -> Array:
     """The same with one NaN and one zero, as far as they are equal for NumPy."""
     if array.dtype.kind != "f":
         return array
-    array = array + array.dtype.type(0)
+    array = array.copy()
+    array[array == 0] = 0
     array[np.isnan(array)] = np.nan
     return array
 
@@ -465,39 +494,42 @@ def unique(
     (array([1, 3]), array([1, 2]))
     """
     options: dict[str, Any] = {"descending": descending, "nulls": nulls, "device": device, "threads": threads}
-    arrow = is_arrow(x) and not isinstance(x, np.ndarray)
-    if not (arrow or return_index or return_inverse):
-        given = _Input(x)
-        values = sort(_canonical(given.array.ravel()), **options)
-        first = np.flatnonzero(_differences(values))
-        result = given.back(values[first])
-        return (result, np.diff(first, append=values.size)) if return_counts else result
-    if arrow:
+    keys: Array
+    given, array, flat = None, None, np.empty(0)
+    series, x = x, without_index(x)
+    if is_arrow(x):
         array = _gpusort.ArrowArray(x)
-        ranks = _ranks(array, descending, nulls, threads)
-        positions, shape = argsort(ranks, device=device, threads=threads), ranks.shape
-        sorted_ranks = ranks[positions]
+        # Ranks are in this order.
+        keys, options = _ranks(array, descending, nulls, threads), {"device": device, "threads": threads}
+        shape = keys.shape
     else:
         given = _Input(x)
-        flat = _canonical(given.array.ravel())
-        positions = argsort(flat, **options)
-        sorted_ranks, shape = flat[positions], given.array.shape
-    first = np.flatnonzero(differs := _differences(sorted_ranks))
+        flat = given.array.ravel()
+        keys, shape = _canonical(flat), given.array.shape
+        if not (return_index or return_inverse or is_pandas(series)):
+            values: Array = sort(keys, **options)
+            first = np.flatnonzero(_differences(values))
+            result: Any = given.back(values[first])
+            return (result, np.diff(first, append=values.size)) if return_counts else result
+    positions: NDArray[np.int64] = argsort(keys, **options)
+    differs = _differences(keys[positions])
+    first = np.flatnonzero(differs)
     index = positions[first]
-    result: list[Any] = []
-    if arrow:
-        result.append(_arrow_back(x, array.take(index)))
+    if is_pandas(series):
+        results: list[Any] = [series.take(index)]
+    elif array is not None:
+        results = [_arrow_back(x, array.take(index))]
     else:
-        result.append(given.back(given.array.ravel()[index]))
+        results = [given.back(flat[index]) if given else flat[index]]
     if return_index:
-        result.append(index)
+        results.append(index)
     if return_inverse:
         inverse = np.empty(positions.size, np.int64)
         inverse[positions] = np.cumsum(differs) - 1
-        result.append(inverse.reshape(shape))
+        results.append(inverse.reshape(shape))
     if return_counts:
-        result.append(np.diff(first, append=positions.size))
-    return result[0] if len(result) == 1 else tuple(result)
+        results.append(np.diff(first, append=positions.size))
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 def rank(
@@ -524,28 +556,33 @@ def rank(
     """
     if method not in ("average", "min", "max", "dense", "ordinal"):
         raise ValueError(f"method is average, min, max, dense or ordinal, not {method!r}")
-    options: dict[str, Any] = {"descending": descending, "nulls": nulls, "device": device, "threads": threads}
-    if is_arrow(x) and not isinstance(x, np.ndarray):
-        keys: Array = _ranks(_gpusort.ArrowArray(x), descending, nulls, threads)
-        positions, shape, back = argsort(keys, device=device, threads=threads), keys.shape, _same
+    keys: Array
+    back: Callable[[Array], Any] = _same
+    positions: NDArray[np.int64]
+    x = without_index(x)
+    if is_arrow(x):
+        keys = _ranks(_gpusort.ArrowArray(x), descending, nulls, threads)
+        positions, shape = argsort(keys, device=device, threads=threads), keys.shape
     else:
         given = _Input(x)
         keys, shape, back = _canonical(given.array.ravel()), given.array.shape, given.back
-        positions = argsort(keys, **options)
-    ranks = np.empty(positions.size, np.float64 if method == "average" else np.int64)
+        positions = argsort(keys, descending=descending, nulls=nulls, device=device, threads=threads)
+    dtype: Any = np.float64 if method == "average" else np.int64
+    ranks: Array = np.empty(positions.size, dtype)
+    result: Array = ranks.reshape(shape)
     if method == "ordinal":
         ranks[positions] = np.arange(1, positions.size + 1)
-        return back(ranks.reshape(shape))
+        return back(result)
     differs = _differences(keys[positions])
     group = np.cumsum(differs)
     if method == "dense":
         ranks[positions] = group
-        return back(ranks.reshape(shape))
+        return back(result)
     begins = np.flatnonzero(differs)
     ends = np.append(begins[1:], positions.size)
-    of_group = {"min": begins + 1, "max": ends, "average": (begins + 1 + ends) / 2}[method]
+    of_group: Array = {"min": begins + 1, "max": ends, "average": (begins + 1 + ends) / 2}[method]
     ranks[positions] = of_group[group - 1]
-    return back(ranks.reshape(shape))
+    return back(result)
 
 
 def _ranks(
@@ -560,19 +597,10 @@ def _ranks(
 def _arrow_back(x: Any, result: _gpusort.ArrowArray) -> Any:
     """An array of the library that x is of."""
     library = type(x).__module__.partition(".")[0]
+    module: Any = sys.modules.get(library)
     if library == "pyarrow":
-        import pyarrow as pa  # pyright: ignore
-
-        array = pa.array(result)
-        return pa.chunked_array([array]) if isinstance(x, pa.ChunkedArray) else array
+        array = module.array(result)
+        return module.chunked_array([array]) if isinstance(x, module.ChunkedArray) else array
     if library == "polars":
-        import polars as pl  # pyright: ignore
-
-        return pl.Series(x.name, pl.Series(result)).cast(x.dtype)
-    if library == "pandas":
-        import pandas as pd  # pyright: ignore
-        import pyarrow as pa  # pyright: ignore
-
-        array = pa.array(result)
-        return pd.Series(array.to_pandas(), dtype=x.dtype, name=getattr(x, "name", None))
+        return module.Series(x.name, module.Series(result)).cast(x.dtype)
     return result

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict, cast
 
 from . import _gpusort
 from ._devices import device_of
@@ -154,9 +154,9 @@ class Checked:
 
 
 def _inputs(inputs: Any) -> list[Any]:
-    if isinstance(inputs, (str, PathLike)) or hasattr(inputs, "read"):  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(inputs, str) or hasattr(inputs, "__fspath__") or hasattr(inputs, "read"):
         return [inputs]
-    found = list(inputs)
+    found: list[Any] = list(inputs)
     if not found:
         raise ValueError("no inputs")
     return found
@@ -165,12 +165,11 @@ def _inputs(inputs: Any) -> list[Any]:
 def _keys(key: Any) -> list[tuple[str, bool | None]]:
     if key is None:
         return []
-    if isinstance(key, (str, int, tuple)):
-        key = [key]
+    several: list[Any] = [key] if isinstance(key, (str, int, tuple)) else list(key)
     keys: list[tuple[str, bool | None]] = []
-    for one in key:
+    for one in several:
         if isinstance(one, tuple):
-            name, direction = one
+            name, direction = cast("tuple[Any, Any]", one)
             if direction not in ("asc", "desc"):
                 raise ValueError(f'a key is a name, or ("name", "asc") or ("name", "desc"), not {one!r}')
             keys.append((str(name), direction == "desc"))
@@ -206,12 +205,11 @@ def _arguments(key: Any, options: Any) -> dict[str, Any]:
     unknown = options.keys() - _DEFAULTS.keys()
     if unknown:
         raise TypeError(f"unknown option: {', '.join(sorted(unknown))}; there are {', '.join(_DEFAULTS)}")
-    arguments = {**_DEFAULTS, **options, "keys": _keys(key)}
+    arguments: dict[str, Any] = {**_DEFAULTS, **options, "keys": _keys(key)}
     if isinstance(arguments["na"], str):
         arguments["na"] = [arguments["na"]]
-    for name in ("memory",):
-        if arguments[name] is not None:
-            arguments[name] = str(arguments[name])
+    if arguments["memory"] is not None:
+        arguments["memory"] = str(arguments["memory"])
     if arguments["header"] is not None:
         arguments["header"] = int(arguments["header"])
     return arguments
@@ -289,8 +287,9 @@ def sort_file(
     >>> report.records, (folder / "out.csv").read_text()
     (2, 'name,price\\nbook,9\\nlamp,20\\n')
     """
-    folders = [temp_dir] if isinstance(temp_dir, (str, PathLike)) else list(temp_dir)
-    output_options = {
+    is_one = isinstance(temp_dir, str) or hasattr(temp_dir, "__fspath__")
+    folders: list[Any] = [temp_dir] if is_one else list(cast("Sequence[Any]", temp_dir))
+    output_options: dict[str, Any] = {
         "to": to,
         "top": top,
         "argsort": argsort,
@@ -332,7 +331,7 @@ def merge_files(
     >>> merged.getvalue()
     b'1\\n2\\n3\\n'
     """
-    output_options = {
+    output_options: dict[str, Any] = {
         "to": to,
         "top": top,
         "argsort": False,

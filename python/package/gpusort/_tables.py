@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, cast
 
 from . import _gpusort
-from ._arrays import _nulls_first, _each, is_arrow, lexsort  # pyright: ignore[reportPrivateUsage]
+from ._arrays import _each, _nulls_first, is_arrow, is_pandas, lexsort
 from ._devices import device_of
 
 if TYPE_CHECKING:
@@ -20,12 +18,11 @@ if TYPE_CHECKING:
 
 def _named(keys: Any) -> tuple[list[Any], list[bool]]:
     """The names of keys, and whether each is descending."""
-    if isinstance(keys, (str, tuple)):
-        keys = [keys]
+    several: list[Any] = [keys] if isinstance(keys, (str, tuple)) else list(keys)
     names: list[Any] = []
     descending: list[bool] = []
-    for key in keys:
-        name, direction = key if isinstance(key, tuple) else (key, "asc")
+    for key in several:
+        name, direction = cast("tuple[Any, Any]", key if isinstance(key, tuple) else (key, "asc"))
         if direction not in ("asc", "desc", "ascending", "descending"):
             raise ValueError(f'a key is ("name", "asc") or ("name", "desc"), not {key!r}')
         names.append(name)
@@ -33,6 +30,14 @@ def _named(keys: Any) -> tuple[list[Any], list[bool]]:
     if not names:
         raise ValueError("no keys to sort by")
     return names, descending
+
+
+def _numbers(names: list[Any], columns: list[Any]) -> list[int]:
+    """The number of each column, from 0."""
+    for name in names:
+        if name not in columns:
+            raise KeyError(f"no column {name!r}; there are {', '.join(map(str, columns))}")
+    return [columns.index(name) for name in names]
 
 
 def sort_table(
@@ -63,29 +68,21 @@ def sort_table(
     names, descending = _named(keys)
     places = [_nulls_first(value) for value in _each(nulls, len(names), "nulls")]
     library = type(table).__module__.partition(".")[0]
-    if library == "pandas":
+    if is_pandas(table):
         # Its own gathering keeps the index and every type.
-        for name in names:
-            if name not in table.columns:
-                raise KeyError(f"no column {name!r}; there are {', '.join(map(str, table.columns))}")
-        columns = [_column(table[name]) for name in names]
-        of_nulls = ["first" if first else "last" for first in places]
+        _numbers(names, list(table.columns))
+        columns = [table[name] for name in names]
+        of_nulls: list[Nulls] = ["first" if first else "last" for first in places]
         order = lexsort(columns, descending=descending, nulls=of_nulls, device=device, threads=threads)
         return table.take(order)
     if hasattr(table, "collect") and not is_arrow(table):
         raise TypeError("a lazy frame has no rows yet; use sort_table(frame.collect(), ...)")
     if not is_arrow(table):
         raise TypeError(f"{type(table).__name__} is not a table of Arrow or a data frame")
-    result = _gpusort.ArrowTable(table).sort(names, descending, places, device_of(device), threads)
+    rows = _gpusort.ArrowTable(table)
+    numbers = _numbers(names, rows.names)
+    result = rows.sort(numbers, descending, places, device_of(device), threads)
     return _back(table, library, result)
-
-
-def _column(column: Any) -> Any:
-    """A column of pandas as an array that sorts know."""
-    dtype = column.dtype
-    if isinstance(dtype, np.dtype) and dtype.kind in "biufMm":
-        return column.to_numpy()
-    return column
 
 
 def _back(table: Any, library: str, result: _gpusort.ArrowTable) -> Any:

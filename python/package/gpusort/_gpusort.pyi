@@ -1,0 +1,121 @@
+from collections.abc import Callable, Sequence
+from typing import Any, Final, final
+
+__all__ = [
+    "VERSION",
+    "ArrowArray",
+    "ArrowTable",
+    "Device",
+    "after_fork",
+    "argsort",
+    "argtop",
+    "check_file",
+    "devices",
+    "is_sorted",
+    "lexsort",
+    "merge_files",
+    "sort",
+    "sort_file",
+    "top",
+]
+
+VERSION: Final[str]
+
+_Tell = Callable[[str, int, int | None], object]
+
+@final
+class Device:
+    def __new__(cls, name: str, number: int | None) -> Device: ...
+    @property
+    def name(self) -> str: ...
+
+@final
+class ArrowArray:
+    def __new__(cls, object: Any) -> ArrowArray: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[object, object]: ...
+    def ranks(self, ranks: Any, descending: bool, nulls_first: bool, threads: int | None) -> None: ...
+    def sort(
+        self, descending: bool, nulls_first: bool, device: Device | None, threads: int | None
+    ) -> ArrowArray: ...
+    def take(self, positions: Any) -> ArrowArray: ...
+
+@final
+class ArrowTable:
+    def __new__(cls, object: Any) -> ArrowTable: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> object: ...
+    @property
+    def names(self) -> list[str]: ...
+    def sort(
+        self,
+        keys: Sequence[int],
+        descending: Sequence[bool],
+        nulls_first: Sequence[bool],
+        device: Device | None,
+        threads: int | None,
+    ) -> ArrowTable: ...
+
+def after_fork() -> None: ...
+def devices() -> list[dict[str, Any]]: ...
+def sort(
+    array: Any, row: int, descending: bool, nulls_first: bool, device: Device | None, threads: int | None
+) -> None: ...
+def argsort(
+    array: Any,
+    positions: Any,
+    row: int,
+    descending: bool,
+    nulls_first: bool,
+    device: Device | None,
+    threads: int | None,
+) -> None: ...
+def argtop(
+    array: Any,
+    positions: Any,
+    row: int,
+    k: int,
+    descending: bool,
+    nulls_first: bool,
+    device: Device | None,
+    threads: int | None,
+) -> None: ...
+def top(
+    array: Any,
+    result: Any,
+    row: int,
+    k: int,
+    descending: bool,
+    nulls_first: bool,
+    device: Device | None,
+    threads: int | None,
+) -> None: ...
+def is_sorted(array: Any, row: int, descending: bool, nulls_first: bool, threads: int | None) -> bool: ...
+def lexsort(
+    keys: Sequence[Any],
+    positions: Any,
+    descending: Sequence[bool],
+    nulls_first: Sequence[bool],
+    device: Device | None,
+    threads: int | None,
+) -> None: ...
+def sort_file(
+    from_: Sequence[Any],
+    to: Any,
+    arguments: dict[str, Any],
+    output: dict[str, Any],
+    device: Device | None,
+    threads: int | None,
+    progress: _Tell | None,
+) -> dict[str, Any]: ...
+def merge_files(
+    from_: Sequence[Any],
+    to: Any,
+    arguments: dict[str, Any],
+    output: dict[str, Any],
+    threads: int | None,
+    progress: _Tell | None,
+) -> dict[str, Any]: ...
+def check_file(
+    from_: Sequence[Any], arguments: dict[str, Any], threads: int | None, progress: _Tell | None
+) -> tuple[str, str, str] | None: ...

@@ -1,0 +1,311 @@
+"""Arrays of NumPy: every type, axis, order and layout."""
+
+import concurrent.futures
+import gc
+import multiprocessing
+import os
+
+import numpy as np
+import oracle
+import pytest
+
+import gpusort
+
+
+def generated(random):
+    """An array, and how it is asked to be sorted."""
+    dtype = random.choice(oracle.NUMBERS + oracle.TIMES)
+    ndim = int(random.integers(1, 4))
+    most = {1: 150, 2: 14, 3: 6}[ndim]
+    shape = tuple(int(size) for size in random.integers(0, most, ndim))
+    array = oracle.elements(random, dtype, int(np.prod(shape))).reshape(shape)
+    layout = random.integers(0, 6)
+    if layout == 1:
+        array = np.asfortranarray(array)
+    elif layout == 2:
+        array = array[::-1]
+    elif layout == 3:
+        array = array[..., ::2]
+    elif layout == 4:
+        array = array.astype(array.dtype.newbyteorder())
+    elif layout == 5:
+        array.flags.writeable = False
+    axis = None if random.integers(0, 5) == 0 else int(random.integers(-array.ndim, array.ndim))
+    options = {"descending": bool(random.integers(0, 2)), "nulls": str(random.choice(["last", "first"]))}
+    return array, axis, options
+
+
+def test_generated_arrays():
+    random = np.random.default_rng(int(os.environ.get("GPUSORT_SEED", "42")))
+    for case in range(oracle.CASES):
+        array, axis, options = generated(random)
+        before = array.copy()
+        note = f"case {case}: {array.dtype} {array.shape} axis={axis} {options}"
+        expected = oracle.along(array, axis, lambda row: oracle.positions(row, **options))
+        found, positions = gpusort.sort(array, axis=axis, **options), gpusort.argsort(array, axis=axis, **options)
+        assert found.dtype == array.dtype and positions.dtype == np.int64, note
+        source = array.ravel() if axis is None else array
+        of_axis = -1 if axis is None else axis
+        if expected is None or expected.size == 0:
+            assert found.shape == positions.shape == source.shape, note
+            continue
+        assert np.array_equal(positions, expected), note
+        right = np.take_along_axis(source, expected, of_axis)
+        assert oracle.same(found, right), note
+        if not options["descending"] and options["nulls"] == "last":
+            np.testing.assert_array_equal(found, np.sort(array, axis=axis), note)
+        k = int(random.integers(0, found.shape[of_axis] + 2))
+        first = np.moveaxis(np.moveaxis(right, of_axis, 0)[:k], 0, of_axis)
+        assert oracle.same(gpusort.top(array, k, axis=axis, **options), first), note
+        first = np.moveaxis(np.moveaxis(expected, of_axis, 0)[:k], 0, of_axis)
+        assert np.array_equal(gpusort.argtop(array, k, axis=axis, **options), first), note
+        assert gpusort.is_sorted(found, axis=of_axis, **options), note
+        is_so = np.array_equal(expected, np.sort(expected, axis=of_axis))
+        assert gpusort.is_sorted(source, axis=of_axis, **options) == is_so, note
+        assert oracle.same(array, before), note
+
+
+def test_generated_unique_and_rank():
+    random = np.random.default_rng(43)
+    for case in range(oracle.CASES // 2):
+        array, _, _ = generated(random)
+        note = f"case {case}: {array.dtype} {array.shape}"
+        values, index, inverse, counts = gpusort.unique(
+            array, return_index=True, return_inverse=True, return_counts=True
+        )
+        flat = array.ravel()
+        right = np.unique(flat, return_index=True, return_counts=True)
+        np.testing.assert_array_equal(values, right[0], note)
+        np.testing.assert_array_equal(index, right[1], note)
+        np.testing.assert_array_equal(counts, right[2], note)
+        np.testing.assert_array_equal(values[inverse], array, note)
+        np.testing.assert_array_equal(gpusort.unique(array, return_counts=True)[1], right[2], note)
+        ranks = {method: gpusort.rank(array, method=method).ravel() for method in ("min", "max", "dense")}
+        number = inverse.ravel()
+        ends = np.cumsum(counts)
+        np.testing.assert_array_equal(ranks["dense"], number + 1, note)
+        np.testing.assert_array_equal(ranks["max"], ends[number] if flat.size else [], note)
+        np.testing.assert_array_equal(ranks["min"], (ends - counts + 1)[number] if flat.size else [], note)
+        average = gpusort.rank(array).ravel()
+        np.testing.assert_array_equal(average, (ranks["min"] + ranks["max"]) / 2, note)
+        ordinal = gpusort.rank(array, method="ordinal").ravel()
+        np.testing.assert_array_equal(np.sort(ordinal), np.arange(1, flat.size + 1), note)
+
+
+def test_generated_lexsort():
+    random = np.random.default_rng(44)
+    for case in range(oracle.CASES // 2):
+        rows, count = int(random.integers(0, 200)), int(random.integers(1, 5))
+        keys = []
+        for _ in range(count):
+            key = oracle.elements(random, random.choice(oracle.NUMBERS + oracle.TIMES), rows)
+            if key.dtype.kind == "f":
+                # NumPy takes these for equal, and the library orders them.
+                key[key == 0] = 0
+                key[np.isnan(key)] = np.nan
+            keys.append(key)
+        found = gpusort.lexsort(keys)
+        assert np.array_equal(found, np.lexsort(keys[::-1])), f"case {case}: {[key.dtype for key in keys]}"
+        descending = [bool(flag) for flag in random.integers(0, 2, count)]
+        nulls = [str(place) for place in random.choice(["last", "first"], count)]
+        ranks = [
+            gpusort.rank(key, method="dense", descending=flag, nulls=place)
+            for key, flag, place in zip(keys, descending, nulls, strict=True)
+        ]
+        found = gpusort.lexsort(keys, descending=descending, nulls=nulls)
+        assert np.array_equal(found, np.lexsort(ranks[::-1])), f"case {case}"
+
+
+@pytest.mark.parametrize("dtype", oracle.NUMBERS + oracle.TIMES)
+def test_sizes_around_every_threshold(dtype):
+    random = np.random.default_rng(45)
+    for size in (0, 1, 2, 1023, 1024, 1025, 16383, 16384, 70_000, 300_007):
+        array = oracle.elements(random, dtype, size)
+        if array.dtype.kind == "f":
+            array = np.abs(np.nan_to_num(array))
+        right = np.argsort(array, kind="stable")
+        assert np.array_equal(gpusort.argsort(array), right), size
+        assert oracle.same(gpusort.sort(array), array[right]), size
+        assert oracle.same(gpusort.top(array, size // 5), array[right][: size // 5]), size
+        assert np.array_equal(gpusort.argtop(array, size // 5), right[: size // 5]), size
+        for threads in (1, 3):
+            assert oracle.same(gpusort.sort(array, threads=threads), array[right]), size
+        rows = np.tile(array, 3).reshape(3, size)
+        assert oracle.same(gpusort.sort(rows), np.tile(array[right], 3).reshape(3, size)), size
+
+
+def test_what_comes_in_is_what_goes_out():
+    assert isinstance(gpusort.sort((3, 1, 2)), np.ndarray)
+    assert gpusort.sort(range(3, 0, -1)).tolist() == [1, 2, 3]
+    assert gpusort.sort([]).dtype == np.float64
+    assert gpusort.sort(np.array([[3, 1], [2, 0]]), axis=0).tolist() == [[2, 0], [3, 1]]
+    assert gpusort.sort([True, False]).dtype == np.bool_
+
+    class Wrapped:
+        def __array__(self, dtype=None, copy=None):
+            return np.array([2.0, 1.0])
+
+    assert gpusort.sort(Wrapped()).tolist() == [1.0, 2.0]
+
+
+def test_results_in_arrays_of_the_caller():
+    x = np.array([3, 1, 2])
+    out = np.empty(3, np.int64)
+    assert gpusort.sort(x, out=out) is out and out.tolist() == [1, 2, 3] and x.tolist() == [3, 1, 2]
+    assert gpusort.argsort(x, out=out) is out and out.tolist() == [1, 2, 0]
+    assert gpusort.sort(x, out=x) is x and x.tolist() == [1, 2, 3]
+    wide = np.zeros((2, 6))
+    gpusort.sort(np.array([[3.0, 1.0, 2.0]] * 2), out=wide[:, ::2])
+    assert wide.tolist() == [[1, 0, 2, 0, 3, 0]] * 2
+    with pytest.raises(ValueError, match=r"out has the shape \(2,\), the result \(3,\)"):
+        gpusort.sort(x, out=np.empty(2, np.int64))
+    with pytest.raises(TypeError, match="out is of float64, the result of int64"):
+        gpusort.sort(x, out=np.empty(3))
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        gpusort.sort(x, out=x)
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        (np.array(["b", "a"]), "arrays of strings are not supported; make an Arrow array"),
+        (np.array([b"b", b"a"]), "arrays of bytes are not supported; make an Arrow array"),
+        (np.array([1, "a", None], object), "arrays of objects are not supported; make an Arrow array"),
+        (["b", "a"], "make an Arrow array of them, such as pyarrow.array"),
+        (np.array([1j]), "arrays of complex128 are not supported"),
+        (np.zeros(2, np.longdouble), "at most 64 bits"),
+        (np.zeros(2, [("a", "i4")]), "structured arrays are not supported; use lexsort"),
+        (np.ma.array([1, 2], mask=[0, 1]), "masked arrays are not supported; use x.compressed"),
+    ],
+)
+def test_what_has_no_order_is_refused_with_a_remedy(x, message):
+    for call in (gpusort.sort, gpusort.argsort, gpusort.unique, lambda x: gpusort.top(x, 1)):
+        with pytest.raises(TypeError, match=message.replace("(", r"\(")):
+            call(x)
+
+
+def test_tensors_on_a_gpu_are_refused_with_a_remedy():
+    class Tensor:
+        def __dlpack__(self):
+            raise AssertionError("nobody asks for it")
+
+        def __dlpack_device__(self):
+            return (2, 0)
+
+    class Cuda:
+        __cuda_array_interface__ = {}
+
+    for x in (Tensor(), Cuda()):
+        with pytest.raises(TypeError, match=r"on a GPU; copy it to the host first, as in x\.cpu\(\)"):
+            gpusort.sort(x)
+
+
+def test_tensors_of_the_host_come_back_as_what_they_are():
+    class Tensor:
+        __module__ = "tensors"
+
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+        def __array_namespace__(self):
+            return Space
+
+    class Space:
+        @staticmethod
+        def from_dlpack(x):
+            return Tensor(np.from_dlpack(x))
+
+    found = gpusort.sort(Tensor(np.array([3, 1, 2])))
+    assert isinstance(found, Tensor) and found.array.tolist() == [1, 2, 3]
+    assert gpusort.argsort(Tensor(np.array([3, 1, 2]))).array.tolist() == [1, 2, 0]
+
+
+def test_wrong_arguments():
+    with pytest.raises(np.exceptions.AxisError):
+        gpusort.sort(np.zeros(3), axis=1)
+    with pytest.raises(np.exceptions.AxisError):
+        gpusort.sort(np.zeros((2, 2)), axis=2)
+    with pytest.raises(np.exceptions.AxisError):
+        gpusort.sort(np.array(5))
+    assert gpusort.sort(np.array(5), axis=None).tolist() == [5]
+    with pytest.raises(ValueError, match='nulls is "first" or "last", not \'middle\''):
+        gpusort.sort([1], nulls="middle")
+    with pytest.raises(ValueError, match="cannot be negative"):
+        gpusort.top([1], -1)
+    with pytest.raises(ValueError, match="no keys"):
+        gpusort.lexsort([])
+    with pytest.raises(ValueError, match="different lengths: 1, 2"):
+        gpusort.lexsort([[1], [1, 2]])
+    with pytest.raises(ValueError, match="2 keys, but 1 values of descending"):
+        gpusort.lexsort([[1], [1]], descending=[True])
+    with pytest.raises(ValueError, match="keys have one"):
+        gpusort.lexsort([[[1]]])
+    with pytest.raises(ValueError, match="method is average"):
+        gpusort.rank([1], method="best")
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        gpusort.sort([1], reverse=True)
+
+
+def test_eight_threads_at_once():
+    random = np.random.default_rng(46)
+    arrays = [random.integers(0, 1000, size, dtype=np.int32) for size in (10, 2000, 50_000, 400_000)] * 8
+    right = [np.argsort(array, kind="stable") for array in arrays]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for found, positions, array in zip(pool.map(gpusort.argsort, arrays), right, arrays, strict=True):
+            assert np.array_equal(found, positions)
+        for found, positions, array in zip(pool.map(gpusort.sort, arrays), right, arrays, strict=True):
+            assert np.array_equal(found, array[positions])
+
+
+def resident():
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the system does not tell what is resident")
+def test_no_call_leaks():
+    arrow = pytest.importorskip("pyarrow").array([3, None, 1])
+    calls = 50 * oracle.CASES
+    x, y = np.arange(1000.0)[::-1].copy(), np.array(["2020", "NaT"], "M8[D]")
+
+    def all_calls():
+        gpusort.sort(x), gpusort.argsort(x), gpusort.top(x, 5), gpusort.sort(y), gpusort.lexsort([x, x])
+        gpusort.sort(arrow), gpusort.argsort(arrow)
+        try:
+            gpusort.sort("text")
+        except TypeError:
+            pass
+
+    for _ in range(calls // 80):
+        all_calls()
+    gc.collect()
+    before = resident()
+    for _ in range(calls // 8):
+        all_calls()
+    gc.collect()
+    assert resident() - before < 8 << 20
+
+
+def child(queue):
+    x = np.arange(200_000)[::-1].copy()
+    queue.put(bool(np.array_equal(gpusort.sort(x), np.arange(200_000))))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+def test_a_forked_process_sorts_as_well():
+    # Its threads are not in the child.
+    gpusort.sort(np.arange(200_000)[::-1].copy())
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    process = context.Process(target=child, args=(queue,))
+    process.start()
+    assert queue.get(timeout=60)
+    process.join()
+    assert process.exitcode == 0

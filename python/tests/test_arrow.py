@@ -1,0 +1,211 @@
+"""Arrow arrays and tables, and the libraries that have them."""
+
+import decimal
+import warnings
+
+import numpy as np
+import oracle
+import pytest
+
+import gpusort
+
+pa = pytest.importorskip("pyarrow")
+pc = pytest.importorskip("pyarrow.compute")
+
+NUMBERS = ["u1", "i1", "u2", "i2", "f2", "u4", "i4", "f4", "u8", "i8", "f8"]
+
+
+def texts(random, count):
+    """Texts that begin alike, and others."""
+    beginning = random.choice(["", "https://www.example.com/a/long/beginning/", "é"])
+    return [beginning + str(number) * int(number % 4) for number in random.integers(0, 60, count)]
+
+
+def generated(random, count):
+    """An array of Arrow of any type that has an order."""
+    kind = int(random.integers(0, 19))
+    mask = random.integers(0, 4, count) == 0 if random.integers(0, 2) else np.zeros(count, bool)
+    if kind < 11:
+        values = oracle.elements(random, NUMBERS[kind], count)
+        if values.dtype.kind == "f":
+            # Of these pyarrow has no order.
+            values[values == 0] = 0
+            values[np.isnan(values)] = np.nan
+        return pa.array(values, mask=mask)
+    words = random.integers(-(10**12), 10**12, count)
+    if kind == 11:
+        return pa.array(words % 2 == 0, mask=mask)
+    if kind == 12:
+        return pa.array((words // 100).astype("M8[s]"), mask=mask)
+    if kind == 13:
+        return pa.array((words % 30000).astype("i4"), mask=mask).cast(pa.date32())
+    if kind == 14:
+        numbers = [None if gone else decimal.Decimal(int(word)) / 100 for word, gone in zip(words, mask, strict=True)]
+        return pa.array(numbers, pa.decimal128(30, 2))
+    found = [None if gone else text for text, gone in zip(texts(random, count), mask, strict=True)]
+    array = pa.array(found, pa.string())
+    types = {15: pa.string(), 16: pa.large_string(), 17: pa.binary()}
+    return array.dictionary_encode() if kind == 18 else array.cast(types[kind])
+
+
+def indices(array, descending, nulls):
+    """Positions by pyarrow, whose sort is stable; NaN are beside the nulls there, too."""
+    plain = array.dictionary_decode() if isinstance(array, pa.DictionaryArray) else array
+    if plain.type == pa.float16():
+        plain = plain.cast(pa.float32())
+    keys = [("key", "descending" if descending else "ascending")]
+    with warnings.catch_warnings():
+        # Its newer releases have a place for each key, which older ones do not take.
+        warnings.simplefilter("ignore", FutureWarning)
+        place = "at_end" if nulls == "last" else "at_start"
+        return pc.sort_indices(pa.table({"key": plain}), sort_keys=keys, null_placement=place).to_numpy()
+
+
+def test_generated_arrays_of_arrow():
+    random = np.random.default_rng(50)
+    for case in range(oracle.CASES):
+        count = int(random.integers(0, 120))
+        array = generated(random, count)
+        if random.integers(0, 2):
+            array = array.slice(int(random.integers(0, count + 1)), int(random.integers(0, count + 1)))
+        descending, nulls = bool(random.integers(0, 2)), str(random.choice(["last", "first"]))
+        options = {"descending": descending, "nulls": nulls}
+        note = f"case {case}: {array.type} {options} {array.to_pylist()}"
+        right = indices(array, descending, nulls)
+        given = array
+        if random.integers(0, 3) == 0:
+            cut = int(random.integers(0, len(array) + 1))
+            given = pa.chunked_array([array.slice(0, cut), array.slice(cut)], array.type)
+        assert np.array_equal(gpusort.argsort(given, **options), right), note
+        found = gpusort.sort(given, **options)
+        assert type(found) is type(given) and found.type == given.type, note
+        values = array.take(pa.array(right))
+        assert repr(found.to_pylist()) == repr(values.to_pylist()), note
+        found.validate(full=True)
+        k = int(random.integers(0, len(array) + 2))
+        assert repr(gpusort.top(given, k, **options).to_pylist()) == repr(values.to_pylist()[:k]), note
+        assert np.array_equal(gpusort.argtop(given, k, **options), right[:k]), note
+        assert gpusort.is_sorted(found, **options), note
+        different = gpusort.unique(given, return_index=True, return_inverse=True, return_counts=True, **options)
+        if pa.types.is_dictionary(array.type) or array.type == pa.float16():
+            continue
+        assert len(different[0]) == pc.count_distinct(array, mode="all").as_py(), note
+        assert repr(pa.array(different[0]).take(pa.array(different[2])).to_pylist()) == repr(array.to_pylist()), note
+        assert different[3].sum() == len(array), note
+
+
+def test_generated_tables():
+    random = np.random.default_rng(51)
+    for case in range(oracle.CASES // 4):
+        count = int(random.integers(0, 150))
+        table = pa.table({"place": np.arange(count)} | {f"c{at}": generated(random, count) for at in range(3)})
+        names = [f"c{at}" for at in random.permutation(3)[: int(random.integers(1, 4))]]
+        directions = [str(random.choice(["asc", "desc"])) for _ in names]
+        if random.integers(0, 2):
+            cut = count // 3
+            table = pa.concat_tables([table.slice(0, cut), table.slice(cut)])
+        found = gpusort.sort_table(table, list(zip(names, directions, strict=True)))
+        ranks = [
+            gpusort.rank(table[name], method="dense", descending=direction == "desc")
+            for name, direction in zip(names, directions, strict=True)
+        ]
+        right = np.lexsort(ranks[::-1])
+        assert found.schema == table.schema
+        assert np.array_equal(found["place"].to_numpy(), right), f"case {case}: {table.schema} {names} {directions}"
+        rows = table.take(pa.array(right))
+        assert repr(found.to_pylist()) == repr(rows.to_pylist()), f"case {case}"
+
+
+def test_many_rows_of_texts_and_numbers():
+    random = np.random.default_rng(52)
+    count = 200_000
+    table = pa.table(
+        {
+            "name": [f"https://www.example.com/{number:06}" for number in random.integers(0, 50_000, count)],
+            "n": random.integers(0, 5, count),
+            "place": np.arange(count),
+        }
+    )
+    found = gpusort.sort_table(table, [("name", "asc"), ("n", "desc")])
+    right = pc.sort_indices(table, sort_keys=[("name", "ascending"), ("n", "descending")])
+    assert found["place"].to_pylist() == right.to_pylist()
+    assert found.take(pa.array([0, 1])) .to_pylist() == table.take(right.slice(0, 2)).to_pylist()
+    first = gpusort.sort_table(table, "n", threads=1)["place"].to_numpy()
+    assert np.array_equal(first, np.argsort(table["n"].to_numpy(), kind="stable"))
+
+
+def test_record_batches_and_readers():
+    batch = pa.record_batch({"n": [2, 1], "t": ["x", "y"]})
+    found = gpusort.sort_table(batch, "n")
+    assert isinstance(found, pa.RecordBatch) and found.to_pydict() == {"n": [1, 2], "t": ["y", "x"]}
+    assert gpusort.sort_table(batch.slice(0, 0), "n").num_rows == 0
+    reader = pa.RecordBatchReader.from_batches(batch.schema, [batch, batch])
+    assert gpusort.sort_table(reader, "n")["n"].to_pylist() == [1, 1, 2, 2]
+    marked = pa.table({"n": [2, 1]}).replace_schema_metadata({"k": "v"})
+    assert gpusort.sort_table(marked, "n").schema.metadata == {b"k": b"v"}
+
+
+def test_what_has_no_order():
+    nested = pa.array([[1], [2]])
+    with pytest.raises(TypeError, match="have no order; cast them to numbers"):
+        gpusort.sort(nested)
+    table = pa.table({"n": [2, 1], "list": nested})
+    assert gpusort.sort_table(table, "n")["list"].to_pylist() == [[2], [1]]
+    with pytest.raises(TypeError, match="have no order"):
+        gpusort.sort_table(table, "list")
+    with pytest.raises(KeyError, match="no column 'm'; there are n, list"):
+        gpusort.sort_table(table, "m")
+    with pytest.raises(ValueError, match='a key is \\("name", "asc"\\)'):
+        gpusort.sort_table(table, [("n", "up")])
+    with pytest.raises(TypeError, match="list is not a table"):
+        gpusort.sort_table([1, 2], "n")
+    with pytest.raises(TypeError, match="is not sorted into another one"):
+        gpusort.sort(pa.array([1]), out=np.empty(1, np.int64))
+
+
+def test_polars():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"name": ["b", None, "a", "b"], "x": [1.0, float("nan"), None, 3.0]})
+    found = gpusort.sort_table(frame, [("name", "asc"), ("x", "desc")])
+    assert isinstance(found, pl.DataFrame) and found.schema == frame.schema
+    assert found["name"].to_list() == ["a", "b", "b", None]
+    assert found["x"].to_list()[1:3] == [3.0, 1.0]
+    series = gpusort.sort(frame["x"], nulls="first")
+    assert series.name == "x" and str(series.to_list()) == "[None, nan, 1.0, 3.0]"
+    labels = pl.Series("c", ["low", "high", "low"], pl.Enum(["low", "high"]))
+    assert gpusort.sort(labels).dtype == labels.dtype
+    with pytest.raises(TypeError, match="lazy frame has no rows yet"):
+        gpusort.sort_table(frame.lazy(), "x")
+    random = np.random.default_rng(53)
+    frame = pl.DataFrame({"t": texts(random, 500), "n": random.integers(0, 9, 500), "at": np.arange(500)})
+    found = gpusort.sort_table(frame, ["n", "t"])
+    assert found.equals(frame.sort(["n", "t"], maintain_order=True))
+
+
+def test_pandas():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {
+            "name": ["b", None, "a", "b"],
+            "x": [1.0, np.nan, 2.0, 3.0],
+            "when": pd.to_datetime(["2020-01-01", None, "1999-01-01", "2020-01-01"]),
+            "label": pd.Categorical(["u", "v", "u", "v"]),
+        },
+        index=[10, 20, 30, 40],
+    )
+    found = gpusort.sort_table(frame, [("name", "asc"), ("x", "desc")])
+    assert found.index.tolist() == [30, 40, 10, 20] and found.dtypes.equals(frame.dtypes)
+    assert gpusort.sort_table(frame, ["when", "x"]).index.tolist() == [30, 10, 40, 20]
+    assert gpusort.sort(frame["x"]).index.tolist() == [10, 30, 40, 20]
+    assert gpusort.sort(frame["x"]).equals(frame["x"].sort_values())
+    assert gpusort.argsort(frame["x"]).tolist() == [0, 2, 3, 1]
+    assert gpusort.top(frame["x"], 1, descending=True).tolist() == [3.0]
+    with pytest.raises(KeyError, match="no column 'y'; there are name, x, when, label"):
+        gpusort.sort_table(frame, "y")
+
+
+def test_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.sql("select * from (values (2, 'x'), (1, 'y')) t(n, s)")
+    found = gpusort.sort_table(relation, "n")
+    assert found.fetchall() == [(1, "y"), (2, "x")]

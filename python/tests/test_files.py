@@ -1,0 +1,230 @@
+"""Files: every option that the command has, file objects, progress, errors, and Ctrl-C."""
+
+import gzip
+import io
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import gpusort
+
+
+@pytest.fixture
+def sales(tmp_path):
+    path = tmp_path / "sales.csv"
+    path.write_text("id,item,price\n1,lamp,20\n2,desk,249\n3,book,9\n4,pen,\n5,book,9\n")
+    return path
+
+
+def ids(path, **options):
+    out = path.with_name("out.csv")
+    report = gpusort.sort_file(path, out, **options)
+    lines = out.read_text().splitlines()
+    assert lines[0] == "id,item,price"
+    return [int(line.split(",")[0]) for line in lines[1:]], report
+
+
+def test_keys_of_every_form(sales):
+    for key, right in [
+        ("price", [3, 5, 1, 2, 4]),
+        ("price:r", [2, 1, 3, 5, 4]),
+        (("price", "desc"), [2, 1, 3, 5, 4]),
+        (3, [3, 5, 1, 2, 4]),
+        (["item", ("id", "desc")], [5, 3, 2, 1, 4]),
+        ([("item", "desc"), "price"], [4, 1, 2, 3, 5]),
+    ]:
+        found, report = ids(sales, key=key)
+        assert found == right, key
+        assert report.records == 5 and report.format == "csv"
+    assert ids(sales, key="price")[1].empty == 1
+
+
+def test_options_of_the_command(sales, tmp_path):
+    assert ids(sales, key="price", empty="first")[0] == [4, 3, 5, 1, 2]
+    assert ids(sales, key="price", reverse=True)[0] == [2, 1, 3, 5, 4]
+    found, report = ids(sales, key="price", unique=True)
+    assert found == [3, 1, 2, 4] and report.repeated == 1
+    found, report = ids(sales, key="price", top=2)
+    assert found == [3, 5] and report.cut == 3
+    gpusort.sort_file(sales, tmp_path / "at.txt", key="price", argsort=True, to="text")
+    assert (tmp_path / "at.txt").read_text().split() == ["2", "4", "0", "1", "3"]
+    gpusort.sort_file(sales, tmp_path / "out.csv.gz", key="price", bgzf=True)
+    assert gzip.open(tmp_path / "out.csv.gz", "rt").read().startswith("id,item,price\n3,")
+    lines = tmp_path / "lines"
+    lines.write_text("v1.10 b\nv1.9 a\n")
+    out = io.BytesIO()
+    gpusort.sort_file(lines, out, key=1, type="version", from_="lines")
+    assert out.getvalue() == b"v1.9 a\nv1.10 b\n"
+    lines.write_text("# a comment\n#n,t\n10%,x\n9%,y\n")
+    out = io.BytesIO()
+    gpusort.sort_file(lines, out, key=1, leading=True, comments=True, delimiter=",", from_="lines")
+    assert out.getvalue() == b"# a comment\n#n,t\n9%,y\n10%,x\n"
+    lines.write_text("1.234,5;a\nk.A.;b\n999,0;c\n")
+    out = io.BytesIO()
+    options = {"decimal": ",", "thousands": ".", "na": "k.A.", "delimiter": ";", "header": False}
+    gpusort.sort_file(lines, out, key=1, from_="csv", **options)
+    assert out.getvalue() == b"999,0;c\n1.234,5;a\nk.A.;b\n"
+    lines.write_text("31/12/2023\n01/02/2024\n")
+    out = io.BytesIO()
+    gpusort.sort_file(lines, out, key=1, time_format="%d/%m/%Y", from_="lines", reverse=True)
+    assert out.getvalue() == b"01/02/2024\n31/12/2023\n"
+    out = io.BytesIO()
+    gpusort.sort_file(io.BytesIO(b"b\0a\0"), out, zero_terminated=True)
+    assert out.getvalue() == b"a\0b\0"
+    out = io.BytesIO()
+    gpusort.sort_file(io.BytesIO(b"b\nA\n"), out, key=1, ignore_case=True, type="text", from_="lines")
+    assert out.getvalue() == b"A\nb\n"
+    out = io.BytesIO()
+    gpusort.sort_file(io.BytesIO(b"3 x\n1\n2 y\n"), out, numeric_sort=True, invalid="last")
+    assert out.getvalue() == b"1\n2 y\n3 x\n"
+
+
+def test_networks_are_chosen_by_name():
+    for algo, variant in [("bitonic", "fused"), ("odd-even", None), ("radix", None)]:
+        out = io.BytesIO()
+        gpusort.sort_file(io.BytesIO(b"3\n1\n2\n"), out, algo=algo, variant=variant, device="cpu")
+        assert out.getvalue() == b"1\n2\n3\n"
+    with pytest.raises(ValueError, match="algo: .*quick"):
+        gpusort.sort_file(io.BytesIO(b"1\n"), io.BytesIO(), algo="quick")
+
+
+def test_a_file_larger_than_its_budget(tmp_path):
+    numbers = np.random.default_rng(1).integers(0, 1 << 63, 6_000_000, dtype=np.uint64)
+    source, out = tmp_path / "in.u64", tmp_path / "out.u64"
+    numbers.tofile(source)
+    seen = []
+    report = gpusort.sort_file(
+        source, out, memory="16M", temp_dir=tmp_path, progress=seen.append, threads=2
+    )
+    assert report.runs > 1 and report.spilled_bytes > 0 and report.types == ["u64"]
+    assert np.array_equal(np.fromfile(out, np.uint64), np.sort(numbers))
+    assert seen and all(isinstance(one, gpusort.Progress) for one in seen)
+    assert {one.phase for one in seen} <= {"read", "parse", "sort", "write", "merge"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.u64", "out.u64"]
+    assert set(report.seconds) >= {"read", "sort", "write", "total"} and report.seconds["total"] > 0
+
+
+def test_file_objects_of_every_kind(tmp_path):
+    path = tmp_path / "numbers"
+    path.write_bytes(b"3\n1\n")
+    with open(path, "rb") as source, open(tmp_path / "out", "wb") as out:
+        gpusort.sort_file([source, pathlib.Path(path), str(path)], out)
+    assert (tmp_path / "out").read_bytes() == b"1\n1\n1\n3\n3\n3\n"
+    gpusort.sort_file(path, path)
+    assert path.read_bytes() == b"1\n3\n"
+    with open(path) as source, pytest.raises(TypeError, match='gives bytes; open it with mode "rb"'):
+        gpusort.sort_file(source, io.BytesIO())
+
+    class Broken:
+        def read(self, size):
+            raise LookupError("of the caller's")
+
+        write = read
+
+    with pytest.raises(LookupError, match="of the caller's"):
+        gpusort.sort_file(Broken(), io.BytesIO())
+    with pytest.raises(LookupError, match="of the caller's"):
+        gpusort.sort_file(path, Broken())
+    with pytest.raises(TypeError, match="an input is a path or a file object, not int"):
+        gpusort.sort_file([5], io.BytesIO())
+    with pytest.raises(TypeError, match="an output is a path or a file object, not NoneType"):
+        gpusort.sort_file(path, None)
+
+
+def test_checks_and_merges(sales, tmp_path):
+    assert not gpusort.check_file(sales, key="price")
+    found = gpusort.check_file(sales, key="price")
+    assert (found.place, found.value, found.before) == (f"{sales}:4", "9", "249")
+    assert str(found) == f"{sales}:4: out of order: 9 after 249"
+    out = tmp_path / "sorted.csv"
+    gpusort.sort_file(sales, out, key="price")
+    assert gpusort.check_file(out, key="price").is_sorted
+    assert not gpusort.check_file(out, key="price", unique=True)
+    merged = io.BytesIO()
+    report = gpusort.merge_files([out, out], merged, key="price")
+    assert report.records == 10 and merged.getvalue().count(b"book") == 4
+    with pytest.raises(ValueError, match="out of order.*use sort_file to sort it"):
+        gpusort.merge_files([sales], io.BytesIO(), key="price")
+
+
+def test_errors_are_pythons_own_and_name_the_argument(sales, tmp_path):
+    with pytest.raises(FileNotFoundError) as error:
+        gpusort.sort_file(tmp_path / "none.csv", tmp_path / "out")
+    assert error.value.filename == str(tmp_path / "none.csv")
+    with pytest.raises(ValueError, match="input:3, column 'n': 'x2' is not a number; use invalid=\"last\""):
+        gpusort.sort_file(io.BytesIO(b"n\n1\nx2\n"), io.BytesIO(), key=1, from_="csv", numeric_sort=True)
+    with pytest.raises(ValueError, match="no column 'prize'; columns: 'id', 'item', 'price'"):
+        gpusort.sort_file(sales, io.BytesIO(), key="prize")
+    with pytest.raises(ValueError, match="nan is last, first, error; not .middle."):
+        gpusort.sort_file(sales, io.BytesIO(), nan="middle")
+    with pytest.raises(TypeError, match="unknown option: keys; there are"):
+        gpusort.sort_file(sales, io.BytesIO(), keys="price")
+    with pytest.raises(ValueError, match="memory: expected a size such as 500M"):
+        gpusort.sort_file(sales, io.BytesIO(), memory="much")
+    with pytest.raises(ValueError, match="no inputs"):
+        gpusort.sort_file([], io.BytesIO())
+    with pytest.raises(RuntimeError, match='no GPU has .quantum. in its name(.|\\n)*device="cpu"'):
+        gpusort.sort_file(sales, io.BytesIO(), key="price", device="quantum")
+    before = sales.read_bytes()
+    with pytest.raises(ValueError):
+        gpusort.sort_file(sales, sales, key="item:number")
+    assert sales.read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are of POSIX")
+def test_ctrl_c_ends_a_sort_and_leaves_nothing(tmp_path):
+    numbers = np.random.default_rng(2).integers(0, 1 << 63, 8_000_000, dtype=np.uint64)
+    numbers.tofile(tmp_path / "in.u64")
+    program = """
+import gpusort, sys
+def told(progress):
+    print(progress.phase, flush=True)
+try:
+    while True:
+        gpusort.sort_file("in.u64", "out.u64", memory="16M", temp_dir=".", progress=told)
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, stdout=subprocess.PIPE)
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    process.stdout.read()
+    assert process.wait(60) == 7
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left <= {"in.u64", "out.u64"}
+
+
+def test_the_line_of_progress_is_for_terminals(sales, capfd):
+    gpusort.sort_file(sales, io.BytesIO(), key="price", progress=True)
+    assert capfd.readouterr().err == ""
+
+
+def test_the_command_by_the_module(tmp_path):
+    command = [sys.executable, "-m", "gpusort", "--version"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    if found.returncode == 2:
+        assert found.stderr == "gpusort: the command is not installed; pip install gpusort-cli\n"
+    else:
+        assert found.stdout.startswith("gpusort ")
+    assert os.environ.get("GPUSORT_COMMAND") is None or found.returncode == 0
+
+
+def test_a_callback_that_raises_ends_the_sort(tmp_path):
+    np.arange(3_000_000, dtype=np.uint64)[::-1].tofile(tmp_path / "in.u64")
+
+    def told(progress):
+        raise LookupError("enough")
+
+    start = time.monotonic()
+    try:
+        while time.monotonic() < start + 60:
+            gpusort.sort_file(tmp_path / "in.u64", tmp_path / "out.u64", memory="16M", progress=told)
+    except LookupError:
+        return
+    pytest.fail("the callback was never called")
