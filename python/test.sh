@@ -18,25 +18,19 @@ python3 -c 'import ensurepip, venv' 2>/dev/null || apt-get install -y -qq python
 rm -rf $venvs/wheels
 $venvs/build/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir $venvs/wheels . ./cli
 
-# Tests with one Python and one NumPy.
+# Tests with a Python, and the packages that a file requires.
 tested() {
-    name=$venvs/$(basename "$1")-numpy-$2
+    name=$venvs/$("$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-$2
     rm -rf "$name"
     "$1" -m venv "$name"
     python=$name/bin/python
-    "$python" -m pip install --quiet --disable-pip-version-check --prefer-binary "numpy$3" $venvs/wheels/*.whl
-    # NumPy stays the one that is asked for: what has no release for it is left out.
-    while read -r requirement; do
-        "$python" -m pip install --quiet --disable-pip-version-check --only-binary :all: "numpy$3" "$requirement" ||
-            echo "$name: without $requirement" >&2
-    done <tests/requirements.txt
+    "$python" -m pip install --quiet --disable-pip-version-check $venvs/wheels/*.whl -r "tests/$2"
     "$python" -c 'import gpusort, numpy, sys; print("Python", sys.version.split()[0], "NumPy", numpy.__version__, "gpusort", gpusort.__version__)'
     GPUSORT_COMMAND=yes "$python" -m pytest -p no:cacheprovider
 }
 
 if [ "${1:-}" != all ]; then
-    tested python3 2 ">=2"
-    python=$venvs/python3-numpy-2/bin/python
+    tested python3 requirements.txt
     "$python" -m pyright --pythonpath "$python"
     "$python" -m mypy.stubtest gpusort._gpusort
     exit
@@ -45,8 +39,9 @@ export GPUSORT_CASES=20000
 for version in 3.11 3.12 3.13 3.14; do
     for found in "$(command -v python$version)" ~/.pyenv/versions/$version*/bin/python; do
         if [ -x "$found" ]; then
-            [ $version = 3.13 ] || [ $version = 3.14 ] || tested "$found" 1.26 "==1.26.*"
-            tested "$found" 2 ">=2"
+            # NumPy 1.26 is of before 3.13.
+            case $version in 3.11 | 3.12) tested "$found" requirements-numpy-1.txt ;; esac
+            tested "$found" requirements.txt
             break
         fi
     done

@@ -236,14 +236,16 @@ macro_rules! by_keys {
 }
 
 /// The positions in this order; `None` if 32 bits do not tell so many elements apart.
-fn argsort_on_cpu<T: Element>(elements: &[T], order: KeyOrder) -> Option<(Vec<u32>, Form)> {
+#[doc(hidden)]
+pub fn argsort_on_cpu<T: Element>(elements: &[T], order: KeyOrder) -> Option<(Vec<u32>, Form)> {
     u32::try_from(elements.len()).ok()?;
     let map = T::Word::map(order.map(T::TYPE));
     Some(by_keys!(elements, map, keys => cpu::positions(&[keys])))
 }
 
 /// Sorts in place. No clock is read, which takes as long as to sort a few.
-fn sort_on_cpu<T: Element>(elements: &mut [T], order: KeyOrder) -> Form {
+#[doc(hidden)]
+pub fn sort_on_cpu<T: Element>(elements: &mut [T], order: KeyOrder) -> Form {
     let map = T::Word::map(order.map(T::TYPE));
     if are_surely_in_order(elements, order) {
         return Form::InOrder;

@@ -17,6 +17,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("count", nargs="?", type=int, default=10_000_000)
 parser.add_argument("--runs", type=int, default=5)
 parser.add_argument("--only", default="")
+parser.add_argument("--torch", type=int, metavar="LOG2", help="also beside torch, with 2^LOG2 elements")
 arguments = parser.parse_args()
 N = arguments.count
 random = np.random.default_rng(1)
@@ -77,6 +78,23 @@ for count in (10, 100, 1000):
     x = random.standard_normal(count)
     row(f"2000 sorts of {count} f64, numpy.sort", few(lambda: gpusort.sort(x)), few(lambda: np.sort(x)))
     row(f"2000 argsorts of {count} f64, stable", few(lambda: gpusort.argsort(x)), few(lambda: np.argsort(x, kind="stable")))
+if arguments.torch:
+    import torch
+
+    x = random.standard_normal(1 << arguments.torch, dtype=np.float32)
+
+    def by_torch():
+        return torch.from_numpy(x).cuda().sort().values.cpu().numpy()
+
+    gpu = gpusort.Sorter("gpu")
+    assert gpu.sort(x).tobytes() == gpusort.sort(x).tobytes()
+    assert np.array_equal(gpusort.sort(x), by_torch())
+    row(f"sort 2^{arguments.torch} f32 by default, torch.sort on {gpu.name} with its copies", lambda: gpusort.sort(x), by_torch, 5)
+    row(f"sort 2^{arguments.torch} f32 on the CPU, the same", lambda: gpusort.sort(x, device="cpu"), by_torch, 5)
+    row(f"sort 2^{arguments.torch} f32 on the GPU, the same", lambda: gpu.sort(x), by_torch, 5)
+    host = torch.from_numpy(x)
+    row("argsort on the CPU, torch.sort of the host, stable", lambda: gpusort.argsort(x[: N]), lambda: torch.sort(host[: N], stable=True), 3)
+    del x, host
 try:
     import polars as pl
 except ImportError:
@@ -98,10 +116,14 @@ else:
             lambda: table.sort(keys, maintain_order=True),
             3,
         )
-    arrow = table.to_arrow()
-    row(
-        f"sort_table of {rows:,} rows by key, pyarrow",
-        lambda: gpusort.sort_table(arrow, "key"),
-        lambda: arrow.sort_by("key"),
-        3,
-    )
+    try:
+        arrow = table.to_arrow()
+    except ImportError:
+        arrow = None
+    if arrow is not None:
+        row(
+            f"sort_table of {rows:,} rows by key, pyarrow",
+            lambda: gpusort.sort_table(arrow, "key"),
+            lambda: arrow.sort_by("key"),
+            3,
+        )

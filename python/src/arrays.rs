@@ -5,7 +5,7 @@
 
 use gpusort::columns::Column;
 use gpusort::half::f16;
-use gpusort::unstable::element::is_in_order;
+use gpusort::unstable::element::{argsort_on_cpu, is_in_order, sort_on_cpu};
 use gpusort::unstable::order::{KeyOrder, Nulls};
 use gpusort::unstable::parallel::{self, map_into, map_parts};
 use gpusort::{Element, ElementType, Sorter};
@@ -186,30 +186,46 @@ fn shape_of(element: ElementType, payload: bool) -> Shape {
     Shape { key: element.key_words(), payload }
 }
 
-/// Sorts rows of `row` elements in their memory.
+/// Writes rows of `row` elements in order, to an array that may be the same.
 #[pyfunction]
-#[pyo3(signature = (array, row, descending, nulls_first, device, threads))]
+#[pyo3(signature = (array, result, row, descending, nulls_first, device, threads))]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn sort(
     py: Python,
     array: &Bound<PyAny>,
+    result: &Bound<PyAny>,
     row: usize,
     descending: bool,
     nulls_first: bool,
     device: Option<&Bound<Device>>,
     threads: Option<usize>,
 ) -> PyResult<()> {
-    let mut array = Array::writable(array)?;
-    let (n, order) = (array.len(), order(descending, nulls_first));
-    let sorter = sorter(device, threads, row, shape_of(array.element, false))?;
-    by_element!(array.element, T => unlocked(py, n, threads, || {
-        let elements = array.elements_mut::<T>();
-        let sort = |row: &mut [T]| sorter.sort_as(row, order).map(drop);
-        if n <= row || sorter.started().is_some() {
-            elements.chunks_mut(row.max(1)).try_for_each(sort)
+    let is_same = array.is(result);
+    let mut result = Array::writable(result)?;
+    let source = if is_same { None } else { Some(Array::of(array)?) };
+    let (n, order) = (result.len(), order(descending, nulls_first));
+    if source.as_ref().is_some_and(|source| source.len() != n || source.element != result.element) {
+        return Err(PyValueError::new_err("results are as many elements of the same type"));
+    }
+    let sorter = sorter(device, threads, row, shape_of(result.element, false))?;
+    by_element!(result.element, T => unlocked(py, n, threads, || {
+        let elements = result.elements_mut::<T>();
+        if let Some(source) = &source {
+            // By all cores, since memory that nobody has touched takes longer than the sort.
+            map_into(source.elements::<T>(), elements, |&element| element);
+        }
+        if sorter.started().is_some() {
+            return elements.chunks_mut(row.max(1)).try_for_each(|row| sorter.sort_as(row, order).map(drop));
+        }
+        // Without a report, for which the clock would be read.
+        let sort = |row: &mut [T]| drop(sort_on_cpu(row, order));
+        if n <= row {
+            sort(elements);
         } else {
             let parts = elements.chunks_mut(row * groups(n / row, row));
-            map_parts(parts, |rows| rows.chunks_mut(row).try_for_each(sort)).into_iter().collect()
+            map_parts(parts, |rows| rows.chunks_mut(row).for_each(sort));
         }
+        Ok(())
     }))?
     .map_err(|error| exception(&error))
 }
@@ -270,10 +286,11 @@ fn first(
     by_element!(array.element, T => unlocked(py, n, threads, || {
         let (elements, places) = (array.elements::<T>(), positions.elements());
         let first = |(row, places): (&[T], &mut [i64])| {
-            let positions = if k < row.len() {
-                sorter.argtop_as(row, k, order)?
-            } else {
-                sorter.argsort_as(row, order)?.0
+            let on_cpu = if k < row.len() || sorter.started().is_some() { None } else { argsort_on_cpu(row, order) };
+            let positions = match on_cpu {
+                Some((positions, _)) => positions,
+                None if k < row.len() => sorter.argtop_as(row, k, order)?,
+                None => sorter.argsort_as(row, order)?.0,
             };
             map_into(&positions, places, |&position| position.into());
             Ok(())

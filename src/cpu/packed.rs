@@ -176,6 +176,11 @@ where
 /// The positions of all keys of the pieces, of which there are fewer than 2^32, stably sorted by
 /// key.
 pub(crate) fn positions<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
+    if let [keys] = pieces
+        && (2..=INSERTED).contains(&keys.count())
+    {
+        return (of_few(keys), Form::Comparison);
+    }
     if let Some(form) = in_order(pieces, false) {
         let n = count(pieces);
         let last = n.saturating_sub(1);
@@ -183,6 +188,24 @@ pub(crate) fn positions<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) 
         return (parallel::numbered(n, position), form);
     }
     if pieces.len() > MANY { unordered(&[Cow::from(join(pieces))]) } else { unordered(pieces) }
+}
+
+/// No more keys than this are inserted one by one, before memory for all else would be there.
+const INSERTED: usize = 20;
+
+/// The same of so few keys.
+fn of_few<P: Piece<Item: Word>>(keys: &P) -> Vec<u32> {
+    let n = keys.count();
+    let mut sorted = [(P::Item::default(), 0); INSERTED];
+    for (position, key) in (0..).zip(keys.items(0..n)) {
+        let mut place = position as usize;
+        while place > 0 && sorted[place - 1].0 > key {
+            sorted[place] = sorted[place - 1];
+            place -= 1;
+        }
+        sorted[place] = (key, position);
+    }
+    sorted[..n].iter().map(|&(_, position)| position).collect()
 }
 
 /// The same of keys that are in no order.

@@ -48,9 +48,20 @@ def is_pandas(x: object) -> bool:
 
 
 def without_index(x: Any) -> Any:
-    """What is of pandas and has a type of NumPy, as an array; all else as it is."""
+    """What is of pandas as an array of NumPy, or of Arrow; all else as it is."""
+    if not is_pandas(x):
+        return x
     dtype = getattr(x, "dtype", None)
-    return x.to_numpy() if is_pandas(x) and isinstance(dtype, np.dtype) and dtype.kind in "biufMm" else x
+    if isinstance(dtype, np.dtype) and dtype.kind in "biufMm":
+        return x.to_numpy()
+    if is_arrow(x):
+        return x
+    try:
+        import pyarrow  # pyright: ignore[reportMissingTypeStubs]
+    except ImportError:
+        raise TypeError(f"pandas' {dtype} needs pyarrow: pip install pyarrow") from None
+    arrow: Any = pyarrow
+    return arrow.array(x, from_pandas=True)
 
 
 def _refused(dtype: np.dtype[Any]) -> TypeError:
@@ -115,15 +126,12 @@ class _Keys:
 
     __slots__ = ("array", "dtype", "keys", "shift")
 
-    def __init__(self, array: Array, *, copy: bool, descending: bool, first: bool) -> None:
+    def __init__(self, array: Array, *, descending: bool, first: bool) -> None:
         dtype = array.dtype
         self.dtype = dtype
         self.shift = dtype.kind in "Mm" and descending == first
         native = dtype.newbyteorder("=")
-        if copy:
-            array = np.array(array, native, order="C", copy=True)
-        else:
-            array = np.ascontiguousarray(array, native)
+        array = np.ascontiguousarray(array, native)
         self.array = array
         if dtype.kind in "Mm":
             self.keys = array.view(np.int64)
@@ -178,6 +186,7 @@ def _is_simple(x: Any, axis: int | None, nulls: str, device: object) -> bool:
         and device == "auto"
         and x.dtype.char in _PLAIN
         and x.dtype.isnative
+        and x.flags.c_contiguous
     )
 
 
@@ -218,9 +227,9 @@ def sort(
     array([ 3., -1., nan])
     """
     if _is_simple(x, axis, nulls, device) and out is None:
-        array = x.copy()
-        _gpusort.sort(array, array.size, bool(descending), False, None, threads)
-        return array
+        result = np.empty(x.size, x.dtype)
+        _gpusort.sort(x, result, x.size, bool(descending), False, None, threads)
+        return result
     first, chosen = _nulls_first(nulls), device_of(device)
     if is_pandas(x):
         x, series = without_index(x), x
@@ -234,12 +243,12 @@ def sort(
     given = _Input(x)
     if out is not None and out is x and given.array.flags.c_contiguous and given.array.dtype.char in _PLAIN:
         if axis is not None and given.array.ndim > 0 and operator.index(axis) in (-1, given.array.ndim - 1):
-            _gpusort.sort(out, out.shape[-1], bool(descending), first, chosen, threads)
+            _gpusort.sort(out, out, out.shape[-1], bool(descending), first, chosen, threads)
             return out
     array, number = _axis_last(given.array, axis)
-    keys = _Keys(array, copy=True, descending=descending, first=first)
-    sorted_keys = keys.keys
-    _gpusort.sort(sorted_keys, array.shape[-1], bool(descending), first, chosen, threads)
+    keys = _Keys(array, descending=descending, first=first)
+    sorted_keys = np.empty(keys.keys.shape, keys.keys.dtype)
+    _gpusort.sort(keys.keys, sorted_keys, array.shape[-1], bool(descending), first, chosen, threads)
     return given.back(_into(_axis_back(keys.elements(sorted_keys), number), out))
 
 
@@ -262,7 +271,7 @@ def argsort(
     >>> argsort([30, 10, 20, 10])
     array([1, 3, 2, 0])
     """
-    if _is_simple(x, axis, nulls, device) and out is None and x.flags.c_contiguous:
+    if _is_simple(x, axis, nulls, device) and out is None:
         positions = np.empty(x.size, np.int64)
         _gpusort.argsort(x, positions, x.size, bool(descending), False, None, threads)
         return positions
@@ -271,7 +280,7 @@ def argsort(
         return _into(_lexsorted([_gpusort.ArrowArray(x)], [bool(descending)], [first], chosen, threads), out)
     given = _Input(x)
     array, number = _axis_last(given.array, axis)
-    keys = _Keys(array, copy=False, descending=descending, first=first)
+    keys = _Keys(array, descending=descending, first=first)
     positions = np.empty(array.shape, np.int64)
     _gpusort.argsort(keys.keys, positions, array.shape[-1], bool(descending), first, chosen, threads)
     return given.back(_into(_axis_back(positions, number), out))
@@ -314,7 +323,7 @@ def top(
     given = _Input(x)
     array, number = _axis_last(given.array, axis)
     count = _count(k, array.shape[-1])
-    keys = _Keys(array, copy=False, descending=descending, first=first)
+    keys = _Keys(array, descending=descending, first=first)
     best = np.empty((*array.shape[:-1], count), keys.keys.dtype)
     _gpusort.top(keys.keys, best, array.shape[-1], count, bool(descending), first, chosen, threads)
     return given.back(_axis_back(keys.elements(best), number))
@@ -346,7 +355,7 @@ def argtop(
     given = _Input(x)
     array, number = _axis_last(given.array, axis)
     count = _count(k, array.shape[-1])
-    keys = _Keys(array, copy=False, descending=descending, first=first)
+    keys = _Keys(array, descending=descending, first=first)
     positions = np.empty((*array.shape[:-1], count), np.int64)
     _gpusort.argtop(keys.keys, positions, array.shape[-1], count, bool(descending), first, chosen, threads)
     return given.back(_axis_back(positions, number))
@@ -417,7 +426,7 @@ def _key(key: Any, *, descending: bool, first: bool) -> Any:
     array = _Input(key).array
     if array.ndim != 1:
         raise ValueError(f"a key has {array.ndim} dimensions; keys have one")
-    return _Keys(array, copy=False, descending=descending, first=first).keys
+    return _Keys(array, descending=descending, first=first).keys
 
 
 def is_sorted(
@@ -439,7 +448,7 @@ def is_sorted(
         positions: NDArray[np.int64] = argsort(x, descending=descending, nulls=nulls, threads=threads)
         return np.array_equal(positions, np.arange(positions.size))
     array, _ = _axis_last(_Input(x).array, axis)
-    keys = _Keys(array, copy=False, descending=descending, first=first).keys
+    keys = _Keys(array, descending=descending, first=first).keys
     return _gpusort.is_sorted(keys, array.shape[-1], bool(descending), first, threads)
 
 

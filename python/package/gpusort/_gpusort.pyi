@@ -59,7 +59,13 @@ class ArrowTable:
 def after_fork() -> None: ...
 def devices() -> list[dict[str, Any]]: ...
 def sort(
-    array: Any, row: int, descending: bool, nulls_first: bool, device: Device | None, threads: int | None
+    array: Any,
+    result: Any,
+    row: int,
+    descending: bool,
+    nulls_first: bool,
+    device: Device | None,
+    threads: int | None,
 ) -> None: ...
 def argsort(
     array: Any,
