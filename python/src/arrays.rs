@@ -7,8 +7,8 @@ use gpusort::columns::Column;
 use gpusort::half::f16;
 use gpusort::unstable::element::{argsort_on_cpu, is_in_order, sort_on_cpu};
 use gpusort::unstable::order::{KeyOrder, Nulls};
-use gpusort::unstable::parallel::{self, map_into, map_parts};
-use gpusort::{Element, ElementType, Sorter};
+use gpusort::unstable::parallel::{self, Places, map_into, map_parts};
+use gpusort::{Element, ElementType, Error, Sorter};
 use gpusort_planner::plan::Shape;
 use pyo3::buffer::{ElementType as Format, PyUntypedBuffer};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
@@ -123,9 +123,9 @@ impl Array {
 }
 
 /// An array for so many positions, or ranks, as i64.
-pub(crate) struct Places(Array);
+pub(crate) struct Positions(Array);
 
-impl Places {
+impl Positions {
     pub(crate) fn of(object: &Bound<PyAny>, count: usize) -> PyResult<Self> {
         let array = Array::writable(object)?;
         if array.element != ElementType::I64 || array.len() != count {
@@ -175,26 +175,99 @@ pub(crate) fn sorter<'a>(
     }
 }
 
-/// Rows of the last axis, of which some are worked on together.
-fn groups(rows: usize, row: usize) -> usize {
-    /// Elements that are worth a thread's while.
-    const PART: usize = 1 << 15;
-    (PART / row.max(1)).clamp(1, rows.max(1))
-}
-
 fn shape_of(element: ElementType, payload: bool) -> Shape {
     Shape { key: element.key_words(), payload }
 }
 
-/// Writes rows of `row` elements in order, to an array that may be the same.
+/// The rows of an axis of `row` elements that are `inner` apart: so many rows are beside each other.
+/// What is made of each has `made` elements.
+#[derive(Clone, Copy)]
+struct Axis {
+    row: usize,
+    inner: usize,
+    made: usize,
+}
+
+impl Axis {
+    /// The axis for arrays of so many elements.
+    fn new([row, inner, made]: [usize; 3], elements: usize, results: usize) -> PyResult<Self> {
+        let rows = elements.checked_div(row).unwrap_or(0);
+        if rows * row != elements || rows * made.min(row) != results || !rows.is_multiple_of(inner.max(1)) {
+            return Err(PyValueError::new_err("arrays do not have so many rows"));
+        }
+        Ok(Self { row, inner, made: made.min(row) })
+    }
+
+    /// Calls `of_row` for each row of the source, and what is made of it; all cores take rows unless
+    /// they do so themselves.
+    fn each<T: Copy + Send + Sync, R: Copy + Send + Sync + Default>(
+        self,
+        source: &[T],
+        results: &mut [R],
+        is_in_turn: bool,
+        of_row: &(dyn Fn(&[T], &mut [R]) -> Result<(), Error> + Sync),
+    ) -> Result<(), Error> {
+        /// Elements that are worth a thread's while.
+        const PART: usize = 1 << 15;
+        let Self { row, inner, made } = self;
+        if results.is_empty() {
+            return Ok(());
+        }
+        if inner == 1 {
+            let of_rows = |(rows, made_of): (&[T], &mut [R])| {
+                let mut rows = rows.chunks(row).zip(made_of.chunks_mut(made));
+                rows.try_for_each(|(row, made)| of_row(row, made))
+            };
+            if is_in_turn || source.len() == row {
+                return of_rows((source, results));
+            }
+            let group = (PART / row).max(1);
+            let parts = source.chunks(group * row).zip(results.chunks_mut(group * made));
+            return map_parts(parts, of_rows).into_iter().collect();
+        }
+        // Rows that are side by side share lines of the cache.
+        let width = (PART / row).clamp(1, 16).min(inner);
+        let blocks = (0..source.len() / (row * inner))
+            .flat_map(|outer| (0..inner).step_by(width).map(move |first| (outer, first)));
+        let places = Places::of_all(results);
+        let of_block = |(outer, first): (usize, usize)| {
+            let width = width.min(inner - first);
+            let mut rows = Vec::with_capacity(width * row);
+            for column in first..first + width {
+                rows.extend((0..row).map(|at| source[(outer * row + at) * inner + column]));
+            }
+            let mut results = vec![R::default(); width * made];
+            for (row, made) in rows.chunks(row).zip(results.chunks_mut(made)) {
+                of_row(row, made)?;
+            }
+            for at in 0..made {
+                for column in 0..width {
+                    let place = (outer * made + at) * inner + first + column;
+                    // SAFETY:
+                    // - There are so many results, which are borrowed until all blocks are done.
+                    // - Each block has columns of its own.
+                    unsafe { places.write(place, results[column * made + at]) };
+                }
+            }
+            Ok(())
+        };
+        if is_in_turn {
+            return blocks.into_iter().try_for_each(of_block);
+        }
+        map_parts(blocks, of_block).into_iter().collect()
+    }
+}
+
+/// Writes the rows of an axis in order, to an array that may be the same.
 #[pyfunction]
-#[pyo3(signature = (array, result, row, descending, nulls_first, device, threads))]
+#[pyo3(signature = (array, result, row, inner, descending, nulls_first, device, threads))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn sort(
     py: Python,
     array: &Bound<PyAny>,
     result: &Bound<PyAny>,
     row: usize,
+    inner: usize,
     descending: bool,
     nulls_first: bool,
     device: Option<&Bound<Device>>,
@@ -207,118 +280,77 @@ pub(crate) fn sort(
     if source.as_ref().is_some_and(|source| source.len() != n || source.element != result.element) {
         return Err(PyValueError::new_err("results are as many elements of the same type"));
     }
+    let axis = Axis::new([row, inner, row], n, n)?;
     let sorter = sorter(device, threads, row, shape_of(result.element, false))?;
     by_element!(result.element, T => unlocked(py, n, threads, || {
         let elements = result.elements_mut::<T>();
-        if let Some(source) = &source {
+        let is_on_gpu = sorter.started().is_some();
+        let sort = |row: &mut [T]| {
+            if is_on_gpu {
+                sorter.sort_as(row, order).map(drop)
+            } else {
+                // Without a report, for which the clock would be read.
+                sort_on_cpu(row, order);
+                Ok(())
+            }
+        };
+        let Some(source) = &source else {
+            return elements.chunks_mut(row.max(1)).try_for_each(sort);
+        };
+        axis.each(source.elements::<T>(), elements, is_on_gpu, &|row, sorted| {
             // By all cores, since memory that nobody has touched takes longer than the sort.
-            map_into(source.elements::<T>(), elements, |&element| element);
-        }
-        if sorter.started().is_some() {
-            return elements.chunks_mut(row.max(1)).try_for_each(|row| sorter.sort_as(row, order).map(drop));
-        }
-        // Without a report, for which the clock would be read.
-        let sort = |row: &mut [T]| drop(sort_on_cpu(row, order));
-        if n <= row {
-            sort(elements);
-        } else {
-            let parts = elements.chunks_mut(row * groups(n / row, row));
-            map_parts(parts, |rows| rows.chunks_mut(row).for_each(sort));
-        }
-        Ok(())
+            map_into(row, sorted, |&element| element);
+            sort(sorted)
+        })
     }))?
     .map_err(|error| exception(&error))
 }
 
-/// Writes the positions of each row of `row` elements in order, as i64.
+/// Writes the positions of the first `k` of each row of an axis in order, as i64.
 #[pyfunction]
-#[pyo3(signature = (array, positions, row, descending, nulls_first, device, threads))]
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn argsort(
-    py: Python,
-    array: &Bound<PyAny>,
-    positions: &Bound<PyAny>,
-    row: usize,
-    descending: bool,
-    nulls_first: bool,
-    device: Option<&Bound<Device>>,
-    threads: Option<usize>,
-) -> PyResult<()> {
-    first(py, array, positions, [row, row], descending, nulls_first, device, threads)
-}
-
-/// Writes the positions of the first `k` of each row of `row` elements, as i64.
-#[pyfunction]
-#[pyo3(signature = (array, positions, row, k, descending, nulls_first, device, threads))]
+#[pyo3(signature = (array, positions, row, inner, k, descending, nulls_first, device, threads))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn argtop(
     py: Python,
     array: &Bound<PyAny>,
     positions: &Bound<PyAny>,
     row: usize,
+    inner: usize,
     k: usize,
     descending: bool,
     nulls_first: bool,
     device: Option<&Bound<Device>>,
     threads: Option<usize>,
 ) -> PyResult<()> {
-    first(py, array, positions, [row, k], descending, nulls_first, device, threads)
-}
-
-#[allow(clippy::too_many_arguments)]
-fn first(
-    py: Python,
-    array: &Bound<PyAny>,
-    positions: &Bound<PyAny>,
-    [row, k]: [usize; 2],
-    descending: bool,
-    nulls_first: bool,
-    device: Option<&Bound<Device>>,
-    threads: Option<usize>,
-) -> PyResult<()> {
-    let array = Array::of(array)?;
-    let (n, order, k) = (array.len(), order(descending, nulls_first), k.min(row));
-    let mut positions = Places::of(positions, n / row.max(1) * k)?;
-    if k == 0 {
-        return Ok(());
-    }
+    let (array, n) = (Array::of(array)?, positions.getattr("size")?.extract()?);
+    let mut positions = Positions::of(positions, n)?;
+    let (axis, order) = (Axis::new([row, inner, k], array.len(), n)?, order(descending, nulls_first));
     let sorter = sorter(device, threads, row, shape_of(array.element, true))?;
-    by_element!(array.element, T => unlocked(py, n, threads, || {
-        let (elements, places) = (array.elements::<T>(), positions.elements());
-        let first = |(row, places): (&[T], &mut [i64])| {
-            let on_cpu = if k < row.len() || sorter.started().is_some() { None } else { argsort_on_cpu(row, order) };
-            let positions = match on_cpu {
+    by_element!(array.element, T => unlocked(py, array.len(), threads, || {
+        let is_on_gpu = sorter.started().is_some();
+        axis.each(array.elements::<T>(), positions.elements(), is_on_gpu, &|row, places| {
+            let all = if k < row.len() || is_on_gpu { None } else { argsort_on_cpu(row, order) };
+            let positions = match all {
                 Some((positions, _)) => positions,
-                None if k < row.len() => sorter.argtop_as(row, k, order)?,
-                None => sorter.argsort_as(row, order)?.0,
+                None => sorter.argtop_as(row, k, order)?,
             };
             map_into(&positions, places, |&position| position.into());
             Ok(())
-        };
-        if n <= row || sorter.started().is_some() {
-            elements.chunks(row).zip(places.chunks_mut(k)).try_for_each(first)
-        } else {
-            let group = groups(n / row, row);
-            let parts = elements.chunks(row * group).zip(places.chunks_mut(k * group));
-            map_parts(parts, |(rows, places)| {
-                rows.chunks(row).zip(places.chunks_mut(k)).try_for_each(first)
-            })
-            .into_iter()
-            .collect()
-        }
+        })
     }))?
-    .map_err(|error: gpusort::Error| exception(&error))
+    .map_err(|error| exception(&error))
 }
 
-/// Writes the first `k` of each row of `row` elements, in order.
+/// Writes the first `k` of each row of an axis, in order.
 #[pyfunction]
-#[pyo3(signature = (array, result, row, k, descending, nulls_first, device, threads))]
+#[pyo3(signature = (array, result, row, inner, k, descending, nulls_first, device, threads))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn top(
     py: Python,
     array: &Bound<PyAny>,
     result: &Bound<PyAny>,
     row: usize,
+    inner: usize,
     k: usize,
     descending: bool,
     nulls_first: bool,
@@ -326,26 +358,19 @@ pub(crate) fn top(
     threads: Option<usize>,
 ) -> PyResult<()> {
     let (array, mut result) = (Array::of(array)?, Array::writable(result)?);
-    let (n, order, k) = (array.len(), order(descending, nulls_first), k.min(row));
-    if result.element != array.element || result.len() != n / row.max(1) * k {
-        return Err(PyValueError::new_err("results are as many elements of the same type"));
+    if result.element != array.element {
+        return Err(PyValueError::new_err("results are elements of the same type"));
     }
-    if k == 0 {
-        return Ok(());
-    }
+    let axis = Axis::new([row, inner, k], array.len(), result.len())?;
+    let order = order(descending, nulls_first);
+    // Finding a few takes less time than a transfer to a GPU.
     let sorter = sorter(device, threads, 0, shape_of(array.element, false))?;
-    by_element!(array.element, T => unlocked(py, n, threads, || {
-        let (elements, places) = (array.elements::<T>(), result.elements_mut::<T>());
-        let first = |(row, places): (&[T], &mut [T])| {
-            let (first, _) = sorter.top_as(row, k, order)?;
-            places.copy_from_slice(&first);
-            Ok::<_, gpusort::Error>(())
-        };
-        let group = groups(n / row, row);
-        let parts = elements.chunks(row * group).zip(places.chunks_mut(k * group));
-        map_parts(parts, |(rows, places)| rows.chunks(row).zip(places.chunks_mut(k)).try_for_each(first))
-            .into_iter()
-            .collect::<Result<(), _>>()
+    by_element!(array.element, T => unlocked(py, array.len(), threads, || {
+        let is_on_gpu = sorter.started().is_some();
+        axis.each(array.elements::<T>(), result.elements_mut::<T>(), is_on_gpu, &|row, places| {
+            places.copy_from_slice(&sorter.top_as(row, k, order)?.0);
+            Ok(())
+        })
     }))?
     .map_err(|error| exception(&error))
 }
@@ -388,7 +413,7 @@ pub(crate) fn lexsort(
     threads: Option<usize>,
 ) -> PyResult<()> {
     let n = positions.len()?;
-    let mut positions = Places::of(positions, n)?;
+    let mut positions = Positions::of(positions, n)?;
     let numbers = keys.iter().map(|key| match key {
         Key::Numbers(object) => Array::of(object).map(Some),
         Key::Arrow(_) => Ok(None),

@@ -28,7 +28,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::arrays::{Places, by_element, order, sorter, unlocked};
+use crate::arrays::{Positions, by_element, order, sorter, unlocked};
 use crate::device::Device;
 use crate::errors::exception;
 
@@ -148,7 +148,7 @@ impl ArrowArray {
         threads: Option<usize>,
     ) -> PyResult<()> {
         let n = self.array.len();
-        let mut ranks = Places::of(ranks, n)?;
+        let mut ranks = Positions::of(ranks, n)?;
         unlocked(py, n, threads, || {
             let decoded = self.decoded()?;
             let columns = directed(decoded.columns(), descending, nulls_first).collect::<Vec<_>>();

@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _gpusort {
     #[pymodule_export]
-    use super::arrays::{argsort, argtop, is_sorted, lexsort, sort, top};
+    use super::arrays::{argtop, is_sorted, lexsort, sort, top};
     #[pymodule_export]
     use super::arrow::{ArrowArray, ArrowTable};
     #[pymodule_export]

@@ -201,6 +201,20 @@ def test_tensors_on_a_gpu_are_refused_with_a_remedy():
             gpusort.sort(x)
 
 
+def test_tensors_that_numpy_does_not_take_are_refused():
+    class Tensor:
+        dtype = "bfloat16"
+
+        def __dlpack__(self, **options):
+            raise BufferError("Unsupported dtype in DLTensor.")
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    with pytest.raises(TypeError, match="tensor of bfloat16 is not supported: Unsupported dtype"):
+        gpusort.sort(Tensor())
+
+
 def test_tensors_of_the_host_come_back_as_what_they_are():
     class Tensor:
         __module__ = "tensors"

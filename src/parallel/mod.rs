@@ -268,7 +268,7 @@ pub fn map_parts<T: Send, R: Send>(
 }
 
 /// An array that several threads access at disjoint places.
-pub(crate) struct Places<T>(*mut T);
+pub struct Places<T>(*mut T);
 
 // SAFETY: what is in the array goes from thread to thread, one at a time, as callers of `read` and
 // `write` guarantee.
@@ -288,11 +288,19 @@ impl<T> Places<T> {
         unsafe { self.0.add(place).read() }
     }
 
+    /// The places of these elements.
+    pub fn of_all(elements: &mut [T]) -> Self {
+        Self(elements.as_mut_ptr())
+    }
+
+    /// Puts an item at a place.
+    ///
     /// # Safety
     ///
-    /// The place is within the array, and no other thread accesses it.
+    /// The place is within the array, which lives and is nobody else's, and no other thread accesses
+    /// it.
     #[inline]
-    pub(crate) unsafe fn write(&self, place: usize, item: T) {
+    pub unsafe fn write(&self, place: usize, item: T) {
         // SAFETY: guaranteed by the caller.
         unsafe { self.0.add(place).write(item) };
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 from typing import TYPE_CHECKING, Any, Literal
@@ -108,7 +109,11 @@ def _of_tensor(x: Any) -> tuple[Array, Callable[[Array], Any]]:
     kind = int(x.__dlpack_device__()[0])
     if kind not in (1, 3):
         raise TypeError("this tensor is on a GPU; copy it to the host first, as in x.cpu()")
-    array = np.asarray(x) if kind == 3 else np.from_dlpack(x)
+    try:
+        array = np.asarray(x) if kind == 3 else np.from_dlpack(x)
+    except BufferError as error:
+        # It has a type that NumPy lacks, or a gradient.
+        raise TypeError(f"this tensor of {getattr(x, 'dtype', 'this type')} is not supported: {error}") from error
     if hasattr(x, "__array_namespace__"):
         space = x.__array_namespace__()
     else:
@@ -151,18 +156,35 @@ class _Keys:
         return keys.astype(self.dtype, copy=False)
 
 
-def _axis_last(array: Array, axis: int | None) -> tuple[Array, int]:
-    """The array with this axis last, and the number of the axis; all in one dimension for None."""
-    if axis is None:
-        return array.ravel(), -1
-    number = operator.index(axis)
-    if array.ndim == 0 or not -array.ndim <= number < array.ndim:
-        raise np.exceptions.AxisError(number, array.ndim)
-    return (array, -1) if number in (-1, array.ndim - 1) else (np.moveaxis(array, number, -1), number)
+class _Axis:
+    """An axis of a contiguous array: rows of so many elements, of which so many are side by side."""
 
+    __slots__ = ("array", "inner", "is_turned", "number", "row")
 
-def _axis_back(array: Array, axis: int) -> Array:
-    return array if axis == -1 else np.ascontiguousarray(np.moveaxis(array, -1, axis))
+    def __init__(self, array: Array, axis: int | None) -> None:
+        self.is_turned = False
+        if axis is None:
+            array, axis = array.ravel(), 0
+        number = operator.index(axis)
+        if array.ndim == 0 or not -array.ndim <= number < array.ndim:
+            raise np.exceptions.AxisError(number, array.ndim)
+        number %= array.ndim
+        if array.flags.f_contiguous and not array.flags.c_contiguous:
+            # The same elements in their order in memory.
+            self.is_turned = True
+            array, number = array.T, array.ndim - 1 - number
+        self.array, self.number = array, number
+        self.row = array.shape[number]
+        self.inner = math.prod(array.shape[number + 1 :])
+
+    def empty(self, dtype: Any, count: int) -> Array:
+        """An array for so many results of each row."""
+        shape = list(self.array.shape)
+        shape[self.number] = count
+        return np.empty(shape, dtype)
+
+    def back(self, result: Array) -> Array:
+        return result.T if self.is_turned else result
 
 
 def _into(result: Array, out: Array | None) -> Array:
@@ -228,7 +250,7 @@ def sort(
     """
     if _is_simple(x, axis, nulls, device) and out is None:
         result = np.empty(x.size, x.dtype)
-        _gpusort.sort(x, result, x.size, bool(descending), False, None, threads)
+        _gpusort.sort(x, result, x.size, 1, bool(descending), False, None, threads)
         return result
     first, chosen = _nulls_first(nulls), device_of(device)
     if is_pandas(x):
@@ -243,13 +265,13 @@ def sort(
     given = _Input(x)
     if out is not None and out is x and given.array.flags.c_contiguous and given.array.dtype.char in _PLAIN:
         if axis is not None and given.array.ndim > 0 and operator.index(axis) in (-1, given.array.ndim - 1):
-            _gpusort.sort(out, out, out.shape[-1], bool(descending), first, chosen, threads)
+            _gpusort.sort(out, out, out.shape[-1], 1, bool(descending), first, chosen, threads)
             return out
-    array, number = _axis_last(given.array, axis)
-    keys = _Keys(array, descending=descending, first=first)
-    sorted_keys = np.empty(keys.keys.shape, keys.keys.dtype)
-    _gpusort.sort(keys.keys, sorted_keys, array.shape[-1], bool(descending), first, chosen, threads)
-    return given.back(_into(_axis_back(keys.elements(sorted_keys), number), out))
+    rows = _Axis(given.array, axis)
+    keys = _Keys(rows.array, descending=descending, first=first)
+    result = rows.empty(keys.keys.dtype, rows.row)
+    _gpusort.sort(keys.keys, result, rows.row, rows.inner, bool(descending), first, chosen, threads)
+    return given.back(_into(rows.back(keys.elements(result)), out))
 
 
 def argsort(
@@ -273,17 +295,17 @@ def argsort(
     """
     if _is_simple(x, axis, nulls, device) and out is None:
         positions = np.empty(x.size, np.int64)
-        _gpusort.argsort(x, positions, x.size, bool(descending), False, None, threads)
+        _gpusort.argtop(x, positions, x.size, 1, x.size, bool(descending), False, None, threads)
         return positions
     first, chosen, x = _nulls_first(nulls), device_of(device), without_index(x)
     if is_arrow(x):
         return _into(_lexsorted([_gpusort.ArrowArray(x)], [bool(descending)], [first], chosen, threads), out)
     given = _Input(x)
-    array, number = _axis_last(given.array, axis)
-    keys = _Keys(array, descending=descending, first=first)
-    positions = np.empty(array.shape, np.int64)
-    _gpusort.argsort(keys.keys, positions, array.shape[-1], bool(descending), first, chosen, threads)
-    return given.back(_into(_axis_back(positions, number), out))
+    rows = _Axis(given.array, axis)
+    keys = _Keys(rows.array, descending=descending, first=first).keys
+    positions = rows.empty(np.int64, rows.row)
+    _gpusort.argtop(keys, positions, rows.row, rows.inner, rows.row, bool(descending), first, chosen, threads)
+    return given.back(_into(rows.back(positions), out))
 
 
 def _count(k: int, length: int) -> int:
@@ -321,12 +343,12 @@ def top(
         positions = _lexsorted([array], [bool(descending)], [first], chosen, threads)
         return _arrow_back(x, array.take(positions[: _count(k, len(array))]))
     given = _Input(x)
-    array, number = _axis_last(given.array, axis)
-    count = _count(k, array.shape[-1])
-    keys = _Keys(array, descending=descending, first=first)
-    best = np.empty((*array.shape[:-1], count), keys.keys.dtype)
-    _gpusort.top(keys.keys, best, array.shape[-1], count, bool(descending), first, chosen, threads)
-    return given.back(_axis_back(keys.elements(best), number))
+    rows = _Axis(given.array, axis)
+    count = _count(k, rows.row)
+    keys = _Keys(rows.array, descending=descending, first=first)
+    best = rows.empty(keys.keys.dtype, count)
+    _gpusort.top(keys.keys, best, rows.row, rows.inner, count, bool(descending), first, chosen, threads)
+    return given.back(rows.back(keys.elements(best)))
 
 
 def argtop(
@@ -353,12 +375,12 @@ def argtop(
         positions = _lexsorted([array], [bool(descending)], [first], chosen, threads)
         return positions[: _count(k, len(array))].copy()
     given = _Input(x)
-    array, number = _axis_last(given.array, axis)
-    count = _count(k, array.shape[-1])
-    keys = _Keys(array, descending=descending, first=first)
-    positions = np.empty((*array.shape[:-1], count), np.int64)
-    _gpusort.argtop(keys.keys, positions, array.shape[-1], count, bool(descending), first, chosen, threads)
-    return given.back(_axis_back(positions, number))
+    rows = _Axis(given.array, axis)
+    count = _count(k, rows.row)
+    keys = _Keys(rows.array, descending=descending, first=first).keys
+    positions = rows.empty(np.int64, count)
+    _gpusort.argtop(keys, positions, rows.row, rows.inner, count, bool(descending), first, chosen, threads)
+    return given.back(rows.back(positions))
 
 
 def _each(value: Any, count: int, what: str) -> list[Any]:
@@ -447,9 +469,10 @@ def is_sorted(
     if is_arrow(x):
         positions: NDArray[np.int64] = argsort(x, descending=descending, nulls=nulls, threads=threads)
         return np.array_equal(positions, np.arange(positions.size))
-    array, _ = _axis_last(_Input(x).array, axis)
+    rows = _Axis(_Input(x).array, axis)
+    array = np.moveaxis(rows.array, rows.number, -1)
     keys = _Keys(array, descending=descending, first=first).keys
-    return _gpusort.is_sorted(keys, array.shape[-1], bool(descending), first, threads)
+    return _gpusort.is_sorted(keys, rows.row, bool(descending), first, threads)
 
 
 def _canonical(array: Array) -> Array:
