@@ -188,6 +188,9 @@ struct Axis {
     made: usize,
 }
 
+/// Makes something of a row.
+type OfRow<'a, T, R> = dyn Fn(&[T], &mut [R]) -> Result<(), Error> + Sync + 'a;
+
 impl Axis {
     /// The axis for arrays of so many elements.
     fn new([row, inner, made]: [usize; 3], elements: usize, results: usize) -> PyResult<Self> {
@@ -205,7 +208,7 @@ impl Axis {
         source: &[T],
         results: &mut [R],
         is_in_turn: bool,
-        of_row: &(dyn Fn(&[T], &mut [R]) -> Result<(), Error> + Sync),
+        of_row: &OfRow<T, R>,
     ) -> Result<(), Error> {
         /// Elements that are worth a thread's while.
         const PART: usize = 1 << 15;
@@ -261,7 +264,6 @@ impl Axis {
 /// Writes the rows of an axis in order, to an array that may be the same.
 #[pyfunction]
 #[pyo3(signature = (array, result, row, inner, descending, nulls_first, device, threads))]
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn sort(
     py: Python,
     array: &Bound<PyAny>,
@@ -309,7 +311,6 @@ pub(crate) fn sort(
 /// Writes the positions of the first `k` of each row of an axis in order, as i64.
 #[pyfunction]
 #[pyo3(signature = (array, positions, row, inner, k, descending, nulls_first, device, threads))]
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn argtop(
     py: Python,
     array: &Bound<PyAny>,
@@ -344,7 +345,6 @@ pub(crate) fn argtop(
 /// Writes the first `k` of each row of an axis, in order.
 #[pyfunction]
 #[pyo3(signature = (array, result, row, inner, k, descending, nulls_first, device, threads))]
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn top(
     py: Python,
     array: &Bound<PyAny>,

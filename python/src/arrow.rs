@@ -199,11 +199,11 @@ fn part(rows: usize) -> usize {
 }
 
 /// These columns with a direction and a place for nulls.
-pub(crate) fn directed<'a>(
-    columns: Vec<Column<'a>>,
+pub(crate) fn directed(
+    columns: Vec<Column<'_>>,
     descending: bool,
     nulls_first: bool,
-) -> impl Iterator<Item = Column<'a>> {
+) -> impl Iterator<Item = Column<'_>> {
     columns.into_iter().map(move |column| {
         let column = if descending { column.descending() } else { column };
         if nulls_first { column.nulls_first() } else { column }
@@ -377,7 +377,7 @@ impl Decoded {
         }
         sorter.sort_as(valid, order).map_err(|error| exception(&error))?;
         let valid = before..n - nulls + before;
-        let bits = (nulls > 0).then(|| NullBuffer::from_iter((0..n).map(|row| valid.contains(&row))));
+        let bits = (nulls > 0).then(|| (0..n).map(|row| valid.contains(&row)).collect::<NullBuffer>());
         let data = ArrayData::builder(array.data_type().clone()).len(n).add_buffer(Buffer::from_vec(all));
         let data = data.nulls(bits).build().map_err(|error| failed(&error))?;
         Ok(make_array(data))

@@ -30,7 +30,6 @@ const TICK: Duration = Duration::from_millis(50);
 /// The arguments that calls on files have in common. Python's side gives all of them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-#[allow(clippy::struct_excessive_bools)]
 pub(crate) struct Arguments {
     /// Names of columns, with a direction of their own where that is not part of the name.
     keys: Vec<(String, Option<bool>)>,
@@ -67,6 +66,9 @@ pub(crate) struct Output {
     variant: Option<String>,
     temp_dir: Vec<PathBuf>,
 }
+
+/// Sets an option.
+type Set = fn(Options) -> Options;
 
 /// The value of this name.
 fn named<T: Copy>(what: &str, name: &str, all: &[(&str, T)]) -> PyResult<T> {
@@ -128,7 +130,7 @@ impl Arguments {
         options = self.decimal.into_iter().fold(options, Options::decimal);
         options = self.thousands.into_iter().fold(options, Options::thousands);
         options = self.time_format.into_iter().fold(options, Options::time_format);
-        let flags: [(bool, fn(Options) -> Options); 7] = [
+        let flags: [(bool, Set); 7] = [
             (self.comments, Options::comments),
             (self.zero_terminated, Options::zero_terminated),
             (self.leading, Options::leading),
@@ -261,12 +263,12 @@ fn waited<T: Send>(
         let mut ended = None;
         loop {
             // The receiver goes along, since it is for one thread at a time.
-            let received;
-            (receiver, received) = py.detach(move || {
-                let received = receiver.recv_timeout(TICK);
-                (receiver, received)
+            let done;
+            (receiver, done) = py.detach(move || {
+                let done = receiver.recv_timeout(TICK);
+                (receiver, done)
             });
-            match received {
+            match done {
                 Ok(done) => return ended.map_or(done, Err),
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
                     return Err(
@@ -284,7 +286,6 @@ fn waited<T: Send>(
     })
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let devices: Vec<String> = report.devices.iter().map(|info| info.name.clone()).collect();
@@ -355,7 +356,6 @@ fn inputs(objects: &[Bound<PyAny>]) -> PyResult<Vec<Input>> {
 /// Sorts inputs into an output.
 #[pyfunction]
 #[pyo3(signature = (from_, to, arguments, output, device, threads, progress))]
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn sort_file<'py>(
     py: Python<'py>,
     from_: Vec<Bound<'py, PyAny>>,
