@@ -32,7 +32,8 @@
 //! |---|---|
 //! | `gpu` (default) | sorts on GPUs, with wgpu |
 //! | `cli` (default) | the command; it includes `files` |
-//! | `files` | sorts, checks and merges of files, as the command does them |
+//! | `files` | sorts, checks and merges of files, as the command does them, and of rows in memory by columns |
+//! | `costs` | what `gpusort tune` measured; it may change in any release |
 //!
 //! A program compiles only the features that it needs:
 //!

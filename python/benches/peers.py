@@ -18,6 +18,7 @@ parser.add_argument("count", nargs="?", type=int, default=10_000_000)
 parser.add_argument("--runs", type=int, default=5)
 parser.add_argument("--only", default="")
 parser.add_argument("--torch", type=int, metavar="LOG2", help="also beside torch, with 2^LOG2 elements")
+parser.add_argument("--more", action="store_true", help="also where peers may be the better choice")
 arguments = parser.parse_args()
 N = arguments.count
 random = np.random.default_rng(1)
@@ -78,6 +79,27 @@ for count in (10, 100, 1000):
     x = random.standard_normal(count)
     row(f"2000 sorts of {count} f64, numpy.sort", few(lambda: gpusort.sort(x)), few(lambda: np.sort(x)))
     row(f"2000 argsorts of {count} f64, stable", few(lambda: gpusort.argsort(x)), few(lambda: np.argsort(x, kind="stable")))
+if arguments.more:
+    for name, x in arrays.items():
+        row(f"sort {name} on one core, numpy.sort", lambda: gpusort.sort(x, threads=1), lambda: np.sort(x))
+    for name in ("i32", "f64"):
+        x = arrays[name]
+        row(f"argsort {name}, numpy.argsort of its own choice, not stable", lambda: gpusort.argsort(x), lambda: np.argsort(x), 3)
+    x = np.concatenate([np.sort(arrays["i64"][: N // 2]), np.sort(arrays["i64"][N // 2 :])])
+    row("sort of two sorted halves, numpy.sort stable", lambda: gpusort.sort(x), lambda: np.sort(x, kind="stable"), 3)
+    x = np.sort(arrays["i64"])
+    row("sort of what is sorted, numpy.sort stable", lambda: gpusort.sort(x), lambda: np.sort(x, kind="stable"), 3)
+    x = np.sort(arrays["f64"])
+    x[:: N // 10] = 0.5
+    row("sort of what is sorted but for ten, numpy.sort stable", lambda: gpusort.sort(x), lambda: np.sort(x, kind="stable"), 3)
+    x = arrays["i32"].view(np.uint8)[:N].copy()
+    row("sort u8, numpy.sort stable", lambda: gpusort.sort(x), lambda: np.sort(x, kind="stable"), 3)
+    x = arrays["f32"].astype(np.float16)
+    row("sort f16, numpy.sort", lambda: gpusort.sort(x), lambda: np.sort(x), 3)
+    for shape in ((N // 10, 10), (N // 1000, 1000), (10, N // 10)):
+        x = arrays["f64"][: shape[0] * shape[1]].reshape(shape)
+        row(f"sort {shape[0]:,} rows of {shape[1]:,}, numpy.sort", lambda: gpusort.sort(x), lambda: np.sort(x), 3)
+        row(f"the same along the other axis", lambda: gpusort.sort(x, axis=0), lambda: np.sort(x, axis=0), 3)
 if arguments.torch:
     import torch
 
@@ -92,6 +114,14 @@ if arguments.torch:
     row(f"sort 2^{arguments.torch} f32 by default, torch.sort on {gpu.name} with its copies", lambda: gpusort.sort(x), by_torch, 5)
     row(f"sort 2^{arguments.torch} f32 on the CPU, the same", lambda: gpusort.sort(x, device="cpu"), by_torch, 5)
     row(f"sort 2^{arguments.torch} f32 on the GPU, the same", lambda: gpu.sort(x), by_torch, 5)
+    there = torch.from_numpy(x).cuda()
+
+    def resident():
+        there.sort()
+        torch.cuda.synchronize()
+
+    row(f"sort 2^{arguments.torch} f32 on the CPU, torch.sort of what is on the GPU", lambda: gpusort.sort(x), resident, 5)
+    del there
     host = torch.from_numpy(x)
     row("argsort on the CPU, torch.sort of the host, stable", lambda: gpusort.argsort(x[: N]), lambda: torch.sort(host[: N], stable=True), 3)
     del x, host
