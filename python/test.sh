@@ -38,7 +38,7 @@ fi
 export GPUSORT_CASES=20000
 for version in 3.11 3.12 3.13 3.14; do
     for found in "$(command -v python$version)" ~/.pyenv/versions/$version*/bin/python; do
-        if [ -x "$found" ]; then
+        if "$found" -c "" 2>/dev/null; then
             # NumPy 1.26 is of before 3.13.
             case $version in 3.11 | 3.12) tested "$found" requirements-numpy-1.txt ;; esac
             tested "$found" requirements.txt
