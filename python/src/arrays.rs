@@ -145,11 +145,22 @@ pub(crate) fn order(descending: bool, nulls_first: bool) -> KeyOrder {
     KeyOrder { descending, nan: place, empty: place, ..KeyOrder::ASCENDING }
 }
 
+/// The number of threads that was asked for, if any was.
+pub(crate) type Threads = Option<i64>;
+
+/// At least one, and no more than there are cores.
+pub(crate) fn threads_of(threads: i64) -> PyResult<usize> {
+    match usize::try_from(threads) {
+        Ok(threads) if threads > 0 => Ok(threads.min(parallel::cores())),
+        _ => Err(PyValueError::new_err(format!("threads is at least 1, not {threads}"))),
+    }
+}
+
 /// Does work with as many threads, without the lock of the interpreter if that pays.
 pub(crate) fn unlocked<T: Send>(
     py: Python,
     n: usize,
-    threads: Option<usize>,
+    threads: Threads,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
     /// Fewer elements are sorted before another thread could have the lock.
@@ -157,14 +168,17 @@ pub(crate) fn unlocked<T: Send>(
     match threads {
         None if n < FEW => Ok(work()),
         None => Ok(py.detach(work)),
-        Some(threads) => py.detach(|| parallel::within(threads, work)).map_err(PyOSError::new_err),
+        Some(threads) => {
+            let threads = threads_of(threads)?;
+            py.detach(|| parallel::within(threads, work)).map_err(PyOSError::new_err)
+        }
     }
 }
 
 /// The sorter that was asked for, or the one for rows of so many elements.
 pub(crate) fn sorter<'a>(
     device: Option<&'a Bound<Device>>,
-    threads: Option<usize>,
+    threads: Threads,
     n: usize,
     shape: Shape,
 ) -> PyResult<&'a Sorter> {
@@ -273,7 +287,7 @@ pub(crate) fn sort(
     descending: bool,
     nulls_first: bool,
     device: Option<&Bound<Device>>,
-    threads: Option<usize>,
+    threads: Threads,
 ) -> PyResult<()> {
     let is_same = array.is(result);
     let mut result = Array::writable(result)?;
@@ -321,7 +335,7 @@ pub(crate) fn argtop(
     descending: bool,
     nulls_first: bool,
     device: Option<&Bound<Device>>,
-    threads: Option<usize>,
+    threads: Threads,
 ) -> PyResult<()> {
     let (array, n) = (Array::of(array)?, positions.getattr("size")?.extract()?);
     let mut positions = Positions::of(positions, n)?;
@@ -355,7 +369,7 @@ pub(crate) fn top(
     descending: bool,
     nulls_first: bool,
     device: Option<&Bound<Device>>,
-    threads: Option<usize>,
+    threads: Threads,
 ) -> PyResult<()> {
     let (array, mut result) = (Array::of(array)?, Array::writable(result)?);
     if result.element != array.element {
@@ -384,7 +398,7 @@ pub(crate) fn is_sorted(
     row: usize,
     descending: bool,
     nulls_first: bool,
-    threads: Option<usize>,
+    threads: Threads,
 ) -> PyResult<bool> {
     let array = Array::of(array)?;
     let order = order(descending, nulls_first);
@@ -410,7 +424,7 @@ pub(crate) fn lexsort(
     descending: Vec<bool>,
     nulls_first: Vec<bool>,
     device: Option<&Bound<Device>>,
-    threads: Option<usize>,
+    threads: Threads,
 ) -> PyResult<()> {
     let n = positions.len()?;
     let mut positions = Positions::of(positions, n)?;

@@ -28,7 +28,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::arrays::{Positions, by_element, order, sorter, unlocked};
+use crate::arrays::{Positions, Threads, by_element, order, sorter, unlocked};
 use crate::device::Device;
 use crate::errors::exception;
 
@@ -39,6 +39,13 @@ const SCHEMA: &CStr = c"arrow_schema";
 /// What Arrow says is wrong.
 fn failed(error: &ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
+}
+
+/// It has a type that is not known here, or breaks Arrow's rules.
+fn refused(error: &ArrowError) -> PyErr {
+    let error = error.to_string();
+    let error = error.strip_prefix("C Data interface error: ").unwrap_or(&error);
+    PyTypeError::new_err(format!("this Arrow data cannot be read; cast it to other types first: {error}"))
 }
 
 /// The field and the chunks of what speaks Arrow's C interface.
@@ -56,16 +63,16 @@ fn chunks(object: &Bound<PyAny>) -> PyResult<(Field, Vec<ArrayRef>)> {
             let array = FFI_ArrowArray::from_raw(array.as_ptr());
             (Field::try_from(schema), from_ffi(array, schema))
         };
-        let field = field.map_err(|error| failed(&error))?;
-        return Ok((field, vec![make_array(data.map_err(|error| failed(&error))?)]));
+        let field = field.map_err(|error| refused(&error))?;
+        return Ok((field, vec![make_array(data.map_err(|error| refused(&error))?)]));
     }
     let stream = object.call_method0("__arrow_c_stream__")?;
     let stream = stream.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
     // SAFETY: a capsule of this name holds a stream, as Arrow's interface of capsules says.
     let reader = unsafe { ArrayStreamReader::from_raw(stream.cast::<FFI_ArrowArrayStream>().as_ptr()) };
-    let reader = reader.map_err(|error| failed(&error))?;
+    let reader = reader.map_err(|error| refused(&error))?;
     let field = arrow_array::ArrayReader::field(&reader).as_ref().clone();
-    let chunks = reader.collect::<Result<Vec<_>, _>>().map_err(|error| failed(&error))?;
+    let chunks = reader.collect::<Result<Vec<_>, _>>().map_err(|error| refused(&error))?;
     Ok((field, chunks))
 }
 
@@ -107,7 +114,7 @@ impl ArrowArray {
         descending: bool,
         nulls_first: bool,
         device: Option<&Bound<Device>>,
-        threads: Option<usize>,
+        threads: Threads,
     ) -> PyResult<Self> {
         let n = self.array.len();
         let shape = Shape::ALL[3];
@@ -145,7 +152,7 @@ impl ArrowArray {
         ranks: &Bound<PyAny>,
         descending: bool,
         nulls_first: bool,
-        threads: Option<usize>,
+        threads: Threads,
     ) -> PyResult<()> {
         let n = self.array.len();
         let mut ranks = Positions::of(ranks, n)?;
@@ -236,11 +243,18 @@ impl ArrowArray {
     ///
     /// It is of a type that has no order here.
     pub(crate) fn decoded(&self) -> PyResult<Decoded> {
-        decoded(&self.array)
+        decoded(&self.field, &self.array)
     }
 }
 
-fn decoded(array: &ArrayRef) -> PyResult<Decoded> {
+/// Whether the values of a dictionary are in their order, by what is said of it: Polars says so of an
+/// enumeration.
+#[allow(deprecated)]
+fn is_ordered(field: &Field) -> bool {
+    field.dict_is_ordered() == Some(true) || field.metadata().keys().any(|key| key.starts_with("_PL_ENUM"))
+}
+
+fn decoded(field: &Field, array: &ArrayRef) -> PyResult<Decoded> {
     let numbers = |element| Values::Numbers(element, array.clone());
     let values = match array.data_type() {
         DataType::UInt8 => numbers(ElementType::U8),
@@ -279,9 +293,14 @@ fn decoded(array: &ArrayRef) -> PyResult<Decoded> {
         | DataType::BinaryView
         | DataType::FixedSizeBinary(_) => Values::Texts(array.clone()),
         DataType::Dictionary(..) => downcast_dictionary_array!(
-            array => Values::Ranks(ranks(array)?),
+            array => Values::Ranks(ranks(array, is_ordered(field))?),
             _ => Values::Bytes(Vec::new())
         ),
+        DataType::Struct(_) => {
+            return Err(PyTypeError::new_err(
+                "a table, or an array of structs, has no order of its own; use sort_table(x, keys) or lexsort",
+            ));
+        }
         other => {
             return Err(PyTypeError::new_err(format!(
                 "Arrow arrays of type {other} have no order; cast them to numbers, times or strings"
@@ -291,18 +310,19 @@ fn decoded(array: &ArrayRef) -> PyResult<Decoded> {
     Ok(Decoded { values, nulls: array.logical_nulls() })
 }
 
-/// The rank of the value of each key; equal values share one.
-fn ranks<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>) -> PyResult<Vec<u32>> {
-    let values = decoded(array.values())?;
-    let columns = values.columns();
-    let order = gpusort::columns::argsort(&columns).map_err(|error| exception(&error))?;
-    let sorted =
-        take(array.values(), &UInt32Array::from(order.clone()), None).map_err(|error| failed(&error))?;
-    let sorted = sorted.to_data();
-    let (mut by_value, mut rank) = (vec![0; order.len()], 0);
-    for (place, &value) in order.iter().enumerate() {
-        rank += u32::from(place > 0 && sorted.slice(place, 1) != sorted.slice(place - 1, 1));
-        by_value[value as usize] = rank;
+/// The rank of the value of each key; equal values share one. Those of an ordered dictionary rank as
+/// they are there.
+fn ranks<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>, is_ordered: bool) -> PyResult<Vec<u32>> {
+    let count = array.values().len();
+    let mut by_value: Vec<u32> = (0..count as u32).collect();
+    if !is_ordered {
+        let values = decoded(&Field::new("", array.values().data_type().clone(), true), array.values())?;
+        let order = gpusort::columns::argsort(&values.columns()).map_err(|error| exception(&error))?;
+        let (is_equal, mut rank) = (values.equality(), 0);
+        for (place, &value) in order.iter().enumerate() {
+            rank += u32::from(place > 0 && !is_equal(order[place - 1] as usize, value as usize));
+            by_value[value as usize] = rank;
+        }
     }
     let keys = array.keys().values();
     Ok(keys.iter().map(|key| by_value.get(key.as_usize()).copied().unwrap_or(0)).collect())
@@ -445,6 +465,9 @@ impl ArrowTable {
             let options = RecordBatchOptions::new().with_row_count(Some(chunk.len()));
             RecordBatch::try_new_with_options(schema.clone(), columns, &options)
         };
+        if chunks.iter().any(|chunk| chunk.null_count() > 0) {
+            return Err(PyTypeError::new_err("an array of structs with nulls is not a table"));
+        }
         let batches = chunks.into_iter().map(batch).collect::<Result<Vec<_>, _>>();
         let batches = batches.map_err(|error| failed(&error))?;
         Ok(Self { schema, batches })
@@ -469,7 +492,7 @@ impl ArrowTable {
         descending: Vec<bool>,
         nulls_first: Vec<bool>,
         device: Option<&Bound<Device>>,
-        threads: Option<usize>,
+        threads: Threads,
     ) -> PyResult<Self> {
         let rows = self.__len__();
         let sorter = sorter(device, threads, rows, Shape::ALL[3])?;
@@ -477,7 +500,7 @@ impl ArrowTable {
             let columns = map_parts(0..self.schema.fields().len(), |number| self.column(number));
             let columns =
                 columns.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| failed(&error))?;
-            let decoded = keys.iter().map(|&number| decoded(&columns[number]));
+            let decoded = keys.iter().map(|&number| decoded(self.schema.field(number), &columns[number]));
             let decoded = decoded.collect::<PyResult<Vec<_>>>()?;
             let mut by = Vec::new();
             for ((decoded, &descending), &nulls_first) in decoded.iter().zip(&descending).zip(&nulls_first) {

@@ -21,6 +21,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::arrays::{Threads, threads_of};
 use crate::device::{Device, chosen};
 use crate::errors::exception;
 
@@ -78,6 +79,16 @@ fn named<T: Copy>(what: &str, name: &str, all: &[(&str, T)]) -> PyResult<T> {
     })
 }
 
+/// The types of numbers by their names.
+fn types() -> Vec<(&'static str, ElementType)> {
+    ElementType::ALL.into_iter().map(|element| (element.name(), element)).collect()
+}
+
+/// The formats by their names.
+fn formats() -> Vec<(&'static str, Format)> {
+    Format::ALL.into_iter().map(|format| (format.name(), format)).collect()
+}
+
 /// The value that a name of the library's own says.
 fn parsed<T: std::str::FromStr<Err: ToString>>(what: &str, name: &str) -> PyResult<T> {
     name.parse().map_err(|error: T::Err| PyValueError::new_err(format!("{what}: {}", error.to_string())))
@@ -100,12 +111,12 @@ impl Arguments {
                 let kind = Kind::ALL.into_iter().find(|(known, _)| *known == name);
                 options = match kind {
                     Some((_, kind)) => options.kind(kind),
-                    None => options.element(parsed::<ElementType>("type", name)?),
+                    None => options.element(named("type", name, &types())?),
                 };
             }
         }
         if let Some(name) = self.from_.filter(|name| name != "auto") {
-            options = options.format(parsed::<Format>("from_", &name)?);
+            options = options.format(named("from_", &name, &formats())?);
         }
         if let Some(text) = &self.delimiter {
             options = options.delimiter(match text.as_bytes() {
@@ -172,8 +183,10 @@ impl Write for File {
         Python::attach(|py| {
             let bytes = PyBytes::new(py, bytes);
             let written = self.0.bind(py).call_method1("write", (&bytes,)).map_err(raised)?;
+            let all = bytes.as_bytes().len();
             // Raw files may write less, and some say nothing.
-            Ok(written.extract().unwrap_or_else(|_| bytes.as_bytes().len()))
+            let count = if written.is_none() { all } else { written.extract().map_err(raised)? };
+            if count <= all { Ok(count) } else { Err(io::Error::other("more was written than was given")) }
         })
     }
 
@@ -234,13 +247,14 @@ impl Told {
 /// Does work on another thread until it is done, or Ctrl-C or an exception of `progress` ends it.
 fn waited<T: Send>(
     py: Python,
-    threads: Option<usize>,
+    threads: Threads,
     progress: Option<&Bound<PyAny>>,
     cancel: &Cancel,
     told: &Told,
     work: impl FnOnce() -> PyResult<T> + Send,
 ) -> PyResult<T> {
     let (sender, mut receiver) = mpsc::channel();
+    let threads = threads.map(threads_of).transpose()?;
     let tell = |progress: Progress, to: &Bound<PyAny>| {
         let phase = match progress.phase {
             Phase::Read => "read",
@@ -363,7 +377,7 @@ pub(crate) fn sort_file<'py>(
     arguments: Arguments,
     output: Output,
     device: Option<&Bound<'py, Device>>,
-    threads: Option<usize>,
+    threads: Threads,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (cancel, told) = (Cancel::new(), Told::default());
@@ -376,7 +390,7 @@ pub(crate) fn sort_file<'py>(
     };
     let mut sort = Sort::new().options(options).method(method).progress(|progress| told.tell(progress));
     if let Some(name) = &output.to {
-        sort = sort.to(parsed("to", name)?);
+        sort = sort.to(named("to", name, &formats())?);
     }
     sort = output.top.into_iter().fold(sort, Sort::top);
     sort = if output.argsort { sort.positions() } else { sort };
@@ -407,14 +421,14 @@ pub(crate) fn merge_files<'py>(
     to: &Bound<'py, PyAny>,
     arguments: Arguments,
     output: Output,
-    threads: Option<usize>,
+    threads: Threads,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (cancel, told) = (Cancel::new(), Told::default());
     let options = arguments.options(inputs(&from_)?, &cancel)?;
     let mut merge = Merge::new().options(options).progress(|progress| told.tell(progress));
     if let Some(name) = &output.to {
-        merge = merge.to(parsed("to", name)?);
+        merge = merge.to(named("to", name, &formats())?);
     }
     merge = output.top.into_iter().fold(merge, Merge::top);
     merge = if output.bgzf { merge.bgzf() } else { merge };
@@ -437,7 +451,7 @@ pub(crate) fn check_file(
     py: Python,
     from_: Vec<Bound<PyAny>>,
     arguments: Arguments,
-    threads: Option<usize>,
+    threads: Threads,
     progress: Option<&Bound<PyAny>>,
 ) -> PyResult<Option<(String, String, String)>> {
     let (cancel, told) = (Cancel::new(), Told::default());

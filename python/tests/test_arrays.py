@@ -148,6 +148,12 @@ def test_what_comes_in_is_what_goes_out():
     assert gpusort.sort(Wrapped()).tolist() == [1.0, 2.0]
 
 
+def test_unique_has_the_first_of_each_as_it_is():
+    assert str(gpusort.unique(np.array([-0.0]))) == "[-0.]"
+    assert str(gpusort.unique(np.array([1.0, -0.0, 0.0]))) == "[-0.  1.]"
+    assert str(gpusort.unique(np.array([0.0, -0.0]), return_counts=True)) == "(array([0.]), array([2]))"
+
+
 def test_results_in_arrays_of_the_caller():
     x = np.array([3, 1, 2])
     out = np.empty(3, np.int64)
@@ -263,6 +269,19 @@ def test_wrong_arguments():
         gpusort.lexsort([[[1]]])
     with pytest.raises(ValueError, match="method is average"):
         gpusort.rank([1], method="best")
+    for threads in (0, -1):
+        with pytest.raises(ValueError, match=f"threads is at least 1, not {threads}"):
+            gpusort.sort([1], threads=threads)
+    assert gpusort.sort(np.arange(5)[::-1], threads=100_000).tolist() == [0, 1, 2, 3, 4]
+    with pytest.raises(TypeError, match="out is an array of NumPy, not list"):
+        gpusort.sort([1], out=[0])
+    with pytest.raises(TypeError, match="descending"):
+        gpusort.sort([1], descending="asc")
+    for nothing in (None, {1: 2}, {1, 2}, (number for number in [1])):
+        with pytest.raises(TypeError, match="is not an array or a sequence of numbers"):
+            gpusort.sort(nothing)
+    with pytest.raises(TypeError, match="descending is one value, or one for each key, not 1"):
+        gpusort.lexsort([[1]], descending=1)
     with pytest.raises(TypeError, match="unexpected keyword"):
         gpusort.sort([1], reverse=True)
 

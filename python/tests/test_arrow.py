@@ -155,7 +155,7 @@ def test_what_has_no_order():
         gpusort.sort_table(table, "list")
     with pytest.raises(KeyError, match="no column 'm'; there are n, list"):
         gpusort.sort_table(table, "m")
-    with pytest.raises(ValueError, match='a key is \\("name", "asc"\\)'):
+    with pytest.raises(ValueError, match='a key is a name, \\("name", "asc"\\)'):
         gpusort.sort_table(table, [("n", "up")])
     with pytest.raises(TypeError, match="list is not a table"):
         gpusort.sort_table([1, 2], "n")
@@ -211,3 +211,93 @@ def test_duckdb():
     relation = duckdb.sql("select * from (values (2, 'x'), (1, 'y')) t(n, s)")
     found = gpusort.sort_table(relation, "n")
     assert found.fetchall() == [(1, "y"), (2, "x")]
+
+
+def test_subclasses_come_back_by_their_library():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+
+    class Frame(pd.DataFrame):
+        pass
+
+    class Series(pd.Series):
+        pass
+
+    class Other(pl.DataFrame):
+        pass
+
+    assert isinstance(gpusort.sort_table(Frame({"a": [2, 1]}), "a"), pd.DataFrame)
+    assert gpusort.sort(Series([2, 1], index=["x", "y"])).index.tolist() == ["y", "x"]
+    assert isinstance(gpusort.sort_table(Other({"a": [2, 1]}), "a"), pl.DataFrame)
+
+
+def test_ordered_categories_are_in_their_order():
+    names, right = ["hi", "lo", "mid", "lo"], ["lo", "lo", "mid", "hi"]
+    ordered = pa.DictionaryArray.from_arrays(pa.array([2, 0, 1, 0]), pa.array(["lo", "mid", "hi"]), ordered=True)
+    assert ordered.to_pylist() == names and gpusort.sort(ordered).to_pylist() == right
+    assert gpusort.sort(ordered.dictionary_decode()).to_pylist() == sorted(names)
+    assert gpusort.rank(ordered).tolist() == [4, 1.5, 3, 1.5]
+    pd = pytest.importorskip("pandas")
+    column = pd.Series(pd.Categorical(names, ["lo", "mid", "hi"], ordered=True))
+    assert gpusort.sort(column).tolist() == right and gpusort.sort(column).dtype == column.dtype
+    assert gpusort.sort_table(pd.DataFrame({"c": column}), "c")["c"].tolist() == right
+    pl = pytest.importorskip("polars")
+    if int(pl.__version__.split(".")[0]) >= 2:
+        frame = pl.DataFrame({"c": pl.Series(names, dtype=pl.Enum(["lo", "mid", "hi"]))})
+        assert gpusort.sort_table(frame, "c")["c"].to_list() == right
+        assert gpusort.sort(frame["c"], descending=True).to_list() == right[::-1]
+
+
+def test_zeros_in_dictionaries_are_one():
+    zeros = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([0.0, -0.0]))
+    assert gpusort.rank(zeros).tolist() == [1.5, 1.5] and len(gpusort.unique(zeros)) == 1
+
+
+def test_what_polars_gives_out_otherwise():
+    pl = pytest.importorskip("polars")
+    assert gpusort.sort(pl.Series("n", [None, None])).to_list() == [None, None]
+    frame = pl.DataFrame({"k": [2, 1], "nothing": [None, None]})
+    found = gpusort.sort_table(frame, "k")
+    assert found.schema == frame.schema and found["k"].to_list() == [1, 2]
+    for values, dtype in (([object(), object()], pl.Object), ([2, 1], pl.Int128)):
+        series = pl.Series("o", values, dtype=dtype)
+        for call in (gpusort.sort, gpusort.argsort, gpusort.unique, lambda x: gpusort.top(x, 1)):
+            with pytest.raises(TypeError, match="is not supported; cast it"):
+                call(series)
+        with pytest.raises(TypeError, match="is not supported; cast it"):
+            gpusort.sort_table(frame.with_columns(series), "k")
+
+
+def test_what_pandas_has_beside_arrays():
+    pd = pytest.importorskip("pandas")
+    assert gpusort.sort(pd.Series(pd.arrays.SparseArray([0, 2, 1]))).tolist() == [0, 1, 2]
+    with pytest.raises(TypeError, match="pandas' object is not supported"):
+        gpusort.sort(pd.Series(["b", 1], dtype=object))
+    frame = pd.DataFrame({"a": [2, 1], "b": [3, 4]})
+    assert gpusort.lexsort(frame).tolist() == [1, 0]
+    with pytest.raises(TypeError, match="use sort_table"):
+        gpusort.sort(frame)
+    with pytest.raises(TypeError, match=r"Series is not a table; use sort\(x\)"):
+        gpusort.sort_table(frame["a"], "a")
+    with pytest.raises(TypeError, match="is not sorted into another one"):
+        gpusort.sort(frame["a"], out=np.empty(2, np.int64))
+    assert gpusort.sort_table(pd.DataFrame({0: [2, 1]}), 0)[0].tolist() == [1, 2]
+
+
+def test_keys_of_tables():
+    table = pa.table({"a": [1, 2]})
+    assert gpusort.sort_table(table, {"a": "desc"})["a"].to_pylist() == [2, 1]
+    assert gpusort.sort_table(table, [("a", "descending")])["a"].to_pylist() == [2, 1]
+    for keys in (("a",), (), [("a", "desc", "x")], [("a", 1)]):
+        with pytest.raises(ValueError, match="a key is a name"):
+            gpusort.sort_table(table, keys)
+    with pytest.raises(KeyError, match="there are none"):
+        gpusort.sort_table(pa.table({}), "a")
+    twice = pa.table([[1], [2]], names=["a", "a"])
+    with pytest.raises(ValueError, match="2 columns are called 'a'"):
+        gpusort.sort_table(twice, "a")
+    with pytest.raises(TypeError, match="use sort_table"):
+        gpusort.sort(table)
+    with pytest.raises(TypeError, match="structs with nulls is not a table"):
+        gpusort.sort_table(pa.array([{"a": 2}, None]), "a")
+    with pytest.raises(np.exceptions.AxisError):
+        gpusort.sort(pa.array([2, 1]), axis=7)

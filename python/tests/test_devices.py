@@ -24,6 +24,11 @@ def test_a_sorter_keeps_its_device():
     assert sorter.rank([5, 4]).tolist() == [2, 1] and repr(sorter) == "<gpusort.Sorter on CPU>"
     with pytest.raises(ValueError, match="a Sorter keeps one device"):
         gpusort.Sorter("auto")
+    assert gpusort.sort([2, 1], device="CPU").tolist() == gpusort.sort([2, 1], device=None).tolist() == [1, 2]
+    with pytest.raises(ValueError, match='device is a name or a number; "" is neither'):
+        gpusort.sort(x, device="")
+    with pytest.raises(ValueError, match="device is a number from 0, not -1"):
+        gpusort.sort(x, device=-1)
     with pytest.raises(TypeError, match="device is a name, a number or a Sorter, not float"):
         gpusort.sort(x, device=1.5)
 

@@ -228,3 +228,48 @@ def test_a_callback_that_raises_ends_the_sort(tmp_path):
     except LookupError:
         return
     pytest.fail("the callback was never called")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"top": -1}, ValueError, "top is a number from 0, not -1"),
+        ({"top": "3"}, ValueError, "top is a number from 0, not '3'"),
+        ({"header": -1}, ValueError, "header is True, False or a number of lines, not -1"),
+        ({"delimiter": 5}, TypeError, "delimiter is a string, not 5"),
+        ({"decimal": ",,"}, ValueError, "decimal is one character, not ',,'"),
+        ({"unique": 1}, TypeError, "unique is True or False, not 1"),
+        ({"na": ["x", 1]}, TypeError, "na is a word or several"),
+        ({"comments": "#"}, TypeError, "comments is True or False, not '#'"),
+        ({"nan": None}, TypeError, "nan is a string, not None"),
+        ({"type": "int"}, ValueError, 'type is .*u32, .*not "int"'),
+        ({"to": "xml"}, ValueError, 'to is .*csv.*not "xml"'),
+        ({"from_": "xml"}, ValueError, 'from_ is .*csv.*not "xml"'),
+        ({"key": 1.5}, ValueError, "a key is a name or number"),
+        ({"key": [["price", "desc"]]}, ValueError, "a key is a name or number"),
+        ({"threads": 0}, ValueError, "threads is at least 1, not 0"),
+    ],
+)
+def test_wrong_values_of_options(sales, options, error, message):
+    with pytest.raises(error, match=message):
+        gpusort.sort_file(sales, io.BytesIO(), **options)
+
+
+def test_names_and_keys_of_other_kinds(sales, tmp_path):
+    out = tmp_path / "out.csv"
+    gpusort.sort_file(os.fsencode(sales), out, key=np.int64(3))
+    assert out.read_text().splitlines()[1] == "3,book,9"
+    gpusort.sort_file(sales, out, key=("price", "descending"))
+    assert out.read_text().splitlines()[1] == "2,desk,249"
+    for inputs in (None, 5):
+        with pytest.raises(TypeError, match="inputs are paths or file objects, not"):
+            gpusort.sort_file(inputs, out)
+
+
+def test_a_file_object_that_miscounts():
+    class Counts:
+        def write(self, data):
+            return 2 * len(data)
+
+    with pytest.raises(OSError, match="more was written than was given"):
+        gpusort.sort_file(io.BytesIO(b"2\n1\n"), Counts())

@@ -43,26 +43,52 @@ def is_arrow(x: object) -> bool:
     return hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__")
 
 
+def library(x: object) -> str:
+    """The library that it is of, or derived from; empty for others."""
+    for base in type(x).__mro__:
+        name = base.__module__.partition(".")[0]
+        if name in ("pandas", "polars", "pyarrow", "duckdb", "_duckdb"):
+            return name
+    return ""
+
+
 def is_pandas(x: object) -> bool:
     """Whether it is of pandas, whose own gathering keeps the index."""
-    return type(x).__module__.partition(".")[0] == "pandas"
+    return library(x) == "pandas"
+
+
+def readable(x: Any) -> Any:
+    """A series of Polars that Arrow's interface gives out right; all else as it is."""
+    if library(x) != "polars" or not hasattr(x, "to_physical"):
+        return x
+    name = str(x.dtype)
+    if name == "Object" or "Int128" in name:
+        raise TypeError(f"a Series of {name} is not supported; cast it to numbers or strings")
+    # Arrow's nulls have no buffers, and those of Polars have one.
+    return x.cast(sys.modules["polars"].Boolean) if name == "Null" else x
 
 
 def without_index(x: Any) -> Any:
     """What is of pandas as an array of NumPy, or of Arrow; all else as it is."""
     if not is_pandas(x):
-        return x
+        return readable(x)
     dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        raise TypeError("a data frame has no order of its own; use sort_table(x, keys), or its columns")
     if isinstance(dtype, np.dtype) and dtype.kind in "biufMm":
         return x.to_numpy()
-    if is_arrow(x):
-        return x
     try:
         import pyarrow  # pyright: ignore[reportMissingTypeStubs]
     except ImportError:
         raise TypeError(f"pandas' {dtype} needs pyarrow: pip install pyarrow") from None
     arrow: Any = pyarrow
-    return arrow.array(x, from_pandas=True)
+    try:
+        return arrow.array(x, from_pandas=True)
+    except (arrow.ArrowException, OverflowError) as error:
+        array = np.asarray(x)
+        if array.dtype.kind in "biufMm":
+            return array
+        raise TypeError(f"pandas' {dtype} is not supported: {error}") from error
 
 
 def _refused(dtype: np.dtype[Any]) -> TypeError:
@@ -96,6 +122,9 @@ class _Input:
         else:
             self.array = np.asarray(x)
         dtype = self.array.dtype
+        if dtype.kind == "O" and self.array.ndim == 0:
+            kind: type = type(x)  # pyright: ignore[reportUnknownArgumentType]
+            raise TypeError(f"{kind.__name__} is not an array or a sequence of numbers")
         if dtype.kind not in "biufMm" or dtype.itemsize > 8:
             raise _refused(dtype)
 
@@ -190,12 +219,19 @@ class _Axis:
 def _into(result: Array, out: Array | None) -> Array:
     if out is None:
         return result
+    if not isinstance(out, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"out is an array of NumPy, not {type(out).__name__}")
     if out.shape != result.shape:
         raise ValueError(f"out has the shape {out.shape}, the result {result.shape}")
     if out.dtype != result.dtype:
         raise TypeError(f"out is of {out.dtype}, the result of {result.dtype}")
     out[...] = result
     return out
+
+
+def _one_dimension(axis: int | None) -> None:
+    if axis is not None and operator.index(axis) not in (-1, 0):
+        raise np.exceptions.AxisError(axis, 1)
 
 
 def _is_simple(x: Any, axis: int | None, nulls: str, device: object) -> bool:
@@ -250,27 +286,27 @@ def sort(
     """
     if _is_simple(x, axis, nulls, device) and out is None:
         result = np.empty(x.size, x.dtype)
-        _gpusort.sort(x, result, x.size, 1, bool(descending), False, None, threads)
+        _gpusort.sort(x, result, x.size, 1, descending, False, None, threads)
         return result
     first, chosen = _nulls_first(nulls), device_of(device)
-    if is_pandas(x):
-        x, series = without_index(x), x
-        return series.take(
-            argsort(x, descending=descending, nulls=nulls, device=device, threads=threads, out=out)
-        )
-    if is_arrow(x):
+    if is_arrow(x) or is_pandas(x):
         if out is not None:
-            raise TypeError("an Arrow array is not sorted into another one; leave out out=")
-        return _arrow_back(x, _gpusort.ArrowArray(x).sort(bool(descending), first, chosen, threads))
+            raise TypeError("an array of Arrow or pandas is not sorted into another one; leave out out=")
+        _one_dimension(axis)
+        if is_pandas(x):
+            options: dict[str, Any] = {"descending": descending, "nulls": nulls}
+            return x.take(argsort(x, device=device, threads=threads, **options))
+        array = _gpusort.ArrowArray(readable(x))
+        return _arrow_back(x, array.sort(descending, first, chosen, threads))
     given = _Input(x)
     if out is not None and out is x and given.array.flags.c_contiguous and given.array.dtype.char in _PLAIN:
         if axis is not None and given.array.ndim > 0 and operator.index(axis) in (-1, given.array.ndim - 1):
-            _gpusort.sort(out, out, out.shape[-1], 1, bool(descending), first, chosen, threads)
+            _gpusort.sort(out, out, out.shape[-1], 1, descending, first, chosen, threads)
             return out
     rows = _Axis(given.array, axis)
     keys = _Keys(rows.array, descending=descending, first=first)
     result = rows.empty(keys.keys.dtype, rows.row)
-    _gpusort.sort(keys.keys, result, rows.row, rows.inner, bool(descending), first, chosen, threads)
+    _gpusort.sort(keys.keys, result, rows.row, rows.inner, descending, first, chosen, threads)
     return given.back(_into(rows.back(keys.elements(result)), out))
 
 
@@ -295,16 +331,17 @@ def argsort(
     """
     if _is_simple(x, axis, nulls, device) and out is None:
         positions = np.empty(x.size, np.int64)
-        _gpusort.argtop(x, positions, x.size, 1, x.size, bool(descending), False, None, threads)
+        _gpusort.argtop(x, positions, x.size, 1, x.size, descending, False, None, threads)
         return positions
     first, chosen, x = _nulls_first(nulls), device_of(device), without_index(x)
     if is_arrow(x):
-        return _into(_lexsorted([_gpusort.ArrowArray(x)], [bool(descending)], [first], chosen, threads), out)
+        _one_dimension(axis)
+        return _into(_lexsorted([_gpusort.ArrowArray(x)], [descending], [first], chosen, threads), out)
     given = _Input(x)
     rows = _Axis(given.array, axis)
     keys = _Keys(rows.array, descending=descending, first=first).keys
     positions = rows.empty(np.int64, rows.row)
-    _gpusort.argtop(keys, positions, rows.row, rows.inner, rows.row, bool(descending), first, chosen, threads)
+    _gpusort.argtop(keys, positions, rows.row, rows.inner, rows.row, descending, first, chosen, threads)
     return given.back(_into(rows.back(positions), out))
 
 
@@ -339,15 +376,16 @@ def top(
         positions = argtop(x, k, descending=descending, nulls=nulls, device=device, threads=threads)
         return x.take(positions)
     if is_arrow(x):
-        array = _gpusort.ArrowArray(x)
-        positions = _lexsorted([array], [bool(descending)], [first], chosen, threads)
+        _one_dimension(axis)
+        array = _gpusort.ArrowArray(readable(x))
+        positions = _lexsorted([array], [descending], [first], chosen, threads)
         return _arrow_back(x, array.take(positions[: _count(k, len(array))]))
     given = _Input(x)
     rows = _Axis(given.array, axis)
     count = _count(k, rows.row)
     keys = _Keys(rows.array, descending=descending, first=first)
     best = rows.empty(keys.keys.dtype, count)
-    _gpusort.top(keys.keys, best, rows.row, rows.inner, count, bool(descending), first, chosen, threads)
+    _gpusort.top(keys.keys, best, rows.row, rows.inner, count, descending, first, chosen, threads)
     return given.back(rows.back(keys.elements(best)))
 
 
@@ -371,23 +409,26 @@ def argtop(
     """
     first, chosen, x = _nulls_first(nulls), device_of(device), without_index(x)
     if is_arrow(x):
+        _one_dimension(axis)
         array = _gpusort.ArrowArray(x)
-        positions = _lexsorted([array], [bool(descending)], [first], chosen, threads)
+        positions = _lexsorted([array], [descending], [first], chosen, threads)
         return positions[: _count(k, len(array))].copy()
     given = _Input(x)
     rows = _Axis(given.array, axis)
     count = _count(k, rows.row)
     keys = _Keys(rows.array, descending=descending, first=first).keys
     positions = rows.empty(np.int64, count)
-    _gpusort.argtop(keys, positions, rows.row, rows.inner, count, bool(descending), first, chosen, threads)
+    _gpusort.argtop(keys, positions, rows.row, rows.inner, count, descending, first, chosen, threads)
     return given.back(rows.back(positions))
 
 
 def _each(value: Any, count: int, what: str) -> list[Any]:
     """A value for each key: one for all, or a sequence of them."""
-    if isinstance(value, (bool, str)):
+    if isinstance(value, (bool, np.bool_, str)):
         return [value] * count
-    values = list(value)
+    if not hasattr(value, "__iter__"):
+        raise TypeError(f"{what} is one value, or one for each key, not {value!r}")
+    values: list[Any] = list(value)
     if len(values) != count:
         raise ValueError(f"{count} keys, but {len(values)} values of {what}")
     return values
@@ -425,11 +466,13 @@ def lexsort(
     >>> lexsort([[2, 1, 2, 1], [5.0, 7.0, 4.0, 6.0]], descending=[False, True])
     array([1, 3, 0, 2])
     """
-    all_keys = list(keys)
+    all_keys: list[Any] = list(keys)
+    if hasattr(keys, "columns") and is_pandas(keys):
+        all_keys = [keys[name] for name in all_keys]
     if not all_keys:
         raise ValueError("no keys to sort by")
     count = len(all_keys)
-    directions = [bool(value) for value in _each(descending, count, "descending")]
+    directions = _each(descending, count, "descending")
     first = [_nulls_first(value) for value in _each(nulls, count, "nulls")]
     known = [
         _key(key, descending=directed, first=at_first)
@@ -472,7 +515,7 @@ def is_sorted(
     rows = _Axis(_Input(x).array, axis)
     array = np.moveaxis(rows.array, rows.number, -1)
     keys = _Keys(array, descending=descending, first=first).keys
-    return _gpusort.is_sorted(keys, rows.row, bool(descending), first, threads)
+    return _gpusort.is_sorted(keys, rows.row, descending, first, threads)
 
 
 def _canonical(array: Array) -> Array:
@@ -528,7 +571,8 @@ def unique(
     options: dict[str, Any] = {"descending": descending, "nulls": nulls, "device": device, "threads": threads}
     keys: Array
     given, array, flat = None, None, np.empty(0)
-    series, x = x, without_index(x)
+    series = x
+    x = without_index(x)
     if is_arrow(x):
         array = _gpusort.ArrowArray(x)
         # Ranks are in this order.
@@ -538,7 +582,9 @@ def unique(
         given = _Input(x)
         flat = given.array.ravel()
         keys, shape = _canonical(flat), given.array.shape
-        if not (return_index or return_inverse or is_pandas(series)):
+        # The first of each may be written in another way than those after it.
+        is_canonical = keys.tobytes() == flat.tobytes() if flat.dtype.kind == "f" else True
+        if is_canonical and not (return_index or return_inverse or is_pandas(series)):
             values: Array = sort(keys, **options)
             first = np.flatnonzero(_differences(values))
             result: Any = given.back(values[first])
@@ -550,7 +596,7 @@ def unique(
     if is_pandas(series):
         results: list[Any] = [series.take(index)]
     elif array is not None:
-        results = [_arrow_back(x, array.take(index))]
+        results = [_arrow_back(series, array.take(index))]
     else:
         results = [given.back(flat[index]) if given else flat[index]]
     if return_index:
@@ -622,17 +668,17 @@ def _ranks(
 ) -> NDArray[np.int64]:
     """The rank of each element among the different ones, in this order."""
     ranks = np.empty(len(array), np.int64)
-    array.ranks(ranks, bool(descending), _nulls_first(nulls), threads)
+    array.ranks(ranks, descending, _nulls_first(nulls), threads)
     return ranks
 
 
 def _arrow_back(x: Any, result: _gpusort.ArrowArray) -> Any:
     """An array of the library that x is of."""
-    library = type(x).__module__.partition(".")[0]
-    module: Any = sys.modules.get(library)
-    if library == "pyarrow":
+    name = library(x)
+    module: Any = sys.modules.get(name)
+    if name == "pyarrow":
         array = module.array(result)
         return module.chunked_array([array]) if isinstance(x, module.ChunkedArray) else array
-    if library == "polars":
+    if name == "polars":
         return module.Series(x.name, module.Series(result)).cast(x.dtype)
     return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from typing import NamedTuple
 
@@ -37,17 +38,24 @@ class Keeper:
         self.device = device
 
 
-def device_of(device: str | int | Keeper) -> _gpusort.Device | None:
+def device_of(device: str | int | Keeper | None) -> _gpusort.Device | None:
     """The device to sort on; None chooses.  GPUs are started once in a process."""
-    if device == "auto":
+    if device == "auto" or device is None:
         return None
     if isinstance(device, Keeper):
         return device.device
-    if isinstance(device, bool) or not isinstance(device, (str, int)):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if isinstance(device, str):
+        name = device.lower() if device.lower() in ("cpu", "gpu") else device
+        if not name:
+            raise ValueError('device is a name or a number; "" is neither')
+        if name not in _kept:
+            _kept[name] = _gpusort.Device(name, None)
+        return _kept[name]
+    if isinstance(device, bool) or not hasattr(device, "__index__"):
         raise TypeError(f"device is a name, a number or a Sorter, not {type(device).__name__}")
-    if device not in _kept:
-        if isinstance(device, int):
-            _kept[device] = _gpusort.Device("", device)
-        else:
-            _kept[device] = _gpusort.Device(device, None)
-    return _kept[device]
+    number = operator.index(device)
+    if number < 0:
+        raise ValueError(f"device is a number from 0, not {number}")
+    if number not in _kept:
+        _kept[number] = _gpusort.Device("", number)
+    return _kept[number]

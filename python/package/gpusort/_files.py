@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -153,10 +154,16 @@ class Checked:
         return "in order" if self.is_sorted else f"{self.place}: out of order: {self.value} after {self.before}"
 
 
+def _is_path(path: Any) -> bool:
+    return isinstance(path, (str, bytes)) or hasattr(path, "__fspath__")
+
+
 def _inputs(inputs: Any) -> list[Any]:
-    if isinstance(inputs, str) or hasattr(inputs, "__fspath__") or hasattr(inputs, "read"):
-        return [inputs]
-    found: list[Any] = list(inputs)
+    if _is_path(inputs) or hasattr(inputs, "read"):
+        inputs = [inputs]
+    if not hasattr(inputs, "__iter__") or hasattr(inputs, "columns"):
+        raise TypeError(f"inputs are paths or file objects, not {type(inputs).__name__}")
+    found: list[Any] = [os.fsdecode(one) if isinstance(one, bytes) else one for one in inputs]
     if not found:
         raise ValueError("no inputs")
     return found
@@ -165,16 +172,16 @@ def _inputs(inputs: Any) -> list[Any]:
 def _keys(key: Any) -> list[tuple[str, bool | None]]:
     if key is None:
         return []
-    several: list[Any] = [key] if isinstance(key, (str, int, tuple)) else list(key)
+    is_one = isinstance(key, (str, tuple)) or not hasattr(key, "__iter__")
+    several: list[Any] = [key] if is_one else list(cast("Sequence[Any]", key))
     keys: list[tuple[str, bool | None]] = []
     for one in several:
-        if isinstance(one, tuple):
-            name, direction = cast("tuple[Any, Any]", one)
-            if direction not in ("asc", "desc"):
-                raise ValueError(f'a key is a name, or ("name", "asc") or ("name", "desc"), not {one!r}')
-            keys.append((str(name), direction == "desc"))
-        else:
-            keys.append((str(one), None))
+        pair = cast("tuple[Any, ...]", one if isinstance(one, tuple) else (one, None))
+        name, direction = pair if len(pair) == 2 else (None, None)
+        is_name = isinstance(name, str) or (hasattr(name, "__index__") and not isinstance(name, bool))
+        if not is_name or direction not in (None, "asc", "desc", "ascending", "descending"):
+            raise ValueError(f'a key is a name or number, ("name", "asc") or ("name", "desc"), not {one!r}')
+        keys.append((str(name), None if direction is None else direction.startswith("desc")))
     return keys
 
 
@@ -208,11 +215,32 @@ def _arguments(key: Any, options: Any) -> dict[str, Any]:
     arguments: dict[str, Any] = {**_DEFAULTS, **options, "keys": _keys(key)}
     if isinstance(arguments["na"], str):
         arguments["na"] = [arguments["na"]]
+    value: Any
+    for name, value in arguments.items():
+        known = _DEFAULTS.get(name)
+        if value is known or name in ("keys", "memory"):
+            continue
+        if isinstance(known, bool) and not isinstance(value, bool):
+            raise TypeError(f"{name} is True or False, not {value!r}")
+        if name == "header" and not (isinstance(value, int) and value >= 0):
+            raise ValueError(f"header is True, False or a number of lines, not {value!r}")
+        if name == "na" and not all(isinstance(word, str) for word in cast("Sequence[object]", value)):
+            raise TypeError(f"na is a word or several, not {value!r}")
+        if name in ("decimal", "thousands") and not (isinstance(value, str) and len(value) == 1):
+            raise ValueError(f"{name} is one character, not {value!r}")
+        if name not in ("header", "na") and not isinstance(known, bool) and not isinstance(value, str):
+            raise TypeError(f"{name} is a string, not {value!r}")
     if arguments["memory"] is not None:
         arguments["memory"] = str(arguments["memory"])
     if arguments["header"] is not None:
         arguments["header"] = int(arguments["header"])
     return arguments
+
+
+def _top(top: Any) -> int | None:
+    if top is not None and (not hasattr(top, "__index__") or top < 0):
+        raise ValueError(f"top is a number from 0, not {top!r}")
+    return top
 
 
 class _Bar:
@@ -267,8 +295,8 @@ def sort_file(
         A path, which is replaced once the result is complete and may be an input, or a file object.
         Names that end in .gz, .bgz or .zst are compressed.
     key
-        A column or field: a name, a number from 1, ``"price:r"`` as for the command, or a pair of one
-        and "asc" or "desc"; several, of which the first is the primary one.
+        A column or field: a name, a number from 1, 0 for the whole line, ``"price:r"`` as for the
+        command, or a pair of one and "asc" or "desc"; several, of which the first is the primary one.
     to
         The format of the output; that of its name or of the input, without it.
     top
@@ -287,11 +315,11 @@ def sort_file(
     >>> report.records, (folder / "out.csv").read_text()
     (2, 'name,price\\nbook,9\\nlamp,20\\n')
     """
-    is_one = isinstance(temp_dir, str) or hasattr(temp_dir, "__fspath__")
+    is_one = _is_path(temp_dir)
     folders: list[Any] = [temp_dir] if is_one else list(cast("Sequence[Any]", temp_dir))
     output_options: dict[str, Any] = {
         "to": to,
-        "top": top,
+        "top": _top(top),
         "argsort": argsort,
         "bgzf": bgzf,
         "algo": algo,
@@ -333,7 +361,7 @@ def merge_files(
     """
     output_options: dict[str, Any] = {
         "to": to,
-        "top": top,
+        "top": _top(top),
         "argsort": False,
         "bgzf": bgzf,
         "algo": None,

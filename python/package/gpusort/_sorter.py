@@ -20,7 +20,7 @@ class Sorter(Keeper):
     >>> sorter.sort([3, 1, 2])
     array([1, 2, 3])
 
-    Its methods are the functions of the module without ``device=``.
+    Its methods are the sorts of arrays and tables of the module; ``sort_file`` takes it as ``device=``.
     """
 
     def __init__(self, device: str | int = "gpu") -> None:

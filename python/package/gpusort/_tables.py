@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _gpusort
-from ._arrays import _each, _nulls_first, is_arrow, is_pandas, lexsort
+from ._arrays import _each, _nulls_first, is_arrow, is_pandas, lexsort, library, readable
 from ._devices import device_of
 
 if TYPE_CHECKING:
@@ -18,15 +18,20 @@ if TYPE_CHECKING:
 
 def _named(keys: Any) -> tuple[list[Any], list[bool]]:
     """The names of keys, and whether each is descending."""
-    several: list[Any] = [keys] if isinstance(keys, (str, tuple)) else list(keys)
+    if isinstance(keys, dict):
+        several: list[Any] = list(cast("dict[Any, Any]", keys).items())
+    elif isinstance(keys, (list, set)) or (hasattr(keys, "__iter__") and not isinstance(keys, (str, tuple))):
+        several = list(cast("Sequence[Any]", keys))
+    else:
+        several = [keys]
     names: list[Any] = []
     descending: list[bool] = []
     for key in several:
-        name, direction = cast("tuple[Any, Any]", key if isinstance(key, tuple) else (key, "asc"))
-        if direction not in ("asc", "desc", "ascending", "descending"):
-            raise ValueError(f'a key is ("name", "asc") or ("name", "desc"), not {key!r}')
-        names.append(name)
-        descending.append(direction.startswith("desc"))
+        pair = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key, "asc"))
+        if len(pair) != 2 or pair[1] not in ("asc", "desc", "ascending", "descending"):
+            raise ValueError(f'a key is a name, ("name", "asc") or ("name", "desc"), not {key!r}')
+        names.append(pair[0])
+        descending.append(pair[1].startswith("desc"))
     if not names:
         raise ValueError("no keys to sort by")
     return names, descending
@@ -36,7 +41,9 @@ def _numbers(names: list[Any], columns: list[Any]) -> list[int]:
     """The number of each column, from 0."""
     for name in names:
         if name not in columns:
-            raise KeyError(f"no column {name!r}; there are {', '.join(map(str, columns))}")
+            raise KeyError(f"no column {name!r}; there are {', '.join(map(str, columns)) or 'none'}")
+        if columns.count(name) > 1:
+            raise ValueError(f"{columns.count(name)} columns are called {name!r}; give them different names")
     return [columns.index(name) for name in names]
 
 
@@ -53,10 +60,11 @@ def sort_table(
 
     table
         A table or record batch of pyarrow, a data frame of Polars or pandas, a relation of DuckDB, or
-        anything else that has ``__arrow_c_stream__``.  The result is of the same kind.
+        anything else that has ``__arrow_c_stream__``.  The result is of the same kind; that of a reader is
+        a table.
     keys
         A column, or several, of which the first is the primary one: names, or pairs of a name and "asc"
-        or "desc", as pyarrow has them.
+        or "desc", as pyarrow has them.  Categories that are ordered, and enumerations, are in their order.
     nulls
         Where nulls and NaN go, for all keys or one for each: "last" or "first".
 
@@ -67,8 +75,9 @@ def sort_table(
     """
     names, descending = _named(keys)
     places = [_nulls_first(value) for value in _each(nulls, len(names), "nulls")]
-    library = type(table).__module__.partition(".")[0]
     if is_pandas(table):
+        if not hasattr(table, "columns"):
+            raise TypeError(f"{type(table).__name__} is not a table; use sort(x)")
         # Its own gathering keeps the index and every type.
         _numbers(names, list(table.columns))
         columns = [table[name] for name in names]
@@ -79,23 +88,32 @@ def sort_table(
         raise TypeError("a lazy frame has no rows yet; use sort_table(frame.collect(), ...)")
     if not is_arrow(table):
         raise TypeError(f"{type(table).__name__} is not a table of Arrow or a data frame")
-    rows = _gpusort.ArrowTable(table)
+    rows = _gpusort.ArrowTable(_readable(table))
     numbers = _numbers(names, rows.names)
     result = rows.sort(numbers, descending, places, device_of(device), threads)
-    return _back(table, library, result)
+    return _back(table, result)
 
 
-def _back(table: Any, library: str, result: _gpusort.ArrowTable) -> Any:
+def _readable(table: Any) -> Any:
+    """A frame of Polars that Arrow's interface gives out right; all else as it is."""
+    if library(table) != "polars" or not hasattr(table, "with_columns"):
+        return table
+    made = table.get_columns()
+    return table.with_columns([readable(column) for column in made]) if made else table
+
+
+def _back(table: Any, result: _gpusort.ArrowTable) -> Any:
     """A table of the library that this one is of."""
-    module: Any = sys.modules.get(library)
-    if library == "pyarrow":
+    name = library(table)
+    module: Any = sys.modules.get(name)
+    if name == "pyarrow":
         made = module.table(result)
         if isinstance(table, module.RecordBatch):
             batches = made.combine_chunks().to_batches()
             return batches[0] if batches else table.slice(0, 0)
         return made
-    if library == "polars":
+    if name == "polars":
         return module.DataFrame(result).cast(dict(table.schema))
-    if library in ("duckdb", "_duckdb"):
+    if name in ("duckdb", "_duckdb"):
         return module.from_arrow(result)
     return result
