@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use gpusort::files::internal::{ChooseSorter, Chosen, Expected, To};
 use gpusort::files::{Cancel, Check, Input, Key, Kind, Merge, Options, Phase, Progress, Report, Sort};
-use gpusort::unstable::human::size;
+use gpusort::unstable::memory;
 use gpusort::unstable::order::{Invalid, Nulls};
 use gpusort::unstable::parallel;
 use gpusort::{ElementType, Error, Format, Method, Sorter};
@@ -133,7 +133,7 @@ impl Arguments {
         }
         if let Some(text) = &self.memory {
             let bytes =
-                size::memory(text).map_err(|error| PyValueError::new_err(format!("memory: {error}")))?;
+                memory::parse(text).map_err(|error| PyValueError::new_err(format!("memory: {error}")))?;
             options = options.memory(bytes);
         }
         options = self.header.into_iter().fold(options, Options::header_rows);

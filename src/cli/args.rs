@@ -12,6 +12,7 @@ use gpusort::files::Kind;
 use gpusort::unstable::bench::{Pace, Sizes};
 use gpusort::unstable::generate::{Distribution, Type};
 use gpusort::unstable::human::size;
+use gpusort::unstable::memory;
 use gpusort::unstable::order::{Invalid, Nulls};
 use gpusort_planner::key::ElementType;
 use gpusort_planner::plan::{Algorithm, Variant};
@@ -554,7 +555,7 @@ pub(super) struct SortArgs {
         long,
         value_name = "SIZE|N%",
         env = "GPUSORT_MEMORY",
-        value_parser = size::memory,
+        value_parser = memory::parse,
         help_heading = HOW
     )]
     pub(super) memory: Option<u64>,
@@ -792,10 +793,10 @@ const WRITTEN: [Format; 5] = [Format::Text, Format::Binary, Format::Csv, Format:
 /// `--check`, and whether nothing is printed.
 const IS_QUIET: [(&str, bool); 3] = [("diagnose-first", false), ("quiet", true), ("silent", true)];
 
-/// As [`size::memory`], but digits alone are KiB.
+/// As [`memory::parse`], but digits alone are KiB.
 fn kibibytes(text: &str) -> Result<u64, String> {
     let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_plain { size::memory(&format!("{text}K")) } else { size::memory(text) }
+    if is_plain { memory::parse(&format!("{text}K")) } else { memory::parse(text) }
 }
 
 /// A byte that can separate fields.

@@ -35,25 +35,6 @@ pub fn parse(text: &str) -> Result<u64, String> {
     size.ok_or_else(|| "expected a number below 2^64".to_owned())
 }
 
-/// A size of memory: bytes, with K, M, G or T for powers of 1024; or a part of the machine's
-/// memory.
-///
-/// # Errors
-///
-/// Any other text.
-pub fn memory(text: &str) -> Result<u64, String> {
-    let refused = || "expected a size such as 500M or 4G, or a share of the memory such as 50%".to_owned();
-    if let Some(part) = text.strip_suffix('%') {
-        let part =
-            part.parse::<f64>().ok().filter(|part| part.is_finite() && *part >= 0.0).ok_or_else(refused)?;
-        let all = crate::memory::installed()
-            .ok_or("this machine's memory size is not known; give a size such as 4G")?;
-        return Ok((all as f64 / 100.0 * part) as u64);
-    }
-    let upper = text.to_ascii_uppercase();
-    parse(upper.strip_suffix('B').unwrap_or(&upper)).map_err(|_| refused())
-}
-
 /// The digits without the `_` between them.
 fn digits(text: &str) -> Result<String, &'static str> {
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

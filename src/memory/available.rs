@@ -2,6 +2,7 @@
 
 use super::address_space_left;
 use crate::error::{Error, ErrorKind};
+use crate::human::size;
 
 /// Bytes that this process can still use, where the system reports it: the minimum over the machine
 /// (with swap space), the process's cgroup and those above it, and the limits of the process.
@@ -29,6 +30,24 @@ pub fn ensure(what: &str, bytes: u64) -> Result<(), Error> {
         return Err(Error::new(ErrorKind::Memory { what: what.to_owned(), needed: bytes, available }));
     }
     Ok(())
+}
+
+/// A size of memory: bytes, with K, M, G or T for powers of 1024; or a part of the machine's
+/// memory.
+///
+/// # Errors
+///
+/// Any other text.
+pub fn parse(text: &str) -> Result<u64, String> {
+    let refused = || "expected a size such as 500M or 4G, or a share of the memory such as 50%".to_owned();
+    if let Some(part) = text.strip_suffix('%') {
+        let part =
+            part.parse::<f64>().ok().filter(|part| part.is_finite() && *part >= 0.0).ok_or_else(refused)?;
+        let all = installed().ok_or("this machine's memory size is not known; give a size such as 4G")?;
+        return Ok((all as f64 / 100.0 * part) as u64);
+    }
+    let upper = text.to_ascii_uppercase();
+    size::parse(upper.strip_suffix('B').unwrap_or(&upper)).map_err(|_| refused())
 }
 
 /// Bytes of memory that the machine has.

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use bytemuck::{Pod, Zeroable};
 
 #[cfg(feature = "files")]
-pub use self::available::{available, ensure, installed, untouched};
+pub use self::available::{available, ensure, parse, untouched};
 
 /// Asks for what is at this place, which is read soon. It may lie beyond the items.
 #[cfg(feature = "files")]

@@ -123,7 +123,7 @@ class _Input:
             self.array = np.asarray(x)
         dtype = self.array.dtype
         if dtype.kind == "O" and self.array.ndim == 0:
-            kind: type = type(x)  # pyright: ignore[reportUnknownArgumentType]
+            kind: Any = type(x)
             raise TypeError(f"{kind.__name__} is not an array or a sequence of numbers")
         if dtype.kind not in "biufMm" or dtype.itemsize > 8:
             raise _refused(dtype)
