@@ -111,6 +111,7 @@ class _Input:
     def __init__(self, x: Any) -> None:
         self.array: Array
         self.back: Callable[[Array], Any] = _same
+        name = type(x).__name__
         if type(x).__module__.startswith("numpy.ma"):
             raise TypeError("masked arrays are not supported; use x.compressed() or x.filled(value)")
         if isinstance(x, np.ndarray):
@@ -123,8 +124,7 @@ class _Input:
             self.array = np.asarray(x)
         dtype = self.array.dtype
         if dtype.kind == "O" and self.array.ndim == 0:
-            kind: Any = type(x)
-            raise TypeError(f"{kind.__name__} is not an array or a sequence of numbers")
+            raise TypeError(f"{name} is not an array or a sequence of numbers")
         if dtype.kind not in "biufMm" or dtype.itemsize > 8:
             raise _refused(dtype)
 
