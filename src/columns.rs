@@ -69,7 +69,7 @@ impl<'a> Column<'a> {
     }
 
     /// So many texts, ordered by their bytes, which for UTF-8 is the order of code points. `text`
-    /// is called several times for each row, on all cores.
+    /// is called once for each row, on all cores, and the sort copies what it returns.
     #[must_use]
     pub fn texts(rows: usize, text: impl Fn(usize) -> &'a [u8] + Sync + 'a) -> Self {
         Self::of(Values::Texts { rows, text: Box::new(text) })
@@ -141,9 +141,7 @@ impl Sorter {
         if u32::try_from(rows).is_err() {
             return Err(Error::limit("rows of one sort", u64::from(u32::MAX), rows as u64));
         }
-        if let ([Column { values: Values::Numbers(numbers), valid: None, order }], None) =
-            (columns, self.started())
-        {
+        if let [Column { values: Values::Numbers(numbers), valid: None, order }] = columns {
             return numbers.positions(self, *order);
         }
         let Coded { words, ties, pieces } = coded(columns, &parts(rows))?;
@@ -199,10 +197,8 @@ fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<Coded, Error> {
                     bytes = of_column.bytes;
                 }
                 if bytes.is_some() {
-                    settling
-                        .iter_mut()
-                        .zip(texts)
-                        .for_each(|(part, texts)| part.push(keys::Column::Texts(texts)));
+                    let texts = texts.into_iter().map(keys::Column::Texts);
+                    settling.iter_mut().zip(texts).for_each(|(part, texts)| part.push(texts));
                 }
             }
         }
@@ -269,22 +265,19 @@ impl<T: Element> Numbers for &[T] {
     fn codes(&self, column: &Column, parts: &[Range<usize>]) -> Vec<Codes> {
         let map = T::Word::map(column.order.map(T::TYPE));
         let key = |row: usize| -> u64 { self[row].to_word().key(map).into() };
-        let ends = map_parts(parts, |rows| {
-            let mut ends = (u64::MAX, 0, false);
-            for row in rows.clone() {
-                if column.is_null(row) {
-                    ends.2 = true;
-                } else {
-                    let key = key(row);
-                    ends = (ends.0.min(key), ends.1.max(key), ends.2);
-                }
-            }
-            ends
-        });
-        let of_all = |all: (u64, u64, bool), part: (u64, u64, bool)| {
-            (all.0.min(part.0), all.1.max(part.1), all.2 || part.2)
+        let and = |(least, greatest, has_nulls), (low, high, is_null)| {
+            (u64::min(least, low), u64::max(greatest, high), has_nulls | is_null)
         };
-        let (least, greatest, has_nulls) = ends.into_iter().fold((u64::MAX, 0, false), of_all);
+        let none = (u64::MAX, 0, false);
+        let of_row = |row| {
+            if column.is_null(row) {
+                return (none.0, none.1, true);
+            }
+            let key = key(row);
+            (key, key, false)
+        };
+        let ends = map_parts(parts, |rows| rows.clone().map(of_row).fold(none, and));
+        let (least, greatest, has_nulls) = ends.into_iter().fold(none, and);
         let most = greatest.saturating_sub(least);
         let are_first = column.order.empty == Nulls::First;
         let of_parts = |of_null: u64, before: u64, most: u64| {

@@ -1,7 +1,7 @@
 //! Arrays of numbers in the memory of whoever owns them, by Python's buffer protocol.
 //!
-//! The Python side hands over contiguous arrays of native byte order, with the sorted axis last;
-//! every row of it is sorted on its own.
+//! The Python side hands over contiguous arrays of native byte order, and says which rows of them an
+//! axis has; each is sorted on its own.
 
 use gpusort::columns::Column;
 use gpusort::half::f16;
@@ -9,13 +9,14 @@ use gpusort::unstable::element::{argsort_on_cpu, is_in_order, sort_on_cpu};
 use gpusort::unstable::order::{KeyOrder, Nulls};
 use gpusort::unstable::parallel::{self, Places, map_into, map_parts};
 use gpusort::{Element, ElementType, Error, Sorter};
+use gpusort_planner::key::KeyWords;
 use gpusort_planner::plan::Shape;
 use pyo3::buffer::{ElementType as Format, PyUntypedBuffer};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::arrow::{ArrowArray, directed};
-use crate::device::{Device, chosen};
+use crate::device::{Device, chosen, cpu};
 use crate::errors::exception;
 
 /// Evaluates an expression for the type of Rust that an element type is.
@@ -68,8 +69,9 @@ impl Array {
             _ if buffer.format().to_bytes() == b"e" => ElementType::F16,
             _ => return Err(PyTypeError::new_err("not an array of numbers")),
         };
-        if !is_native || !buffer.is_c_contiguous() {
-            return Err(PyValueError::new_err("not contiguous, or of another byte order"));
+        let is_aligned = (buffer.buf_ptr() as usize).is_multiple_of(buffer.item_size());
+        if !is_native || !is_aligned || !buffer.is_c_contiguous() {
+            return Err(PyValueError::new_err("not contiguous and aligned, or of another byte order"));
         }
         Ok(Self { buffer, element })
     }
@@ -95,14 +97,13 @@ impl Array {
         }
         // SAFETY:
         // - The buffer is contiguous and has as many elements of this type, in native byte order.
-        // - NumPy aligns what it gives out as of these types, and the buffer keeps it alive.
+        // - They are aligned, as `of` has found, and the buffer keeps them alive.
         // - Whoever calls from Python does not change the array until the call returns, as for
         //   NumPy's own functions.
         unsafe { std::slice::from_raw_parts(self.buffer.buf_ptr().cast(), self.len()) }
     }
 
     /// The same, to be written to.
-    #[allow(clippy::mut_from_ref)]
     fn elements_mut<T: Element>(&mut self) -> &mut [T] {
         assert_eq!(T::TYPE, self.element);
         assert!(!self.buffer.readonly());
@@ -145,6 +146,9 @@ pub(crate) fn order(descending: bool, nulls_first: bool) -> KeyOrder {
     KeyOrder { descending, nan: place, empty: place, ..KeyOrder::ASCENDING }
 }
 
+/// What sorts of rows by several keys are to a device: words of 64 bits, with positions.
+pub(crate) const ROWS: Shape = Shape { key: KeyWords::Two, payload: true };
+
 /// The number of threads that was asked for, if any was.
 pub(crate) type Threads = Option<i64>;
 
@@ -184,13 +188,9 @@ pub(crate) fn sorter<'a>(
 ) -> PyResult<&'a Sorter> {
     match device {
         Some(device) => device.get().sorter(),
-        None if threads.is_some() => Ok(chosen(0, shape)),
+        None if threads.is_some() => Ok(cpu()),
         None => Ok(chosen(n, shape)),
     }
-}
-
-fn shape_of(element: ElementType, payload: bool) -> Shape {
-    Shape { key: element.key_words(), payload }
 }
 
 /// The rows of an axis of `row` elements that are `inner` apart: so many rows are beside each other.
@@ -297,7 +297,7 @@ pub(crate) fn sort(
         return Err(PyValueError::new_err("results are as many elements of the same type"));
     }
     let axis = Axis::new([row, inner, row], n, n)?;
-    let sorter = sorter(device, threads, row, shape_of(result.element, false))?;
+    let sorter = sorter(device, threads, row, Shape::of(result.element, false))?;
     by_element!(result.element, T => unlocked(py, n, threads, || {
         let elements = result.elements_mut::<T>();
         let is_on_gpu = sorter.started().is_some();
@@ -340,7 +340,7 @@ pub(crate) fn argtop(
     let (array, n) = (Array::of(array)?, positions.getattr("size")?.extract()?);
     let mut positions = Positions::of(positions, n)?;
     let (axis, order) = (Axis::new([row, inner, k], array.len(), n)?, order(descending, nulls_first));
-    let sorter = sorter(device, threads, row, shape_of(array.element, true))?;
+    let sorter = sorter(device, threads, row, Shape::of(array.element, true))?;
     by_element!(array.element, T => unlocked(py, array.len(), threads, || {
         let is_on_gpu = sorter.started().is_some();
         axis.each(array.elements::<T>(), positions.elements(), is_on_gpu, &|row, places| {
@@ -378,7 +378,7 @@ pub(crate) fn top(
     let axis = Axis::new([row, inner, k], array.len(), result.len())?;
     let order = order(descending, nulls_first);
     // Finding a few takes less time than a transfer to a GPU.
-    let sorter = sorter(device, threads, 0, shape_of(array.element, false))?;
+    let sorter = device.map_or(Ok(cpu()), |device| device.get().sorter())?;
     by_element!(array.element, T => unlocked(py, array.len(), threads, || {
         let is_on_gpu = sorter.started().is_some();
         axis.each(array.elements::<T>(), result.elements_mut::<T>(), is_on_gpu, &|row, places| {
@@ -435,7 +435,7 @@ pub(crate) fn lexsort(
     let numbers = numbers.collect::<PyResult<Vec<_>>>()?;
     let arrays: Vec<Option<&ArrowArray>> =
         keys.iter().map(|key| if let Key::Arrow(array) = key { Some(array.get()) } else { None }).collect();
-    let sorter = sorter(device, threads, n, Shape::ALL[3])?;
+    let sorter = sorter(device, threads, n, ROWS)?;
     let order = unlocked(py, n, threads, || {
         let decoded = arrays.iter().map(|array| array.map(ArrowArray::decoded).transpose());
         let decoded = decoded.collect::<Result<Vec<_>, _>>()?;

@@ -9,9 +9,9 @@ use arrow_array::ffi::{FFI_ArrowArray, from_ffi, to_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::types::{ArrowDictionaryKeyType, Decimal128Type};
 use arrow_array::{
-    Array, ArrayRef, RecordBatch, RecordBatchIterator, UInt32Array, downcast_dictionary_array, make_array,
+    Array, ArrayRef, DictionaryArray, RecordBatch, RecordBatchIterator, RecordBatchOptions, UInt32Array,
+    downcast_dictionary_array, make_array,
 };
-use arrow_array::{DictionaryArray, RecordBatchOptions};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::ffi::FFI_ArrowSchema;
@@ -23,12 +23,11 @@ use gpusort::half::f16;
 use gpusort::unstable::order::{KeyOrder, Nulls};
 use gpusort::unstable::parallel::{map_into, map_parts};
 use gpusort::{Element, ElementType, Sorter};
-use gpusort_planner::plan::Shape;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::arrays::{Positions, Threads, by_element, order, sorter, unlocked};
+use crate::arrays::{Positions, ROWS, Threads, by_element, order, sorter, unlocked};
 use crate::device::Device;
 use crate::errors::exception;
 
@@ -77,9 +76,9 @@ fn chunks(object: &Bound<PyAny>) -> PyResult<(Field, Vec<ArrayRef>)> {
 }
 
 /// All chunks as one.
-fn joined(field: &Field, chunks: &[ArrayRef]) -> Result<ArrayRef, ArrowError> {
+fn joined(data_type: &DataType, chunks: &[ArrayRef]) -> Result<ArrayRef, ArrowError> {
     match chunks {
-        [] => Ok(arrow_array::new_empty_array(field.data_type())),
+        [] => Ok(arrow_array::new_empty_array(data_type)),
         [one] => Ok(one.clone()),
         _ => concat(&chunks.iter().map(|chunk| &**chunk).collect::<Vec<_>>()),
     }
@@ -98,7 +97,7 @@ impl ArrowArray {
     #[new]
     fn new(py: Python, object: &Bound<PyAny>) -> PyResult<Self> {
         let (field, chunks) = chunks(object)?;
-        let array = py.detach(|| joined(&field, &chunks)).map_err(|error| failed(&error))?;
+        let array = py.detach(|| joined(field.data_type(), &chunks)).map_err(|error| failed(&error))?;
         Ok(Self { field, array })
     }
 
@@ -117,8 +116,7 @@ impl ArrowArray {
         threads: Threads,
     ) -> PyResult<Self> {
         let n = self.array.len();
-        let shape = Shape::ALL[3];
-        let sorter = sorter(device, threads, n, shape)?;
+        let sorter = sorter(device, threads, n, ROWS)?;
         let array = unlocked(py, n, threads, || {
             let decoded = self.decoded()?;
             if let Values::Numbers(element, _) = &decoded.values {
@@ -190,12 +188,7 @@ fn taken(array: &ArrayRef, positions: &[u32]) -> Result<ArrayRef, ArrowError> {
     let parts = map_parts(positions.chunks(part(positions.len())), |positions| {
         take(array, &UInt32Array::from(positions.to_vec()), None)
     });
-    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
-    match &parts[..] {
-        [] => Ok(array.slice(0, 0)),
-        [one] => Ok(one.clone()),
-        _ => concat(&parts.iter().map(|part| &**part).collect::<Vec<_>>()),
-    }
+    joined(array.data_type(), &parts.into_iter().collect::<Result<Vec<_>, _>>()?)
 }
 
 /// How many rows one core gathers at a time.
@@ -446,7 +439,7 @@ impl ArrowTable {
     /// A column as one array.
     fn column(&self, number: usize) -> Result<ArrayRef, ArrowError> {
         let chunks: Vec<ArrayRef> = self.batches.iter().map(|batch| batch.column(number).clone()).collect();
-        joined(self.schema.field(number), &chunks)
+        joined(self.schema.field(number).data_type(), &chunks)
     }
 }
 
@@ -495,7 +488,7 @@ impl ArrowTable {
         threads: Threads,
     ) -> PyResult<Self> {
         let rows = self.__len__();
-        let sorter = sorter(device, threads, rows, Shape::ALL[3])?;
+        let sorter = sorter(device, threads, rows, ROWS)?;
         let batches = unlocked(py, rows, threads, || {
             let columns = map_parts(0..self.schema.fields().len(), |number| self.column(number));
             let columns =

@@ -2,7 +2,6 @@
 //! finish first.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use gpusort::unstable::cost::{Costs, FEWEST};
@@ -30,12 +29,11 @@ impl Device {
     fn new(py: Python, name: &str, number: Option<usize>) -> PyResult<Self> {
         let select = match (number, name) {
             (Some(number), _) => Select::Index(number),
-            (None, "cpu") => return Ok(Self { sorter: Sorter::cpu(), process: std::process::id() }),
+            (None, "cpu") => return Ok(Self::of(Sorter::cpu())),
             (None, "gpu") => Select::Hardware,
             (None, name) => Select::Name(name.to_owned()),
         };
-        let sorter = py.detach(|| Sorter::gpu(&select)).map_err(|error| exception(&error))?;
-        Ok(Self { sorter, process: std::process::id() })
+        py.detach(|| Sorter::gpu(&select)).map(Self::of).map_err(|error| exception(&error))
     }
 
     /// Its name.
@@ -46,6 +44,11 @@ impl Device {
 }
 
 impl Device {
+    /// This one, of this process.
+    fn of(sorter: Sorter) -> Self {
+        Self { sorter, process: std::process::id() }
+    }
+
     /// The sorter.
     ///
     /// # Errors
@@ -62,26 +65,26 @@ impl Device {
     }
 }
 
-/// Whether the process was forked from one that had used the module.
-static FORKED: AtomicBool = AtomicBool::new(false);
-
 /// Says that this process was just forked.
 #[pyfunction]
 pub(crate) fn after_fork() {
-    FORKED.store(true, Ordering::Relaxed);
     parallel::forked();
+}
+
+/// The sorter on the CPU.
+pub(crate) fn cpu() -> &'static Sorter {
+    static CPU: OnceLock<Sorter> = OnceLock::new();
+    CPU.get_or_init(Sorter::cpu)
 }
 
 /// The sorter for `n` elements of this shape where no device is named: a GPU only where it is
 /// expected to finish first.
 pub(crate) fn chosen(n: usize, shape: Shape) -> &'static Sorter {
-    static CPU: OnceLock<Sorter> = OnceLock::new();
     static COSTS: OnceLock<Costs> = OnceLock::new();
     /// `None` if there is none, or none that is known to be fast.
-    static GPU: OnceLock<Option<Sorter>> = OnceLock::new();
-    let cpu = CPU.get_or_init(Sorter::cpu);
-    if (n as u64) < FEWEST || FORKED.load(Ordering::Relaxed) {
-        return cpu;
+    static GPU: OnceLock<Option<Device>> = OnceLock::new();
+    if (n as u64) < FEWEST {
+        return cpu();
     }
     let cores = parallel::cores();
     let costs = COSTS.get_or_init(|| {
@@ -89,21 +92,22 @@ pub(crate) fn chosen(n: usize, shape: Shape) -> &'static Sorter {
         kept.inspect(|costs| costs.prefer_digits(cores)).unwrap_or_else(Costs::built_in)
     });
     let starting = match GPU.get() {
-        Some(None) => return cpu,
+        Some(None) => return cpu(),
         Some(_) => Duration::ZERO,
         None => costs.start().unwrap_or_default(),
     };
     if !costs.choose(n as u64, shape, cores, starting).is_gpu() {
-        return cpu;
+        return cpu();
     }
     let gpu = GPU.get_or_init(|| {
         let measured = costs.gpu.as_ref().filter(|_| costs.measured_here);
         let select = measured.map_or(Select::Hardware, |gpu| Select::Name(gpu.name.clone()));
         let sorter = Sorter::gpu(&select).ok()?;
         let is_known = costs.measured_here || sorter.device()?.kind == Kind::Discrete;
-        is_known.then_some(sorter)
+        is_known.then(|| Device::of(sorter))
     });
-    gpu.as_ref().unwrap_or(cpu)
+    // A process that was forked cannot use that of its parent.
+    gpu.as_ref().and_then(|gpu| gpu.sorter().ok()).unwrap_or(cpu())
 }
 
 /// What is known of each GPU, by its number.

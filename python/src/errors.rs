@@ -1,5 +1,6 @@
 //! Errors of the library as exceptions of Python, with the argument that helps.
 
+use gpusort::unstable::human;
 use gpusort::{Error, ErrorKind, Hint, Select};
 use pyo3::exceptions::{
     PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError, PyRuntimeError, PyValueError,
@@ -18,7 +19,7 @@ pub(crate) fn exception(error: &Error) -> PyErr {
     match error.kind() {
         ErrorKind::Io { name, source, .. } => match source.raw_os_error() {
             // So it becomes FileNotFoundError, PermissionError and so on.
-            Some(number) => PyOSError::new_err((number, plain(source), name.clone())),
+            Some(number) => PyOSError::new_err((number, human::system(source), name.clone())),
             None => PyOSError::new_err(message),
         },
         ErrorKind::Output { .. } => PyOSError::new_err(message),
@@ -28,12 +29,6 @@ pub(crate) fn exception(error: &Error) -> PyErr {
         ErrorKind::Cancelled => PyKeyboardInterrupt::new_err(()),
         _ => PyValueError::new_err(message),
     }
-}
-
-/// What the system says, without the number that Rust adds.
-fn plain(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// The text after the message of an error, in terms of arguments.

@@ -195,17 +195,41 @@ impl Write for File {
     }
 }
 
-/// An input: a path, or a file object.
-fn input(object: &Bound<PyAny>) -> PyResult<Input> {
-    if let Ok(path) = object.extract::<PathBuf>() {
-        return Ok(Input::File(path));
+/// A path, or a file object.
+enum Place {
+    Path(PathBuf),
+    File(File),
+}
+
+impl Place {
+    /// The place that an argument names, which is an input or an output; a file object has this method.
+    fn of(object: &Bound<PyAny>, what: &str, method: &str) -> PyResult<Self> {
+        if let Ok(path) = object.extract::<PathBuf>() {
+            return Ok(Self::Path(path));
+        }
+        if !object.hasattr(method)? {
+            let kind = object.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("an {what} is a path or a file object, not {kind}")));
+        }
+        Ok(Self::File(File(object.clone().unbind())))
     }
-    if !object.hasattr("read")? {
-        let kind = object.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("an input is a path or a file object, not {kind}")));
+
+    fn path(&self) -> Option<&Path> {
+        if let Self::Path(path) = self { Some(path) } else { None }
     }
-    let name = object.getattr("name").ok().and_then(|name| name.extract::<String>().ok());
-    Ok(Input::reader(name.unwrap_or_else(|| "input".to_owned()), File(object.clone().unbind())))
+}
+
+fn inputs(objects: &[Bound<PyAny>]) -> PyResult<Vec<Input>> {
+    let input = |object: &Bound<PyAny>| {
+        Ok(match Place::of(object, "input", "read")? {
+            Place::Path(path) => Input::File(path),
+            Place::File(file) => {
+                let name = object.getattr("name").ok().and_then(|name| name.extract::<String>().ok());
+                Input::reader(name.unwrap_or_else(|| "input".to_owned()), file)
+            }
+        })
+    };
+    objects.iter().map(input).collect()
 }
 
 /// Chooses the device that was named, or for each sort the one that is expected to finish first.
@@ -273,7 +297,7 @@ fn waited<T: Send>(
             };
             let _ = sender.send(done);
         });
-        spawned.map_err(PyOSError::new_err)?;
+        let worker = spawned.map_err(PyOSError::new_err)?;
         let mut ended = None;
         loop {
             // The receiver goes along, since it is for one thread at a time.
@@ -285,9 +309,9 @@ fn waited<T: Send>(
             match done {
                 Ok(done) => return ended.map_or(done, Err),
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    return Err(
-                        ended.unwrap_or_else(|| PyRuntimeError::new_err("internal error, please report it"))
-                    );
+                    // The work panicked. Whoever joins it gets that, else the scope panics, too.
+                    let _ = worker.join();
+                    return Err(PyRuntimeError::new_err("internal error, please report it"));
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
@@ -340,33 +364,6 @@ fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
     Ok(dict)
 }
 
-/// What work writes to.
-enum Target {
-    Path(PathBuf),
-    File(File),
-}
-
-impl Target {
-    fn of(object: &Bound<PyAny>) -> PyResult<Self> {
-        if let Ok(path) = object.extract::<PathBuf>() {
-            return Ok(Self::Path(path));
-        }
-        if !object.hasattr("write")? {
-            let kind = object.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("an output is a path or a file object, not {kind}")));
-        }
-        Ok(Self::File(File(object.clone().unbind())))
-    }
-
-    fn path(&self) -> Option<&Path> {
-        if let Self::Path(path) = self { Some(path) } else { None }
-    }
-}
-
-fn inputs(objects: &[Bound<PyAny>]) -> PyResult<Vec<Input>> {
-    objects.iter().map(input).collect()
-}
-
 /// Sorts inputs into an output.
 #[pyfunction]
 #[pyo3(signature = (from_, to, arguments, output, device, threads, progress))]
@@ -399,13 +396,13 @@ pub(crate) fn sort_file<'py>(
     let folders = std::env::var_os("TMPDIR").filter(|name| !name.is_empty()).map(PathBuf::from);
     let folders = if output.temp_dir.is_empty() { folders.into_iter().collect() } else { output.temp_dir };
     sort = folders.into_iter().fold(sort, Sort::temp_dir);
-    let mut target = Target::of(to)?;
+    let mut target = Place::of(to, "output", "write")?;
     let report = waited(py, threads, progress, &cancel, &told, || {
         let job = sort.resolve(target.path()).map_err(|error| exception(&error))?;
         let mut choice = Choice(sorter);
         let done = match &mut target {
-            Target::Path(path) => job.run(&mut choice, To::File(path)),
-            Target::File(file) => job.run(&mut choice, To::Writer(file)),
+            Place::Path(path) => job.run(&mut choice, To::File(path)),
+            Place::File(file) => job.run(&mut choice, To::Writer(file)),
         };
         done.map_err(|error| exception(&error))
     })?;
@@ -432,11 +429,11 @@ pub(crate) fn merge_files<'py>(
     }
     merge = output.top.into_iter().fold(merge, Merge::top);
     merge = if output.bgzf { merge.bgzf() } else { merge };
-    let mut target = Target::of(to)?;
+    let mut target = Place::of(to, "output", "write")?;
     let report = waited(py, threads, progress, &cancel, &told, || {
         let done = match &mut target {
-            Target::Path(path) => merge.output(path),
-            Target::File(file) => merge.write_to(file),
+            Place::Path(path) => merge.output(path),
+            Place::File(file) => merge.write_to(file),
         };
         done.map_err(|error| exception(&error))
     })?;

@@ -19,7 +19,7 @@ def generated(random):
     most = {1: 150, 2: 14, 3: 6}[ndim]
     shape = tuple(int(size) for size in random.integers(0, most, ndim))
     array = oracle.elements(random, dtype, int(np.prod(shape))).reshape(shape)
-    layout = random.integers(0, 6)
+    layout = random.integers(0, 7)
     if layout == 1:
         array = np.asfortranarray(array)
     elif layout == 2:
@@ -30,6 +30,11 @@ def generated(random):
         array = array.astype(array.dtype.newbyteorder())
     elif layout == 5:
         array.flags.writeable = False
+    elif layout == 6:
+        # Contiguous, and not aligned.
+        room = np.zeros(array.nbytes + 1, np.uint8)[1:]
+        room[:] = np.frombuffer(array.tobytes(), np.uint8)
+        array = room.view(array.dtype).reshape(shape)
     axis = None if random.integers(0, 5) == 0 else int(random.integers(-array.ndim, array.ndim))
     options = {"descending": bool(random.integers(0, 2)), "nulls": str(random.choice(["last", "first"]))}
     return array, axis, options
@@ -160,6 +165,11 @@ def test_results_in_arrays_of_the_caller():
     assert gpusort.sort(x, out=out) is out and out.tolist() == [1, 2, 3] and x.tolist() == [3, 1, 2]
     assert gpusort.argsort(x, out=out) is out and out.tolist() == [1, 2, 0]
     assert gpusort.sort(x, out=x) is x and x.tolist() == [1, 2, 3]
+    turned = np.asfortranarray([[3, 1], [2, 0]])
+    for rows in (turned, np.ascontiguousarray(turned), turned[:, ::-1].copy()[:, ::-1]):
+        for axis in (0, 1):
+            right, found = np.sort(rows, axis=axis), rows.copy(order="K")
+            assert gpusort.sort(found, axis=axis, out=found) is found and np.array_equal(found, right)
     wide = np.zeros((2, 6))
     gpusort.sort(np.array([[3.0, 1.0, 2.0]] * 2), out=wide[:, ::2])
     assert wide.tolist() == [[1, 0, 2, 0, 3, 0]] * 2

@@ -16,7 +16,6 @@ use gpusort::{ErrorKind, Kind, Method, Select, Sorter};
 use gpusort_planner::plan::{Crossovers, Shape};
 
 use super::args::SortArgs;
-
 use super::progress::{Progress, Unit};
 
 /// The requested device.

@@ -22,7 +22,6 @@ use gpusort_planner::plan::{Algorithm, CANDIDATES, Crossovers, Shape};
 use serde_json::Value;
 
 use super::args::TuneArgs;
-
 use super::device::Device;
 use super::digits;
 use super::progress::{Progress, Unit};

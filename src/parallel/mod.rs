@@ -29,8 +29,8 @@ const BLOCK: usize = 1 << 12;
 /// Address space for the stack and the allocations of each thread, where that is limited.
 const SPACE: u64 = 24 << 20;
 
-/// Whether the system refused every thread. All work then runs on the thread that first asked for
-/// the pool, and no other is started later: it would wait for a pool without threads.
+/// Whether the system refused every thread, or this process was forked and has none of its parent's.
+/// All work is then done by the thread that asks for it, and no other is started later.
 static ALONE: AtomicBool = AtomicBool::new(false);
 
 /// How many threads the pool is to have; 0 is one for each core.
@@ -45,9 +45,6 @@ pub fn cores() -> usize {
 pub fn limit(threads: usize) {
     WANTED.store(threads.max(1), Ordering::Relaxed);
 }
-
-/// Whether this process was forked from one whose threads are not in it.
-static FORKED: AtomicBool = AtomicBool::new(false);
 
 /// A pool of fewer threads than the global one.
 #[derive(Clone)]
@@ -85,29 +82,23 @@ impl Drop for Using {
 pub fn within<T>(threads: usize, work: impl FnOnce() -> T) -> io::Result<T> {
     static POOLS: Mutex<Vec<Pool>> = Mutex::new(Vec::new());
     let threads = threads.max(1);
-    if FORKED.load(Ordering::Relaxed) {
+    if ALONE.load(Ordering::Relaxed) {
         return Ok(work());
     }
     let mut pools = lock(&POOLS);
-    let known = pools.iter().find(|pool| pool.0.current_num_threads() == threads).cloned();
-    let pool = known.map_or_else(
-        || {
-            let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
-            let pool = Pool(Arc::new(pool));
-            pools.push(pool.clone());
-            Ok::<_, io::Error>(pool)
-        },
-        Ok,
-    )?;
+    let mut known = pools.iter().find(|pool| pool.0.current_num_threads() == threads).cloned();
+    if known.is_none() {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
+        known = Some(Pool(Arc::new(pool)));
+        pools.extend(known.clone());
+    }
     drop(pools);
-    let _using = Using::pool(Some(pool));
+    let _using = Using::pool(known);
     Ok(work())
 }
 
-/// Says that this process was just forked: what other threads did stays undone, so that all work is
-/// done by the thread that asks for it.
+/// Says that this process was just forked: threads of pools are not in it.
 pub fn forked() {
-    FORKED.store(true, Ordering::Relaxed);
     ALONE.store(true, Ordering::Relaxed);
     POOL.set(None);
 }
@@ -116,7 +107,7 @@ pub fn forked() {
 fn start() {
     static START: Once = Once::new();
     // Threads of a pool need no other.
-    if FORKED.load(Ordering::Relaxed) || rayon_core::current_thread_index().is_some() {
+    if ALONE.load(Ordering::Relaxed) || rayon_core::current_thread_index().is_some() {
         return;
     }
     START.call_once(|| {
@@ -132,36 +123,31 @@ fn start() {
                 Err(_) => break,
             }
         }
-        let built = if started.is_empty() {
+        if started.is_empty() {
             ALONE.store(true, Ordering::Relaxed);
-            ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global()
-        } else {
-            let pool = ThreadPoolBuilder::new().num_threads(started.len());
-            let hand_over = move |thread| {
-                let sent = started.pop().is_some_and(|sender| sender.send(thread).is_ok());
-                if sent { Ok(()) } else { Err(io::Error::other("the system refused a thread")) }
-            };
-            pool.spawn_handler(hand_over).build_global()
+            return;
+        }
+        let pool = ThreadPoolBuilder::new().num_threads(started.len());
+        let hand_over = move |thread| {
+            let sent = started.pop().is_some_and(|sender| sender.send(thread).is_ok());
+            if sent { Ok(()) } else { Err(io::Error::other("the system refused a thread")) }
         };
         // Fails if the program has a global pool already, which is then used.
-        let _ = built;
+        let _ = pool.spawn_handler(hand_over).build_global();
     });
 }
 
 /// Number of threads in the pool.
 pub(crate) fn threads() -> usize {
-    if FORKED.load(Ordering::Relaxed) {
-        return 1;
-    }
     if let Some(pool) = own_pool() {
         return pool.0.current_num_threads();
     }
     start();
-    rayon_core::current_num_threads()
+    if ALONE.load(Ordering::Relaxed) { 1 } else { rayon_core::current_num_threads() }
 }
 
 /// Does this work for each number of the range, in parallel. Each is worth a thread's while.
-pub fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
+pub(crate) fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
     /// A thread takes the first half, and others may take the second.
     fn halves(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
         let Range { start, end } = range;
@@ -174,14 +160,14 @@ pub fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
             }
         }
     }
-    if range.len() < 2 || FORKED.load(Ordering::Relaxed) {
+    if range.len() < 2 {
         return range.for_each(work);
     }
     if let Some(pool) = own_pool() {
         return pool.0.install(|| halves(range, work));
     }
     start();
-    halves(range, work);
+    if ALONE.load(Ordering::Relaxed) { range.for_each(work) } else { halves(range, work) }
 }
 
 /// Whether this holds for all numbers of the range, in parallel. Ends early where it does not.

@@ -23,9 +23,8 @@ Nulls = Literal["first", "last"]
 Method = Literal["average", "min", "max", "dense", "ordinal"]
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# Of these the elements are keys as they are: by their kinds, and sizes of floats.
+# Of these the elements are keys as they are.
 _PLAIN = frozenset("bBhHiIlLqQefd")
-_NAT = np.iinfo(np.int64).min
 
 
 def _nulls_first(nulls: str) -> bool:
@@ -152,21 +151,19 @@ def _of_tensor(x: Any) -> tuple[Array, Callable[[Array], Any]]:
 
 
 class _Keys:
-    """The elements of a NumPy array as keys of the library: contiguous, of native order, the axis last.
+    """The elements of a NumPy array as keys of the library: contiguous, aligned, of native byte order.
 
     NaT are the least of 64-bit integers; where they are to come last, or first in descending order,
     all are one less, which makes them the greatest.
     """
 
-    __slots__ = ("array", "dtype", "keys", "shift")
+    __slots__ = ("dtype", "keys", "shift")
 
     def __init__(self, array: Array, *, descending: bool, first: bool) -> None:
         dtype = array.dtype
         self.dtype = dtype
         self.shift = dtype.kind in "Mm" and descending == first
-        native = dtype.newbyteorder("=")
-        array = np.ascontiguousarray(array, native)
-        self.array = array
+        array = np.require(array, dtype.newbyteorder("="), ["C", "A"])
         if dtype.kind in "Mm":
             self.keys = array.view(np.int64)
             if self.shift:
@@ -229,6 +226,12 @@ def _into(result: Array, out: Array | None) -> Array:
     return out
 
 
+def _is_plain(x: Array) -> bool:
+    """Whether the elements are keys as they lie in memory."""
+    flags = x.flags
+    return x.dtype.char in _PLAIN and x.dtype.isnative and flags.c_contiguous and flags.aligned
+
+
 def _one_dimension(axis: int | None) -> None:
     if axis is not None and operator.index(axis) not in (-1, 0):
         raise np.exceptions.AxisError(axis, 1)
@@ -242,9 +245,7 @@ def _is_simple(x: Any, axis: int | None, nulls: str, device: object) -> bool:
         and (axis == -1 or axis == 0)
         and nulls == "last"
         and device == "auto"
-        and x.dtype.char in _PLAIN
-        and x.dtype.isnative
-        and x.flags.c_contiguous
+        and _is_plain(x)
     )
 
 
@@ -299,11 +300,10 @@ def sort(
         array = _gpusort.ArrowArray(readable(x))
         return _arrow_back(x, array.sort(descending, first, chosen, threads))
     given = _Input(x)
-    if out is not None and out is x and given.array.flags.c_contiguous and given.array.dtype.char in _PLAIN:
-        if axis is not None and given.array.ndim > 0 and operator.index(axis) in (-1, given.array.ndim - 1):
-            _gpusort.sort(out, out, out.shape[-1], 1, descending, first, chosen, threads)
-            return out
     rows = _Axis(given.array, axis)
+    if out is x and rows.inner == 1 and axis is not None and _is_plain(rows.array) and not rows.is_turned:
+        _gpusort.sort(x, x, rows.row, 1, descending, first, chosen, threads)
+        return x
     keys = _Keys(rows.array, descending=descending, first=first)
     result = rows.empty(keys.keys.dtype, rows.row)
     _gpusort.sort(keys.keys, result, rows.row, rows.inner, descending, first, chosen, threads)
@@ -333,19 +333,39 @@ def argsort(
         positions = np.empty(x.size, np.int64)
         _gpusort.argtop(x, positions, x.size, 1, x.size, descending, False, None, threads)
         return positions
+    positions, back = _positions(x, None, axis, descending, nulls, device, threads)
+    return back(_into(positions, out))
+
+
+def _positions(
+    x: Any,
+    k: int | None,
+    axis: int | None,
+    descending: bool,
+    nulls: Nulls,
+    device: str | int | Sorter,
+    threads: int | None,
+) -> tuple[Array, Callable[[Array], Any]]:
+    """The positions of the first k elements, or of all, and what makes of them what came in."""
     first, chosen, x = _nulls_first(nulls), device_of(device), without_index(x)
     if is_arrow(x):
         _one_dimension(axis)
-        return _into(_lexsorted([_gpusort.ArrowArray(x)], [descending], [first], chosen, threads), out)
+        array = _gpusort.ArrowArray(x)
+        positions: Array = _lexsorted([array], [descending], [first], chosen, threads)
+        count = _count(k, len(array))
+        return (positions if count == len(array) else positions[:count].copy()), _same
     given = _Input(x)
     rows = _Axis(given.array, axis)
+    count = _count(k, rows.row)
     keys = _Keys(rows.array, descending=descending, first=first).keys
-    positions = rows.empty(np.int64, rows.row)
-    _gpusort.argtop(keys, positions, rows.row, rows.inner, rows.row, descending, first, chosen, threads)
-    return given.back(_into(rows.back(positions), out))
+    positions = rows.empty(np.int64, count)
+    _gpusort.argtop(keys, positions, rows.row, rows.inner, count, descending, first, chosen, threads)
+    return rows.back(positions), given.back
 
 
-def _count(k: int, length: int) -> int:
+def _count(k: int | None, length: int) -> int:
+    if k is None:
+        return length
     number = operator.index(k)
     if number < 0:
         raise ValueError(f"k is {number}; it cannot be negative")
@@ -407,19 +427,8 @@ def argtop(
     >>> argtop([5, -3, 8, -3], 3)
     array([1, 3, 0])
     """
-    first, chosen, x = _nulls_first(nulls), device_of(device), without_index(x)
-    if is_arrow(x):
-        _one_dimension(axis)
-        array = _gpusort.ArrowArray(x)
-        positions = _lexsorted([array], [descending], [first], chosen, threads)
-        return positions[: _count(k, len(array))].copy()
-    given = _Input(x)
-    rows = _Axis(given.array, axis)
-    count = _count(k, rows.row)
-    keys = _Keys(rows.array, descending=descending, first=first).keys
-    positions = rows.empty(np.int64, count)
-    _gpusort.argtop(keys, positions, rows.row, rows.inner, count, descending, first, chosen, threads)
-    return given.back(rows.back(positions))
+    positions, back = _positions(x, operator.index(k), axis, descending, nulls, device, threads)
+    return back(positions)
 
 
 def _each(value: Any, count: int, what: str) -> list[Any]:
@@ -570,14 +579,15 @@ def unique(
     """
     options: dict[str, Any] = {"descending": descending, "nulls": nulls, "device": device, "threads": threads}
     keys: Array
-    given, array, flat = None, None, np.empty(0)
-    series = x
-    x = without_index(x)
+    series, x = x, without_index(x)
     if is_arrow(x):
         array = _gpusort.ArrowArray(x)
         # Ranks are in this order.
         keys, options = _ranks(array, descending, nulls, threads), {"device": device, "threads": threads}
         shape = keys.shape
+
+        def taken(index: Array) -> Any:
+            return _arrow_back(series, array.take(index))
     else:
         given = _Input(x)
         flat = given.array.ravel()
@@ -589,16 +599,15 @@ def unique(
             first = np.flatnonzero(_differences(values))
             result: Any = given.back(values[first])
             return (result, np.diff(first, append=values.size)) if return_counts else result
+
+        def taken(index: Array) -> Any:
+            return given.back(flat[index])
+
     positions: NDArray[np.int64] = argsort(keys, **options)
     differs = _differences(keys[positions])
     first = np.flatnonzero(differs)
     index = positions[first]
-    if is_pandas(series):
-        results: list[Any] = [series.take(index)]
-    elif array is not None:
-        results = [_arrow_back(series, array.take(index))]
-    else:
-        results = [given.back(flat[index]) if given else flat[index]]
+    results: list[Any] = [series.take(index) if is_pandas(series) else taken(index)]
     if return_index:
         results.append(index)
     if return_inverse:
