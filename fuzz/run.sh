@@ -13,7 +13,7 @@
 set -eu
 cd "$(dirname "$0")"
 
-all='text csv npy keys costs slices streams compressed'
+all='text csv json npy keys costs slices streams compressed'
 build=${CARGO_TARGET_DIR:-target}
 
 fail() {

@@ -18,6 +18,8 @@ pub enum Format {
     Tsv,
     /// Lines of any number of fields, separated by blanks.
     Lines,
+    /// Lines that are a JSON value each, mostly an object.
+    JsonLines,
 }
 
 named!(Format, "format", {
@@ -27,13 +29,14 @@ named!(Format, "format", {
     Csv => "csv",
     Tsv => "tsv",
     Npy => "npy",
+    JsonLines => "jsonl",
 });
 
 impl Format {
     /// Whether it is text with rows and columns, or lines and fields.
     #[must_use]
     pub fn is_table(self) -> bool {
-        matches!(self, Self::Csv | Self::Tsv | Self::Lines)
+        matches!(self, Self::Csv | Self::Tsv | Self::Lines | Self::JsonLines)
     }
 
     /// Whether it holds elements as binary.

@@ -9,6 +9,7 @@ pub mod choices;
 pub mod compressed;
 pub mod costs;
 pub mod csv;
+pub mod json;
 pub mod keys;
 pub mod library;
 pub mod npy;
@@ -29,9 +30,10 @@ pub type Spoil<'a> = &'a mut dyn FnMut(&mut Said);
 pub type Target = (&'static str, fn(&[u8], Spoil) -> Result<(), String>);
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     ("text", text::compare),
     ("csv", csv::compare),
+    ("json", json::compare),
     ("npy", npy::compare),
     ("keys", keys::compare),
     ("costs", costs::compare),

@@ -788,7 +788,8 @@ pub(super) struct OrderArgs {
 }
 
 /// Formats that are written by their names; lines come out as lines in any case.
-const WRITTEN: [Format; 5] = [Format::Text, Format::Binary, Format::Csv, Format::Tsv, Format::Npy];
+const WRITTEN: [Format; 6] =
+    [Format::Text, Format::Binary, Format::Csv, Format::Tsv, Format::Npy, Format::JsonLines];
 
 /// `--check`, and whether nothing is printed.
 const IS_QUIET: [(&str, bool); 3] = [("diagnose-first", false), ("quiet", true), ("silent", true)];

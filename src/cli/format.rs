@@ -29,11 +29,10 @@ const PACKED: [(&[&str], &str); 7] = [
 ];
 
 /// Extensions of other files that are not written, and what these are.
-const OTHERS: [(&[&str], &str); 14] = [
+const OTHERS: [(&[&str], &str); 13] = [
     (&["zip", "7z", "rar", "tar", "tgz", "jar"], "an archive"),
     (&["parquet", "pq"], "Parquet"),
     (&["xlsx", "xls", "xlsm", "xlsb", "ods"], "a spreadsheet"),
-    (&["json", "jsonl", "ndjson"], "JSON"),
     (&["arrow", "arrows", "ipc", "feather"], "Arrow"),
     (&["orc"], "ORC"),
     (&["avro"], "Avro"),
@@ -69,10 +68,8 @@ pub(super) fn check_output(
     }
     let Some(&(names, what)) = OTHERS.iter().find(|(names, _)| is_of(names)) else { return Ok(()) };
     let input = order.and_then(|order| order.files.first()).map(|file| extension_of(file));
-    // Such lines come out as they are.
-    let is_same = ["jsonl", "ndjson"].contains(&&extension[..]) && input.as_ref() == Some(&extension);
     let is_archive = names.contains(&"zip");
-    if is_same || to.is_some() && !is_archive {
+    if to.is_some() && !is_archive {
         return Ok(());
     }
     let from = order.and_then(|order| order.from).map(Format::name);

@@ -58,6 +58,7 @@ fn hint(error: &Error) -> Option<String> {
         Hint::ToNumbers => "; use --to text, bin or npy",
         Hint::ToBinary => "; use --to bin",
         Hint::Memory => "; raise --memory",
+        Hint::Path => "; paths are written as user.id, tags[0] or '[\"a.b\"].c'",
         Hint::Replace => "; use -o, which replaces the file when the merge is complete",
         other => return with_values(other, error),
     };
@@ -88,6 +89,7 @@ fn with_values(hint: &Hint, error: &Error) -> Option<String> {
             let to = match &command {
                 array if array.starts_with("unzip") && array.contains("NAME.npy") => "gpusort sort -f npy",
                 table if table.contains("csv") => "gpusort sort -f csv -k COLUMN",
+                json if json.starts_with("jq") => "gpusort sort -f jsonl ...",
                 _ => "gpusort sort ...",
             };
             format!("; use: {command} | {to}")
@@ -117,9 +119,12 @@ fn command_for(command: &str, error: &Error) -> String {
         Some((_, "npz")) => "unzip -p FILE NAME.npy",
         _ => command,
     };
-    if !std::path::Path::new(name).exists() {
+    // Before the number of a line, and that of a column.
+    let before = |name: &'_ str| name.rsplit_once(':').map_or("", |(name, _)| name).to_owned();
+    let names = [name.clone(), before(name), before(&before(name))];
+    let Some(name) = names.iter().find(|name| std::path::Path::new(name).exists()) else {
         return command.to_owned();
-    }
+    };
     let name = human::said(meant::shell(name));
     // Within quotes of the command the name needs none of its own.
     if command.contains("'FILE'") {

@@ -80,6 +80,8 @@ pub enum Hint {
     Through(&'static str),
     /// Ordering by these keys.
     Keys(Box<[String]>),
+    /// Writing paths to values of JSON as they are.
+    Path,
     /// There is no such column, nor one like it.
     NoColumn,
     /// Leaving out a blank line where the header should be.

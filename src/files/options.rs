@@ -245,6 +245,7 @@ impl Options {
             (Format::Lines, None) => Fields::Blanks(line_end),
             (Format::Lines, Some(byte)) => Fields::Split(byte, line_end),
             (Format::Tsv, None) => Fields::Quoted(b'\t'),
+            (Format::JsonLines, _) => Fields::Json,
             (_, None) => Fields::Quoted(b','),
             (_, Some(b'"' | b'\r')) => {
                 return Err(Error::options("a quote or line end cannot separate the fields of a table"));
@@ -269,7 +270,7 @@ impl Options {
         };
         let spelling = Arc::new(spelling);
         let mut keys = self.keys;
-        if fields.are_of_lines() && keys.is_empty() {
+        if fields.are_of_lines() && fields != Fields::Json && keys.is_empty() {
             keys.push(Key::number(1));
         }
         let header = self.header.unwrap_or((!fields.are_of_lines()).into());
@@ -328,6 +329,14 @@ impl Options {
             let problem = format!("applies to tables and lines, but {name} is {named}");
             return Err(Error::option(option, problem).hinting(Hint::Table(format)));
         }
+        let of_fields = ["header", "no-header", "comments", "delimiter", "decimal", "thousands"];
+        let mut given = of_tables.iter().filter(|(is_given, _)| *is_given);
+        if format == Format::JsonLines
+            && let Some((_, option)) = given.find(|(_, option)| of_fields.contains(option))
+        {
+            let problem = format!("does not apply to JSON, and {name} is {named}");
+            return Err(Error::option(option, problem).hinting(Hint::Table(format)));
+        }
         if format != Format::Lines && self.zero_terminated {
             return Err(Error::option("zero-terminated", format!("applies to lines, but {name} is {named}")));
         }
@@ -337,10 +346,11 @@ impl Options {
     /// Decides what these inputs are; `of_numbers` where only numbers can be written. Those that
     /// cannot be read again are replaced by what gives them from the beginning.
     fn text_or_lines(&self, inputs: &mut [Input], of_numbers: bool) -> Result<Taken, Error> {
-        if self.says_lines() {
+        let may_be_json = self.may_be_json();
+        if self.says_lines() && !may_be_json {
             return Ok(Taken::Option);
         }
-        if of_numbers {
+        if of_numbers && !may_be_json {
             return Ok(Taken::Output);
         }
         let is_stdin = matches!(&*inputs, [input] if input.is_stdin());
@@ -348,10 +358,20 @@ impl Options {
         let most = || self.memory.unwrap_or_else(|| Budget::default().total() / 2) / 2;
         // What cannot be replaced, or read, is told of one of many files when it is its turn.
         let is_refused = self.in_place && inputs.iter().any(|input| !input.can_be_read_again());
-        match first_line(if is_refused { &mut [] } else { inputs }, is_stdin, &most) {
+        match first_line(if is_refused { &mut [] } else { inputs }, is_stdin && !may_be_json, &most) {
             Err(_) if self.one_of_many => Ok(Taken::First(FirstLine::Missing)),
+            Ok(first) if may_be_json => {
+                Ok(if first == FirstLine::Brace { Taken::Json } else { Taken::Option })
+            }
             first => first.map(Taken::First),
         }
+    }
+
+    /// Whether lines may be JSON, as keys are names that nothing else gives to lines.
+    fn may_be_json(&self) -> bool {
+        let has_names = self.header.is_some() || self.comments;
+        let are_divided = self.delimiter.is_some() || self.zero_terminated;
+        !self.keys.is_empty() && self.keys.iter().all(Key::is_name) && !has_names && !are_divided
     }
 
     /// Whether anything is asked that is about lines or their fields.

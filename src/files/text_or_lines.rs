@@ -9,6 +9,8 @@ use crate::io::{FirstLine, PerLine};
 pub enum Taken {
     /// Lines, as an option is about them or their fields.
     Option,
+    /// Lines of JSON, as keys are names and the first line begins with `{`.
+    Json,
     /// Text, as the output is binary.
     Output,
     /// Text with one number a line if the first one is a number, lines if it has several fields or
@@ -21,7 +23,10 @@ impl Taken {
     #[must_use]
     pub fn format(self) -> Format {
         match self {
-            Self::Option | Self::First(FirstLine::Several | FirstLine::Word) => Format::Lines,
+            Self::Option | Self::First(FirstLine::Several | FirstLine::Word | FirstLine::Brace) => {
+                Format::Lines
+            }
+            Self::Json => Format::JsonLines,
             Self::Output | Self::First(_) => Format::Text,
         }
     }

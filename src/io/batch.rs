@@ -520,7 +520,7 @@ impl<'a> Batches<'a> {
         if self.fetched.is_none() {
             self.fetched = self.chunks.some(most, self.shut)?;
         }
-        let has_blank_lines = !self.how.kind.divided().0.fields.are_of_lines();
+        let has_blank_lines = !self.how.kind.divided().0.fields.keep_blank_lines();
         Ok(has_blank_lines && self.fetched.as_ref().is_none_or(|text| !text.has_more_than_blank_lines()))
     }
 

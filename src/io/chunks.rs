@@ -426,7 +426,7 @@ impl<'a> Chunks<'a> {
 
     /// Whether a chunk may end after these parts: the first row of all says what blank lines are.
     fn may_end(&self, text: &Text) -> bool {
-        self.is_begun || self.dialect.fields.are_of_lines() || text.has_more_than_blank_lines()
+        self.is_begun || self.dialect.fields.keep_blank_lines() || text.has_more_than_blank_lines()
     }
 }
 

@@ -30,6 +30,7 @@ impl Extension {
             "csv" => Some(Format::Csv),
             "tsv" => Some(Format::Tsv),
             "npy" => Some(Format::Npy),
+            "jsonl" | "ndjson" | "json" => Some(Format::JsonLines),
             _ => element.map(|_| Format::Binary),
         };
         Self { format, element }

@@ -23,6 +23,8 @@ pub enum FirstLine {
     One,
     /// It begins with a token that is no number.
     Word,
+    /// It begins with `{`, as an object of JSON does.
+    Brace,
     /// It has several.
     Several,
     /// It has several numbers and nothing else, and is the only one.
@@ -147,6 +149,7 @@ impl Scan {
                 self.tokens += 1;
                 self.has_words |= spelled(&bytes[self.at..self.looked]).is_none();
                 match self.tokens {
+                    1 if bytes[self.at] == b'{' => return Some(FirstLine::Brace),
                     1 if self.has_words => return Some(FirstLine::Word),
                     2.. if self.has_words => return Some(FirstLine::Several),
                     _ => {}
@@ -202,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_first_record_line_of_all_inputs_decides() {
-        use FirstLine::{Missing, Numbers, One, Several, Word};
+        use FirstLine::{Brace, Missing, Numbers, One, Several, Word};
         for (contents, expected, of_numbers) in [
             (&[""][..], Missing, Missing),
             (&["\n \r\n# 1 2\n\t\n"], Missing, Missing),
@@ -211,6 +214,7 @@ mod tests {
             (&["  5 \t\r3 4"], One, One),
             (&["# 1 2\r\n\nfive\n1 2\n"], Word, Word),
             (&["1e5x"], Word, Word),
+            (&["# x\n {\"a\": 1}\n"], Brace, Brace),
             (&["inf"], One, One),
             (&["", "#\n", "\n5\n", "1 2"], One, One),
             (&["12 README.md"], Several, Several),

@@ -80,6 +80,8 @@ pub(super) enum Refused {
     Type(ElementType),
     /// No number of bits that there are holds this size.
     Size,
+    /// It is an object or an array, or its line is damaged.
+    Json,
 }
 
 /// Why tokens have no common type.
@@ -834,6 +836,7 @@ impl Refused {
                 spot.unlike(if reading == Reading::Sizes { "a size" } else { "a time" })
             }
             Self::Size => spot.unlike("a size below 2^127"),
+            Self::Json => spot.unlike("a number, a string, true, false or null").hinting(Hint::Invalid),
             Self::NoSuch(Reading::Sizes) => spot.unlike("a size").hinting(elsewhere),
             Self::NoSuch(Reading::Times) => spot.unlike("a time").hinting(elsewhere),
             Self::NoSuch(Reading::Durations) => spot.unlike("a duration").hinting(elsewhere),

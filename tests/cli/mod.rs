@@ -10,6 +10,7 @@ mod formats;
 mod generate;
 #[cfg(target_os = "linux")]
 mod gnu;
+mod json;
 #[cfg(unix)]
 mod limits;
 mod lines;

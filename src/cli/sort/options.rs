@@ -151,10 +151,11 @@ fn says_lines(args: &OrderArgs) -> &'static str {
 pub(super) fn why(taken: Taken, args: &OrderArgs) -> String {
     match taken {
         Taken::Option => format!("lines, because of {}", says_lines(args)),
+        Taken::Json => "lines of JSON, because the first line begins with {".to_owned(),
         Taken::Output => "text, because the output is binary".to_owned(),
         Taken::First(FirstLine::Missing) => "text, because the input is empty".to_owned(),
         Taken::First(FirstLine::One) => "text, because the first line is one number".to_owned(),
-        Taken::First(FirstLine::Word) => {
+        Taken::First(FirstLine::Word | FirstLine::Brace) => {
             "lines, because the first line does not begin with a number".to_owned()
         }
         Taken::First(FirstLine::Several) => "lines, because the first line has several fields".to_owned(),

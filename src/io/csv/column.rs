@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::dialect::Fields;
 use super::header::Found;
+use super::json::Value;
 use crate::io::counts::Counts;
 use crate::io::infer::{Inference, Number, Refused, limits};
 use crate::io::keys::{self, MINUS_ZERO};
@@ -22,8 +23,8 @@ pub(super) struct Field<'a> {
     pub(super) start: usize,
     pub(super) place: &'a Range<usize>,
     pub(super) fields: Fields,
-    /// The line that it is of, if that is a comment, which is no number.
-    pub(super) comment: Option<&'a Range<usize>>,
+    /// The line that it is of, if that is a comment or damaged JSON, which is no number.
+    pub(super) unfit: Option<&'a Range<usize>>,
     /// Where its row begins.
     pub(super) row: usize,
 }
@@ -32,8 +33,14 @@ impl Field<'_> {
     /// What is to be a number, without quotes and the blanks around it.
     #[inline]
     pub(super) fn value(&self) -> Cow<'_, [u8]> {
-        let place = self.comment.unwrap_or(self.place).clone();
+        let place = self.unfit.unwrap_or(self.place).clone();
         self.fields.value(&self.bytes[place])
+    }
+
+    /// What it is in JSON; what is damaged counts as what has no order.
+    #[inline]
+    pub(super) fn json(&self) -> Value {
+        if self.unfit.is_some() { Value::Other } else { Value::of(&self.bytes[self.place.clone()]) }
     }
 }
 
@@ -105,6 +112,7 @@ impl Column {
             return self.push_text(field, counts);
         }
         let read = match &self.spelling {
+            _ if field.fields == Fields::Json => self.read_json(field),
             None => self.inference.read(&field.value(), || field.row),
             Some(_) => self.read_spelled(&field.value(), field.row),
         };
@@ -126,6 +134,26 @@ impl Column {
             Err(refused) => return Err(NotAdded::Refused(refused)),
         }
         Ok(())
+    }
+
+    /// Reads a value of JSON: a string is a word, unless its key says what it is.
+    #[inline]
+    fn read_json(&mut self, field: &Field) -> Result<Number, Refused> {
+        let is_by_itself = self.rules.reading == Reading::Any;
+        match field.json() {
+            Value::Number => self.inference.read(&field.bytes[field.place.clone()], || field.row),
+            Value::Null => self.inference.null(Class::Empty),
+            Value::Other => self.inference.null(Class::Invalid).map_err(|_| Refused::Json),
+            Value::String if is_by_itself && self.is_na(field) => self.inference.null(Class::Empty),
+            Value::String if !is_by_itself => self.read_spelled(&field.value(), field.row),
+            Value::Bool if !is_by_itself => self.inference.null(Class::Invalid),
+            Value::String | Value::Bool => Err(Refused::NoSuch(Reading::Any)),
+        }
+    }
+
+    /// Whether it is said that a string counts as empty.
+    fn is_na(&self, field: &Field) -> bool {
+        self.spelling.as_ref().is_some_and(|spelling| spelling.is_empty(&field.value()))
     }
 
     /// Reads a field of which it is said how it is written.
@@ -164,10 +192,19 @@ impl Column {
             false => 0,
         };
         let spelling = self.spelling.as_ref();
-        let is_empty =
-            |text: &[u8]| text.is_empty() || spelling.is_some_and(|spelling| spelling.is_empty(text));
+        let json = (field.fields == Fields::Json).then(|| field.json());
+        // Of JSON only a null is empty by itself.
+        let is_empty = |text: &[u8]| {
+            text.is_empty() && json.is_none_or(|value| value == Value::Null)
+                || spelling.is_some_and(|spelling| spelling.is_empty(text))
+        };
         let form = order.reading.text().unwrap_or_default();
         let class = |text: &[u8]| {
+            match json {
+                Some(Value::Other) => return Some(Class::Invalid),
+                Some(Value::Null) => return Some(Class::Empty),
+                _ => {}
+            }
             // A hexadecimal number is one, of which blanks are no part. And what is refused as empty
             // among numbers is so among words, whichever comes first.
             if form.order == TextOrder::Hex || is_by_itself && order.empty == Nulls::Error {
@@ -203,7 +240,9 @@ impl Column {
         added.map_err(|_| NotAdded::TooLong)?;
         if let Some(class) = class {
             if class == Class::Invalid || order.empty == Nulls::Error {
-                self.inference.null(class).map_err(NotAdded::Refused)?;
+                let refused = |refused| if json == Some(Value::Other) { Refused::Json } else { refused };
+                let null = self.inference.null(class);
+                null.map_err(|error| NotAdded::Refused(refused(error)))?;
             }
             if class == Class::Invalid {
                 counts.note_invalid(&field.value());
@@ -216,13 +255,23 @@ impl Column {
 
     /// Notes what the field of a text is, which may be a number.
     fn look_for_number(&mut self, field: &Field) -> Result<(), Refused> {
+        match (field.fields == Fields::Json).then(|| field.json()) {
+            Some(Value::Null | Value::Other) => return Ok(()),
+            Some(Value::String | Value::Bool) => {
+                if !self.is_na(field) {
+                    self.inference.push_word(|| field.row);
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
         let value = field.value();
         if self.spelling.as_ref().is_some_and(|spelling| spelling.is_empty(&value)) {
             return Ok(());
         }
         let has_marks = self.spelling.as_ref().is_some_and(|spelling| spelling.marks.is_some());
         match value.first() {
-            Some(b'0'..=b'9' | b'+' | b'-' | b'.' | b',' | b'[') if field.comment.is_none() => {
+            Some(b'0'..=b'9' | b'+' | b'-' | b'.' | b',' | b'[') if field.unfit.is_none() => {
                 self.look_at(&value, field.row)?;
             }
             // With marks of its own a number may begin with others.

@@ -6,6 +6,7 @@
 //! Blanks            12 2026-11-21 10:00 /usr   three: those of a date and a time of day are one,
 //!                                              as are two words in brackets
 //! Split(b':')    root:x:0:0::/root             six, one of them empty
+//! Json           {"ms": 12, "user": {"id": 7}} as many as there are paths to values
 //! ```
 //!
 //! All rows of a table have the same number of fields; lines have any number. Tokens of text are
@@ -16,6 +17,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr3};
 
+use super::json;
 use crate::io::source::LineEnd;
 use crate::io::time;
 
@@ -49,6 +51,8 @@ pub enum Fields {
     Words(LineEnd),
     /// In text, which has a record for each token, and comments.
     Tokens,
+    /// In lines of JSON, values at paths.
+    Json,
 }
 
 impl Dialect {
@@ -76,17 +80,21 @@ impl Fields {
         self == Self::Tokens
     }
 
-    /// Whether rows are lines or tokens, which may have any number of fields, and of which none is
-    /// left out for being blank.
+    /// Whether rows are lines or tokens, which may have any number of fields.
     pub fn are_of_lines(self) -> bool {
         !matches!(self, Self::Quoted(_))
+    }
+
+    /// Whether a blank line is a row.
+    pub(crate) fn keep_blank_lines(self) -> bool {
+        self.are_of_lines() && self != Self::Json
     }
 
     /// What ends a row.
     #[inline]
     pub(crate) fn line_end(self) -> LineEnd {
         match self {
-            Self::Quoted(_) | Self::Tokens => LineEnd::Lf,
+            Self::Quoted(_) | Self::Tokens | Self::Json => LineEnd::Lf,
             Self::Split(_, end) | Self::Blanks(end) | Self::Words(end) => end,
         }
     }
@@ -99,7 +107,7 @@ impl Fields {
         let has_comments = match self {
             Self::Blanks(_) | Self::Words(_) => true,
             Self::Split(byte, _) => byte != b'#',
-            Self::Quoted(_) | Self::Tokens => false,
+            Self::Quoted(_) | Self::Tokens | Self::Json => false,
         };
         if bytes.get(start) != Some(&b'#') || !has_comments {
             return None;
@@ -114,7 +122,7 @@ impl Fields {
         match self {
             Self::Split(separator, _) => byte == separator,
             Self::Blanks(_) | Self::Words(_) => byte == b' ' || byte == b'\t',
-            Self::Quoted(_) | Self::Tokens => false,
+            Self::Quoted(_) | Self::Tokens | Self::Json => false,
         }
     }
 
@@ -144,6 +152,13 @@ impl Fields {
     /// The text of a field, without its quotes, and where it is if it is there as it counts.
     #[inline]
     pub(in crate::io) fn text(self, bytes: &[u8], field: Range<usize>) -> Result<Range<usize>, Vec<u8>> {
+        if self == Self::Json && bytes.get(field.start) == Some(&QUOTE) && !field.is_empty() {
+            let within = field.start + 1..field.end - 1;
+            return match json::unescaped(&bytes[within.clone()]) {
+                Cow::Borrowed(_) => Ok(within),
+                Cow::Owned(text) => Err(text),
+            };
+        }
         if bytes.get(field.start) != Some(&QUOTE) || field.is_empty() || self.are_of_lines() {
             return Ok(field);
         }
@@ -159,6 +174,11 @@ impl Fields {
         // Most fields have no quotes.
         if self.line_end() == LineEnd::Nul {
             return field.trim_ascii().into();
+        }
+        if self == Self::Json
+            && let [QUOTE, string @ .., QUOTE] = field
+        {
+            return json::unescaped(string);
         }
         if field.first() != Some(&QUOTE) || self.are_of_lines() {
             return trimmed(field).into();
@@ -218,8 +238,8 @@ impl Fields {
                     }
                     (at, end)
                 }
-                // A token is the whole of it.
-                Self::Tokens => return number,
+                // A token is the whole of it, and values have no numbers.
+                Self::Tokens | Self::Json => return number,
                 Self::Split(byte, _) | Self::Quoted(byte) => {
                     if at > bytes.len() {
                         return number;

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use gpusort_planner::key::ElementType;
 
+use super::column::Field;
 use super::dialect::{Dialect, Fields, unquoted};
-use super::key::{ColumnRef, Key, KeyMeaning, KeySpec, Kind};
+use super::json::{self, Path, Value};
+use super::key::{ColumnRef, Key, KeyMeaning, KeySpec, Kind, Modifiers};
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
@@ -22,6 +24,8 @@ pub(in crate::io) struct Found {
     /// Its name or number.
     pub(in crate::io) name: String,
     pub(in crate::io) order: KeyOrder,
+    /// Where its values are in JSON.
+    pub(in crate::io) path: Option<Path>,
     /// The requested type of its numbers.
     pub(in crate::io) element: Option<ElementType>,
     /// Whether it has fields as `sort -b` has them: without blanks before them, and a date and a
@@ -34,6 +38,24 @@ pub(in crate::io) struct Found {
 }
 
 impl Found {
+    fn new(said: Modifiers, by: &KeySpec, column: Option<usize>, name: String) -> Self {
+        let order = said.order(by);
+        let is_number = matches!(order.reading, Reading::Numbers | Reading::NumbersOrTimes);
+        let element = by.element.filter(|_| is_number);
+        let (is_of_sort, has_letters) = (said.of_sort.is_some(), said.has_letters(by));
+        let spelling = by.spelling.is_said().then(|| by.spelling.clone());
+        Self { column, name, order, path: None, element, is_of_sort, spelling, has_letters }
+    }
+
+    /// All of a line, which is text, if nobody says what it is.
+    fn whole_line(said: Modifiers, by: &KeySpec) -> Self {
+        let mut line = Self::new(said, by, None, "the whole line".to_owned());
+        if line.order.reading == Reading::Any {
+            line.order.reading = Kind::Text.reading(line.order.nocase);
+        }
+        line
+    }
+
     /// Whether a field, without surrounding blanks, is not invalid.
     pub(super) fn is_valid(&self, field: &[u8]) -> bool {
         let Some(spelling) = &self.spelling else { return is_valid(field, self.element, self.order) };
@@ -52,6 +74,21 @@ impl Found {
         }
     }
 
+    /// The same of a field of a row.
+    pub(super) fn is_valid_as(&self, field: &Field, value: &[u8]) -> bool {
+        if field.fields != Fields::Json {
+            return value.is_empty() || self.is_valid(value);
+        }
+        match field.json() {
+            Value::Null => true,
+            Value::Other => false,
+            // These are words.
+            Value::String | Value::Bool if self.order.reading == Reading::Any => true,
+            Value::Bool => self.order.reading.text().is_some_and(|form| form.holds(value)),
+            Value::Number | Value::String => self.is_valid(value),
+        }
+    }
+
     /// The form in messages.
     pub(in crate::io) fn shown(&self) -> String {
         quoted(&self.name)
@@ -67,6 +104,8 @@ pub(in crate::io) struct Header {
     names: Option<Names>,
     /// The lines of the header before the names, without CR.
     above: Vec<u8>,
+    /// The first byte of JSON. The names are those of its first object; others may have others.
+    json: Option<u8>,
 }
 
 /// The names of columns, of which there may be very many, not necessarily UTF-8.
@@ -109,6 +148,15 @@ impl Header {
         end: usize,
         dialect: Dialect,
     ) -> Result<(usize, Self), &'static str> {
+        if dialect.fields == Fields::Json {
+            let next = memchr::memchr(b'\n', &bytes[start..]).map_or(end, |length| start + length + 1);
+            let names = json::names(&bytes[start..next]).map(|names| {
+                let mut all = Names::default();
+                names.iter().for_each(|name| all.push(name));
+                all
+            });
+            return Ok((next, Self { names, json: Some(bytes[start]), ..Self::of_lines() }));
+        }
         let (mut names, mut cr) = (Names::default(), false);
         let are_lines = dialect.fields.are_of_lines();
         let read = for_each_field(bytes, start, dialect.fields, usize::MAX, |_, field| {
@@ -124,7 +172,7 @@ impl Header {
         if cr && (dialect.has_header() || next > end) {
             return Err(LONE_CR);
         }
-        Ok((next, Self { columns, names: dialect.has_header().then_some(names), above: Vec::new() }))
+        Ok((next, Self { names: dialect.has_header().then_some(names), ..Self::of_columns(columns) }))
     }
 
     /// The same below these lines.
@@ -150,7 +198,7 @@ impl Header {
 
     /// Rows of this many columns, without a header.
     pub(in crate::io) fn of_columns(columns: usize) -> Self {
-        Self { columns, names: None, above: Vec::new() }
+        Self { columns, names: None, above: Vec::new(), json: None }
     }
 
     /// Lines, which have any fields, and tokens of text as such.
@@ -165,8 +213,11 @@ impl Header {
     /// A column that does not exist, or whose name is ambiguous.
     pub(in crate::io) fn find(&self, by: &KeySpec, table: &str) -> Result<Vec<Found>, Error> {
         let only = [Key::number(1)];
+        let record = [Key::column(".")];
         let keys = match &by.keys[..] {
             [] if self.columns == 1 => &only[..],
+            // Lines of numbers or strings.
+            [] if self.json.is_some() && self.names.is_none() => &record[..],
             [] => {
                 let example = self.names().next().and_then(|name| std::str::from_utf8(name).ok());
                 let example = example.filter(|name| !name.is_empty()).unwrap_or("1").to_owned();
@@ -177,7 +228,15 @@ impl Header {
         };
         let mut found: Vec<Found> = Vec::with_capacity(keys.len());
         for key in keys {
-            let column = self.find_one(key, by, table)?;
+            let mut column = if self.json.is_some() {
+                self.find_path(key, by, table)
+            } else {
+                self.find_one(key, by, table)
+            }?;
+            if column.path.is_some() {
+                let same = found.iter().find(|other| other.path == column.path);
+                column.column = same.map_or(Some(found.len()), |other| other.column);
+            }
             // A repeated column would compare what is equal already.
             let same = |other: &Found| (other.column, other.is_of_sort) == (column.column, column.is_of_sort);
             if !found.iter().any(|other| same(other) && other.order.reading == column.order.reading) {
@@ -190,14 +249,7 @@ impl Header {
     fn find_one(&self, key: &Key, by: &KeySpec, table: &str) -> Result<Found, Error> {
         let named = &key.said[..];
         for KeyMeaning { column, said } in &key.readings {
-            let found = |column, name| {
-                let order = said.order(by);
-                let is_number = matches!(order.reading, Reading::Numbers | Reading::NumbersOrTimes);
-                let element = by.element.filter(|_| is_number);
-                let (is_of_sort, has_letters) = (said.of_sort.is_some(), said.has_letters(by));
-                let spelling = by.spelling.is_said().then(|| by.spelling.clone());
-                Found { column, name, order, element, is_of_sort, spelling, has_letters }
-            };
+            let found = |column, name| Found::new(*said, by, column, name);
             match column {
                 ColumnRef::Name(name) => {
                     let all = self.names().enumerate();
@@ -214,14 +266,7 @@ impl Header {
                         (None, _) => {}
                     }
                 }
-                ColumnRef::Number(0) => {
-                    let mut line = found(None, "the whole line".to_owned());
-                    // All of a line is text, if nobody says what it is.
-                    if line.order.reading == Reading::Any {
-                        line.order.reading = Kind::Text.reading(line.order.nocase);
-                    }
-                    return Ok(line);
-                }
+                ColumnRef::Number(0) => return Ok(Found::whole_line(*said, by)),
                 ColumnRef::Number(number) => {
                     let index = number - 1;
                     if index < self.columns {
@@ -270,6 +315,47 @@ impl Header {
             Some(separator) => Error::input(table, missing).hinting(Hint::Delimiter(separator)),
             None => Error::input(table, missing).hinting(Hint::NoColumn),
         })
+    }
+
+    /// Finds what a key names in JSON: a member that the first object has, else a path.
+    fn find_path(&self, key: &Key, by: &KeySpec, table: &str) -> Result<Found, Error> {
+        let has = |name: &str| self.names().any(|other| other == name.as_bytes());
+        let mut path = None;
+        for KeyMeaning { column, said } in &key.readings {
+            match column {
+                ColumnRef::Name(name) if has(name) => {
+                    return Ok(Found {
+                        path: Some(Path::member(name)),
+                        ..Found::new(*said, by, None, name.clone())
+                    });
+                }
+                ColumnRef::Name(name) => path = Some((name.clone(), said)),
+                ColumnRef::Number(0) => return Ok(Found::whole_line(*said, by)),
+                ColumnRef::Number(number) => _ = path.get_or_insert((number.to_string(), said)),
+                ColumnRef::Refused(_) => {}
+            }
+        }
+        let (name, said) = path.unwrap_or_else(|| (key.said.clone(), &key.readings[0].said));
+        let parsed = Path::parse(&name).map_err(|problem| {
+            Error::input(table, format!("'{}' is no path: {problem}", quoted(&name))).hinting(Hint::Path)
+        })?;
+        Ok(Found { path: Some(parsed), ..Found::new(*said, by, None, name) })
+    }
+
+    /// What is wrong if no record has what a key names, and what helps.
+    pub(super) fn lacking(&self, key: &Found) -> (String, Option<Hint>) {
+        let mut problem = format!("no record has '{}'", key.shown());
+        if self.names.is_some() {
+            problem += &format!("; the first one has {}", self.shown());
+        }
+        if self.json == Some(b'[') {
+            return (problem, Some(Hint::Through(json::OF_ARRAY)));
+        }
+        let Some((like, keys)) = self.meant(&key.name) else { return (problem, None) };
+        if let Some(like) = like {
+            problem += &format!("; did you mean '{}'?", quoted(like));
+        }
+        (problem, Some(Hint::Keys(keys.into())))
     }
 
     /// The names of the columns; none without a header.

@@ -231,6 +231,11 @@ impl Key {
         Self { said: said.to_owned(), readings }
     }
 
+    /// Whether it can only be a name.
+    pub(crate) fn is_name(&self) -> bool {
+        self.readings.iter().all(|reading| matches!(reading.column, ColumnRef::Name(_)))
+    }
+
     /// Whether it says that it is this column.
     pub(super) fn names(&self, column: &str) -> bool {
         self.readings.iter().any(|reading| matches!(&reading.column, ColumnRef::Name(name) if name == column))

@@ -9,6 +9,7 @@
 mod column;
 mod dialect;
 mod header;
+mod json;
 mod key;
 mod rows;
 
@@ -20,6 +21,7 @@ use gpusort_planner::key::ElementType;
 
 use self::column::{Column, Field, NotAdded};
 use self::dialect::trimmed;
+use self::json::{Damage, Paths};
 use self::rows::{for_each_field, line_end};
 use super::counts::{Counts, Doubt};
 use super::infer::{Inference, Refused, conflicting};
@@ -53,6 +55,8 @@ struct RowPart {
     counts: Counts,
     /// One column per key.
     columns: Vec<Column>,
+    /// Of JSON, whether a record has a value for each key.
+    seen: Vec<bool>,
 }
 
 /// Where the token of this number begins of a range of text, or of lines that are numbers and
@@ -133,7 +137,12 @@ pub(crate) struct Known {
     pub(super) is_later: bool,
     /// Which columns of nothing but empty fields, nan and inf were taken for numbers.
     taken_for_numbers: Vec<bool>,
+    /// Of JSON, what is wrong for each key of which no record had a value so far.
+    lacking: Vec<Option<Lacking>>,
 }
+
+/// What is wrong if no record has what a key names: where, what, and what helps.
+type Lacking = (String, String, Option<Hint>);
 
 impl Known {
     /// Notes records of numbers alone: they are lines, if there are others, and a first number
@@ -176,10 +185,12 @@ impl Known {
     }
 
     /// The columns, which are one as long as nobody knows better.
-    fn header(&self) -> Cow<'_, Header> {
-        self.first
-            .as_ref()
-            .map_or_else(|| Cow::Owned(Header::of_columns(1)), |(header, _)| Cow::Borrowed(header))
+    fn header(&self, fields: Fields) -> Cow<'_, Header> {
+        match &self.first {
+            Some((header, _)) => Cow::Borrowed(header),
+            None if fields == Fields::Json => Cow::Owned(Header::of_lines()),
+            None => Cow::Owned(Header::of_columns(1)),
+        }
     }
 
     /// Adds what is known of another input.
@@ -198,7 +209,36 @@ impl Known {
         for key in (0..other.columns.len()).filter(|&key| other.is_taken_for_numbers(key)) {
             self.take_for_numbers(key);
         }
+        if self.lacking.is_empty() {
+            self.lacking.clone_from(&other.lacking);
+        }
+        self.lacking
+            .iter_mut()
+            .zip(&other.lacking)
+            .for_each(|(all, other)| *all = all.take().and(other.clone()));
         self.check_texts()
+    }
+
+    /// Notes which keys records have a value for.
+    fn note_seen(&mut self, layout: &Layout, parts: &[RowPart]) {
+        if layout.fields != Fields::Json || parts.iter().all(|part| part.seen.is_empty()) {
+            return;
+        }
+        let Some((header, place)) = &self.first else { return };
+        if self.lacking.is_empty() {
+            let of_key = |key| {
+                let (problem, hint) = header.lacking(key);
+                Some((place.clone(), problem, hint))
+            };
+            self.lacking = layout.keys.iter().map(of_key).collect();
+        }
+        for part in parts {
+            self.lacking
+                .iter_mut()
+                .zip(&part.seen)
+                .filter(|(_, seen)| **seen)
+                .for_each(|(lacking, _)| *lacking = None);
+        }
     }
 
     /// Finds which of these columns are text; of those that nothing tells of, by what comes later,
@@ -249,6 +289,10 @@ impl Known {
 
     /// Any error about the types, after all of the table.
     pub(crate) fn end(&self) -> Result<(), Error> {
+        if let Some((place, problem, hint)) = self.lacking.iter().flatten().next().cloned() {
+            let error = Error::input(place, problem);
+            return Err(hint.into_iter().fold(error, Error::hinting));
+        }
         self.columns.iter().try_for_each(|column| column.finish().map(|_| ()).map_err(conflicting))
     }
 
@@ -334,8 +378,9 @@ pub(in crate::io) fn read_batch(
     let mut counts = Counts::default();
     let (tops, bodies) = bodies(text, dialect, &mut counts, known)?;
     let head = head(text, dialect, tops, known);
-    let is_empty = known.first.is_none() && bodies.iter().all(|(body, _)| body.is_empty());
-    let header = &known.header();
+    let has_none = dialect.fields == Fields::Json || bodies.iter().all(|(body, _)| body.is_empty());
+    let is_empty = known.first.is_none() && has_none;
+    let header = &known.header(dialect.fields);
     let layout =
         Layout { numbers, has_ranges, piece, ..Layout::new(text, dialect.fields, header, by, is_empty)? };
     let mut known_texts: Vec<bool> = known.columns.iter().map(Inference::is_text).collect();
@@ -395,6 +440,7 @@ pub(in crate::io) fn read_batch(
         break (parts, columns, found);
     };
     known.columns = columns;
+    known.note_seen(&layout, &parts);
     known.check_texts()?;
     parts.iter().for_each(|part| part.count(&mut counts));
     let read = map_parts(parts, |part| {
@@ -466,7 +512,7 @@ pub(in crate::io) fn shown(
     row: usize,
     key: Option<usize>,
 ) -> Result<(String, Vec<Vec<u8>>), Error> {
-    let header = &known.header();
+    let header = &known.header(fields);
     let layout = Layout::new(text, fields, header, by, false)?;
     let mut place = key.map_or_else(String::new, |_| text.line_of(row, fields.are_tokens()));
     if let Some(key) = key.filter(|_| layout.keys.len() > 1) {
@@ -513,7 +559,7 @@ fn bodies(
         } else {
             counts.comments += comments;
         }
-        while !dialect.fields.are_of_lines() && start < range.end && line_end(&bytes[start..]) > 0 {
+        while !dialect.fields.keep_blank_lines() && start < range.end && line_end(&bytes[start..]) > 0 {
             start += line_end(&bytes[start..]);
             blank += 1;
         }
@@ -595,22 +641,35 @@ struct Division {
     most: usize,
     /// The columns of the keys in their order, and which keys these are.
     keys: Vec<(usize, usize)>,
+    /// The paths of the keys in JSON.
+    paths: Option<Paths>,
 }
 
 impl Division {
     /// Of the keys for which this holds.
     fn of(fields: Fields, keys: &[Found], holds: impl Fn(&Found) -> bool) -> Self {
+        let paths = keys.iter().enumerate().filter_map(|(key, found)| Some((key, found.path.as_ref()?)));
+        let paths = (fields == Fields::Json).then(|| Paths::new(paths));
         let keys = keys.iter().enumerate().filter(|(_, found)| holds(found));
         let mut keys: Vec<_> = keys.filter_map(|(key, found)| Some((found.column?, key))).collect();
         keys.sort_unstable();
-        Self { fields, most: keys.last().map_or(0, |&(column, _)| column + 1), keys }
+        Self { fields, most: keys.last().map_or(0, |&(column, _)| column + 1), keys, paths }
     }
 
     /// Finds the places of the keys in the row that begins here. Returns where the next one begins,
-    /// and how many fields there are; `None` if it has no end.
+    /// and how many fields there are, of damaged JSON none; `None` if it has no end.
     #[allow(clippy::inline_always, reason = "as a call it takes twice as long")]
     #[inline(always)]
     fn find(&self, bytes: &[u8], at: usize, places: &mut [Range<usize>]) -> Option<(usize, usize)> {
+        if let Some(paths) = &self.paths {
+            return paths.find(bytes, at, places).map_or_else(
+                |damage| {
+                    places.fill(0..0);
+                    Some((damage.at + memchr::memchr(b'\n', &bytes[damage.at..])? + 1, 0))
+                },
+                |next| Some((next, 1)),
+            );
+        }
         let mut keys = &self.keys[..];
         for_each_field(bytes, at, self.fields, self.most, |column, field| {
             while let [(of, key), rest @ ..] = keys
@@ -780,7 +839,7 @@ impl<'a> Layout<'a> {
         })?;
         counts.comments = tokens.comments;
         let (Range { start, end }, skipped) = (piece, Vec::new());
-        Ok(RowPart { start, end, ranges, skipped, counts, columns: vec![column] })
+        Ok(RowPart { start, end, ranges, skipped, counts, columns: vec![column], seen: Vec::new() })
     }
 
     /// What is known of the types of the keys after these parts, where this many bytes were passed
@@ -815,7 +874,9 @@ impl<'a> Layout<'a> {
         let column = |(key, is_text): (&Found, &bool)| Column::new(key, *is_text, guess);
         let columns = self.keys.iter().zip(texts).map(column).collect();
         let (ranges, skipped, counts) = (Vec::with_capacity(guess), Vec::new(), Counts::default());
-        let mut part = RowPart { start, end: start, ranges, skipped, counts, columns };
+        let is_json = self.fields == Fields::Json;
+        let seen = if is_json { vec![false; self.keys.len()] } else { Vec::new() };
+        let mut part = RowPart { start, end: start, ranges, skipped, counts, columns, seen };
         let mut places = vec![0..0; self.keys.len()];
         let are_lines = self.fields.are_of_lines();
         let of_line = |key: &Found| key.column.map_or(self.fields.of_lines(), |_| self.fields);
@@ -824,7 +885,7 @@ impl<'a> Layout<'a> {
         while part.end < until {
             let at = part.end;
             let wrong = |problem| Problem(at, Wrong::Row(problem));
-            if !are_lines && self.columns != 1 && line_end(&bytes[at..]) > 0 {
+            if !self.fields.keep_blank_lines() && self.columns != 1 && line_end(&bytes[at..]) > 0 {
                 part.counts.blank += 1;
                 part.end += line_end(&bytes[at..]);
                 continue;
@@ -836,20 +897,28 @@ impl<'a> Layout<'a> {
                 let fields = if count == 1 { "field" } else { "fields" };
                 return Err(wrong(format!("{count} {fields}, but the first row has {}", self.columns)));
             }
-            let comment = self.fields.comment(bytes, at);
+            let unfit = if is_json {
+                (count == 0).then(|| at..self.fields.end_of_line(bytes, at, next))
+            } else {
+                self.fields.comment(bytes, at)
+            };
+            for (seen, place) in part.seen.iter_mut().zip(&places) {
+                *seen |= unfit.is_some() || !place.is_empty();
+            }
             let field = |key: usize| Field {
                 bytes,
                 start,
                 place: &places[key],
                 fields: fields_of[key],
-                comment: comment.as_ref(),
+                unfit: unfit.as_ref(),
                 row: at,
             };
             if skips_invalid {
                 let mut invalid = 0;
                 for key in 0..self.keys.len() {
-                    let value = field(key).value().into_owned();
-                    if !value.is_empty() && !self.keys[key].is_valid(&value) {
+                    let field = field(key);
+                    let value = field.value().into_owned();
+                    if !self.keys[key].is_valid_as(&field, &value) {
                         part.counts.note_invalid(&value);
                         invalid += 1;
                     }
@@ -942,13 +1011,31 @@ impl<'a> Layout<'a> {
         is_one && Tokens::new(self.text.line_around(row)).nth(1).is_some()
     }
 
+    /// The error about a line of JSON, if it is damaged.
+    fn damage(&self, row: usize) -> Option<Error> {
+        let (paths, bytes) = (self.divisions[0].paths.as_ref()?, &self.text.bytes);
+        let Damage { at, problem } = paths.find(bytes, row, &mut vec![0..0; self.keys.len()]).err()?;
+        // One that goes on on the next line.
+        let is_open = bytes.get(at) == Some(&b'\n');
+        let hint = match bytes[row] {
+            b'[' if is_open => Hint::Through(json::OF_ARRAY),
+            b'{' if is_open => Hint::Through(json::OF_OBJECTS),
+            _ => Hint::Invalid,
+        };
+        let place = format!("{}:{}", self.text.line(row), at - row + 1);
+        Some(Error::input(place, format!("not JSON: {problem}")).hinting(hint))
+    }
+
     fn error(&self, Problem(row, wrong): Problem) -> Error {
         match wrong {
             Wrong::Row(problem) => Error::input(self.place(row), problem),
             Wrong::TooMany(rows) => Error::limit("records in one sort", rows, u32::MAX.into()),
             Wrong::Several => several(self.text.place(row)),
             Wrong::Field(..) if self.has_several(row) => several(self.text.place(row)),
-            Wrong::Field(key, refused) => refused.into_error(self.spot(row, key)),
+            Wrong::Field(key, refused) => {
+                let damage = if refused == Refused::Json { self.damage(row) } else { None };
+                damage.unwrap_or_else(|| refused.into_error(self.spot(row, key)))
+            }
         }
     }
 }

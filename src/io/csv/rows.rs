@@ -121,7 +121,7 @@ pub(in crate::io) fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<
     let fields = dialect.fields;
     let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
     (start, ..) = dialect.after_comments(bytes, start)?;
-    while !fields.are_of_lines() && line_end(&bytes[start..]) > 0 {
+    while !fields.keep_blank_lines() && line_end(&bytes[start..]) > 0 {
         start += line_end(&bytes[start..]);
     }
     // Any header with it.

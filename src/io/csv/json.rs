@@ -1,0 +1,637 @@
+//! Finds values in lines of JSON, without building any.
+//!
+//! ```text
+//! {"user": {"id": 7, "name": "Ada"}, "tags": ["new", "big"], "ms": 12.5}
+//!                 ^ user.id                  ^ tags[0]             ^ ms
+//! ```
+//!
+//! One pass over a line checks all of it (RFC 8259, and the `NaN`, `Infinity` and `-Infinity` that
+//! Python writes) and notes where the values of some paths are. Of members of the same name in one
+//! object the last counts.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memchr;
+
+/// Deeper lines are refused: each level takes memory of the stack.
+const DEPTH: usize = 512;
+
+/// What makes lines of an array, and of objects that take several lines.
+pub(super) const OF_ARRAY: &str = "jq -c '.[]' FILE";
+pub(super) const OF_OBJECTS: &str = "jq -c . FILE";
+
+/// Where a value is in a record: `user.id`, `tags[0]`, `."a.b"`, `["a.b"][1]`; `.` is the record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::io) struct Path(Vec<Step>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Name(Vec<u8>),
+    Index(usize),
+}
+
+impl Path {
+    /// The member of this name of the record.
+    pub(super) fn member(name: &str) -> Self {
+        Self(vec![Step::Name(name.as_bytes().to_vec())])
+    }
+
+    /// The path that is written so.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub(super) fn parse(said: &str) -> Result<Self, &'static str> {
+        let mut steps = Vec::new();
+        // A first point is that of jq.
+        let mut rest = said.strip_prefix('.').unwrap_or(said);
+        while !rest.is_empty() {
+            if let Some(inner) = rest.strip_prefix('[') {
+                let (step, after) = match inner.starts_with('"') {
+                    true => quoted_name(inner)?,
+                    false => {
+                        let end = inner.find(']').ok_or("a [ is not closed")?;
+                        let index =
+                            inner[..end].parse().map_err(|_| "between [ and ] is no position from 0")?;
+                        (Step::Index(index), &inner[end..])
+                    }
+                };
+                steps.push(step);
+                rest = after.strip_prefix(']').ok_or("a [ is not closed")?;
+            } else if rest.starts_with('"') {
+                let (step, after) = quoted_name(rest)?;
+                steps.push(step);
+                rest = after;
+            } else {
+                let end = rest.find(['.', '[']).unwrap_or(rest.len());
+                if end == 0 {
+                    return Err("a name is missing");
+                }
+                steps.push(Step::Name(rest[..end].as_bytes().to_vec()));
+                rest = &rest[end..];
+            }
+            rest = match rest.strip_prefix('.') {
+                Some("") => return Err("a name is missing"),
+                Some(more) => more,
+                None if rest.is_empty() || rest.starts_with('[') => rest,
+                None => return Err("a point is missing"),
+            };
+        }
+        Ok(Self(steps))
+    }
+}
+
+/// The name in quotes that this begins with, and what follows it.
+fn quoted_name(text: &str) -> Result<(Step, &str), &'static str> {
+    const UNCLOSED: &str = "a quote is not closed";
+    let mut end = 1;
+    loop {
+        end += text[end..].find(['"', '\\']).ok_or(UNCLOSED)?;
+        if text[end..].starts_with('"') {
+            let name = unescaped(&text.as_bytes()[1..end]).into_owned();
+            return Ok((Step::Name(name), &text[end + 1..]));
+        }
+        end += 2;
+        if !text.is_char_boundary(end) || end > text.len() {
+            return Err(UNCLOSED);
+        }
+    }
+}
+
+/// Paths that are looked for together.
+#[derive(Debug)]
+pub(super) struct Paths {
+    /// The first is the record.
+    nodes: Vec<Node>,
+}
+
+/// A value on the way of some paths, or at their end.
+#[derive(Debug, Default)]
+struct Node {
+    names: Vec<(Vec<u8>, usize)>,
+    indices: Vec<(usize, usize)>,
+    /// The paths that end here, and those that end here or below.
+    paths: Vec<usize>,
+    below: Vec<usize>,
+}
+
+/// What is wrong with a line, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Damage {
+    pub(super) at: usize,
+    pub(super) problem: &'static str,
+}
+
+impl Paths {
+    /// These paths, each known by its number.
+    pub(super) fn new<'a>(paths: impl IntoIterator<Item = (usize, &'a Path)>) -> Self {
+        let mut nodes = vec![Node::default()];
+        for (number, Path(steps)) in paths {
+            let mut at = 0;
+            nodes[at].below.push(number);
+            for step in steps {
+                let new = nodes.len();
+                let node = &mut nodes[at];
+                let next = match step {
+                    Step::Name(name) => {
+                        node.names.iter().find(|(other, _)| other == name).map(|&(_, next)| next)
+                    }
+                    Step::Index(index) => {
+                        node.indices.iter().find(|(other, _)| other == index).map(|&(_, next)| next)
+                    }
+                };
+                if next.is_none() {
+                    match step {
+                        Step::Name(name) => node.names.push((name.clone(), new)),
+                        Step::Index(index) => node.indices.push((*index, new)),
+                    }
+                    nodes.push(Node::default());
+                }
+                at = next.unwrap_or(new);
+                nodes[at].below.push(number);
+            }
+            nodes[at].paths.push(number);
+        }
+        Self { nodes }
+    }
+
+    /// Sets the place of each path that the line has which begins here and ends with LF. Returns
+    /// where the next line begins.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the line; the next one begins after its LF.
+    #[inline]
+    pub(super) fn find(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        places: &mut [Range<usize>],
+    ) -> Result<usize, Damage> {
+        let mut line = Line { bytes, paths: self, places };
+        let at = line.blanks(start);
+        let at = line.value(at, Some(0), DEPTH)?;
+        let at = line.blanks(at);
+        match line.byte(at) {
+            b'\n' => Ok(at + 1),
+            _ => Err(Damage { at, problem: "more follows the value" }),
+        }
+    }
+}
+
+/// The names of the members of the object that this line begins with; `None` if it is none.
+pub(super) fn names(line: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let nothing = Paths { nodes: Vec::new() };
+    let mut scan = Line { bytes: line, paths: &nothing, places: &mut [] };
+    let mut at = scan.blanks(0);
+    if scan.byte(at) != b'{' {
+        return None;
+    }
+    let mut names = Vec::new();
+    loop {
+        at = scan.blanks(at + 1);
+        if scan.byte(at) != b'"' {
+            return Some(names);
+        }
+        let Ok(end) = scan.string(at) else { return Some(names) };
+        names.push(unescaped(&line[at + 1..end - 1]).into_owned());
+        at = scan.blanks(end);
+        if scan.byte(at) != b':' {
+            return Some(names);
+        }
+        at = scan.blanks(at + 1);
+        let Ok(end) = scan.value(at, None, DEPTH) else { return Some(names) };
+        at = scan.blanks(end);
+        if scan.byte(at) != b',' {
+            return Some(names);
+        }
+    }
+}
+
+/// A line that is looked through. What is beyond its bytes counts as its end.
+struct Line<'a> {
+    bytes: &'a [u8],
+    paths: &'a Paths,
+    places: &'a mut [Range<usize>],
+}
+
+impl Line<'_> {
+    #[inline]
+    fn byte(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or(b'\n')
+    }
+
+    #[inline]
+    fn blanks(&self, mut at: usize) -> usize {
+        while matches!(self.byte(at), b' ' | b'\t' | b'\r') {
+            at += 1;
+        }
+        at
+    }
+
+    /// Passes the value that begins here, which is that of a node, with so many levels. Returns its
+    /// end.
+    fn value(&mut self, at: usize, node: Option<usize>, depth: usize) -> Result<usize, Damage> {
+        let wrong = |problem| Err(Damage { at, problem });
+        let end = match self.byte(at) {
+            b'"' => self.string(at)?,
+            b'{' | b'[' if depth == 0 => return wrong("it is nested more than 512 deep"),
+            b'{' => self.object(at, node, depth - 1)?,
+            b'[' => self.array(at, node, depth - 1)?,
+            b'-' | b'0'..=b'9' => self.number(at)?,
+            b'\n' => return wrong("the line ends where a value is expected"),
+            _ => {
+                let words = [&b"true"[..], b"false", b"null", b"NaN", b"Infinity"];
+                let word = words.into_iter().find(|word| self.bytes[at..].starts_with(word));
+                let Some(word) = word else { return wrong("a value is expected here") };
+                at + word.len()
+            }
+        };
+        if let Some(node) = node {
+            for &path in &self.paths.nodes[node].paths {
+                self.places[path] = at..end;
+            }
+        }
+        Ok(end)
+    }
+
+    fn object(&mut self, start: usize, node: Option<usize>, depth: usize) -> Result<usize, Damage> {
+        let node = node.filter(|&node| !self.paths.nodes[node].names.is_empty());
+        let mut at = self.blanks(start + 1);
+        if self.byte(at) == b'}' {
+            return Ok(at + 1);
+        }
+        loop {
+            if self.byte(at) != b'"' {
+                return Err(Damage { at, problem: "a name in quotes is expected here" });
+            }
+            let end = self.string(at)?;
+            let child = node.and_then(|node| self.member(node, at + 1..end - 1));
+            at = self.blanks(end);
+            if self.byte(at) != b':' {
+                return Err(Damage { at, problem: "a colon is expected here" });
+            }
+            at = self.blanks(at + 1);
+            at = self.value(at, child, depth)?;
+            at = self.blanks(at);
+            match self.byte(at) {
+                b',' => at = self.blanks(at + 1),
+                b'}' => return Ok(at + 1),
+                _ => return Err(Damage { at, problem: "a comma or } is expected here" }),
+            }
+        }
+    }
+
+    fn array(&mut self, start: usize, node: Option<usize>, depth: usize) -> Result<usize, Damage> {
+        let node = node.filter(|&node| !self.paths.nodes[node].indices.is_empty());
+        let mut at = self.blanks(start + 1);
+        if self.byte(at) == b']' {
+            return Ok(at + 1);
+        }
+        for index in 0.. {
+            let child = node.and_then(|node| {
+                let mut indices = self.paths.nodes[node].indices.iter();
+                indices.find(|&&(other, _)| other == index).map(|&(_, child)| child)
+            });
+            at = self.value(at, child, depth)?;
+            at = self.blanks(at);
+            match self.byte(at) {
+                b',' => at = self.blanks(at + 1),
+                b']' => return Ok(at + 1),
+                _ => break,
+            }
+        }
+        Err(Damage { at, problem: "a comma or ] is expected here" })
+    }
+
+    /// The node of the member of this name, whose earlier values do not count.
+    #[inline]
+    fn member(&mut self, node: usize, name: Range<usize>) -> Option<usize> {
+        let (paths, name) = (self.paths, &self.bytes[name]);
+        let names = &paths.nodes[node].names;
+        let child = match memchr(b'\\', name) {
+            None => names.iter().find(|(other, _)| other == name),
+            Some(_) => {
+                let name = unescaped(name);
+                names.iter().find(|(other, _)| *other == *name)
+            }
+        };
+        let &(_, child) = child?;
+        for &path in &paths.nodes[child].below {
+            self.places[path] = 0..0;
+        }
+        Some(child)
+    }
+
+    /// The end of the string that begins here, after its quote.
+    #[inline]
+    fn string(&self, start: usize) -> Result<usize, Damage> {
+        const ONES: u64 = 0x0101_0101_0101_0101;
+        const HIGH: u64 = 0x80 * ONES;
+        let mut at = start + 1;
+        loop {
+            if let Some(chunk) = self.bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+                let word = u64::from_le_bytes(*chunk);
+                // The lowest marked byte is exact: a quote, a backslash, or one below 0x20.
+                let are = |byte: u8| {
+                    let other = word ^ (ONES * u64::from(byte));
+                    other.wrapping_sub(ONES) & !other
+                };
+                let control = word.wrapping_sub(0x20 * ONES) & !word;
+                let marked = (are(b'"') | are(b'\\') | control) & HIGH;
+                if marked == 0 {
+                    at += 8;
+                    continue;
+                }
+                at += (marked.trailing_zeros() / 8) as usize;
+            }
+            match self.byte(at) {
+                b'"' => return Ok(at + 1),
+                b'\\' => at = self.escape(at)?,
+                b'\n' => return Err(Damage { at, problem: "the line ends within a string" }),
+                0..0x20 => return Err(Damage { at, problem: "a control character is not escaped" }),
+                _ => at += 1,
+            }
+        }
+    }
+
+    /// The end of the escape that begins here.
+    fn escape(&self, at: usize) -> Result<usize, Damage> {
+        match self.byte(at + 1) {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(at + 2),
+            b'u' if (2..6).all(|more| self.byte(at + more).is_ascii_hexdigit()) => Ok(at + 6),
+            _ => Err(Damage { at, problem: "there is no such escape" }),
+        }
+    }
+
+    /// The end of the number that begins here.
+    #[inline]
+    fn number(&self, start: usize) -> Result<usize, Damage> {
+        let digits = |mut at: usize| {
+            while self.byte(at).is_ascii_digit() {
+                at += 1;
+            }
+            at
+        };
+        let wrong = |at| Err(Damage { at, problem: "a digit is expected here" });
+        let mut at = start + usize::from(self.byte(start) == b'-');
+        if at > start && self.bytes[at..].starts_with(b"Infinity") {
+            return Ok(at + b"Infinity".len());
+        }
+        let whole = at;
+        at = digits(at);
+        if at == whole {
+            return wrong(at);
+        }
+        if at > whole + 1 && self.byte(whole) == b'0' {
+            return Err(Damage { at: whole, problem: "a number begins with 0" });
+        }
+        if self.byte(at) == b'.' {
+            let end = digits(at + 1);
+            if end == at + 1 {
+                return wrong(end);
+            }
+            at = end;
+        }
+        if matches!(self.byte(at), b'e' | b'E') {
+            at += 1 + usize::from(matches!(self.byte(at + 1), b'+' | b'-'));
+            let end = digits(at);
+            if end == at {
+                return wrong(end);
+            }
+            at = end;
+        }
+        Ok(at)
+    }
+}
+
+/// What a value is, by its first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// A null, or a value that a record lacks.
+    Null,
+    Number,
+    String,
+    /// True or false.
+    Bool,
+    /// An object or an array.
+    Other,
+}
+
+impl Value {
+    /// That of these bytes, which are a value, or none.
+    #[inline]
+    pub(super) fn of(token: &[u8]) -> Self {
+        match token.first() {
+            None | Some(b'n') => Self::Null,
+            Some(b'"') => Self::String,
+            Some(b't' | b'f') => Self::Bool,
+            Some(b'{' | b'[') => Self::Other,
+            Some(_) => Self::Number,
+        }
+    }
+}
+
+/// The bytes of a string without its escapes; half of a pair of surrogates is U+FFFD.
+pub(super) fn unescaped(string: &[u8]) -> Cow<'_, [u8]> {
+    let Some(first) = memchr(b'\\', string) else { return string.into() };
+    let mut said = Vec::with_capacity(string.len());
+    said.extend_from_slice(&string[..first]);
+    let mut rest = &string[first..];
+    loop {
+        let (byte, length) = match rest.get(1) {
+            Some(b'b') => (b'\x08', 2),
+            Some(b'f') => (b'\x0C', 2),
+            Some(b'n') => (b'\n', 2),
+            Some(b'r') => (b'\r', 2),
+            Some(b't') => (b'\t', 2),
+            Some(b'u') => {
+                let (letter, length) = code_point(rest);
+                said.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+                (0, length)
+            }
+            Some(&byte) => (byte, 2),
+            None => return said.into(),
+        };
+        if rest[1] != b'u' {
+            said.push(byte);
+        }
+        rest = &rest[length.min(rest.len())..];
+        let plain = memchr(b'\\', rest).unwrap_or(rest.len());
+        said.extend_from_slice(&rest[..plain]);
+        rest = &rest[plain..];
+        if rest.is_empty() {
+            return said.into();
+        }
+    }
+}
+
+/// The letter of the escape `\uXXXX`, or of two, and their length.
+fn code_point(escape: &[u8]) -> (char, usize) {
+    let unit = |at: usize| {
+        let digits = escape.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let Some(first) = unit(0) else { return (char::REPLACEMENT_CHARACTER, 6) };
+    if let (0xD800..0xDC00, Some(second @ 0xDC00..0xE000)) = (first, unit(6)) {
+        let letter = 0x1_0000 + ((first - 0xD800) << 10 | (second - 0xDC00));
+        return (char::from_u32(letter).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
+    }
+    (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value as Built;
+
+    use super::*;
+
+    /// The values of these paths in a line, which ends with LF.
+    fn found<'a>(line: &'a str, paths: &[&str]) -> Result<Vec<&'a str>, Damage> {
+        let parsed: Vec<Path> = paths.iter().map(|path| Path::parse(path).unwrap()).collect();
+        let mut places = vec![0..0; paths.len()];
+        let next = Paths::new(parsed.iter().enumerate()).find(line.as_bytes(), 0, &mut places)?;
+        assert_eq!(next, line.len());
+        Ok(places.into_iter().map(|place| &line[place]).collect())
+    }
+
+    #[test]
+    fn values_of_paths() {
+        let line =
+            "{\"user\": {\"id\": 7, \"a.b\": -1.5e3}, \"tags\":[\"new\",[true,null]], \"\\u006ds\":{}}\r\n";
+        let paths =
+            ["user.id", "user.\"a.b\"", "tags[0]", "tags[1][1]", "ms", "user", "tags[2]", "id", ".user.id"];
+        assert_eq!(
+            found(line, &paths).unwrap(),
+            ["7", "-1.5e3", "\"new\"", "null", "{}", "{\"id\": 7, \"a.b\": -1.5e3}", "", "", "7"]
+        );
+        assert_eq!(found("5\n", &["."]).unwrap(), ["5"]);
+        assert_eq!(found("[1,[2,{\"a\":3}]]\n", &["[1][0]", "[1][1].a", "a"]).unwrap(), ["2", "3", ""]);
+        assert_eq!(found("{\"\":1,\"a\\\"b\":2}\n", &["[\"\"]", "\"a\\\"b\""]).unwrap(), ["1", "2"]);
+        assert_eq!(found("[NaN, -Infinity, Infinity]\n", &["[1]"]).unwrap(), ["-Infinity"]);
+    }
+
+    #[test]
+    fn the_last_member_of_a_name_counts() {
+        assert_eq!(found("{\"a\":1,\"a\":{\"b\":2}}\n", &["a", "a.b"]).unwrap(), ["{\"b\":2}", "2"]);
+        assert_eq!(found("{\"a\":{\"b\":2},\"a\":1}\n", &["a", "a.b"]).unwrap(), ["1", ""]);
+    }
+
+    #[test]
+    fn paths_are_refused() {
+        for (said, problem) in [
+            ("a..b", "a name is missing"),
+            ("a.", "a name is missing"),
+            ("..", "a name is missing"),
+            ("a[0", "a [ is not closed"),
+            ("a[x]", "between [ and ] is no position from 0"),
+            ("a[-1]", "between [ and ] is no position from 0"),
+            ("[0]a", "a point is missing"),
+            ("\"a", "a quote is not closed"),
+            ("\"a\\", "a quote is not closed"),
+            ("\"a\\é", "a quote is not closed"),
+            ("[\"a\"", "a [ is not closed"),
+            ("\"a\"b", "a point is missing"),
+        ] {
+            assert_eq!(Path::parse(said), Err(problem), "{said}");
+        }
+    }
+
+    #[test]
+    fn damage_has_a_place() {
+        for (line, at, problem) in [
+            ("\n", 0, "the line ends where a value is expected"),
+            ("{\"a\":1\n", 6, "a comma or } is expected here"),
+            ("{\"a\" 1}\n", 5, "a colon is expected here"),
+            ("{a:1}\n", 1, "a name in quotes is expected here"),
+            ("{\"a\":1,}\n", 7, "a name in quotes is expected here"),
+            ("[1,]\n", 3, "a value is expected here"),
+            ("[1 2]\n", 3, "a comma or ] is expected here"),
+            ("{\"a\":01}\n", 5, "a number begins with 0"),
+            ("{\"a\":-}\n", 6, "a digit is expected here"),
+            ("{\"a\":1.}\n", 7, "a digit is expected here"),
+            ("{\"a\":1e+}\n", 8, "a digit is expected here"),
+            ("{\"a\":\"b\n", 7, "the line ends within a string"),
+            ("{\"a\":\"b\tc\"}\n", 7, "a control character is not escaped"),
+            ("{\"a\":\"\\x\"}\n", 6, "there is no such escape"),
+            ("{\"a\":\"\\u12g4\"}\n", 6, "there is no such escape"),
+            ("{} {}\n", 3, "more follows the value"),
+            ("nul\n", 0, "a value is expected here"),
+        ] {
+            assert_eq!(found(line, &["a"]), Err(Damage { at, problem }), "{line:?}");
+        }
+        let deep = |levels| "[".repeat(levels) + &"]".repeat(levels) + "\n";
+        assert!(found(&deep(DEPTH), &["a"]).is_ok());
+        assert_eq!(found(&deep(DEPTH + 1), &["a"]).unwrap_err().at, DEPTH);
+    }
+
+    #[test]
+    fn strings_without_escapes() {
+        let said = |string: &str| String::from_utf8(unescaped(string.as_bytes()).into_owned()).unwrap();
+        assert_eq!(said("a\\n\\\"\\/\\\\b"), "a\n\"/\\b");
+        assert_eq!(said("\\u00e9\\ud83d\\ude00x"), "é😀x");
+        assert_eq!(said("\\ud83dx\\ude00\\ud83d"), "\u{FFFD}x\u{FFFD}\u{FFFD}");
+    }
+
+    #[test]
+    fn names_of_members() {
+        let all = |line: &str| names(line.as_bytes());
+        assert_eq!(all("{\"a\":1, \"b\\n\" : {\"c\":2}}\n"), Some(vec![b"a".to_vec(), b"b\n".to_vec()]));
+        assert_eq!(all(" [1]\n"), None);
+        assert_eq!(all("{\"a\":1,\n"), Some(vec![b"a".to_vec()]));
+    }
+
+    /// Some value, as text.
+    fn json() -> impl Strategy<Value = String> {
+        let string = "\"([ab é/]|\\\\[\"\\\\/bfnrt]|\\\\u00[4e]1){0,12}\"";
+        let leaf = prop_oneof![
+            string.prop_map(String::from),
+            "-?(0|[1-9][0-9]{0,3})(\\.[0-9]{1,2})?([eE][+-]?[0-9])?".prop_map(String::from),
+            prop::sample::select(vec!["true", "false", "null", "[]", "{}"]).prop_map(String::from),
+        ];
+        leaf.prop_recursive(4, 24, 5, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 1..5).prop_map(|all| format!("[{}]", all.join(" ,"))),
+                prop::collection::vec(("\"[abc]\"", inner), 1..5).prop_map(|all| {
+                    let all: Vec<String> =
+                        all.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+                    format!("{{{}}}", all.join(","))
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1024))]
+
+        #[test]
+        fn values_are_those_of_serde(value in json(), cut in 0..400_usize, put in "[\\[{}\\]\":,0e\\-\\\\ ]?") {
+            let line = value.clone() + "\n";
+            let paths = ["a", "a.b", "b[1]", "[0].a", ".", "c[0][0]"];
+            let built: Built = serde_json::from_str(&value).unwrap();
+            let pointers = ["/a", "/a/b", "/b/1", "/0/a", "", "/c/0/0"];
+            for (text, pointer) in found(&line, &paths).unwrap().into_iter().zip(pointers) {
+                let of_names = pointer.split('/').skip(1).fold(Some(&built), |value, step| match value? {
+                    Built::Array(all) => all.get(step.parse::<usize>().ok()?),
+                    Built::Object(all) if step.parse::<usize>().is_err() => all.get(step),
+                    _ => None,
+                });
+                let here = (!text.is_empty()).then(|| serde_json::from_str::<Built>(text).unwrap());
+                prop_assert_eq!(here.as_ref(), of_names, "{}", pointer);
+                if let Some(Built::String(string)) = of_names {
+                    let inner = &text.as_bytes()[1..text.len() - 1];
+                    prop_assert_eq!(&unescaped(inner)[..], string.as_bytes());
+                }
+            }
+            // With another byte in some place both refuse the line, or neither does.
+            let cut = cut.min(value.len());
+            if value.is_char_boundary(cut) {
+                let other = format!("{}{put}{}", &value[..cut], value[cut..].chars().skip(1).collect::<String>());
+                let is_known = serde_json::from_str::<Built>(&other).is_ok();
+                prop_assert_eq!(found(&(other.clone() + "\n"), &paths).is_ok(), is_known, "{}", other);
+            }
+        }
+    }
+}
