@@ -48,14 +48,12 @@ impl Path {
         let mut rest = said.strip_prefix('.').unwrap_or(said);
         while !rest.is_empty() {
             if let Some(inner) = rest.strip_prefix('[') {
-                let (step, after) = match inner.starts_with('"') {
-                    true => quoted_name(inner)?,
-                    false => {
-                        let end = inner.find(']').ok_or("a [ is not closed")?;
-                        let index =
-                            inner[..end].parse().map_err(|_| "between [ and ] is no position from 0")?;
-                        (Step::Index(index), &inner[end..])
-                    }
+                let (step, after) = if inner.starts_with('"') {
+                    quoted_name(inner)?
+                } else {
+                    let end = inner.find(']').ok_or("a [ is not closed")?;
+                    let index = inner[..end].parse().map_err(|_| "between [ and ] is no position from 0")?;
+                    (Step::Index(index), &inner[end..])
                 };
                 steps.push(step);
                 rest = after.strip_prefix(']').ok_or("a [ is not closed")?;
@@ -68,7 +66,7 @@ impl Path {
                 if end == 0 {
                     return Err("a name is missing");
                 }
-                steps.push(Step::Name(rest[..end].as_bytes().to_vec()));
+                steps.push(Step::Name(rest.as_bytes()[..end].to_vec()));
                 rest = &rest[end..];
             }
             rest = match rest.strip_prefix('.') {
@@ -310,14 +308,8 @@ impl Line<'_> {
     fn member(&mut self, node: usize, name: Range<usize>) -> Option<usize> {
         let (paths, name) = (self.paths, &self.bytes[name]);
         let names = &paths.nodes[node].names;
-        let child = match memchr(b'\\', name) {
-            None => names.iter().find(|(other, _)| other == name),
-            Some(_) => {
-                let name = unescaped(name);
-                names.iter().find(|(other, _)| *other == *name)
-            }
-        };
-        let &(_, child) = child?;
+        let name = unescaped(name);
+        let &(_, child) = names.iter().find(|(other, _)| *other == *name)?;
         for &path in &paths.nodes[child].below {
             self.places[path] = 0..0;
         }
@@ -613,7 +605,7 @@ mod tests {
             let built: Built = serde_json::from_str(&value).unwrap();
             let pointers = ["/a", "/a/b", "/b/1", "/0/a", "", "/c/0/0"];
             for (text, pointer) in found(&line, &paths).unwrap().into_iter().zip(pointers) {
-                let of_names = pointer.split('/').skip(1).fold(Some(&built), |value, step| match value? {
+                let of_names = pointer.split('/').skip(1).try_fold(&built, |value, step| match value {
                     Built::Array(all) => all.get(step.parse::<usize>().ok()?),
                     Built::Object(all) if step.parse::<usize>().is_err() => all.get(step),
                     _ => None,
