@@ -20,6 +20,10 @@ pub enum Format {
     Lines,
     /// Lines that are a JSON value each, mostly an object.
     JsonLines,
+    /// Parquet: a table of columns.
+    Parquet,
+    /// Arrow's files and streams: a table of columns.
+    Arrow,
 }
 
 named!(Format, "format", {
@@ -30,6 +34,8 @@ named!(Format, "format", {
     Tsv => "tsv",
     Npy => "npy",
     JsonLines => "jsonl",
+    Parquet => "parquet",
+    Arrow => "arrow",
 });
 
 impl Format {
@@ -37,6 +43,12 @@ impl Format {
     #[must_use]
     pub fn is_table(self) -> bool {
         matches!(self, Self::Csv | Self::Tsv | Self::Lines | Self::JsonLines)
+    }
+
+    /// Whether it is a table of columns of types that are said.
+    #[must_use]
+    pub fn has_columns(self) -> bool {
+        matches!(self, Self::Parquet | Self::Arrow)
     }
 
     /// Whether it holds elements as binary.

@@ -64,6 +64,7 @@ fn remedy(error: &Error) -> Option<String> {
         Hint::ToNumbers => "; use to=\"text\", \"bin\" or \"npy\"",
         Hint::ToBinary => "; use to=\"bin\"",
         Hint::Memory => "; raise memory=",
+        Hint::Build => "; build it with the feature arrow",
         Hint::Path => "; paths are written as user.id, tags[0] or [\"a.b\"].c",
         other => return with_values(other),
     };

@@ -469,6 +469,12 @@ pub(super) struct SortArgs {
     #[arg(short, long, value_name = "FILE", help_heading = RESULT)]
     pub(super) output: Option<PathBuf>,
 
+    /// Compression of Parquet: zstd, snappy, lz4, gzip, brotli, none
+    ///
+    /// Without it, that of the input, or else snappy.
+    #[arg(long, value_name = "NAME", help_heading = RESULT)]
+    pub(super) parquet_compression: Option<String>,
+
     /// Write gzip that tabix can read, as bgzip does
     ///
     /// For tabix and similar programs. A name that ends in .bgz selects it too.
@@ -788,8 +794,16 @@ pub(super) struct OrderArgs {
 }
 
 /// Formats that are written by their names; lines come out as lines in any case.
-const WRITTEN: [Format; 6] =
-    [Format::Text, Format::Binary, Format::Csv, Format::Tsv, Format::Npy, Format::JsonLines];
+const WRITTEN: [Format; 8] = [
+    Format::Text,
+    Format::Binary,
+    Format::Csv,
+    Format::Tsv,
+    Format::Npy,
+    Format::JsonLines,
+    Format::Parquet,
+    Format::Arrow,
+];
 
 /// `--check`, and whether nothing is printed.
 const IS_QUIET: [(&str, bool); 3] = [("diagnose-first", false), ("quiet", true), ("silent", true)];

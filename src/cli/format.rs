@@ -67,6 +67,9 @@ pub(super) fn check_output(
         bail!("{name}: cannot write {program}; use: gpusort {command} ... | {program} > {output}");
     }
     let Some(&(names, what)) = OTHERS.iter().find(|(names, _)| is_of(names)) else { return Ok(()) };
+    if cfg!(feature = "arrow") && ["Parquet", "Arrow"].contains(&what) {
+        return Ok(());
+    }
     let input = order.and_then(|order| order.files.first()).map(|file| extension_of(file));
     let is_archive = names.contains(&"zip");
     if to.is_some() && !is_archive {

@@ -82,6 +82,8 @@ pub enum Hint {
     Keys(Box<[String]>),
     /// Writing paths to values of JSON as they are.
     Path,
+    /// A build with the feature `arrow`.
+    Build,
     /// There is no such column, nor one like it.
     NoColumn,
     /// Leaving out a blank line where the header should be.

@@ -55,6 +55,10 @@ impl Job<'_> {
     ///
     /// As for [`Check::run`].
     pub fn check(&self) -> Result<Checked, Error> {
+        #[cfg(feature = "arrow")]
+        if self.resolved.format.has_columns() {
+            return self.check_tables().map(Checked);
+        }
         let Resolved { inputs, how, unique, stretches, .. } = &self.resolved;
         self.watch.phase(Phase::Read, inputs.iter().map(Input::size).sum());
         ordered::check(inputs, how, *unique, *stretches, |done| self.watch.set(done)).map(Checked)

@@ -119,6 +119,9 @@ pub struct Job<'a> {
     pub(super) compression: Option<Compression>,
     /// Whether nothing follows it in this process.
     pub(super) is_last: bool,
+    /// How Parquet is compressed, if not as the input is.
+    #[cfg(feature = "arrow")]
+    pub(super) parquet: Option<parquet::basic::Compression>,
 }
 
 impl Job<'_> {
@@ -186,6 +189,10 @@ impl Job<'_> {
     ///
     /// Errors of an input, an output or a device.
     pub fn run(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
+        #[cfg(feature = "arrow")]
+        if self.resolved.format.has_columns() {
+            return self.sort_tables(devices, to);
+        }
         let begin = Instant::now();
         let (how, budget) = (&self.resolved.how, &self.budget);
         let expected = self.expected();

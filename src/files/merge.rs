@@ -82,6 +82,10 @@ impl Job<'_> {
     ///
     /// As for [`Merge::output`].
     pub fn merge(&self, to: To) -> Result<Report, Error> {
+        #[cfg(feature = "arrow")]
+        if self.resolved.format.has_columns() {
+            return self.merge_tables(to);
+        }
         let begin = Instant::now();
         let (how, ask, inputs) = (&self.resolved.how, self.ask, self.inputs());
         let from = self.resolved.format;

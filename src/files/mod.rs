@@ -36,6 +36,8 @@ mod progress;
 mod report;
 mod runs;
 mod sort;
+#[cfg(feature = "arrow")]
+mod tables;
 mod text_or_lines;
 
 pub use self::check::{Check, Checked};

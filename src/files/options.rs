@@ -204,7 +204,8 @@ impl Options {
         };
         let format = taken.map_or(content, Taken::format);
         // In tables and lines, times and text are found by themselves.
-        let finds_times = format.is_table() && !self.leading && self.element.is_none();
+        let has_fields = format.is_table() || format.has_columns();
+        let finds_times = has_fields && !self.leading && self.element.is_none();
         let are_numbers = self.numeric || self.invalid.is_some() || self.nan == Nulls::Error;
         let kind = self.kind.or(self.time_format.as_ref().map(|_| Kind::Time));
         let of_kind = kind.map(|kind| kind.reading(self.nocase));
@@ -224,6 +225,9 @@ impl Options {
         if format == Format::Text && reading.text().is_some() {
             let problem = format!("for words needs lines or a table, but {name} is {}", format.name());
             return Err(Error::option("type", problem).hinting(Hint::Table(Format::Text)));
+        }
+        if format.has_columns() {
+            of_columns(format, &name)?;
         }
         if self.leading && matches!(reading, Reading::Times | Reading::Durations | Reading::Text(_)) {
             return Err(Error::option("leading", "applies to numbers and sizes, not to times or words"));
@@ -274,7 +278,7 @@ impl Options {
             keys.push(Key::number(1));
         }
         let header = self.header.unwrap_or((!fields.are_of_lines()).into());
-        let has_rows = format.is_table() || reading != Reading::Numbers;
+        let has_rows = has_fields || reading != Reading::Numbers;
         let kind = match format {
             _ if has_rows => InputKind::Table(Dialect { fields, header, comments: self.comments }),
             Format::Text => InputKind::Text(taken.map_or(self.per_line, Taken::per_line)),
@@ -325,6 +329,17 @@ impl Options {
             (self.invalid.is_some(), "invalid"),
         ];
         let named = format.name();
+        let of_columns = ["key", "ignore-case", "empty"];
+        let is_of_text = |option: &str| !of_columns.contains(&option);
+        let mut of_text = of_tables.iter().filter(|(is_given, option)| *is_given && is_of_text(option));
+        if format.has_columns() {
+            let of_type = self.element.map(|_| "type");
+            if let Some(option) = of_text.next().map(|(_, option)| *option).or(of_type) {
+                let problem = format!("applies to text, but the columns of {name} have types of their own");
+                return Err(Error::option(option, problem).hinting(Hint::Table(format)));
+            }
+            return Ok(());
+        }
         if let Some((_, option)) = of_tables.iter().find(|(is_given, _)| *is_given && !format.is_table()) {
             let problem = format!("applies to tables and lines, but {name} is {named}");
             return Err(Error::option(option, problem).hinting(Hint::Table(format)));
@@ -392,6 +407,15 @@ impl Options {
     }
 }
 
+/// Checks that tables of columns are read by this build.
+fn of_columns(format: Format, name: &str) -> Result<(), Error> {
+    if cfg!(feature = "arrow") {
+        return Ok(());
+    }
+    let format = if format == Format::Parquet { "Parquet" } else { "Arrow" };
+    Err(Error::input(name, format!("this build does not read {format}")).hinting(Hint::Build))
+}
+
 /// The inputs and their order, once all is decided.
 pub(super) struct Resolved {
     pub(super) inputs: Vec<Input>,
@@ -435,11 +459,12 @@ fn sources(
 
 /// Decompresses an input if it is compressed: text by its first bytes, binary data by its name.
 fn decompressed(input: Input, format: Format, memory: Option<u64>) -> Input {
-    if !format.is_bits() {
+    if !format.is_bits() && !format.has_columns() {
         return input.decompressed(None, memory);
     }
     let compression = input.path().and_then(Compression::of_name).map(|(compression, _)| compression);
-    let is_bits = extension(&input).and_then(|extension| extension.format).is_some_and(Format::is_bits);
+    let named = extension(&input).and_then(|extension| extension.format);
+    let is_bits = named.is_some_and(|format| format.is_bits() || format.has_columns());
     match compression {
         Some(compression) if is_bits => input.decompressed(Some(compression), memory),
         _ => input,

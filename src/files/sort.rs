@@ -41,6 +41,7 @@ pub struct Sort<'a> {
     first: Option<u64>,
     positions: bool,
     bgzf: bool,
+    parquet: Option<String>,
     method: Method,
     sorter: Option<&'a Sorter>,
     folders: Vec<PathBuf>,
@@ -74,6 +75,13 @@ impl<'a> Sort<'a> {
     #[must_use]
     pub fn bgzf(self) -> Self {
         Self { bgzf: true, ..self }
+    }
+
+    /// How Parquet is compressed that is written: `zstd`, `snappy`, `lz4`, `gzip`, `brotli` or
+    /// `none`. Without it, as the first input is, else with snappy.
+    #[must_use]
+    pub fn parquet_compression(self, name: impl Into<String>) -> Self {
+        Self { parquet: Some(name.into()), ..self }
     }
 
     /// Sorts with this one; without it, on the CPU.
@@ -133,7 +141,7 @@ impl<'a> Sort<'a> {
     /// is.
     #[doc(hidden)]
     pub fn resolve(self, output: Option<&Path>) -> Result<Job<'a>, Error> {
-        let Self { options, to, first, positions, bgzf, method, folders, tell, .. } = self;
+        let Self { options, to, first, positions, bgzf, parquet, method, folders, tell, .. } = self;
         if let Some(algorithm) = method.algorithm {
             algorithm.variant(method.variant)?;
         }
@@ -149,6 +157,10 @@ impl<'a> Sort<'a> {
         let is_named = to.is_some() || resolved.format != Format::Lines || positions || to_bits;
         let asked = asked.filter(|_| is_named);
         let (format, promised) = output_format(resolved.format, resolved.has_rows, positions, asked)?;
+        if parquet.is_some() && format != Format::Parquet {
+            let problem = format!("applies to Parquet, but {} is written", format.name());
+            return Err(Error::option("parquet-compression", problem));
+        }
         let budget = memory.map_or_else(Budget::default, Budget::of);
         // The other half is for what lies in folders in memory.
         let is_halved = Folders::new(folders.clone()).are_in_memory();
@@ -168,6 +180,8 @@ impl<'a> Sort<'a> {
             budget,
             compression,
             is_last: false,
+            #[cfg(feature = "arrow")]
+            parquet: parquet.as_deref().map(crate::io::arrow::parquet::compression).transpose()?,
         })
     }
 }
@@ -203,7 +217,7 @@ pub(super) fn output_format(
     };
     let [from, to] = [input, format].map(Format::name);
     let refused = |problem: String, hint| Err(Error::options(problem).hinting(hint));
-    if positions && format.is_table() {
+    if positions && (format.is_table() || format.has_columns()) {
         return refused("positions cannot be written as a table".to_owned(), Hint::ToNumbers);
     }
     if !positions && has_rows {
@@ -213,12 +227,12 @@ pub(super) fn output_format(
         if format != input {
             let (rows, own) = match input {
                 Format::Lines => ("lines".to_owned(), Format::Text),
-                _ if input.is_table() => (format!("rows of {from}"), input),
+                _ if input.is_table() || input.has_columns() => (format!("rows of {from}"), input),
                 _ => ("times and sizes".to_owned(), input),
             };
             return refused(format!("{rows} cannot be written as {to}"), Hint::To(own));
         }
-    } else if !positions && format.is_table() {
+    } else if !positions && (format.is_table() || format.has_columns()) {
         return refused("numbers cannot be written as a table".to_owned(), Hint::ToNumbers);
     }
     Ok((format, element))

@@ -30,6 +30,8 @@ impl Extension {
             "csv" => Some(Format::Csv),
             "tsv" => Some(Format::Tsv),
             "npy" => Some(Format::Npy),
+            "parquet" | "pq" => Some(Format::Parquet),
+            "arrow" | "arrows" | "feather" | "ipc" => Some(Format::Arrow),
             "jsonl" | "ndjson" | "json" => Some(Format::JsonLines),
             _ => element.map(|_| Format::Binary),
         };

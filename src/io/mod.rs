@@ -1,5 +1,7 @@
 //! Formats and files: bytes into keys and records, and these back into bytes.
 
+#[cfg(feature = "arrow")]
+pub(crate) mod arrow;
 pub(crate) mod batch;
 pub mod binary;
 pub(crate) mod chunks;

@@ -619,7 +619,12 @@ impl Opened {
 /// The error that an input is of a kind that is not read.
 fn unread(name: String, found: &Unread) -> Error {
     if found.0.command.is_empty() {
-        return Error::input(name, format!("is {}", found.0.what)).hinting(Hint::Format(Format::Npy));
+        let format = match found.0.what {
+            "Parquet" => Format::Parquet,
+            "Arrow" => Format::Arrow,
+            _ => Format::Npy,
+        };
+        return Error::input(name, format!("is {}", found.0.what)).hinting(Hint::Format(format));
     }
     Error::input(name, found.to_string()).hinting(Hint::Through(found.0.command))
 }

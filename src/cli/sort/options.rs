@@ -113,6 +113,9 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     if args.argsort {
         sort = sort.positions();
     }
+    if let Some(name) = &args.parquet_compression {
+        sort = sort.parquet_compression(name);
+    }
     if args.bgzf {
         sort = sort.bgzf();
     }

@@ -26,6 +26,9 @@ const fn begins_like_text(begins: &'static [u8], what: &'static str, command: &'
 
 const DUCKDB: &str = "duckdb -csv -c \"from 'FILE'\"";
 const PANDAS: &str = "python3 -c \"import pandas; print(pandas.read_orc('FILE').to_csv(index=False))\"";
+/// What is read in its own format.
+const PARQUET: &str = if cfg!(feature = "arrow") { "" } else { DUCKDB };
+const ARROW: &str = if cfg!(feature = "arrow") { "" } else { FEATHER };
 const FEATHER: &str = "python3 -c \"import pandas; print(pandas.read_feather('FILE').to_csv(index=False))\"";
 
 static ALL: [Foreign; 19] = [
@@ -36,8 +39,8 @@ static ALL: [Foreign; 19] = [
     begins(b"LZIP\x01", "compressed with lzip", "lzip -dc FILE"),
     begins(b"PK\x03\x04", "a zip archive or a spreadsheet", "unzip -p FILE"),
     begins(b"7z\xBC\xAF\x27\x1C", "a 7z archive", "7z x -so FILE"),
-    begins_like_text(b"PAR1", "Parquet", DUCKDB),
-    begins(b"ARROW1\0", "Arrow", FEATHER),
+    begins_like_text(b"PAR1", "Parquet", PARQUET),
+    begins(b"ARROW1\0", "Arrow", ARROW),
     begins_like_text(b"FEA1", "Feather", FEATHER),
     begins_like_text(b"ORC", "ORC", PANDAS),
     begins(b"Obj\x01", "Avro", DUCKDB),

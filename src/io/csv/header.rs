@@ -201,6 +201,14 @@ impl Header {
         Self { columns, names: None, above: Vec::new(), json: None }
     }
 
+    /// So many columns of these names, which may be more: those of fields within columns.
+    #[cfg(feature = "arrow")]
+    pub(in crate::io) fn of_names(columns: usize, all: &[String]) -> Self {
+        let mut names = Names::default();
+        all.iter().for_each(|name| names.push(name.as_bytes()));
+        Self { names: Some(names), ..Self::of_columns(columns) }
+    }
+
     /// Lines, which have any fields, and tokens of text as such.
     pub(in crate::io) fn of_lines() -> Self {
         Self::of_columns(ANY)

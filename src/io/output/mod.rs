@@ -224,6 +224,17 @@ impl<'w> Output<'w> {
         finished.map_err(|error| Error::io(name, "write", error))
     }
 
+    /// Whether it is no file, or one of a stream by its name.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn is_streamed(&self) -> bool {
+        match &self.to {
+            Destination::Replacing(replacement) => {
+                replacement.target().extension().is_some_and(|extension| extension == "arrows")
+            }
+            _ => true,
+        }
+    }
+
     /// Whether the output is the input's own file, written directly, so that it would be read
     /// again.
     pub(crate) fn feeds(&self, input: &Input) -> bool {

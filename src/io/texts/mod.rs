@@ -24,7 +24,7 @@ use crate::order::{Class, KeyOrder, TextForm, TextOrder};
 
 impl TextForm {
     /// What is compared of a text, by its bytes.
-    pub(super) fn compared(self, text: &[u8]) -> Cow<'_, [u8]> {
+    pub(crate) fn compared(self, text: &[u8]) -> Cow<'_, [u8]> {
         if self == Self::default() {
             return Cow::Borrowed(text);
         }

@@ -15,6 +15,10 @@
 //! columns share words, which are sorted. Of texts a code stands for the first bytes; where all
 //! words of rows are equal, the rest of the texts and the columns after it decide.
 
+#[cfg(feature = "arrow")]
+#[doc(hidden)]
+pub mod arrow;
+
 use std::ops::Range;
 
 use gpusort_planner::key::Word;
@@ -28,10 +32,11 @@ use crate::io::texts::codes;
 use crate::io::texts::ties::Ties;
 use crate::io::texts::{TextColumn, too_long};
 use crate::key_buf::KeyBuf;
+use crate::method::Method;
 use crate::order::{Class, KeyOrder, Nulls};
 use crate::parallel::{self, map_parts};
 use crate::report::Report;
-use crate::sorter::{Request, Sorted, Sorter};
+use crate::sorter::{Progress, Request, Sorted, Sorter};
 
 /// A column of values by which rows are ordered: smallest first, NaN after all numbers and nulls
 /// after these, until it says otherwise.
@@ -103,6 +108,12 @@ impl<'a> Column<'a> {
         Self { order: KeyOrder { nan: Nulls::First, empty: Nulls::First, ..self.order }, ..self }
     }
 
+    /// The same in this order, whose reading is the form of texts.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn in_order(self, order: KeyOrder) -> Self {
+        Self { order, ..self }
+    }
+
     fn rows(&self) -> usize {
         match &self.values {
             Values::Numbers(numbers) => numbers.rows(),
@@ -133,6 +144,16 @@ impl Sorter {
     ///
     /// As for [`columns::argsort`](argsort); a failure of the device.
     pub fn argsort_columns(&self, columns: &[Column]) -> Result<(Vec<u32>, Report), Error> {
+        self.order_columns(columns, Method::default(), &mut |_, _| {})
+    }
+
+    /// The same by this algorithm.
+    pub(crate) fn order_columns(
+        &self,
+        columns: &[Column],
+        method: Method,
+        progress: Progress,
+    ) -> Result<(Vec<u32>, Report), Error> {
         let Some(first) = columns.first() else { return Err(Error::options("no columns to sort by")) };
         let rows = first.rows();
         if let Some(other) = columns.iter().map(Column::rows).find(|&other| other != rows) {
@@ -141,13 +162,15 @@ impl Sorter {
         if u32::try_from(rows).is_err() {
             return Err(Error::limit("rows of one sort", u64::from(u32::MAX), rows as u64));
         }
-        if let [Column { values: Values::Numbers(numbers), valid: None, order }] = columns {
+        if let [Column { values: Values::Numbers(numbers), valid: None, order }] = columns
+            && method == Method::default()
+        {
             return numbers.positions(self, *order);
         }
         let Coded { words, ties, pieces } = coded(columns, &parts(rows))?;
         let tied = pieces.first().map_or(0, |piece| piece.keys.each());
         let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
-        let Sorted { words: order, report, .. } = self.run(request, &mut |_, _| {})?;
+        let Sorted { words: order, report, .. } = self.run(request.by(method), progress)?;
         let mut order = order.into_vec::<u32>().unwrap_or_default();
         if let Some(ties) = ties {
             ties.settle(&mut order, &words, &pieces, &vec![0; tied], false);
@@ -229,12 +252,13 @@ impl<'a> Column<'a> {
         text: &(dyn Fn(usize) -> &'a [u8] + Sync),
         rows: Range<usize>,
     ) -> Result<TextColumn, Error> {
+        let form = self.order.reading.text().unwrap_or_default();
         let mut texts = TextColumn::with_capacity(self.order, rows.len());
         for row in rows {
             if self.is_null(row) {
                 texts.push_null(Class::Empty);
             } else {
-                texts.push_own(text(row)).map_err(|_| too_long())?;
+                texts.push_own(&form.compared(text(row))).map_err(|_| too_long())?;
             }
         }
         Ok(texts)

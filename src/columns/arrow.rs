@@ -1,0 +1,321 @@
+//! Arrays of Arrow as columns to order by, where they are in memory.
+//!
+//! Numbers, dates, times and small decimals are the numbers that they are stored as, a wide decimal
+//! is two, and the values of a dictionary are ranked first.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowDictionaryKeyType, Decimal128Type};
+use arrow_array::{Array, ArrayRef, DictionaryArray, downcast_dictionary_array};
+use arrow_buffer::{ArrowNativeType, NullBuffer};
+use arrow_schema::{DataType, Field, IntervalUnit};
+use gpusort_planner::key::ElementType;
+
+use half::f16;
+
+use super::{Column, argsort};
+use crate::element::Element;
+use crate::error::Error;
+use crate::order::{KeyOrder, TextForm};
+
+/// Evaluates an expression with `T` as the Rust type of an [`ElementType`].
+#[macro_export]
+#[doc(hidden)]
+macro_rules! by_element {
+    ($element:expr, $type:ident => $value:expr) => {{
+        macro_rules! with {
+            ($rust:ty) => {{
+                type $type = $rust;
+                $value
+            }};
+        }
+        match $element {
+            $crate::ElementType::U8 => with!(u8),
+            $crate::ElementType::I8 => with!(i8),
+            $crate::ElementType::U16 => with!(u16),
+            $crate::ElementType::I16 => with!(i16),
+            $crate::ElementType::F16 => with!($crate::half::f16),
+            $crate::ElementType::U32 => with!(u32),
+            $crate::ElementType::I32 => with!(i32),
+            $crate::ElementType::F32 => with!(f32),
+            $crate::ElementType::U64 => with!(u64),
+            $crate::ElementType::I64 => with!(i64),
+            $crate::ElementType::F64 => with!(f64),
+        }
+    }};
+}
+
+/// What an array is ordered by.
+pub struct Decoded {
+    values: Values,
+    nulls: Option<NullBuffer>,
+}
+
+/// The values of an array.
+enum Values {
+    /// Numbers of the array itself.
+    Numbers(ElementType, ArrayRef),
+    /// Texts of the array itself.
+    Texts(ArrayRef),
+    /// Bits as bytes, or nothing at all.
+    Bytes(Vec<u8>),
+    /// Ranks of values.
+    Ranks(Vec<u32>),
+    /// The halves of 128 bits.
+    Halves(Vec<i64>, Vec<u64>),
+}
+
+/// Whether the values of a dictionary are in their order, by what is said of it: Polars says so of an
+/// enumeration.
+#[allow(deprecated)]
+fn is_ordered(field: &Field) -> bool {
+    field.dict_is_ordered() == Some(true) || field.metadata().keys().any(|key| key.starts_with("_PL_ENUM"))
+}
+
+impl Decoded {
+    /// What this array of this field is ordered by.
+    ///
+    /// # Errors
+    ///
+    /// It is of a type that has no order here.
+    pub fn of(field: &Field, array: &ArrayRef) -> Result<Self, Error> {
+        let numbers = |element| Values::Numbers(element, array.clone());
+        let values = match array.data_type() {
+            DataType::Boolean => Values::Bytes(array.as_boolean().values().iter().map(u8::from).collect()),
+            DataType::Null => Values::Bytes(vec![0; array.len()]),
+            DataType::Decimal128(..) => {
+                let values = array.as_primitive::<Decimal128Type>().values();
+                let halves = values.iter().map(|&value| ((value >> 64) as i64, value as u64));
+                let (high, low) = halves.unzip();
+                Values::Halves(high, low)
+            }
+            kind if is_text(kind) => Values::Texts(array.clone()),
+            DataType::Dictionary(..) => downcast_dictionary_array!(
+                array => Values::Ranks(ranks(array, is_ordered(field))?),
+                _ => Values::Bytes(Vec::new())
+            ),
+            kind => match element_of(kind) {
+                Some(element) => numbers(element),
+                None => return Err(Error::options(without_order(kind))),
+            },
+        };
+        Ok(Self { values, nulls: array.logical_nulls() })
+    }
+
+    /// The numbers of the array, if it is one of numbers, and their type.
+    pub fn numbers(&self) -> Option<(ElementType, &ArrayRef)> {
+        if let Values::Numbers(element, array) = &self.values { Some((*element, array)) } else { None }
+    }
+
+    /// Which rows have a value, if not all have.
+    pub fn nulls(&self) -> Option<&NullBuffer> {
+        self.nulls.as_ref()
+    }
+
+    /// How many values are NaN.
+    #[cfg(feature = "files")]
+    pub(crate) fn nan(&self) -> u64 {
+        fn of<T: PartialEq + Copy + Sync>(values: &[T]) -> u64 {
+            // What is not equal to itself is NaN.
+            #[allow(clippy::eq_op)]
+            let count = |part: &[T]| part.iter().filter(|&&value| value != value).count() as u64;
+            crate::parallel::map_parts(values.chunks(1 << 16), count).into_iter().sum()
+        }
+        match &self.values {
+            Values::Numbers(ElementType::F16, array) => of(numbers_of::<f16>(array)),
+            Values::Numbers(ElementType::F32, array) => of(numbers_of::<f32>(array)),
+            Values::Numbers(ElementType::F64, array) => of(numbers_of::<f64>(array)),
+            _ => 0,
+        }
+    }
+
+    /// The columns to order by, the first decides.
+    pub fn columns(&self) -> Vec<Column<'_>> {
+        let mut columns = match &self.values {
+            Values::Numbers(element, array) => {
+                by_element!(*element, T => vec![Column::numbers(numbers_of::<T>(array))])
+            }
+            Values::Bytes(bytes) => vec![Column::numbers(bytes)],
+            Values::Ranks(ranks) => vec![Column::numbers(ranks)],
+            Values::Halves(high, low) => vec![Column::numbers(high), Column::numbers(low)],
+            Values::Texts(array) => vec![Column::texts(array.len(), text_of(array))],
+        };
+        if let Some(nulls) = &self.nulls {
+            // That of the first decides, and behind it all are alike.
+            columns =
+                columns.into_iter().map(|column| column.valid(nulls.validity(), nulls.offset())).collect();
+        }
+        columns
+    }
+
+    /// Whether the elements at two places are the same in this order: zeros of both signs are not, and all NaN are.
+    pub(crate) fn sameness(&self, order: KeyOrder) -> Box<dyn Fn(usize, usize) -> bool + Sync + '_> {
+        let form = order.reading.text().unwrap_or_default();
+        let bits: Option<Box<dyn Fn(usize) -> u64 + Sync>> = match &self.values {
+            Values::Numbers(ElementType::F16, array) => {
+                let values = numbers_of::<f16>(array);
+                Some(Box::new(|row| values[row].to_bits().into()))
+            }
+            Values::Numbers(ElementType::F32, array) => {
+                let values = numbers_of::<f32>(array);
+                Some(Box::new(|row| values[row].to_bits().into()))
+            }
+            Values::Numbers(ElementType::F64, array) => {
+                let values = numbers_of::<f64>(array);
+                Some(Box::new(|row| values[row].to_bits()))
+            }
+            _ => None,
+        };
+        let is_equal = self.equality();
+        let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+        if let Values::Texts(array) = &self.values
+            && form != TextForm::default()
+        {
+            let text = text_of(array);
+            return Box::new(move |a, b| match (is_null(a), is_null(b)) {
+                (false, false) => form.compared(text(a)) == form.compared(text(b)),
+                (a, b) => a == b,
+            });
+        }
+        Box::new(move |a, b| {
+            let is_zero = |bits: u64| bits.trailing_zeros() >= 15 && bits.count_ones() <= 1;
+            is_equal(a, b)
+                && bits.as_ref().is_none_or(|bits| {
+                    let [a, b] = [bits(a), bits(b)];
+                    a == b || !(is_zero(a) && is_zero(b))
+                })
+        })
+    }
+
+    /// Whether the elements at two places are equal: zeros of both signs are, and all NaN.
+    pub fn equality(&self) -> Box<dyn Fn(usize, usize) -> bool + Sync + '_> {
+        fn of<'a, T: PartialEq + Copy + Sync>(values: &'a [T]) -> Box<dyn Fn(usize, usize) -> bool + Sync + 'a> {
+            // What is not equal to itself is NaN.
+            #[allow(clippy::eq_op)]
+            let is_nan = |value: T| value != value;
+            Box::new(move |a, b| values[a] == values[b] || is_nan(values[a]) && is_nan(values[b]))
+        }
+        let is_same: Box<dyn Fn(usize, usize) -> bool + Sync + '_> = match &self.values {
+            Values::Numbers(element, array) => by_element!(*element, T => of(numbers_of::<T>(array))),
+            Values::Bytes(bytes) => of(bytes),
+            Values::Ranks(ranks) => of(ranks),
+            Values::Halves(high, low) => Box::new(|a, b| high[a] == high[b] && low[a] == low[b]),
+            Values::Texts(array) => {
+                let text = text_of(array);
+                Box::new(move |a, b| text(a) == text(b))
+            }
+        };
+        let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+        Box::new(move |a, b| match (is_null(a), is_null(b)) {
+            (false, false) => is_same(a, b),
+            (a, b) => a == b,
+        })
+    }
+}
+
+/// The type of the numbers that a type is stored as, if it is ordered by these.
+pub(crate) fn element_of(kind: &DataType) -> Option<ElementType> {
+    Some(match kind {
+        DataType::UInt8 => ElementType::U8,
+        DataType::Int8 => ElementType::I8,
+        DataType::UInt16 => ElementType::U16,
+        DataType::Int16 => ElementType::I16,
+        DataType::Float16 => ElementType::F16,
+        DataType::UInt32 => ElementType::U32,
+        DataType::Int32
+        | DataType::Date32
+        | DataType::Time32(_)
+        | DataType::Decimal32(..)
+        | DataType::Interval(IntervalUnit::YearMonth) => ElementType::I32,
+        DataType::Float32 => ElementType::F32,
+        DataType::UInt64 => ElementType::U64,
+        DataType::Int64
+        | DataType::Date64
+        | DataType::Time64(_)
+        | DataType::Timestamp(..)
+        | DataType::Duration(_)
+        | DataType::Decimal64(..) => ElementType::I64,
+        DataType::Float64 => ElementType::F64,
+        _ => return None,
+    })
+}
+
+/// Whether a type is ordered by bytes.
+pub(crate) fn is_text(kind: &DataType) -> bool {
+    matches!(
+        kind,
+        DataType::Utf8
+            | DataType::LargeUtf8
+            | DataType::Utf8View
+            | DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView
+            | DataType::FixedSizeBinary(_)
+    )
+}
+
+/// That a type has no order, and what helps.
+fn without_order(kind: &DataType) -> String {
+    match kind {
+        DataType::Struct(_) => "a struct has no order of its own; order by its fields".to_owned(),
+        kind => format!("Arrow's {kind} has no order; cast it to numbers, times or strings"),
+    }
+}
+
+/// The rank of the value of each key; equal values share one. Those of an ordered dictionary rank as
+/// they are there.
+fn ranks<K: ArrowDictionaryKeyType>(
+    array: &DictionaryArray<K>,
+    is_ordered: bool,
+) -> Result<Vec<u32>, Error> {
+    let count = array.values().len();
+    let mut by_value: Vec<u32> = (0..count as u32).collect();
+    if !is_ordered {
+        let field = Field::new("", array.values().data_type().clone(), true);
+        let values = Decoded::of(&field, array.values())?;
+        let order = argsort(&values.columns())?;
+        let (is_equal, mut rank) = (values.equality(), 0);
+        for (place, &value) in order.iter().enumerate() {
+            rank += u32::from(place > 0 && !is_equal(order[place - 1] as usize, value as usize));
+            by_value[value as usize] = rank;
+        }
+    }
+    let keys = array.keys().values();
+    Ok(keys.iter().map(|key| by_value.get(key.as_usize()).copied().unwrap_or(0)).collect())
+}
+
+/// The numbers of an array in its memory.
+///
+/// # Panics
+///
+/// When its numbers have another width.
+pub fn numbers_of<T: Element>(array: &ArrayRef) -> &[T] {
+    let width = array.data_type().primitive_width();
+    assert_eq!(width, Some(size_of::<T>()), "numbers of {}", array.data_type());
+    let data = array.to_data();
+    let (offset, buffer) = (data.offset(), &data.buffers()[0]);
+    let bytes = &buffer.as_slice()[offset * size_of::<T>()..][..array.len() * size_of::<T>()];
+    // SAFETY:
+    // - The array is of numbers as wide, which are aligned, and there are as many.
+    // - Any bits are a number.
+    // - The array, which outlives the result, keeps the memory alive.
+    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), array.len()) }
+}
+
+/// The text of each row of an array of texts.
+fn text_of<'a>(array: &'a ArrayRef) -> Box<dyn Fn(usize) -> &'a [u8] + Sync + 'a> {
+    macro_rules! text {
+        ($array:expr $(, $as_bytes:ident)?) => {{
+            let array = $array;
+            Box::new(move |row| array.value(row)$(.$as_bytes())?)
+        }};
+    }
+    match array.data_type() {
+        DataType::Utf8 => text!(array.as_string::<i32>(), as_bytes),
+        DataType::LargeUtf8 => text!(array.as_string::<i64>(), as_bytes),
+        DataType::Utf8View => text!(array.as_string_view(), as_bytes),
+        DataType::Binary => text!(array.as_binary::<i32>()),
+        DataType::LargeBinary => text!(array.as_binary::<i64>()),
+        DataType::BinaryView => text!(array.as_binary_view()),
+        _ => text!(array.as_fixed_size_binary()),
+    }
+}

@@ -1,0 +1,229 @@
+//! Checks the order of tables, and what their statistics say of it.
+
+use arrow_array::{Array, ArrayRef};
+
+use super::super::job::Job;
+use super::Tables;
+use crate::error::{Error, Hint};
+use crate::io::arrow::keys::{KeyArrays, TableKey};
+use crate::io::arrow::{Part, Table};
+use crate::io::csv::{Key, KeySpec};
+use crate::io::ordered::Disorder;
+use crate::order::Nulls;
+use crate::parallel::{self, map_parts};
+use crate::sorter::Sorter;
+
+/// The first row that is out of order: by the keys, or where none are named by what each row group
+/// claims of itself.
+pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Error> {
+    let by = &job.resolved.how.by;
+    if !by.keys.is_empty() {
+        let keys = tables.keys(&job.resolved)?;
+        return in_order(tables, &keys, job, false);
+    }
+    for (number, table) in tables.all.iter().enumerate() {
+        let Table::Parquet(file) = table else {
+            // Only Parquet says it.
+            tables.keys(&job.resolved)?;
+            return Ok(None);
+        };
+        let claims = file.claims();
+        let Some(Some(first)) = claims.first() else {
+            let problem = "claims no order in its sorting_columns; name columns to check with a key";
+            return Err(Error::input(table.name(), problem).hinting(Hint::Column("1".into())));
+        };
+        let is_same = |claim: &Option<Vec<(usize, _)>>| claim.as_ref() == Some(first);
+        if let Some(group) = claims.iter().position(|claim| !is_same(claim)) {
+            let problem = format!("row group {group} claims another order in its sorting_columns than the first");
+            return Err(Error::input(table.name(), problem));
+        }
+        let key = |(column, claim): &(usize, parquet::file::metadata::SortingColumn)| {
+            let key = Key::number(column + 1);
+            if claim.descending { key.descending() } else { key.ascending() }
+        };
+        let nulls = if first[0].1.nulls_first { Nulls::First } else { Nulls::Last };
+        let order = crate::order::KeyOrder { empty: nulls, ..by.order };
+        let spec = KeySpec { keys: first.iter().map(key).collect(), order, ..by.clone() };
+        let keys = crate::io::arrow::keys::find(&spec, &tables.schema, table.name())?;
+        let parts = tables.parts.iter().filter(|part| part.table == number).copied().collect();
+        let one = Tables { all: Vec::new(), schema: tables.schema.clone(), parts, size: 0 };
+        if let Some(disorder) = rows_in_order(tables, &one.parts, &keys, job, true)? {
+            return Ok(Some(disorder));
+        }
+    }
+    Ok(None)
+}
+
+fn in_order(tables: &Tables, keys: &[TableKey], job: &Job, by_parts: bool) -> Result<Option<Disorder>, Error> {
+    rows_in_order(tables, &tables.parts, keys, job, by_parts)
+}
+
+/// The first row of these parts that is out of order, in all of them or in each by itself.
+fn rows_in_order(
+    tables: &Tables,
+    parts: &[Part],
+    keys: &[TableKey],
+    job: &Job,
+    by_parts: bool,
+) -> Result<Option<Disorder>, Error> {
+    /// Rows that are looked at together.
+    const ROWS: usize = 1 << 17;
+    let unique = job.resolved.unique;
+    let mut columns: Vec<usize> = keys.iter().map(TableKey::column).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    let (mut done, mut first_rows, mut passed) = (0, Vec::new(), vec![0; tables.all.len()]);
+    for part in parts {
+        first_rows.push(passed[part.table]);
+        passed[part.table] += part.rows;
+    }
+    let mut last: Option<KeyArrays> = None;
+    let all: Vec<(Part, u64)> = parts.iter().copied().zip(first_rows).collect();
+    for wave in all.chunks(parallel::threads()) {
+        job.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
+        // Each part by itself, and where it begins and ends.
+        let looked = map_parts(wave, |(part, first)| {
+            let table = &tables.all[part.table];
+            let (mut before, mut begin, mut at): (Option<KeyArrays>, Option<KeyArrays>, u64) = (None, None, *first);
+            for batch in table.read(part.number, Some(&columns), ROWS, true)? {
+                let batch = batch?;
+                if batch.num_rows() == 0 {
+                    continue;
+                }
+                let arrays = KeyArrays::of(keys, &batch, Some(&columns));
+                let disorder = first_disorder(before.as_ref(), &arrays, keys, table.name(), at, unique)?;
+                if begin.is_none() {
+                    begin = Some(arrays.slice(0, 1).detached()?);
+                }
+                if disorder.is_some() {
+                    return Ok((begin, None, disorder));
+                }
+                before = Some(arrays.slice(arrays.rows() - 1, 1).detached()?);
+                at += batch.num_rows() as u64;
+            }
+            Ok::<_, Error>((begin, before, None))
+        });
+        for ((part, first), looked) in wave.iter().zip(looked) {
+            let (begin, end, disorder) = looked?;
+            if let (Some(begin), false) = (&begin, by_parts) {
+                let name = tables.all[part.table].name();
+                if let Some(disorder) = first_disorder(last.as_ref(), begin, keys, name, *first, unique)? {
+                    return Ok(Some(disorder));
+                }
+            }
+            if disorder.is_some() {
+                return Ok(disorder);
+            }
+            if end.is_some() {
+                last = end;
+            }
+            done += part.rows;
+            job.watch.set(done);
+        }
+    }
+    Ok(None)
+}
+
+/// The first of some rows that is out of order, where this row is before them; the first has this
+/// number.
+pub(super) fn first_disorder(
+    before: Option<&KeyArrays>,
+    rows: &KeyArrays,
+    keys: &[TableKey],
+    name: &str,
+    first: u64,
+    unique: bool,
+) -> Result<Option<Disorder>, Error> {
+    let all: Vec<KeyArrays> = before.into_iter().chain([rows]).cloned().collect();
+    let all = KeyArrays::joined(&all)?;
+    let decoded = all.decoded(keys, name)?;
+    let (order, _) = Sorter::cpu().argsort_columns(&decoded.columns())?;
+    let is_sorted = order.iter().zip(0..).all(|(&row, at)| row == at);
+    let mut broken = None;
+    if !is_sorted {
+        let mut ranks = vec![0; order.len()];
+        order.iter().zip(0..).for_each(|(&row, rank)| ranks[row as usize] = rank);
+        broken = ranks.windows(2).position(|pair: &[u32]| pair[1] < pair[0]);
+    }
+    if unique {
+        let is_same = decoded.sameness();
+        let most = broken.unwrap_or(order.len().saturating_sub(1));
+        broken = (0..most).find(|&row| is_same(row, row + 1)).or(broken);
+    }
+    let Some(row) = broken else { return Ok(None) };
+    let key = decoded.difference(row, row + 1);
+    let number = first + (row + 1 - usize::from(before.is_some())) as u64;
+    let column = if keys.len() > 1 { format!(", column '{}'", keys[key].name) } else { String::new() };
+    Ok(Some(Disorder {
+        place: format!("{name}: row {number}{column}"),
+        value: all.shown(key, row + 1),
+        before: all.shown(key, row),
+    }))
+}
+
+/// The least value, in order, that each part of tables may have of a key.
+pub(super) struct Least {
+    key: TableKey,
+    /// A row for each part.
+    values: KeyArrays,
+    /// Whether a part may have what precedes them: nulls or NaN, or anything where nothing is said.
+    are_open: Vec<bool>,
+    ranks: Vec<u32>,
+}
+
+/// That of these tables, if their statistics say it of this key.
+pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Least> {
+    if !key.is_plain() {
+        return None;
+    }
+    let (mut values, mut are_open): (Vec<ArrayRef>, _) = (Vec::new(), Vec::new());
+    for table in &tables.all {
+        let Table::Parquet(file) = table else { return None };
+        let (least, nulls) = file.least(key.column(), key.order.descending)?;
+        let may_be_nan = matches!(
+            least.data_type(),
+            arrow_schema::DataType::Float16 | arrow_schema::DataType::Float32 | arrow_schema::DataType::Float64
+        );
+        let is_nan_first = may_be_nan && key.order.nan == Nulls::First;
+        for part in 0..least.len() {
+            let has_nulls = nulls.get(part).is_none_or(|nulls| *nulls != Some(0));
+            let is_open = least.is_null(part) || is_nan_first || has_nulls && key.order.empty == Nulls::First;
+            are_open.push(is_open);
+        }
+        values.push(least);
+    }
+    let values: Vec<KeyArrays> = values.into_iter().map(KeyArrays::of_one).collect();
+    let values = KeyArrays::joined(&values).ok()?;
+    let order = order_of(&values, key).ok()?;
+    let mut ranks = vec![0; order.len()];
+    order.iter().zip(1..).for_each(|(&part, rank)| ranks[part as usize] = rank);
+    for (rank, is_open) in ranks.iter_mut().zip(&are_open) {
+        if *is_open {
+            *rank = 0;
+        }
+    }
+    Some(Least { key: key.clone(), values, are_open, ranks })
+}
+
+fn order_of(values: &KeyArrays, key: &TableKey) -> Result<Vec<u32>, Error> {
+    let keys = std::slice::from_ref(key);
+    let decoded = values.decoded(keys, "")?;
+    Ok(Sorter::cpu().argsort_columns(&decoded.columns())?.0)
+}
+
+impl Least {
+    /// The rank of a part by its least value.
+    pub(super) fn rank(&self, part: usize) -> u32 {
+        self.ranks[part]
+    }
+
+    /// Whether a part may have a row that is not after one with these keys.
+    pub(super) fn may_precede(&self, part: usize, worst: &KeyArrays) -> bool {
+        if self.are_open[part] {
+            return true;
+        }
+        let both = KeyArrays::joined(&[self.values.slice(part, 1), worst.first_key()]);
+        // Of equals the part comes first here, and may precede.
+        both.and_then(|both| order_of(&both, &self.key)).map_or(true, |order| order[0] == 0)
+    }
+}

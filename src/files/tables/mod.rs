@@ -1,0 +1,285 @@
+//! Tables of columns: Parquet and Arrow. What is ordered are numbers of rows, by the keys alone;
+//! then columns are gathered in that order and written, on all cores.
+//!
+//! What does not fit the budget is sorted part by part into runs, which are merged: of each run a
+//! batch is in memory, and the rows that no later one can precede are ordered together.
+
+mod check;
+mod merge;
+mod read;
+mod write;
+
+use gpusort_planner::key::{ElementType, KeyMap};
+use gpusort_planner::plan::Shape;
+
+use self::merge::Merging;
+use self::read::{Reader, Reading};
+use self::write::Sink;
+use super::parts::position_type;
+use super::job::{ChooseSorter, Job, To};
+use super::options::Resolved;
+use super::progress::Phase;
+use super::report::{Phases, Report};
+use crate::clock::Instant;
+use crate::error::Error;
+use crate::format::Format;
+use crate::human;
+use crate::io::Counts;
+use crate::io::arrow::Table;
+use crate::io::arrow::keys::{KeyArrays, TableKey};
+use crate::io::ordered::Disorder;
+use crate::io::records::{Print, write_text};
+use crate::io::{Output, binary};
+use crate::key_buf::KeyBuf;
+use crate::order::Selection;
+use crate::report;
+use crate::runs::Folders;
+use crate::sorter::Sorter;
+
+/// How often the rows in memory are there at most while they are sorted: as read, joined, gathered
+/// and encoded.
+const TIMES: u64 = 3;
+
+/// Bytes for each row beside it: its number, and the words that it is ordered by.
+const BESIDE: u64 = 24;
+
+/// Rows ordered by their keys.
+struct Ordered {
+    positions: Vec<u32>,
+    repeated: u64,
+    cut: u64,
+    report: report::Report,
+}
+
+/// Orders the rows of these keys, as far as they are asked for.
+fn order(
+    arrays: &KeyArrays,
+    keys: &[TableKey],
+    job: &Job,
+    sorter: &Sorter,
+    counts: &mut Counts,
+    place: impl Fn(usize) -> String,
+) -> Result<Ordered, Error> {
+    let decoded = arrays.decoded(keys, &job.inputs()[0].name())?;
+    decoded.count(keys, counts, place)?;
+    let mut total = None;
+    let mut passes = |done, passes| {
+        if total.replace(passes) != Some(passes) {
+            job.watch.phase(Phase::Order, Some(passes));
+        }
+        job.watch.set(done);
+    };
+    let (mut positions, report) = sorter.order_columns(&decoded.columns(), job.ask.method, &mut passes)?;
+    let Selection { unique, first } = job.ask.selection;
+    let mut repeated = 0;
+    if unique {
+        let (all, is_same) = (positions.len(), decoded.sameness());
+        positions.dedup_by(|later, first| is_same(*first as usize, *later as usize));
+        repeated = (all - positions.len()) as u64;
+    }
+    let all = positions.len();
+    positions.truncate(first.unwrap_or(usize::MAX));
+    let cut = (all - positions.len()) as u64;
+    Ok(Ordered { positions, repeated, cut, report })
+}
+
+impl Job<'_> {
+    /// Sorts tables of columns.
+    pub(super) fn sort_tables(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
+        let begin = Instant::now();
+        let tables = self.open_tables()?;
+        let keys = tables.keys(&self.resolved)?;
+        devices.expect(None);
+        let mut output = self.open(to)?;
+        self.watch.phase(Phase::Read, Some(tables.rows()));
+        let reading = Reading::new(&tables, &self.ask, &keys, &self.cancel);
+        let limit = self.budget.bytes() / TIMES;
+        let shape = Shape::of(ElementType::U64, true);
+        let fits = tables.bytes().saturating_add(tables.rows() * BESIDE) <= limit;
+        let few = self.ask.selection.first.filter(|_| !self.ask.selection.unique && !self.ask.positions);
+        let few = few.filter(|&few| few as u64 <= tables.rows() / 4);
+        if fits || few.is_some() {
+            let start = Instant::now();
+            let batches = match few {
+                Some(few) => reading.first(few, limit)?,
+                None => reading.all(|done| self.watch.set(done))?,
+            };
+            let read = start.elapsed();
+            let n: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
+            let chosen = devices.choose(n, shape, 0)?;
+            let mut counts = Counts::default();
+            let arrays: Vec<KeyArrays> =
+                batches.iter().map(|batch| KeyArrays::of(&keys, batch, reading.columns())).collect();
+            let arrays = if arrays.is_empty() { reading.no_keys() } else { KeyArrays::joined(&arrays)? };
+            let done = order(&arrays, &keys, self, chosen.sorter, &mut counts, |row| tables.place(row as u64))?;
+            drop(arrays);
+            let start = Instant::now();
+            self.watch.phase(Phase::Write, Some(done.positions.len() as u64));
+            if self.ask.positions {
+                write_positions(done.positions.iter().map(|&at| at.into()), n, self.ask.format, &mut output)?;
+            } else {
+                let mut sink = Sink::new(&tables, &keys, self, &mut output, None)?;
+                sink.write_all(batches, &done.positions)?;
+                sink.finish()?;
+            }
+            self.close(output)?;
+            let phases = Phases {
+                read,
+                device: chosen.started,
+                write: start.elapsed(),
+                total: begin.elapsed(),
+                ..Phases::default()
+            };
+            let (records, skipped) = (if few.is_some() { tables.rows() } else { n }, tables.rows() - n);
+            return Ok(Report {
+                records,
+                repeated: done.repeated,
+                cut: done.cut + if few.is_some() { skipped } else { 0 },
+                counts,
+                bytes: tables.size,
+                types: types(&keys),
+                phases,
+                devices: chosen.sorter.devices().cloned().collect(),
+                ..Report::new(self.ask.format, done.report, chosen.why)
+            });
+        }
+        devices.in_parts(self.budget.total());
+        let chosen = devices.choose(limit / tables.row_bytes(), shape, 0)?;
+        let folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
+        let mut merging = Merging::new(&tables, reading.clone(), &keys, self, folders);
+        let mut report = merging.sort_parts(&mut Reader::new(reading), chosen.sorter, limit)?;
+        let start = Instant::now();
+        let written = merging.write(&mut output)?;
+        self.close(output)?;
+        report.repeated += written.repeated;
+        report.cut = report.records - report.repeated - written.rows;
+        report.phases = Phases {
+            device: chosen.started,
+            merge: start.elapsed(),
+            total: begin.elapsed(),
+            ..report.phases
+        };
+        report.why =
+            format!("{}; in parts, within a memory budget of {}", chosen.why, human::bytes(self.budget.total()));
+        report.devices = chosen.sorter.devices().cloned().collect();
+        Ok(report)
+    }
+
+    /// Merges tables of columns that are in order.
+    pub(super) fn merge_tables(&self, to: To) -> Result<Report, Error> {
+        let begin = Instant::now();
+        let tables = self.open_tables()?;
+        let keys = tables.keys(&self.resolved)?;
+        let mut output = self.open(to)?;
+        self.watch.phase(Phase::Merge, Some(tables.rows()));
+        let folders = Folders::new(self.folders.clone());
+        let reading = Reading::new(&tables, &self.ask, &keys, &self.cancel);
+        let mut merging = Merging::new(&tables, reading, &keys, self, folders);
+        merging.add_inputs();
+        let written = merging.write(&mut output)?;
+        self.close(output)?;
+        let sort = report::Report::on_cpu(report::Form::Merge, begin.elapsed());
+        let records = written.rows + written.repeated;
+        Ok(Report {
+            records: if self.ask.selection.first.is_some() { records } else { tables.rows() },
+            repeated: written.repeated,
+            counts: written.counts,
+            bytes: tables.size,
+            types: types(&keys),
+            phases: Phases { total: begin.elapsed(), ..Phases::default() },
+            ..Report::new(self.ask.format, sort, "a merge runs on the CPU".to_owned())
+        })
+    }
+
+    /// Checks tables of columns.
+    pub(super) fn check_tables(&self) -> Result<Option<Disorder>, Error> {
+        let tables = self.open_tables()?;
+        self.watch.phase(Phase::Read, Some(tables.rows()));
+        check::check(&tables, self)
+    }
+
+    fn open_tables(&self) -> Result<Tables, Error> {
+        Tables::open(&self.resolved)
+    }
+}
+
+/// The names of the types of keys.
+fn types(keys: &[TableKey]) -> String {
+    keys.iter().map(TableKey::kind).collect::<Vec<_>>().join(",")
+}
+
+/// Writes positions of rows, of which there are so many.
+fn write_positions(
+    positions: impl Iterator<Item = u64>,
+    rows: u64,
+    format: Format,
+    output: &mut Output,
+) -> Result<(), Error> {
+    let element = position_type(rows);
+    let words: KeyBuf = match element {
+        ElementType::U64 => positions.collect::<Vec<u64>>().into(),
+        _ => positions.map(|position| position as u32).collect::<Vec<u32>>().into(),
+    };
+    let map = KeyMap { element, descending: false, nan_first: false };
+    if format == Format::Npy {
+        output.write_header(element, words.len() as u64)?;
+    }
+    let written = if format.is_bits() {
+        binary::write(&words, map, output, |_| {})
+    } else {
+        write_text(words.borrowed(), map, Print::Shortest, output, |_| {})
+    };
+    written.map_err(|error| output.failed(error))
+}
+
+/// The inputs of a sort.
+struct Tables {
+    all: Vec<Table>,
+    schema: arrow_schema::SchemaRef,
+    parts: Vec<crate::io::arrow::Part>,
+    /// Bytes of the inputs.
+    size: u64,
+}
+
+impl Tables {
+    fn open(resolved: &Resolved) -> Result<Self, Error> {
+        let open = |input| Table::open(input, resolved.format);
+        let all = resolved.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let schema = crate::io::arrow::common_schema(&all)?;
+        let parts = all.iter().enumerate().flat_map(|(number, table)| table.parts(number)).collect();
+        let size = resolved.inputs.iter().filter_map(crate::io::Input::size).sum();
+        Ok(Self { all, schema, parts, size })
+    }
+
+    fn keys(&self, resolved: &Resolved) -> Result<Vec<TableKey>, Error> {
+        crate::io::arrow::keys::find(&resolved.how.by, &self.schema, self.all[0].name())
+    }
+
+    fn rows(&self) -> u64 {
+        self.parts.iter().map(|part| part.rows).sum()
+    }
+
+    /// About how many bytes all take in memory.
+    fn bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.bytes).sum()
+    }
+
+    /// About how many of these a row takes.
+    fn row_bytes(&self) -> u64 {
+        self.bytes() / self.rows().max(1) + BESIDE
+    }
+
+    /// Where a row is, by its number among all.
+    fn place(&self, mut row: u64) -> String {
+        let mut rows_of = vec![0; self.all.len()];
+        self.parts.iter().for_each(|part| rows_of[part.table] += part.rows);
+        for (table, rows) in self.all.iter().zip(rows_of) {
+            if row < rows {
+                return format!("{}: row {row}", table.name());
+            }
+            row -= rows;
+        }
+        self.all[0].name().to_owned()
+    }
+
+}

@@ -1,0 +1,266 @@
+//! Reads the parts of tables, several at a time on all cores, in the order of the input.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow_schema::{Field, FieldRef, Schema, SchemaRef};
+use arrow_select::concat::concat_batches;
+use arrow_select::take::take_record_batch;
+
+use super::super::dataset::OutputSpec;
+use super::Tables;
+use crate::cancel::Cancel;
+use crate::error::Error;
+use crate::format::Format;
+use crate::io::arrow::keys::{KeyArrays, TableKey};
+use crate::io::arrow::{Batches, Part, failed};
+use crate::parallel::{self, map_parts};
+use crate::sorter::Sorter;
+
+/// The most rows of a batch.
+pub(super) const ROWS: usize = 1 << 20;
+
+/// Reads parts one after another.
+pub(super) struct Reader<'a> {
+    pub(super) how: Reading<'a>,
+    /// The next part.
+    next: usize,
+    /// What was read of it, if it is read in batches.
+    open: Option<Batches>,
+}
+
+/// How parts are read.
+#[derive(Clone)]
+pub(super) struct Reading<'a> {
+    tables: &'a Tables,
+    keys: &'a [TableKey],
+    /// The columns that are read, if not all are.
+    columns: Option<Vec<usize>>,
+    /// Whether texts are views.
+    views: bool,
+    /// What batches are.
+    pub(super) schema: SchemaRef,
+    cancel: Cancel,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(tables: &'a Tables, ask: &OutputSpec, keys: &'a [TableKey], cancel: &Cancel) -> Self {
+        let columns = ask.positions.then(|| {
+            let mut columns: Vec<usize> = keys.iter().map(TableKey::column).collect();
+            columns.sort_unstable();
+            columns.dedup();
+            columns
+        });
+        let views = ask.format != Format::Arrow;
+        // What may be null in any table may be so in all.
+        let types = tables.all[0].schema_as_read(views);
+        let field = |(field, read): (&FieldRef, &FieldRef)| (**read).clone().with_nullable(field.is_nullable());
+        let fields: Vec<Field> = tables.schema.fields().iter().zip(types.fields()).map(field).collect();
+        let schema = Schema::new_with_metadata(fields, types.metadata().clone());
+        let schema = match &columns {
+            Some(columns) => schema.project(columns).unwrap_or(schema),
+            None => schema,
+        };
+        Self { tables, keys, columns, views, schema: Arc::new(schema), cancel: cancel.clone() }
+    }
+
+    /// The numbers of the columns that are read, if not all are.
+    pub(super) fn columns(&self) -> Option<&[usize]> {
+        self.columns.as_deref()
+    }
+
+    /// Reads a part in batches of so many rows.
+    pub(super) fn read(&self, part: Part, rows: usize) -> Result<Batches, Error> {
+        self.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
+        let table = &self.tables.all[part.table];
+        let (schema, name) = (self.schema.clone(), table.name().to_owned());
+        let batches = table.read(part.number, self.columns(), rows, self.views)?;
+        Ok(Box::new(batches.map(move |batch| {
+            let (_, columns, rows) = batch?.into_parts();
+            let options = RecordBatchOptions::new().with_row_count(Some(rows));
+            RecordBatch::try_new_with_options(schema.clone(), columns, &options)
+                .map_err(|error| Error::input(&name, format!("has other columns than it says: {error}")))
+        })))
+    }
+
+    /// All of these parts, on all cores.
+    fn read_parts(&self, parts: &[Part]) -> Result<Vec<RecordBatch>, Error> {
+        let read = map_parts(parts, |part| self.read(*part, ROWS)?.collect::<Result<Vec<_>, _>>());
+        let mut batches = Vec::new();
+        for part in read {
+            batches.append(&mut part?);
+        }
+        Ok(batches)
+    }
+
+    /// Keys of no rows.
+    pub(super) fn no_keys(&self) -> KeyArrays {
+        KeyArrays::of(self.keys, &RecordBatch::new_empty(self.schema.clone()), self.columns())
+    }
+
+    /// All rows.
+    pub(super) fn all(&self, mut progress: impl FnMut(u64)) -> Result<Vec<RecordBatch>, Error> {
+        let (mut batches, mut done) = (Vec::new(), 0);
+        for parts in self.tables.parts.chunks(4 * parallel::threads()) {
+            batches.append(&mut self.read_parts(parts)?);
+            done += parts.iter().map(|part| part.rows).sum::<u64>();
+            progress(done);
+        }
+        Ok(batches)
+    }
+
+    /// The first rows in order, so many at least, in the order of the input; of the parts only those
+    /// are read whose statistics say that they may have one, as far as these say it.
+    pub(super) fn first(&self, few: usize, limit: u64) -> Result<Vec<RecordBatch>, Error> {
+        let tables = self.tables;
+        let mut parts: Vec<(usize, Part)> = tables.parts.iter().copied().enumerate().collect();
+        let ranks = super::check::least_of_parts(tables, &self.keys[0]);
+        if let Some(ranks) = &ranks {
+            parts.sort_by_key(|&(number, _)| (ranks.rank(number), number));
+        }
+        // What was kept of each part, by the number of that.
+        let mut kept: Vec<(usize, RecordBatch)> = Vec::new();
+        let mut waiting: u64 = 0;
+        let mut worst = None;
+        for wave in parts.chunks(parallel::threads()) {
+            let wanted: Vec<(usize, Part)> = wave
+                .iter()
+                .filter(|(number, _)| match (&ranks, &worst) {
+                    (Some(ranks), Some(worst)) => ranks.may_precede(*number, worst),
+                    _ => true,
+                })
+                .copied()
+                .collect();
+            let read = map_parts(&wanted, |(number, part)| {
+                let batches = self.read(*part, ROWS)?.collect::<Result<Vec<_>, _>>()?;
+                let best = self.best(&batches, few)?;
+                Ok::<_, Error>((*number, best))
+            });
+            for part in read {
+                let (number, batch) = part?;
+                waiting += memory_of(&batch);
+                kept.push((number, batch));
+            }
+            let rows: usize = kept.iter().map(|(_, batch)| batch.num_rows()).sum();
+            if rows >= few && (waiting > limit / 4 || ranks.is_some()) {
+                kept.sort_by_key(|(number, _)| *number);
+                (kept, worst) = self.cut(kept, few)?;
+                waiting = kept.iter().map(|(_, batch)| memory_of(batch)).sum();
+            }
+        }
+        kept.sort_by_key(|(number, _)| *number);
+        Ok(kept.into_iter().map(|(_, batch)| batch).collect())
+    }
+
+    /// The first rows of some, in their own order.
+    fn best(&self, batches: &[RecordBatch], few: usize) -> Result<RecordBatch, Error> {
+        let Some(first) = batches.first() else { return Ok(RecordBatch::new_empty(self.schema.clone())) };
+        let all = concat_batches(&first.schema(), batches).map_err(|error| failed(&error))?;
+        let mut positions = self.positions(&KeyArrays::of(self.keys, &all, self.columns()))?;
+        positions.truncate(few);
+        positions.sort_unstable();
+        // Texts of others are not kept in memory.
+        take_record_batch(&all, &UInt32Array::from(positions)).map(compact).map_err(|error| failed(&error))
+    }
+
+    fn positions(&self, arrays: &KeyArrays) -> Result<Vec<u32>, Error> {
+        let decoded = arrays.decoded(self.keys, self.tables.all[0].name())?;
+        Ok(Sorter::cpu().argsort_columns(&decoded.columns())?.0)
+    }
+
+    /// The first rows of those that were kept of some parts, and the keys of the last of them.
+    #[allow(clippy::type_complexity)]
+    fn cut(
+        &self,
+        kept: Vec<(usize, RecordBatch)>,
+        few: usize,
+    ) -> Result<(Vec<(usize, RecordBatch)>, Option<KeyArrays>), Error> {
+        let arrays: Vec<KeyArrays> =
+            kept.iter().map(|(_, batch)| KeyArrays::of(self.keys, batch, self.columns())).collect();
+        let all = KeyArrays::joined(&arrays)?;
+        let mut positions = self.positions(&all)?;
+        positions.truncate(few);
+        let worst = positions.last().map(|&last| all.slice(last as usize, 1));
+        positions.sort_unstable();
+        let (mut begin, mut rest, mut result) = (0, &positions[..], Vec::new());
+        for (number, batch) in kept {
+            let end = begin + batch.num_rows() as u32;
+            let (these, others) = rest.split_at(rest.partition_point(|&position| position < end));
+            let rows = UInt32Array::from_iter_values(these.iter().map(|position| position - begin));
+            if !rows.is_empty() {
+                let batch = take_record_batch(&batch, &rows).map(compact).map_err(|error| failed(&error))?;
+                result.push((number, batch));
+            }
+            (begin, rest) = (end, others);
+        }
+        Ok((result, worst))
+    }
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(how: Reading<'a>) -> Self {
+        Self { how, next: 0, open: None }
+    }
+
+    /// The next rows, of about so many bytes; `None` after the last.
+    pub(super) fn next(&mut self, bytes: u64) -> Result<Option<Vec<RecordBatch>>, Error> {
+        let (mut batches, mut taken) = (Vec::new(), 0);
+        // One batch after another of a part that is large.
+        let rows = usize::try_from(bytes / 8 / self.how.tables.row_bytes()).unwrap_or(ROWS).clamp(1 << 8, 1 << 16);
+        while taken < bytes {
+            if let Some(open) = &mut self.open {
+                match open.next() {
+                    Some(batch) => {
+                        let batch = batch?;
+                        taken += memory_of(&batch);
+                        batches.push(batch);
+                    }
+                    None => self.open = None,
+                }
+                continue;
+            }
+            let left = &self.how.tables.parts[self.next..];
+            let Some(first) = left.first() else { break };
+            // As many as there are cores, if all of them have room.
+            let threads = parallel::threads();
+            let mut together = 0;
+            let count = left.iter().take(threads).take_while(|part| {
+                together += part.bytes;
+                together <= (bytes - taken) / 2
+            });
+            let count = count.count();
+            if count == 0 {
+                self.open = Some(self.how.read(*first, rows)?);
+                self.next += 1;
+                continue;
+            }
+            let mut read = self.how.read_parts(&left[..count])?;
+            self.next += count;
+            taken += read.iter().map(memory_of).sum::<u64>();
+            batches.append(&mut read);
+        }
+        Ok((!batches.is_empty()).then_some(batches))
+    }
+}
+
+/// The same with views of no other texts than its own.
+pub(super) fn compact(batch: RecordBatch) -> RecordBatch {
+    use arrow_array::cast::AsArray;
+    use arrow_schema::DataType;
+    use std::sync::Arc;
+
+    let column = |column: &arrow_array::ArrayRef| -> arrow_array::ArrayRef {
+        match column.data_type() {
+            DataType::Utf8View => Arc::new(column.as_string_view().gc()),
+            DataType::BinaryView => Arc::new(column.as_binary_view().gc()),
+            _ => column.clone(),
+        }
+    };
+    let columns = batch.columns().iter().map(column).collect();
+    RecordBatch::try_new(batch.schema(), columns).unwrap_or(batch)
+}
+
+/// About the bytes of a batch.
+pub(super) fn memory_of(batch: &RecordBatch) -> u64 {
+    batch.columns().iter().map(|column| column.get_array_memory_size() as u64).sum()
+}

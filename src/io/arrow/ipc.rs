@@ -1,0 +1,231 @@
+//! Arrow's files (Feather) and streams: messages one after another, of which those that hold
+//! batches and dictionaries are looked up by their places. A file has the same messages as a
+//! stream between its magic words, and a footer.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_buffer::Buffer;
+use arrow_ipc::reader::FileDecoder;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::{Block, CompressionType, MessageHeader, MetadataVersion, convert, root_as_message};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+
+use super::{Batches, Stored, failed, guarded};
+use crate::error::Error;
+use crate::io::output::Output;
+
+const WHAT: &str = "Arrow";
+
+/// What a file begins and ends with; a stream does not.
+pub(crate) const MAGIC: &[u8] = b"ARROW1";
+
+/// A file or a stream.
+pub(crate) struct File {
+    pub(super) name: String,
+    pub(super) schema: SchemaRef,
+    stored: Stored,
+    /// What knows the dictionaries of a batch.
+    decoders: Vec<Arc<FileDecoder>>,
+    batches: Vec<Batch>,
+    pub(crate) compression: Option<CompressionType>,
+}
+
+struct Batch {
+    block: Block,
+    decoder: usize,
+    rows: u64,
+}
+
+/// A message with a dictionary.
+struct Dictionary {
+    id: i64,
+    block: Block,
+}
+
+impl File {
+    /// Looks for the messages.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; what is wrong with one of them.
+    pub(super) fn open(name: String, stored: Stored) -> Result<Self, Error> {
+        guarded(&name.clone(), WHAT, || Self::scan(name, stored))
+    }
+
+    fn scan(name: String, stored: Stored) -> Result<Self, ArrowError> {
+        const BLOCK: u64 = 8;
+        let wrong = |problem: &str| ArrowError::IpcError(problem.to_owned());
+        let is_file = stored.size() >= BLOCK && &stored.at(0, MAGIC.len())?[..] == MAGIC;
+        let mut at = if is_file { BLOCK } else { 0 };
+        let (mut schema, mut version) = (None, MetadataVersion::V5);
+        let (mut decoders, mut batches) = (Vec::new(), Vec::new());
+        // The dictionaries so far, and whether the last decoder knows them.
+        let (mut dictionaries, mut are_known) = (Vec::<Dictionary>::new(), false);
+        let mut compression = None;
+        loop {
+            // Streams may end without saying so.
+            if at + 4 > stored.size() {
+                break;
+            }
+            let word = |place| -> Result<i32, ArrowError> {
+                let bytes = stored.at(place, 4)?;
+                Ok(i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+            };
+            let (prefix, length) = match word(at)? {
+                -1 => (8, word(at + 4)?),
+                // Before version 0.15.
+                length => (4, length),
+            };
+            if length == 0 {
+                break;
+            }
+            let length = usize::try_from(length).map_err(|_| wrong("a message has no length"))?;
+            let metadata = stored.at(at + prefix, length)?;
+            let message = root_as_message(&metadata).map_err(|error| wrong(&format!("a message: {error}")))?;
+            let body = message.bodyLength();
+            let begin = at + prefix + length as u64;
+            let end = u64::try_from(body).ok().and_then(|body| begin.checked_add(body));
+            let end = end.filter(|&end| end <= stored.size()).ok_or_else(|| wrong("it ends within a message"))?;
+            let meta_length = i32::try_from(prefix + length as u64).map_err(|_| wrong("a message is too long"))?;
+            let block = Block::new(at.cast_signed(), meta_length, body);
+            match message.header_type() {
+                MessageHeader::Schema => {
+                    let header = message.header_as_schema().ok_or_else(|| wrong("a schema is damaged"))?;
+                    version = message.version();
+                    schema = Some(Arc::new(convert::try_fb_to_schema(header)?));
+                }
+                MessageHeader::DictionaryBatch => {
+                    let header =
+                        message.header_as_dictionary_batch().ok_or_else(|| wrong("a dictionary is damaged"))?;
+                    let id = header.id();
+                    if !header.isDelta() {
+                        dictionaries.retain(|other| other.id != id);
+                    }
+                    dictionaries.push(Dictionary { id, block });
+                    are_known = false;
+                }
+                MessageHeader::RecordBatch => {
+                    let header =
+                        message.header_as_record_batch().ok_or_else(|| wrong("a batch is damaged"))?;
+                    let schema: &SchemaRef = schema.as_ref().ok_or_else(|| wrong("a schema is missing"))?;
+                    if decoders.is_empty() || !are_known {
+                        let mut decoder = FileDecoder::new(schema.clone(), version);
+                        for Dictionary { block, .. } in &dictionaries {
+                            decoder.read_dictionary(block, &buffer(&stored, block)?)?;
+                        }
+                        decoders.push(Arc::new(decoder));
+                        are_known = true;
+                    }
+                    compression = compression.or(header.compression().map(|compression| compression.codec()));
+                    let rows = u64::try_from(header.length()).map_err(|_| wrong("a batch has no length"))?;
+                    batches.push(Batch { block, decoder: decoders.len() - 1, rows });
+                }
+                other => return Err(wrong(&format!("a message of kind {other:?}"))),
+            }
+            at = end;
+        }
+        let schema = schema.ok_or_else(|| wrong("there is no schema"))?;
+        Ok(Self { name, schema, stored, decoders, batches, compression })
+    }
+
+    /// The rows and about the bytes of each batch.
+    pub(super) fn parts(&self) -> Vec<(u64, u64)> {
+        let times = if self.compression.is_some() { 4 } else { 1 };
+        let part = |batch: &Batch| (batch.rows, batch.block.bodyLength().unsigned_abs() * times);
+        self.batches.iter().map(part).collect()
+    }
+
+    pub(super) fn read(&self, part: usize, columns: Option<&[usize]>) -> Result<Batches, Error> {
+        let batch = guarded(&self.name, WHAT, || {
+            let Batch { block, decoder, rows } = &self.batches[part];
+            let bytes = buffer(&self.stored, block)?;
+            let batch = self.decoders[*decoder].read_record_batch(block, &bytes)?;
+            let batch = batch.ok_or_else(|| ArrowError::IpcError("a batch is missing".to_owned()))?;
+            if batch.num_rows() as u64 != *rows {
+                return Err(ArrowError::IpcError("a batch has other rows than it says".to_owned()));
+            }
+            match columns {
+                Some(columns) => batch.project(columns),
+                None => Ok(batch),
+            }
+        });
+        Ok(Box::new(std::iter::once(batch)))
+    }
+}
+
+/// The bytes of a message.
+fn buffer(stored: &Stored, block: &Block) -> Result<Buffer, ArrowError> {
+    let length = u64::from(block.metaDataLength().unsigned_abs()) + block.bodyLength().unsigned_abs();
+    let length = usize::try_from(length).map_err(|error| ArrowError::IpcError(error.to_string()))?;
+    Ok(Buffer::from(stored.at(block.offset().unsigned_abs(), length)?))
+}
+
+/// Writes a file, or a stream where what is written is no file or one that ends in `.arrows`.
+pub(crate) enum Writer<'o, 'w> {
+    File(Box<FileWriter<&'o mut Output<'w>>>),
+    Stream(Box<StreamWriter<&'o mut Output<'w>>>),
+}
+
+impl<'o, 'w> Writer<'o, 'w> {
+    /// Begins one.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; a type that is not written.
+    pub(crate) fn new(
+        output: &'o mut Output<'w>,
+        schema: &Schema,
+        compression: Option<CompressionType>,
+    ) -> Result<Self, Error> {
+        let options = IpcWriteOptions::default().try_with_compression(compression);
+        let options = options.map_err(|error| failed(&error))?;
+        let is_stream = output.is_streamed();
+        let writer = if is_stream {
+            StreamWriter::try_new_with_options(output, schema, options).map(|writer| Self::Stream(Box::new(writer)))
+        } else {
+            FileWriter::try_new_with_options(output, schema, options).map(|writer| Self::File(Box::new(writer)))
+        };
+        writer.map_err(|error| unwritten(error))
+    }
+
+    /// Writes the next rows.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Writer::new`].
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        let written = match self {
+            Self::File(writer) => writer.write(batch),
+            Self::Stream(writer) => writer.write(batch),
+        };
+        written.map_err(|error| unwritten(error))
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Writer::new`].
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        let finished = match self {
+            Self::File(mut writer) => writer.finish(),
+            Self::Stream(mut writer) => writer.finish(),
+        };
+        finished.map_err(|error| unwritten(error))
+    }
+}
+
+/// An error of writing: mostly one of the disk.
+fn unwritten(error: ArrowError) -> Error {
+    match error {
+        ArrowError::IoError(_, source) => Error::io("the output", "write", source),
+        error => failed(&error),
+    }
+}
+
+/// Writes batches as a stream, to be read again by this program.
+pub(crate) fn to_stream<W: Write>(writer: W, schema: &Schema) -> Result<StreamWriter<W>, Error> {
+    StreamWriter::try_new(writer, schema).map_err(|error| failed(&error))
+}

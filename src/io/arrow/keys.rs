@@ -1,0 +1,276 @@
+//! Keys of tables of columns: which columns these are, and the rows by them.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
+use arrow_buffer::NullBuffer;
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::{DataType, Field, Schema};
+use gpusort_planner::key::ElementType;
+
+use super::joined;
+use crate::columns::Column;
+use crate::columns::arrow::{Decoded, element_of, is_text};
+use crate::error::{Error, Hint};
+use crate::human::quoted;
+use crate::io::counts::Counts;
+use crate::io::csv::{Header, KeySpec};
+use crate::order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};
+
+/// A key: a column, or a field within it.
+#[derive(Clone, Debug)]
+pub(crate) struct TableKey {
+    /// Its name in messages.
+    pub(crate) name: String,
+    /// The numbers of the column, and of fields within fields.
+    path: Vec<usize>,
+    field: Arc<Field>,
+    pub(crate) order: KeyOrder,
+}
+
+/// The keys of a table with these columns: names of columns, and of fields within them as
+/// `user.id`.
+///
+/// # Errors
+///
+/// A column that there is not, or one without the order that is asked for.
+pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<TableKey>, Error> {
+    let (mut names, mut places) = (Vec::new(), Vec::new());
+    for (number, field) in schema.fields().iter().enumerate() {
+        names.push(field.name().clone());
+        places.push((vec![number], field.clone()));
+    }
+    for (number, field) in schema.fields().iter().enumerate() {
+        push_fields(field, field.name(), &mut vec![number], &mut names, &mut places);
+    }
+    let header = Header::of_names(schema.fields().len(), &names);
+    let key = |found: crate::io::csv::Found| {
+        let Some((path, field)) = found.column.and_then(|column| places.get(column).cloned()) else {
+            return Err(Error::input(table, "has columns, not lines; name one of them with a key"));
+        };
+        let wrong = |problem: String| Error::input(table, format!("column '{}' {problem}", found.shown()));
+        let kind = field.data_type();
+        let values = if let DataType::Dictionary(_, values) = kind { values } else { kind };
+        let (is_number, is_text) = (element_of(values).is_some(), is_text(values));
+        let is_of_kind = match found.order.reading {
+            Reading::Any | Reading::NumbersOrTimes => true,
+            Reading::Numbers => is_number || matches!(values, DataType::Decimal128(..) | DataType::Boolean),
+            Reading::Times => {
+                use DataType::{Date32, Date64, Time32, Time64, Timestamp};
+                matches!(values, Date32 | Date64 | Time32(_) | Time64(_) | Timestamp(..))
+            }
+            Reading::Durations => matches!(values, DataType::Duration(_)),
+            Reading::Text(TextForm { order: TextOrder::Bytes | TextOrder::Version, .. }) => is_text,
+            _ => false,
+        };
+        if !is_of_kind {
+            return Err(wrong(format!("is {values}, and is ordered as that; leave out the kind")));
+        }
+        let form = found.order.reading.text().unwrap_or_default();
+        if matches!(kind, DataType::Dictionary(..)) && form != TextForm::default() {
+            return Err(wrong("is a dictionary, which is ordered by the bytes of its texts".to_owned()));
+        }
+        Ok(TableKey { name: found.shown(), path, field, order: found.order })
+    };
+    header.find(by, table)?.into_iter().map(key).collect()
+}
+
+/// The names of the fields within a field, and their places.
+fn push_fields(
+    field: &Field,
+    name: &str,
+    path: &mut Vec<usize>,
+    names: &mut Vec<String>,
+    places: &mut Vec<(Vec<usize>, Arc<Field>)>,
+) {
+    let DataType::Struct(fields) = field.data_type() else { return };
+    for (number, inner) in fields.iter().enumerate() {
+        let name = format!("{name}.{}", inner.name());
+        path.push(number);
+        names.push(name.clone());
+        places.push((path.clone(), inner.clone()));
+        push_fields(inner, &name, path, names, places);
+        path.pop();
+    }
+}
+
+impl TableKey {
+    /// The number of its column.
+    pub(crate) fn column(&self) -> usize {
+        self.path[0]
+    }
+
+    /// Whether it is a column, and in the order that engines know.
+    pub(crate) fn is_plain(&self) -> bool {
+        let is_ordered = self.order.reading.text().unwrap_or_default() == TextForm::default();
+        self.path.len() == 1 && is_ordered && !matches!(self.field.data_type(), DataType::Dictionary(..))
+    }
+
+    /// Its type in reports.
+    pub(crate) fn kind(&self) -> String {
+        let kind = self.field.data_type();
+        match kind {
+            kind if is_text(kind) => "text".to_owned(),
+            DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => "time".to_owned(),
+            DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => "decimal".to_owned(),
+            DataType::Boolean => "bool".to_owned(),
+            kind => element_of(kind).map_or_else(|| kind.to_string(), |element: ElementType| element.name().to_owned()),
+        }
+    }
+
+    /// Its array of a batch, whose columns of these numbers are there.
+    fn array(&self, batch: &RecordBatch, columns: Option<&[usize]>) -> ArrayRef {
+        let place = columns.and_then(|columns| columns.iter().position(|&column| column == self.path[0]));
+        let mut array = batch.column(place.unwrap_or(self.path[0])).clone();
+        for &number in &self.path[1..] {
+            let parent = array.as_struct();
+            let nulls = NullBuffer::union(parent.nulls(), parent.column(number).logical_nulls().as_ref());
+            let inner = parent.column(number).to_data();
+            // A field of what is null is null.
+            array = match inner.clone().into_builder().nulls(nulls).build() {
+                Ok(data) => make_array(data),
+                Err(_) => make_array(inner),
+            };
+        }
+        array
+    }
+}
+
+/// The arrays of keys of some rows.
+#[derive(Clone)]
+pub(crate) struct KeyArrays(Vec<ArrayRef>);
+
+impl KeyArrays {
+    /// Those of a batch, whose columns of these numbers are there, or all.
+    pub(crate) fn of(keys: &[TableKey], batch: &RecordBatch, columns: Option<&[usize]>) -> Self {
+        Self(keys.iter().map(|key| key.array(batch, columns)).collect())
+    }
+
+    /// Those of all of these, one after another.
+    ///
+    /// # Errors
+    ///
+    /// Dictionaries of too many values.
+    pub(crate) fn joined(all: &[Self]) -> Result<Self, Error> {
+        let count = all.first().map_or(0, |first| first.0.len());
+        let column = |number: usize| {
+            let chunks: Vec<ArrayRef> = all.iter().map(|one| one.0[number].clone()).collect();
+            let field = Field::new("", chunks[0].data_type().clone(), true);
+            joined(&field, &chunks)
+        };
+        Ok(Self((0..count).map(column).collect::<Result<_, _>>()?))
+    }
+
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.0.first().map_or(0, |array| array.len())
+    }
+
+    /// Those of one key.
+    pub(crate) fn of_one(array: ArrayRef) -> Self {
+        Self(vec![array])
+    }
+
+    /// The first key of them.
+    pub(crate) fn first_key(&self) -> Self {
+        Self(vec![self.0[0].clone()])
+    }
+
+    /// The same in memory of their own, so that what they are a part of can go.
+    ///
+    /// # Errors
+    ///
+    /// None that is expected.
+    pub(crate) fn detached(self) -> Result<Self, Error> {
+        let rows = arrow_array::UInt32Array::from_iter_values(0..self.rows() as u32);
+        let copy = |array: &ArrayRef| -> Result<ArrayRef, Error> {
+            let array = arrow_select::take::take(array, &rows, None).map_err(|error| super::failed(&error))?;
+            Ok(match array.data_type() {
+                DataType::Utf8View => Arc::new(array.as_string_view().gc()),
+                DataType::BinaryView => Arc::new(array.as_binary_view().gc()),
+                _ => array,
+            })
+        };
+        Ok(Self(self.0.iter().map(copy).collect::<Result<_, _>>()?))
+    }
+
+    /// Those of some rows.
+    pub(crate) fn slice(&self, begin: usize, rows: usize) -> Self {
+        Self(self.0.iter().map(|array| array.slice(begin, rows)).collect())
+    }
+
+    /// What rows are ordered by.
+    ///
+    /// # Errors
+    ///
+    /// A type that has no order.
+    pub(crate) fn decoded(&self, keys: &[TableKey], table: &str) -> Result<DecodedKeys, Error> {
+        let of_key = |(key, array): (&TableKey, &ArrayRef)| {
+            let decoded = Decoded::of(&key.field, array);
+            let decoded = decoded.map_err(|error| Error::input(format!("{table}, column '{}'", key.name), error.to_string()))?;
+            Ok::<_, Error>((decoded, key.order))
+        };
+        Ok(DecodedKeys(keys.iter().zip(&self.0).map(of_key).collect::<Result<_, _>>()?))
+    }
+
+    /// What a row has, for messages.
+    pub(crate) fn shown(&self, key: usize, row: usize) -> String {
+        let options = FormatOptions::new().with_null("an empty field");
+        let shown = ArrayFormatter::try_new(&self.0[key], &options);
+        shown.map_or_else(|error| error.to_string(), |shown| quoted(&shown.value(row).to_string()))
+    }
+}
+
+/// What rows are ordered by.
+pub(crate) struct DecodedKeys(Vec<(Decoded, KeyOrder)>);
+
+impl DecodedKeys {
+    pub(crate) fn columns(&self) -> Vec<Column<'_>> {
+        let mut columns = Vec::new();
+        for (decoded, order) in &self.0 {
+            columns.extend(decoded.columns().into_iter().map(|column| column.in_order(*order)));
+        }
+        columns
+    }
+
+    /// Whether two rows are the same in all keys.
+    pub(crate) fn sameness(&self) -> impl Fn(usize, usize) -> bool + Sync + '_ {
+        let all: Vec<_> = self.0.iter().map(|(decoded, order)| decoded.sameness(*order)).collect();
+        move |a, b| all.iter().all(|is_same| is_same(a, b))
+    }
+
+    /// The first key by which two rows differ.
+    pub(crate) fn difference(&self, a: usize, b: usize) -> usize {
+        self.0.iter().position(|(decoded, order)| !decoded.sameness(*order)(a, b)).unwrap_or(0)
+    }
+
+    /// Counts nulls, and refuses those that may not be; `place` tells where a row is.
+    ///
+    /// # Errors
+    ///
+    /// Those.
+    pub(crate) fn count(
+        &self,
+        keys: &[TableKey],
+        counts: &mut Counts,
+        place: impl Fn(usize) -> String,
+    ) -> Result<(), Error> {
+        for ((decoded, order), key) in self.0.iter().zip(keys) {
+            let empty = decoded.nulls().map_or(0, NullBuffer::null_count) as u64;
+            if empty > 0 && order.empty == Nulls::Error {
+                let row = decoded.nulls().and_then(|nulls| nulls.iter().position(|is_valid| !is_valid));
+                let place = format!("{}, column '{}'", place(row.unwrap_or(0)), key.name);
+                return Err(Error::input(place, "the field is empty").hinting(Hint::Empty));
+            }
+            let nan = decoded.nan();
+            if nan > 0 && order.nan == Nulls::Error {
+                let problem = format!("column '{}' has NaN", key.name);
+                return Err(Error::input(place(0), problem).hinting(Hint::Nan));
+            }
+            counts.empty += empty;
+            counts.nan += nan;
+        }
+        Ok(())
+    }
+}

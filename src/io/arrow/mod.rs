@@ -1,0 +1,296 @@
+//! Tables of columns: Parquet, and Arrow's files and streams. Rows are read in batches and stay as
+//! they are; what is ordered is their numbers.
+//!
+//! ```text
+//! input ── Stored ──> Table: a schema, and parts (row groups, batches) ── read, on all cores ──> RecordBatch
+//! ```
+
+pub(crate) mod ipc;
+pub(crate) mod keys;
+pub(crate) mod parquet;
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use ::parquet::errors::ParquetError;
+use ::parquet::file::reader::{ChunkReader, Length};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_select::concat::concat;
+use bytes::Bytes;
+
+use crate::error::Error;
+use crate::file::fill_at;
+use crate::format::Format;
+use crate::io::source::Input;
+
+/// The bytes of an input, at any place.
+#[derive(Clone)]
+pub(crate) enum Stored {
+    File(Arc<File>, u64),
+    Memory(Bytes),
+}
+
+impl Stored {
+    /// Those of an input. What is no plain file is copied: to memory, if that is little.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub(crate) fn of(input: &Input) -> Result<Self, Error> {
+        const FEW: usize = 64 << 20;
+        const STEP: usize = 1 << 20;
+        let name = input.name();
+        if let Some(path) = input.path().filter(|_| input.compression().is_none()) {
+            let failed = |error| Error::io(&name, "open", error);
+            let file = File::open(path).map_err(failed)?;
+            let metadata = file.metadata().map_err(failed)?;
+            if metadata.is_file() {
+                return Ok(Self::File(Arc::new(file), metadata.len()));
+            }
+        }
+        let mut opened = input.open()?;
+        let (mut bytes, mut begin) = (Vec::new(), 0);
+        loop {
+            bytes.resize(begin + STEP, 0);
+            let count = opened.read_some(&mut bytes[begin..])?;
+            begin += count;
+            bytes.truncate(begin);
+            if count == 0 {
+                return Ok(Self::Memory(bytes.into()));
+            }
+            if begin > FEW {
+                break;
+            }
+        }
+        let failed = |error| Error::io("a temporary file", "write", error);
+        let mut file = tempfile::tempfile().map_err(failed)?;
+        while !bytes.is_empty() {
+            file.write_all(&bytes).map_err(failed)?;
+            bytes.resize(STEP, 0);
+            let count = opened.read_some(&mut bytes)?;
+            bytes.truncate(count);
+        }
+        let length = file.stream_position().map_err(failed)?;
+        Ok(Self::File(Arc::new(file), length))
+    }
+
+    /// How many there are.
+    pub(super) fn size(&self) -> u64 {
+        match self {
+            Self::File(_, length) => *length,
+            Self::Memory(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// So many from a place on.
+    pub(super) fn at(&self, place: u64, length: usize) -> io::Result<Bytes> {
+        let end = place.checked_add(length as u64).filter(|&end| end <= self.size());
+        if end.is_none() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        match self {
+            Self::Memory(bytes) => Ok(bytes.slice(place as usize..place as usize + length)),
+            Self::File(file, _) => {
+                let mut room = vec![0; length];
+                let count = fill_at(file, &mut room, place)?;
+                if count < length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(room.into()) }
+            }
+        }
+    }
+}
+
+impl Length for Stored {
+    fn len(&self) -> u64 {
+        self.size()
+    }
+}
+
+impl ChunkReader for Stored {
+    type T = io::BufReader<From>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        Ok(io::BufReader::new(From { stored: self.clone(), place: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        Ok(self.at(start, length)?)
+    }
+}
+
+/// Reads from a place on.
+pub(crate) struct From {
+    stored: Stored,
+    place: u64,
+}
+
+impl Read for From {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let left = self.stored.size().saturating_sub(self.place);
+        let count = room.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        room[..count].copy_from_slice(&self.stored.at(self.place, count)?);
+        self.place += count as u64;
+        Ok(count)
+    }
+}
+
+/// An input that is a table of columns.
+pub(crate) enum Table {
+    Parquet(parquet::File),
+    Arrow(ipc::File),
+}
+
+/// A part of a table that is read by itself: a row group, or a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// The number of its input, and its own there.
+    pub(crate) table: usize,
+    pub(crate) number: usize,
+    pub(crate) rows: u64,
+    /// About its bytes in memory.
+    pub(crate) bytes: u64,
+}
+
+/// Batches of one part, one after another.
+pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Error>> + Send>;
+
+impl Table {
+    /// The table that an input of this format is.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; what is wrong with it.
+    pub(crate) fn open(input: &Input, format: Format) -> Result<Self, Error> {
+        let (name, stored) = (input.name(), Stored::of(input)?);
+        match format {
+            Format::Parquet => parquet::File::open(name, stored).map(Self::Parquet),
+            _ => ipc::File::open(name, stored).map(Self::Arrow),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Parquet(file) => &file.name,
+            Self::Arrow(file) => &file.name,
+        }
+    }
+
+    /// Its columns, as they are to be written again.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        match self {
+            Self::Parquet(file) => &file.schema,
+            Self::Arrow(file) => &file.schema,
+        }
+    }
+
+    /// Its columns, as they are read.
+    pub(crate) fn schema_as_read(&self, views: bool) -> &SchemaRef {
+        match self {
+            Self::Parquet(file) => file.schema_as_read(views),
+            Self::Arrow(file) => &file.schema,
+        }
+    }
+
+    /// The parts of it, which is the input of this number.
+    pub(crate) fn parts(&self, table: usize) -> Vec<Part> {
+        let parts = match self {
+            Self::Parquet(file) => file.parts(),
+            Self::Arrow(file) => file.parts(),
+        };
+        let part = |(number, (rows, bytes))| Part { table, number, rows, bytes };
+        parts.into_iter().enumerate().map(part).collect()
+    }
+
+    /// Reads a part, of which these columns are wanted, in their order in the table, or all; in batches of at most so
+    /// many rows, where that can be had.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; what is wrong with it.
+    pub(crate) fn read(
+        &self,
+        part: usize,
+        columns: Option<&[usize]>,
+        rows: usize,
+        views: bool,
+    ) -> Result<Batches, Error> {
+        match self {
+            Self::Parquet(file) => file.read(part, columns, rows, views),
+            Self::Arrow(file) => file.read(part, columns),
+        }
+    }
+}
+
+/// Does work on what somebody else wrote, which may be damaged in ways that a reader does not
+/// expect.
+fn guarded<T, E: Display>(
+    name: &str,
+    what: &str,
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, Error> {
+    let damaged = |problem: String| Error::input(name, format!("cannot be read as {what}: {problem}"));
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(done) => done.map_err(|error| damaged(error.to_string())),
+        Err(panic) => {
+            let said = panic.downcast_ref::<String>().map(String::as_str);
+            let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
+            Err(damaged(said.unwrap_or("it is damaged").to_owned()))
+        }
+    }
+}
+
+/// An error of Arrow about what this program does itself.
+pub(crate) fn failed(error: &ArrowError) -> Error {
+    match error {
+        ArrowError::DictionaryKeyOverflowError => {
+            Error::options("the values of a dictionary of Arrow are more than its keys can number")
+        }
+        error => Error::options(format!("Arrow: {error}")),
+    }
+}
+
+/// All chunks of a column as one.
+pub(crate) fn joined(field: &Field, chunks: &[ArrayRef]) -> Result<ArrayRef, Error> {
+    match chunks {
+        [] => Ok(arrow_array::new_empty_array(field.data_type())),
+        [one] => Ok(one.clone()),
+        _ => {
+            concat(&chunks.iter().map(|chunk| &**chunk as &dyn Array).collect::<Vec<_>>()).map_err(|error| failed(&error))
+        }
+    }
+}
+
+/// The schema of all inputs together: that of the first, where others have the same columns.
+///
+/// # Errors
+///
+/// Which column differs.
+pub(crate) fn common_schema(tables: &[Table]) -> Result<SchemaRef, Error> {
+    let Some((first, others)) = tables.split_first() else { return Ok(Arc::new(Schema::empty())) };
+    let mut fields: Vec<Field> = first.schema().fields().iter().map(|field| (**field).clone()).collect();
+    for other in others {
+        let theirs = other.schema().fields();
+        let differs = |problem: String| {
+            Err(Error::input(other.name(), format!("the columns differ from those of {}: {problem}", first.name())))
+        };
+        if theirs.len() != fields.len() {
+            return differs(format!("there are {}, not {}", theirs.len(), fields.len()));
+        }
+        for (field, their) in fields.iter_mut().zip(theirs) {
+            let [name, here] = [their.name(), field.name()].map(crate::human::quoted);
+            if name != here {
+                return differs(format!("'{name}' in place of '{here}'"));
+            }
+            if their.data_type() != field.data_type() {
+                return differs(format!("'{name}' is {}, not {}", their.data_type(), field.data_type()));
+            }
+            if their.is_nullable() && !field.is_nullable() {
+                *field = field.clone().with_nullable(true);
+            }
+        }
+    }
+    Ok(Arc::new(Schema::new_with_metadata(fields, first.schema().metadata().clone())))
+}

@@ -1,0 +1,485 @@
+//! Parquet: row groups of columns, read and written on all cores.
+//!
+//! What is written has the schema, the compression and the metadata of the first input, a row group
+//! for each so many rows as its largest one has, statistics, an index of pages, and the order as
+//! `sorting_columns`.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, statistics::StatisticsConverter,
+};
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
+};
+use parquet::arrow::{ArrowSchemaConverter, ProjectionMask, add_encoded_arrow_schema_to_metadata};
+use parquet::basic::{Compression, Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData, SortingColumn};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnPath, SchemaDescriptor};
+
+use super::{Batches, Stored, guarded};
+use crate::error::Error;
+use crate::human::quoted;
+
+const WHAT: &str = "Parquet";
+
+/// A file.
+pub(crate) struct File {
+    pub(super) name: String,
+    /// Its columns.
+    pub(super) schema: SchemaRef,
+    stored: Stored,
+    as_is: ArrowReaderMetadata,
+    /// The same with texts as views, which are copied fast, and without dictionaries.
+    views: ArrowReaderMetadata,
+}
+
+impl File {
+    /// Reads what is at its end.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; what is wrong with it.
+    pub(super) fn open(name: String, stored: Stored) -> Result<Self, Error> {
+        let load = |schema: Option<SchemaRef>| {
+            let options = ArrowReaderOptions::new();
+            let options = schema.into_iter().fold(options, ArrowReaderOptions::with_schema);
+            guarded(&name, WHAT, || ArrowReaderMetadata::load(&stored, options))
+        };
+        let mut as_is = load(None)?;
+        checked(&name, as_is.metadata(), &stored)?;
+        if let Some(schema) = with_times(&name, &as_is, &stored)? {
+            as_is = load(Some(schema))?;
+        }
+        let schema = as_is.schema().clone();
+        let views = with_types(&schema, |kind| match kind {
+            DataType::Dictionary(_, values) => as_view(values).or_else(|| Some((**values).clone())),
+            kind => as_view(kind),
+        });
+        let views = load(Some(views)).unwrap_or_else(|_| as_is.clone());
+        Ok(Self { name, schema, stored, as_is, views })
+    }
+
+    /// The rows and about the bytes of each row group in memory.
+    pub(super) fn parts(&self) -> Vec<(u64, u64)> {
+        /// A view of a text.
+        const VIEW: u64 = 16;
+        let bytes = |group: &RowGroupMetaData| {
+            let rows = group.num_rows().unsigned_abs();
+            let of_column = |column: &parquet::file::metadata::ColumnChunkMetaData| {
+                let width = match column.column_type() {
+                    Type::BOOLEAN => 1,
+                    Type::INT32 | Type::FLOAT => 4,
+                    Type::INT64 | Type::DOUBLE | Type::INT96 => 8,
+                    Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => VIEW,
+                };
+                let values = column.num_values().unsigned_abs().max(rows);
+                let packed = column.uncompressed_size().unsigned_abs();
+                if width == VIEW { values * VIEW + packed } else { (values * width).max(packed / 2) }
+            };
+            (rows, group.columns().iter().map(of_column).sum())
+        };
+        self.as_is.metadata().row_groups().iter().map(bytes).collect()
+    }
+
+    pub(super) fn read(
+        &self,
+        part: usize,
+        columns: Option<&[usize]>,
+        rows: usize,
+        views: bool,
+    ) -> Result<Batches, Error> {
+        let metadata = if views { &self.views } else { &self.as_is };
+        let mut reader = guarded(&self.name, WHAT, || {
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.stored.clone(), metadata.clone());
+            let mask = columns.map_or_else(ProjectionMask::all, |columns| {
+                ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied())
+            });
+            builder.with_row_groups(vec![part]).with_projection(mask).with_batch_size(rows.max(1)).build()
+        })?;
+        let mut left = metadata.metadata().row_group(part).num_rows().unsigned_abs();
+        let (name, mut is_over) = (self.name.clone(), false);
+        Ok(Box::new(std::iter::from_fn(move || {
+            if is_over {
+                return None;
+            }
+            let next = guarded(&name, WHAT, || reader.next().transpose()).transpose();
+            let rows = next.as_ref().and_then(|next| next.as_ref().ok()).map_or(0, RecordBatch::num_rows);
+            is_over = !matches!(next, Some(Ok(_)));
+            let is_short = next.is_none() && left > 0;
+            left = left.saturating_sub(rows as u64);
+            if is_short {
+                return Some(Err(Error::input(&name, "cannot be read as Parquet: rows are missing")));
+            }
+            next
+        })))
+    }
+
+    pub(super) fn schema_as_read(&self, views: bool) -> &SchemaRef {
+        if views { self.views.schema() } else { &self.schema }
+    }
+
+    /// The most rows that a row group has.
+    fn rows_of_group(&self) -> usize {
+        let groups = self.as_is.metadata().row_groups().iter();
+        groups.map(|group| group.num_rows().unsigned_abs() as usize).max().unwrap_or(0)
+    }
+
+    /// What its row groups say of the order of their rows: the columns, and the order of each.
+    pub(crate) fn claims(&self) -> Vec<Option<Vec<(usize, SortingColumn)>>> {
+        let descriptor = self.as_is.parquet_schema();
+        let of_group = |group: &RowGroupMetaData| {
+            let columns = group.sorting_columns().filter(|columns| !columns.is_empty())?;
+            let root = |column: &SortingColumn| {
+                let leaf = usize::try_from(column.column_idx).ok().filter(|&leaf| leaf < descriptor.num_columns())?;
+                Some((descriptor.get_column_root_idx(leaf), column.clone()))
+            };
+            columns.iter().map(root).collect()
+        };
+        self.as_is.metadata().row_groups().iter().map(of_group).collect()
+    }
+
+    /// The least value of a column, or the greatest, that each row group may have, and how many nulls
+    /// there are; `None` if that cannot be said of such columns.
+    pub(crate) fn least(&self, column: usize, greatest: bool) -> Option<(ArrayRef, Vec<Option<u64>>)> {
+        let schema = self.views.schema();
+        let name = schema.field(column).name();
+        let converter = StatisticsConverter::try_new(name, schema, self.descriptor()).ok()?;
+        let groups = self.as_is.metadata().row_groups();
+        let least = if greatest { converter.row_group_maxes(groups) } else { converter.row_group_mins(groups) };
+        let nulls = converter.row_group_null_counts(groups).ok()?;
+        Some((least.ok()?, nulls.iter().collect()))
+    }
+
+    fn descriptor(&self) -> &SchemaDescriptor {
+        self.as_is.parquet_schema()
+    }
+}
+
+/// A type of views of texts, for those of texts.
+fn as_view(kind: &DataType) -> Option<DataType> {
+    match kind {
+        DataType::Utf8 | DataType::LargeUtf8 => Some(DataType::Utf8View),
+        DataType::Binary | DataType::LargeBinary => Some(DataType::BinaryView),
+        _ => None,
+    }
+}
+
+fn with_types(schema: &Schema, kind: impl Fn(&DataType) -> Option<DataType>) -> SchemaRef {
+    let fields = schema.fields().iter().map(|field| match kind(field.data_type()) {
+        Some(kind) => Arc::new((**field).clone().with_data_type(kind)),
+        None => field.clone(),
+    });
+    Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
+}
+
+/// Checks that what is said at the end of a file can be: that its parts are in it.
+fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<(), Error> {
+    let damaged = |problem: &str| Err(Error::input(name, format!("cannot be read as {WHAT}: {problem}")));
+    for group in metadata.row_groups() {
+        if group.num_rows() < 0 {
+            return damaged("a row group has no rows");
+        }
+        for column in group.columns() {
+            let (begin, length) = match column.dictionary_page_offset() {
+                Some(place) if place > 0 && place < column.data_page_offset() => (place, column.compressed_size()),
+                _ => (column.data_page_offset(), column.compressed_size()),
+            };
+            let end = begin.checked_add(length).filter(|&end| end.unsigned_abs() <= stored.size());
+            if begin < 0 || length < 0 || end.is_none() || column.num_values() < 0 {
+                return damaged("a column is not within the file");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The schema with a unit for the times of 96 bits that hold all of them: microseconds, as Spark
+/// writes and reads them, else nanoseconds.
+fn with_times(name: &str, metadata: &ArrowReaderMetadata, stored: &Stored) -> Result<Option<SchemaRef>, Error> {
+    let descriptor = metadata.parquet_schema();
+    let leaves = || (0..descriptor.num_columns()).filter(|&leaf| descriptor.column(leaf).physical_type() == Type::INT96);
+    if leaves().next().is_none() {
+        return Ok(None);
+    }
+    let mut fields: Vec<Field> = metadata.schema().fields().iter().map(|field| (**field).clone()).collect();
+    for leaf in leaves() {
+        let root = descriptor.get_column_root_idx(leaf);
+        let field = fields[root].clone();
+        let DataType::Timestamp(_, zone) = field.data_type() else {
+            let problem = format!("column '{}' has times of 96 bits within others, which are not supported", quoted(field.name()));
+            return Err(Error::input(name, problem));
+        };
+        let in_unit = |unit| field.clone().with_data_type(DataType::Timestamp(unit, zone.clone()));
+        let read = |unit| -> Result<Vec<ArrayRef>, Error> {
+            guarded(name, WHAT, || {
+                let mut fields = fields.clone();
+                fields[root] = in_unit(unit);
+                let schema = Arc::new(Schema::new_with_metadata(fields, metadata.schema().metadata().clone()));
+                let options = ArrowReaderOptions::new().with_schema(schema);
+                let metadata = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)?;
+                let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(stored.clone(), metadata);
+                let mask = ProjectionMask::roots(builder.parquet_schema(), [root]);
+                let batches = builder.with_projection(mask).build()?;
+                batches.map(|batch| Ok(batch?.column(0).clone())).collect::<Result<_, ParquetError>>()
+            })
+        };
+        let [micros, nanos] = [read(TimeUnit::Microsecond)?, read(TimeUnit::Nanosecond)?];
+        let (mut are_fine, mut are_wide) = (false, false);
+        for (micros, nanos) in micros.iter().zip(&nanos) {
+            let [micros, nanos] = [micros, nanos].map(|array| crate::columns::arrow::numbers_of::<i64>(array));
+            for (&micro, &nano) in micros.iter().zip(nanos) {
+                match micro.checked_mul(1000) {
+                    Some(least) => {
+                        are_wide |= nano.wrapping_sub(least) >= 1000 || nano < least;
+                        are_fine |= nano != least;
+                    }
+                    None => are_wide = true,
+                }
+            }
+        }
+        if are_fine && are_wide {
+            let problem = format!(
+                "column '{}' has times of 96 bits that no 64 bits hold: both nanoseconds and years beyond 2262",
+                quoted(field.name())
+            );
+            return Err(Error::input(name, problem));
+        }
+        fields[root] = in_unit(if are_fine { TimeUnit::Nanosecond } else { TimeUnit::Microsecond });
+    }
+    Ok(Some(Arc::new(Schema::new_with_metadata(fields, metadata.schema().metadata().clone()))))
+}
+
+/// How a file is written.
+pub(crate) struct Form {
+    /// What it is written as.
+    schema: Arc<SchemaDescriptor>,
+    properties: WriterProperties,
+    /// The most rows of a row group.
+    pub(crate) rows: usize,
+}
+
+impl Form {
+    /// As this file is, with other columns if it is none; `order` are the columns of the keys, and
+    /// whether each is descending and has nulls first.
+    ///
+    /// # Errors
+    ///
+    /// A column of a type that Parquet has not.
+    pub(crate) fn new(
+        like: Option<&File>,
+        schema: &SchemaRef,
+        compression: Option<Compression>,
+        order: Option<&[(usize, bool, bool)]>,
+    ) -> Result<Self, Error> {
+        /// Rows of a row group, at least and at most: few enough that engines skip many of them,
+        /// and enough that these are worth their statistics.
+        const ROWS: std::ops::RangeInclusive<usize> = 122_880..=1 << 20;
+        /// What is usual.
+        const USUAL: Compression = Compression::SNAPPY;
+        let refused = |error: ParquetError| Error::options(format!("cannot be written as Parquet: {error}"));
+        let derived = ArrowSchemaConverter::new().convert(schema).map_err(refused)?;
+        let own = like.map(File::descriptor).filter(|own| is_alike(own, &derived)).cloned();
+        let of_file = own.is_some();
+        let descriptor = Arc::new(own.unwrap_or(derived));
+        let mut properties = WriterProperties::builder()
+            .set_created_by(concat!("gpusort version ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_statistics_enabled(EnabledStatistics::Page)
+            .set_max_row_group_row_count(None)
+            .set_compression(compression.unwrap_or(USUAL));
+        let mut rows = *ROWS.start();
+        if let Some(like) = like {
+            rows = like.rows_of_group().clamp(*ROWS.start(), *ROWS.end());
+            let metadata = like.as_is.metadata();
+            let said = metadata.file_metadata().key_value_metadata().cloned();
+            // What says what the columns of Arrow are would be wrong of others.
+            let said = said.map(|said| said.into_iter().filter(|one| of_file || one.key != "ARROW:schema").collect());
+            properties = properties.set_key_value_metadata(said);
+            if let Some(group) = metadata.row_groups().first().filter(|_| of_file) {
+                for column in group.columns() {
+                    let path: ColumnPath = column.column_path().clone();
+                    if compression.is_none() {
+                        properties = properties.set_column_compression(path.clone(), column.compression());
+                    }
+                    if column.bloom_filter_offset().is_some() {
+                        properties = properties.set_column_bloom_filter_enabled(path, true);
+                    }
+                }
+            }
+        }
+        if let Some(order) = order {
+            let column = |&(root, descending, nulls_first): &(usize, bool, bool)| {
+                let leaf = (0..descriptor.num_columns()).find(|&leaf| descriptor.get_column_root_idx(leaf) == root)?;
+                Some(SortingColumn { column_idx: leaf as i32, descending, nulls_first })
+            };
+            properties = properties.set_sorting_columns(order.iter().map(column).collect());
+        }
+        let mut properties = properties.build();
+        if !of_file {
+            add_encoded_arrow_schema_to_metadata(schema, &mut properties);
+        }
+        Ok(Self { schema: descriptor, properties, rows })
+    }
+}
+
+/// Whether what is made for one schema can be written as the other: the same values at the same
+/// levels.
+fn is_alike(one: &SchemaDescriptor, other: &SchemaDescriptor) -> bool {
+    let columns = one.columns().iter().zip(other.columns());
+    one.num_columns() == other.num_columns()
+        && columns.into_iter().all(|(one, other)| {
+            let width = |column: &parquet::schema::types::ColumnDescriptor| match column.physical_type() {
+                Type::FIXED_LEN_BYTE_ARRAY => column.type_length(),
+                _ => 0,
+            };
+            one.physical_type() == other.physical_type()
+                && width(one) == width(other)
+                && one.max_def_level() == other.max_def_level()
+                && one.max_rep_level() == other.max_rep_level()
+        })
+}
+
+/// Writes a file.
+pub(crate) struct Writer<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    factory: ArrowRowGroupWriterFactory,
+    schema: SchemaRef,
+}
+
+/// A part of a row group: the encoded leaves of a column.
+pub(crate) type Encoded = Vec<ArrowColumnChunk>;
+
+impl<W: Write + Send> Writer<W> {
+    /// Begins one, of batches of this schema.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub(crate) fn new(to: W, form: &Form, schema: SchemaRef) -> Result<Self, Error> {
+        let file = SerializedFileWriter::new(to, form.schema.root_schema_ptr(), Arc::new(form.properties.clone()));
+        let file = file.map_err(unwritten)?;
+        let factory = ArrowRowGroupWriterFactory::new(&file, schema.clone());
+        Ok(Self { file, factory, schema })
+    }
+
+    /// What encodes the columns of a row group, column by column.
+    ///
+    /// # Errors
+    ///
+    /// A column of a type that is not written.
+    pub(crate) fn encoders(&self, group: usize) -> Result<Vec<Encoder>, Error> {
+        let mut leaves = self.factory.create_column_writers(group).map_err(unwritten)?.into_iter();
+        let encoder = |field: &Arc<Field>| {
+            let count = leaves_of(field.data_type());
+            Encoder { field: field.clone(), leaves: leaves.by_ref().take(count).collect() }
+        };
+        Ok(self.schema.fields().iter().map(encoder).collect())
+    }
+
+    /// Writes a row group of these columns.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub(crate) fn write(&mut self, columns: impl IntoIterator<Item = Encoded>) -> Result<(), Error> {
+        let mut group = self.file.next_row_group().map_err(unwritten)?;
+        for chunk in columns.into_iter().flatten() {
+            chunk.append_to_row_group(&mut group).map_err(unwritten)?;
+        }
+        group.close().map_err(unwritten)?;
+        Ok(())
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        self.file.close().map_err(unwritten)?;
+        Ok(())
+    }
+}
+
+/// How many leaves a column has.
+fn leaves_of(kind: &DataType) -> usize {
+    match kind {
+        DataType::Struct(fields) => fields.iter().map(|field| leaves_of(field.data_type())).sum(),
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => leaves_of(field.data_type()),
+        _ => 1,
+    }
+}
+
+/// Encodes a column of a row group.
+pub(crate) struct Encoder {
+    field: Arc<Field>,
+    leaves: Vec<ArrowColumnWriter>,
+}
+
+impl Encoder {
+    /// Adds values.
+    ///
+    /// # Errors
+    ///
+    /// Values that a column may not have.
+    pub(crate) fn write(&mut self, array: &ArrayRef) -> Result<(), Error> {
+        let leaves = compute_leaves(&self.field, array).map_err(unwritten)?;
+        self.leaves.iter_mut().zip(&leaves).try_for_each(|(to, leaf)| to.write(leaf)).map_err(unwritten)
+    }
+
+    /// About its bytes so far.
+    pub(crate) fn bytes(&self) -> usize {
+        self.leaves.iter().map(ArrowColumnWriter::memory_size).sum()
+    }
+
+    /// All that was added.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub(crate) fn finish(self) -> Result<Encoded, Error> {
+        self.leaves.into_iter().map(|leaf| leaf.close().map_err(unwritten)).collect()
+    }
+}
+
+/// An error of writing: mostly one of the disk.
+fn unwritten(error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(error) => match error.downcast::<std::io::Error>() {
+            Ok(error) => Error::io("the output", "write", *error),
+            Err(error) => Error::options(format!("Parquet: {error}")),
+        },
+        error => Error::options(format!("Parquet: {error}")),
+    }
+}
+
+/// A kind of compression by its name.
+///
+/// # Errors
+///
+/// What there is.
+pub(crate) fn compression(name: &str) -> Result<Compression, Error> {
+    Ok(match name {
+        "none" | "uncompressed" => Compression::UNCOMPRESSED,
+        "snappy" => Compression::SNAPPY,
+        "gzip" => Compression::GZIP(Default::default()),
+        "brotli" => Compression::BROTLI(Default::default()),
+        "lz4" => Compression::LZ4_RAW,
+        "zstd" => Compression::ZSTD(Default::default()),
+        _ => {
+            let problem = format!("'{}' is none of zstd, snappy, lz4, gzip, brotli, none", quoted(name));
+            return Err(Error::option("parquet-compression", problem));
+        }
+    })
+}
