@@ -188,7 +188,9 @@ impl Decoded {
 
     /// Whether the elements at two places are equal: zeros of both signs are, and all NaN.
     pub fn equality(&self) -> Box<dyn Fn(usize, usize) -> bool + Sync + '_> {
-        fn of<'a, T: PartialEq + Copy + Sync>(values: &'a [T]) -> Box<dyn Fn(usize, usize) -> bool + Sync + 'a> {
+        fn of<'a, T: PartialEq + Copy + Sync>(
+            values: &'a [T],
+        ) -> Box<dyn Fn(usize, usize) -> bool + Sync + 'a> {
             // What is not equal to itself is NaN.
             #[allow(clippy::eq_op)]
             let is_nan = |value: T| value != value;
@@ -263,10 +265,7 @@ fn without_order(kind: &DataType) -> String {
 
 /// The rank of the value of each key; equal values share one. Those of an ordered dictionary rank as
 /// they are there.
-fn ranks<K: ArrowDictionaryKeyType>(
-    array: &DictionaryArray<K>,
-    is_ordered: bool,
-) -> Result<Vec<u32>, Error> {
+fn ranks<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>, is_ordered: bool) -> Result<Vec<u32>, Error> {
     let count = array.values().len();
     let mut by_value: Vec<u32> = (0..count as u32).collect();
     if !is_ordered {

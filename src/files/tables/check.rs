@@ -34,7 +34,8 @@ pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Erro
         };
         let is_same = |claim: &Option<Vec<(usize, _)>>| claim.as_ref() == Some(first);
         if let Some(group) = claims.iter().position(|claim| !is_same(claim)) {
-            let problem = format!("row group {group} claims another order in its sorting_columns than the first");
+            let problem =
+                format!("row group {group} claims another order in its sorting_columns than the first");
             return Err(Error::input(table.name(), problem));
         }
         let key = |(column, claim): &(usize, parquet::file::metadata::SortingColumn)| {
@@ -54,7 +55,12 @@ pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Erro
     Ok(None)
 }
 
-fn in_order(tables: &Tables, keys: &[TableKey], job: &Job, by_parts: bool) -> Result<Option<Disorder>, Error> {
+fn in_order(
+    tables: &Tables,
+    keys: &[TableKey],
+    job: &Job,
+    by_parts: bool,
+) -> Result<Option<Disorder>, Error> {
     rows_in_order(tables, &tables.parts, keys, job, by_parts)
 }
 
@@ -84,7 +90,8 @@ fn rows_in_order(
         // Each part by itself, and where it begins and ends.
         let looked = map_parts(wave, |(part, first)| {
             let table = &tables.all[part.table];
-            let (mut before, mut begin, mut at): (Option<KeyArrays>, Option<KeyArrays>, u64) = (None, None, *first);
+            let (mut before, mut begin, mut at): (Option<KeyArrays>, Option<KeyArrays>, u64) =
+                (None, None, *first);
             for batch in table.read(part.number, Some(&columns), ROWS, true)? {
                 let batch = batch?;
                 if batch.num_rows() == 0 {
@@ -182,7 +189,9 @@ pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Least> {
         let (least, nulls) = file.least(key.column(), key.order.descending)?;
         let may_be_nan = matches!(
             least.data_type(),
-            arrow_schema::DataType::Float16 | arrow_schema::DataType::Float32 | arrow_schema::DataType::Float64
+            arrow_schema::DataType::Float16
+                | arrow_schema::DataType::Float32
+                | arrow_schema::DataType::Float64
         );
         let is_nan_first = may_be_nan && key.order.nan == Nulls::First;
         for part in 0..least.len() {

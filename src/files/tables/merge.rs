@@ -4,32 +4,44 @@
 //! bound: what is not after it in any window precedes all that is still to be read, and is ordered
 //! together and written.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::io;
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use super::super::job::Job;
+use super::check::first_disorder;
 use super::read::{Reader, Reading, compact};
 use super::write::{Sink, gathered, parts};
-use super::{TIMES, Tables, order, types, write_positions};
+use super::{Tables, order, types, write_positions};
 use crate::clock::Instant;
 use crate::error::{Error, Hint};
 use crate::files::progress::Phase;
 use crate::files::report::{Phases, Report};
 use crate::io::arrow::keys::{KeyArrays, TableKey};
 use crate::io::arrow::{Batches, failed, ipc, joined};
+use crate::io::ordered::Disorder;
 use crate::io::{Counts, Output};
-use crate::parallel::map_parts;
+use crate::order::Selection;
+use crate::parallel::{self, lock, map_parts};
 use crate::report;
 use crate::runs::{Folders, Spill, Spilled};
 use crate::sorter::Sorter;
 
 /// The most runs that are merged at once.
 const FAN_IN: usize = 64;
+
+/// Batches of a run that are in memory together.
+const WINDOW: usize = 4;
 
 /// The rows of a run, batch by batch.
 pub(super) enum RunSource {
@@ -44,7 +56,6 @@ struct Open {
     writer: StreamWriter<Spill>,
     /// The keys of its last row.
     last: KeyArrays,
-    rows: u64,
 }
 
 /// Runs of the rows of tables.
@@ -91,14 +102,13 @@ impl<'a, 'j> Merging<'a, 'j> {
     ) -> Result<Report, Error> {
         let sort = report::Report::on_cpu(report::Form::InOrder, Duration::ZERO);
         let mut report = Report::new(self.job.ask.format, sort, String::new());
-        let expected = (self.tables.bytes() / limit.max(1) + 2).min(FAN_IN as u64);
-        // So many of all runs fit an eighth.
-        let rows = limit * TIMES / 8 / expected / self.tables.row_bytes();
-        let rows = usize::try_from(rows).unwrap_or(usize::MAX).clamp(1 << 6, 1 << 16);
+        let runs = (self.tables.bytes() / limit.max(1) + 2).min(FAN_IN as u64);
+        let rows = (self.window(runs) / WINDOW).clamp(1 << 5, 1 << 15);
         let mut phases = Phases::default();
-        let mut start = Instant::now();
-        while let Some(batches) = reader.next(limit)? {
-            phases.read += start.elapsed();
+        let start = Instant::now();
+        let mut part = reader.next(limit)?;
+        phases.read += start.elapsed();
+        while let Some(batches) = part {
             let before = report.records;
             let batches = if self.job.ask.positions { numbered(batches, before)? } else { batches };
             let keys_of = |batch| KeyArrays::of(self.keys, batch, self.reading.columns());
@@ -109,13 +119,20 @@ impl<'a, 'j> Merging<'a, 'j> {
             let done = order(&arrays, self.keys, self.job, sorter, &mut report.counts, place)?;
             report.sort = done.report.after(&report.sort);
             report.repeated += done.repeated;
-            start = Instant::now();
-            self.write_run(batches, &arrays, &done.positions, rows)?;
-            phases.write += start.elapsed();
             self.job.watch.phase(Phase::Read, Some(self.tables.rows()));
             self.job.watch.set(report.records);
-            start = Instant::now();
+            // The next part is read while this one is written.
+            let start = Instant::now();
+            part = thread::scope(|scope| {
+                let coming = parallel::meanwhile(scope, || reader.next(limit));
+                let written = self.write_run(batches, &arrays, &done.positions, rows);
+                phases.write += start.elapsed();
+                let coming = coming.wait();
+                written.and(coming)
+            })?;
+            phases.read += start.elapsed();
         }
+        phases.read = phases.read.saturating_sub(phases.write);
         self.close()?;
         report.phases = phases;
         report.bytes = self.tables.size;
@@ -154,36 +171,38 @@ impl<'a, 'j> Merging<'a, 'j> {
         }
         let arrays = columns.into_iter().zip(schema.fields()).map(|(chunks, field)| joined(field, &chunks));
         let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
-        let mut open = match self.open.take() {
-            Some(open) => open,
-            None => {
-                let spill = self.folders.create(self.job.budget.block())?;
-                Open { writer: ipc::to_stream(spill, &schema)?, last: last.clone(), rows: 0 }
-            }
+        let mut open = if let Some(open) = self.open.take() {
+            open
+        } else {
+            let spill = self.folders.create(self.job.budget.block())?;
+            Open { writer: ipc::to_stream(spill, &schema)?, last: last.clone() }
         };
-        for part in parts(positions.len(), rows) {
-            let batch = compact(gathered(&schema, &arrays, &positions[part])?);
-            open.writer.write(&batch).map_err(|error| self.spilled(error))?;
+        for parts in parts(positions.len(), rows).chunks(4 * parallel::threads()) {
+            let gather =
+                |part: &Range<usize>| gathered(&schema, &arrays, &positions[part.clone()]).map(compact);
+            for batch in map_parts(parts, gather) {
+                open.writer.write(&batch?).map_err(|error| spilled(error, "write"))?;
+            }
         }
-        open.rows += positions.len() as u64;
         open.last = KeyArrays::joined(&[last])?.detached()?;
         self.open = Some(open);
         Ok(())
     }
 
-    /// An error of a temporary file.
-    fn spilled(&self, error: arrow_schema::ArrowError) -> Error {
-        match error {
-            arrow_schema::ArrowError::IoError(_, source) => Error::io("a temporary file", "write", source),
-            error => failed(&error),
-        }
+    /// How many rows of each of so many runs are in memory.
+    fn window(&self, runs: u64) -> usize {
+        /// The part of the budget that all windows take; what is ordered of them is there some times
+        /// more, as joined, gathered, and waiting to be encoded.
+        const PART: u64 = 8;
+        let rows = super::room(&self.job.budget) / PART / runs.max(1) / self.tables.row_bytes();
+        usize::try_from(rows).unwrap_or(usize::MAX).clamp(1 << 7, 1 << 17)
     }
 
     /// Ends the open run.
     fn close(&mut self) -> Result<(), Error> {
         if let Some(mut open) = self.open.take() {
-            open.writer.finish().map_err(|error| self.spilled(error))?;
-            let spill = open.writer.into_inner().map_err(|error| self.spilled(error))?;
+            open.writer.finish().map_err(|error| spilled(error, "write"))?;
+            let spill = open.writer.into_inner().map_err(|error| spilled(error, "write"))?;
             self.runs.push(RunSource::Spilled(Arc::new(spill.finish()?)));
         }
         Ok(())
@@ -220,11 +239,11 @@ impl<'a, 'j> Merging<'a, 'j> {
                         writer = Some(ipc::to_stream(spill, &batch.schema())?);
                     }
                     let to = writer.as_mut().expect("it was made");
-                    to.write(&compact(batch)).map_err(|error| self.spilled(error))
+                    to.write(&compact(batch)).map_err(|error| spilled(error, "write"))
                 })?;
                 if let Some(mut writer) = writer {
-                    writer.finish().map_err(|error| self.spilled(error))?;
-                    let spill = writer.into_inner().map_err(|error| self.spilled(error))?;
+                    writer.finish().map_err(|error| spilled(error, "write"))?;
+                    let spill = writer.into_inner().map_err(|error| spilled(error, "write"))?;
                     longer.push(RunSource::Spilled(Arc::new(spill.finish()?)));
                 }
             }
@@ -243,10 +262,32 @@ impl<'a, 'j> Merging<'a, 'j> {
             write_positions(positions.into_iter(), self.tables.rows(), self.job.ask.format, output)?;
             return Ok(written);
         }
-        let mut sink = Sink::new(self.tables, self.keys, self.job, output, usize::try_from(self.job.budget.bytes() / 4).ok())?;
-        self.merge(runs, &mut written, &mut |batch| sink.write(batch))?;
-        sink.finish()?;
+        let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
+        let sink = Mutex::new(Sink::new(self.tables, self.keys, self.job, output, most)?);
+        // What is ordered is encoded while the next rows are.
+        let (give, take) = sync_channel::<RecordBatch>(0);
+        let encode = || take.into_iter().try_for_each(|batch| lock(&sink).write(batch));
+        thread::scope(|scope| match thread::Builder::new().spawn_scoped(scope, encode) {
+            Ok(encoding) => {
+                // Where nobody takes any more, encoding has failed.
+                let gone = |_| Error::io("the output", "write", io::ErrorKind::BrokenPipe.into());
+                let merged = self.merge(runs, &mut written, &mut |batch| give.send(batch).map_err(gone));
+                drop(give);
+                let encoded = encoding.join().unwrap_or_else(|panic| resume_unwind(panic));
+                encoded.and(merged)
+            }
+            Err(_) => self.merge(runs, &mut written, &mut |batch| lock(&sink).write(batch)),
+        })?;
+        sink.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
         Ok(written)
+    }
+}
+
+/// An error of writing a temporary file, or of reading it.
+fn spilled(error: ArrowError, action: &'static str) -> Error {
+    match error {
+        ArrowError::IoError(_, source) => Error::io("a temporary file", action, source),
+        error => failed(&error),
     }
 }
 
@@ -266,39 +307,68 @@ fn numbered(batches: Vec<RecordBatch>, mut first: u64) -> Result<Vec<RecordBatch
 
 /// The rows of a run that are in memory, and what gives the next.
 struct Run {
-    window: RecordBatch,
-    keys: KeyArrays,
+    /// Batches, and their keys.
+    window: VecDeque<(RecordBatch, KeyArrays)>,
     batches: Batches,
     /// Of an input: its name, and the rows before the window.
     checked: Option<(String, u64)>,
     last: Option<KeyArrays>,
+    counts: Counts,
     is_over: bool,
+}
+
+impl Run {
+    /// The rows in memory.
+    fn rows(&self) -> usize {
+        self.window.iter().map(|(batch, _)| batch.num_rows()).sum()
+    }
+
+    /// The keys of the first row in memory and of the last.
+    fn ends(&self) -> Option<[KeyArrays; 2]> {
+        let ((_, first), (_, last)) = (self.window.front()?, self.window.back()?);
+        Some([first.slice(0, 1), last.slice(last.rows() - 1, 1)])
+    }
+
+    /// Takes so many rows out of the window.
+    fn take(&mut self, mut count: usize) -> Vec<RecordBatch> {
+        let mut taken = Vec::new();
+        while count > 0
+            && let Some((batch, keys)) = self.window.pop_front()
+        {
+            let rows = batch.num_rows();
+            if rows > count {
+                let left = rows - count;
+                self.window.push_front((batch.slice(count, left), keys.slice(count, left)));
+            }
+            taken.push(batch.slice(0, rows.min(count)));
+            count -= rows.min(count);
+        }
+        taken
+    }
 }
 
 impl Merging<'_, '_> {
     /// A place for a longer run.
     fn folders_of_merge(&self) -> Result<Spill, Error> {
-        let folders = Folders::new(self.job.folders.clone()).within(&self.job.budget).cancelled_by(&self.job.cancel);
+        let folders =
+            Folders::new(self.job.folders.clone()).within(&self.job.budget).cancelled_by(&self.job.cancel);
         let mut folders = folders;
         folders.create(self.job.budget.block())
     }
 
     fn batches_of(&self, run: RunSource) -> Result<(Batches, Option<(String, u64)>), Error> {
         match run {
-            RunSource::Spilled(spilled) => {
-                let read = |error: arrow_schema::ArrowError| match error {
-                    arrow_schema::ArrowError::IoError(_, source) => Error::io("a temporary file", "read", source),
-                    error => failed(&error),
-                };
-                let reader = StreamReader::try_new(spilled.read(), None).map_err(read)?;
-                Ok((Box::new(reader.map(move |batch| batch.map_err(read))), None))
+            RunSource::Spilled(run) => {
+                let failed = |error| spilled(error, "read");
+                let reader = StreamReader::try_new(run.read(), None).map_err(failed)?;
+                Ok((Box::new(reader.map(move |batch| batch.map_err(failed))), None))
             }
             RunSource::Input(number) => {
                 let table = &self.tables.all[number];
-                let rows = usize::try_from(self.job.budget.bytes() / 8 / self.tables.all.len() as u64 / self.tables.row_bytes());
-                let rows = rows.unwrap_or(usize::MAX).clamp(1 << 10, 1 << 16);
+                let rows = (self.window(self.tables.all.len() as u64) / WINDOW).max(1 << 10);
                 let parts = table.parts(number);
-                let mut first: u64 = self.tables.parts.iter().filter(|part| part.table < number).map(|part| part.rows).sum();
+                let mut first: u64 =
+                    self.tables.parts.iter().filter(|part| part.table < number).map(|part| part.rows).sum();
                 let mut batches = Vec::new();
                 // What is opened is small: pages are read as batches are.
                 for part in parts {
@@ -321,9 +391,9 @@ impl Merging<'_, '_> {
         }
     }
 
-    /// The next window of a run.
-    fn load(&self, run: &mut Run, counts: &mut Counts) -> Result<(), Error> {
-        loop {
+    /// Reads rows of a run until so many are in memory.
+    fn load(&self, run: &mut Run, rows: usize) -> Result<(), Error> {
+        while !run.is_over && run.rows() < rows {
             let Some(batch) = run.batches.next() else {
                 run.is_over = true;
                 return Ok(());
@@ -335,17 +405,20 @@ impl Merging<'_, '_> {
             let keys = KeyArrays::of(self.keys, &batch, self.reading.columns());
             if let Some((name, passed)) = &mut run.checked {
                 let place = |row: usize| format!("{name}: row {}", *passed + row as u64);
-                let decoded = keys.decoded(self.keys, name)?;
-                decoded.count(self.keys, counts, place)?;
-                if let Some(disorder) = super::check::first_disorder(run.last.as_ref(), &keys, self.keys, name, *passed, false)? {
-                    return Err(Error::input(disorder.place.clone(), format!("out of order: {} after {}", disorder.value, disorder.before)).hinting(Hint::Sort));
+                keys.decoded(self.keys, name)?.count(self.keys, &mut run.counts, place)?;
+                if let Some(disorder) =
+                    first_disorder(run.last.as_ref(), &keys, self.keys, name, *passed, false)?
+                {
+                    let Disorder { place, value, before } = disorder;
+                    let problem = format!("out of order: {value} after {before}");
+                    return Err(Error::input(place, problem).hinting(Hint::Sort));
                 }
                 run.last = Some(keys.slice(keys.rows() - 1, 1).detached()?);
                 *passed += batch.num_rows() as u64;
             }
-            (run.window, run.keys) = (batch, keys);
-            return Ok(());
+            run.window.push_back((batch, keys));
         }
+        Ok(())
     }
 
     fn merge(
@@ -354,85 +427,80 @@ impl Merging<'_, '_> {
         written: &mut WrittenRows,
         emit: &mut dyn FnMut(RecordBatch) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let selection = self.job.ask.selection;
-        let most = selection.first.map_or(u64::MAX, |first| first as u64);
-        let empty = RecordBatch::new_empty(self.reading.schema.clone());
+        let Selection { unique, first } = self.job.ask.selection;
+        let most = first.map_or(u64::MAX, |first| first as u64);
+        let window = self.window(sources.len() as u64);
         let mut runs = Vec::new();
         for source in sources {
             let (batches, checked) = self.batches_of(source)?;
-            let keys = self.reading.no_keys();
-            runs.push(Run { window: empty.clone(), keys, batches, checked, last: None, is_over: false });
+            let (window, counts) = (VecDeque::new(), Counts::default());
+            runs.push(Run { window, batches, checked, last: None, counts, is_over: false });
         }
         // The keys of the last row that was written.
         let mut last: Option<KeyArrays> = None;
         let mut done = 0;
         while written.rows < most {
-            for run in &mut runs {
-                if run.keys.rows() == 0 && !run.is_over {
-                    self.load(run, &mut written.counts)?;
-                }
-            }
-            runs.retain(|run| run.keys.rows() > 0);
+            let loaded = map_parts(&mut runs, |run| self.load(run, window));
+            loaded.into_iter().collect::<Result<(), _>>()?;
+            runs.iter()
+                .filter(|run| run.window.is_empty())
+                .for_each(|run| written.counts.add_all(&run.counts));
+            runs.retain(|run| !run.window.is_empty());
             if runs.is_empty() {
                 break;
             }
             let (bound, taking) = self.bound(&runs)?;
-            let keys: Vec<KeyArrays> = taking.iter().map(|&run| runs[run].keys.clone()).collect();
-            let joined_keys = KeyArrays::joined(&keys)?;
-            let mut positions = if taking.len() == 1 {
-                (0..joined_keys.rows() as u32).collect()
-            } else {
-                self.positions(&joined_keys)?
+            let keys = taking.iter().map(|&run| {
+                let all: Vec<KeyArrays> = runs[run].window.iter().map(|(_, keys)| keys.clone()).collect();
+                KeyArrays::joined(&all)
+            });
+            let keys = keys.collect::<Result<Vec<_>, _>>()?;
+            let all = KeyArrays::joined(&keys)?;
+            let mut positions = match &taking[..] {
+                [_] => (0..all.rows() as u32).collect(),
+                _ => self.positions(&all)?,
             };
-            // Up to the last row of the run whose rows end first.
-            let place = taking.iter().position(|&run| run == bound).unwrap_or(0);
-            let ends: Vec<usize> = keys.iter().scan(0, |all, keys| { *all += keys.rows(); Some(*all) }).collect();
-            let end = (ends[place] - 1) as u32;
+            // Up to the last row of the run whose rows end first; of each run these are its first.
+            let ends: Vec<usize> = sums(keys.iter().map(KeyArrays::rows)).collect();
+            let end = taking.iter().position(|&run| run == bound).map_or(0, |place| ends[place] as u32 - 1);
             let length = positions.iter().position(|&row| row == end).map_or(positions.len(), |at| at + 1);
             positions.truncate(length);
-            // Of each run these are its first rows.
+            let run_of = |row: u32| ends.partition_point(|&end| end <= row as usize);
             let mut counts = vec![0; taking.len()];
-            for &row in &positions {
-                counts[ends.partition_point(|&end| end <= row as usize)] += 1;
-            }
-            if selection.unique {
-                let with_last: Vec<KeyArrays> = std::iter::once(joined_keys.clone()).chain(last.clone()).collect();
-                let all = KeyArrays::joined(&with_last)?;
-                let decoded = all.decoded(self.keys, self.tables.all[0].name())?;
-                let is_same = decoded.sameness();
-                let before = positions.len();
+            positions.iter().for_each(|&row| counts[run_of(row)] += 1);
+            if unique {
+                let with_last: Vec<KeyArrays> = [all.clone()].into_iter().chain(last.clone()).collect();
+                let with_last = KeyArrays::joined(&with_last)?;
+                let decoded = with_last.decoded(self.keys, self.tables.all[0].name())?;
+                let (is_same, before) = (decoded.sameness(), positions.len());
                 positions.dedup_by(|later, first| is_same(*first as usize, *later as usize));
-                if last.is_some() && is_same(joined_keys.rows(), positions[0] as usize) {
+                if last.is_some() && is_same(all.rows(), positions[0] as usize) {
                     positions.remove(0);
                 }
                 written.repeated += (before - positions.len()) as u64;
             }
             positions.truncate(usize::try_from(most - written.rows).unwrap_or(usize::MAX));
-            if let Some(&row) = positions.last().filter(|_| selection.unique) {
-                last = Some(joined_keys.slice(row as usize, 1).detached()?);
+            if let Some(&row) = positions.last().filter(|_| unique) {
+                last = Some(all.slice(row as usize, 1).detached()?);
             }
             written.rows += positions.len() as u64;
+            done += counts.iter().sum::<usize>() as u64;
+            let mut batches = Vec::new();
+            for (&run, &count) in taking.iter().zip(&counts) {
+                batches.append(&mut runs[run].take(count));
+            }
             if !positions.is_empty() {
-                let starts: Vec<usize> = counts.iter().scan(0, |all, count| { let start = *all; *all += count; Some(start) }).collect();
+                let starts: Vec<usize> = [0].into_iter().chain(sums(counts.iter().copied())).collect();
                 for row in &mut positions {
-                    let run = ends.partition_point(|&end| end <= *row as usize);
+                    let run = run_of(*row);
                     let first = run.checked_sub(1).map_or(0, |before| ends[before]);
                     *row = (*row as usize - first + starts[run]) as u32;
                 }
-                let schema = runs[taking[0]].window.schema();
-                let windows: Vec<RecordBatch> =
-                    taking.iter().zip(&counts).map(|(&run, &count)| runs[run].window.slice(0, count)).collect();
-                emit(taken(&schema, &windows, &positions)?)?;
-            }
-            for (&run, &count) in taking.iter().zip(&counts) {
-                let run = &mut runs[run];
-                let left = run.keys.rows() - count;
-                run.window = run.window.slice(count, left);
-                run.keys = run.keys.slice(count, left);
-                done += count as u64;
+                emit(taken(&batches[0].schema(), &batches, &positions)?)?;
             }
             self.job.watch.set(done);
         }
+        runs.iter().for_each(|run| written.counts.add_all(&run.counts));
         Ok(())
     }
 
@@ -441,13 +509,24 @@ impl Merging<'_, '_> {
         if runs.len() == 1 {
             return Ok((0, vec![0]));
         }
-        let ends: Vec<KeyArrays> =
-            runs.iter().flat_map(|run| [run.keys.slice(0, 1), run.keys.slice(run.keys.rows() - 1, 1)]).collect();
+        let ends: Vec<KeyArrays> = runs.iter().filter_map(Run::ends).flatten().collect();
         let ranks = self.ranks(&KeyArrays::joined(&ends)?)?;
-        let bound = (0..runs.len()).min_by_key(|run| ranks[2 * run + 1]).unwrap_or(0);
-        let taking = (0..runs.len()).filter(|&run| run == bound || ranks[2 * run] < ranks[2 * bound + 1]).collect();
+        // What is all in memory bounds nothing, unless there is nothing else.
+        let is_open = |run: &usize| !runs[*run].is_over;
+        let all = 0..runs.len();
+        let bound = all.clone().filter(is_open).min_by_key(|run| ranks[2 * run + 1]);
+        let bound = bound.or_else(|| all.clone().max_by_key(|run| ranks[2 * run + 1])).unwrap_or(0);
+        let taking = all.filter(|&run| run == bound || ranks[2 * run] < ranks[2 * bound + 1]).collect();
         Ok((bound, taking))
     }
+}
+
+/// The sums of all up to each.
+fn sums(all: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
+    all.scan(0, |sum, one| {
+        *sum += one;
+        Some(*sum)
+    })
 }
 
 /// These rows of some batches, one after another.

@@ -15,9 +15,9 @@ use gpusort_planner::plan::Shape;
 use self::merge::Merging;
 use self::read::{Reader, Reading};
 use self::write::Sink;
-use super::parts::position_type;
 use super::job::{ChooseSorter, Job, To};
 use super::options::Resolved;
+use super::parts::position_type;
 use super::progress::Phase;
 use super::report::{Phases, Report};
 use crate::clock::Instant;
@@ -33,15 +33,27 @@ use crate::io::{Output, binary};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::report;
-use crate::runs::Folders;
+use crate::runs::{Budget, Folders};
 use crate::sorter::Sorter;
 
-/// How often the rows in memory are there at most while they are sorted: as read, joined, gathered
-/// and encoded.
+/// How often all rows are in memory at most while they are sorted: as read, joined, gathered and
+/// encoded.
 const TIMES: u64 = 3;
+
+/// The same of parts, of which the next is read meanwhile.
+const TIMES_OF_PARTS: u64 = 4;
+
+/// What the program takes beside, and the allocator.
+const MORE: u64 = 32 << 20;
 
 /// Bytes for each row beside it: its number, and the words that it is ordered by.
 const BESIDE: u64 = 24;
+
+/// What a budget has for rows.
+fn room(budget: &Budget) -> u64 {
+    let bytes = budget.bytes();
+    bytes - MORE.min(bytes / 4)
+}
 
 /// Rows ordered by their keys.
 struct Ordered {
@@ -93,9 +105,10 @@ impl Job<'_> {
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Read, Some(tables.rows()));
         let reading = Reading::new(&tables, &self.ask, &keys, &self.cancel);
-        let limit = self.budget.bytes() / TIMES;
+        let bytes = room(&self.budget);
         let shape = Shape::of(ElementType::U64, true);
-        let fits = tables.bytes().saturating_add(tables.rows() * BESIDE) <= limit;
+        let fits = tables.bytes().saturating_add(tables.rows() * BESIDE) <= bytes / TIMES;
+        let limit = bytes / TIMES_OF_PARTS;
         let few = self.ask.selection.first.filter(|_| !self.ask.selection.unique && !self.ask.positions);
         let few = few.filter(|&few| few as u64 <= tables.rows() / 4);
         if fits || few.is_some() {
@@ -111,7 +124,8 @@ impl Job<'_> {
             let arrays: Vec<KeyArrays> =
                 batches.iter().map(|batch| KeyArrays::of(&keys, batch, reading.columns())).collect();
             let arrays = if arrays.is_empty() { reading.no_keys() } else { KeyArrays::joined(&arrays)? };
-            let done = order(&arrays, &keys, self, chosen.sorter, &mut counts, |row| tables.place(row as u64))?;
+            let done =
+                order(&arrays, &keys, self, chosen.sorter, &mut counts, |row| tables.place(row as u64))?;
             drop(arrays);
             let start = Instant::now();
             self.watch.phase(Phase::Write, Some(done.positions.len() as u64));
@@ -143,7 +157,6 @@ impl Job<'_> {
                 ..Report::new(self.ask.format, done.report, chosen.why)
             });
         }
-        devices.in_parts(self.budget.total());
         let chosen = devices.choose(limit / tables.row_bytes(), shape, 0)?;
         let folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
         let mut merging = Merging::new(&tables, reading.clone(), &keys, self, folders);
@@ -159,8 +172,11 @@ impl Job<'_> {
             total: begin.elapsed(),
             ..report.phases
         };
-        report.why =
-            format!("{}; in parts, within a memory budget of {}", chosen.why, human::bytes(self.budget.total()));
+        report.why = format!(
+            "{}; in parts, within a memory budget of {}",
+            chosen.why,
+            human::bytes(self.budget.total())
+        );
         report.devices = chosen.sorter.devices().cloned().collect();
         Ok(report)
     }
@@ -281,5 +297,4 @@ impl Tables {
         }
         self.all[0].name().to_owned()
     }
-
 }

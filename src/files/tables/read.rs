@@ -54,7 +54,8 @@ impl<'a> Reading<'a> {
         let views = ask.format != Format::Arrow;
         // What may be null in any table may be so in all.
         let types = tables.all[0].schema_as_read(views);
-        let field = |(field, read): (&FieldRef, &FieldRef)| (**read).clone().with_nullable(field.is_nullable());
+        let field =
+            |(field, read): (&FieldRef, &FieldRef)| (**read).clone().with_nullable(field.is_nullable());
         let fields: Vec<Field> = tables.schema.fields().iter().zip(types.fields()).map(field).collect();
         let schema = Schema::new_with_metadata(fields, types.metadata().clone());
         let schema = match &columns {
@@ -91,6 +92,50 @@ impl<'a> Reading<'a> {
             batches.append(&mut part?);
         }
         Ok(batches)
+    }
+
+    /// The same with columns read by several cores.
+    fn read_by_columns(&self, part: Part, rows: usize) -> Result<Batches, Error> {
+        let table = &self.tables.all[part.table];
+        let all: Vec<usize> = match self.columns() {
+            Some(columns) => columns.to_vec(),
+            None => (0..self.tables.schema.fields().len()).collect(),
+        };
+        let Some(sizes) = table.column_sizes(part.number) else { return self.read(part, rows) };
+        // The largest first, each to who has least.
+        let mut shares = vec![(0, Vec::new()); parallel::threads().min(all.len()).max(1)];
+        let mut by_size = all.clone();
+        by_size.sort_by_key(|&column| std::cmp::Reverse(sizes[column]));
+        for column in by_size {
+            if let Some((size, share)) = shares.iter_mut().min_by_key(|(size, _)| *size) {
+                *size += sizes[column] + 1;
+                share.push(column);
+            }
+        }
+        let mut readers = Vec::new();
+        for (_, mut share) in shares {
+            share.sort_unstable();
+            readers.push((table.read(part.number, Some(&share), rows, self.views)?, share));
+        }
+        let (schema, name, cancel) = (self.schema.clone(), table.name().to_owned(), self.cancel.clone());
+        Ok(Box::new(std::iter::from_fn(move || {
+            let read = map_parts(&mut readers, |(batches, share)| {
+                batches.next().map(|batch| batch.map(|batch| (batch, share.clone())))
+            });
+            let read: Option<Result<Vec<_>, Error>> =
+                read.into_iter().collect::<Option<Vec<_>>>().map(|all| all.into_iter().collect());
+            Some(read?.and_then(|read| {
+                cancel.check().map_err(|error| Error::io("the input", "read", error))?;
+                let column = |column: &usize| {
+                    read.iter().find_map(|(batch, share)| {
+                        Some(batch.column(share.iter().position(|other| other == column)?).clone())
+                    })
+                };
+                let columns: Vec<_> = all.iter().filter_map(column).collect();
+                RecordBatch::try_new(schema.clone(), columns)
+                    .map_err(|error| Error::input(&name, format!("has other columns than it says: {error}")))
+            }))
+        })))
     }
 
     /// Keys of no rows.
@@ -206,7 +251,8 @@ impl<'a> Reader<'a> {
     pub(super) fn next(&mut self, bytes: u64) -> Result<Option<Vec<RecordBatch>>, Error> {
         let (mut batches, mut taken) = (Vec::new(), 0);
         // One batch after another of a part that is large.
-        let rows = usize::try_from(bytes / 8 / self.how.tables.row_bytes()).unwrap_or(ROWS).clamp(1 << 8, 1 << 16);
+        let rows =
+            usize::try_from(bytes / 8 / self.how.tables.row_bytes()).unwrap_or(ROWS).clamp(1 << 8, 1 << 16);
         while taken < bytes {
             if let Some(open) = &mut self.open {
                 match open.next() {
@@ -230,7 +276,7 @@ impl<'a> Reader<'a> {
             });
             let count = count.count();
             if count == 0 {
-                self.open = Some(self.how.read(*first, rows)?);
+                self.open = Some(self.how.read_by_columns(*first, rows)?);
                 self.next += 1;
                 continue;
             }

@@ -21,6 +21,9 @@ use crate::parallel::{self, map_parts};
 /// Rows that are gathered together where they are written in batches.
 const ROWS: usize = 1 << 16;
 
+/// A row group may take so many bytes in any case: encoders take some before they have any rows.
+const LEAST: usize = 8 << 20;
+
 /// Where rows are written.
 pub(super) struct Sink<'o, 'w> {
     to: Target<'o, 'w>,
@@ -28,14 +31,14 @@ pub(super) struct Sink<'o, 'w> {
     schema: Option<SchemaRef>,
     /// The row group that is being encoded, and its rows.
     open: Option<(Vec<parquet::Encoder>, usize)>,
-    /// The most bytes of that.
+    /// About the most bytes of that.
     most: usize,
     groups: usize,
 }
 
 enum Target<'o, 'w> {
-    Parquet(Pending<'o, 'w>),
-    Arrow(Option<ipc::Writer<'o, 'w>>),
+    Parquet(Box<Pending<'o, 'w>>),
+    Arrow(ipc::Writer<'o, 'w>),
 }
 
 /// A Parquet file that begins once the types of its columns in memory are known.
@@ -65,13 +68,18 @@ impl<'o, 'w> Sink<'o, 'w> {
                 .collect();
             let like = if let Table::Parquet(file) = first { Some(file) } else { None };
             let form = parquet::Form::new(like, &tables.schema, job.parquet, order.as_deref())?;
-            Target::Parquet(Pending::Begins(output, form))
+            Target::Parquet(Box::new(Pending::Begins(output, form)))
         } else {
             let compression = if let Table::Arrow(file) = first { file.compression } else { None };
-            Target::Arrow(Some(ipc::Writer::new(output, &tables.schema, compression)?))
+            Target::Arrow(ipc::Writer::new(output, &tables.schema, compression)?)
         };
-        let mut sink =
-            Self { to, schema: None, open: None, most: most.unwrap_or(usize::MAX), groups: 0 };
+        let mut sink = Self {
+            to,
+            schema: None,
+            open: None,
+            most: most.map_or(usize::MAX, |most| most.max(LEAST)),
+            groups: 0,
+        };
         if tables.rows() == 0 {
             sink.begin(&tables.schema)?;
         }
@@ -81,7 +89,7 @@ impl<'o, 'w> Sink<'o, 'w> {
     /// Begins the output with batches of this schema.
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), Error> {
         if let Target::Parquet(pending) = &mut self.to {
-            *pending = match mem::replace(pending, Pending::None) {
+            **pending = match mem::replace(&mut **pending, Pending::None) {
                 Pending::Begins(output, form) => {
                     let rows = form.rows;
                     Pending::Open(parquet::Writer::new(output, &form, schema.clone())?, rows)
@@ -104,9 +112,11 @@ impl<'o, 'w> Sink<'o, 'w> {
             let (_, arrays, _) = batch.into_parts();
             columns.iter_mut().zip(arrays).for_each(|(column, array)| column.push(array));
         }
-        let column = |number: usize, chunks: &mut Vec<ArrayRef>| joined(schema.field(number), &mem::take(chunks));
+        let column =
+            |number: usize, chunks: &mut Vec<ArrayRef>| joined(schema.field(number), &mem::take(chunks));
         match &mut self.to {
-            Target::Parquet(Pending::Open(writer, rows)) => {
+            Target::Parquet(pending) => {
+                let Pending::Open(writer, rows) = &mut **pending else { return Ok(()) };
                 let parts = parts(positions.len(), *rows);
                 let mut encoded: Vec<Vec<parquet::Encoded>> = parts.iter().map(|_| Vec::new()).collect();
                 let mut encoders = (0..parts.len())
@@ -121,7 +131,12 @@ impl<'o, 'w> Sink<'o, 'w> {
                     let arrays = arrays.into_iter().collect::<Result<Vec<_>, _>>()?;
                     let mut tasks = Vec::new();
                     for (part, encoders) in parts.iter().zip(&mut encoders) {
-                        tasks.extend(arrays.iter().zip(encoders.by_ref()).map(|(array, encoder)| (array, part, encoder)));
+                        tasks.extend(
+                            arrays
+                                .iter()
+                                .zip(encoders.by_ref())
+                                .map(|(array, encoder)| (array, part, encoder)),
+                        );
                     }
                     let done = map_parts(tasks, |(array, part, mut encoder)| {
                         let rows = UInt32Array::from(positions[part.clone()].to_vec());
@@ -138,16 +153,16 @@ impl<'o, 'w> Sink<'o, 'w> {
                 }
                 Ok(())
             }
-            Target::Arrow(Some(writer)) => {
+            Target::Arrow(writer) => {
                 let arrays = map_parts(columns.iter_mut().enumerate(), |(at, chunks)| column(at, chunks));
                 let arrays = arrays.into_iter().collect::<Result<Vec<_>, _>>()?;
                 for parts in parts(positions.len(), ROWS).chunks(2 * parallel::threads()) {
-                    let gathered = map_parts(parts, |part| gathered(&schema, &arrays, &positions[part.clone()]));
+                    let gathered =
+                        map_parts(parts, |part| gathered(&schema, &arrays, &positions[part.clone()]));
                     gathered.into_iter().try_for_each(|batch| writer.write(&batch?))?;
                 }
                 Ok(())
             }
-            _ => Ok(()),
         }
     }
 
@@ -155,17 +170,16 @@ impl<'o, 'w> Sink<'o, 'w> {
     pub(super) fn write(&mut self, batch: RecordBatch) -> Result<(), Error> {
         self.begin(&batch.schema())?;
         match &mut self.to {
-            Target::Arrow(Some(writer)) => return writer.write(&batch),
-            Target::Parquet(Pending::Open(writer, most)) => {
+            Target::Arrow(writer) => return writer.write(&batch),
+            Target::Parquet(pending) => {
+                let Pending::Open(writer, most) = &mut **pending else { return Ok(()) };
                 let (most, mut batch) = (*most, batch);
                 while batch.num_rows() > 0 {
-                    let (encoders, rows) = match &mut self.open {
-                        Some(open) => open,
-                        None => {
-                            self.groups += 1;
-                            self.open.insert((writer.encoders(self.groups - 1)?, 0))
-                        }
-                    };
+                    if self.open.is_none() {
+                        self.open = Some((writer.encoders(self.groups)?, 0));
+                        self.groups += 1;
+                    }
+                    let Some((encoders, rows)) = &mut self.open else { return Ok(()) };
                     // Groups have as many rows whatever comes together.
                     let count = batch.num_rows().min(most - *rows);
                     let part = batch.slice(0, count);
@@ -175,12 +189,13 @@ impl<'o, 'w> Sink<'o, 'w> {
                     written.into_iter().collect::<Result<(), _>>()?;
                     *rows += count;
                     batch = batch.slice(count, batch.num_rows() - count);
-                    if *rows == most || encoders.iter().map(parquet::Encoder::bytes).sum::<usize>() > self.most {
+                    if *rows == most
+                        || encoders.iter().map(parquet::Encoder::bytes).sum::<usize>() > self.most
+                    {
                         close(writer, &mut self.open)?;
                     }
                 }
             }
-            Target::Parquet(_) | Target::Arrow(None) => {}
         }
         Ok(())
     }
@@ -188,12 +203,12 @@ impl<'o, 'w> Sink<'o, 'w> {
     /// Ends the output.
     pub(super) fn finish(mut self) -> Result<(), Error> {
         match self.to {
-            Target::Parquet(Pending::Open(mut writer, _)) => {
+            Target::Parquet(pending) => {
+                let Pending::Open(mut writer, _) = *pending else { return Ok(()) };
                 close(&mut writer, &mut self.open)?;
                 writer.finish()
             }
-            Target::Arrow(Some(writer)) => writer.finish(),
-            _ => Ok(()),
+            Target::Arrow(writer) => writer.finish(),
         }
     }
 }

@@ -83,12 +83,15 @@ impl File {
             }
             let length = usize::try_from(length).map_err(|_| wrong("a message has no length"))?;
             let metadata = stored.at(at + prefix, length)?;
-            let message = root_as_message(&metadata).map_err(|error| wrong(&format!("a message: {error}")))?;
+            let message =
+                root_as_message(&metadata).map_err(|error| wrong(&format!("a message: {error}")))?;
             let body = message.bodyLength();
             let begin = at + prefix + length as u64;
             let end = u64::try_from(body).ok().and_then(|body| begin.checked_add(body));
-            let end = end.filter(|&end| end <= stored.size()).ok_or_else(|| wrong("it ends within a message"))?;
-            let meta_length = i32::try_from(prefix + length as u64).map_err(|_| wrong("a message is too long"))?;
+            let end =
+                end.filter(|&end| end <= stored.size()).ok_or_else(|| wrong("it ends within a message"))?;
+            let meta_length =
+                i32::try_from(prefix + length as u64).map_err(|_| wrong("a message is too long"))?;
             let block = Block::new(at.cast_signed(), meta_length, body);
             match message.header_type() {
                 MessageHeader::Schema => {
@@ -97,8 +100,9 @@ impl File {
                     schema = Some(Arc::new(convert::try_fb_to_schema(header)?));
                 }
                 MessageHeader::DictionaryBatch => {
-                    let header =
-                        message.header_as_dictionary_batch().ok_or_else(|| wrong("a dictionary is damaged"))?;
+                    let header = message
+                        .header_as_dictionary_batch()
+                        .ok_or_else(|| wrong("a dictionary is damaged"))?;
                     let id = header.id();
                     if !header.isDelta() {
                         dictionaries.retain(|other| other.id != id);
@@ -137,7 +141,7 @@ impl File {
         self.batches.iter().map(part).collect()
     }
 
-    pub(super) fn read(&self, part: usize, columns: Option<&[usize]>) -> Result<Batches, Error> {
+    pub(super) fn read(&self, part: usize, columns: Option<&[usize]>) -> Batches {
         let batch = guarded(&self.name, WHAT, || {
             let Batch { block, decoder, rows } = &self.batches[part];
             let bytes = buffer(&self.stored, block)?;
@@ -151,7 +155,7 @@ impl File {
                 None => Ok(batch),
             }
         });
-        Ok(Box::new(std::iter::once(batch)))
+        Box::new(std::iter::once(batch))
     }
 }
 
@@ -183,11 +187,13 @@ impl<'o, 'w> Writer<'o, 'w> {
         let options = options.map_err(|error| failed(&error))?;
         let is_stream = output.is_streamed();
         let writer = if is_stream {
-            StreamWriter::try_new_with_options(output, schema, options).map(|writer| Self::Stream(Box::new(writer)))
+            StreamWriter::try_new_with_options(output, schema, options)
+                .map(|writer| Self::Stream(Box::new(writer)))
         } else {
-            FileWriter::try_new_with_options(output, schema, options).map(|writer| Self::File(Box::new(writer)))
+            FileWriter::try_new_with_options(output, schema, options)
+                .map(|writer| Self::File(Box::new(writer)))
         };
-        writer.map_err(|error| unwritten(error))
+        writer.map_err(unwritten)
     }
 
     /// Writes the next rows.
@@ -200,7 +206,7 @@ impl<'o, 'w> Writer<'o, 'w> {
             Self::File(writer) => writer.write(batch),
             Self::Stream(writer) => writer.write(batch),
         };
-        written.map_err(|error| unwritten(error))
+        written.map_err(unwritten)
     }
 
     /// Ends it.
@@ -213,7 +219,7 @@ impl<'o, 'w> Writer<'o, 'w> {
             Self::File(mut writer) => writer.finish(),
             Self::Stream(mut writer) => writer.finish(),
         };
-        finished.map_err(|error| unwritten(error))
+        finished.map_err(unwritten)
     }
 }
 

@@ -113,9 +113,12 @@ impl TableKey {
         match kind {
             kind if is_text(kind) => "text".to_owned(),
             DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => "time".to_owned(),
-            DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => "decimal".to_owned(),
+            DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => {
+                "decimal".to_owned()
+            }
             DataType::Boolean => "bool".to_owned(),
-            kind => element_of(kind).map_or_else(|| kind.to_string(), |element: ElementType| element.name().to_owned()),
+            kind => element_of(kind)
+                .map_or_else(|| kind.to_string(), |element: ElementType| element.name().to_owned()),
         }
     }
 
@@ -164,7 +167,7 @@ impl KeyArrays {
 
     /// How many rows there are.
     pub(crate) fn rows(&self) -> usize {
-        self.0.first().map_or(0, |array| array.len())
+        self.0.first().map_or(0, Array::len)
     }
 
     /// Those of one key.
@@ -185,7 +188,8 @@ impl KeyArrays {
     pub(crate) fn detached(self) -> Result<Self, Error> {
         let rows = arrow_array::UInt32Array::from_iter_values(0..self.rows() as u32);
         let copy = |array: &ArrayRef| -> Result<ArrayRef, Error> {
-            let array = arrow_select::take::take(array, &rows, None).map_err(|error| super::failed(&error))?;
+            let array =
+                arrow_select::take::take(array, &rows, None).map_err(|error| super::failed(&error))?;
             Ok(match array.data_type() {
                 DataType::Utf8View => Arc::new(array.as_string_view().gc()),
                 DataType::BinaryView => Arc::new(array.as_binary_view().gc()),
@@ -208,7 +212,9 @@ impl KeyArrays {
     pub(crate) fn decoded(&self, keys: &[TableKey], table: &str) -> Result<DecodedKeys, Error> {
         let of_key = |(key, array): (&TableKey, &ArrayRef)| {
             let decoded = Decoded::of(&key.field, array);
-            let decoded = decoded.map_err(|error| Error::input(format!("{table}, column '{}'", key.name), error.to_string()))?;
+            let decoded = decoded.map_err(|error| {
+                Error::input(format!("{table}, column '{}'", key.name), error.to_string())
+            })?;
             Ok::<_, Error>((decoded, key.order))
         };
         Ok(DecodedKeys(keys.iter().zip(&self.0).map(of_key).collect::<Result<_, _>>()?))
@@ -218,7 +224,7 @@ impl KeyArrays {
     pub(crate) fn shown(&self, key: usize, row: usize) -> String {
         let options = FormatOptions::new().with_null("an empty field");
         let shown = ArrayFormatter::try_new(&self.0[key], &options);
-        shown.map_or_else(|error| error.to_string(), |shown| quoted(&shown.value(row).to_string()))
+        shown.map_or_else(|error| error.to_string(), |shown| quoted(shown.value(row).to_string()))
     }
 }
 

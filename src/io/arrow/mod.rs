@@ -204,6 +204,11 @@ impl Table {
         parts.into_iter().enumerate().map(part).collect()
     }
 
+    /// The bytes of each column of a part in the input, if columns can be read apart from each other.
+    pub(crate) fn column_sizes(&self, part: usize) -> Option<Vec<u64>> {
+        if let Self::Parquet(file) = self { Some(file.column_sizes(part)) } else { None }
+    }
+
     /// Reads a part, of which these columns are wanted, in their order in the table, or all; in batches of at most so
     /// many rows, where that can be had.
     ///
@@ -219,18 +224,14 @@ impl Table {
     ) -> Result<Batches, Error> {
         match self {
             Self::Parquet(file) => file.read(part, columns, rows, views),
-            Self::Arrow(file) => file.read(part, columns),
+            Self::Arrow(file) => Ok(file.read(part, columns)),
         }
     }
 }
 
 /// Does work on what somebody else wrote, which may be damaged in ways that a reader does not
 /// expect.
-fn guarded<T, E: Display>(
-    name: &str,
-    what: &str,
-    work: impl FnOnce() -> Result<T, E>,
-) -> Result<T, Error> {
+fn guarded<T, E: Display>(name: &str, what: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, Error> {
     let damaged = |problem: String| Error::input(name, format!("cannot be read as {what}: {problem}"));
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => done.map_err(|error| damaged(error.to_string())),
@@ -257,9 +258,8 @@ pub(crate) fn joined(field: &Field, chunks: &[ArrayRef]) -> Result<ArrayRef, Err
     match chunks {
         [] => Ok(arrow_array::new_empty_array(field.data_type())),
         [one] => Ok(one.clone()),
-        _ => {
-            concat(&chunks.iter().map(|chunk| &**chunk as &dyn Array).collect::<Vec<_>>()).map_err(|error| failed(&error))
-        }
+        _ => concat(&chunks.iter().map(|chunk| &**chunk as &dyn Array).collect::<Vec<_>>())
+            .map_err(|error| failed(&error)),
     }
 }
 
@@ -274,7 +274,10 @@ pub(crate) fn common_schema(tables: &[Table]) -> Result<SchemaRef, Error> {
     for other in others {
         let theirs = other.schema().fields();
         let differs = |problem: String| {
-            Err(Error::input(other.name(), format!("the columns differ from those of {}: {problem}", first.name())))
+            Err(Error::input(
+                other.name(),
+                format!("the columns differ from those of {}: {problem}", first.name()),
+            ))
         };
         if theirs.len() != fields.len() {
             return differs(format!("there are {}, not {}", theirs.len(), fields.len()));

@@ -16,7 +16,7 @@ use parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
 };
 use parquet::arrow::{ArrowSchemaConverter, ProjectionMask, add_encoded_arrow_schema_to_metadata};
-use parquet::basic::{Compression, Type};
+use parquet::basic::{BrotliLevel, Compression, GzipLevel, Type, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -24,6 +24,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
 use super::{Batches, Stored, guarded};
+use crate::columns::arrow::numbers_of;
 use crate::error::Error;
 use crate::human::quoted;
 
@@ -97,7 +98,8 @@ impl File {
     ) -> Result<Batches, Error> {
         let metadata = if views { &self.views } else { &self.as_is };
         let mut reader = guarded(&self.name, WHAT, || {
-            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.stored.clone(), metadata.clone());
+            let builder =
+                ParquetRecordBatchReaderBuilder::new_with_metadata(self.stored.clone(), metadata.clone());
             let mask = columns.map_or_else(ProjectionMask::all, |columns| {
                 ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied())
             });
@@ -121,6 +123,15 @@ impl File {
         })))
     }
 
+    pub(super) fn column_sizes(&self, part: usize) -> Vec<u64> {
+        let descriptor = self.as_is.parquet_schema();
+        let mut sizes = vec![0; self.schema.fields().len()];
+        for (leaf, column) in self.as_is.metadata().row_group(part).columns().iter().enumerate() {
+            sizes[descriptor.get_column_root_idx(leaf)] += column.uncompressed_size().unsigned_abs();
+        }
+        sizes
+    }
+
     pub(super) fn schema_as_read(&self, views: bool) -> &SchemaRef {
         if views { self.views.schema() } else { &self.schema }
     }
@@ -137,7 +148,9 @@ impl File {
         let of_group = |group: &RowGroupMetaData| {
             let columns = group.sorting_columns().filter(|columns| !columns.is_empty())?;
             let root = |column: &SortingColumn| {
-                let leaf = usize::try_from(column.column_idx).ok().filter(|&leaf| leaf < descriptor.num_columns())?;
+                let leaf = usize::try_from(column.column_idx)
+                    .ok()
+                    .filter(|&leaf| leaf < descriptor.num_columns())?;
                 Some((descriptor.get_column_root_idx(leaf), column.clone()))
             };
             columns.iter().map(root).collect()
@@ -152,7 +165,8 @@ impl File {
         let name = schema.field(column).name();
         let converter = StatisticsConverter::try_new(name, schema, self.descriptor()).ok()?;
         let groups = self.as_is.metadata().row_groups();
-        let least = if greatest { converter.row_group_maxes(groups) } else { converter.row_group_mins(groups) };
+        let least =
+            if greatest { converter.row_group_maxes(groups) } else { converter.row_group_mins(groups) };
         let nulls = converter.row_group_null_counts(groups).ok()?;
         Some((least.ok()?, nulls.iter().collect()))
     }
@@ -188,7 +202,9 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
         }
         for column in group.columns() {
             let (begin, length) = match column.dictionary_page_offset() {
-                Some(place) if place > 0 && place < column.data_page_offset() => (place, column.compressed_size()),
+                Some(place) if place > 0 && place < column.data_page_offset() => {
+                    (place, column.compressed_size())
+                }
                 _ => (column.data_page_offset(), column.compressed_size()),
             };
             let end = begin.checked_add(length).filter(|&end| end.unsigned_abs() <= stored.size());
@@ -202,9 +218,15 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
 
 /// The schema with a unit for the times of 96 bits that hold all of them: microseconds, as Spark
 /// writes and reads them, else nanoseconds.
-fn with_times(name: &str, metadata: &ArrowReaderMetadata, stored: &Stored) -> Result<Option<SchemaRef>, Error> {
+fn with_times(
+    name: &str,
+    metadata: &ArrowReaderMetadata,
+    stored: &Stored,
+) -> Result<Option<SchemaRef>, Error> {
     let descriptor = metadata.parquet_schema();
-    let leaves = || (0..descriptor.num_columns()).filter(|&leaf| descriptor.column(leaf).physical_type() == Type::INT96);
+    let leaves = || {
+        (0..descriptor.num_columns()).filter(|&leaf| descriptor.column(leaf).physical_type() == Type::INT96)
+    };
     if leaves().next().is_none() {
         return Ok(None);
     }
@@ -213,7 +235,10 @@ fn with_times(name: &str, metadata: &ArrowReaderMetadata, stored: &Stored) -> Re
         let root = descriptor.get_column_root_idx(leaf);
         let field = fields[root].clone();
         let DataType::Timestamp(_, zone) = field.data_type() else {
-            let problem = format!("column '{}' has times of 96 bits within others, which are not supported", quoted(field.name()));
+            let problem = format!(
+                "column '{}' has times of 96 bits within others, which are not supported",
+                quoted(field.name())
+            );
             return Err(Error::input(name, problem));
         };
         let in_unit = |unit| field.clone().with_data_type(DataType::Timestamp(unit, zone.clone()));
@@ -221,7 +246,8 @@ fn with_times(name: &str, metadata: &ArrowReaderMetadata, stored: &Stored) -> Re
             guarded(name, WHAT, || {
                 let mut fields = fields.clone();
                 fields[root] = in_unit(unit);
-                let schema = Arc::new(Schema::new_with_metadata(fields, metadata.schema().metadata().clone()));
+                let schema =
+                    Arc::new(Schema::new_with_metadata(fields, metadata.schema().metadata().clone()));
                 let options = ArrowReaderOptions::new().with_schema(schema);
                 let metadata = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)?;
                 let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(stored.clone(), metadata);
@@ -233,7 +259,7 @@ fn with_times(name: &str, metadata: &ArrowReaderMetadata, stored: &Stored) -> Re
         let [micros, nanos] = [read(TimeUnit::Microsecond)?, read(TimeUnit::Nanosecond)?];
         let (mut are_fine, mut are_wide) = (false, false);
         for (micros, nanos) in micros.iter().zip(&nanos) {
-            let [micros, nanos] = [micros, nanos].map(|array| crate::columns::arrow::numbers_of::<i64>(array));
+            let [micros, nanos] = [micros, nanos].map(numbers_of::<i64>);
             for (&micro, &nano) in micros.iter().zip(nanos) {
                 match micro.checked_mul(1000) {
                     Some(least) => {
@@ -299,7 +325,8 @@ impl Form {
             let metadata = like.as_is.metadata();
             let said = metadata.file_metadata().key_value_metadata().cloned();
             // What says what the columns of Arrow are would be wrong of others.
-            let said = said.map(|said| said.into_iter().filter(|one| of_file || one.key != "ARROW:schema").collect());
+            let said = said
+                .map(|said| said.into_iter().filter(|one| of_file || one.key != "ARROW:schema").collect());
             properties = properties.set_key_value_metadata(said);
             if let Some(group) = metadata.row_groups().first().filter(|_| of_file) {
                 for column in group.columns() {
@@ -315,7 +342,8 @@ impl Form {
         }
         if let Some(order) = order {
             let column = |&(root, descending, nulls_first): &(usize, bool, bool)| {
-                let leaf = (0..descriptor.num_columns()).find(|&leaf| descriptor.get_column_root_idx(leaf) == root)?;
+                let leaf = (0..descriptor.num_columns())
+                    .find(|&leaf| descriptor.get_column_root_idx(leaf) == root)?;
                 Some(SortingColumn { column_idx: leaf as i32, descending, nulls_first })
             };
             properties = properties.set_sorting_columns(order.iter().map(column).collect());
@@ -362,7 +390,8 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// I/O errors.
     pub(crate) fn new(to: W, form: &Form, schema: SchemaRef) -> Result<Self, Error> {
-        let file = SerializedFileWriter::new(to, form.schema.root_schema_ptr(), Arc::new(form.properties.clone()));
+        let file =
+            SerializedFileWriter::new(to, form.schema.root_schema_ptr(), Arc::new(form.properties.clone()));
         let file = file.map_err(unwritten)?;
         let factory = ArrowRowGroupWriterFactory::new(&file, schema.clone());
         Ok(Self { file, factory, schema })
@@ -473,10 +502,10 @@ pub(crate) fn compression(name: &str) -> Result<Compression, Error> {
     Ok(match name {
         "none" | "uncompressed" => Compression::UNCOMPRESSED,
         "snappy" => Compression::SNAPPY,
-        "gzip" => Compression::GZIP(Default::default()),
-        "brotli" => Compression::BROTLI(Default::default()),
+        "gzip" => Compression::GZIP(GzipLevel::default()),
+        "brotli" => Compression::BROTLI(BrotliLevel::default()),
         "lz4" => Compression::LZ4_RAW,
-        "zstd" => Compression::ZSTD(Default::default()),
+        "zstd" => Compression::ZSTD(ZstdLevel::default()),
         _ => {
             let problem = format!("'{}' is none of zstd, snappy, lz4, gzip, brotli, none", quoted(name));
             return Err(Error::option("parquet-compression", problem));
