@@ -102,6 +102,8 @@ pub enum To<'a> {
     File(&'a Path),
     /// Whatever this is.
     Writer(&'a mut (dyn Write + Send)),
+    /// The same, never compressed.
+    Plain(&'a mut (dyn Write + Send)),
 }
 
 /// A sort, decided but for the device.
@@ -119,6 +121,9 @@ pub struct Job<'a> {
     pub(super) compression: Option<Compression>,
     /// Whether nothing follows it in this process.
     pub(super) is_last: bool,
+    /// The format that text is written as once it is in order.
+    #[cfg(feature = "arrow")]
+    pub(super) converted: Option<Format>,
     /// How Parquet is compressed, if not as the input is.
     #[cfg(feature = "arrow")]
     pub(super) parquet: Option<parquet::basic::Compression>,
@@ -147,6 +152,10 @@ impl Job<'_> {
 
     /// The format of the output.
     pub fn format(&self) -> Format {
+        #[cfg(feature = "arrow")]
+        if let Some(format) = self.converted {
+            return format;
+        }
         self.ask.format
     }
 
@@ -154,6 +163,13 @@ impl Job<'_> {
     pub fn print(&mut self) {
         if self.ask.format.is_bits() {
             self.ask.format = Format::Text;
+        }
+        #[cfg(feature = "arrow")]
+        if self.format().has_columns() {
+            match self.converted.take() {
+                Some(_) => {}
+                None => self.ask.format = Format::Csv,
+            }
         }
     }
 
@@ -190,9 +206,19 @@ impl Job<'_> {
     /// Errors of an input, an output or a device.
     pub fn run(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
         #[cfg(feature = "arrow")]
-        if self.resolved.format.has_columns() {
-            return self.sort_tables(devices, to);
+        {
+            if self.resolved.format.has_columns() {
+                return self.sort_tables(devices, to);
+            }
+            if let Some(format) = self.converted {
+                return self.convert(format, to, |to| self.run_text(devices, to));
+            }
         }
+        self.run_text(devices, to)
+    }
+
+    /// Sorts text or binary.
+    fn run_text(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
         let (how, budget) = (&self.resolved.how, &self.budget);
         let expected = self.expected();
@@ -255,6 +281,9 @@ impl Job<'_> {
             To::Stdout => Output::stdout()?,
             To::File(path) => Output::file(path)?,
             To::Writer(writer) => Output::writer(writer, "the output".to_owned()),
+            To::Plain(writer) => {
+                return Ok(Output::writer(writer, "the output".to_owned()).cancelled_by(&self.cancel));
+            }
         };
         Ok(output.cancelled_by(&self.cancel).compressed_as(self.compression))
     }

@@ -83,9 +83,19 @@ impl Job<'_> {
     /// As for [`Merge::output`].
     pub fn merge(&self, to: To) -> Result<Report, Error> {
         #[cfg(feature = "arrow")]
-        if self.resolved.format.has_columns() {
-            return self.merge_tables(to);
+        {
+            if self.resolved.format.has_columns() {
+                return self.merge_tables(to);
+            }
+            if let Some(format) = self.converted {
+                return self.convert(format, to, |to| self.merge_text(to));
+            }
         }
+        self.merge_text(to)
+    }
+
+    /// Merges text or binary.
+    fn merge_text(&self, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
         let (how, ask, inputs) = (&self.resolved.how, self.ask, self.inputs());
         let from = self.resolved.format;

@@ -161,6 +161,11 @@ impl<'a> Sort<'a> {
             let problem = format!("applies to Parquet, but {} is written", format.name());
             return Err(Error::option("parquet-compression", problem));
         }
+        #[cfg(feature = "arrow")]
+        let (format, converted) = match resolved.format {
+            own if own.is_table() && own != format && !positions && !format.is_bits() => (own, Some(format)),
+            _ => (format, None),
+        };
         let budget = memory.map_or_else(Budget::default, Budget::of);
         // The other half is for what lies in folders in memory.
         let is_halved = Folders::new(folders.clone()).are_in_memory();
@@ -180,6 +185,8 @@ impl<'a> Sort<'a> {
             budget,
             compression,
             is_last: false,
+            #[cfg(feature = "arrow")]
+            converted,
             #[cfg(feature = "arrow")]
             parquet: parquet.as_deref().map(crate::io::arrow::parquet::compression).transpose()?,
         })
@@ -215,6 +222,10 @@ pub(super) fn output_format(
         Some((Format::Text, None)) if has_rows && !positions => (input, None),
         Some(asked) => asked,
     };
+    let are_tables = |format: Format| format.has_columns() || format.is_table() && format != Format::Lines;
+    if cfg!(feature = "arrow") && has_rows && !positions && are_tables(input) && are_tables(format) {
+        return Ok((format, None));
+    }
     let [from, to] = [input, format].map(Format::name);
     let refused = |problem: String, hint| Err(Error::options(problem).hinting(hint));
     if positions && (format.is_table() || format.has_columns()) {

@@ -263,7 +263,7 @@ impl<'a, 'j> Merging<'a, 'j> {
             return Ok(written);
         }
         let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
-        let sink = Mutex::new(Sink::new(self.tables, self.keys, self.job, output, most)?);
+        let sink = Mutex::new(Sink::new(self.tables, Some(self.keys), self.job, output, most)?);
         // What is ordered is encoded while the next rows are.
         let (give, take) = sync_channel::<RecordBatch>(0);
         let encode = || take.into_iter().try_for_each(|batch| lock(&sink).write(batch));

@@ -5,6 +5,7 @@
 //! batch is in memory, and the rows that no later one can precede are ordered together.
 
 mod check;
+mod convert;
 mod merge;
 mod read;
 mod write;
@@ -132,7 +133,7 @@ impl Job<'_> {
             if self.ask.positions {
                 write_positions(done.positions.iter().map(|&at| at.into()), n, self.ask.format, &mut output)?;
             } else {
-                let mut sink = Sink::new(&tables, &keys, self, &mut output, None)?;
+                let mut sink = Sink::new(&tables, Some(&keys), self, &mut output, None)?;
                 sink.write_all(batches, &done.positions)?;
                 sink.finish()?;
             }

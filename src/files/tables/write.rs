@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::io::Output;
 use crate::io::arrow::keys::TableKey;
+use crate::io::arrow::text::TextForm;
 use crate::io::arrow::{Table, failed, ipc, joined, parquet};
 use crate::order::Nulls;
 use crate::parallel::{self, map_parts};
@@ -39,6 +40,7 @@ pub(super) struct Sink<'o, 'w> {
 enum Target<'o, 'w> {
     Parquet(Box<Pending<'o, 'w>>),
     Arrow(ipc::Writer<'o, 'w>),
+    Text(&'o mut Output<'w>, TextForm, bool),
 }
 
 /// A Parquet file that begins once the types of its columns in memory are known.
@@ -52,25 +54,31 @@ impl<'o, 'w> Sink<'o, 'w> {
     /// What writes rows of these tables; encoded, a row group takes about so many bytes at most.
     pub(super) fn new(
         tables: &Tables,
-        keys: &[TableKey],
+        keys: Option<&[TableKey]>,
         job: &Job,
         output: &'o mut Output<'w>,
         most: Option<usize>,
     ) -> Result<Self, Error> {
-        let first = &tables.all[0];
-        let to = if job.ask.format == Format::Parquet {
-            let order: Option<Vec<(usize, bool, bool)>> = keys
-                .iter()
-                .map(|key| {
-                    let nulls_first = key.order.empty == Nulls::First;
-                    key.is_plain().then_some((key.column(), key.order.descending, nulls_first))
-                })
-                .collect();
-            let like = if let Table::Parquet(file) = first { Some(file) } else { None };
+        let first = tables.all.first();
+        let format = job.format();
+        let to = if format == Format::Parquet {
+            // Of text nobody knows which columns these are.
+            let order: Option<Vec<(usize, bool, bool)>> =
+                keys.filter(|keys| !keys.is_empty()).and_then(|keys| {
+                    keys.iter()
+                        .map(|key| {
+                            let nulls_first = key.order.empty == Nulls::First;
+                            key.is_plain().then_some((key.column(), key.order.descending, nulls_first))
+                        })
+                        .collect()
+                });
+            let like = if let Some(Table::Parquet(file)) = first { Some(file) } else { None };
             let form = parquet::Form::new(like, &tables.schema, job.parquet, order.as_deref())?;
             Target::Parquet(Box::new(Pending::Begins(output, form)))
+        } else if format.is_table() {
+            Target::Text(output, TextForm { format }, false)
         } else {
-            let compression = if let Table::Arrow(file) = first { file.compression } else { None };
+            let compression = if let Some(Table::Arrow(file)) = first { file.compression } else { None };
             Target::Arrow(ipc::Writer::new(output, &tables.schema, compression)?)
         };
         let mut sink = Self {
@@ -96,6 +104,11 @@ impl<'o, 'w> Sink<'o, 'w> {
                 }
                 open => open,
             };
+        }
+        if let Target::Text(output, form, is_begun @ false) = &mut self.to {
+            *is_begun = true;
+            let head = form.head(schema)?;
+            output.write_all(&head).map_err(|error| output.failed(error))?;
         }
         self.schema.get_or_insert_with(|| schema.clone());
         Ok(())
@@ -163,6 +176,19 @@ impl<'o, 'w> Sink<'o, 'w> {
                 }
                 Ok(())
             }
+            Target::Text(output, form, _) => {
+                let arrays = map_parts(columns.iter_mut().enumerate(), |(at, chunks)| column(at, chunks));
+                let arrays = arrays.into_iter().collect::<Result<Vec<_>, _>>()?;
+                for parts in parts(positions.len(), ROWS / 4).chunks(4 * parallel::threads()) {
+                    let texts = map_parts(parts, |part| {
+                        form.rows(&gathered(&schema, &arrays, &positions[part.clone()])?)
+                    });
+                    for text in texts {
+                        output.write_all(&text?).map_err(|error| output.failed(error))?;
+                    }
+                }
+                Ok(())
+            }
         }
     }
 
@@ -171,6 +197,13 @@ impl<'o, 'w> Sink<'o, 'w> {
         self.begin(&batch.schema())?;
         match &mut self.to {
             Target::Arrow(writer) => return writer.write(&batch),
+            Target::Text(output, form, _) => {
+                let parts =
+                    parts(batch.num_rows(), batch.num_rows().div_ceil(parallel::threads()).max(1 << 10));
+                for text in map_parts(parts, |part| form.rows(&batch.slice(part.start, part.len()))) {
+                    output.write_all(&text?).map_err(|error| output.failed(error))?;
+                }
+            }
             Target::Parquet(pending) => {
                 let Pending::Open(writer, most) = &mut **pending else { return Ok(()) };
                 let (most, mut batch) = (*most, batch);
@@ -209,6 +242,7 @@ impl<'o, 'w> Sink<'o, 'w> {
                 writer.finish()
             }
             Target::Arrow(writer) => writer.finish(),
+            Target::Text(..) => Ok(()),
         }
     }
 }

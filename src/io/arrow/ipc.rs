@@ -73,6 +73,11 @@ impl File {
                 let bytes = stored.at(place, 4)?;
                 Ok(i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
             };
+            // Between the magic word and the first message of a file there is what aligns that.
+            if is_file && schema.is_none() && at < 4 * BLOCK * BLOCK && word(at)? == 0 {
+                at += BLOCK;
+                continue;
+            }
             let (prefix, length) = match word(at)? {
                 -1 => (8, word(at + 4)?),
                 // Before version 0.15.

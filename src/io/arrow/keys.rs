@@ -223,7 +223,8 @@ impl KeyArrays {
     /// What a row has, for messages.
     pub(crate) fn shown(&self, key: usize, row: usize) -> String {
         let options = FormatOptions::new().with_null("an empty field");
-        let shown = ArrayFormatter::try_new(&self.0[key], &options);
+        let array = super::in_utc(&self.0[key]);
+        let shown = ArrayFormatter::try_new(&array, &options);
         shown.map_or_else(|error| error.to_string(), |shown| quoted(shown.value(row).to_string()))
     }
 }

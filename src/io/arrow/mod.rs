@@ -8,6 +8,7 @@
 pub(crate) mod ipc;
 pub(crate) mod keys;
 pub(crate) mod parquet;
+pub(crate) mod text;
 
 use std::fmt::Display;
 use std::fs::File;
@@ -17,8 +18,8 @@ use std::sync::Arc;
 
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{ChunkReader, Length};
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat;
 use bytes::Bytes;
 
@@ -251,6 +252,14 @@ pub(crate) fn failed(error: &ArrowError) -> Error {
         }
         error => Error::options(format!("Arrow: {error}")),
     }
+}
+
+/// The same array with times of a named zone in UTC, which are the same instants: what these times
+/// are in their zone is not known here.
+pub(crate) fn in_utc(array: &ArrayRef) -> ArrayRef {
+    let DataType::Timestamp(unit, Some(_)) = array.data_type() else { return array.clone() };
+    let kind = DataType::Timestamp(*unit, Some("+00:00".into()));
+    array.to_data().into_builder().data_type(kind).build().map_or_else(|_| array.clone(), make_array)
 }
 
 /// All chunks of a column as one.

@@ -279,7 +279,7 @@ pub(super) fn trimmed(mut field: &[u8]) -> &[u8] {
 }
 
 /// The content of a field, without its quotes.
-pub(super) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
+pub(in crate::io) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
     let [QUOTE, quoted @ ..] = field else { return Cow::Borrowed(field) };
     match memchr(QUOTE, quoted) {
         Some(closing) if closing + 1 == quoted.len() => Cow::Borrowed(&quoted[..closing]),

@@ -180,31 +180,49 @@ impl Paths {
 
 /// The names of the members of the object that this line begins with; `None` if it is none.
 pub(super) fn names(line: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let begin = line.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
+    (line[begin] == b'{')
+        .then(|| members(&line[begin..]).into_iter().map(|(name, _)| name.into_owned()).collect())
+}
+
+/// The members of an object, as far as it is one.
+pub(in crate::io) fn members(object: &[u8]) -> Vec<(Cow<'_, [u8]>, Range<usize>)> {
     let nothing = Paths { nodes: Vec::new() };
-    let mut scan = Line { bytes: line, paths: &nothing, places: &mut [] };
-    let mut at = scan.blanks(0);
-    if scan.byte(at) != b'{' {
-        return None;
-    }
-    let mut names = Vec::new();
+    let mut scan = Line { bytes: object, paths: &nothing, places: &mut [] };
+    let (mut members, mut at) = (Vec::new(), 0);
     loop {
         at = scan.blanks(at + 1);
-        if scan.byte(at) != b'"' {
-            return Some(names);
-        }
-        let Ok(end) = scan.string(at) else { return Some(names) };
-        names.push(unescaped(&line[at + 1..end - 1]).into_owned());
-        at = scan.blanks(end);
-        if scan.byte(at) != b':' {
-            return Some(names);
-        }
-        at = scan.blanks(at + 1);
-        let Ok(end) = scan.value(at, None, DEPTH) else { return Some(names) };
+        let Some((name, value)) = scan.name(at) else { return members };
+        let Ok(end) = scan.value(value, None, DEPTH) else { return members };
+        members.push((unescaped(&object[name]), value..end));
         at = scan.blanks(end);
         if scan.byte(at) != b',' {
-            return Some(names);
+            return members;
         }
     }
+}
+
+/// The elements of an array, as far as it is one.
+#[cfg(feature = "arrow")]
+pub(in crate::io) fn elements(array: &[u8]) -> Vec<Range<usize>> {
+    let nothing = Paths { nodes: Vec::new() };
+    let mut scan = Line { bytes: array, paths: &nothing, places: &mut [] };
+    let (mut elements, mut at) = (Vec::new(), 0);
+    loop {
+        at = scan.blanks(at + 1);
+        let Ok(end) = scan.value(at, None, DEPTH) else { return elements };
+        elements.push(at..end);
+        at = scan.blanks(end);
+        if scan.byte(at) != b',' {
+            return elements;
+        }
+    }
+}
+
+/// What a value says: a string without its quotes and escapes.
+#[cfg(feature = "arrow")]
+pub(in crate::io) fn content(token: &[u8]) -> Cow<'_, [u8]> {
+    if let [b'"', string @ .., b'"'] = token { unescaped(string) } else { token.into() }
 }
 
 /// A line that is looked through. What is beyond its bytes counts as its end.
@@ -226,6 +244,16 @@ impl Line<'_> {
             at += 1;
         }
         at
+    }
+
+    /// The name in quotes that begins here, and where its value does.
+    fn name(&self, at: usize) -> Option<(Range<usize>, usize)> {
+        if self.byte(at) != b'"' {
+            return None;
+        }
+        let end = self.string(at).ok()?;
+        let colon = self.blanks(end);
+        (self.byte(colon) == b':').then(|| (at + 1..end - 1, self.blanks(colon + 1)))
     }
 
     /// Passes the value that begins here, which is that of a node, with so many levels. Returns its
@@ -400,7 +428,7 @@ impl Line<'_> {
 
 /// What a value is, by its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(in crate::io) enum Value {
     /// A null, or a value that a record lacks.
     Null,
     Number,
@@ -414,7 +442,7 @@ pub(super) enum Value {
 impl Value {
     /// That of these bytes, which are a value, or none.
     #[inline]
-    pub(super) fn of(token: &[u8]) -> Self {
+    pub(in crate::io) fn of(token: &[u8]) -> Self {
         match token.first() {
             None | Some(b'n') => Self::Null,
             Some(b'"') => Self::String,

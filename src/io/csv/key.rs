@@ -382,6 +382,12 @@ pub struct KeySpec {
 }
 
 impl KeySpec {
+    /// Words that count as empty.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn na(&self) -> &[Vec<u8>] {
+        &self.spelling.empty
+    }
+
     /// How many bytes the copies of keys may take for each byte of a record: those of texts that are
     /// not compared as they are written, and those of fields with quotes in quotes.
     pub(in crate::io) fn copies(&self) -> (u64, u64) {

@@ -9,7 +9,7 @@
 mod column;
 mod dialect;
 mod header;
-mod json;
+pub(in crate::io) mod json;
 mod key;
 mod rows;
 
@@ -22,7 +22,9 @@ use gpusort_planner::key::ElementType;
 use self::column::{Column, Field, NotAdded};
 use self::dialect::trimmed;
 use self::json::{Damage, Paths};
-use self::rows::{for_each_field, line_end};
+#[cfg(not(feature = "arrow"))]
+use self::rows::for_each_field;
+use self::rows::line_end;
 use super::counts::{Counts, Doubt};
 use super::infer::{Inference, Refused, conflicting};
 use super::keys::{self, Keys, KeysOfRuns};
@@ -36,11 +38,15 @@ use crate::human::quoted;
 use crate::order::{KeyOrder, Reading};
 use crate::parallel::map_parts;
 
+#[cfg(feature = "arrow")]
+pub(in crate::io) use self::dialect::unquoted;
 pub use self::dialect::{Dialect, Fields};
 pub(super) use self::header::{Found, Header};
 pub use self::key::{Key, KeySpec, Kind};
 use self::rows::UNCLOSED;
 pub(super) use self::rows::{end_of_first_row, end_of_rows, pieces};
+#[cfg(feature = "arrow")]
+pub(in crate::io) use self::rows::{end_of_row, for_each_field};
 
 /// Rows read by one core.
 struct RowPart {

@@ -17,7 +17,7 @@ use crate::parallel;
 /// of the first `most`. Returns where the next row begins and the number of fields, or `None` if
 /// the row has no end here.
 #[inline]
-pub(super) fn for_each_field(
+pub(in crate::io) fn for_each_field(
     bytes: &[u8],
     start: usize,
     fields: Fields,
@@ -73,7 +73,7 @@ pub(super) const LONE_CR: &str =
 
 /// The end of the row at `start`, including its line end.
 #[inline]
-pub(super) fn end_of_row(bytes: &[u8], start: usize, fields: Fields) -> Option<usize> {
+pub(in crate::io) fn end_of_row(bytes: &[u8], start: usize, fields: Fields) -> Option<usize> {
     for_each_field(bytes, start, fields, 0, |_, _| {}).map(|(next, _)| next)
 }
 
