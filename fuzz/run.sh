@@ -5,6 +5,7 @@
 #   sh fuzz/run.sh text 600                      one target for 600 seconds
 #   sh fuzz/run.sh --executions 10000000 text    this many executions of a target, or of every one
 #   sh fuzz/run.sh text FILE                     one input, such as one that was found to differ
+#   sh fuzz/run.sh columns 600                   the same of Parquet and Arrow, which is built only for this
 #   sh fuzz/run.sh --self-test                   only whether the targets notice what is wrong
 #   sh fuzz/run.sh --shrink text                 the corpus in git made anew from all that was found, and as small as can be
 #
@@ -35,6 +36,7 @@ most_bytes() {
     case $1 in
     costs) echo 1000 ;;
     npy) echo 300 ;;
+    columns) echo 4000 ;;
     *) echo 240 ;;
     esac
 }
@@ -99,9 +101,9 @@ case ${1:-} in
     ;;
 esac
 for target in $targets; do
-    case " $all " in
+    case " $all columns " in
     *" $target "*) ;;
-    *) fail "no target $target; there are $all" ;;
+    *) fail "no target $target; there are $all columns" ;;
     esac
 done
 
@@ -115,7 +117,12 @@ if ! command -v "${CXX:-c++}" >/dev/null && ! command -v g++ >/dev/null; then
     $sudo apt-get install -y -qq g++ >/dev/null
 fi
 mkdir -p "$build"
-RUSTC_WRAPPER=$PWD/rustc.sh cargo build --quiet --release --locked
+case " $targets " in
+*" columns "*) features='--features columns' ;;
+*) features= ;;
+esac
+# shellcheck disable=SC2086 # none, or two words
+RUSTC_WRAPPER=$PWD/rustc.sh cargo build --quiet --release --locked $features
 
 # ---- the runs ------------------------------------------------------------------------------------
 

@@ -19,6 +19,8 @@ mod files;
 mod generate;
 mod kernels;
 mod networks;
+#[cfg(feature = "arrow")]
+mod parquet;
 mod radix;
 mod rooms;
 mod select;

@@ -7,7 +7,7 @@
 #   sh tests/run.sh [quick] ARGUMENT... with arguments for `cargo test`, such as a part of tests' names; without the faults
 #
 # What they need is installed first: where a Debian-like system has no Vulkan device, Mesa's software driver; for the oracle of
-# tables, Python with pandas and zstandard, in target/oracle.
+# tables, Python with pandas, pyarrow, DuckDB and Polars, in target/oracle.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -30,7 +30,7 @@ if ! ls /usr/share/vulkan/icd.d/*.json /etc/vulkan/icd.d/*.json >/dev/null 2>&1 
 fi
 
 oracle=target/oracle/bin/python
-if [ -z "${GPUSORT_PYTHON:-}" ] && ! "$oracle" -c 'import pandas, zstandard' 2>/dev/null; then
+if [ -z "${GPUSORT_PYTHON:-}" ] && ! "$oracle" -c 'import duckdb, pandas, polars, pyarrow, zstandard' 2>/dev/null; then
     python3 -c 'import ensurepip, venv' 2>/dev/null || ! command -v apt-get >/dev/null || install python3-venv
     rm -rf target/oracle
     python3 -m venv target/oracle
@@ -41,7 +41,7 @@ fi
 export NODEVICE_SELECT=1
 
 if [ $tier = all ]; then
-    cargo test --release "$@"
+    cargo test --release --features arrow "$@"
     # Where only some tests are asked for, these are not.
     if [ $# -eq 0 ]; then
         python3 tests/faults/run.py --self-test
@@ -57,6 +57,6 @@ done <tests/slow.txt
 # The names have neither blanks nor patterns.
 # shellcheck disable=SC2086
 case " $* " in
-*" -- "*) GPUSORT_TESTS=quick exec cargo test --release "$@" $skip ;;
-*) GPUSORT_TESTS=quick exec cargo test --release "$@" -- $skip ;;
+*" -- "*) GPUSORT_TESTS=quick exec cargo test --release --features arrow "$@" $skip ;;
+*) GPUSORT_TESTS=quick exec cargo test --release --features arrow "$@" -- $skip ;;
 esac

@@ -6,6 +6,8 @@
 
 pub mod asked;
 pub mod choices;
+#[cfg(feature = "columns")]
+pub mod columns;
 pub mod compressed;
 pub mod costs;
 pub mod csv;
@@ -30,10 +32,12 @@ pub type Spoil<'a> = &'a mut dyn FnMut(&mut Said);
 pub type Target = (&'static str, fn(&[u8], Spoil) -> Result<(), String>);
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: &[Target] = &[
     ("text", text::compare),
     ("csv", csv::compare),
     ("json", json::compare),
+    #[cfg(feature = "columns")]
+    ("columns", columns::compare),
     ("npy", npy::compare),
     ("keys", keys::compare),
     ("costs", costs::compare),

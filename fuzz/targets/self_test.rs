@@ -54,7 +54,7 @@ fn change(said: &mut Said, change: impl FnOnce(&mut Vec<Vec<u8>>)) {
 /// Whether all is well.
 fn test(corpus: &Path) -> bool {
     let mut is_well = true;
-    for (target, compare) in TARGETS {
+    for &(target, compare) in TARGETS {
         let mut files: Vec<_> = std::fs::read_dir(corpus.join(target))
             .unwrap_or_else(|error| panic!("{target} has no corpus: {error}"))
             .map(|file| file.expect("the corpus can be listed").path())

@@ -4,7 +4,6 @@
 //! axis has; each is sorted on its own.
 
 use gpusort::columns::Column;
-use gpusort::half::f16;
 use gpusort::unstable::element::{argsort_on_cpu, is_in_order, sort_on_cpu};
 use gpusort::unstable::order::{KeyOrder, Nulls};
 use gpusort::unstable::parallel::{self, Places, map_into, map_parts};
@@ -19,31 +18,7 @@ use crate::arrow::{ArrowArray, directed};
 use crate::device::{Device, chosen, cpu};
 use crate::errors::exception;
 
-/// Evaluates an expression for the type of Rust that an element type is.
-macro_rules! by_element {
-    ($element:expr, $type:ident => $value:expr) => {{
-        macro_rules! with {
-            ($rust:ty) => {{
-                type $type = $rust;
-                $value
-            }};
-        }
-        match $element {
-            ElementType::U8 => with!(u8),
-            ElementType::I8 => with!(i8),
-            ElementType::U16 => with!(u16),
-            ElementType::I16 => with!(i16),
-            ElementType::F16 => with!(f16),
-            ElementType::U32 => with!(u32),
-            ElementType::I32 => with!(i32),
-            ElementType::F32 => with!(f32),
-            ElementType::U64 => with!(u64),
-            ElementType::I64 => with!(i64),
-            ElementType::F64 => with!(f64),
-        }
-    }};
-}
-pub(crate) use by_element;
+pub(crate) use gpusort::by_element;
 
 /// An array of somebody else's.
 pub(crate) struct Array {

@@ -7,22 +7,20 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, from_ffi, to_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::types::{ArrowDictionaryKeyType, Decimal128Type};
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, RecordBatch, RecordBatchIterator, RecordBatchOptions, UInt32Array,
-    downcast_dictionary_array, make_array,
+    Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, UInt32Array, make_array,
 };
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::ffi::FFI_ArrowSchema;
-use arrow_schema::{ArrowError, DataType, Field, IntervalUnit, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 use gpusort::columns::Column;
-use gpusort::half::f16;
+use gpusort::columns::arrow::{Decoded, numbers_of};
 use gpusort::unstable::order::{KeyOrder, Nulls};
 use gpusort::unstable::parallel::{map_into, map_parts};
-use gpusort::{Element, ElementType, Sorter};
+use gpusort::{Element, Sorter};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -119,9 +117,9 @@ impl ArrowArray {
         let sorter = sorter(device, threads, n, ROWS)?;
         let array = unlocked(py, n, threads, || {
             let decoded = self.decoded()?;
-            if let Values::Numbers(element, _) = &decoded.values {
-                return by_element!(*element, T => {
-                    decoded.sorted::<T>(&self.array, order(descending, nulls_first), sorter)
+            if let Some((element, _)) = decoded.numbers() {
+                return by_element!(element, T => {
+                    sorted::<T>(&decoded, &self.array, order(descending, nulls_first), sorter)
                 });
             }
             let columns = directed(decoded.columns(), descending, nulls_first).collect::<Vec<_>>();
@@ -210,25 +208,6 @@ pub(crate) fn directed(
     })
 }
 
-/// What an array is ordered by.
-pub(crate) struct Decoded {
-    values: Values,
-    nulls: Option<NullBuffer>,
-}
-
-enum Values {
-    /// Numbers of the array itself.
-    Numbers(ElementType, ArrayRef),
-    /// Texts of the array itself.
-    Texts(ArrayRef),
-    /// Bits as bytes, or nothing at all.
-    Bytes(Vec<u8>),
-    /// Ranks of values.
-    Ranks(Vec<u32>),
-    /// The halves of 128 bits.
-    Halves(Vec<i64>, Vec<u64>),
-}
-
 impl ArrowArray {
     /// What it is ordered by.
     ///
@@ -240,192 +219,44 @@ impl ArrowArray {
     }
 }
 
-/// Whether the values of a dictionary are in their order, by what is said of it: Polars says so of an
-/// enumeration.
-#[allow(deprecated)]
-fn is_ordered(field: &Field) -> bool {
-    field.dict_is_ordered() == Some(true) || field.metadata().keys().any(|key| key.starts_with("_PL_ENUM"))
-}
-
+/// What an array of this field is ordered by.
 fn decoded(field: &Field, array: &ArrayRef) -> PyResult<Decoded> {
-    let numbers = |element| Values::Numbers(element, array.clone());
-    let values = match array.data_type() {
-        DataType::UInt8 => numbers(ElementType::U8),
-        DataType::Int8 => numbers(ElementType::I8),
-        DataType::UInt16 => numbers(ElementType::U16),
-        DataType::Int16 => numbers(ElementType::I16),
-        DataType::Float16 => numbers(ElementType::F16),
-        DataType::UInt32 => numbers(ElementType::U32),
-        DataType::Int32
-        | DataType::Date32
-        | DataType::Time32(_)
-        | DataType::Decimal32(..)
-        | DataType::Interval(IntervalUnit::YearMonth) => numbers(ElementType::I32),
-        DataType::Float32 => numbers(ElementType::F32),
-        DataType::UInt64 => numbers(ElementType::U64),
-        DataType::Int64
-        | DataType::Date64
-        | DataType::Time64(_)
-        | DataType::Timestamp(..)
-        | DataType::Duration(_)
-        | DataType::Decimal64(..) => numbers(ElementType::I64),
-        DataType::Float64 => numbers(ElementType::F64),
-        DataType::Boolean => Values::Bytes(array.as_boolean().values().iter().map(u8::from).collect()),
-        DataType::Null => Values::Bytes(vec![0; array.len()]),
-        DataType::Decimal128(..) => {
-            let values = array.as_primitive::<Decimal128Type>().values();
-            let halves = values.iter().map(|&value| ((value >> 64) as i64, value as u64));
-            let (high, low) = halves.unzip();
-            Values::Halves(high, low)
-        }
-        DataType::Utf8
-        | DataType::LargeUtf8
-        | DataType::Utf8View
-        | DataType::Binary
-        | DataType::LargeBinary
-        | DataType::BinaryView
-        | DataType::FixedSizeBinary(_) => Values::Texts(array.clone()),
-        DataType::Dictionary(..) => downcast_dictionary_array!(
-            array => Values::Ranks(ranks(array, is_ordered(field))?),
-            _ => Values::Bytes(Vec::new())
-        ),
-        DataType::Struct(_) => {
-            return Err(PyTypeError::new_err(
-                "a table, or an array of structs, has no order of its own; use sort_table(x, keys) or lexsort",
-            ));
-        }
-        other => {
-            return Err(PyTypeError::new_err(format!(
-                "Arrow arrays of type {other} have no order; cast them to numbers, times or strings"
-            )));
-        }
-    };
-    Ok(Decoded { values, nulls: array.logical_nulls() })
+    if matches!(array.data_type(), DataType::Struct(_)) {
+        return Err(PyTypeError::new_err(
+            "a table, or an array of structs, has no order of its own; use sort_table(x, keys) or lexsort",
+        ));
+    }
+    Decoded::of(field, array).map_err(|error| PyTypeError::new_err(error.to_string()))
 }
 
-/// The rank of the value of each key; equal values share one. Those of an ordered dictionary rank as
-/// they are there.
-fn ranks<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>, is_ordered: bool) -> PyResult<Vec<u32>> {
-    let count = array.values().len();
-    let mut by_value: Vec<u32> = (0..count as u32).collect();
-    if !is_ordered {
-        let values = decoded(&Field::new("", array.values().data_type().clone(), true), array.values())?;
-        let order = gpusort::columns::argsort(&values.columns()).map_err(|error| exception(&error))?;
-        let (is_equal, mut rank) = (values.equality(), 0);
-        for (place, &value) in order.iter().enumerate() {
-            rank += u32::from(place > 0 && !is_equal(order[place - 1] as usize, value as usize));
-            by_value[value as usize] = rank;
-        }
-    }
-    let keys = array.keys().values();
-    Ok(keys.iter().map(|key| by_value.get(key.as_usize()).copied().unwrap_or(0)).collect())
-}
-
-impl Decoded {
-    /// The columns to order by, the first decides.
-    pub(crate) fn columns(&self) -> Vec<Column<'_>> {
-        let mut columns = match &self.values {
-            Values::Numbers(element, array) => {
-                by_element!(*element, T => vec![Column::numbers(of_array::<T>(array))])
-            }
-            Values::Bytes(bytes) => vec![Column::numbers(bytes)],
-            Values::Ranks(ranks) => vec![Column::numbers(ranks)],
-            Values::Halves(high, low) => vec![Column::numbers(high), Column::numbers(low)],
-            Values::Texts(array) => vec![Column::texts(array.len(), text_of(array))],
-        };
-        if let Some(nulls) = &self.nulls {
-            // That of the first decides, and behind it all are alike.
-            columns =
-                columns.into_iter().map(|column| column.valid(nulls.validity(), nulls.offset())).collect();
-        }
-        columns
-    }
-
-    /// Whether the elements at two places are equal.
-    fn equality(&self) -> Box<dyn Fn(usize, usize) -> bool + '_> {
-        fn of<'a, T: PartialEq + Copy + 'a>(values: &'a [T]) -> Box<dyn Fn(usize, usize) -> bool + 'a> {
-            // What is not equal to itself is NaN.
-            #[allow(clippy::eq_op)]
-            let is_nan = |value: T| value != value;
-            Box::new(move |a, b| values[a] == values[b] || is_nan(values[a]) && is_nan(values[b]))
-        }
-        let is_same: Box<dyn Fn(usize, usize) -> bool + '_> = match &self.values {
-            Values::Numbers(element, array) => by_element!(*element, T => of(of_array::<T>(array))),
-            Values::Bytes(bytes) => of(bytes),
-            Values::Ranks(ranks) => of(ranks),
-            Values::Halves(high, low) => Box::new(|a, b| high[a] == high[b] && low[a] == low[b]),
-            Values::Texts(array) => {
-                let text = text_of(array);
-                Box::new(move |a, b| text(a) == text(b))
-            }
-        };
-        let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-        Box::new(move |a, b| match (is_null(a), is_null(b)) {
-            (false, false) => is_same(a, b),
-            (a, b) => a == b,
-        })
-    }
-
-    /// The sorted array of numbers of this type, nulls at one end.
-    fn sorted<T: Element + ArrowNativeType>(
-        &self,
-        array: &ArrayRef,
-        order: KeyOrder,
-        sorter: &Sorter,
-    ) -> PyResult<ArrayRef> {
-        let (values, n) = (of_array::<T>(array), array.len());
-        let nulls = self.nulls.as_ref().map_or(0, NullBuffer::null_count);
-        let before = if order.empty == Nulls::First { nulls } else { 0 };
-        let mut all = vec![T::default(); n];
-        let valid = &mut all[before..n - nulls + before];
-        match &self.nulls {
-            None => map_into(values, valid, |&value| value),
-            Some(bits) => {
-                let mut place = 0;
-                for (from, to) in bits.valid_slices() {
-                    valid[place..][..to - from].copy_from_slice(&values[from..to]);
-                    place += to - from;
-                }
+/// The sorted array of numbers of this type, nulls at one end.
+fn sorted<T: Element + ArrowNativeType>(
+    decoded: &Decoded,
+    array: &ArrayRef,
+    order: KeyOrder,
+    sorter: &Sorter,
+) -> PyResult<ArrayRef> {
+    let (values, n) = (numbers_of::<T>(array), array.len());
+    let nulls = decoded.nulls().map_or(0, NullBuffer::null_count);
+    let before = if order.empty == Nulls::First { nulls } else { 0 };
+    let mut all = vec![T::default(); n];
+    let valid = &mut all[before..n - nulls + before];
+    match decoded.nulls() {
+        None => map_into(values, valid, |&value| value),
+        Some(bits) => {
+            let mut place = 0;
+            for (from, to) in bits.valid_slices() {
+                valid[place..][..to - from].copy_from_slice(&values[from..to]);
+                place += to - from;
             }
         }
-        sorter.sort_as(valid, order).map_err(|error| exception(&error))?;
-        let valid = before..n - nulls + before;
-        let bits = (nulls > 0).then(|| (0..n).map(|row| valid.contains(&row)).collect::<NullBuffer>());
-        let data = ArrayData::builder(array.data_type().clone()).len(n).add_buffer(Buffer::from_vec(all));
-        let data = data.nulls(bits).build().map_err(|error| failed(&error))?;
-        Ok(make_array(data))
     }
-}
-
-/// The numbers of an array in its memory.
-fn of_array<T: Element>(array: &ArrayRef) -> &[T] {
-    let data = array.to_data();
-    let (offset, buffer) = (data.offset(), &data.buffers()[0]);
-    let bytes = &buffer.as_slice()[offset * size_of::<T>()..][..array.len() * size_of::<T>()];
-    // SAFETY:
-    // - The array is of numbers as wide, which are aligned, and there are as many.
-    // - Any bits are a number.
-    // - The array, which outlives the result, keeps the memory alive.
-    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), array.len()) }
-}
-
-/// The text of each row of an array of texts.
-fn text_of<'a>(array: &'a ArrayRef) -> Box<dyn Fn(usize) -> &'a [u8] + Sync + 'a> {
-    macro_rules! text {
-        ($array:expr $(, $as_bytes:ident)?) => {{
-            let array = $array;
-            Box::new(move |row| array.value(row)$(.$as_bytes())?)
-        }};
-    }
-    match array.data_type() {
-        DataType::Utf8 => text!(array.as_string::<i32>(), as_bytes),
-        DataType::LargeUtf8 => text!(array.as_string::<i64>(), as_bytes),
-        DataType::Utf8View => text!(array.as_string_view(), as_bytes),
-        DataType::Binary => text!(array.as_binary::<i32>()),
-        DataType::LargeBinary => text!(array.as_binary::<i64>()),
-        DataType::BinaryView => text!(array.as_binary_view()),
-        _ => text!(array.as_fixed_size_binary()),
-    }
+    sorter.sort_as(valid, order).map_err(|error| exception(&error))?;
+    let valid = before..n - nulls + before;
+    let bits = (nulls > 0).then(|| (0..n).map(|row| valid.contains(&row)).collect::<NullBuffer>());
+    let data = ArrayData::builder(array.data_type().clone()).len(n).add_buffer(Buffer::from_vec(all));
+    let data = data.nulls(bits).build().map_err(|error| failed(&error))?;
+    Ok(make_array(data))
 }
 
 /// A table of Arrow: record batches of one schema.

@@ -63,6 +63,7 @@ pub(crate) struct Output {
     top: Option<u64>,
     argsort: bool,
     bgzf: bool,
+    parquet_compression: Option<String>,
     algo: Option<String>,
     variant: Option<String>,
     temp_dir: Vec<PathBuf>,
@@ -392,6 +393,7 @@ pub(crate) fn sort_file<'py>(
     sort = output.top.into_iter().fold(sort, Sort::top);
     sort = if output.argsort { sort.positions() } else { sort };
     sort = if output.bgzf { sort.bgzf() } else { sort };
+    sort = output.parquet_compression.into_iter().fold(sort, Sort::parquet_compression);
     // The library asks no environment.
     let folders = std::env::var_os("TMPDIR").filter(|name| !name.is_empty()).map(PathBuf::from);
     let folders = if output.temp_dir.is_empty() { folders.into_iter().collect() } else { output.temp_dir };
@@ -429,6 +431,7 @@ pub(crate) fn merge_files<'py>(
     }
     merge = output.top.into_iter().fold(merge, Merge::top);
     merge = if output.bgzf { merge.bgzf() } else { merge };
+    merge = output.parquet_compression.into_iter().fold(merge, Merge::parquet_compression);
     let mut target = Place::of(to, "output", "write")?;
     let report = waited(py, threads, progress, &cancel, &told, || {
         let done = match &mut target {

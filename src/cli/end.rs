@@ -31,6 +31,9 @@ pub(crate) fn failed(message: &[u8]) -> ! {
 /// Installs the signal handlers, and a panic hook that ends the process as an error does.
 pub(crate) fn install() {
     std::panic::set_hook(Box::new(|panic| {
+        if gpusort::files::internal::is_guarded() {
+            return;
+        }
         failed(format!("gpusort: internal error, please report it: {panic}\n").as_bytes())
     }));
     system::install();

@@ -259,7 +259,7 @@ pub(crate) fn is_text(kind: &DataType) -> bool {
 fn without_order(kind: &DataType) -> String {
     match kind {
         DataType::Struct(_) => "a struct has no order of its own; order by its fields".to_owned(),
-        kind => format!("Arrow's {kind} has no order; cast it to numbers, times or strings"),
+        kind => format!("Arrow arrays of type {kind} have no order; cast them to numbers, times or strings"),
     }
 }
 

@@ -47,6 +47,13 @@ impl<'a> Merge<'a> {
         Self(self.0.bgzf())
     }
 
+    /// How Parquet is compressed that is written: `zstd`, `snappy`, `lz4`, `gzip`, `brotli` or
+    /// `none`. Without it, as the first input is, else with snappy.
+    #[must_use]
+    pub fn parquet_compression(self, name: impl Into<String>) -> Self {
+        Self(self.0.parquet_compression(name))
+    }
+
     /// Calls this as the work goes on.
     #[must_use]
     pub fn progress(self, tell: impl Fn(Progress) + Send + Sync + 'a) -> Self {

@@ -65,6 +65,15 @@ pub mod internal {
     pub use crate::io::output::{Exit, end_process, remove_temporary, stdout_is_open};
     pub use crate::io::{Compression, Extension, FirstLine};
 
+    /// Whether a panic of this thread is caught, and becomes the error of a damaged input.
+    #[must_use]
+    pub fn is_guarded() -> bool {
+        #[cfg(feature = "arrow")]
+        return crate::io::arrow::is_guarded();
+        #[cfg(not(feature = "arrow"))]
+        false
+    }
+
     use crate::io::records::{Print, write_text};
     use crate::key_buf::KeyBuf;
     use gpusort_planner::key::KeyMap;

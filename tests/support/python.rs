@@ -15,18 +15,20 @@ pub fn python(script: &str, args: &[&str]) {
     assert!(output.status.success(), "{script} {args:?}: {}", said(&output));
 }
 
-/// Fails, with the remedy, where there is no Python with pandas and zstandard.
+/// Fails, with the remedy, where there is no Python with what its requirements name.
 pub fn ensure() {
     static LACKS: OnceLock<Option<String>> = OnceLock::new();
-    let lacks = LACKS.get_or_init(|| match execute(&["-c", "import numpy, pandas, zstandard"]) {
-        Ok(output) if output.status.success() => None,
-        Ok(output) => Some(said(&output).trim().lines().last().unwrap_or("it failed").to_owned()),
-        Err(error) => Some(error.to_string()),
+    let lacks = LACKS.get_or_init(|| {
+        match execute(&["-c", "import duckdb, numpy, pandas, polars, pyarrow, zstandard"]) {
+            Ok(output) if output.status.success() => None,
+            Ok(output) => Some(said(&output).trim().lines().last().unwrap_or("it failed").to_owned()),
+            Err(error) => Some(error.to_string()),
+        }
     });
     if let Some(why) = lacks {
         let why = format!("{}: {why}", interpreter().display());
         requirements::lacks(
-            "Python with pandas and zstandard",
+            "Python with what tests/tables/requirements.txt names",
             &why,
             "GPUSORT_PYTHON names a Python that has it",
         );

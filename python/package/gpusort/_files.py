@@ -55,7 +55,8 @@ class Options(TypedDict, total=False):
     """What keys are that do not say it: a type such as ``u32`` or ``f64``, or ``time``, ``size``,
     ``duration``, ``text``, ``version``, ``hex``."""
     from_: str
-    """The format of the inputs: ``text``, ``lines``, ``bin``, ``csv``, ``tsv`` or ``npy``."""
+    """The format of the inputs: ``text``, ``lines``, ``bin``, ``csv``, ``tsv``, ``npy``, ``jsonl``,
+    ``parquet`` or ``arrow``."""
     header: bool | int
     """Whether the first line names columns, or how many lines the header has."""
     comments: bool
@@ -279,6 +280,7 @@ def sort_file(
     top: int | None = None,
     argsort: bool = False,
     bgzf: bool = False,
+    parquet_compression: str | None = None,
     algo: str = "auto",
     variant: str | None = None,
     device: str | int | Sorter = "auto",
@@ -303,6 +305,9 @@ def sort_file(
         Only so many records, from the first of the result.
     argsort
         Positions of the records instead of these.
+    parquet_compression
+        How Parquet is compressed: ``"zstd"``, ``"snappy"``, ``"lz4"``, ``"gzip"``, ``"brotli"`` or
+        ``"none"``; as the first input is, or else with snappy, without it.
     progress
         True shows a line on a terminal; a function is called with a :class:`Progress`.
     options
@@ -322,6 +327,7 @@ def sort_file(
         "top": _top(top),
         "argsort": argsort,
         "bgzf": bgzf,
+        "parquet_compression": parquet_compression,
         "algo": algo,
         "variant": variant,
         "temp_dir": folders,
@@ -345,6 +351,7 @@ def merge_files(
     to: str | None = None,
     top: int | None = None,
     bgzf: bool = False,
+    parquet_compression: str | None = None,
     threads: int | None = None,
     progress: bool | Callable[[Progress], object] | None = None,
     **options: Unpack[Options],
@@ -364,6 +371,7 @@ def merge_files(
         "top": _top(top),
         "argsort": False,
         "bgzf": bgzf,
+        "parquet_compression": parquet_compression,
         "algo": None,
         "variant": None,
         "temp_dir": [],

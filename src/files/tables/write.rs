@@ -28,8 +28,9 @@ const LEAST: usize = 8 << 20;
 /// Where rows are written.
 pub(super) struct Sink<'o, 'w> {
     to: Target<'o, 'w>,
-    /// The schema of the batches that come, once it is known.
-    schema: Option<SchemaRef>,
+    /// The schema of no rows.
+    schema: SchemaRef,
+    is_begun: bool,
     /// The row group that is being encoded, and its rows.
     open: Option<(Vec<parquet::Encoder>, usize)>,
     /// About the most bytes of that.
@@ -40,7 +41,7 @@ pub(super) struct Sink<'o, 'w> {
 enum Target<'o, 'w> {
     Parquet(Box<Pending<'o, 'w>>),
     Arrow(ipc::Writer<'o, 'w>),
-    Text(&'o mut Output<'w>, TextForm, bool),
+    Text(&'o mut Output<'w>, TextForm),
 }
 
 /// A Parquet file that begins once the types of its columns in memory are known.
@@ -76,26 +77,20 @@ impl<'o, 'w> Sink<'o, 'w> {
             let form = parquet::Form::new(like, &tables.schema, job.parquet, order.as_deref())?;
             Target::Parquet(Box::new(Pending::Begins(output, form)))
         } else if format.is_table() {
-            Target::Text(output, TextForm { format }, false)
+            Target::Text(output, TextForm { format })
         } else {
             let compression = if let Some(Table::Arrow(file)) = first { file.compression } else { None };
-            Target::Arrow(ipc::Writer::new(output, &tables.schema, compression)?)
+            Target::Arrow(ipc::Writer::new(output, &tables.schema, compression, most.is_none())?)
         };
-        let mut sink = Self {
-            to,
-            schema: None,
-            open: None,
-            most: most.map_or(usize::MAX, |most| most.max(LEAST)),
-            groups: 0,
-        };
-        if tables.rows() == 0 {
-            sink.begin(&tables.schema)?;
-        }
-        Ok(sink)
+        let most = most.map_or(usize::MAX, |most| most.max(LEAST));
+        Ok(Self { to, schema: tables.schema.clone(), is_begun: false, open: None, most, groups: 0 })
     }
 
     /// Begins the output with batches of this schema.
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), Error> {
+        if self.is_begun {
+            return Ok(());
+        }
         if let Target::Parquet(pending) = &mut self.to {
             **pending = match mem::replace(&mut **pending, Pending::None) {
                 Pending::Begins(output, form) => {
@@ -105,12 +100,11 @@ impl<'o, 'w> Sink<'o, 'w> {
                 open => open,
             };
         }
-        if let Target::Text(output, form, is_begun @ false) = &mut self.to {
-            *is_begun = true;
+        if let Target::Text(output, form) = &mut self.to {
             let head = form.head(schema)?;
             output.write_all(&head).map_err(|error| output.failed(error))?;
         }
-        self.schema.get_or_insert_with(|| schema.clone());
+        self.is_begun = true;
         Ok(())
     }
 
@@ -176,7 +170,7 @@ impl<'o, 'w> Sink<'o, 'w> {
                 }
                 Ok(())
             }
-            Target::Text(output, form, _) => {
+            Target::Text(output, form) => {
                 let arrays = map_parts(columns.iter_mut().enumerate(), |(at, chunks)| column(at, chunks));
                 let arrays = arrays.into_iter().collect::<Result<Vec<_>, _>>()?;
                 for parts in parts(positions.len(), ROWS / 4).chunks(4 * parallel::threads()) {
@@ -197,7 +191,7 @@ impl<'o, 'w> Sink<'o, 'w> {
         self.begin(&batch.schema())?;
         match &mut self.to {
             Target::Arrow(writer) => return writer.write(&batch),
-            Target::Text(output, form, _) => {
+            Target::Text(output, form) => {
                 let parts =
                     parts(batch.num_rows(), batch.num_rows().div_ceil(parallel::threads()).max(1 << 10));
                 for text in map_parts(parts, |part| form.rows(&batch.slice(part.start, part.len()))) {
@@ -235,6 +229,7 @@ impl<'o, 'w> Sink<'o, 'w> {
 
     /// Ends the output.
     pub(super) fn finish(mut self) -> Result<(), Error> {
+        self.begin(&self.schema.clone())?;
         match self.to {
             Target::Parquet(pending) => {
                 let Pending::Open(mut writer, _) = *pending else { return Ok(()) };

@@ -12,6 +12,7 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_ipc::{Block, CompressionType, MessageHeader, MetadataVersion, convert, root_as_message};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 
+use super::dictionaries::Waiting;
 use super::{Batches, Stored, failed, guarded};
 use crate::error::Error;
 use crate::io::output::Output;
@@ -175,22 +176,30 @@ fn buffer(stored: &Stored, block: &Block) -> Result<Buffer, ArrowError> {
 pub(crate) enum Writer<'o, 'w> {
     File(Box<FileWriter<&'o mut Output<'w>>>),
     Stream(Box<StreamWriter<&'o mut Output<'w>>>),
+    /// A file whose dictionaries are known only at the end.
+    Waiting(Box<FileWriter<&'o mut Output<'w>>>, Box<Waiting>),
 }
 
 impl<'o, 'w> Writer<'o, 'w> {
-    /// Begins one.
+    /// Begins one; whether all batches that come have the same dictionaries.
     ///
     /// # Errors
     ///
     /// I/O errors; a type that is not written.
     pub(crate) fn new(
         output: &'o mut Output<'w>,
-        schema: &Schema,
+        schema: &SchemaRef,
         compression: Option<CompressionType>,
+        have_same_dictionaries: bool,
     ) -> Result<Self, Error> {
         let options = IpcWriteOptions::default().try_with_compression(compression);
         let options = options.map_err(|error| failed(&error))?;
         let is_stream = output.is_streamed();
+        let waiting = if is_stream || have_same_dictionaries { None } else { Waiting::of(schema)? };
+        if let Some(waiting) = waiting {
+            let writer = FileWriter::try_new_with_options(output, schema, options).map_err(unwritten)?;
+            return Ok(Self::Waiting(Box::new(writer), Box::new(waiting)));
+        }
         let writer = if is_stream {
             StreamWriter::try_new_with_options(output, schema, options)
                 .map(|writer| Self::Stream(Box::new(writer)))
@@ -210,6 +219,7 @@ impl<'o, 'w> Writer<'o, 'w> {
         let written = match self {
             Self::File(writer) => writer.write(batch),
             Self::Stream(writer) => writer.write(batch),
+            Self::Waiting(_, waiting) => waiting.write(batch),
         };
         written.map_err(unwritten)
     }
@@ -223,13 +233,17 @@ impl<'o, 'w> Writer<'o, 'w> {
         let finished = match self {
             Self::File(mut writer) => writer.finish(),
             Self::Stream(mut writer) => writer.finish(),
+            Self::Waiting(mut writer, waiting) => {
+                waiting.finish(&mut |batch| writer.write(&batch))?;
+                writer.finish()
+            }
         };
         finished.map_err(unwritten)
     }
 }
 
 /// An error of writing: mostly one of the disk.
-fn unwritten(error: ArrowError) -> Error {
+pub(super) fn unwritten(error: ArrowError) -> Error {
     match error {
         ArrowError::IoError(_, source) => Error::io("the output", "write", source),
         error => failed(&error),

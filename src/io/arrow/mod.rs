@@ -5,11 +5,13 @@
 //! input ── Stored ──> Table: a schema, and parts (row groups, batches) ── read, on all cores ──> RecordBatch
 //! ```
 
+mod dictionaries;
 pub(crate) mod ipc;
 pub(crate) mod keys;
 pub(crate) mod parquet;
 pub(crate) mod text;
 
+use std::cell::Cell;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -230,11 +232,24 @@ impl Table {
     }
 }
 
+thread_local! {
+    /// How much work of this thread is guarded.
+    static GUARDED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Whether a panic of this thread is caught, and becomes the error of what is read.
+pub(crate) fn is_guarded() -> bool {
+    GUARDED.get() > 0
+}
+
 /// Does work on what somebody else wrote, which may be damaged in ways that a reader does not
 /// expect.
 fn guarded<T, E: Display>(name: &str, what: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, Error> {
     let damaged = |problem: String| Error::input(name, format!("cannot be read as {what}: {problem}"));
-    match catch_unwind(AssertUnwindSafe(work)) {
+    GUARDED.set(GUARDED.get() + 1);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(GUARDED.get() - 1);
+    match done {
         Ok(done) => done.map_err(|error| damaged(error.to_string())),
         Err(panic) => {
             let said = panic.downcast_ref::<String>().map(String::as_str);
