@@ -1,4 +1,4 @@
-//! Parquet and Arrow: beside a slow sort in Python whose results pyarrow, DuckDB and Polars read, and
+//! Parquet and Arrow: beside a slow sort in Python whose results pyarrow, `DuckDB` and Polars read, and
 //! damaged files.
 
 use std::fs;

@@ -4,8 +4,8 @@ use arrow_array::{Array, ArrayRef};
 
 use super::super::job::Job;
 use super::Tables;
+use super::keys::{KeyArrays, TableKey};
 use crate::error::{Error, Hint};
-use crate::io::arrow::keys::{KeyArrays, TableKey};
 use crate::io::arrow::{Part, Table};
 use crate::io::csv::{Key, KeySpec};
 use crate::io::ordered::Disorder;
@@ -45,7 +45,7 @@ pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Erro
         let nulls = if first[0].1.nulls_first { Nulls::First } else { Nulls::Last };
         let order = crate::order::KeyOrder { empty: nulls, ..by.order };
         let spec = KeySpec { keys: first.iter().map(key).collect(), order, ..by.clone() };
-        let keys = crate::io::arrow::keys::find(&spec, &tables.schema, table.name())?;
+        let keys = super::keys::find(&spec, &tables.schema, table.name())?;
         let parts = tables.parts.iter().filter(|part| part.table == number).copied().collect();
         let one = Tables { all: Vec::new(), schema: tables.schema.clone(), parts, size: 0 };
         if let Some(disorder) = rows_in_order(tables, &one.parts, &keys, job, true)? {

@@ -20,6 +20,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use super::super::job::Job;
 use super::check::first_disorder;
+use super::keys::{KeyArrays, TableKey};
 use super::read::{Reader, Reading, compact};
 use super::write::{Sink, gathered, parts};
 use super::{Tables, order, types, write_positions};
@@ -27,7 +28,6 @@ use crate::clock::Instant;
 use crate::error::{Error, Hint};
 use crate::files::progress::Phase;
 use crate::files::report::{Phases, Report};
-use crate::io::arrow::keys::{KeyArrays, TableKey};
 use crate::io::arrow::{Batches, failed, ipc, joined};
 use crate::io::ordered::Disorder;
 use crate::io::{Counts, Output};

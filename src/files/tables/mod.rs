@@ -6,6 +6,7 @@
 
 mod check;
 mod convert;
+mod keys;
 mod merge;
 mod read;
 mod write;
@@ -13,6 +14,7 @@ mod write;
 use gpusort_planner::key::{ElementType, KeyMap};
 use gpusort_planner::plan::Shape;
 
+use self::keys::{KeyArrays, TableKey};
 use self::merge::Merging;
 use self::read::{Reader, Reading};
 use self::write::Sink;
@@ -27,7 +29,6 @@ use crate::format::Format;
 use crate::human;
 use crate::io::Counts;
 use crate::io::arrow::Table;
-use crate::io::arrow::keys::{KeyArrays, TableKey};
 use crate::io::ordered::Disorder;
 use crate::io::records::{Print, write_text};
 use crate::io::{Output, binary};
@@ -269,7 +270,7 @@ impl Tables {
     }
 
     fn keys(&self, resolved: &Resolved) -> Result<Vec<TableKey>, Error> {
-        crate::io::arrow::keys::find(&resolved.how.by, &self.schema, self.all[0].name())
+        keys::find(&resolved.how.by, &self.schema, self.all[0].name())
     }
 
     fn rows(&self) -> u64 {

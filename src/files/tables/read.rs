@@ -9,10 +9,10 @@ use arrow_select::take::take_record_batch;
 
 use super::super::dataset::OutputSpec;
 use super::Tables;
+use super::keys::{KeyArrays, TableKey};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::format::Format;
-use crate::io::arrow::keys::{KeyArrays, TableKey};
 use crate::io::arrow::{Batches, Part, failed};
 use crate::parallel::{self, map_parts};
 use crate::sorter::Sorter;

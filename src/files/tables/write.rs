@@ -10,10 +10,10 @@ use arrow_select::take::take;
 
 use super::super::job::Job;
 use super::Tables;
+use super::keys::TableKey;
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::Output;
-use crate::io::arrow::keys::TableKey;
 use crate::io::arrow::text::TextForm;
 use crate::io::arrow::{Table, failed, ipc, joined, parquet};
 use crate::order::Nulls;

@@ -7,7 +7,6 @@
 
 mod dictionaries;
 pub(crate) mod ipc;
-pub(crate) mod keys;
 pub(crate) mod parquet;
 pub(crate) mod text;
 

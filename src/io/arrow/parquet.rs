@@ -7,7 +7,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, statistics::StatisticsConverter,
@@ -24,7 +24,6 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
 use super::{Batches, Stored, guarded};
-use crate::columns::arrow::numbers_of;
 use crate::error::Error;
 use crate::human::quoted;
 
@@ -259,8 +258,8 @@ fn with_times(
         let [micros, nanos] = [read(TimeUnit::Microsecond)?, read(TimeUnit::Nanosecond)?];
         let (mut are_fine, mut are_wide) = (false, false);
         for (micros, nanos) in micros.iter().zip(&nanos) {
-            let [micros, nanos] = [micros, nanos].map(numbers_of::<i64>);
-            for (&micro, &nano) in micros.iter().zip(nanos) {
+            let [micros, nanos] = [micros, nanos].map(Array::to_data);
+            for (&micro, &nano) in micros.buffer::<i64>(0).iter().zip(nanos.buffer::<i64>(0)) {
                 match micro.checked_mul(1000) {
                     Some(least) => {
                         are_wide |= nano.wrapping_sub(least) >= 1000 || nano < least;

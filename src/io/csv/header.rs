@@ -18,12 +18,12 @@ use crate::order::{KeyOrder, Reading};
 
 /// A key whose column was found by name or number.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::io) struct Found {
+pub(crate) struct Found {
     /// From 0; `None` is the whole line.
-    pub(in crate::io) column: Option<usize>,
+    pub(crate) column: Option<usize>,
     /// Its name or number.
     pub(in crate::io) name: String,
-    pub(in crate::io) order: KeyOrder,
+    pub(crate) order: KeyOrder,
     /// Where its values are in JSON.
     pub(in crate::io) path: Option<Path>,
     /// The requested type of its numbers.
@@ -90,14 +90,14 @@ impl Found {
     }
 
     /// The form in messages.
-    pub(in crate::io) fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         quoted(&self.name)
     }
 }
 
 /// The column names of a table, if it has any, and the number of columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::io) struct Header {
+pub(crate) struct Header {
     /// [`ANY`] of lines.
     pub(in crate::io) columns: usize,
     /// The names without quotes. `None` without a header.
@@ -203,7 +203,7 @@ impl Header {
 
     /// So many columns of these names, which may be more: those of fields within columns.
     #[cfg(feature = "arrow")]
-    pub(in crate::io) fn of_names(columns: usize, all: &[String]) -> Self {
+    pub(crate) fn of_names(columns: usize, all: &[String]) -> Self {
         let mut names = Names::default();
         all.iter().for_each(|name| names.push(name.as_bytes()));
         Self { names: Some(names), ..Self::of_columns(columns) }
@@ -219,7 +219,7 @@ impl Header {
     /// # Errors
     ///
     /// A column that does not exist, or whose name is ambiguous.
-    pub(in crate::io) fn find(&self, by: &KeySpec, table: &str) -> Result<Vec<Found>, Error> {
+    pub(crate) fn find(&self, by: &KeySpec, table: &str) -> Result<Vec<Found>, Error> {
         let only = [Key::number(1)];
         let record = [Key::column(".")];
         let keys = match &by.keys[..] {

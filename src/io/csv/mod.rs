@@ -41,7 +41,7 @@ use crate::parallel::map_parts;
 #[cfg(feature = "arrow")]
 pub(in crate::io) use self::dialect::unquoted;
 pub use self::dialect::{Dialect, Fields};
-pub(super) use self::header::{Found, Header};
+pub(crate) use self::header::{Found, Header};
 pub use self::key::{Key, KeySpec, Kind};
 use self::rows::UNCLOSED;
 pub(super) use self::rows::{end_of_first_row, end_of_rows, pieces};

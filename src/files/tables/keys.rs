@@ -9,13 +9,13 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema};
 use gpusort_planner::key::ElementType;
 
-use super::joined;
 use crate::columns::Column;
 use crate::columns::arrow::{Decoded, element_of, is_text};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
-use crate::io::counts::Counts;
-use crate::io::csv::{Header, KeySpec};
+use crate::io::Counts;
+use crate::io::arrow::{failed, in_utc, joined};
+use crate::io::csv::{Found, Header, KeySpec};
 use crate::order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};
 
 /// A key: a column, or a field within it.
@@ -45,7 +45,7 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
         push_fields(field, field.name(), &mut vec![number], &mut names, &mut places);
     }
     let header = Header::of_names(schema.fields().len(), &names);
-    let key = |found: crate::io::csv::Found| {
+    let key = |found: Found| {
         let Some((path, field)) = found.column.and_then(|column| places.get(column).cloned()) else {
             return Err(Error::input(table, "has columns, not lines; name one of them with a key"));
         };
@@ -188,8 +188,7 @@ impl KeyArrays {
     pub(crate) fn detached(self) -> Result<Self, Error> {
         let rows = arrow_array::UInt32Array::from_iter_values(0..self.rows() as u32);
         let copy = |array: &ArrayRef| -> Result<ArrayRef, Error> {
-            let array =
-                arrow_select::take::take(array, &rows, None).map_err(|error| super::failed(&error))?;
+            let array = arrow_select::take::take(array, &rows, None).map_err(|error| failed(&error))?;
             Ok(match array.data_type() {
                 DataType::Utf8View => Arc::new(array.as_string_view().gc()),
                 DataType::BinaryView => Arc::new(array.as_binary_view().gc()),
@@ -223,7 +222,7 @@ impl KeyArrays {
     /// What a row has, for messages.
     pub(crate) fn shown(&self, key: usize, row: usize) -> String {
         let options = FormatOptions::new().with_null("an empty field");
-        let array = super::in_utc(&self.0[key]);
+        let array = in_utc(&self.0[key]);
         let shown = ArrayFormatter::try_new(&array, &options);
         shown.map_or_else(|error| error.to_string(), |shown| quoted(shown.value(row).to_string()))
     }
