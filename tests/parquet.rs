@@ -171,6 +171,19 @@ fn the_order_that_a_file_claims_is_checked() {
 }
 
 #[test]
+fn each_file_is_sorted_by_itself() {
+    let folder = Folder::new();
+    let bytes = fs::read(fixture("cities.parquet")).unwrap();
+    let (one, other) = (folder.write("a.parquet", &bytes), folder.write("b.parquet", &bytes));
+    assert!(run(&["sort", "-q", "--each", "--in-place", "-k", "area", &one, &other], "").status.success());
+    for file in [&one, &other] {
+        assert!(run(&["check", "-q", "-k", "area", file], "").status.success());
+        let first = sorted(&["sort", "-q", "-k", "city", "--top", "1", "--to", "csv", file], "");
+        assert_eq!(first, "city,people,founded,area,capital\nCusco,428450,1534-03-23,385.1,false\n");
+    }
+}
+
+#[test]
 fn what_was_meant_is_told() {
     let (parquet, csv) = (fixture("cities.parquet"), fixture("sales.csv"));
     for (args, said) in [

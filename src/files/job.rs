@@ -238,7 +238,8 @@ impl Job<'_> {
             if let Some(input) = coming {
                 return self.sort_one(input, output, devices, begin);
             }
-            let Loaded { first, parts, .. } = self.load()?;
+            let mut parts = Parts::new(self.inputs(), &self.resolved.how, &self.budget, &self.watch);
+            let first = parts.next_part()?;
             self.sort_all(first, parts, output, devices, begin)
         })
     }
@@ -250,9 +251,13 @@ impl Job<'_> {
     /// An error of an input.
     pub fn load(&self) -> Result<Loaded<'_>, Error> {
         let begin = Instant::now();
+        #[cfg(feature = "arrow")]
+        if self.resolved.format.has_columns() || self.converted.is_some() {
+            return Ok(Loaded { read: None, begin });
+        }
         let mut parts = Parts::new(self.inputs(), &self.resolved.how, &self.budget, &self.watch);
         let first = parts.next_part()?;
-        Ok(Loaded { first, parts, begin })
+        Ok(Loaded { read: Some((first, parts)), begin })
     }
 
     /// Sorts inputs that this has begun to read.
@@ -261,8 +266,10 @@ impl Job<'_> {
     ///
     /// As for [`Job::run`].
     pub fn finish(&self, loaded: Loaded, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
-        let Loaded { first, parts, begin } = loaded;
-        self.sort_all(first, parts, self.open(to)?, devices, begin)
+        match loaded.read {
+            Some((first, parts)) => self.sort_all(first, parts, self.open(to)?, devices, loaded.begin),
+            None => self.run(devices, to),
+        }
     }
 
     /// The numbers of the inputs, as keys by a map; `None` if they are not all numbers, or more
@@ -272,8 +279,10 @@ impl Job<'_> {
     ///
     /// An error of an input.
     pub fn numbers(&self) -> Result<Option<(KeyBuf<'static>, KeyMap)>, Error> {
-        let Loaded { first, parts, .. } = self.load()?;
-        if parts.is_over() { first.into_keys() } else { Ok(None) }
+        match self.load()?.read {
+            Some((first, parts)) if parts.is_over() => first.into_keys(),
+            _ => Ok(None),
+        }
     }
 
     pub(super) fn open<'w>(&self, to: To<'w>) -> Result<Output<'w>, Error> {
@@ -411,14 +420,14 @@ impl Job<'_> {
 
 /// An input of which the first part is read, mostly all.
 pub struct Loaded<'a> {
-    first: Dataset<'static>,
-    parts: Parts<'a>,
+    /// None of what is read otherwise, as tables of columns are.
+    read: Option<(Dataset<'static>, Parts<'a>)>,
     begin: Instant,
 }
 
 impl Loaded<'_> {
     /// Whether nothing came at all.
     pub fn is_nothing(&self) -> bool {
-        self.first.bytes == 0 && self.parts.is_over()
+        self.read.as_ref().is_some_and(|(first, parts)| first.bytes == 0 && parts.is_over())
     }
 }

@@ -1,6 +1,9 @@
 //! Checks the order of tables, and what their statistics say of it.
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
 
 use super::super::job::Job;
 use super::Tables;
@@ -187,16 +190,16 @@ pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Least> {
     for table in &tables.all {
         let Table::Parquet(file) = table else { return None };
         let (least, nulls) = file.least(key.column(), key.order.descending)?;
-        let may_be_nan = matches!(
-            least.data_type(),
-            arrow_schema::DataType::Float16
-                | arrow_schema::DataType::Float32
-                | arrow_schema::DataType::Float64
-        );
-        let is_nan_first = may_be_nan && key.order.nan == Nulls::First;
+        let floats = as_floats(&least);
+        let is_nan_first = floats.is_some() && key.order.nan == Nulls::First;
         for part in 0..least.len() {
             let has_nulls = nulls.get(part).is_none_or(|nulls| *nulls != Some(0));
-            let is_open = least.is_null(part) || is_nan_first || has_nulls && key.order.empty == Nulls::First;
+            // NaN says nothing, and of zeros nobody says which sign they have.
+            let is_vague = floats.as_ref().is_some_and(|floats| floats[part].is_nan() || floats[part] == 0.0);
+            let is_open = least.is_null(part)
+                || is_vague
+                || is_nan_first
+                || has_nulls && key.order.empty == Nulls::First;
             are_open.push(is_open);
         }
         values.push(least);
@@ -212,6 +215,20 @@ pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Least> {
         }
     }
     Some(Least { key: key.clone(), values, are_open, ranks })
+}
+
+/// The values of floats, if they are that.
+fn as_floats(array: &ArrayRef) -> Option<Vec<f64>> {
+    Some(match array.data_type() {
+        DataType::Float16 => {
+            array.as_primitive::<Float16Type>().values().iter().map(|value| value.to_f64()).collect()
+        }
+        DataType::Float32 => {
+            array.as_primitive::<Float32Type>().values().iter().map(|&value| value.into()).collect()
+        }
+        DataType::Float64 => array.as_primitive::<Float64Type>().values().to_vec(),
+        _ => return None,
+    })
 }
 
 fn order_of(values: &KeyArrays, key: &TableKey) -> Result<Vec<u32>, Error> {

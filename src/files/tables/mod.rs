@@ -1,8 +1,13 @@
 //! Tables of columns: Parquet and Arrow. What is ordered are numbers of rows, by the keys alone;
 //! then columns are gathered in that order and written, on all cores.
 //!
-//! What does not fit the budget is sorted part by part into runs, which are merged: of each run a
-//! batch is in memory, and the rows that no later one can precede are ordered together.
+//! What does not fit the budget is sorted part by part into runs, which are merged: of each run some
+//! rows are in memory, and those that no later one can precede are ordered together.
+//!
+//! ```text
+//! parts ── read ──> batches ── keys, order ──> numbers of rows ── gather, encode ──> the output, or a run
+//!                                                                      runs ── windows, order ──> the output
+//! ```
 
 mod check;
 mod convert;
@@ -112,7 +117,8 @@ impl Job<'_> {
         let fits = tables.bytes().saturating_add(tables.rows() * BESIDE) <= bytes / TIMES;
         let limit = bytes / TIMES_OF_PARTS;
         let few = self.ask.selection.first.filter(|_| !self.ask.selection.unique && !self.ask.positions);
-        let few = few.filter(|&few| few as u64 <= tables.rows() / 4);
+        let is_few = |few: u64| few <= tables.rows() / 4 && few.saturating_mul(tables.row_bytes()) <= limit / 2;
+        let few = few.filter(|&few| is_few(few as u64));
         if fits || few.is_some() {
             let start = Instant::now();
             let batches = match few {

@@ -18,7 +18,7 @@ use parquet::arrow::arrow_writer::{
 use parquet::arrow::{ArrowSchemaConverter, ProjectionMask, add_encoded_arrow_schema_to_metadata};
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, Type, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData, SortingColumn};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, SchemaDescriptor};
@@ -72,7 +72,7 @@ impl File {
         const VIEW: u64 = 16;
         let bytes = |group: &RowGroupMetaData| {
             let rows = group.num_rows().unsigned_abs();
-            let of_column = |column: &parquet::file::metadata::ColumnChunkMetaData| {
+            let of_column = |column: &ColumnChunkMetaData| {
                 let width = match column.column_type() {
                     Type::BOOLEAN => 1,
                     Type::INT32 | Type::FLOAT => 4,
@@ -162,6 +162,17 @@ impl File {
     pub(crate) fn least(&self, column: usize, greatest: bool) -> Option<(ArrayRef, Vec<Option<u64>>)> {
         let schema = self.views.schema();
         let name = schema.field(column).name();
+        // A name that is there twice would find the first. And what old writers said of texts, they said of signed
+        // bytes.
+        let are_twice = schema.fields().iter().filter(|field| field.name() == name).count() > 1;
+        let is_old = |chunk: &ColumnChunkMetaData| {
+            chunk.statistics().is_some_and(parquet::file::statistics::Statistics::is_min_max_deprecated)
+        };
+        if are_twice
+            || self.as_is.metadata().row_groups().iter().any(|group| group.columns().iter().any(is_old))
+        {
+            return None;
+        }
         let converter = StatisticsConverter::try_new(name, schema, self.descriptor()).ok()?;
         let groups = self.as_is.metadata().row_groups();
         let least =
