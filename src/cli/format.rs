@@ -68,6 +68,10 @@ pub(super) fn check_output(
     }
     let Some(&(names, what)) = OTHERS.iter().find(|(names, _)| is_of(names)) else { return Ok(()) };
     if cfg!(feature = "arrow") && ["Parquet", "Arrow"].contains(&what) {
+        let plain = output.with_file_name(plain.file_name().unwrap_or_default());
+        let plain = human::said(shell(&plain.to_string_lossy()));
+        let is_packed = Compression::of_name(output).is_some();
+        anyhow::ensure!(!is_packed, "{name}: {what} is compressed within; use -o {plain}");
         return Ok(());
     }
     let input = order.and_then(|order| order.files.first()).map(|file| extension_of(file));

@@ -31,7 +31,7 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
         "--type text makes lines, not {}; use --to text",
         format.name()
     );
-    ensure!(!format.is_table(), "gen writes no tables; use --to text, bin or npy");
+    ensure!(!format.is_table() && !format.has_columns(), "gen writes no tables; use --to text, bin or npy");
     if let (Some(path), Some(promised)) = (&path, promised)
         && Type::Number(promised) != made
     {

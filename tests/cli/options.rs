@@ -72,7 +72,7 @@ fn wrong_options_are_refused() {
         (&["sort", "--variant", "naive"], "--algo"),
         (&["sort", "-a", "odd-even", "--variant", "local-global"], "choose from block, naive"),
         (&["sort", "--to", "csv"], "cannot be written as a table"),
-        (&["sort", "-f", "csv", "--to", "tsv"], "write them as csv"),
+        (&["sort", "-f", "lines", "--to", "tsv"], "lines cannot be written as tsv; write them as text"),
         (&["sort", "-f", "csv", "-o", "x.u32"], "rows of csv cannot be written as bin; write them as csv"),
         (&["sort", "-f", "csv", "--argsort", "--to", "csv"], "positions cannot be written as a table"),
         (&["sort", "-f", "csv", "--timing", "stdout"], "-o"),

@@ -117,7 +117,8 @@ impl Job<'_> {
         let fits = tables.bytes().saturating_add(tables.rows() * BESIDE) <= bytes / TIMES;
         let limit = bytes / TIMES_OF_PARTS;
         let few = self.ask.selection.first.filter(|_| !self.ask.selection.unique && !self.ask.positions);
-        let is_few = |few: u64| few <= tables.rows() / 4 && few.saturating_mul(tables.row_bytes()) <= limit / 2;
+        let is_few =
+            |few: u64| few <= tables.rows() / 4 && few.saturating_mul(tables.row_bytes()) <= limit / 2;
         let few = few.filter(|&few| is_few(few as u64));
         if fits || few.is_some() {
             let start = Instant::now();
