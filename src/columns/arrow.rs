@@ -177,12 +177,14 @@ impl Decoded {
             });
         }
         Box::new(move |a, b| {
+            // What is stored for a null says nothing.
             let is_zero = |bits: u64| bits.trailing_zeros() >= 15 && bits.count_ones() <= 1;
             is_equal(a, b)
-                && bits.as_ref().is_none_or(|bits| {
-                    let [a, b] = [bits(a), bits(b)];
-                    a == b || !(is_zero(a) && is_zero(b))
-                })
+                && (is_null(a)
+                    || bits.as_ref().is_none_or(|bits| {
+                        let [a, b] = [bits(a), bits(b)];
+                        a == b || !(is_zero(a) && is_zero(b))
+                    }))
         })
     }
 
