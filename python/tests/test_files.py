@@ -10,6 +10,8 @@ import sys
 import time
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 import gpusort
@@ -273,3 +275,19 @@ def test_a_file_object_that_miscounts():
 
     with pytest.raises(OSError, match="more was written than was given"):
         gpusort.sort_file(io.BytesIO(b"2\n1\n"), Counts())
+
+
+def test_parquet_by_a_column(tmp_path: pathlib.Path) -> None:
+    table = pyarrow.table({"a": [3, 1, None, 2], "b": ["x", "y", "z", "w"]})
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pyarrow.parquet.write_table(table, source)
+    report = gpusort.sort_file(source, target, key="a", parquet_compression="zstd")
+    assert (report.records, report.empty) == (4, 1)
+    assert pyarrow.parquet.read_table(target).equals(table.take([1, 3, 0, 2]))
+    assert pyarrow.parquet.ParquetFile(target).metadata.row_group(0).column(0).compression == "ZSTD"
+    assert gpusort.check_file(target)
+    with pytest.raises(ValueError, match="no column 'c'; columns: 'a', 'b'"):
+        gpusort.sort_file(source, target, key="c")
+    lines = io.BytesIO()
+    gpusort.sort_file(io.BytesIO(source.read_bytes()), lines, key="b", from_="parquet", to="jsonl", top=1)
+    assert lines.getvalue() == b'{"a":2,"b":"w"}\n'
