@@ -1,7 +1,6 @@
 //! Arrays and tables that come and go by Arrow's C interface, whoever owns them.
 
 use std::ffi::CStr;
-use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -14,10 +13,9 @@ use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use arrow_select::concat::concat;
 use arrow_select::take::take;
 use gpusort::columns::Column;
-use gpusort::columns::arrow::{Decoded, numbers_of};
+use gpusort::columns::arrow::{Decoded, gathered, joined, numbers_of};
 use gpusort::unstable::order::{KeyOrder, Nulls};
 use gpusort::unstable::parallel::{map_into, map_parts};
 use gpusort::{Element, Sorter};
@@ -71,15 +69,6 @@ fn chunks(object: &Bound<PyAny>) -> PyResult<(Field, Vec<ArrayRef>)> {
     let field = arrow_array::ArrayReader::field(&reader).as_ref().clone();
     let chunks = reader.collect::<Result<Vec<_>, _>>().map_err(|error| refused(&error))?;
     Ok((field, chunks))
-}
-
-/// All chunks as one.
-fn joined(data_type: &DataType, chunks: &[ArrayRef]) -> Result<ArrayRef, ArrowError> {
-    match chunks {
-        [] => Ok(arrow_array::new_empty_array(data_type)),
-        [one] => Ok(one.clone()),
-        _ => concat(&chunks.iter().map(|chunk| &**chunk).collect::<Vec<_>>()),
-    }
 }
 
 /// An array of Arrow.
@@ -354,19 +343,8 @@ impl ArrowTable {
 impl ArrowTable {
     /// The rows of these columns at these positions, batch by batch.
     fn gathered(&self, columns: &[ArrayRef], positions: &[u32]) -> Result<Vec<RecordBatch>, ArrowError> {
-        let rows = part(positions.len());
-        let parts: Vec<Range<usize>> = (0..positions.len())
-            .step_by(rows)
-            .map(|start| start..positions.len().min(start + rows))
-            .collect();
         // Part by part, so that positions stay in a core's cache from column to column.
-        let batch = |range: Range<usize>| {
-            let positions = UInt32Array::from(positions[range].to_vec());
-            let columns = columns.iter().map(|column| take(column, &positions, None));
-            let columns = columns.collect::<Result<Vec<_>, _>>()?;
-            let options = RecordBatchOptions::new().with_row_count(Some(positions.len()));
-            RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
-        };
-        map_parts(parts, batch).into_iter().collect()
+        let parts = positions.chunks(part(positions.len()));
+        map_parts(parts, |positions| gathered(&self.schema, columns, positions)).into_iter().collect()
     }
 }

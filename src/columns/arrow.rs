@@ -17,6 +17,8 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::order::{KeyOrder, TextForm};
 
+pub use crate::io::arrow::arrays::{gathered, joined};
+
 /// Evaluates an expression with `T` as the Rust type of an [`ElementType`].
 #[macro_export]
 #[doc(hidden)]

@@ -183,9 +183,7 @@ impl Sorter {
 fn parts(rows: usize) -> Vec<Range<usize>> {
     const FEW: usize = 1 << 14;
     const MANY: usize = 1 << 19;
-    let part = (rows / (4 * parallel::threads())).clamp(FEW, MANY);
-    let starts = (0..rows).step_by(part);
-    starts.map(|start| start..rows.min(start + part)).collect()
+    parallel::ranges(rows, (rows / (4 * parallel::threads())).clamp(FEW, MANY)).collect()
 }
 
 /// What orders rows: words, and what settles where all of these are equal.

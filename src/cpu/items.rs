@@ -120,8 +120,7 @@ impl<P: Piece> Part<'_, P> {
 pub(super) fn parts<P: Piece>(pieces: &[P], size: usize) -> Vec<Part<'_, P>> {
     let mut parts = Vec::new();
     for piece in pieces {
-        let n = piece.count();
-        parts.extend((0..n).step_by(size).map(|start| Part { piece, range: start..n.min(start + size) }));
+        parts.extend(parallel::ranges(piece.count(), size).map(|range| Part { piece, range }));
     }
     parts
 }

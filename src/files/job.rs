@@ -297,6 +297,12 @@ impl Job<'_> {
         Ok(output.cancelled_by(&self.cancel).compressed_as(self.compression))
     }
 
+    /// A folder for what is written to be read again.
+    #[cfg(feature = "arrow")]
+    pub(super) fn temp_folder(&self) -> PathBuf {
+        Folders::new(self.folders.clone()).first().to_owned()
+    }
+
     pub(super) fn close(&self, output: Output) -> Result<(), Error> {
         if self.is_last { output.finish_last() } else { output.finish() }
     }

@@ -225,6 +225,11 @@ unsafe fn written<R: Send>(count: usize, write: impl Fn(usize, &mut [MaybeUninit
     written
 }
 
+/// The numbers below `count` in ranges of `each`, of which the last may be shorter.
+pub fn ranges(count: usize, each: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..count).step_by(each).map(move |begin| begin..count.min(begin + each))
+}
+
 /// Maps each of a few large parts, in parallel; the results are in order. Where one panics, others
 /// leak.
 pub fn map_parts<T: Send, R: Send>(

@@ -10,6 +10,8 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+#[cfg(feature = "arrow")]
+use std::path::Path;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -136,6 +138,12 @@ impl Folders {
     /// The same, for runs that are not written or read any more once this says so.
     pub fn cancelled_by(self, cancel: &Cancel) -> Self {
         Self { cancel: cancel.clone(), ..self }
+    }
+
+    /// The first of them.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn first(&self) -> &Path {
+        &self.all[0].0
     }
 
     /// Whether any of them is in memory.

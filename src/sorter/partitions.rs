@@ -150,7 +150,7 @@ fn partitions(gpus: &[OnGpu], n: usize, shape: Shape, method: Method) -> VecDequ
     let most = gpus.iter().map(|gpu| gpu.most(n, shape, method)).min().unwrap_or(n).clamp(1, MOST);
     let count = n.div_ceil(most).next_multiple_of(WORKERS * gpus.len());
     let size = n.div_ceil(count).max(LEAST.min(most));
-    (0..n).step_by(size).map(|begin| begin..n.min(begin + size)).collect()
+    parallel::ranges(n, size).collect()
 }
 
 /// The partitions that are left, and who sorts.

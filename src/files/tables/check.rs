@@ -1,5 +1,7 @@
 //! Checks the order of tables, and what their statistics say of it.
 
+use std::slice;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef};
@@ -7,14 +9,14 @@ use arrow_schema::DataType;
 
 use super::super::job::Job;
 use super::Tables;
-use super::keys::{KeyArrays, TableKey};
+use super::keys::{KeyArrays, TableKey, columns_of, ranks};
+use crate::columns::argsort;
 use crate::error::{Error, Hint};
 use crate::io::arrow::{Part, Table};
 use crate::io::csv::{Key, KeySpec};
 use crate::io::ordered::Disorder;
 use crate::order::Nulls;
 use crate::parallel::{self, map_parts};
-use crate::sorter::Sorter;
 
 /// The first row that is out of order: by the keys, or where none are named by what each row group
 /// claims of itself.
@@ -22,7 +24,7 @@ pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Erro
     let by = &job.resolved.how.by;
     if !by.keys.is_empty() {
         let keys = tables.keys(&job.resolved)?;
-        return in_order(tables, &keys, job, false);
+        return rows_in_order(tables, &tables.parts, &keys, job, false);
     }
     for (number, table) in tables.all.iter().enumerate() {
         let Table::Parquet(file) = table else {
@@ -45,26 +47,17 @@ pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Erro
             let key = Key::number(column + 1);
             if claim.descending { key.descending() } else { key.ascending() }
         };
-        let nulls = if first[0].1.nulls_first { Nulls::First } else { Nulls::Last };
-        let order = crate::order::KeyOrder { empty: nulls, ..by.order };
-        let spec = KeySpec { keys: first.iter().map(key).collect(), order, ..by.clone() };
-        let keys = super::keys::find(&spec, &tables.schema, table.name())?;
-        let parts = tables.parts.iter().filter(|part| part.table == number).copied().collect();
-        let one = Tables { all: Vec::new(), schema: tables.schema.clone(), parts, size: 0 };
-        if let Some(disorder) = rows_in_order(tables, &one.parts, &keys, job, true)? {
+        let spec = KeySpec { keys: first.iter().map(key).collect(), ..by.clone() };
+        let mut keys = super::keys::find(&spec, &tables.schema, table.name())?;
+        for (key, (_, claim)) in keys.iter_mut().zip(first) {
+            key.order.empty = if claim.nulls_first { Nulls::First } else { Nulls::Last };
+        }
+        let parts: Vec<Part> = tables.parts.iter().filter(|part| part.table == number).copied().collect();
+        if let Some(disorder) = rows_in_order(tables, &parts, &keys, job, true)? {
             return Ok(Some(disorder));
         }
     }
     Ok(None)
-}
-
-fn in_order(
-    tables: &Tables,
-    keys: &[TableKey],
-    job: &Job,
-    by_parts: bool,
-) -> Result<Option<Disorder>, Error> {
-    rows_in_order(tables, &tables.parts, keys, job, by_parts)
 }
 
 /// The first row of these parts that is out of order, in all of them or in each by itself.
@@ -78,9 +71,7 @@ fn rows_in_order(
     /// Rows that are looked at together.
     const ROWS: usize = 1 << 17;
     let unique = job.resolved.unique;
-    let mut columns: Vec<usize> = keys.iter().map(TableKey::column).collect();
-    columns.sort_unstable();
-    columns.dedup();
+    let columns = columns_of(keys);
     let (mut done, mut first_rows, mut passed) = (0, Vec::new(), vec![0; tables.all.len()]);
     for part in parts {
         first_rows.push(passed[part.table]);
@@ -147,14 +138,10 @@ pub(super) fn first_disorder(
     let all: Vec<KeyArrays> = before.into_iter().chain([rows]).cloned().collect();
     let all = KeyArrays::joined(&all)?;
     let decoded = all.decoded(keys, name)?;
-    let (order, _) = Sorter::cpu().argsort_columns(&decoded.columns())?;
+    let order = argsort(&decoded.columns())?;
     let is_sorted = order.iter().zip(0..).all(|(&row, at)| row == at);
-    let mut broken = None;
-    if !is_sorted {
-        let mut ranks = vec![0; order.len()];
-        order.iter().zip(0..).for_each(|(&row, rank)| ranks[row as usize] = rank);
-        broken = ranks.windows(2).position(|pair: &[u32]| pair[1] < pair[0]);
-    }
+    let first_lower = || ranks(&order).windows(2).position(|pair| pair[1] < pair[0]);
+    let mut broken = if is_sorted { None } else { first_lower() };
     if unique {
         let is_same = decoded.sameness();
         let most = broken.unwrap_or(order.len().saturating_sub(1));
@@ -206,14 +193,7 @@ pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Least> {
     }
     let values: Vec<KeyArrays> = values.into_iter().map(KeyArrays::of_one).collect();
     let values = KeyArrays::joined(&values).ok()?;
-    let order = order_of(&values, key).ok()?;
-    let mut ranks = vec![0; order.len()];
-    order.iter().zip(1..).for_each(|(&part, rank)| ranks[part as usize] = rank);
-    for (rank, is_open) in ranks.iter_mut().zip(&are_open) {
-        if *is_open {
-            *rank = 0;
-        }
-    }
+    let ranks = ranks(&values.order(slice::from_ref(key), "").ok()?);
     Some(Least { key: key.clone(), values, are_open, ranks })
 }
 
@@ -231,16 +211,10 @@ fn as_floats(array: &ArrayRef) -> Option<Vec<f64>> {
     })
 }
 
-fn order_of(values: &KeyArrays, key: &TableKey) -> Result<Vec<u32>, Error> {
-    let keys = std::slice::from_ref(key);
-    let decoded = values.decoded(keys, "")?;
-    Ok(Sorter::cpu().argsort_columns(&decoded.columns())?.0)
-}
-
 impl Least {
-    /// The rank of a part by its least value.
-    pub(super) fn rank(&self, part: usize) -> u32 {
-        self.ranks[part]
+    /// The rank of a part by its least value; that of one that may have what precedes them is none.
+    pub(super) fn rank(&self, part: usize) -> Option<u32> {
+        (!self.are_open[part]).then_some(self.ranks[part])
     }
 
     /// Whether a part may have a row that is not after one with these keys.
@@ -250,6 +224,7 @@ impl Least {
         }
         let both = KeyArrays::joined(&[self.values.slice(part, 1), worst.first_key()]);
         // Of equals the part comes first here, and may precede.
-        both.and_then(|both| order_of(&both, &self.key)).map_or(true, |order| order[0] == 0)
+        let order = both.and_then(|both| both.order(slice::from_ref(&self.key), ""));
+        order.map_or(true, |order| order[0] == 0)
     }
 }

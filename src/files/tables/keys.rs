@@ -1,20 +1,23 @@
 //! Keys of tables of columns: which columns these are, and the rows by them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array, make_array};
 use arrow_buffer::NullBuffer;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema};
+use arrow_select::take::take;
 use gpusort_planner::key::ElementType;
 
-use crate::columns::Column;
 use crate::columns::arrow::{Decoded, element_of, is_text};
+use crate::columns::{Column, argsort};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
 use crate::io::Counts;
-use crate::io::arrow::{failed, in_utc, joined};
+use crate::io::arrow::arrays::{compact, in_utc, joined};
+use crate::io::arrow::failed;
 use crate::io::csv::{Found, Header, KeySpec};
 use crate::order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};
 
@@ -159,8 +162,7 @@ impl KeyArrays {
         let count = all.first().map_or(0, |first| first.0.len());
         let column = |number: usize| {
             let chunks: Vec<ArrayRef> = all.iter().map(|one| one.0[number].clone()).collect();
-            let field = Field::new("", chunks[0].data_type().clone(), true);
-            joined(&field, &chunks)
+            joined(chunks[0].data_type(), &chunks).map_err(failed)
         };
         Ok(Self((0..count).map(column).collect::<Result<_, _>>()?))
     }
@@ -186,16 +188,18 @@ impl KeyArrays {
     ///
     /// None that is expected.
     pub(crate) fn detached(self) -> Result<Self, Error> {
-        let rows = arrow_array::UInt32Array::from_iter_values(0..self.rows() as u32);
-        let copy = |array: &ArrayRef| -> Result<ArrayRef, Error> {
-            let array = arrow_select::take::take(array, &rows, None).map_err(|error| failed(&error))?;
-            Ok(match array.data_type() {
-                DataType::Utf8View => Arc::new(array.as_string_view().gc()),
-                DataType::BinaryView => Arc::new(array.as_binary_view().gc()),
-                _ => array,
-            })
-        };
-        Ok(Self(self.0.iter().map(copy).collect::<Result<_, _>>()?))
+        let rows = UInt32Array::from_iter_values(0..self.rows() as u32);
+        let copy = |array: &ArrayRef| Ok(compact(&take(array, &rows, None)?));
+        Ok(Self(self.0.iter().map(copy).collect::<Result<_, _>>().map_err(failed)?))
+    }
+
+    /// The numbers of the rows in order.
+    ///
+    /// # Errors
+    ///
+    /// As for [`KeyArrays::decoded`].
+    pub(crate) fn order(&self, keys: &[TableKey], table: &str) -> Result<Vec<u32>, Error> {
+        argsort(&self.decoded(keys, table)?.columns())
     }
 
     /// Those of some rows.
@@ -226,6 +230,19 @@ impl KeyArrays {
         let shown = ArrayFormatter::try_new(&array, &options);
         shown.map_or_else(|error| error.to_string(), |shown| quoted(shown.value(row).to_string()))
     }
+}
+
+/// The rank of each row of an order.
+pub(crate) fn ranks(order: &[u32]) -> Vec<u32> {
+    let mut ranks = vec![0; order.len()];
+    order.iter().zip(0..).for_each(|(&row, rank)| ranks[row as usize] = rank);
+    ranks
+}
+
+/// The numbers of the columns of keys, each once, in their order in the table.
+pub(crate) fn columns_of(keys: &[TableKey]) -> Vec<usize> {
+    let columns: BTreeSet<usize> = keys.iter().map(TableKey::column).collect();
+    columns.into_iter().collect()
 }
 
 /// What rows are ordered by.

@@ -6,33 +6,37 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::ops::Range;
+use std::iter;
+use std::mem;
 use std::panic::resume_unwind;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
+use arrow_array::{ArrayRef, RecordBatch, UInt32Array, UInt64Array};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
+use arrow_select::take::take;
 
 use super::super::job::Job;
 use super::check::first_disorder;
-use super::keys::{KeyArrays, TableKey};
+use super::keys::{KeyArrays, TableKey, ranks};
 use super::read::{Reader, Reading, compact};
-use super::write::{Sink, gathered, parts};
-use super::{Tables, order, types, write_positions};
+use super::write::{Sink, all_joined};
+use super::{Tables, order, write_positions};
 use crate::clock::Instant;
+use crate::columns::arrow::numbers_of;
 use crate::error::{Error, Hint};
 use crate::files::progress::Phase;
 use crate::files::report::{Phases, Report};
-use crate::io::arrow::{Batches, failed, ipc, joined};
+use crate::io::arrow::arrays::{self, gathered, joined};
+use crate::io::arrow::{Batches, failed, ipc, unwritten};
 use crate::io::ordered::Disorder;
 use crate::io::{Counts, Output};
 use crate::order::Selection;
-use crate::parallel::{self, lock, map_parts};
+use crate::parallel::{self, lock, map_parts, ranges};
 use crate::report;
 use crate::runs::{Folders, Spill, Spilled};
 use crate::sorter::Sorter;
@@ -47,7 +51,7 @@ const WINDOW: usize = 4;
 pub(super) enum RunSource {
     /// In a temporary file.
     Spilled(Arc<Spilled>),
-    /// An input: its parts, and what was read of one.
+    /// In the input of this number.
     Input(usize),
 }
 
@@ -64,6 +68,8 @@ pub(super) struct Merging<'a, 'j> {
     reading: Reading<'a>,
     keys: &'a [TableKey],
     job: &'a Job<'j>,
+    /// What the batches of runs are.
+    schema: SchemaRef,
     folders: Folders,
     runs: Vec<RunSource>,
     open: Option<Open>,
@@ -83,9 +89,15 @@ impl<'a, 'j> Merging<'a, 'j> {
         reading: Reading<'a>,
         keys: &'a [TableKey],
         job: &'a Job<'j>,
-        folders: Folders,
     ) -> Self {
-        Self { tables, reading, keys, job, folders, runs: Vec::new(), open: None }
+        let folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
+        let mut schema = reading.schema.clone();
+        if job.ask.positions {
+            let position = Arc::new(Field::new("position", DataType::UInt64, false));
+            let fields = schema.fields().iter().cloned().chain([position]).collect::<Fields>();
+            schema = Arc::new(Schema::new(fields));
+        }
+        Self { tables, reading, keys, job, schema, folders, runs: Vec::new(), open: None }
     }
 
     /// The inputs are the runs.
@@ -110,10 +122,10 @@ impl<'a, 'j> Merging<'a, 'j> {
         phases.read += start.elapsed();
         while let Some(batches) = part {
             let before = report.records;
-            let batches = if self.job.ask.positions { numbered(batches, before)? } else { batches };
-            let keys_of = |batch| KeyArrays::of(self.keys, batch, self.reading.columns());
-            let arrays: Vec<KeyArrays> = batches.iter().map(keys_of).collect();
-            let arrays = KeyArrays::joined(&arrays)?;
+            let arrays = self.reading.keys_of(&batches)?;
+            let mut at = before;
+            let batches = batches.into_iter().map(|batch| self.numbered(batch, &mut at));
+            let batches = batches.collect::<Result<Vec<_>, _>>()?;
             report.records += arrays.rows() as u64;
             let place = |row: usize| self.tables.place(before + row as u64);
             let done = order(&arrays, self.keys, self.job, sorter, &mut report.counts, place)?;
@@ -135,8 +147,6 @@ impl<'a, 'j> Merging<'a, 'j> {
         phases.read = phases.read.saturating_sub(phases.write);
         self.close()?;
         report.phases = phases;
-        report.bytes = self.tables.size;
-        report.types = types(self.keys);
         report.runs = self.runs.len();
         let bytes = |run: &RunSource| if let RunSource::Spilled(spilled) = run { spilled.bytes() } else { 0 };
         report.spilled_bytes = self.runs.iter().map(bytes).sum();
@@ -156,36 +166,27 @@ impl<'a, 'j> Merging<'a, 'j> {
         let follows = match &self.open {
             Some(open) => {
                 let both = KeyArrays::joined(&[open.last.clone(), first])?;
-                self.ranks(&both)?[0] == 0 && !self.job.ask.selection.unique
+                self.order(&both)?[0] == 0 && !self.job.ask.selection.unique
             }
             None => false,
         };
         if !follows {
             self.close()?;
         }
-        let schema = batches[0].schema();
-        let mut columns: Vec<Vec<ArrayRef>> = schema.fields().iter().map(|_| Vec::new()).collect();
-        for batch in batches {
-            let (_, arrays, _) = batch.into_parts();
-            columns.iter_mut().zip(arrays).for_each(|(column, array)| column.push(array));
-        }
-        let arrays = columns.into_iter().zip(schema.fields()).map(|(chunks, field)| joined(field, &chunks));
-        let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
-        let mut open = if let Some(open) = self.open.take() {
-            open
-        } else {
-            let spill = self.folders.create(self.job.budget.block())?;
-            Open { writer: ipc::to_stream(spill, &schema)?, last: last.clone() }
+        let arrays = all_joined(&self.schema, 0, &mut arrays::chunks(batches))?;
+        let mut writer = match self.open.take() {
+            Some(open) => open.writer,
+            None => self.begin_run()?,
         };
-        for parts in parts(positions.len(), rows).chunks(4 * parallel::threads()) {
-            let gather =
-                |part: &Range<usize>| gathered(&schema, &arrays, &positions[part.clone()]).map(compact);
-            for batch in map_parts(parts, gather) {
-                open.writer.write(&batch?).map_err(|error| spilled(error, "write"))?;
-            }
+        let parts: Vec<_> = ranges(positions.len(), rows).collect();
+        for parts in parts.chunks(4 * parallel::threads()) {
+            let batches = map_parts(parts, |part| {
+                let rows = gathered(&self.schema, &arrays, &positions[part.clone()]);
+                rows.and_then(|batch| compact(&batch))
+            });
+            batches.into_iter().try_for_each(|batch| writer.write(&batch?)).map_err(unspilled)?;
         }
-        open.last = KeyArrays::joined(&[last])?.detached()?;
-        self.open = Some(open);
+        self.open = Some(Open { writer, last: last.detached()? });
         Ok(())
     }
 
@@ -200,25 +201,21 @@ impl<'a, 'j> Merging<'a, 'j> {
 
     /// Ends the open run.
     fn close(&mut self) -> Result<(), Error> {
-        if let Some(mut open) = self.open.take() {
-            open.writer.finish().map_err(|error| spilled(error, "write"))?;
-            let spill = open.writer.into_inner().map_err(|error| spilled(error, "write"))?;
-            self.runs.push(RunSource::Spilled(Arc::new(spill.finish()?)));
+        if let Some(open) = self.open.take() {
+            self.runs.push(ended(open.writer)?);
         }
         Ok(())
     }
 
-    /// The rank of each row.
-    fn ranks(&self, arrays: &KeyArrays) -> Result<Vec<u32>, Error> {
-        let order = self.positions(arrays)?;
-        let mut ranks = vec![0; order.len()];
-        order.iter().zip(0..).for_each(|(&row, rank)| ranks[row as usize] = rank);
-        Ok(ranks)
+    /// Begins a run in a temporary file.
+    fn begin_run(&mut self) -> Result<StreamWriter<Spill>, Error> {
+        let spill = self.folders.create(self.job.budget.block())?;
+        ipc::to_stream(spill, &self.schema)
     }
 
-    fn positions(&self, arrays: &KeyArrays) -> Result<Vec<u32>, Error> {
-        let decoded = arrays.decoded(self.keys, self.tables.all[0].name())?;
-        Ok(Sorter::cpu().argsort_columns(&decoded.columns())?.0)
+    /// The numbers of rows in order.
+    fn order(&self, arrays: &KeyArrays) -> Result<Vec<u32>, Error> {
+        arrays.order(self.keys, self.tables.all[0].name())
     }
 
     /// Merges all runs into the output.
@@ -226,44 +223,36 @@ impl<'a, 'j> Merging<'a, 'j> {
         // Into longer ones first, if there are very many.
         while self.runs.len() > FAN_IN && !matches!(self.runs[0], RunSource::Input(_)) {
             let mut longer = Vec::new();
-            let mut runs = std::mem::take(&mut self.runs).into_iter();
+            let mut runs = mem::take(&mut self.runs).into_iter();
             loop {
                 let some: Vec<RunSource> = runs.by_ref().take(FAN_IN).collect();
                 if some.is_empty() {
                     break;
                 }
-                let mut writer = None;
+                let mut writer = self.begin_run()?;
                 self.merge(some, &mut WrittenRows::default(), &mut |batch| {
-                    if writer.is_none() {
-                        let spill = self.folders_of_merge()?;
-                        writer = Some(ipc::to_stream(spill, &batch.schema())?);
-                    }
-                    let to = writer.as_mut().expect("it was made");
-                    to.write(&compact(batch)).map_err(|error| spilled(error, "write"))
+                    compact(&batch).and_then(|batch| writer.write(&batch)).map_err(unspilled)
                 })?;
-                if let Some(mut writer) = writer {
-                    writer.finish().map_err(|error| spilled(error, "write"))?;
-                    let spill = writer.into_inner().map_err(|error| spilled(error, "write"))?;
-                    longer.push(RunSource::Spilled(Arc::new(spill.finish()?)));
-                }
+                longer.push(ended(writer)?);
             }
             self.runs = longer;
         }
         self.job.watch.phase(Phase::Merge, Some(self.tables.rows()));
-        let runs = std::mem::take(&mut self.runs);
+        let runs = mem::take(&mut self.runs);
         let mut written = WrittenRows::default();
         if self.job.ask.positions {
             let mut positions = Vec::new();
             self.merge(runs, &mut written, &mut |batch| {
                 let last = batch.num_columns() - 1;
-                positions.extend_from_slice(crate::columns::arrow::numbers_of::<u64>(batch.column(last)));
+                positions.extend_from_slice(numbers_of::<u64>(batch.column(last)));
                 Ok(())
             })?;
             write_positions(positions.into_iter(), self.tables.rows(), self.job.ask.format, output)?;
             return Ok(written);
         }
         let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
-        let sink = Mutex::new(Sink::new(self.tables, Some(self.keys), self.job, output, most)?);
+        let sink = Sink::new(self.tables, self.schema.clone(), self.keys, self.job, output, most)?;
+        let sink = Mutex::new(sink);
         // What is ordered is encoded while the next rows are.
         let (give, take) = sync_channel::<RecordBatch>(0);
         let encode = || take.into_iter().try_for_each(|batch| lock(&sink).write(batch));
@@ -283,33 +272,23 @@ impl<'a, 'j> Merging<'a, 'j> {
     }
 }
 
-/// An error of writing a temporary file, or of reading it.
-fn spilled(error: ArrowError, action: &'static str) -> Error {
-    match error {
-        ArrowError::IoError(_, source) => Error::io("a temporary file", action, source),
-        error => failed(&error),
-    }
+/// A run that is complete.
+fn ended(mut writer: StreamWriter<Spill>) -> Result<RunSource, Error> {
+    writer.finish().map_err(unspilled)?;
+    let spill = writer.into_inner().map_err(unspilled)?;
+    Ok(RunSource::Spilled(Arc::new(spill.finish()?)))
 }
 
-/// The batches with a column more: the positions of their rows.
-fn numbered(batches: Vec<RecordBatch>, mut first: u64) -> Result<Vec<RecordBatch>, Error> {
-    let with_numbers = |batch: RecordBatch| {
-        let rows = batch.num_rows() as u64;
-        let mut fields: Vec<Arc<Field>> = batch.schema().fields().iter().cloned().collect();
-        fields.push(Arc::new(Field::new("position", DataType::UInt64, false)));
-        let mut columns = batch.columns().to_vec();
-        columns.push(Arc::new(UInt64Array::from_iter_values(first..first + rows)));
-        first += rows;
-        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(|error| failed(&error))
-    };
-    batches.into_iter().map(with_numbers).collect()
+/// An error of writing a run.
+fn unspilled(error: ArrowError) -> Error {
+    unwritten("a temporary file", "write", error)
 }
 
 /// The rows of a run that are in memory, and what gives the next.
-struct Run {
+struct Run<'b> {
     /// Batches, and their keys.
     window: VecDeque<(RecordBatch, KeyArrays)>,
-    batches: Batches,
+    batches: Batches<'b>,
     /// Of an input: its name, and the rows before the window.
     checked: Option<(String, u64)>,
     last: Option<KeyArrays>,
@@ -317,7 +296,7 @@ struct Run {
     is_over: bool,
 }
 
-impl Run {
+impl Run<'_> {
     /// The rows in memory.
     fn rows(&self) -> usize {
         self.window.iter().map(|(batch, _)| batch.num_rows()).sum()
@@ -348,51 +327,45 @@ impl Run {
 }
 
 impl Merging<'_, '_> {
-    /// A place for a longer run.
-    fn folders_of_merge(&self) -> Result<Spill, Error> {
-        let folders =
-            Folders::new(self.job.folders.clone()).within(&self.job.budget).cancelled_by(&self.job.cancel);
-        let mut folders = folders;
-        folders.create(self.job.budget.block())
+    /// A batch of a run, with a column more if positions are asked for: those of its rows, of which
+    /// this is the first.
+    fn numbered(&self, batch: RecordBatch, at: &mut u64) -> Result<RecordBatch, Error> {
+        if !self.job.ask.positions {
+            return Ok(batch);
+        }
+        let (_, mut columns, rows) = batch.into_parts();
+        let first = *at;
+        *at += rows as u64;
+        columns.push(Arc::new(UInt64Array::from_iter_values(first..*at)));
+        arrays::batch(&self.schema, columns, rows).map_err(failed)
     }
 
-    fn batches_of(&self, run: RunSource) -> Result<(Batches, Option<(String, u64)>), Error> {
+    /// The batches of a run; of an input its name too, and the rows before what is in memory.
+    fn batches_of(&self, run: RunSource) -> Result<(Batches<'_>, Option<(String, u64)>), Error> {
         match run {
             RunSource::Spilled(run) => {
-                let failed = |error| spilled(error, "read");
+                let failed = |error| unwritten("a temporary file", "read", error);
                 let reader = StreamReader::try_new(run.read(), None).map_err(failed)?;
                 Ok((Box::new(reader.map(move |batch| batch.map_err(failed))), None))
             }
             RunSource::Input(number) => {
                 let table = &self.tables.all[number];
                 let rows = (self.window(self.tables.all.len() as u64) / WINDOW).max(1 << 10);
-                let parts = table.parts(number);
-                let mut first: u64 =
-                    self.tables.parts.iter().filter(|part| part.table < number).map(|part| part.rows).sum();
-                let mut batches = Vec::new();
-                // What is opened is small: pages are read as batches are.
-                for part in parts {
-                    batches.push(self.reading.read(part, rows)?);
-                }
-                let all = batches.into_iter().flatten();
-                let all: Batches = if self.job.ask.positions {
-                    Box::new(all.map(move |batch| {
-                        let batch = batch?;
-                        let rows = batch.num_rows() as u64;
-                        let numbered = numbered(vec![batch], first)?.remove(0);
-                        first += rows;
-                        Ok(numbered)
-                    }))
-                } else {
-                    Box::new(all)
+                let before = self.tables.parts.iter().filter(|part| part.table < number);
+                let mut at: u64 = before.map(|part| part.rows).sum();
+                let read = move |part| {
+                    let batches = self.reading.read(part, rows);
+                    batches.unwrap_or_else(|error| Box::new(iter::once(Err(error))))
                 };
-                Ok((all, Some((table.name().to_owned(), 0))))
+                let batches = table.parts(number).into_iter().flat_map(read);
+                let numbered = batches.map(move |batch| self.numbered(batch?, &mut at));
+                Ok((Box::new(numbered), Some((table.name().to_owned(), 0))))
             }
         }
     }
 
     /// Reads rows of a run until so many are in memory.
-    fn load(&self, run: &mut Run, rows: usize) -> Result<(), Error> {
+    fn load(&self, run: &mut Run<'_>, rows: usize) -> Result<(), Error> {
         while !run.is_over && run.rows() < rows {
             let Some(batch) = run.batches.next() else {
                 run.is_over = true;
@@ -450,18 +423,14 @@ impl Merging<'_, '_> {
                 break;
             }
             let (bound, taking) = self.bound(&runs)?;
-            let keys = taking.iter().map(|&run| {
-                let all: Vec<KeyArrays> = runs[run].window.iter().map(|(_, keys)| keys.clone()).collect();
-                KeyArrays::joined(&all)
-            });
-            let keys = keys.collect::<Result<Vec<_>, _>>()?;
-            let all = KeyArrays::joined(&keys)?;
+            let windows = taking.iter().flat_map(|&run| &runs[run].window);
+            let all = KeyArrays::joined(&windows.map(|(_, keys)| keys.clone()).collect::<Vec<_>>())?;
             let mut positions = match &taking[..] {
                 [_] => (0..all.rows() as u32).collect(),
-                _ => self.positions(&all)?,
+                _ => self.order(&all)?,
             };
             // Up to the last row of the run whose rows end first; of each run these are its first.
-            let ends: Vec<usize> = sums(keys.iter().map(KeyArrays::rows)).collect();
+            let ends: Vec<usize> = sums(taking.iter().map(|&run| runs[run].rows())).collect();
             let end = taking.iter().position(|&run| run == bound).map_or(0, |place| ends[place] as u32 - 1);
             let length = positions.iter().position(|&row| row == end).map_or(positions.len(), |at| at + 1);
             positions.truncate(length);
@@ -496,7 +465,7 @@ impl Merging<'_, '_> {
                     let first = run.checked_sub(1).map_or(0, |before| ends[before]);
                     *row = (*row as usize - first + starts[run]) as u32;
                 }
-                emit(taken(&batches[0].schema(), &batches, &positions)?)?;
+                emit(taken(&self.schema, batches, &positions).map_err(failed)?)?;
             }
             self.job.watch.set(done);
         }
@@ -505,12 +474,12 @@ impl Merging<'_, '_> {
     }
 
     /// The run whose window ends first in order, and those that have rows before that end.
-    fn bound(&self, runs: &[Run]) -> Result<(usize, Vec<usize>), Error> {
+    fn bound(&self, runs: &[Run<'_>]) -> Result<(usize, Vec<usize>), Error> {
         if runs.len() == 1 {
             return Ok((0, vec![0]));
         }
         let ends: Vec<KeyArrays> = runs.iter().filter_map(Run::ends).flatten().collect();
-        let ranks = self.ranks(&KeyArrays::joined(&ends)?)?;
+        let ranks = ranks(&self.order(&KeyArrays::joined(&ends)?)?);
         // What is all in memory bounds nothing, unless there is nothing else.
         let is_open = |run: &usize| !runs[*run].is_over;
         let all = 0..runs.len();
@@ -530,18 +499,13 @@ fn sums(all: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
 }
 
 /// These rows of some batches, one after another.
-fn taken(schema: &SchemaRef, batches: &[RecordBatch], rows: &[u32]) -> Result<RecordBatch, Error> {
+fn taken(schema: &SchemaRef, batches: Vec<RecordBatch>, rows: &[u32]) -> Result<RecordBatch, ArrowError> {
     let is_all = rows.iter().zip(0..).all(|(&row, at)| row == at);
-    if let ([one], true) = (batches, is_all) {
+    if let ([one], true) = (&batches[..], is_all) {
         return Ok(one.slice(0, rows.len()));
     }
-    let column = |number: usize| {
-        let chunks: Vec<ArrayRef> = batches.iter().map(|batch| batch.column(number).clone()).collect();
-        let all = joined(schema.field(number), &chunks)?;
-        let rows = arrow_array::UInt32Array::from(rows.to_vec());
-        arrow_select::take::take(&all, &rows, None).map_err(|error| failed(&error))
-    };
-    let columns = map_parts(0..schema.fields().len(), column).into_iter().collect::<Result<Vec<_>, _>>()?;
-    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-    RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(|error| failed(&error))
+    let numbers = UInt32Array::from(rows.to_vec());
+    let column = |chunks: Vec<ArrayRef>| take(&joined(chunks[0].data_type(), &chunks)?, &numbers, None);
+    let columns = map_parts(arrays::chunks(batches), column).into_iter().collect::<Result<_, _>>()?;
+    arrays::batch(schema, columns, rows.len())
 }

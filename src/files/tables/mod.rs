@@ -16,6 +16,10 @@ mod merge;
 mod read;
 mod write;
 
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use gpusort_planner::key::{ElementType, KeyMap};
 use gpusort_planner::plan::Shape;
 
@@ -32,15 +36,14 @@ use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
 use crate::human;
-use crate::io::Counts;
-use crate::io::arrow::Table;
+use crate::io::arrow::{Part, Table, common_schema};
 use crate::io::ordered::Disorder;
 use crate::io::records::{Print, write_text};
-use crate::io::{Output, binary};
+use crate::io::{Counts, Input, Output, binary};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::report;
-use crate::runs::{Budget, Folders};
+use crate::runs::Budget;
 use crate::sorter::Sorter;
 
 /// How often all rows are in memory at most while they are sorted: as read, joined, gathered and
@@ -55,6 +58,11 @@ const MORE: u64 = 32 << 20;
 
 /// Bytes for each row beside it: its number, and the words that it is ordered by.
 const BESIDE: u64 = 24;
+
+/// What is sorted for a choice of device: the words that rows are ordered by, and their numbers.
+fn shape() -> Shape {
+    Shape::of(ElementType::U64, true)
+}
 
 /// What a budget has for rows.
 fn room(budget: &Budget) -> u64 {
@@ -113,79 +121,92 @@ impl Job<'_> {
         self.watch.phase(Phase::Read, Some(tables.rows()));
         let reading = Reading::new(&tables, &self.ask, &keys, &self.cancel);
         let bytes = room(&self.budget);
-        let shape = Shape::of(ElementType::U64, true);
         let fits = tables.bytes().saturating_add(tables.rows() * BESIDE) <= bytes / TIMES;
         let limit = bytes / TIMES_OF_PARTS;
-        let few = self.ask.selection.first.filter(|_| !self.ask.selection.unique && !self.ask.positions);
-        let is_few =
-            |few: u64| few <= tables.rows() / 4 && few.saturating_mul(tables.row_bytes()) <= limit / 2;
-        let few = few.filter(|&few| is_few(few as u64));
-        if fits || few.is_some() {
+        let few = self.ask.selection.first.filter(|&few| {
+            let rows = few as u64;
+            let is_few = rows <= tables.rows() / 4 && rows.saturating_mul(tables.row_bytes()) <= limit / 2;
+            is_few && !self.ask.selection.unique && !self.ask.positions
+        });
+        let mut report = if fits || few.is_some() {
             let start = Instant::now();
             let batches = match few {
                 Some(few) => reading.first(few, limit)?,
                 None => reading.all(|done| self.watch.set(done))?,
             };
             let read = start.elapsed();
-            let n: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
-            let chosen = devices.choose(n, shape, 0)?;
-            let mut counts = Counts::default();
-            let arrays: Vec<KeyArrays> =
-                batches.iter().map(|batch| KeyArrays::of(&keys, batch, reading.columns())).collect();
-            let arrays = if arrays.is_empty() { reading.no_keys() } else { KeyArrays::joined(&arrays)? };
-            let done =
-                order(&arrays, &keys, self, chosen.sorter, &mut counts, |row| tables.place(row as u64))?;
-            drop(arrays);
-            let start = Instant::now();
-            self.watch.phase(Phase::Write, Some(done.positions.len() as u64));
-            if self.ask.positions {
-                write_positions(done.positions.iter().map(|&at| at.into()), n, self.ask.format, &mut output)?;
-            } else {
-                let mut sink = Sink::new(&tables, Some(&keys), self, &mut output, None)?;
-                sink.write_all(batches, &done.positions)?;
-                sink.finish()?;
-            }
-            self.close(output)?;
-            let phases = Phases {
-                read,
-                device: chosen.started,
-                write: start.elapsed(),
-                total: begin.elapsed(),
-                ..Phases::default()
-            };
-            let (records, skipped) = (if few.is_some() { tables.rows() } else { n }, tables.rows() - n);
-            return Ok(Report {
-                records,
-                repeated: done.repeated,
-                cut: done.cut + if few.is_some() { skipped } else { 0 },
-                counts,
-                bytes: tables.size,
-                types: types(&keys),
-                phases,
-                devices: chosen.sorter.devices().cloned().collect(),
-                ..Report::new(self.ask.format, done.report, chosen.why)
-            });
+            let report = self.sort_batches(&tables, &reading, &keys, batches, devices, &mut output)?;
+            Report { phases: Phases { read, ..report.phases }, ..report }
+        } else {
+            self.sort_in_parts(&tables, reading, &keys, limit, devices, &mut output)?
+        };
+        self.close(output)?;
+        if few.is_some() {
+            report.cut += tables.rows() - report.records;
+            report.records = tables.rows();
         }
-        let chosen = devices.choose(limit / tables.row_bytes(), shape, 0)?;
-        let folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
-        let mut merging = Merging::new(&tables, reading.clone(), &keys, self, folders);
+        report.bytes = tables.size;
+        report.types = types(&keys);
+        report.phases.total = begin.elapsed();
+        Ok(report)
+    }
+
+    /// Sorts rows that are all in memory.
+    fn sort_batches(
+        &self,
+        tables: &Tables,
+        reading: &Reading,
+        keys: &[TableKey],
+        batches: Vec<RecordBatch>,
+        devices: &mut dyn ChooseSorter,
+        output: &mut Output,
+    ) -> Result<Report, Error> {
+        let n: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
+        let chosen = devices.choose(n, shape(), 0)?;
+        let mut counts = Counts::default();
+        let place = |row| tables.place(row as u64);
+        let done = order(&reading.keys_of(&batches)?, keys, self, chosen.sorter, &mut counts, place)?;
+        let start = Instant::now();
+        self.watch.phase(Phase::Write, Some(done.positions.len() as u64));
+        if self.ask.positions {
+            write_positions(done.positions.iter().map(|&at| at.into()), n, self.ask.format, output)?;
+        } else {
+            let mut sink = Sink::new(tables, reading.schema.clone(), keys, self, output, None)?;
+            sink.write_all(batches, &done.positions)?;
+            sink.finish()?;
+        }
+        Ok(Report {
+            records: n,
+            repeated: done.repeated,
+            cut: done.cut,
+            counts,
+            phases: Phases { device: chosen.started, write: start.elapsed(), ..Phases::default() },
+            devices: chosen.sorter.devices().cloned().collect(),
+            ..Report::new(self.ask.format, done.report, chosen.why)
+        })
+    }
+
+    /// Sorts parts of about so many bytes, and merges them.
+    fn sort_in_parts(
+        &self,
+        tables: &Tables,
+        reading: Reading,
+        keys: &[TableKey],
+        limit: u64,
+        devices: &mut dyn ChooseSorter,
+        output: &mut Output,
+    ) -> Result<Report, Error> {
+        let chosen = devices.choose(limit / tables.row_bytes(), shape(), 0)?;
+        let mut merging = Merging::new(tables, reading.clone(), keys, self);
         let mut report = merging.sort_parts(&mut Reader::new(reading), chosen.sorter, limit)?;
         let start = Instant::now();
-        let written = merging.write(&mut output)?;
-        self.close(output)?;
+        let written = merging.write(output)?;
         report.repeated += written.repeated;
         report.cut = report.records - report.repeated - written.rows;
-        report.phases = Phases {
-            device: chosen.started,
-            merge: start.elapsed(),
-            total: begin.elapsed(),
-            ..report.phases
-        };
-        report.why = format!(
-            "{}; in parts, within a memory budget of {}",
-            chosen.why,
-            human::bytes(self.budget.total())
-        );
+        report.phases.device = chosen.started;
+        report.phases.merge = start.elapsed();
+        let budget = human::bytes(self.budget.total());
+        report.why = format!("{}; in parts, within a memory budget of {budget}", chosen.why);
         report.devices = chosen.sorter.devices().cloned().collect();
         Ok(report)
     }
@@ -197,9 +218,8 @@ impl Job<'_> {
         let keys = tables.keys(&self.resolved)?;
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Merge, Some(tables.rows()));
-        let folders = Folders::new(self.folders.clone());
         let reading = Reading::new(&tables, &self.ask, &keys, &self.cancel);
-        let mut merging = Merging::new(&tables, reading, &keys, self, folders);
+        let mut merging = Merging::new(&tables, reading, &keys, self);
         merging.add_inputs();
         let written = merging.write(&mut output)?;
         self.close(output)?;
@@ -224,7 +244,7 @@ impl Job<'_> {
     }
 
     fn open_tables(&self) -> Result<Tables, Error> {
-        Tables::open(&self.resolved)
+        Tables::open(&self.resolved, &self.temp_folder())
     }
 }
 
@@ -260,19 +280,19 @@ fn write_positions(
 /// The inputs of a sort.
 struct Tables {
     all: Vec<Table>,
-    schema: arrow_schema::SchemaRef,
-    parts: Vec<crate::io::arrow::Part>,
+    schema: SchemaRef,
+    parts: Vec<Part>,
     /// Bytes of the inputs.
     size: u64,
 }
 
 impl Tables {
-    fn open(resolved: &Resolved) -> Result<Self, Error> {
-        let open = |input| Table::open(input, resolved.format);
+    fn open(resolved: &Resolved, folder: &Path) -> Result<Self, Error> {
+        let open = |input| Table::open(input, resolved.format, folder);
         let all = resolved.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-        let schema = crate::io::arrow::common_schema(&all)?;
+        let schema = common_schema(&all)?;
         let parts = all.iter().enumerate().flat_map(|(number, table)| table.parts(number)).collect();
-        let size = resolved.inputs.iter().filter_map(crate::io::Input::size).sum();
+        let size = resolved.inputs.iter().filter_map(Input::size).sum();
         Ok(Self { all, schema, parts, size })
     }
 

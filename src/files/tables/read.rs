@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, RecordBatch, RecordBatchOptions, UInt32Array};
-use arrow_schema::{Field, FieldRef, Schema, SchemaRef};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, Field, FieldRef, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
-use arrow_select::take::take_record_batch;
 
 use super::super::dataset::OutputSpec;
 use super::Tables;
-use super::keys::{KeyArrays, TableKey};
+use super::keys::{KeyArrays, TableKey, columns_of};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::format::Format;
+use crate::io::arrow::arrays::{self, gathered};
 use crate::io::arrow::{Batches, Part, failed};
 use crate::parallel::{self, map_parts};
-use crate::sorter::Sorter;
 
 /// The most rows of a batch.
 pub(super) const ROWS: usize = 1 << 20;
@@ -26,7 +25,7 @@ pub(super) struct Reader<'a> {
     /// The next part.
     next: usize,
     /// What was read of it, if it is read in batches.
-    open: Option<Batches>,
+    open: Option<Batches<'static>>,
 }
 
 /// How parts are read.
@@ -45,12 +44,7 @@ pub(super) struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     pub(super) fn new(tables: &'a Tables, ask: &OutputSpec, keys: &'a [TableKey], cancel: &Cancel) -> Self {
-        let columns = ask.positions.then(|| {
-            let mut columns: Vec<usize> = keys.iter().map(TableKey::column).collect();
-            columns.sort_unstable();
-            columns.dedup();
-            columns
-        });
+        let columns = ask.positions.then(|| columns_of(keys));
         let views = ask.format != Format::Arrow;
         // What may be null in any table may be so in all.
         let types = tables.all[0].schema_as_read(views);
@@ -71,17 +65,24 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads a part in batches of so many rows.
-    pub(super) fn read(&self, part: Part, rows: usize) -> Result<Batches, Error> {
+    pub(super) fn read(&self, part: Part, rows: usize) -> Result<Batches<'static>, Error> {
         self.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
         let table = &self.tables.all[part.table];
-        let (schema, name) = (self.schema.clone(), table.name().to_owned());
+        let as_said = self.as_said(table.name());
         let batches = table.read(part.number, self.columns(), rows, self.views)?;
         Ok(Box::new(batches.map(move |batch| {
             let (_, columns, rows) = batch?.into_parts();
-            let options = RecordBatchOptions::new().with_row_count(Some(rows));
-            RecordBatch::try_new_with_options(schema.clone(), columns, &options)
-                .map_err(|error| Error::input(&name, format!("has other columns than it says: {error}")))
+            as_said(columns, rows)
         })))
+    }
+
+    /// Makes batches of columns of this table, which are those that all tables have.
+    fn as_said(&self, name: &str) -> impl Fn(Vec<ArrayRef>, usize) -> Result<RecordBatch, Error> + use<> {
+        let (schema, name) = (self.schema.clone(), name.to_owned());
+        move |columns, rows| {
+            let batch = arrays::batch(&schema, columns, rows);
+            batch.map_err(|error| Error::input(&name, format!("the columns differ from the schema: {error}")))
+        }
     }
 
     /// All of these parts, on all cores.
@@ -95,7 +96,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The same with columns read by several cores.
-    fn read_by_columns(&self, part: Part, rows: usize) -> Result<Batches, Error> {
+    fn read_by_columns(&self, part: Part, rows: usize) -> Result<Batches<'static>, Error> {
         let table = &self.tables.all[part.table];
         let all: Vec<usize> = match self.columns() {
             Some(columns) => columns.to_vec(),
@@ -117,7 +118,7 @@ impl<'a> Reading<'a> {
             share.sort_unstable();
             readers.push((table.read(part.number, Some(&share), rows, self.views)?, share));
         }
-        let (schema, name, cancel) = (self.schema.clone(), table.name().to_owned(), self.cancel.clone());
+        let (as_said, cancel) = (self.as_said(table.name()), self.cancel.clone());
         Ok(Box::new(std::iter::from_fn(move || {
             let read = map_parts(&mut readers, |(batches, share)| {
                 batches.next().map(|batch| batch.map(|batch| (batch, share.clone())))
@@ -131,16 +132,19 @@ impl<'a> Reading<'a> {
                         Some(batch.column(share.iter().position(|other| other == column)?).clone())
                     })
                 };
-                let columns: Vec<_> = all.iter().filter_map(column).collect();
-                RecordBatch::try_new(schema.clone(), columns)
-                    .map_err(|error| Error::input(&name, format!("has other columns than it says: {error}")))
+                let rows = read.first().map_or(0, |(batch, _)| batch.num_rows());
+                as_said(all.iter().filter_map(column).collect(), rows)
             }))
         })))
     }
 
-    /// Keys of no rows.
-    pub(super) fn no_keys(&self) -> KeyArrays {
-        KeyArrays::of(self.keys, &RecordBatch::new_empty(self.schema.clone()), self.columns())
+    /// The keys of all rows of some batches.
+    pub(super) fn keys_of(&self, batches: &[RecordBatch]) -> Result<KeyArrays, Error> {
+        let of = |batch: &RecordBatch| KeyArrays::of(self.keys, batch, self.columns());
+        match batches {
+            [] => Ok(of(&RecordBatch::new_empty(self.schema.clone()))),
+            _ => KeyArrays::joined(&batches.iter().map(of).collect::<Vec<_>>()),
+        }
     }
 
     /// All rows.
@@ -199,18 +203,15 @@ impl<'a> Reading<'a> {
 
     /// The first rows of some, in their own order.
     fn best(&self, batches: &[RecordBatch], few: usize) -> Result<RecordBatch, Error> {
-        let Some(first) = batches.first() else { return Ok(RecordBatch::new_empty(self.schema.clone())) };
-        let all = concat_batches(&first.schema(), batches).map_err(|error| failed(&error))?;
-        let mut positions = self.positions(&KeyArrays::of(self.keys, &all, self.columns()))?;
+        let all = concat_batches(&self.schema, batches).map_err(failed)?;
+        let mut positions = self.order(&KeyArrays::of(self.keys, &all, self.columns()))?;
         positions.truncate(few);
         positions.sort_unstable();
-        // Texts of others are not kept in memory.
-        take_record_batch(&all, &UInt32Array::from(positions)).map(compact).map_err(|error| failed(&error))
+        taken(&all, &positions)
     }
 
-    fn positions(&self, arrays: &KeyArrays) -> Result<Vec<u32>, Error> {
-        let decoded = arrays.decoded(self.keys, self.tables.all[0].name())?;
-        Ok(Sorter::cpu().argsort_columns(&decoded.columns())?.0)
+    fn order(&self, arrays: &KeyArrays) -> Result<Vec<u32>, Error> {
+        arrays.order(self.keys, self.tables.all[0].name())
     }
 
     /// The first rows of those that were kept of some parts, and the keys of the last of them.
@@ -220,10 +221,9 @@ impl<'a> Reading<'a> {
         kept: Vec<(usize, RecordBatch)>,
         few: usize,
     ) -> Result<(Vec<(usize, RecordBatch)>, Option<KeyArrays>), Error> {
-        let arrays: Vec<KeyArrays> =
-            kept.iter().map(|(_, batch)| KeyArrays::of(self.keys, batch, self.columns())).collect();
-        let all = KeyArrays::joined(&arrays)?;
-        let mut positions = self.positions(&all)?;
+        let keys_of = |(_, batch): &(usize, RecordBatch)| KeyArrays::of(self.keys, batch, self.columns());
+        let all = KeyArrays::joined(&kept.iter().map(keys_of).collect::<Vec<_>>())?;
+        let mut positions = self.order(&all)?;
         positions.truncate(few);
         let worst = positions.last().map(|&last| all.slice(last as usize, 1));
         positions.sort_unstable();
@@ -231,10 +231,9 @@ impl<'a> Reading<'a> {
         for (number, batch) in kept {
             let end = begin + batch.num_rows() as u32;
             let (these, others) = rest.split_at(rest.partition_point(|&position| position < end));
-            let rows = UInt32Array::from_iter_values(these.iter().map(|position| position - begin));
-            if !rows.is_empty() {
-                let batch = take_record_batch(&batch, &rows).map(compact).map_err(|error| failed(&error))?;
-                result.push((number, batch));
+            if !these.is_empty() {
+                let rows: Vec<u32> = these.iter().map(|position| position - begin).collect();
+                result.push((number, taken(&batch, &rows)?));
             }
             (begin, rest) = (end, others);
         }
@@ -289,21 +288,15 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The same with views of no other texts than its own.
-pub(super) fn compact(batch: RecordBatch) -> RecordBatch {
-    use arrow_array::cast::AsArray;
-    use arrow_schema::DataType;
-    use std::sync::Arc;
+/// These rows of a batch, without texts of others.
+fn taken(batch: &RecordBatch, rows: &[u32]) -> Result<RecordBatch, Error> {
+    gathered(batch.schema_ref(), batch.columns(), rows).and_then(|taken| compact(&taken)).map_err(failed)
+}
 
-    let column = |column: &arrow_array::ArrayRef| -> arrow_array::ArrayRef {
-        match column.data_type() {
-            DataType::Utf8View => Arc::new(column.as_string_view().gc()),
-            DataType::BinaryView => Arc::new(column.as_binary_view().gc()),
-            _ => column.clone(),
-        }
-    };
-    let columns = batch.columns().iter().map(column).collect();
-    RecordBatch::try_new(batch.schema(), columns).unwrap_or(batch)
+/// The same with views of no other texts than its own.
+pub(super) fn compact(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let columns = batch.columns().iter().map(arrays::compact).collect();
+    arrays::batch(batch.schema_ref(), columns, batch.num_rows())
 }
 
 /// About the bytes of a batch.

@@ -2,9 +2,8 @@
 
 use std::io::Write;
 use std::mem;
-use std::ops::Range;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow_schema::SchemaRef;
 use arrow_select::take::take;
 
@@ -14,10 +13,11 @@ use super::keys::TableKey;
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::Output;
+use crate::io::arrow::arrays::{self, gathered, joined};
 use crate::io::arrow::text::TextForm;
-use crate::io::arrow::{Table, failed, ipc, joined, parquet};
+use crate::io::arrow::{Table, failed, ipc, parquet};
 use crate::order::Nulls;
-use crate::parallel::{self, map_parts};
+use crate::parallel::{self, map_parts, ranges};
 
 /// Rows that are gathered together where they are written in batches.
 const ROWS: usize = 1 << 16;
@@ -26,242 +26,181 @@ const ROWS: usize = 1 << 16;
 const LEAST: usize = 8 << 20;
 
 /// Where rows are written.
-pub(super) struct Sink<'o, 'w> {
-    to: Target<'o, 'w>,
-    /// The schema of no rows.
-    schema: SchemaRef,
-    is_begun: bool,
-    /// The row group that is being encoded, and its rows.
-    open: Option<(Vec<parquet::Encoder>, usize)>,
-    /// About the most bytes of that.
-    most: usize,
-    groups: usize,
-}
-
-enum Target<'o, 'w> {
-    Parquet(Box<Pending<'o, 'w>>),
+pub(super) enum Sink<'o, 'w> {
+    Parquet(Box<Groups<'o, 'w>>),
     Arrow(ipc::Writer<'o, 'w>),
     Text(&'o mut Output<'w>, TextForm),
 }
 
-/// A Parquet file that begins once the types of its columns in memory are known.
-enum Pending<'o, 'w> {
-    Begins(&'o mut Output<'w>, parquet::Form),
-    Open(parquet::Writer<&'o mut Output<'w>>, usize),
-    None,
+/// Row groups of a Parquet file.
+pub(super) struct Groups<'o, 'w> {
+    writer: parquet::Writer<&'o mut Output<'w>>,
+    /// How many have begun.
+    count: usize,
+    /// The rows of each.
+    rows: usize,
+    /// About the most bytes of one, encoded.
+    most: usize,
+    /// What is being encoded, and its rows.
+    open: Option<(Vec<parquet::Encoder>, usize)>,
 }
 
 impl<'o, 'w> Sink<'o, 'w> {
-    /// What writes rows of these tables; encoded, a row group takes about so many bytes at most.
+    /// What writes rows of these tables, which come in batches of this schema, ordered by these keys
+    /// if any are known. Rows come all together, or batch by batch; then a row group takes about so
+    /// many bytes at most.
     pub(super) fn new(
         tables: &Tables,
-        keys: Option<&[TableKey]>,
+        batches: SchemaRef,
+        keys: &[TableKey],
         job: &Job,
         output: &'o mut Output<'w>,
         most: Option<usize>,
     ) -> Result<Self, Error> {
-        let first = tables.all.first();
-        let format = job.format();
-        let to = if format == Format::Parquet {
-            // Of text nobody knows which columns these are.
-            let order: Option<Vec<(usize, bool, bool)>> =
-                keys.filter(|keys| !keys.is_empty()).and_then(|keys| {
-                    keys.iter()
-                        .map(|key| {
-                            let nulls_first = key.order.empty == Nulls::First;
-                            key.is_plain().then_some((key.column(), key.order.descending, nulls_first))
-                        })
-                        .collect()
-                });
-            let like = if let Some(Table::Parquet(file)) = first { Some(file) } else { None };
-            let form = parquet::Form::new(like, &tables.schema, job.parquet, order.as_deref())?;
-            Target::Parquet(Box::new(Pending::Begins(output, form)))
-        } else if format.is_table() {
-            Target::Text(output, TextForm { format })
-        } else {
-            let compression = if let Some(Table::Arrow(file)) = first { file.compression } else { None };
-            Target::Arrow(ipc::Writer::new(output, &tables.schema, compression, most.is_none())?)
-        };
-        let most = most.map_or(usize::MAX, |most| most.max(LEAST));
-        Ok(Self { to, schema: tables.schema.clone(), is_begun: false, open: None, most, groups: 0 })
-    }
-
-    /// Begins the output with batches of this schema.
-    fn begin(&mut self, schema: &SchemaRef) -> Result<(), Error> {
-        if self.is_begun {
-            return Ok(());
-        }
-        if let Target::Parquet(pending) = &mut self.to {
-            **pending = match mem::replace(&mut **pending, Pending::None) {
-                Pending::Begins(output, form) => {
-                    let rows = form.rows;
-                    Pending::Open(parquet::Writer::new(output, &form, schema.clone())?, rows)
-                }
-                open => open,
-            };
-        }
-        if let Target::Text(output, form) = &mut self.to {
-            let head = form.head(schema)?;
+        let (first, format) = (tables.all.first(), job.format());
+        if format.is_table() {
+            let form = TextForm { format };
+            let head = form.head(&batches)?;
             output.write_all(&head).map_err(|error| output.failed(error))?;
+            return Ok(Self::Text(output, form));
         }
-        self.is_begun = true;
-        Ok(())
+        if format == Format::Arrow {
+            let compression = if let Some(Table::Arrow(file)) = first { file.compression } else { None };
+            let folder = most.map(|_| job.temp_folder());
+            let writer = ipc::Writer::new(output, &tables.schema, compression, folder.as_deref())?;
+            return Ok(Self::Arrow(writer));
+        }
+        let order = |key: &TableKey| {
+            let nulls_first = key.order.empty == Nulls::First;
+            key.is_plain().then_some((key.column(), key.order.descending, nulls_first))
+        };
+        let order: Option<Vec<_>> = keys.iter().map(order).collect();
+        let like = if let Some(Table::Parquet(file)) = first { Some(file) } else { None };
+        let form = parquet::Form::new(like, &tables.schema, job.parquet, &order.unwrap_or_default())?;
+        let writer = parquet::Writer::new(output, &form, batches)?;
+        let most = most.map_or(usize::MAX, |most| most.max(LEAST));
+        Ok(Self::Parquet(Box::new(Groups { writer, count: 0, rows: form.rows, most, open: None })))
     }
 
     /// Writes these rows of all.
     pub(super) fn write_all(&mut self, batches: Vec<RecordBatch>, positions: &[u32]) -> Result<(), Error> {
-        let Some(first) = batches.first() else { return Ok(()) };
-        let schema = first.schema();
-        self.begin(&schema)?;
-        let count = schema.fields().len();
-        let mut columns: Vec<Vec<ArrayRef>> = (0..count).map(|_| Vec::with_capacity(batches.len())).collect();
-        for batch in batches {
-            let (_, arrays, _) = batch.into_parts();
-            columns.iter_mut().zip(arrays).for_each(|(column, array)| column.push(array));
+        let Some(schema) = batches.first().map(RecordBatch::schema) else { return Ok(()) };
+        let mut columns = arrays::chunks(batches);
+        if let Self::Parquet(groups) = self {
+            return groups.write_all(&schema, &mut columns, positions);
         }
-        let column =
-            |number: usize, chunks: &mut Vec<ArrayRef>| joined(schema.field(number), &mem::take(chunks));
-        match &mut self.to {
-            Target::Parquet(pending) => {
-                let Pending::Open(writer, rows) = &mut **pending else { return Ok(()) };
-                let parts = parts(positions.len(), *rows);
-                let mut encoded: Vec<Vec<parquet::Encoded>> = parts.iter().map(|_| Vec::new()).collect();
-                let mut encoders = (0..parts.len())
-                    .map(|group| Ok(writer.encoders(group)?.into_iter()))
-                    .collect::<Result<Vec<_>, Error>>()?;
-                // Several at a time where a column has fewer row groups than there are cores.
-                let together = parallel::threads().div_ceil(parts.len().max(1)).max(1);
-                for (first, chunks) in columns.chunks_mut(together).enumerate() {
-                    let arrays = map_parts(chunks.iter_mut().enumerate(), |(at, chunks)| {
-                        column(first * together + at, chunks)
-                    });
-                    let arrays = arrays.into_iter().collect::<Result<Vec<_>, _>>()?;
-                    let mut tasks = Vec::new();
-                    for (part, encoders) in parts.iter().zip(&mut encoders) {
-                        tasks.extend(
-                            arrays
-                                .iter()
-                                .zip(encoders.by_ref())
-                                .map(|(array, encoder)| (array, part, encoder)),
-                        );
-                    }
-                    let done = map_parts(tasks, |(array, part, mut encoder)| {
-                        let rows = UInt32Array::from(positions[part.clone()].to_vec());
-                        encoder.write(&take(array, &rows, None).map_err(|error| failed(&error))?)?;
-                        encoder.finish()
-                    });
-                    for (place, done) in done.into_iter().enumerate() {
-                        encoded[place / arrays.len()].push(done?);
-                    }
-                }
-                for group in encoded {
-                    writer.write(group)?;
-                    self.groups += 1;
-                }
-                Ok(())
-            }
-            Target::Arrow(writer) => {
-                let arrays = map_parts(columns.iter_mut().enumerate(), |(at, chunks)| column(at, chunks));
-                let arrays = arrays.into_iter().collect::<Result<Vec<_>, _>>()?;
-                for parts in parts(positions.len(), ROWS).chunks(2 * parallel::threads()) {
-                    let gathered =
-                        map_parts(parts, |part| gathered(&schema, &arrays, &positions[part.clone()]));
-                    gathered.into_iter().try_for_each(|batch| writer.write(&batch?))?;
-                }
-                Ok(())
-            }
-            Target::Text(output, form) => {
-                let arrays = map_parts(columns.iter_mut().enumerate(), |(at, chunks)| column(at, chunks));
-                let arrays = arrays.into_iter().collect::<Result<Vec<_>, _>>()?;
-                for parts in parts(positions.len(), ROWS / 4).chunks(4 * parallel::threads()) {
-                    let texts = map_parts(parts, |part| {
-                        form.rows(&gathered(&schema, &arrays, &positions[part.clone()])?)
-                    });
-                    for text in texts {
-                        output.write_all(&text?).map_err(|error| output.failed(error))?;
-                    }
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// Writes the next rows, which are in order.
-    pub(super) fn write(&mut self, batch: RecordBatch) -> Result<(), Error> {
-        self.begin(&batch.schema())?;
-        match &mut self.to {
-            Target::Arrow(writer) => return writer.write(&batch),
-            Target::Text(output, form) => {
-                let parts =
-                    parts(batch.num_rows(), batch.num_rows().div_ceil(parallel::threads()).max(1 << 10));
-                for text in map_parts(parts, |part| form.rows(&batch.slice(part.start, part.len()))) {
-                    output.write_all(&text?).map_err(|error| output.failed(error))?;
-                }
-            }
-            Target::Parquet(pending) => {
-                let Pending::Open(writer, most) = &mut **pending else { return Ok(()) };
-                let (most, mut batch) = (*most, batch);
-                while batch.num_rows() > 0 {
-                    if self.open.is_none() {
-                        self.open = Some((writer.encoders(self.groups)?, 0));
-                        self.groups += 1;
-                    }
-                    let Some((encoders, rows)) = &mut self.open else { return Ok(()) };
-                    // Groups have as many rows whatever comes together.
-                    let count = batch.num_rows().min(most - *rows);
-                    let part = batch.slice(0, count);
-                    let written = map_parts(encoders.iter_mut().zip(part.columns()), |(encoder, column)| {
-                        encoder.write(column)
-                    });
-                    written.into_iter().collect::<Result<(), _>>()?;
-                    *rows += count;
-                    batch = batch.slice(count, batch.num_rows() - count);
-                    if *rows == most
-                        || encoders.iter().map(parquet::Encoder::bytes).sum::<usize>() > self.most
-                    {
-                        close(writer, &mut self.open)?;
-                    }
-                }
+        let columns = all_joined(&schema, 0, &mut columns)?;
+        let parts: Vec<_> = ranges(positions.len(), ROWS).collect();
+        for parts in parts.chunks(2 * parallel::threads()) {
+            for batch in map_parts(parts, |part| gathered(&schema, &columns, &positions[part.clone()])) {
+                self.write(batch.map_err(failed)?)?;
             }
         }
         Ok(())
     }
 
-    /// Ends the output.
-    pub(super) fn finish(mut self) -> Result<(), Error> {
-        self.begin(&self.schema.clone())?;
-        match self.to {
-            Target::Parquet(pending) => {
-                let Pending::Open(mut writer, _) = *pending else { return Ok(()) };
-                close(&mut writer, &mut self.open)?;
-                writer.finish()
+    /// Writes the next rows, which are in order.
+    pub(super) fn write(&mut self, batch: RecordBatch) -> Result<(), Error> {
+        match self {
+            Self::Parquet(groups) => groups.write(batch),
+            Self::Arrow(writer) => writer.write(&batch),
+            Self::Text(output, form) => {
+                let rows = batch.num_rows();
+                let parts = ranges(rows, rows.div_ceil(parallel::threads()).max(1 << 10));
+                for text in map_parts(parts, |part| form.rows(&batch.slice(part.start, part.len()))) {
+                    output.write_all(&text?).map_err(|error| output.failed(error))?;
+                }
+                Ok(())
             }
-            Target::Arrow(writer) => writer.finish(),
-            Target::Text(..) => Ok(()),
+        }
+    }
+
+    /// Ends the output.
+    pub(super) fn finish(self) -> Result<(), Error> {
+        match self {
+            Self::Parquet(mut groups) => {
+                groups.close()?;
+                groups.writer.finish()
+            }
+            Self::Arrow(writer) => writer.finish(),
+            Self::Text(..) => Ok(()),
         }
     }
 }
 
-/// Writes the row group that is being encoded.
-fn close<W: Write + Send>(
-    writer: &mut parquet::Writer<W>,
-    open: &mut Option<(Vec<parquet::Encoder>, usize)>,
-) -> Result<(), Error> {
-    let Some((encoders, _)) = open.take() else { return Ok(()) };
-    let encoded = map_parts(encoders, parquet::Encoder::finish);
-    writer.write(encoded.into_iter().collect::<Result<Vec<_>, _>>()?)
+/// Columns of a schema, from the one of this number on, each as one array. Their chunks go.
+pub(super) fn all_joined(
+    schema: &SchemaRef,
+    first: usize,
+    columns: &mut [Vec<ArrayRef>],
+) -> Result<Vec<ArrayRef>, Error> {
+    let joined = map_parts(columns.iter_mut().zip(first..), |(chunks, column)| {
+        joined(schema.field(column).data_type(), &mem::take(chunks)).map_err(failed)
+    });
+    joined.into_iter().collect()
 }
 
-/// Ranges of so many rows.
-pub(super) fn parts(rows: usize, each: usize) -> Vec<Range<usize>> {
-    (0..rows).step_by(each.max(1)).map(|begin| begin..rows.min(begin + each)).collect()
-}
+impl Groups<'_, '_> {
+    /// Writes these rows of all, whose columns these are in chunks.
+    fn write_all(
+        &mut self,
+        schema: &SchemaRef,
+        columns: &mut [Vec<ArrayRef>],
+        positions: &[u32],
+    ) -> Result<(), Error> {
+        let parts: Vec<_> = positions.chunks(self.rows).collect();
+        let encoders = (0..parts.len()).map(|group| self.writer.encoders(group));
+        let mut encoders = encoders.map(|all| Ok(all?.into_iter())).collect::<Result<Vec<_>, Error>>()?;
+        let mut encoded: Vec<Vec<parquet::Encoded>> = parts.iter().map(|_| Vec::new()).collect();
+        // Several columns at a time where one has fewer row groups than there are cores.
+        let together = parallel::threads().div_ceil(parts.len().max(1));
+        for (first, chunks) in columns.chunks_mut(together).enumerate() {
+            let arrays = all_joined(schema, first * together, chunks)?;
+            let of_group = |(part, encoders)| arrays.iter().zip(encoders).map(move |of| (part, of));
+            let tasks = parts.iter().zip(encoders.iter_mut().map(Iterator::by_ref)).flat_map(of_group);
+            let done = map_parts(tasks, |(part, (array, mut encoder))| {
+                let rows = UInt32Array::from(part.to_vec());
+                encoder.write(&take(array, &rows, None).map_err(failed)?)?;
+                encoder.finish()
+            });
+            for (task, done) in done.into_iter().enumerate() {
+                encoded[task / arrays.len()].push(done?);
+            }
+        }
+        self.count = parts.len();
+        encoded.into_iter().try_for_each(|group| self.writer.write(group))
+    }
 
-/// These rows of columns.
-pub(super) fn gathered(schema: &SchemaRef, columns: &[ArrayRef], rows: &[u32]) -> Result<RecordBatch, Error> {
-    let positions = UInt32Array::from(rows.to_vec());
-    let columns = columns.iter().map(|column| take(column, &positions, None));
-    let columns = columns.collect::<Result<Vec<_>, _>>().map_err(|error| failed(&error))?;
-    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-    RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(|error| failed(&error))
+    /// Writes the next rows.
+    fn write(&mut self, mut batch: RecordBatch) -> Result<(), Error> {
+        while batch.num_rows() > 0 {
+            let (encoders, rows) = match &mut self.open {
+                Some(open) => open,
+                open => {
+                    self.count += 1;
+                    open.insert((self.writer.encoders(self.count - 1)?, 0))
+                }
+            };
+            // Groups have as many rows whatever comes together.
+            let count = batch.num_rows().min(self.rows - *rows);
+            let part = batch.slice(0, count);
+            let columns = encoders.iter_mut().zip(part.columns());
+            let written = map_parts(columns, |(encoder, column)| encoder.write(column));
+            written.into_iter().collect::<Result<(), _>>()?;
+            *rows += count;
+            batch = batch.slice(count, batch.num_rows() - count);
+            let bytes: usize = encoders.iter().map(parquet::Encoder::bytes).sum();
+            if *rows == self.rows || bytes > self.most {
+                self.close()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is being encoded.
+    fn close(&mut self) -> Result<(), Error> {
+        let Some((encoders, _)) = self.open.take() else { return Ok(()) };
+        let encoded = map_parts(encoders, parquet::Encoder::finish);
+        self.writer.write(encoded.into_iter().collect::<Result<Vec<_>, _>>()?)
+    }
 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Seek, SeekFrom};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::UInt32Builder;
@@ -17,7 +18,8 @@ use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::take::take;
 
-use super::{failed, joined};
+use super::arrays::{fields_within, joined};
+use super::{failed, unwritten};
 use crate::error::Error;
 
 /// The values of the dictionaries of a column so far.
@@ -73,12 +75,12 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// For batches of this schema; `None` if no column has a dictionary.
+    /// For batches of this schema, in a file in this folder; `None` if no column has a dictionary.
     ///
     /// # Errors
     ///
     /// A dictionary within a column; I/O errors.
-    pub(super) fn of(schema: &SchemaRef) -> Result<Option<Self>, Error> {
+    pub(super) fn of(schema: &SchemaRef, folder: &Path) -> Result<Option<Self>, Error> {
         let is_dictionary = |field: &Field| matches!(field.data_type(), DataType::Dictionary(..));
         let within = |field: &&Arc<Field>| !is_dictionary(field) && has_dictionary(field.data_type());
         if let Some(field) = schema.fields().iter().find(within) {
@@ -95,7 +97,8 @@ impl Waiting {
         if columns.is_empty() {
             return Ok(None);
         }
-        let file = tempfile::tempfile().map_err(|error| Error::io("a temporary file", "create", error))?;
+        let file =
+            tempfile::tempfile_in(folder).map_err(|error| Error::io("a temporary file", "create", error))?;
         let fields = schema.fields().iter().map(|field| {
             if is_dictionary(field) {
                 Arc::new((**field).clone().with_data_type(DataType::UInt32).with_nullable(true))
@@ -104,8 +107,7 @@ impl Waiting {
             }
         });
         let numbered = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let writer =
-            StreamWriter::try_new(BufWriter::new(file), &numbered).map_err(|error| failed(&error))?;
+        let writer = StreamWriter::try_new(BufWriter::new(file), &numbered).map_err(failed)?;
         Ok(Some(Self { schema: schema.clone(), numbered, columns, writer }))
     }
 
@@ -121,9 +123,9 @@ impl Waiting {
     /// Gives all rows to `take`, with one dictionary for each column.
     pub(super) fn finish(
         mut self,
-        take: &mut dyn FnMut(RecordBatch) -> Result<(), ArrowError>,
+        take: &mut dyn FnMut(RecordBatch) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let failed = |error: ArrowError| super::ipc::unwritten(error);
+        let failed = |error| unwritten("a temporary file", "read", error);
         self.writer.finish().map_err(failed)?;
         let file = self.writer.into_inner().map_err(failed)?.into_inner();
         let reading = |error| Error::io("a temporary file", "read", error);
@@ -133,8 +135,7 @@ impl Waiting {
         for (column, values) in &self.columns {
             let field = self.schema.field(*column);
             if let DataType::Dictionary(_, kind) = field.data_type() {
-                let inner = Field::new("", (**kind).clone(), true);
-                dictionaries.push((*column, joined(&inner, &values.chunks)?));
+                dictionaries.push((*column, joined(kind, &values.chunks).map_err(failed)?));
             }
         }
         for batch in StreamReader::try_new(BufReader::new(file), None).map_err(failed)? {
@@ -144,7 +145,7 @@ impl Waiting {
                 arrays[*column] = with_values(&arrays[*column], values, kind).map_err(failed)?;
             }
             let batch = RecordBatch::try_new(self.schema.clone(), arrays).map_err(failed)?;
-            take(batch).map_err(failed)?;
+            take(batch)?;
         }
         Ok(())
     }
@@ -169,15 +170,6 @@ fn with_values(numbers: &ArrayRef, values: &ArrayRef, kind: &DataType) -> Result
 
 /// Whether a type has a dictionary, or one within.
 fn has_dictionary(kind: &DataType) -> bool {
-    match kind {
-        DataType::Dictionary(..) => true,
-        DataType::Struct(fields) => fields.iter().any(|field| has_dictionary(field.data_type())),
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::FixedSizeList(field, _)
-        | DataType::Map(field, _) => has_dictionary(field.data_type()),
-        _ => false,
-    }
+    let within = || fields_within(kind).iter().any(|field| has_dictionary(field.data_type()));
+    matches!(kind, DataType::Dictionary(..)) || within()
 }

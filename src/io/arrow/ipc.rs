@@ -3,6 +3,7 @@
 //! stream between its magic words, and a footer.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -13,7 +14,7 @@ use arrow_ipc::{Block, CompressionType, MessageHeader, MetadataVersion, convert,
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 
 use super::dictionaries::Waiting;
-use super::{Batches, Stored, failed, guarded};
+use super::{Batches, Stored, failed, guarded, unwritten};
 use crate::error::Error;
 use crate::io::output::Output;
 
@@ -147,7 +148,7 @@ impl File {
         self.batches.iter().map(part).collect()
     }
 
-    pub(super) fn read(&self, part: usize, columns: Option<&[usize]>) -> Batches {
+    pub(super) fn read(&self, part: usize, columns: Option<&[usize]>) -> Batches<'static> {
         let batch = guarded(&self.name, WHAT, || {
             let Batch { block, decoder, rows } = &self.batches[part];
             let bytes = buffer(&self.stored, block)?;
@@ -181,7 +182,8 @@ pub(crate) enum Writer<'o, 'w> {
 }
 
 impl<'o, 'w> Writer<'o, 'w> {
-    /// Begins one; whether all batches that come have the same dictionaries.
+    /// Begins one. With a folder, batches that come may have dictionaries of their own, and wait in
+    /// a temporary file there.
     ///
     /// # Errors
     ///
@@ -190,14 +192,15 @@ impl<'o, 'w> Writer<'o, 'w> {
         output: &'o mut Output<'w>,
         schema: &SchemaRef,
         compression: Option<CompressionType>,
-        have_same_dictionaries: bool,
+        folder: Option<&Path>,
     ) -> Result<Self, Error> {
         let options = IpcWriteOptions::default().try_with_compression(compression);
-        let options = options.map_err(|error| failed(&error))?;
+        let options = options.map_err(failed)?;
         let is_stream = output.is_streamed();
-        let waiting = if is_stream || have_same_dictionaries { None } else { Waiting::of(schema)? };
-        if let Some(waiting) = waiting {
-            let writer = FileWriter::try_new_with_options(output, schema, options).map_err(unwritten)?;
+        if let Some(folder) = folder.filter(|_| !is_stream)
+            && let Some(waiting) = Waiting::of(schema, folder)?
+        {
+            let writer = FileWriter::try_new_with_options(output, schema, options).map_err(of_output)?;
             return Ok(Self::Waiting(Box::new(writer), Box::new(waiting)));
         }
         let writer = if is_stream {
@@ -207,7 +210,7 @@ impl<'o, 'w> Writer<'o, 'w> {
             FileWriter::try_new_with_options(output, schema, options)
                 .map(|writer| Self::File(Box::new(writer)))
         };
-        writer.map_err(unwritten)
+        writer.map_err(of_output)
     }
 
     /// Writes the next rows.
@@ -221,7 +224,7 @@ impl<'o, 'w> Writer<'o, 'w> {
             Self::Stream(writer) => writer.write(batch),
             Self::Waiting(_, waiting) => waiting.write(batch),
         };
-        written.map_err(unwritten)
+        written.map_err(of_output)
     }
 
     /// Ends it.
@@ -234,23 +237,19 @@ impl<'o, 'w> Writer<'o, 'w> {
             Self::File(mut writer) => writer.finish(),
             Self::Stream(mut writer) => writer.finish(),
             Self::Waiting(mut writer, waiting) => {
-                waiting.finish(&mut |batch| writer.write(&batch))?;
+                waiting.finish(&mut |batch| writer.write(&batch).map_err(of_output))?;
                 writer.finish()
             }
         };
-        finished.map_err(unwritten)
+        finished.map_err(of_output)
     }
 }
 
-/// An error of writing: mostly one of the disk.
-pub(super) fn unwritten(error: ArrowError) -> Error {
-    match error {
-        ArrowError::IoError(_, source) => Error::io("the output", "write", source),
-        error => failed(&error),
-    }
+fn of_output(error: ArrowError) -> Error {
+    unwritten("the output", "write", error)
 }
 
 /// Writes batches as a stream, to be read again by this program.
 pub(crate) fn to_stream<W: Write>(writer: W, schema: &Schema) -> Result<StreamWriter<W>, Error> {
-    StreamWriter::try_new(writer, schema).map_err(|error| failed(&error))
+    StreamWriter::try_new(writer, schema).map_err(failed)
 }

@@ -5,6 +5,7 @@
 //! input ── Stored ──> Table: a schema, and parts (row groups, batches) ── read, on all cores ──> RecordBatch
 //! ```
 
+pub(crate) mod arrays;
 mod dictionaries;
 pub(crate) mod ipc;
 pub(crate) mod parquet;
@@ -15,13 +16,13 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{ChunkReader, Length};
-use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use arrow_select::concat::concat;
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use bytes::Bytes;
 
 use crate::error::Error;
@@ -37,12 +38,13 @@ pub(crate) enum Stored {
 }
 
 impl Stored {
-    /// Those of an input. What is no plain file is copied: to memory, if that is little.
+    /// Those of an input. What is no plain file is copied: to memory, if that is little, else to a
+    /// temporary file in this folder.
     ///
     /// # Errors
     ///
     /// I/O errors.
-    pub(crate) fn of(input: &Input) -> Result<Self, Error> {
+    pub(crate) fn of(input: &Input, folder: &Path) -> Result<Self, Error> {
         const FEW: usize = 64 << 20;
         const STEP: usize = 1 << 20;
         let name = input.name();
@@ -54,30 +56,15 @@ impl Stored {
                 return Ok(Self::File(Arc::new(file), metadata.len()));
             }
         }
-        let mut opened = input.open()?;
-        let (mut bytes, mut begin) = (Vec::new(), 0);
+        let (mut opened, mut spool) = (input.open()?, Spool::new(FEW, folder.to_owned()));
+        let mut block = vec![0; STEP];
         loop {
-            bytes.resize(begin + STEP, 0);
-            let count = opened.read_some(&mut bytes[begin..])?;
-            begin += count;
-            bytes.truncate(begin);
+            let count = opened.read_some(&mut block)?;
             if count == 0 {
-                return Ok(Self::Memory(bytes.into()));
+                return spool.stored();
             }
-            if begin > FEW {
-                break;
-            }
+            spool.write_all(&block[..count]).map_err(spooling)?;
         }
-        let failed = |error| Error::io("a temporary file", "write", error);
-        let mut file = tempfile::tempfile().map_err(failed)?;
-        while !bytes.is_empty() {
-            file.write_all(&bytes).map_err(failed)?;
-            bytes.resize(STEP, 0);
-            let count = opened.read_some(&mut bytes)?;
-            bytes.truncate(count);
-        }
-        let length = file.stream_position().map_err(failed)?;
-        Ok(Self::File(Arc::new(file), length))
     }
 
     /// How many there are.
@@ -102,6 +89,54 @@ impl Stored {
                 if count < length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(room.into()) }
             }
         }
+    }
+}
+
+/// What is written to be read again: in memory, and in a temporary file where it is more.
+pub(crate) struct Spool {
+    memory: Vec<u8>,
+    most: usize,
+    folder: PathBuf,
+    file: Option<File>,
+}
+
+fn spooling(error: io::Error) -> Error {
+    Error::io("a temporary file", "write", error)
+}
+
+impl Spool {
+    /// With so many bytes in memory at most, and the file in this folder.
+    pub(crate) fn new(most: usize, folder: PathBuf) -> Self {
+        Self { memory: Vec::new(), most, folder, file: None }
+    }
+
+    /// All that was written.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub(crate) fn stored(self) -> Result<Stored, Error> {
+        let Some(mut file) = self.file else { return Ok(Stored::Memory(self.memory.into())) };
+        let length = file.stream_position().map_err(spooling)?;
+        Ok(Stored::File(Arc::new(file), length))
+    }
+}
+
+impl Write for Spool {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.file.is_none() && self.memory.len() + bytes.len() > self.most {
+            let mut file = tempfile::tempfile_in(&self.folder)?;
+            file.write_all(&std::mem::take(&mut self.memory))?;
+            self.file = Some(file);
+        }
+        match &mut self.file {
+            Some(file) => file.write(bytes),
+            None => self.memory.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -156,17 +191,17 @@ pub(crate) struct Part {
     pub(crate) bytes: u64,
 }
 
-/// Batches of one part, one after another.
-pub(crate) type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Error>> + Send>;
+/// Batches of rows, one after another.
+pub(crate) type Batches<'a> = Box<dyn Iterator<Item = Result<RecordBatch, Error>> + Send + 'a>;
 
 impl Table {
-    /// The table that an input of this format is.
+    /// The table that an input of this format is; what has to be copied is copied to this folder.
     ///
     /// # Errors
     ///
     /// I/O errors; what is wrong with it.
-    pub(crate) fn open(input: &Input, format: Format) -> Result<Self, Error> {
-        let (name, stored) = (input.name(), Stored::of(input)?);
+    pub(crate) fn open(input: &Input, format: Format, folder: &Path) -> Result<Self, Error> {
+        let (name, stored) = (input.name(), Stored::of(input, folder)?);
         match format {
             Format::Parquet => parquet::File::open(name, stored).map(Self::Parquet),
             _ => ipc::File::open(name, stored).map(Self::Arrow),
@@ -223,7 +258,7 @@ impl Table {
         columns: Option<&[usize]>,
         rows: usize,
         views: bool,
-    ) -> Result<Batches, Error> {
+    ) -> Result<Batches<'static>, Error> {
         match self {
             Self::Parquet(file) => file.read(part, columns, rows, views),
             Self::Arrow(file) => Ok(file.read(part, columns)),
@@ -259,30 +294,20 @@ fn guarded<T, E: Display>(name: &str, what: &str, work: impl FnOnce() -> Result<
 }
 
 /// An error of Arrow about what this program does itself.
-pub(crate) fn failed(error: &ArrowError) -> Error {
+pub(crate) fn failed(error: ArrowError) -> Error {
     match error {
         ArrowError::DictionaryKeyOverflowError => {
-            Error::options("the values of a dictionary of Arrow are more than its keys can number")
+            Error::options("an Arrow dictionary has more values than its index type can number")
         }
         error => Error::options(format!("Arrow: {error}")),
     }
 }
 
-/// The same array with times of a named zone in UTC, which are the same instants: what these times
-/// are in their zone is not known here.
-pub(crate) fn in_utc(array: &ArrayRef) -> ArrayRef {
-    let DataType::Timestamp(unit, Some(_)) = array.data_type() else { return array.clone() };
-    let kind = DataType::Timestamp(*unit, Some("+00:00".into()));
-    array.to_data().into_builder().data_type(kind).build().map_or_else(|_| array.clone(), make_array)
-}
-
-/// All chunks of a column as one.
-pub(crate) fn joined(field: &Field, chunks: &[ArrayRef]) -> Result<ArrayRef, Error> {
-    match chunks {
-        [] => Ok(arrow_array::new_empty_array(field.data_type())),
-        [one] => Ok(one.clone()),
-        _ => concat(&chunks.iter().map(|chunk| &**chunk as &dyn Array).collect::<Vec<_>>())
-            .map_err(|error| failed(&error)),
+/// An error of reading or writing this, mostly of the disk.
+pub(crate) fn unwritten(name: &str, action: &'static str, error: ArrowError) -> Error {
+    match error {
+        ArrowError::IoError(_, source) => Error::io(name, action, source),
+        error => failed(error),
     }
 }
 

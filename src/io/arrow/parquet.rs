@@ -8,7 +8,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, statistics::StatisticsConverter,
 };
@@ -23,6 +23,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
+use super::arrays::fields_within;
 use super::{Batches, Stored, guarded};
 use crate::error::Error;
 use crate::human::quoted;
@@ -47,22 +48,18 @@ impl File {
     ///
     /// I/O errors; what is wrong with it.
     pub(super) fn open(name: String, stored: Stored) -> Result<Self, Error> {
-        let load = |schema: Option<SchemaRef>| {
-            let options = ArrowReaderOptions::new();
-            let options = schema.into_iter().fold(options, ArrowReaderOptions::with_schema);
-            guarded(&name, WHAT, || ArrowReaderMetadata::load(&stored, options))
-        };
-        let mut as_is = load(None)?;
+        let options = ArrowReaderOptions::new();
+        let mut as_is = guarded(&name, WHAT, || ArrowReaderMetadata::load(&stored, options))?;
         checked(&name, as_is.metadata(), &stored)?;
         if let Some(schema) = with_times(&name, &as_is, &stored)? {
-            as_is = load(Some(schema))?;
+            as_is = guarded(&name, WHAT, || read_as(&as_is, schema))?;
         }
         let schema = as_is.schema().clone();
         let views = with_types(&schema, |kind| match kind {
             DataType::Dictionary(_, values) => as_view(values).or_else(|| Some((**values).clone())),
             kind => as_view(kind),
         });
-        let views = load(Some(views)).unwrap_or_else(|_| as_is.clone());
+        let views = read_as(&as_is, views).unwrap_or_else(|_| as_is.clone());
         Ok(Self { name, schema, stored, as_is, views })
     }
 
@@ -94,7 +91,7 @@ impl File {
         columns: Option<&[usize]>,
         rows: usize,
         views: bool,
-    ) -> Result<Batches, Error> {
+    ) -> Result<Batches<'static>, Error> {
         let metadata = if views { &self.views } else { &self.as_is };
         let mut reader = guarded(&self.name, WHAT, || {
             let builder =
@@ -186,6 +183,12 @@ impl File {
     }
 }
 
+/// The same with columns read as these types.
+fn read_as(metadata: &ArrowReaderMetadata, schema: SchemaRef) -> Result<ArrowReaderMetadata, ParquetError> {
+    let options = ArrowReaderOptions::new().with_schema(schema);
+    ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)
+}
+
 /// A type of views of texts, for those of texts.
 fn as_view(kind: &DataType) -> Option<DataType> {
     match kind {
@@ -245,44 +248,42 @@ fn with_times(
         let root = descriptor.get_column_root_idx(leaf);
         let field = fields[root].clone();
         let DataType::Timestamp(_, zone) = field.data_type() else {
-            let problem = format!(
-                "column '{}' has times of 96 bits within others, which are not supported",
-                quoted(field.name())
-            );
+            let problem =
+                format!("column '{}' has nested INT96 times, which are not supported", quoted(field.name()));
             return Err(Error::input(name, problem));
         };
         let in_unit = |unit| field.clone().with_data_type(DataType::Timestamp(unit, zone.clone()));
-        let read = |unit| -> Result<Vec<ArrayRef>, Error> {
+        let read = |unit| {
             guarded(name, WHAT, || {
                 let mut fields = fields.clone();
                 fields[root] = in_unit(unit);
-                let schema =
-                    Arc::new(Schema::new_with_metadata(fields, metadata.schema().metadata().clone()));
-                let options = ArrowReaderOptions::new().with_schema(schema);
-                let metadata = ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)?;
+                let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
+                let metadata = read_as(metadata, Arc::new(schema))?;
                 let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(stored.clone(), metadata);
                 let mask = ProjectionMask::roots(builder.parquet_schema(), [root]);
-                let batches = builder.with_projection(mask).build()?;
-                batches.map(|batch| Ok(batch?.column(0).clone())).collect::<Result<_, ParquetError>>()
+                builder.with_projection(mask).build()
             })
         };
-        let [micros, nanos] = [read(TimeUnit::Microsecond)?, read(TimeUnit::Nanosecond)?];
+        let (mut micros, mut nanos) = (read(TimeUnit::Microsecond)?, read(TimeUnit::Nanosecond)?);
+        let mut next = || {
+            guarded(name, WHAT, || {
+                let both = [micros.next().transpose()?, nanos.next().transpose()?];
+                Ok::<_, ArrowError>(both.map(|batch| batch.map(|batch| batch.column(0).to_data())))
+            })
+        };
         let (mut are_fine, mut are_wide) = (false, false);
-        for (micros, nanos) in micros.iter().zip(&nanos) {
-            let [micros, nanos] = [micros, nanos].map(Array::to_data);
+        while let [Some(micros), Some(nanos)] = next()? {
             for (&micro, &nano) in micros.buffer::<i64>(0).iter().zip(nanos.buffer::<i64>(0)) {
                 match micro.checked_mul(1000) {
-                    Some(least) => {
-                        are_wide |= nano.wrapping_sub(least) >= 1000 || nano < least;
-                        are_fine |= nano != least;
-                    }
+                    Some(least) => are_fine |= nano != least,
                     None => are_wide = true,
                 }
             }
         }
         if are_fine && are_wide {
             let problem = format!(
-                "column '{}' has times of 96 bits that no 64 bits hold: both nanoseconds and years beyond 2262",
+                "column '{}' has INT96 times with nanoseconds and years beyond 2262, which 64 bits cannot represent \
+                 together",
                 quoted(field.name())
             );
             return Err(Error::input(name, problem));
@@ -302,8 +303,8 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// As this file is, with other columns if it is none; `order` are the columns of the keys, and
-    /// whether each is descending and has nulls first.
+    /// As this file is, with other columns if it is none; `order` are the columns of the keys, if these
+    /// are known, and whether each is descending and has nulls first.
     ///
     /// # Errors
     ///
@@ -312,7 +313,7 @@ impl Form {
         like: Option<&File>,
         schema: &SchemaRef,
         compression: Option<Compression>,
-        order: Option<&[(usize, bool, bool)]>,
+        order: &[(usize, bool, bool)],
     ) -> Result<Self, Error> {
         /// Rows of a row group, at least and at most: few enough that engines skip many of them,
         /// and enough that these are worth their statistics.
@@ -350,7 +351,7 @@ impl Form {
                 }
             }
         }
-        if let Some(order) = order {
+        if !order.is_empty() {
             let column = |&(root, descending, nulls_first): &(usize, bool, bool)| {
                 let leaf = (0..descriptor.num_columns())
                     .find(|&leaf| descriptor.get_column_root_idx(leaf) == root)?;
@@ -448,15 +449,9 @@ impl<W: Write + Send> Writer<W> {
 
 /// How many leaves a column has.
 fn leaves_of(kind: &DataType) -> usize {
-    match kind {
-        DataType::Struct(fields) => fields.iter().map(|field| leaves_of(field.data_type())).sum(),
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::FixedSizeList(field, _)
-        | DataType::Map(field, _) => leaves_of(field.data_type()),
-        _ => 1,
+    match fields_within(kind) {
+        [] => 1,
+        fields => fields.iter().map(|field| leaves_of(field.data_type())).sum(),
     }
 }
 

@@ -14,13 +14,14 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, RecordBatch,
-    RecordBatchOptions, StructArray, TimestampMicrosecondArray, TimestampNanosecondArray, UInt64Array,
+    StructArray, TimestampMicrosecondArray, TimestampNanosecondArray, UInt64Array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Fields as Columns, Schema, SchemaRef, TimeUnit};
 
-use super::{Stored, failed, in_utc};
+use super::arrays::{self, in_utc};
+use super::{Stored, failed};
 use crate::error::Error;
 use crate::format::Format;
 use crate::human::quoted;
@@ -616,8 +617,7 @@ impl TextTable {
             kind.array(values, is_json).map_err(|problem| self.wrong(name, &problem))
         };
         let arrays = self.kinds.iter().zip(&values).map(array).collect::<Result<Vec<_>, _>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-        RecordBatch::try_new_with_options(self.schema(), arrays, &options).map_err(|error| failed(&error))
+        arrays::batch(&self.schema(), arrays, rows.len()).map_err(failed)
     }
 }
 
@@ -751,7 +751,7 @@ struct Cell<'a> {
 impl<'a> Cell<'a> {
     fn of(array: &'a ArrayRef, field: &'a Field) -> Result<Self, Error> {
         const OPTIONS: FormatOptions = FormatOptions::new().with_display_error(false);
-        let formatter = ArrayFormatter::try_new(array, &OPTIONS).map_err(|error| failed(&error))?;
+        let formatter = ArrayFormatter::try_new(array, &OPTIONS).map_err(failed)?;
         let inner = match field.data_type() {
             DataType::Struct(fields) => {
                 let columns = array.as_struct().columns().iter().zip(fields);
