@@ -2,6 +2,7 @@
 # Builds the Python packages, installs them, and tests them.
 #
 #   sh python/test.sh           one wheel, with the python3 that there is: types, tests with 2,000 cases of each kind
+#   sh python/test.sh sanitizer the extension compiled anew with AddressSanitizer, and the tests with it
 #   sh python/test.sh all       that wheel with every Python from 3.11 on that there is, NumPy 1.26 and the newest one; 20,000 cases
 #
 # What it needs is installed into target/python. The tests of GPUs need one, or Mesa's software driver.
@@ -29,6 +30,28 @@ tested() {
     GPUSORT_COMMAND=yes "$python" -m pytest -p no:cacheprovider
 }
 
+if [ "${1:-}" = sanitizer ]; then
+    # The one of a test that is installed is replaced by one in which every access to memory is checked; the
+    # sanitizer's own part must be there before all others, and is GCC's: rustc has it for programs only.
+    python=$(pwd)/$venvs/sanitizer/bin/python
+    folder=../target/sanitizer
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    PYO3_BUILD_EXTENSION_MODULE=1 RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=$folder \
+        cargo build --quiet --release --locked -p gpusort-python --target "$host"
+    [ -x "$python" ] || python3 -m venv "$venvs/sanitizer"
+    "$python" -m pip install --quiet --disable-pip-version-check --force-reinstall $venvs/wheels/*.whl -r tests/requirements.txt
+    cp "$folder/$host/release/lib_gpusort.so" "$("$python" -c 'import gpusort; print(gpusort._gpusort.__file__)')"
+    LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so.6)"
+    # Python frees little at its end, and a test asks for more memory than there is.
+    export LD_PRELOAD ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
+    beyond='import gpusort, numpy; gpusort.sort(numpy.lib.stride_tricks.as_strided(numpy.arange(1000), shape=(2000,)))'
+    if "$python" -c "$beyond" 2>/dev/null; then
+        echo "python/test.sh: the sanitizer does not notice what is read beyond an array" >&2
+        exit 1
+    fi
+    # What is freed is kept, so as to notice who uses it still: memory cannot stay the same.
+    exec "$python" -m pytest -p no:cacheprovider -k 'not leaks'
+fi
 if [ "${1:-}" != all ]; then
     tested python3 requirements.txt
     "$python" -m pyright --pythonpath "$python"

@@ -66,7 +66,7 @@ fn a_damaged_file_leaves_the_output_as_it_is() {
     bytes[4..middle].fill(0xFF);
     let (input, output) = (folder.write("in.parquet", &bytes), folder.write("out.parquet", "before"));
     let error = refused(&["sort", "-k", "1", &input, "-o", &output], "");
-    assert!(error.contains("in.parquet: cannot be read as Parquet: "), "{error}");
+    assert!(error.contains("in.parquet: invalid Parquet: "), "{error}");
     assert!(!error.contains("internal error"), "{error}");
     assert_eq!(fs::read(&output).unwrap(), b"before");
     assert_eq!(folder.names(), ["in.parquet", "out.parquet"]);

@@ -6,9 +6,10 @@ use anyhow::bail;
 use gpusort::unstable::human;
 
 use gpusort::Format;
-use gpusort::files::internal::Compression;
+use gpusort::files::internal::{Compression, Extension};
 
 use super::args::OrderArgs;
+use super::hints::BUILD;
 use super::meant::shell;
 
 /// The output file, or `None` if it is another name of standard output.
@@ -29,11 +30,9 @@ const PACKED: [(&[&str], &str); 7] = [
 ];
 
 /// Extensions of other files that are not written, and what these are.
-const OTHERS: [(&[&str], &str); 13] = [
+const OTHERS: [(&[&str], &str); 11] = [
     (&["zip", "7z", "rar", "tar", "tgz", "jar"], "an archive"),
-    (&["parquet", "pq"], "Parquet"),
     (&["xlsx", "xls", "xlsm", "xlsb", "ods"], "a spreadsheet"),
-    (&["arrow", "arrows", "ipc", "feather"], "Arrow"),
     (&["orc"], "ORC"),
     (&["avro"], "Avro"),
     (&["db", "sqlite", "sqlite3", "duckdb"], "a database"),
@@ -66,14 +65,15 @@ pub(super) fn check_output(
         let command = if order.is_some() { "sort" } else { "gen" };
         bail!("{name}: cannot write {program}; use: gpusort {command} ... | {program} > {output}");
     }
-    let Some(&(names, what)) = OTHERS.iter().find(|(names, _)| is_of(names)) else { return Ok(()) };
-    if cfg!(feature = "arrow") && ["Parquet", "Arrow"].contains(&what) {
-        let plain = output.with_file_name(plain.file_name().unwrap_or_default());
-        let plain = human::said(shell(&plain.to_string_lossy()));
-        let is_packed = Compression::of_name(output).is_some();
-        anyhow::ensure!(!is_packed, "{name}: {what} is compressed within; use -o {plain}");
+    let beside = output.with_file_name(plain.file_name().unwrap_or_default());
+    if let Some(format) = Extension::of(output).format.filter(|format| format.has_columns()) {
+        let is_written = cfg!(feature = "arrow") || to.is_some();
+        let (is_packed, plain) = (plain != output, human::said(shell(&beside.to_string_lossy())));
+        anyhow::ensure!(is_written, "{name}: this build does not write {}; {BUILD}", format.name());
+        anyhow::ensure!(!is_packed, "{name}: {} is compressed internally; use -o {plain}", format.name());
         return Ok(());
     }
+    let Some(&(names, what)) = OTHERS.iter().find(|(names, _)| is_of(names)) else { return Ok(()) };
     let input = order.and_then(|order| order.files.first()).map(|file| extension_of(file));
     let is_archive = names.contains(&"zip");
     if to.is_some() && !is_archive {
@@ -82,9 +82,7 @@ pub(super) fn check_output(
     let from = order.and_then(|order| order.from).map(Format::name);
     let is_table = |name: &&str| ["csv", "tsv"].contains(name);
     let other = [input.as_deref(), from].into_iter().flatten().find(is_table).unwrap_or("txt");
-    let meant = human::said(shell(
-        &output.with_file_name(plain.file_name().unwrap_or_default()).with_extension(other).to_string_lossy(),
-    ));
+    let meant = human::said(shell(&beside.with_extension(other).to_string_lossy()));
     bail!("{name}: cannot write {what}; use -o {meant}")
 }
 

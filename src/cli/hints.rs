@@ -5,6 +5,9 @@ use gpusort::{Error, ErrorKind, Format, Hint, Select};
 
 use super::meant;
 
+/// What helps where a build lacks Parquet and Arrow.
+pub(super) const BUILD: &str = "build it with --features arrow";
+
 /// An error with all its causes, and the option that helps.
 pub(super) fn shown(error: &anyhow::Error) -> String {
     let hint = error.downcast_ref::<Error>().and_then(hint).unwrap_or_default();
@@ -60,7 +63,7 @@ fn hint(error: &Error) -> Option<String> {
         Hint::ToNumbers => "; use --to text, bin or npy",
         Hint::ToBinary => "; use --to bin",
         Hint::Memory => "; raise --memory",
-        Hint::Build => "; build it with --features arrow",
+        Hint::Build => return Some(format!("; {BUILD}")),
         Hint::Path => "; paths are written as user.id, tags[0] or '[\"a.b\"].c'",
         Hint::Replace => "; use -o, which replaces the file when the merge is complete",
         other => return with_values(other, error),

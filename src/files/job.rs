@@ -121,8 +121,7 @@ pub struct Job<'a> {
     pub(super) compression: Option<Compression>,
     /// Whether nothing follows it in this process.
     pub(super) is_last: bool,
-    /// The format that text is written as once it is in order.
-    #[cfg(feature = "arrow")]
+    /// The format that text is written as once it is in order: always none without feature `arrow`.
     pub(super) converted: Option<Format>,
     /// How Parquet is compressed, if not as the input is.
     #[cfg(feature = "arrow")]
@@ -152,11 +151,7 @@ impl Job<'_> {
 
     /// The format of the output.
     pub fn format(&self) -> Format {
-        #[cfg(feature = "arrow")]
-        if let Some(format) = self.converted {
-            return format;
-        }
-        self.ask.format
+        self.converted.unwrap_or(self.ask.format)
     }
 
     /// Writes text instead of binary, since a person reads it.
@@ -164,12 +159,8 @@ impl Job<'_> {
         if self.ask.format.is_bits() {
             self.ask.format = Format::Text;
         }
-        #[cfg(feature = "arrow")]
-        if self.format().has_columns() {
-            match self.converted.take() {
-                Some(_) => {}
-                None => self.ask.format = Format::Csv,
-            }
+        if self.format().has_columns() && self.converted.take().is_none() {
+            self.ask.format = Format::Csv;
         }
     }
 
@@ -238,10 +229,15 @@ impl Job<'_> {
             if let Some(input) = coming {
                 return self.sort_one(input, output, devices, begin);
             }
-            let mut parts = Parts::new(self.inputs(), &self.resolved.how, &self.budget, &self.watch);
-            let first = parts.next_part()?;
+            let (first, parts) = self.first_part()?;
             self.sort_all(first, parts, output, devices, begin)
         })
+    }
+
+    /// The first part of the inputs, mostly all, and those that come after it.
+    fn first_part(&self) -> Result<(Dataset<'static>, Parts<'_>), Error> {
+        let mut parts = Parts::new(self.inputs(), &self.resolved.how, &self.budget, &self.watch);
+        Ok((parts.next_part()?, parts))
     }
 
     /// Reads the first part of the inputs, mostly all.
@@ -251,13 +247,9 @@ impl Job<'_> {
     /// An error of an input.
     pub fn load(&self) -> Result<Loaded<'_>, Error> {
         let begin = Instant::now();
-        #[cfg(feature = "arrow")]
-        if self.resolved.format.has_columns() || self.converted.is_some() {
-            return Ok(Loaded { read: None, begin });
-        }
-        let mut parts = Parts::new(self.inputs(), &self.resolved.how, &self.budget, &self.watch);
-        let first = parts.next_part()?;
-        Ok(Loaded { read: Some((first, parts)), begin })
+        let is_of_columns = self.resolved.format.has_columns() || self.converted.is_some();
+        let read = if is_of_columns { None } else { Some(self.first_part()?) };
+        Ok(Loaded { read, begin })
     }
 
     /// Sorts inputs that this has begun to read.

@@ -226,8 +226,9 @@ impl Options {
             let problem = format!("for words needs lines or a table, but {name} is {}", format.name());
             return Err(Error::option("type", problem).hinting(Hint::Table(Format::Text)));
         }
-        if format.has_columns() {
-            of_columns(format, &name)?;
+        if format.has_columns() && !cfg!(feature = "arrow") {
+            let problem = format!("this build does not read {}", format.name());
+            return Err(Error::input(name, problem).hinting(Hint::Build));
         }
         if self.leading && matches!(reading, Reading::Times | Reading::Durations | Reading::Text(_)) {
             return Err(Error::option("leading", "applies to numbers and sizes, not to times or words"));
@@ -311,51 +312,40 @@ impl Options {
         Ok(Spelling { empty, marks, times })
     }
 
-    /// Checks that options about fields and lines come with a format that has these.
+    /// Checks that each option comes with a format that it applies to.
     fn check_format(&self, format: Format, name: &str) -> Result<(), Error> {
-        let of_tables = [
-            (!self.keys.is_empty(), "key"),
-            (self.header.is_some_and(|rows| rows > 0), "header"),
-            (self.comments, "comments"),
-            (self.header == Some(0), "no-header"),
-            (self.delimiter.is_some(), "delimiter"),
-            (self.leading, "leading"),
-            (!self.na.is_empty(), "na"),
-            (self.decimal.is_some(), "decimal"),
-            (self.thousands.is_some(), "thousands"),
-            (self.time_format.is_some(), "time-format"),
-            (self.nocase, "ignore-case"),
-            (self.empty.is_some(), "empty"),
-            (self.invalid.is_some(), "invalid"),
+        type Applies = (&'static str, fn(Format) -> bool);
+        const TO_RECORDS: Applies = ("tables and lines", |format| format.is_table() || format.has_columns());
+        const TO_TEXT: Applies = ("CSV, TSV, JSON and lines", Format::is_table);
+        const TO_FIELDS: Applies =
+            ("CSV, TSV and lines", |format| format.is_table() && format != Format::JsonLines);
+        const TO_LINES: Applies = ("lines", |format| format == Format::Lines);
+        // Columns have types of their own.
+        const TO_UNTYPED: Applies = ("text and binary data", |format| !format.has_columns());
+        let options = [
+            ("key", !self.keys.is_empty(), TO_RECORDS),
+            ("header", self.header.is_some_and(|rows| rows > 0), TO_FIELDS),
+            ("comments", self.comments, TO_FIELDS),
+            ("no-header", self.header == Some(0), TO_FIELDS),
+            ("delimiter", self.delimiter.is_some(), TO_FIELDS),
+            ("leading", self.leading, TO_TEXT),
+            ("na", !self.na.is_empty(), TO_TEXT),
+            ("decimal", self.decimal.is_some(), TO_FIELDS),
+            ("thousands", self.thousands.is_some(), TO_FIELDS),
+            ("time-format", self.time_format.is_some(), TO_TEXT),
+            ("ignore-case", self.nocase, TO_RECORDS),
+            ("empty", self.empty.is_some(), TO_RECORDS),
+            ("invalid", self.invalid.is_some(), TO_TEXT),
+            ("type", self.element.is_some(), TO_UNTYPED),
+            ("zero-terminated", self.zero_terminated, TO_LINES),
         ];
-        let named = format.name();
-        let of_columns = ["key", "ignore-case", "empty"];
-        let is_of_text = |option: &str| !of_columns.contains(&option);
-        let mut of_text = of_tables.iter().filter(|(is_given, option)| *is_given && is_of_text(option));
-        if format.has_columns() {
-            let of_type = self.element.map(|_| "type");
-            if let Some(option) = of_text.next().map(|(_, option)| *option).or(of_type) {
-                let problem = format!("applies to text, but the columns of {name} have types of their own");
-                return Err(Error::option(option, problem).hinting(Hint::Table(format)));
+        match options.iter().find(|(_, is_given, (_, applies))| *is_given && !applies(format)) {
+            Some((option, _, (what, _))) => {
+                let problem = format!("applies to {what}, but {name} is {}", format.name());
+                Err(Error::option(option, problem).hinting(Hint::Table(format)))
             }
-            return Ok(());
+            None => Ok(()),
         }
-        if let Some((_, option)) = of_tables.iter().find(|(is_given, _)| *is_given && !format.is_table()) {
-            let problem = format!("applies to tables and lines, but {name} is {named}");
-            return Err(Error::option(option, problem).hinting(Hint::Table(format)));
-        }
-        let of_fields = ["header", "no-header", "comments", "delimiter", "decimal", "thousands"];
-        let mut given = of_tables.iter().filter(|(is_given, _)| *is_given);
-        if format == Format::JsonLines
-            && let Some((_, option)) = given.find(|(_, option)| of_fields.contains(option))
-        {
-            let problem = format!("does not apply to JSON, and {name} is {named}");
-            return Err(Error::option(option, problem).hinting(Hint::Table(format)));
-        }
-        if format != Format::Lines && self.zero_terminated {
-            return Err(Error::option("zero-terminated", format!("applies to lines, but {name} is {named}")));
-        }
-        Ok(())
     }
 
     /// Decides what these inputs are; `of_numbers` where only numbers can be written. Those that
@@ -407,15 +397,6 @@ impl Options {
     }
 }
 
-/// Checks that tables of columns are read by this build.
-fn of_columns(format: Format, name: &str) -> Result<(), Error> {
-    if cfg!(feature = "arrow") {
-        return Ok(());
-    }
-    let format = if format == Format::Parquet { "Parquet" } else { "Arrow" };
-    Err(Error::input(name, format!("this build does not read {format}")).hinting(Hint::Build))
-}
-
 /// The inputs and their order, once all is decided.
 pub(super) struct Resolved {
     pub(super) inputs: Vec<Input>,
@@ -459,14 +440,16 @@ fn sources(
 
 /// Decompresses an input if it is compressed: text by its first bytes, binary data by its name.
 fn decompressed(input: Input, format: Format, memory: Option<u64>) -> Input {
-    if !format.is_bits() && !format.has_columns() {
+    let is_text = |format: Format| !format.is_bits() && !format.has_columns();
+    if is_text(format) {
         return input.decompressed(None, memory);
     }
     let compression = input.path().and_then(Compression::of_name).map(|(compression, _)| compression);
     let named = extension(&input).and_then(|extension| extension.format);
-    let is_bits = named.is_some_and(|format| format.is_bits() || format.has_columns());
     match compression {
-        Some(compression) if is_bits => input.decompressed(Some(compression), memory),
+        Some(compression) if named.is_some_and(|format| !is_text(format)) => {
+            input.decompressed(Some(compression), memory)
+        }
         _ => input,
     }
 }

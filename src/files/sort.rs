@@ -161,7 +161,6 @@ impl<'a> Sort<'a> {
             let problem = format!("applies to Parquet, but {} is written", format.name());
             return Err(Error::option("parquet-compression", problem));
         }
-        #[cfg(feature = "arrow")]
         let (format, converted) = match resolved.format {
             own if own.is_table() && own != format && !positions && !format.is_bits() => (own, Some(format)),
             _ => (format, None),
@@ -185,7 +184,6 @@ impl<'a> Sort<'a> {
             budget,
             compression,
             is_last: false,
-            #[cfg(feature = "arrow")]
             converted,
             #[cfg(feature = "arrow")]
             parquet: parquet.as_deref().map(crate::io::arrow::parquet::compression).transpose()?,
@@ -223,11 +221,14 @@ pub(super) fn output_format(
         Some(asked) => asked,
     };
     let are_tables = |format: Format| format.has_columns() || format.is_table() && format != Format::Lines;
-    if cfg!(feature = "arrow") && has_rows && !positions && are_tables(input) && are_tables(format) {
-        return Ok((format, None));
-    }
     let [from, to] = [input, format].map(Format::name);
     let refused = |problem: String, hint| Err(Error::options(problem).hinting(hint));
+    if has_rows && !positions && are_tables(input) && are_tables(format) {
+        if format != input && !cfg!(feature = "arrow") {
+            return refused(format!("this build does not write {from} as {to}"), Hint::Build);
+        }
+        return Ok((format, None));
+    }
     if positions && (format.is_table() || format.has_columns()) {
         return refused("positions cannot be written as a table".to_owned(), Hint::ToNumbers);
     }

@@ -7,12 +7,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::compression::{self, Compression, Unread};
+use super::compression::{self, Compression, Remedy, Unread};
 use super::number::{ends_line, is_space};
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Hint};
 use crate::file::{fill, fill_at, read_at, uninterrupted};
-use crate::format::Format;
 use crate::human;
 use crate::parallel;
 use crate::parallel::lock;
@@ -618,15 +617,12 @@ impl Opened {
 
 /// The error that an input is of a kind that is not read.
 fn unread(name: String, found: &Unread) -> Error {
-    if found.0.command.is_empty() {
-        let format = match found.0.what {
-            "Parquet" => Format::Parquet,
-            "Arrow" => Format::Arrow,
-            _ => Format::Npy,
-        };
-        return Error::input(name, format!("is {}", found.0.what)).hinting(Hint::Format(format));
+    match found.0.remedy {
+        Remedy::Format(format) => {
+            Error::input(name, format!("is {}", found.0.what)).hinting(Hint::Format(format))
+        }
+        Remedy::Command(command) => Error::input(name, found.to_string()).hinting(Hint::Through(command)),
     }
-    Error::input(name, found.to_string()).hinting(Hint::Through(found.0.command))
 }
 
 /// Bytes between two reports of progress.

@@ -12,9 +12,9 @@ fn outputs_of_other_formats_are_refused_and_not_created() {
     let text = folder.write("numbers.txt", "2\n1\n");
     let table = folder.write("x.csv", "a\n2\n1\n");
     let [parquet, arrow] = if cfg!(feature = "arrow") {
-        ["is compressed within; use -o {}/out.parquet", "numbers cannot be written as a table"]
+        ["is compressed internally; use -o {}/out.parquet", "numbers cannot be written as a table"]
     } else {
-        ["cannot write Parquet; use -o {}/out.csv", "cannot write Arrow"]
+        ["parquet; build it with --features arrow", "arrow; build it with --features arrow"]
     };
     for (name, input, helps) in [
         ("out.parquet.gz", &table, parquet),

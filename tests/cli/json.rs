@@ -94,6 +94,13 @@ fn strings_are_text_unless_a_kind_is_said() {
     let swapped = "{\"t\":\"2026-11-21T11:30:00+02:00\"}\n{\"t\":\"2026-11-21T10:00:00Z\"}\n";
     assert_eq!(sorted(&["sort", "-q", "-k", "t"], times), times);
     assert_eq!(sorted(&["sort", "-q", "-k", "t:time"], times), swapped);
+    // What is said of how values are written is said of numbers, too.
+    let lines = "{\"t\":1000}\n{\"t\":-999}\n{\"t\":7}\n";
+    let by = |args: &[&str]| sorted(&[&["sort", "-q", "-k", "t"], args].concat(), lines);
+    assert_eq!(by(&["--na", "-999"]), "{\"t\":7}\n{\"t\":1000}\n{\"t\":-999}\n");
+    let epochs = "{\"t\":1000}\n{\"t\":\"7\"}\n";
+    let by_epoch = sorted(&["sort", "-q", "-k", "t", "--time-format", "epoch"], epochs);
+    assert_eq!(by_epoch, "{\"t\":\"7\"}\n{\"t\":1000}\n");
     // Numbers are exact, as elsewhere.
     let large = "[9007199254740993]\n[9007199254740992]\n";
     assert_eq!(
@@ -117,9 +124,7 @@ fn other_values_and_damaged_lines_are_invalid() {
         error(lines).contains("input:2, column 'a': '[1]' is not a number, a string, true, false or null")
     );
     let damaged = error("{\"a\":2}\n{\"a\":1,}\n");
-    assert!(
-        damaged.contains("standard input:2:8: not JSON: a name in quotes is expected here; use --invalid")
-    );
+    assert!(damaged.contains("standard input:2:8: invalid JSON: expected a name in quotes; use --invalid"));
 }
 
 #[test]
@@ -130,17 +135,16 @@ fn what_was_meant_is_told() {
     let error = of_log(&[]);
     assert!(error.contains("choose a key column: 'ms', 'user', 'tags', 'ok'; for example -k ms"), "{error}");
     let error = of_log(&["-k", "MS"]);
-    let expected =
-        "no record has 'MS'; the first one has 'ms', 'user', 'tags', 'ok'; did you mean 'ms'? Use -k ms";
+    let expected = "no record has the field 'MS'; the first record has 'ms', 'user', 'tags', 'ok'; did you mean 'ms'? Use -k ms";
     assert!(error.contains(expected), "{error}");
     let error = of_log(&["-k", "user..id"]);
     assert!(
-        error.contains("'user..id' is no path: a name is missing; paths are written as user.id"),
+        error.contains("'user..id' is not a valid path: missing name; paths are written as user.id"),
         "{error}"
     );
     for (option, args) in [("--header", &["--header"][..]), ("--delimiter", &["-t,"])] {
         let error = of_log(&[&["-k", "ms"], args].concat());
-        assert!(error.contains(&format!("{option} does not apply to JSON")), "{error}");
+        assert!(error.contains(&format!("{option} applies to CSV, TSV and lines, but ")), "{error}");
     }
     for (content, command) in [
         ("[\n  {\"a\": 1},\n  {\"a\": 2}\n]\n", "jq -c '.[]'"),

@@ -34,13 +34,12 @@ pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Erro
         };
         let claims = file.claims();
         let Some(Some(first)) = claims.first() else {
-            let problem = "claims no order in its sorting_columns; name columns to check with a key";
+            let problem = "has no sorting_columns to check; name the columns with a key";
             return Err(Error::input(table.name(), problem).hinting(Hint::Column("1".into())));
         };
         let is_same = |claim: &Option<Vec<(usize, _)>>| claim.as_ref() == Some(first);
         if let Some(group) = claims.iter().position(|claim| !is_same(claim)) {
-            let problem =
-                format!("row group {group} claims another order in its sorting_columns than the first");
+            let problem = format!("the sorting_columns of row group {group} differ from those of the first");
             return Err(Error::input(table.name(), problem));
         }
         let key = |(column, claim): &(usize, parquet::file::metadata::SortingColumn)| {

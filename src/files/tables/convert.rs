@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::io::InputKind;
 use crate::io::arrow::Spool;
-use crate::io::arrow::text::TextTable;
+use crate::io::arrow::from_text::TextTable;
 
 impl Job<'_> {
     /// Does work that writes text, and writes that text as tables of this format.

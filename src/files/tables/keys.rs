@@ -50,7 +50,7 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
     let header = Header::of_names(schema.fields().len(), &names);
     let key = |found: Found| {
         let Some((path, field)) = found.column.and_then(|column| places.get(column).cloned()) else {
-            return Err(Error::input(table, "has columns, not lines; name one of them with a key"));
+            return Err(Error::input(table, "has columns; name one of them with a key"));
         };
         let wrong = |problem: String| Error::input(table, format!("column '{}' {problem}", found.shown()));
         let kind = field.data_type();
@@ -68,11 +68,13 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
             _ => false,
         };
         if !is_of_kind {
-            return Err(wrong(format!("is {values}, and is ordered as that; leave out the kind")));
+            return Err(wrong(format!("has type {values}, which is its kind; remove the one in the key")));
         }
         let form = found.order.reading.text().unwrap_or_default();
         if matches!(kind, DataType::Dictionary(..)) && form != TextForm::default() {
-            return Err(wrong("is a dictionary, which is ordered by the bytes of its texts".to_owned()));
+            return Err(wrong(
+                "is a dictionary, which sorts by the bytes of its strings; remove the kind".to_owned(),
+            ));
         }
         Ok(TableKey { name: found.shown(), path, field, order: found.order })
     };

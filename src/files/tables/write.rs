@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::io::Output;
 use crate::io::arrow::arrays::{self, gathered, joined};
-use crate::io::arrow::text::TextForm;
+use crate::io::arrow::to_text::TextForm;
 use crate::io::arrow::{Table, failed, ipc, parquet};
 use crate::order::Nulls;
 use crate::parallel::{self, map_parts, ranges};

@@ -20,7 +20,7 @@ use arrow_select::take::take;
 
 use super::arrays::{fields_within, joined};
 use super::{failed, unwritten};
-use crate::error::Error;
+use crate::error::{Error, Hint};
 
 /// The values of the dictionaries of a column so far.
 #[derive(Default)]
@@ -85,10 +85,10 @@ impl Waiting {
         let within = |field: &&Arc<Field>| !is_dictionary(field) && has_dictionary(field.data_type());
         if let Some(field) = schema.fields().iter().find(within) {
             let problem = format!(
-                "column '{}' has dictionaries within, which are written only where all rows fit in memory",
+                "column '{}' has nested dictionaries, which are written only when all rows fit in memory",
                 crate::human::quoted(field.name())
             );
-            return Err(Error::options(problem));
+            return Err(Error::options(problem).hinting(Hint::Memory));
         }
         let columns: Vec<(usize, Values)> = (0..schema.fields().len())
             .filter(|&column| is_dictionary(schema.field(column)))

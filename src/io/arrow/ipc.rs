@@ -88,28 +88,26 @@ impl File {
             if length == 0 {
                 break;
             }
-            let length = usize::try_from(length).map_err(|_| wrong("a message has no length"))?;
+            let length = usize::try_from(length).map_err(|_| wrong("negative message length"))?;
             let metadata = stored.at(at + prefix, length)?;
             let message =
-                root_as_message(&metadata).map_err(|error| wrong(&format!("a message: {error}")))?;
+                root_as_message(&metadata).map_err(|error| wrong(&format!("damaged message: {error}")))?;
             let body = message.bodyLength();
             let begin = at + prefix + length as u64;
             let end = u64::try_from(body).ok().and_then(|body| begin.checked_add(body));
-            let end =
-                end.filter(|&end| end <= stored.size()).ok_or_else(|| wrong("it ends within a message"))?;
+            let end = end.filter(|&end| end <= stored.size()).ok_or_else(|| wrong("truncated message"))?;
             let meta_length =
-                i32::try_from(prefix + length as u64).map_err(|_| wrong("a message is too long"))?;
+                i32::try_from(prefix + length as u64).map_err(|_| wrong("message longer than 2 GiB"))?;
             let block = Block::new(at.cast_signed(), meta_length, body);
             match message.header_type() {
                 MessageHeader::Schema => {
-                    let header = message.header_as_schema().ok_or_else(|| wrong("a schema is damaged"))?;
+                    let header = message.header_as_schema().ok_or_else(|| wrong("damaged schema"))?;
                     version = message.version();
                     schema = Some(Arc::new(convert::try_fb_to_schema(header)?));
                 }
                 MessageHeader::DictionaryBatch => {
-                    let header = message
-                        .header_as_dictionary_batch()
-                        .ok_or_else(|| wrong("a dictionary is damaged"))?;
+                    let header =
+                        message.header_as_dictionary_batch().ok_or_else(|| wrong("damaged dictionary"))?;
                     let id = header.id();
                     if !header.isDelta() {
                         dictionaries.retain(|other| other.id != id);
@@ -119,8 +117,9 @@ impl File {
                 }
                 MessageHeader::RecordBatch => {
                     let header =
-                        message.header_as_record_batch().ok_or_else(|| wrong("a batch is damaged"))?;
-                    let schema: &SchemaRef = schema.as_ref().ok_or_else(|| wrong("a schema is missing"))?;
+                        message.header_as_record_batch().ok_or_else(|| wrong("damaged record batch"))?;
+                    let schema: &SchemaRef =
+                        schema.as_ref().ok_or_else(|| wrong("record batch before the schema"))?;
                     if decoders.is_empty() || !are_known {
                         let mut decoder = FileDecoder::new(schema.clone(), version);
                         for Dictionary { block, .. } in &dictionaries {
@@ -130,14 +129,15 @@ impl File {
                         are_known = true;
                     }
                     compression = compression.or(header.compression().map(|compression| compression.codec()));
-                    let rows = u64::try_from(header.length()).map_err(|_| wrong("a batch has no length"))?;
+                    let rows = u64::try_from(header.length())
+                        .map_err(|_| wrong("negative number of rows in a record batch"))?;
                     batches.push(Batch { block, decoder: decoders.len() - 1, rows });
                 }
-                other => return Err(wrong(&format!("a message of kind {other:?}"))),
+                other => return Err(wrong(&format!("unexpected {other:?} message"))),
             }
             at = end;
         }
-        let schema = schema.ok_or_else(|| wrong("there is no schema"))?;
+        let schema = schema.ok_or_else(|| wrong("no schema"))?;
         Ok(Self { name, schema, stored, decoders, batches, compression })
     }
 
@@ -153,9 +153,11 @@ impl File {
             let Batch { block, decoder, rows } = &self.batches[part];
             let bytes = buffer(&self.stored, block)?;
             let batch = self.decoders[*decoder].read_record_batch(block, &bytes)?;
-            let batch = batch.ok_or_else(|| ArrowError::IpcError("a batch is missing".to_owned()))?;
+            let batch = batch.ok_or_else(|| ArrowError::IpcError("missing record batch".to_owned()))?;
             if batch.num_rows() as u64 != *rows {
-                return Err(ArrowError::IpcError("a batch has other rows than it says".to_owned()));
+                return Err(ArrowError::IpcError(
+                    "a record batch has another number of rows than its header says".to_owned(),
+                ));
             }
             match columns {
                 Some(columns) => batch.project(columns),

@@ -7,9 +7,11 @@
 
 pub(crate) mod arrays;
 mod dictionaries;
+pub(crate) mod from_text;
 pub(crate) mod ipc;
+mod kind;
 pub(crate) mod parquet;
-pub(crate) mod text;
+pub(crate) mod to_text;
 
 use std::cell::Cell;
 use std::fmt::Display;
@@ -279,7 +281,7 @@ pub(crate) fn is_guarded() -> bool {
 /// Does work on what somebody else wrote, which may be damaged in ways that a reader does not
 /// expect.
 fn guarded<T, E: Display>(name: &str, what: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, Error> {
-    let damaged = |problem: String| Error::input(name, format!("cannot be read as {what}: {problem}"));
+    let damaged = |problem: String| Error::input(name, format!("invalid {what}: {problem}"));
     GUARDED.set(GUARDED.get() + 1);
     let done = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(GUARDED.get() - 1);
@@ -288,7 +290,7 @@ fn guarded<T, E: Display>(name: &str, what: &str, work: impl FnOnce() -> Result<
         Err(panic) => {
             let said = panic.downcast_ref::<String>().map(String::as_str);
             let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
-            Err(damaged(said.unwrap_or("it is damaged").to_owned()))
+            Err(damaged(said.unwrap_or("damaged data").to_owned()))
         }
     }
 }

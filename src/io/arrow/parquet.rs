@@ -113,7 +113,7 @@ impl File {
             let is_short = next.is_none() && left > 0;
             left = left.saturating_sub(rows as u64);
             if is_short {
-                return Some(Err(Error::input(&name, "cannot be read as Parquet: rows are missing")));
+                return Some(Err(Error::input(&name, "invalid Parquet: rows are missing")));
             }
             next
         })))
@@ -208,10 +208,10 @@ fn with_types(schema: &Schema, kind: impl Fn(&DataType) -> Option<DataType>) -> 
 
 /// Checks that what is said at the end of a file can be: that its parts are in it.
 fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<(), Error> {
-    let damaged = |problem: &str| Err(Error::input(name, format!("cannot be read as {WHAT}: {problem}")));
+    let damaged = |problem: &str| Err(Error::input(name, format!("invalid {WHAT}: {problem}")));
     for group in metadata.row_groups() {
         if group.num_rows() < 0 {
-            return damaged("a row group has no rows");
+            return damaged("negative number of rows in a row group");
         }
         for column in group.columns() {
             let (begin, length) = match column.dictionary_page_offset() {
@@ -222,7 +222,7 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
             };
             let end = begin.checked_add(length).filter(|&end| end.unsigned_abs() <= stored.size());
             if begin < 0 || length < 0 || end.is_none() || column.num_values() < 0 {
-                return damaged("a column is not within the file");
+                return damaged("a column chunk lies outside the file");
             }
         }
     }
@@ -512,7 +512,7 @@ pub(crate) fn compression(name: &str) -> Result<Compression, Error> {
         "lz4" => Compression::LZ4_RAW,
         "zstd" => Compression::ZSTD(ZstdLevel::default()),
         _ => {
-            let problem = format!("'{}' is none of zstd, snappy, lz4, gzip, brotli, none", quoted(name));
+            let problem = format!("'{}' must be zstd, snappy, lz4, gzip, brotli or none", quoted(name));
             return Err(Error::option("parquet-compression", problem));
         }
     })

@@ -4,6 +4,7 @@
 use std::{error, fmt};
 
 use super::Beginning;
+use crate::format::Format;
 
 /// A kind of such data.
 #[derive(Debug, PartialEq, Eq)]
@@ -12,24 +13,36 @@ pub(in crate::io) struct Foreign {
     /// Whether text may begin so, too, so that the next byte tells.
     is_like_text: bool,
     pub(in crate::io) what: &'static str,
-    /// The command that prints it as text; none for what another option reads.
-    pub(in crate::io) command: &'static str,
+    pub(in crate::io) remedy: Remedy,
+}
+
+/// What reads it.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::io) enum Remedy {
+    /// gpusort, when this is the format of the input.
+    Format(Format),
+    /// This command, which prints it as text.
+    Command(&'static str),
 }
 
 const fn begins(begins: &'static [u8], what: &'static str, command: &'static str) -> Foreign {
-    Foreign { begins, is_like_text: false, what, command }
+    Foreign { begins, is_like_text: false, what, remedy: Remedy::Command(command) }
 }
 
 const fn begins_like_text(begins: &'static [u8], what: &'static str, command: &'static str) -> Foreign {
-    Foreign { begins, is_like_text: true, what, command }
+    Foreign { is_like_text: true, ..self::begins(begins, what, command) }
+}
+
+/// What another format reads, if this build has it, and else a command.
+const fn read_as(format: Format, is_read: bool, other: Foreign) -> Foreign {
+    if is_read { Foreign { remedy: Remedy::Format(format), ..other } } else { other }
 }
 
 const DUCKDB: &str = "duckdb -csv -c \"from 'FILE'\"";
 const PANDAS: &str = "python3 -c \"import pandas; print(pandas.read_orc('FILE').to_csv(index=False))\"";
-/// What is read in its own format.
-const PARQUET: &str = if cfg!(feature = "arrow") { "" } else { DUCKDB };
-const ARROW: &str = if cfg!(feature = "arrow") { "" } else { FEATHER };
 const FEATHER: &str = "python3 -c \"import pandas; print(pandas.read_feather('FILE').to_csv(index=False))\"";
+
+const HAS_COLUMNS: bool = cfg!(feature = "arrow");
 
 static ALL: [Foreign; 19] = [
     begins(b"\xFD7zXZ\0", "compressed with xz", "xz -dc FILE"),
@@ -39,8 +52,8 @@ static ALL: [Foreign; 19] = [
     begins(b"LZIP\x01", "compressed with lzip", "lzip -dc FILE"),
     begins(b"PK\x03\x04", "a zip archive or a spreadsheet", "unzip -p FILE"),
     begins(b"7z\xBC\xAF\x27\x1C", "a 7z archive", "7z x -so FILE"),
-    begins_like_text(b"PAR1", "Parquet", PARQUET),
-    begins(b"ARROW1\0", "Arrow", ARROW),
+    read_as(Format::Parquet, HAS_COLUMNS, begins_like_text(b"PAR1", "Parquet", DUCKDB)),
+    read_as(Format::Arrow, HAS_COLUMNS, begins(b"ARROW1\0", "Arrow", FEATHER)),
     begins_like_text(b"FEA1", "Feather", FEATHER),
     begins_like_text(b"ORC", "ORC", PANDAS),
     begins(b"Obj\x01", "Avro", DUCKDB),
@@ -48,7 +61,7 @@ static ALL: [Foreign; 19] = [
     begins(b"\x89HDF\r\n\x1A\n", "HDF5", "h5dump FILE"),
     begins(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "an Excel spreadsheet", "in2csv FILE"),
     begins(b"%PDF-", "PDF", "pdftotext FILE -"),
-    begins(b"\x93NUMPY", "a .npy file", ""),
+    read_as(Format::Npy, true, begins(b"\x93NUMPY", "a .npy file", "")),
     begins(b"\xFF\xFEa\0b\0", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
     begins(b"\xFE\xFF\0a\0b", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
 ];

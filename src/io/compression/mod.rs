@@ -11,7 +11,7 @@ mod writer;
 
 use std::path::Path;
 
-pub(super) use self::foreign::Unread;
+pub(super) use self::foreign::{Remedy, Unread};
 pub(super) use self::reader::sensible;
 pub use self::reader::{Limits, Reader};
 pub use self::writer::Writer;

@@ -141,7 +141,7 @@ impl Column {
     fn read_json(&mut self, field: &Field) -> Result<Number, Refused> {
         let is_by_itself = self.rules.reading == Reading::Any;
         match field.json() {
-            Value::Number => self.inference.read(&field.bytes[field.place.clone()], || field.row),
+            Value::Number => self.read_spelled(&field.bytes[field.place.clone()], field.row),
             Value::Null => self.inference.null(Class::Empty),
             Value::Other => self.inference.null(Class::Invalid).map_err(|_| Refused::Json),
             Value::String if is_by_itself && self.is_na(field) => self.inference.null(Class::Empty),

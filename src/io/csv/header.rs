@@ -345,16 +345,17 @@ impl Header {
         }
         let (name, said) = path.unwrap_or_else(|| (key.said.clone(), &key.readings[0].said));
         let parsed = Path::parse(&name).map_err(|problem| {
-            Error::input(table, format!("'{}' is no path: {problem}", quoted(&name))).hinting(Hint::Path)
+            Error::input(table, format!("'{}' is not a valid path: {problem}", quoted(&name)))
+                .hinting(Hint::Path)
         })?;
         Ok(Found { path: Some(parsed), ..Found::new(*said, by, None, name) })
     }
 
     /// What is wrong if no record has what a key names, and what helps.
     pub(super) fn lacking(&self, key: &Found) -> (String, Option<Hint>) {
-        let mut problem = format!("no record has '{}'", key.shown());
+        let mut problem = format!("no record has the field '{}'", key.shown());
         if self.names.is_some() {
-            problem += &format!("; the first one has {}", self.shown());
+            problem += &format!("; the first record has {}", self.shown());
         }
         if self.json == Some(b'[') {
             return (problem, Some(Hint::Through(json::OF_ARRAY)));

@@ -51,12 +51,13 @@ impl Path {
                 let (step, after) = if inner.starts_with('"') {
                     quoted_name(inner)?
                 } else {
-                    let end = inner.find(']').ok_or("a [ is not closed")?;
-                    let index = inner[..end].parse().map_err(|_| "between [ and ] is no position from 0")?;
+                    let end = inner.find(']').ok_or("unclosed [")?;
+                    let index =
+                        inner[..end].parse().map_err(|_| "expected an index from 0 between [ and ]")?;
                     (Step::Index(index), &inner[end..])
                 };
                 steps.push(step);
-                rest = after.strip_prefix(']').ok_or("a [ is not closed")?;
+                rest = after.strip_prefix(']').ok_or("unclosed [")?;
             } else if rest.starts_with('"') {
                 let (step, after) = quoted_name(rest)?;
                 steps.push(step);
@@ -64,16 +65,16 @@ impl Path {
             } else {
                 let end = rest.find(['.', '[']).unwrap_or(rest.len());
                 if end == 0 {
-                    return Err("a name is missing");
+                    return Err("missing name");
                 }
                 steps.push(Step::Name(rest.as_bytes()[..end].to_vec()));
                 rest = &rest[end..];
             }
             rest = match rest.strip_prefix('.') {
-                Some("") => return Err("a name is missing"),
+                Some("") => return Err("missing name"),
                 Some(more) => more,
                 None if rest.is_empty() || rest.starts_with('[') => rest,
-                None => return Err("a point is missing"),
+                None => return Err("missing . before a name"),
             };
         }
         Ok(Self(steps))
@@ -82,7 +83,7 @@ impl Path {
 
 /// The name in quotes that this begins with, and what follows it.
 fn quoted_name(text: &str) -> Result<(Step, &str), &'static str> {
-    const UNCLOSED: &str = "a quote is not closed";
+    const UNCLOSED: &str = "unclosed quote";
     let mut end = 1;
     loop {
         end += text[end..].find(['"', '\\']).ok_or(UNCLOSED)?;
@@ -173,7 +174,7 @@ impl Paths {
         let at = line.blanks(at);
         match line.byte(at) {
             b'\n' => Ok(at + 1),
-            _ => Err(Damage { at, problem: "more follows the value" }),
+            _ => Err(Damage { at, problem: "unexpected text after the value" }),
         }
     }
 }
@@ -262,15 +263,15 @@ impl Line<'_> {
         let wrong = |problem| Err(Damage { at, problem });
         let end = match self.byte(at) {
             b'"' => self.string(at)?,
-            b'{' | b'[' if depth == 0 => return wrong("it is nested more than 512 deep"),
+            b'{' | b'[' if depth == 0 => return wrong("nested more than 512 levels deep"),
             b'{' => self.object(at, node, depth - 1)?,
             b'[' => self.array(at, node, depth - 1)?,
             b'-' | b'0'..=b'9' => self.number(at)?,
-            b'\n' => return wrong("the line ends where a value is expected"),
+            b'\n' => return wrong("the line ends before its value does"),
             _ => {
                 let words = [&b"true"[..], b"false", b"null", b"NaN", b"Infinity"];
                 let word = words.into_iter().find(|word| self.bytes[at..].starts_with(word));
-                let Some(word) = word else { return wrong("a value is expected here") };
+                let Some(word) = word else { return wrong("expected a value") };
                 at + word.len()
             }
         };
@@ -290,13 +291,13 @@ impl Line<'_> {
         }
         loop {
             if self.byte(at) != b'"' {
-                return Err(Damage { at, problem: "a name in quotes is expected here" });
+                return Err(Damage { at, problem: "expected a name in quotes" });
             }
             let end = self.string(at)?;
             let child = node.and_then(|node| self.member(node, at + 1..end - 1));
             at = self.blanks(end);
             if self.byte(at) != b':' {
-                return Err(Damage { at, problem: "a colon is expected here" });
+                return Err(Damage { at, problem: "expected a colon" });
             }
             at = self.blanks(at + 1);
             at = self.value(at, child, depth)?;
@@ -304,7 +305,7 @@ impl Line<'_> {
             match self.byte(at) {
                 b',' => at = self.blanks(at + 1),
                 b'}' => return Ok(at + 1),
-                _ => return Err(Damage { at, problem: "a comma or } is expected here" }),
+                _ => return Err(Damage { at, problem: "expected a comma or }" }),
             }
         }
     }
@@ -328,7 +329,7 @@ impl Line<'_> {
                 _ => break,
             }
         }
-        Err(Damage { at, problem: "a comma or ] is expected here" })
+        Err(Damage { at, problem: "expected a comma or ]" })
     }
 
     /// The node of the member of this name, whose earlier values do not count.
@@ -369,8 +370,8 @@ impl Line<'_> {
             match self.byte(at) {
                 b'"' => return Ok(at + 1),
                 b'\\' => at = self.escape(at)?,
-                b'\n' => return Err(Damage { at, problem: "the line ends within a string" }),
-                0..0x20 => return Err(Damage { at, problem: "a control character is not escaped" }),
+                b'\n' => return Err(Damage { at, problem: "unclosed string" }),
+                0..0x20 => return Err(Damage { at, problem: "unescaped control character" }),
                 _ => at += 1,
             }
         }
@@ -381,7 +382,7 @@ impl Line<'_> {
         match self.byte(at + 1) {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(at + 2),
             b'u' if (2..6).all(|more| self.byte(at + more).is_ascii_hexdigit()) => Ok(at + 6),
-            _ => Err(Damage { at, problem: "there is no such escape" }),
+            _ => Err(Damage { at, problem: "invalid escape" }),
         }
     }
 
@@ -394,7 +395,7 @@ impl Line<'_> {
             }
             at
         };
-        let wrong = |at| Err(Damage { at, problem: "a digit is expected here" });
+        let wrong = |at| Err(Damage { at, problem: "expected a digit" });
         let mut at = start + usize::from(self.byte(start) == b'-');
         if at > start && self.bytes[at..].starts_with(b"Infinity") {
             return Ok(at + b"Infinity".len());
@@ -405,7 +406,7 @@ impl Line<'_> {
             return wrong(at);
         }
         if at > whole + 1 && self.byte(whole) == b'0' {
-            return Err(Damage { at: whole, problem: "a number begins with 0" });
+            return Err(Damage { at: whole, problem: "leading zero" });
         }
         if self.byte(at) == b'.' {
             let end = digits(at + 1);
@@ -542,18 +543,18 @@ mod tests {
     #[test]
     fn paths_are_refused() {
         for (said, problem) in [
-            ("a..b", "a name is missing"),
-            ("a.", "a name is missing"),
-            ("..", "a name is missing"),
-            ("a[0", "a [ is not closed"),
-            ("a[x]", "between [ and ] is no position from 0"),
-            ("a[-1]", "between [ and ] is no position from 0"),
-            ("[0]a", "a point is missing"),
-            ("\"a", "a quote is not closed"),
-            ("\"a\\", "a quote is not closed"),
-            ("\"a\\é", "a quote is not closed"),
-            ("[\"a\"", "a [ is not closed"),
-            ("\"a\"b", "a point is missing"),
+            ("a..b", "missing name"),
+            ("a.", "missing name"),
+            ("..", "missing name"),
+            ("a[0", "unclosed ["),
+            ("a[x]", "expected an index from 0 between [ and ]"),
+            ("a[-1]", "expected an index from 0 between [ and ]"),
+            ("[0]a", "missing . before a name"),
+            ("\"a", "unclosed quote"),
+            ("\"a\\", "unclosed quote"),
+            ("\"a\\é", "unclosed quote"),
+            ("[\"a\"", "unclosed ["),
+            ("\"a\"b", "missing . before a name"),
         ] {
             assert_eq!(Path::parse(said), Err(problem), "{said}");
         }
@@ -562,23 +563,23 @@ mod tests {
     #[test]
     fn damage_has_a_place() {
         for (line, at, problem) in [
-            ("\n", 0, "the line ends where a value is expected"),
-            ("{\"a\":1\n", 6, "a comma or } is expected here"),
-            ("{\"a\" 1}\n", 5, "a colon is expected here"),
-            ("{a:1}\n", 1, "a name in quotes is expected here"),
-            ("{\"a\":1,}\n", 7, "a name in quotes is expected here"),
-            ("[1,]\n", 3, "a value is expected here"),
-            ("[1 2]\n", 3, "a comma or ] is expected here"),
-            ("{\"a\":01}\n", 5, "a number begins with 0"),
-            ("{\"a\":-}\n", 6, "a digit is expected here"),
-            ("{\"a\":1.}\n", 7, "a digit is expected here"),
-            ("{\"a\":1e+}\n", 8, "a digit is expected here"),
-            ("{\"a\":\"b\n", 7, "the line ends within a string"),
-            ("{\"a\":\"b\tc\"}\n", 7, "a control character is not escaped"),
-            ("{\"a\":\"\\x\"}\n", 6, "there is no such escape"),
-            ("{\"a\":\"\\u12g4\"}\n", 6, "there is no such escape"),
-            ("{} {}\n", 3, "more follows the value"),
-            ("nul\n", 0, "a value is expected here"),
+            ("\n", 0, "the line ends before its value does"),
+            ("{\"a\":1\n", 6, "expected a comma or }"),
+            ("{\"a\" 1}\n", 5, "expected a colon"),
+            ("{a:1}\n", 1, "expected a name in quotes"),
+            ("{\"a\":1,}\n", 7, "expected a name in quotes"),
+            ("[1,]\n", 3, "expected a value"),
+            ("[1 2]\n", 3, "expected a comma or ]"),
+            ("{\"a\":01}\n", 5, "leading zero"),
+            ("{\"a\":-}\n", 6, "expected a digit"),
+            ("{\"a\":1.}\n", 7, "expected a digit"),
+            ("{\"a\":1e+}\n", 8, "expected a digit"),
+            ("{\"a\":\"b\n", 7, "unclosed string"),
+            ("{\"a\":\"b\tc\"}\n", 7, "unescaped control character"),
+            ("{\"a\":\"\\x\"}\n", 6, "invalid escape"),
+            ("{\"a\":\"\\u12g4\"}\n", 6, "invalid escape"),
+            ("{} {}\n", 3, "unexpected text after the value"),
+            ("nul\n", 0, "expected a value"),
         ] {
             assert_eq!(found(line, &["a"]), Err(Damage { at, problem }), "{line:?}");
         }

@@ -1029,7 +1029,7 @@ impl<'a> Layout<'a> {
             _ => Hint::Invalid,
         };
         let place = format!("{}:{}", self.text.line(row), at - row + 1);
-        Some(Error::input(place, format!("not JSON: {problem}")).hinting(hint))
+        Some(Error::input(place, format!("invalid JSON: {problem}")).hinting(hint))
     }
 
     fn error(&self, Problem(row, wrong): Problem) -> Error {

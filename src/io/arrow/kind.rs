@@ -1,0 +1,361 @@
+//! The types of columns that are text: the least one that holds every value as it is but for its
+//! spelling.
+//!
+//! Whole numbers, decimals that f64 holds, dates, times, true and false have types of their own.
+//! Others are text; in JSON, values of several types are an error.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{
+    ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, StructArray,
+    TimestampMicrosecondArray, TimestampNanosecondArray, UInt64Array,
+};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::{DataType, Field, Fields, TimeUnit};
+
+use crate::io::csv::json;
+use crate::io::number::{Decimal, integer, spelled};
+use crate::io::time::{self, SECOND};
+
+/// What the values of a column are.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    Nothing,
+    Bool,
+    /// Whole numbers: whether any is negative, beyond i64, beyond what f64 holds exactly.
+    Integer {
+        negative: bool,
+        large: bool,
+        inexact: bool,
+    },
+    Float,
+    /// NaN and infinities, which may be words.
+    Special,
+    Date,
+    /// Times in UTC or without a zone, with so many decimals.
+    Time {
+        zone: bool,
+        decimals: u8,
+    },
+    Text,
+    Object(Vec<(String, Kind)>),
+    List(Box<Kind>),
+}
+
+impl Kind {
+    /// What holds both; `None` if nothing but text does.
+    pub(super) fn and(self, other: Self) -> Option<Self> {
+        Some(match (self, other) {
+            (Self::Nothing, other) | (other, Self::Nothing) => other,
+            (
+                Self::Integer { negative, large, inexact },
+                Self::Integer { negative: also_negative, large: also_large, inexact: also_inexact },
+            ) => {
+                let (negative, large) = (negative | also_negative, large | also_large);
+                if negative && large {
+                    return None;
+                }
+                Self::Integer { negative, large, inexact: inexact | also_inexact }
+            }
+            (Self::Integer { inexact, .. }, Self::Float | Self::Special)
+            | (Self::Float | Self::Special, Self::Integer { inexact, .. }) => {
+                if inexact {
+                    return None;
+                }
+                Self::Float
+            }
+            (Self::Float, Self::Special) | (Self::Special, Self::Float) => Self::Float,
+            (Self::Special, Self::Text) | (Self::Text, Self::Special) => Self::Text,
+            (Self::Time { zone, decimals }, Self::Time { zone: also, decimals: more }) => {
+                if zone != also {
+                    return None;
+                }
+                Self::Time { zone, decimals: decimals.max(more) }
+            }
+            (Self::Object(mut fields), Self::Object(others)) => {
+                for (name, kind) in others {
+                    match fields.iter_mut().find(|(other, _)| *other == name) {
+                        Some((_, known)) => *known = known.clone().and(kind)?,
+                        None => fields.push((name, kind)),
+                    }
+                }
+                Self::Object(fields)
+            }
+            (Self::List(kind), Self::List(other)) => Self::List(Box::new(kind.and(*other)?)),
+            (one, other) if one == other => one,
+            _ => return None,
+        })
+    }
+
+    /// That of a field of a table.
+    pub(super) fn of_field(text: &[u8]) -> Self {
+        match text {
+            b"" => return Self::Nothing,
+            b"true" | b"false" => return Self::Bool,
+            _ => {}
+        }
+        if let Some(kind) = Self::of_number(text) {
+            return kind;
+        }
+        if spelled(text).is_some() && !text.iter().any(u8::is_ascii_digit) {
+            return Self::Special;
+        }
+        let Some(found) = time::time(text) else { return Self::Text };
+        if text.len() == time::DATE {
+            return Self::Date;
+        }
+        // Those of other zones, and the second 60, would come back otherwise.
+        let zone = &text[time::DATE..];
+        let is_utc = zone.ends_with(b"Z") || zone.ends_with(b"+00:00");
+        let is_plain =
+            !text.windows(3).any(|part| part == b":60") && !text.contains(&b',') && !text.contains(&b'\t');
+        let is_held = i64::try_from(found.nanoseconds).is_ok() || found.decimals <= 6;
+        if found.has_zone != is_utc || !is_plain || !is_held {
+            return Self::Text;
+        }
+        let decimals =
+            if i64::try_from(found.nanoseconds).is_ok() { found.decimals } else { found.decimals.max(6) };
+        Self::Time { zone: found.has_zone, decimals }
+    }
+
+    /// That of a number that 64 bits hold as it is; leading zeros and a plus are no part of it.
+    fn of_number(text: &[u8]) -> Option<Self> {
+        let digits = text.strip_prefix(b"-").unwrap_or(text);
+        let is_plain = digits.first().is_some_and(u8::is_ascii_digit)
+            && !(digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit());
+        if !is_plain {
+            return None;
+        }
+        if digits.iter().all(u8::is_ascii_digit) && text != b"-0" {
+            let value = integer(text)?.value?;
+            let (negative, large) = (value < 0, value > i128::from(i64::MAX));
+            let is_held = (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value);
+            let inexact = value.unsigned_abs() > 1 << f64::MANTISSA_DIGITS;
+            return is_held.then_some(Self::Integer { negative, large, inexact });
+        }
+        is_exact(text).then_some(Self::Float)
+    }
+
+    /// That of a value of JSON.
+    pub(super) fn of_json(token: &[u8]) -> Result<Self, String> {
+        Ok(match json::Value::of(token) {
+            json::Value::Null => Self::Nothing,
+            json::Value::Bool => Self::Bool,
+            json::Value::String => Self::Text,
+            json::Value::Number => {
+                let word = token.strip_prefix(b"-").unwrap_or(token);
+                if word.starts_with(b"NaN") || word.starts_with(b"Inf") {
+                    return Ok(Self::Float);
+                }
+                let is_beyond = || {
+                    format!(
+                        "has {}, which neither a 64-bit integer nor an f64 represents exactly",
+                        String::from_utf8_lossy(token)
+                    )
+                };
+                Self::of_number(token).ok_or_else(is_beyond)?
+            }
+            json::Value::Other if token[0] == b'{' => {
+                let mut fields: Vec<(String, Self)> = Vec::new();
+                for (name, value) in json::members(token) {
+                    let name = String::from_utf8_lossy(&name).into_owned();
+                    let kind = Self::of_json(&token[value])?;
+                    match fields.iter_mut().find(|(other, _)| *other == name) {
+                        // The last one counts.
+                        Some((_, known)) => *known = kind,
+                        None => fields.push((name, kind)),
+                    }
+                }
+                Self::Object(fields)
+            }
+            json::Value::Other => {
+                let mut all = Self::Nothing;
+                for value in json::elements(token) {
+                    let kind = Self::of_json(&token[value])?;
+                    all = all.and(kind).ok_or("has a list of mixed types")?;
+                }
+                Self::List(Box::new(all))
+            }
+        })
+    }
+
+    pub(super) fn data_type(&self) -> DataType {
+        match self {
+            Self::Bool => DataType::Boolean,
+            Self::Integer { large: true, .. } => DataType::UInt64,
+            Self::Integer { .. } => DataType::Int64,
+            Self::Float => DataType::Float64,
+            Self::Date => DataType::Date32,
+            Self::Time { zone, decimals } => {
+                let unit = if *decimals > 6 { TimeUnit::Nanosecond } else { TimeUnit::Microsecond };
+                DataType::Timestamp(unit, zone.then(|| "UTC".into()))
+            }
+            Self::Nothing | Self::Special | Self::Text => DataType::Utf8,
+            Self::Object(fields) => DataType::Struct(columns(fields)),
+            Self::List(kind) => DataType::List(Arc::new(Field::new("item", kind.data_type(), true))),
+        }
+    }
+
+    /// The array of these values: contents of fields, or values of JSON.
+    pub(super) fn array(&self, values: &[Option<Cow<[u8]>>], is_json: bool) -> Result<ArrayRef, String> {
+        let some = || values.iter().map(|value| value.as_deref());
+        let integer_of = |value: Option<&[u8]>| value.and_then(|value| integer(value)?.value);
+        let time_of = |value: Option<&[u8]>, unit: i128| {
+            value.and_then(|value| Some((time::time(value)?.nanoseconds.div_euclid(unit)) as i64))
+        };
+        Ok(match self {
+            Self::Bool => {
+                Arc::new(some().map(|value| value.map(|value| value == b"true")).collect::<BooleanArray>())
+            }
+            Self::Integer { large: true, .. } => Arc::new(
+                some().map(|value| integer_of(value).map(|value| value as u64)).collect::<UInt64Array>(),
+            ),
+            Self::Integer { .. } => Arc::new(
+                some().map(|value| integer_of(value).map(|value| value as i64)).collect::<Int64Array>(),
+            ),
+            Self::Float => {
+                let float = |value: &[u8]| std::str::from_utf8(value).ok()?.parse::<f64>().ok();
+                Arc::new(some().map(|value| value.and_then(float)).collect::<Float64Array>())
+            }
+            Self::Date => {
+                let day = SECOND * 24 * 60 * 60;
+                Arc::new(
+                    some().map(|value| time_of(value, day).map(|day| day as i32)).collect::<Date32Array>(),
+                )
+            }
+            Self::Time { zone, decimals } => {
+                let zone = zone.then_some("UTC");
+                if *decimals > 6 {
+                    let all: TimestampNanosecondArray = some().map(|value| time_of(value, 1)).collect();
+                    Arc::new(all.with_timezone_opt(zone))
+                } else {
+                    let all: TimestampMicrosecondArray = some().map(|value| time_of(value, 1000)).collect();
+                    Arc::new(all.with_timezone_opt(zone))
+                }
+            }
+            Self::Nothing | Self::Special | Self::Text => {
+                let mut all = StringBuilder::with_capacity(values.len(), values.len() * 8);
+                for value in some() {
+                    let Some(value) = value else {
+                        all.append_null();
+                        continue;
+                    };
+                    let text = if is_json { json::content(value) } else { value.into() };
+                    all.append_value(std::str::from_utf8(&text).map_err(|_| "has text that is not UTF-8")?);
+                }
+                Arc::new(all.finish())
+            }
+            Self::Object(fields) => {
+                let mut inner: Vec<Vec<Option<Cow<[u8]>>>> =
+                    fields.iter().map(|_| vec![None; values.len()]).collect();
+                for (row, value) in some().enumerate() {
+                    let Some(value) = value else { continue };
+                    for (name, place) in json::members(value) {
+                        let field = fields.iter().position(|(other, _)| other.as_bytes() == &name[..]);
+                        let token = &value[place];
+                        if let Some(field) = field {
+                            let is_null = json::Value::of(token) == json::Value::Null;
+                            inner[field][row] = if is_null { None } else { Some(token.to_vec().into()) };
+                        }
+                    }
+                }
+                let arrays = fields.iter().zip(&inner).map(|((_, kind), values)| kind.array(values, true));
+                let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
+                let nulls: NullBuffer = values.iter().map(Option::is_some).collect();
+                let all =
+                    StructArray::try_new_with_length(columns(fields), arrays, Some(nulls), values.len());
+                Arc::new(all.map_err(|error| error.to_string())?)
+            }
+            Self::List(kind) => {
+                let (mut inner, mut lengths) = (Vec::new(), Vec::with_capacity(values.len()));
+                for value in some() {
+                    let before = inner.len();
+                    for place in value.map(json::elements).unwrap_or_default() {
+                        let token = &value.unwrap_or_default()[place];
+                        let is_null = json::Value::of(token) == json::Value::Null;
+                        inner.push(if is_null { None } else { Some(Cow::Owned(token.to_vec())) });
+                    }
+                    lengths.push(inner.len() - before);
+                }
+                let field = Arc::new(Field::new("item", kind.data_type(), true));
+                let nulls: NullBuffer = values.iter().map(Option::is_some).collect();
+                let offsets = OffsetBuffer::from_lengths(lengths);
+                let all = ListArray::try_new(field, offsets, kind.array(&inner, true)?, Some(nulls));
+                Arc::new(all.map_err(|error| error.to_string())?)
+            }
+        })
+    }
+}
+
+pub(super) fn columns(fields: &[(String, Kind)]) -> Fields {
+    fields.iter().map(|(name, kind)| Field::new(name, kind.data_type(), true)).collect()
+}
+
+/// Whether f64 holds this decimal so that its digits come back.
+fn is_exact(text: &[u8]) -> bool {
+    /// So many digits always come back.
+    const ALWAYS: usize = 15;
+    let Some(value) = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) else {
+        return false;
+    };
+    if !value.is_finite() {
+        return false;
+    }
+    let (digits, power) = digits_of(text);
+    if digits.len() <= ALWAYS && value != 0.0 {
+        return true;
+    }
+    digits_of(format!("{value:e}").as_bytes()) == (digits, power)
+}
+
+/// The digits of a number without zeros around them, and the power of ten of the last.
+fn digits_of(number: &[u8]) -> (Vec<u8>, i64) {
+    let Decimal { whole, fraction, exponent, .. } = Decimal::of(number);
+    let digits = [whole, fraction].concat();
+    let Some(last) = digits.iter().rposition(|&digit| digit != b'0') else { return (Vec::new(), 0) };
+    let first = digits.iter().take_while(|&&digit| digit == b'0').count();
+    let after = (digits.len() - 1 - last) as i64;
+    (digits[first..=last].to_vec(), exponent - fraction.len() as i64 + after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_hold_what_fields_are() {
+        let kind = |fields: &[&str]| {
+            let mut kinds = fields.iter().map(|field| Kind::of_field(field.as_bytes()));
+            kinds.try_fold(Kind::Nothing, Kind::and).map_or(DataType::Utf8, |kind| kind.data_type())
+        };
+        let micros = |zone: bool| DataType::Timestamp(TimeUnit::Microsecond, zone.then(|| "UTC".into()));
+        for (fields, expected) in [
+            (&["1", "-2", ""][..], DataType::Int64),
+            (&["18446744073709551615", "0"], DataType::UInt64),
+            (&["18446744073709551615", "-1"], DataType::Utf8),
+            (&["18446744073709551616"], DataType::Utf8),
+            (&["007"], DataType::Utf8),
+            (&["+1"], DataType::Utf8),
+            (&["1", "0.50"], DataType::Float64),
+            (&["9007199254740993", "0.5"], DataType::Utf8),
+            (&["0.1", "nan", "-0"], DataType::Float64),
+            (&["nan", "inf"], DataType::Utf8),
+            (&["0.12345678901234567890"], DataType::Utf8),
+            (&["0.30000000000000004", "1e-7", "1.7976931348623157e308"], DataType::Float64),
+            (&["1e999"], DataType::Utf8),
+            (&["true", "false"], DataType::Boolean),
+            (&["true", "1"], DataType::Utf8),
+            (&["2026-11-21", ""], DataType::Date32),
+            (&["2026-11-21", "2026-11-21T10:00:00"], DataType::Utf8),
+            (&["2026-11-21T10:00:00Z", "2026-11-21 10:00:00.5Z"], micros(true)),
+            (&["2026-11-21T10:00:00"], micros(false)),
+            (&["2026-11-21T10:00:00+02:00"], DataType::Utf8),
+            (&["2026-11-21T10:00:00.123456789"], DataType::Timestamp(TimeUnit::Nanosecond, None)),
+            (&["1", "x"], DataType::Utf8),
+        ] {
+            assert_eq!(kind(fields), expected, "{fields:?}");
+        }
+    }
+}
