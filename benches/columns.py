@@ -1,4 +1,4 @@
-"""Times of Parquet and lines of JSON beside DuckDB and Polars: what benches/results/2026-11-26-columns.md says.
+"""Times of Parquet and JSON Lines beside DuckDB and Polars: what benches/results/2026-11-26-columns.md says.
 
     python3 benches/columns.py gpusort FOLDER [--rows 10000000] [--rounds 3]
 

@@ -137,10 +137,10 @@ fn what_a_format_cannot_hold_is_an_error_that_names_the_column() {
         &["sort", "-f", "jsonl", "-k", "id", "--to", "parquet"],
         "{\"id\":1,\"a\":1}\n{\"id\":2,\"a\":\"x\"}\n",
     );
-    assert!(mixed.contains("column 'a' has values of several types"), "{mixed}");
+    assert!(mixed.contains("column 'a' has mixed types"), "{mixed}");
     let csv = folder.write("nan.csv", "id,x\n1,NaN\n2,0.5\n");
     let error = refused(&["sort", "-k", "id", "--to", "jsonl", &csv], "");
-    assert!(error.contains("column 'x' has NaN, which JSON does not hold"), "{error}");
+    assert!(error.contains("column 'x' has NaN, which JSON cannot represent"), "{error}");
     // What a number would lose stays text.
     let csv = folder.write("zip.csv", "zip,n\n00501,1.50\n94103,2\n");
     let out = sorted(&["sort", "-q", "-k", "n", "--to", "jsonl", &csv], "");
@@ -153,7 +153,7 @@ fn the_order_that_a_file_claims_is_checked() {
     let (csv, parquet) = (folder.write("a.csv", CITIES), folder.arg("a.parquet"));
     assert!(run(&["sort", "-q", "-k", "people:r", &csv, "-o", &parquet], "").status.success());
     let unclaimed = refused(&["check", &parquet], "");
-    assert!(unclaimed.contains("a.parquet: claims no order in its sorting_columns"), "{unclaimed}");
+    assert!(unclaimed.contains("a.parquet: has no sorting_columns to check"), "{unclaimed}");
     let sorted_by = folder.arg("b.parquet");
     assert!(run(&["sort", "-q", "-k", "people:r", &parquet, "-o", &sorted_by], "").status.success());
     assert!(run(&["check", "-q", &sorted_by], "").status.success());
@@ -197,18 +197,18 @@ fn what_was_meant_is_told() {
         ),
         (
             &["-k", "city:number", &parquet],
-            "column 'city' is Utf8, and is ordered as that; leave out the kind",
+            "column 'city' has type Utf8, which decides its kind; leave the kind out",
         ),
-        (&["-k", "city", "--header", &parquet], "--header applies to text, but the columns of"),
+        (&["-k", "city", "--header", &parquet], "--header applies to CSV, TSV and lines, but "),
         (&["-k", "city", "-t", "u32", &parquet], "--type applies to text"),
-        (&["-k", "0", &parquet], "has columns, not lines"),
+        (&["-k", "0", &parquet], "has columns; name one of them with a key"),
         (
             &["-k", "id", &csv, "--parquet-compression", "zstd"],
             "--parquet-compression applies to Parquet, but csv is written",
         ),
         (
             &["-k", "city", &parquet, "--to", "parquet", "--parquet-compression", "lzma"],
-            "'lzma' is none of zstd, snappy",
+            "must be zstd, snappy",
         ),
         (
             &["-k", "city", "--empty", "error", &parquet],

@@ -9,7 +9,7 @@ use crate::io::{FirstLine, PerLine};
 pub enum Taken {
     /// Lines, as an option is about them or their fields.
     Option,
-    /// Lines of JSON, as keys are names and the first line begins with `{`.
+    /// JSON Lines, as keys are names and the first line begins with `{`.
     Json,
     /// Text, as the output is binary.
     Output,

@@ -1,4 +1,4 @@
-//! Lines of JSON, ordered by values in them.
+//! JSON Lines, ordered by values in them.
 
 use std::fs;
 

@@ -165,7 +165,7 @@ fn text_with_words_in_it_says_how_its_lines_are_sorted() {
     // What speaks of fields needs lines or a table.
     for args in [&["-k", "1"][..], &["-t", ":"], &["--delimiter", ":"], &["--header"], &["--empty", "last"]] {
         let error = refused(&[&["sort", "-f", "text"], args].concat(), "1\n");
-        assert!(error.contains("applies to tables and lines"), "{args:?}: {error}");
+        assert!(error.contains(" and lines, but standard input is text; use -"), "{args:?}: {error}");
     }
 }
 

@@ -266,7 +266,7 @@ fn comments_stay_on_top_where_that_is_asked_for() {
         assert_eq!(sorted(&args, "a#3\n#2\n"), "#2\na#3\n");
     }
     let error = refused(&["sort", "-f", "text", "--comments"], "1\n");
-    assert!(error.contains("--comments applies to tables and lines"), "{error}");
+    assert!(error.contains("--comments applies to CSV, TSV and lines"), "{error}");
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn says_lines(args: &OrderArgs) -> &'static str {
 pub(super) fn why(taken: Taken, args: &OrderArgs) -> String {
     match taken {
         Taken::Option => format!("lines, because of {}", says_lines(args)),
-        Taken::Json => "lines of JSON, because the first line begins with {".to_owned(),
+        Taken::Json => "JSON Lines, because the first line begins with {".to_owned(),
         Taken::Output => "text, because the output is binary".to_owned(),
         Taken::First(FirstLine::Missing) => "text, because the input is empty".to_owned(),
         Taken::First(FirstLine::One) => "text, because the first line is one number".to_owned(),

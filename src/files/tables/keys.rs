@@ -68,7 +68,7 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
             _ => false,
         };
         if !is_of_kind {
-            return Err(wrong(format!("has type {values}, which is its kind; remove the one in the key")));
+            return Err(wrong(format!("has type {values}, which decides its kind; leave the kind out")));
         }
         let form = found.order.reading.text().unwrap_or_default();
         if matches!(kind, DataType::Dictionary(..)) && form != TextForm::default() {

@@ -1,4 +1,4 @@
-//! Tables as text that are read into columns: CSV, TSV and lines of JSON.
+//! Tables as text that are read into columns: CSV, TSV and JSON Lines.
 //!
 //! The type of a column is found in all of its fields before any is read. What it cannot hold is an
 //! error that names the column.

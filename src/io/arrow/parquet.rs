@@ -512,7 +512,7 @@ pub(crate) fn compression(name: &str) -> Result<Compression, Error> {
         "lz4" => Compression::LZ4_RAW,
         "zstd" => Compression::ZSTD(ZstdLevel::default()),
         _ => {
-            let problem = format!("'{}' must be zstd, snappy, lz4, gzip, brotli or none", quoted(name));
+            let problem = format!("must be zstd, snappy, lz4, gzip, brotli or none, not '{}'", quoted(name));
             return Err(Error::option("parquet-compression", problem));
         }
     })

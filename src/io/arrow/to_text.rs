@@ -1,4 +1,4 @@
-//! Columns that are written as text: CSV, TSV and lines of JSON.
+//! Columns that are written as text: CSV, TSV and JSON Lines.
 //!
 //! A type that the format cannot represent is an error that names the column, before anything is
 //! written; so is a value, when it comes.

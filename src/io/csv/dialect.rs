@@ -51,7 +51,7 @@ pub enum Fields {
     Words(LineEnd),
     /// In text, which has a record for each token, and comments.
     Tokens,
-    /// In lines of JSON, values at paths.
+    /// In JSON Lines, values at paths.
     Json,
 }
 

@@ -1,4 +1,4 @@
-//! Finds values in lines of JSON, without building any.
+//! Finds values in JSON Lines without building trees.
 //!
 //! ```text
 //! {"user": {"id": 7, "name": "Ada"}, "tags": ["new", "big"], "ms": 12.5}
