@@ -12,6 +12,7 @@ import decimal
 import math
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -270,6 +271,24 @@ def self_test(rng):
         assert found > 10, f"{found} of 20 wrong answers were noticed"
 
 
+def row_groups_scanned(path, low, high):
+    """How many row groups DuckDB reads to find the rows of a range."""
+    (_, plan), = duckdb.sql(f"explain (analyze, format json) select * from '{path}' where a between {low} and {high}").fetchall()
+    found = re.findall(r'"row_groups_scanned": *(\d+)', plan)
+    return int(found[0])
+
+
+def engines_skip_row_groups(binary, folder):
+    """Of a sorted file DuckDB reads only the row groups that can have what is asked for; of the same unsorted, all."""
+    rows = 1_250_000
+    numbers = list(range(rows))
+    random.Random(1).shuffle(numbers)
+    before, after = f"{folder}/before.parquet", f"{folder}/after.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"a": numbers}), before, row_group_size=rows // 10)
+    assert run(binary, ["sort", "-q", "-k", "a", before, "-o", after]) == (0, "")
+    assert [row_groups_scanned(path, 400_000, 400_100) for path in (before, after)] == [10, 1]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary")
@@ -277,6 +296,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     self_test(random.Random(7))
+    with tempfile.TemporaryDirectory() as folder:
+        engines_skip_row_groups(asked.binary, folder)
     for number in range(asked.cases):
         with tempfile.TemporaryDirectory() as folder:
             try:
