@@ -172,7 +172,38 @@ impl File {
 fn buffer(stored: &Stored, block: &Block) -> Result<Buffer, ArrowError> {
     let length = u64::from(block.metaDataLength().unsigned_abs()) + block.bodyLength().unsigned_abs();
     let length = usize::try_from(length).map_err(|error| ArrowError::IpcError(error.to_string()))?;
-    Ok(Buffer::from(stored.at(block.offset().unsigned_abs(), length)?))
+    let bytes = Buffer::from(stored.at(block.offset().unsigned_abs(), length)?);
+    check_lengths(&bytes, block)?;
+    Ok(bytes)
+}
+
+/// Checks that no buffer of a message claims more bytes than can come of those that there are,
+/// since arrow-rs takes as many before it decompresses any.
+fn check_lengths(bytes: &[u8], block: &Block) -> Result<(), ArrowError> {
+    let wrong = |problem: &str| ArrowError::IpcError(problem.to_owned());
+    let (metadata, body) = bytes.split_at(block.metaDataLength().unsigned_abs() as usize);
+    let prefix = if metadata.starts_with(&[0xFF; 4]) { 8 } else { 4 };
+    let message = root_as_message(&metadata[prefix..]).map_err(|error| wrong(&error.to_string()))?;
+    let batch = match message.header_as_dictionary_batch() {
+        Some(dictionary) => dictionary.data(),
+        None => message.header_as_record_batch(),
+    };
+    let Some((batch, compression)) = batch.and_then(|batch| Some((batch, batch.compression()?))) else {
+        return Ok(());
+    };
+    // A block of zstd that repeats a byte has 4 bytes for 128 KiB; of LZ4 a byte stands for 255.
+    let most = if compression.codec() == CompressionType::ZSTD { 1 << 15 } else { 1 << 8 };
+    for buffer in batch.buffers().into_iter().flatten() {
+        let (begin, length) = (buffer.offset(), buffer.length());
+        let end = begin.checked_add(length).and_then(|end| usize::try_from(end).ok());
+        let here = usize::try_from(begin).ok().zip(end).and_then(|(begin, end)| body.get(begin..end));
+        let here = here.ok_or_else(|| wrong("a buffer lies outside its message"))?;
+        let claimed = here.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
+        if claimed > length.saturating_mul(most) {
+            return Err(wrong("a compressed buffer claims more bytes than it can have"));
+        }
+    }
+    Ok(())
 }
 
 /// Writes a file, or a stream where what is written is no file or one that ends in `.arrows`.
@@ -254,4 +285,35 @@ fn of_output(error: ArrowError) -> Error {
 /// Writes batches as a stream, to be read again by this program.
 pub(crate) fn to_stream<W: Write>(writer: W, schema: &Schema) -> Result<StreamWriter<W>, Error> {
     StreamWriter::try_new(writer, schema).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{ArrayRef, Int64Array};
+
+    use super::*;
+
+    #[test]
+    fn a_buffer_that_claims_too_much_is_an_error_before_memory_is_taken() {
+        for codec in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+            let column: ArrayRef = Arc::new(Int64Array::from(vec![7; 1000]));
+            let batch = RecordBatch::try_from_iter([("a", column)]).unwrap();
+            let options = IpcWriteOptions::default().try_with_compression(Some(codec)).unwrap();
+            let mut writer =
+                StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options).unwrap();
+            writer.write(&batch).unwrap();
+            let bytes = writer.into_inner().unwrap();
+            let read = |bytes: &[u8]| {
+                let file = File::open("x".to_owned(), Stored::Memory(bytes.to_vec().into()))?;
+                file.read(0, None).collect::<Result<Vec<_>, _>>()
+            };
+            assert_eq!(read(&bytes).unwrap(), [batch]);
+            let claim = 8000_i64.to_le_bytes();
+            let at = bytes.windows(8).rposition(|some| some == claim).unwrap();
+            let mut more = bytes.clone();
+            more[at..at + 8].copy_from_slice(&(1_i64 << 56).to_le_bytes());
+            let error = read(&more).unwrap_err().to_string();
+            assert!(error.contains("a compressed buffer claims more bytes than it can have"), "{error}");
+        }
+    }
 }
