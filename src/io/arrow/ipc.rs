@@ -129,9 +129,9 @@ impl File {
                         are_known = true;
                     }
                     compression = compression.or(header.compression().map(|compression| compression.codec()));
-                    let rows = u64::try_from(header.length())
-                        .map_err(|_| wrong("negative number of rows in a record batch"))?;
-                    batches.push(Batch { block, decoder: decoders.len() - 1, rows });
+                    let rows = u32::try_from(header.length())
+                        .map_err(|_| wrong("a record batch cannot have so many rows, or fewer than none"))?;
+                    batches.push(Batch { block, decoder: decoders.len() - 1, rows: rows.into() });
                 }
                 other => return Err(wrong(&format!("unexpected {other:?} message"))),
             }

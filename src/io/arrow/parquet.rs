@@ -208,10 +208,13 @@ fn with_types(schema: &Schema, kind: impl Fn(&DataType) -> Option<DataType>) -> 
 
 /// Checks that what is said at the end of a file can be: that its parts are in it.
 fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<(), Error> {
+    /// More than any row group has of anything: sums of such numbers are below 2^64.
+    const FAR: u64 = 1 << 40;
     let damaged = |problem: &str| Err(Error::input(name, format!("invalid {WHAT}: {problem}")));
+    let is_far = |number: i64| u64::try_from(number).is_ok_and(|number| number >= FAR);
     for group in metadata.row_groups() {
-        if group.num_rows() < 0 {
-            return damaged("negative number of rows in a row group");
+        if group.num_rows() < 0 || is_far(group.num_rows()) {
+            return damaged("a row group cannot have so many rows, or fewer than none");
         }
         for column in group.columns() {
             let (begin, length) = match column.dictionary_page_offset() {
@@ -223,6 +226,9 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
             let end = begin.checked_add(length).filter(|&end| end.unsigned_abs() <= stored.size());
             if begin < 0 || length < 0 || end.is_none() || column.num_values() < 0 {
                 return damaged("a column chunk lies outside the file");
+            }
+            if is_far(column.num_values()) || is_far(column.uncompressed_size()) {
+                return damaged("a column chunk cannot have so many values or bytes");
             }
         }
     }
