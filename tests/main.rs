@@ -13,6 +13,8 @@ mod budget;
 mod buffers;
 mod cli;
 mod columns;
+#[cfg(feature = "distributed")]
+mod distributed;
 mod documents;
 mod examples;
 mod files;

@@ -41,7 +41,7 @@ fi
 export NODEVICE_SELECT=1
 
 if [ $tier = all ]; then
-    cargo test --release --features arrow "$@"
+    cargo test --release --features arrow,distributed "$@"
     # Where only some tests are asked for, these are not.
     if [ $# -eq 0 ]; then
         python3 tests/faults/run.py --self-test
@@ -57,6 +57,6 @@ done <tests/slow.txt
 # The names have neither blanks nor patterns.
 # shellcheck disable=SC2086
 case " $* " in
-*" -- "*) GPUSORT_TESTS=quick exec cargo test --release --features arrow "$@" $skip ;;
-*) GPUSORT_TESTS=quick exec cargo test --release --features arrow "$@" -- $skip ;;
+*" -- "*) GPUSORT_TESTS=quick exec cargo test --release --features arrow,distributed "$@" $skip ;;
+*) GPUSORT_TESTS=quick exec cargo test --release --features arrow,distributed "$@" -- $skip ;;
 esac

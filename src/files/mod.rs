@@ -26,6 +26,8 @@
 
 mod check;
 mod dataset;
+#[cfg(feature = "distributed")]
+pub mod distributed;
 mod job;
 #[cfg(feature = "cli")]
 mod lines;

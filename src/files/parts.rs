@@ -77,6 +77,26 @@ impl<'a> Parts<'a> {
         Self { inputs, how, budget, watch, source, read: 0, ahead: None }
     }
 
+    /// The same in one of several processes: these types and names are known before, and this of the
+    /// keys of all.
+    #[cfg(feature = "distributed")]
+    pub(super) fn shared(mut self, before: csv::Known, settled: Vec<csv::Settled>) -> Self {
+        if let PartSource::Records { known, ahead, .. } = &mut self.source {
+            **known = before;
+            *ahead = Ahead::new(self.inputs, self.how).shared(settled);
+        }
+        self
+    }
+
+    /// What is known of the names and types so far; none of binary inputs.
+    #[cfg(feature = "distributed")]
+    pub(super) fn known(&self) -> Option<&csv::Known> {
+        match &self.source {
+            PartSource::Bits(_) => None,
+            PartSource::Records { known, .. } => Some(known),
+        }
+    }
+
     /// Whether all was given.
     pub(super) fn is_over(&self) -> bool {
         self.ahead.is_none() && self.is_read()

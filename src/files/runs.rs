@@ -48,7 +48,7 @@ pub(super) struct Runs<'a> {
     budget: &'a Budget,
     folders: &'a mut Folders,
     ask: OutputSpec,
-    done: Vec<SpilledRun>,
+    done: Vec<Run>,
     /// The last one, which the next part may follow.
     open: Option<Open>,
     /// What comes before the rows of a table.
@@ -78,13 +78,40 @@ enum End {
 }
 
 /// A run.
-struct SpilledRun {
-    spilled: Arc<Spilled>,
-    form: RunFormat,
+pub(super) struct Run {
+    pub(super) stored: StoredRun,
+    pub(super) form: RunFormat,
     /// How many records it has.
-    count: u64,
+    pub(super) count: u64,
     /// Which of their keys are integers −0, for those that have any.
-    zeros: BTreeSet<Zeros>,
+    pub(super) zeros: BTreeSet<Zeros>,
+}
+
+/// Where a run is.
+pub(super) enum StoredRun {
+    Spilled(Arc<Spilled>),
+    /// Wherever this reads it from, with a name for messages and its size.
+    #[cfg(feature = "distributed")]
+    Elsewhere(String, u64, Box<dyn Read + Send + Sync>),
+}
+
+impl StoredRun {
+    /// Its name in messages, and its bytes, from the beginning.
+    fn open(self) -> (String, Box<dyn Read + Send + Sync>) {
+        match self {
+            Self::Spilled(spilled) => (spilled.name().to_owned(), Box::new(spilled.read())),
+            #[cfg(feature = "distributed")]
+            Self::Elsewhere(name, _, reader) => (name, reader),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::Spilled(spilled) => spilled.bytes(),
+            #[cfg(feature = "distributed")]
+            Self::Elsewhere(_, bytes, _) => *bytes,
+        }
+    }
 }
 
 impl<'a> Runs<'a> {
@@ -125,6 +152,20 @@ impl<'a> Runs<'a> {
             }
             part = parts.next_part()?;
         }
+    }
+
+    /// Runs that are there already, of so many records, and what comes before these.
+    #[cfg(feature = "distributed")]
+    pub(super) fn given(
+        (how, budget): (&'a InputSpec, &'a Budget),
+        (done, head): (Vec<Run>, Vec<u8>),
+        ask: OutputSpec,
+        folders: &'a mut Folders,
+    ) -> Self {
+        let records = done.iter().map(|run| run.count).sum();
+        let sort = report::Report::on_cpu(report::Form::Merge, Duration::ZERO);
+        let report = Report { records, ..Report::new(ask.format, sort, String::new()) };
+        Self { how, budget, folders, ask, done, open: None, head, report, passed: records }
     }
 
     /// Sorts a part, and keeps it as a run.
@@ -188,7 +229,7 @@ impl<'a> Runs<'a> {
         let spilled = Arc::new(spill.finish()?);
         self.report.spilled_bytes += spilled.bytes();
         self.report.runs += 1;
-        self.done.push(SpilledRun { spilled, form, count, zeros });
+        self.done.push(Run { stored: StoredRun::Spilled(spilled), form, count, zeros });
         Ok(())
     }
 
@@ -236,8 +277,8 @@ impl<'a> Runs<'a> {
         let block = self.budget.block();
         let open = self.run_for(form, end(order.first()).as_ref())?;
         open.last = end(order.last());
-        open.zeros =
-            write_frames(&records.pieces, &order, first, form, block, &mut output_of(&mut open.spill))?;
+        let output = &mut output_of(&mut open.spill);
+        open.zeros = write_frames(&records.pieces, &order, first, (form, block), false, output)?.zeros;
         let cut = n - repeated - order.len();
         Ok(Done { report, reading: reading.wait(), parsing, writing: start.elapsed(), repeated, cut })
     }
@@ -275,7 +316,7 @@ impl<'a> Runs<'a> {
             let mut longer = Vec::new();
             let mut left = runs.into_iter();
             while left.len() > 0 {
-                let some: Vec<SpilledRun> = left.by_ref().take(budget.fan_in()).collect();
+                let some: Vec<Run> = left.by_ref().take(budget.fan_in()).collect();
                 let form = match some[0].form {
                     form @ RunFormat::Elements(..) if are_elements => form,
                     _ => RunFormat::Frames {
@@ -291,7 +332,8 @@ impl<'a> Runs<'a> {
                 let spilled = Arc::new(spill.finish()?);
                 self.report.repeated += merged.repeated;
                 self.report.spilled_bytes += spilled.bytes();
-                longer.push(SpilledRun { spilled, form, count: merged.written, zeros: BTreeSet::new() });
+                let stored = StoredRun::Spilled(spilled);
+                longer.push(Run { stored, form, count: merged.written, zeros: BTreeSet::new() });
             }
             runs = longer;
         }
@@ -351,7 +393,7 @@ impl<'a> Runs<'a> {
     /// Merges some runs: as elements, or as records of which this is written.
     fn merge_some(
         &self,
-        runs: Vec<SpilledRun>,
+        runs: Vec<Run>,
         emit: Option<Emit>,
         written: Written,
         keys: &Arc<KeysOfRuns>,
@@ -368,9 +410,10 @@ impl<'a> Runs<'a> {
                 Input::reader("a run", std::io::empty()),
                 element.unwrap_or(ElementType::U32),
             );
-            let opened = runs
-                .into_iter()
-                .map(|run| (&source, Opened::of(run.spilled.clone().name(), run.spilled.read())));
+            let opened = runs.into_iter().map(|run| {
+                let (name, reader) = run.stored.open();
+                (&source, Opened::of(&name, reader))
+            });
             // A key may have a direction of its own.
             let direction = KeyOrder { descending: keys.orders[0].descending, ..self.how.by.order };
             let runs = opened.collect();
@@ -382,7 +425,7 @@ impl<'a> Runs<'a> {
         };
         let (records, bytes) = runs
             .iter()
-            .fold((0, 0), |(records, bytes), run| (records + run.count, bytes + run.spilled.bytes()));
+            .fold((0, 0), |(records, bytes), run| (records + run.count, bytes + run.stored.bytes()));
         let length = bytes / records.max(1) + 1;
         // Rows of text are as long as their records, or twice that; in them numbers are once more.
         let has_texts = keys.texts() > 0;
@@ -396,18 +439,27 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Writes the records of pieces in this order, and says of which keys they have integers −0.
-fn write_frames(
+/// What frames were written of.
+#[derive(Default)]
+pub(super) struct Framed {
+    /// Which keys of records are integers −0, for those that have any.
+    pub(super) zeros: BTreeSet<Zeros>,
+    /// The sum of the checksums of records, if it was asked for.
+    pub(super) sum: u64,
+}
+
+/// Writes the records of pieces in this order.
+pub(super) fn write_frames(
     pieces: &[Piece],
     order: &[u32],
     first: u64,
-    form: RunFormat,
-    block: usize,
+    (form, block): (RunFormat, usize),
+    has_sum: bool,
     output: &mut Output,
-) -> Result<BTreeSet<Zeros>, Error> {
-    let RunFormat::Frames { bytes, positions } = form else { return Ok(BTreeSet::new()) };
+) -> Result<Framed, Error> {
+    let RunFormat::Frames { bytes, positions } = form else { return Ok(Framed::default()) };
     let records = Places::of(pieces);
-    let zeros = Mutex::new(BTreeSet::new());
+    let framed = Mutex::new(Framed::default());
     let expected = records.length() + 12;
     let written = print::write(
         order,
@@ -416,20 +468,23 @@ fn write_frames(
         |_| {},
         |order, to| {
             let mut frame = Frame::new(block);
+            frame.sum = has_sum.then_some(0);
             records.each(order, |piece, record, number| {
                 let of_piece = piece.positions.get(record).copied().unwrap_or(number.into());
                 let position = positions.then_some(first + of_piece);
                 frame.push(piece, record, bytes, position, to);
             });
             frame.end(to);
-            lock(&zeros).append(&mut frame.zeros);
+            let mut framed = lock(&framed);
+            framed.zeros.append(&mut frame.zeros);
+            framed.sum = framed.sum.wrapping_add(frame.sum.unwrap_or(0));
         },
     );
     written.map_err(|error| output.failed(error))?;
-    Ok(zeros.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(framed.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-impl SpilledRun {
+impl Run {
     /// What reads its records: once, but where decimals set −0 apart from 0, once for each of the
     /// kinds of records that are in order by themselves.
     fn readers(self, keys: &Arc<KeysOfRuns>) -> Vec<RunReader> {
@@ -439,14 +494,17 @@ impl SpilledRun {
             kinds = self.zeros.iter().cloned().map(Some).collect();
             kinds.push(Some(vec![false; keys.zeros.len()]));
         }
-        let is_once = kinds.len() == 1;
-        let reader = |only| {
-            let reader = self.spilled.clone().read();
-            let reader = if is_once { reader } else { reader.keeping() };
-            let name = self.spilled.name().to_owned();
-            RunReader { name, reader: Box::new(reader), form: self.form, keys: keys.clone(), only }
-        };
-        kinds.into_iter().map(reader).collect()
+        let (form, keys) = (self.form, keys.clone());
+        // What is elsewhere has keys of types that were known.
+        if let (true, StoredRun::Spilled(spilled)) = (kinds.len() > 1, &self.stored) {
+            let reader = |only| {
+                let (name, reader) = (spilled.name().to_owned(), spilled.clone().read().keeping());
+                RunReader { name, reader: Box::new(reader), form, keys: keys.clone(), only }
+            };
+            return kinds.into_iter().map(reader).collect();
+        }
+        let (name, reader) = self.stored.open();
+        vec![RunReader { name, reader, form, keys, only: None }]
     }
 }
 

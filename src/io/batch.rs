@@ -21,6 +21,8 @@ use super::keys::{self, Keys, RecordKey};
 use super::number::PerLine;
 use super::packing::{self, Numbers, Words};
 use super::print;
+#[cfg(feature = "distributed")]
+use super::records::Print;
 use super::records::{ahead, touch};
 use super::source::{Input, Spot, Text};
 use super::texts::ties::Ties;
@@ -105,7 +107,13 @@ impl Keyed {
     ) -> Result<Self, Error> {
         // In runs nulls are the same, whatever their column is.
         let texts: &dyn Fn(usize) -> bool = &|key| ahead.is_text(key);
-        let later = Later { decimals: None, texts: Some(texts), nulls_are_open: true, is_last };
+        let decimals: &dyn Fn(usize) -> Result<bool, Error> = &|key| ahead.decimals(key);
+        let later = Later {
+            decimals: ahead.is_settled().then_some(decimals),
+            texts: Some(texts),
+            nulls_are_open: true,
+            is_last: is_last && ahead.shared.is_none(),
+        };
         let read = csv::read_batch(&Arc::new(text), how.kind.divided(), &how.by, known, None, true, later)?;
         if let Some(wrong) = read.wrong {
             return Err(wrong);
@@ -134,6 +142,13 @@ impl Keyed {
         let numbers = vec![Numbers { order, unit, zero: 0 }];
         let (head, counts, doubts) = (Vec::new(), Counts::default(), Vec::new());
         Self { pieces, head, counts, doubts, numbers }
+    }
+
+    /// The same, of which each is a record: its number, printed so.
+    #[cfg(feature = "distributed")]
+    pub(crate) fn printed(mut self, print: Print, descending: bool) -> Self {
+        self.pieces.iter_mut().for_each(|piece| piece.bytes = Bytes::Printed(print, descending));
+        self
     }
 
     /// How many there are.
@@ -180,6 +195,23 @@ impl Keyed {
     pub(crate) fn key(&self, number: u32) -> RecordKey {
         let (piece, record) = Places::of(&self.pieces).find(number);
         piece.keys.key(record)
+    }
+
+    /// The key of a record as bytes that compare as keys do: an integer −0 as what it is here.
+    #[cfg(feature = "distributed")]
+    pub(crate) fn row(&self, number: u32) -> Vec<u8> {
+        let (piece, record) = Places::of(&self.pieces).find(number);
+        let mut row = Vec::new();
+        for (key, numbers) in self.numbers.iter().enumerate().take(piece.keys.each()) {
+            match piece.keys.texts(key) {
+                None if piece.keys.word(record, key) == keys::MINUS_ZERO => {
+                    row.extend_from_slice(&numbers.zero.to_be_bytes());
+                }
+                None => row.extend_from_slice(&piece.keys.word(record, key).to_be_bytes()),
+                Some(texts) => texts.push_key(record, &mut row),
+            }
+        }
+        row
     }
 
     /// The ranges of the records in their text, sorted in place of positions: then no range has to
@@ -354,11 +386,29 @@ pub(crate) struct Ahead<'a> {
     inputs: &'a [Input],
     how: &'a InputSpec,
     found: Mutex<Option<Box<Known>>>,
+    /// What is known of the keys, in one of several processes, where nobody can read ahead.
+    shared: Option<Vec<csv::Settled>>,
 }
 
 impl<'a> Ahead<'a> {
     pub(crate) fn new(inputs: &'a [Input], how: &'a InputSpec) -> Self {
-        Self { inputs, how, found: Mutex::new(None) }
+        Self { inputs, how, found: Mutex::new(None), shared: None }
+    }
+
+    /// The same in one of several processes, which know this of the keys: nothing at first.
+    #[cfg(feature = "distributed")]
+    pub(crate) fn shared(self, settled: Vec<csv::Settled>) -> Self {
+        Self { shared: Some(settled), ..self }
+    }
+
+    /// What several processes know of a key, if there are several.
+    fn settled(&self, key: usize) -> Option<csv::Settled> {
+        self.shared.as_ref().map(|settled| settled.get(key).copied().unwrap_or_default())
+    }
+
+    /// Whether it is settled what −0 is.
+    fn is_settled(&self) -> bool {
+        self.shared.as_ref().is_some_and(|settled| !settled.is_empty())
     }
 
     /// The inputs.
@@ -368,6 +418,9 @@ impl<'a> Ahead<'a> {
 
     /// Whether a key has decimals: reads all inputs from the beginning, up to the first error.
     pub(super) fn decimals(&self, key: usize) -> Result<bool, Error> {
+        if let Some(settled) = self.settled(key) {
+            return Ok(settled.is_float);
+        }
         if let Some(stdin) = self.inputs.iter().find(|input| !input.can_be_read_again()) {
             let problem = "-0 equals 0 among integers but not among decimals, and this input cannot be read twice \
                            to find out which it has";
@@ -381,6 +434,9 @@ impl<'a> Ahead<'a> {
 
     /// Whether a key is text, if that can be found.
     pub(super) fn is_text(&self, key: usize) -> bool {
+        if let Some(settled) = self.settled(key) {
+            return settled.is_text;
+        }
         self.inputs.iter().all(Input::can_be_read_again) && self.is(key, Inference::is_text)
     }
 

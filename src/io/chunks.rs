@@ -231,8 +231,8 @@ impl<'a> Chunks<'a> {
             return Ok(self.before.is_some_and(|before| before.columns > 0));
         }
         self.open = Some(self.inputs[0].open_as(shut)?);
+        self.before = self.inputs[0].before();
         self.inputs = &self.inputs[1..];
-        self.before = None;
         Ok(false)
     }
 
@@ -394,7 +394,7 @@ impl<'a> Chunks<'a> {
         let before = self.before.map(|before| Before { columns: before.columns.saturating_sub(1), ..before });
         let part = &text.bytes[begin..];
         let part = if before.is_none() { part.strip_prefix(MARK).unwrap_or(part) } else { part };
-        let Before { lines, columns, begun } = if self.dialect.fields.are_tokens() {
+        let Before { lines, columns, begun, .. } = if self.dialect.fields.are_tokens() {
             Before::of_text(part)
         } else {
             Before::of_rows(part, self.dialect.fields.line_end())
@@ -403,7 +403,8 @@ impl<'a> Chunks<'a> {
         let before = before.unwrap_or_default();
         let line = if lines == 0 { before } else { Before::default() };
         let columns = line.columns + columns;
-        self.before = Some(Before { lines: before.lines + lines, columns, begun: line.begun || begun });
+        self.before =
+            Some(Before { lines: before.lines + lines, columns, begun: line.begun || begun, line_end: None });
     }
 
     /// Where to cut the part of the text that begins at `begin`, so that only whole records are

@@ -15,6 +15,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use gpusort_planner::key::ElementType;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::keys::{self, CLASSES, Column, EXACT, Keys, KeysOfRuns, MINUS_ZERO};
 use super::piece::{Bytes, Piece};
@@ -48,12 +49,19 @@ pub(crate) struct Frame {
     most: usize,
     /// Which keys of a record are integers −0, for those that have any.
     pub(crate) zeros: BTreeSet<Zeros>,
+    /// The sum of the checksums of the records' bytes, if it is asked for.
+    pub(crate) sum: Option<u64>,
+}
+
+/// The checksum of a record. Sums of them, modulo 2^64, are the same in any order.
+pub(crate) fn checksum(record: &[u8]) -> u64 {
+    xxh3_64(record)
 }
 
 impl Frame {
     pub(crate) fn new(most: usize) -> Self {
         let (entries, last) = (Vec::new(), Vec::new());
-        Self { entries, begin: 0, count: 0, last, most, zeros: BTreeSet::new() }
+        Self { entries, begin: 0, count: 0, last, most, zeros: BTreeSet::new(), sum: None }
     }
 
     /// Adds a record of a piece, with what else there is to be of it.
@@ -74,6 +82,9 @@ impl Frame {
             let before = to.len();
             piece.push(record, to);
             push_number((to.len() - before) as u64, &mut self.entries);
+            if let Some(sum) = &mut self.sum {
+                *sum = sum.wrapping_add(checksum(&to[before..]));
+            }
         }
         position.into_iter().for_each(|position| push_number(position, &mut self.entries));
         let mut has_zeros = false;

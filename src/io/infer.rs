@@ -126,6 +126,7 @@ fn holds(element: ElementType, value: i128) -> bool {
 
 /// The range of some integers and 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "distributed", derive(serde::Deserialize, serde::Serialize))]
 pub(crate) struct Span {
     pub(super) least: i128,
     pub(super) greatest: i128,
@@ -157,9 +158,12 @@ impl Span {
 
 /// The state of the inference for some tokens. Places are ordered like the tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "distributed", derive(serde::Deserialize, serde::Serialize))]
 pub(crate) struct Inference<P> {
     /// The requested type.
+    #[cfg_attr(feature = "distributed", serde(skip))]
     pub(super) asked: Option<ElementType>,
+    #[cfg_attr(feature = "distributed", serde(skip))]
     rules: KeyOrder,
     /// Whether the tokens are floats: by request, or because of a decimal, inf or nan.
     floats: bool,
@@ -178,6 +182,7 @@ pub(crate) struct Inference<P> {
 
 /// The units of one kind that follow numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "distributed", derive(serde::Deserialize, serde::Serialize))]
 struct Units<P> {
     /// The first, in nanoseconds or bytes, and where it is.
     first: Option<(i128, P)>,
@@ -246,6 +251,7 @@ enum First {
 
 /// The times of some tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "distributed", derive(serde::Deserialize, serde::Serialize))]
 struct Times<P> {
     /// Their range, in nanoseconds, with the beginning of 1970.
     span: Span,
@@ -291,6 +297,12 @@ impl<P> Inference<P> {
             expects_text: false,
             units: [Units::NONE, Units::NONE],
         }
+    }
+
+    /// The state before any token, of what these are read as.
+    #[cfg(feature = "distributed")]
+    pub(super) fn emptied(&self) -> Self {
+        Self::new(self.asked, self.rules)
     }
 
     /// The first token of this kind.

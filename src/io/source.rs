@@ -52,6 +52,8 @@ pub struct With {
     memory: Option<u64>,
     /// What gives its content from the beginning, if some was read and it cannot be opened again.
     begun: Option<Input>,
+    /// What comes before it in its file, of which it is a later part.
+    before: Option<Before>,
 }
 
 /// A reader with a name for messages. Reading goes on where it was when it is opened again, as that
@@ -133,6 +135,18 @@ impl Input {
         self.with(|it| it.cancel = cancel.clone())
     }
 
+    /// The same as a part of a file that begins with a record, after so many lines, of which the
+    /// first ends so: it has no header of its own.
+    #[cfg(feature = "distributed")]
+    pub(crate) fn after(self, lines: u64, line_end: &'static [u8]) -> Self {
+        self.with(|it| it.before = Some(Before { lines, line_end: Some(line_end), ..Before::default() }))
+    }
+
+    /// What comes before it in its file, of which it is a later part.
+    pub(super) fn before(&self) -> Option<Before> {
+        if let Self::With(with) = self { with.before } else { None }
+    }
+
     /// The content of this input where it is compressed: so, or as its first bytes tell.
     /// Decompressing takes a small part of this memory.
     pub(crate) fn decompressed(self, compression: Option<Compression>, memory: Option<u64>) -> Self {
@@ -155,6 +169,7 @@ impl Input {
                 compression: None,
                 memory: None,
                 begun: None,
+                before: None,
             }),
         };
         set(&mut with);
@@ -652,7 +667,7 @@ impl Before {
         let lines = count(b'\n', bytes) + memchr::memchr_iter(b'\r', bytes).filter(is_alone).count() as u64;
         let line = memchr::memrchr2(b'\n', b'\r', bytes).map_or(0, |end| end + 1);
         let begun = bytes[line..].iter().any(|&byte| !is_space(byte));
-        Self { lines, columns: bytes.len() - line, begun }
+        Self { lines, columns: bytes.len() - line, begun, line_end: None }
     }
 
     /// That of rows after these bytes.
@@ -676,7 +691,7 @@ impl LineEnd {
         self.bytes()[0]
     }
 
-    pub(super) fn bytes(self) -> &'static [u8] {
+    pub(crate) fn bytes(self) -> &'static [u8] {
         match self {
             Self::Lf => b"\n",
             Self::Nul => b"\0",
@@ -712,6 +727,8 @@ pub(crate) struct Before {
     pub(super) columns: usize,
     /// Whether there is a token among these.
     pub(super) begun: bool,
+    /// How its first line ends, if the part does not follow another one of it.
+    pub(super) line_end: Option<&'static [u8]>,
 }
 
 impl Text {
@@ -832,6 +849,7 @@ pub(super) fn lacking_end(row: &[u8], line_end: &'static [u8]) -> &'static [u8] 
 
 /// A token and its place, for a message.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "distributed", derive(serde::Deserialize, serde::Serialize))]
 pub(crate) struct Spot {
     /// `file:line`, or `file:line:column` for text in memory; counted from 1, the column in bytes.
     pub(super) place: String,
@@ -848,6 +866,21 @@ impl fmt::Display for Spot {
 }
 
 impl Spot {
+    /// The same where places in inputs of these names come after so many lines.
+    #[cfg(feature = "distributed")]
+    pub(super) fn after(mut self, inputs: &[(String, u64)]) -> Self {
+        let moved = |(name, lines): &(String, u64)| {
+            let rest = self.place.strip_prefix(name.as_str())?.strip_prefix(':')?;
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let (line, rest) = rest.split_at(digits);
+            Some(format!("{name}:{}{rest}", line.parse::<u64>().ok()? + lines))
+        };
+        if let Some(place) = inputs.iter().find_map(moved) {
+            self.place = place;
+        }
+        self
+    }
+
     pub(super) fn place(self) -> String {
         match self.column {
             Some(column) => format!("{}, column '{column}'", self.place),

@@ -145,6 +145,43 @@ pub(crate) struct Known {
     taken_for_numbers: Vec<bool>,
     /// Of JSON, what is wrong for each key of which no record had a value so far.
     lacking: Vec<Option<Lacking>>,
+    /// Whether it is of one of several processes, of which others may find what is lacking here.
+    is_shared: bool,
+}
+
+/// What one of several processes tells the others of the columns.
+#[cfg(feature = "distributed")]
+#[derive(Clone, Debug, Default, serde::Deserialize, serde::Serialize)]
+pub(crate) struct Facts {
+    columns: Vec<Inference<(u64, Spot)>>,
+    taken_for_numbers: Vec<bool>,
+    /// Of JSON, whether no record has a value for a key.
+    lacking: Vec<bool>,
+}
+
+/// What several processes know of a key: whether it is text, and whether it has decimals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Settled {
+    pub(crate) is_text: bool,
+    pub(crate) is_float: bool,
+}
+
+#[cfg(feature = "distributed")]
+impl Facts {
+    /// The same where places in inputs of these names come after so many lines.
+    pub(crate) fn after(self, lines: &[(String, u64)]) -> Self {
+        let columns = self.columns.into_iter().map(|column| column.at(|(at, spot)| (at, spot.after(lines))));
+        Self { columns: columns.collect(), ..self }
+    }
+
+    /// Whether what was found of a key would have been read otherwise by somebody who knew this,
+    /// and has integers −0 in it.
+    pub(crate) fn differ_from(&self, settled: &[Settled], has_zeros: &[bool]) -> bool {
+        settled.iter().enumerate().any(|(key, settled)| {
+            let is = |all: &[bool]| all.get(key) == Some(&true);
+            settled.is_text && is(&self.taken_for_numbers) || settled.is_float && is(has_zeros)
+        })
+    }
 }
 
 /// What is wrong if no record has what a key names: where, what, and what helps.
@@ -293,8 +330,68 @@ impl Known {
         Ok(())
     }
 
+    /// Nothing yet, in one of several processes.
+    #[cfg(feature = "distributed")]
+    pub(crate) fn of_many() -> Self {
+        Self { is_shared: true, ..Self::default() }
+    }
+
+    /// The names of the columns and what they are read as, without what records have; `at` is how
+    /// many bytes come before.
+    #[cfg(feature = "distributed")]
+    pub(crate) fn shared(&self, at: u64) -> Self {
+        Self {
+            first: self.first.clone(),
+            line_end: self.line_end,
+            columns: self.columns.iter().map(Inference::emptied).collect(),
+            passed: at,
+            is_later: true,
+            ..Self::of_many()
+        }
+    }
+
+    /// What others are to know of it.
+    #[cfg(feature = "distributed")]
+    pub(crate) fn facts(&self) -> Facts {
+        Facts {
+            columns: self.columns.clone(),
+            taken_for_numbers: self.taken_for_numbers.clone(),
+            lacking: self.lacking.iter().map(Option::is_some).collect(),
+        }
+    }
+
+    /// Adds what others found, whose records are not here.
+    ///
+    /// # Errors
+    ///
+    /// A conflict between them; a key that no record has.
+    #[cfg(feature = "distributed")]
+    pub(crate) fn join_all(&mut self, all: &[Facts]) -> Result<(), Error> {
+        let lacking = std::mem::take(&mut self.lacking);
+        self.is_shared = false;
+        self.columns.iter_mut().for_each(|column| *column = column.emptied());
+        for (key, column) in self.columns.iter_mut().enumerate() {
+            let found = all.iter().filter_map(|facts| facts.columns.get(key).cloned());
+            *column = found.fold(column.emptied(), Inference::merge);
+        }
+        let is_lacking = |key: usize| all.iter().all(|facts| facts.lacking.get(key) != Some(&false));
+        self.lacking =
+            lacking.into_iter().enumerate().map(|(key, what)| what.filter(|_| is_lacking(key))).collect();
+        self.end()
+    }
+
+    /// What is known of each key, once all is.
+    #[cfg(feature = "distributed")]
+    pub(crate) fn settled(&self) -> Vec<Settled> {
+        let of = |column: &Inference<_>| Settled { is_text: column.is_text(), is_float: column.is_float() };
+        self.columns.iter().map(of).collect()
+    }
+
     /// Any error about the types, after all of the table.
     pub(crate) fn end(&self) -> Result<(), Error> {
+        if self.is_shared {
+            return self.columns.iter().try_for_each(|column| column.settled().map_err(conflicting));
+        }
         if let Some((place, problem, hint)) = self.lacking.iter().flatten().next().cloned() {
             let error = Error::input(place, problem);
             return Err(hint.into_iter().fold(error, Error::hinting));
@@ -552,6 +649,7 @@ fn bodies(
             known.line_end = text.line_end.bytes();
         }
         if part.before.is_some() || dialect.fields.are_tokens() {
+            known.line_end = part.before.and_then(|before| before.line_end).unwrap_or(known.line_end);
             bodies.push((range, known.line_end));
             continue;
         }

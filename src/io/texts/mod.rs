@@ -205,6 +205,12 @@ impl TextColumn {
         Ok(Some(compared))
     }
 
+    /// Appends the part of a row that is the key of a record, whose text is where it says.
+    pub(super) fn push_key(&self, record: usize, to: &mut Vec<u8>) {
+        let read = self.read.as_ref().map_or(&[][..], |(text, start)| &text.bytes[*start..]);
+        self.push_row(record, read, to);
+    }
+
     /// Appends the part of a row that is the key of a record.
     fn push_row(&self, record: usize, read: &[u8], to: &mut Vec<u8>) {
         let text = match self.get_in(record, read) {
@@ -275,10 +281,10 @@ impl Rows {
 pub(super) fn push_row(columns: &[keys::Column], record: usize, read: Option<&[u8]>, to: &mut Vec<u8>) {
     for column in columns {
         match column {
-            keys::Column::Texts(texts) => {
-                let here = || texts.read.as_ref().map_or(&[][..], |(text, start)| &text.bytes[*start..]);
-                texts.push_row(record, read.unwrap_or_else(here), to);
-            }
+            keys::Column::Texts(texts) => match read {
+                Some(read) => texts.push_row(record, read, to),
+                None => texts.push_key(record, to),
+            },
             numbers => to.extend_from_slice(&numbers.at(record).to_be_bytes()),
         }
     }

@@ -1,0 +1,540 @@
+//! A sort that several processes do, on one machine or many: what each of them does. Who runs
+//! them, where, and moves bytes from one to another, is somebody else.
+//!
+//! ```text
+//! inputs ── sample ──> splitters ┐
+//! stretches of inputs ── map ──> runs, with an index by splitter ┐
+//!                        facts ── join ──> types, tasks to be done again
+//!                                    the same range of all runs ── reduce ──> a part of the output
+//! ```
+//!
+//! A splitter is a key, and a place among the records that have it: the task that reads a record,
+//! and about where in its input. So the parts, one after another, are what one process would have
+//! written, and records of one key may be in several of them.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::io::{self, Read, Write};
+
+use gpusort_planner::key::{ElementType, KeyMap};
+use serde::{Deserialize, Serialize};
+
+use super::dataset::{Content, Dataset, OutputSpec, order_records};
+use super::job::{Job, To};
+use super::parts::Parts;
+use super::report::Report;
+use super::runs::{Framed, Run, Runs, StoredRun, write_frames};
+use super::sort::Sort;
+use crate::error::Error;
+use crate::io::batch::Keyed;
+use crate::io::binary::{self, BinaryInput};
+use crate::io::csv::{Facts, Known, Settled};
+use crate::io::frames::{RunFormat, checksum};
+use crate::io::records::Print;
+use crate::io::{Input, InputKind, InputSpec, Output, Words};
+use crate::key_buf::KeyBuf;
+use crate::order::Selection;
+use crate::parallel;
+use crate::runs::Folders;
+use crate::sorter::{Request, Sorter};
+
+/// One process's part in a sort of several.
+pub struct Task<'a> {
+    job: Job<'a>,
+    /// The names of columns, and what they are read as.
+    known: Known,
+    /// What comes before the records.
+    head: Vec<u8>,
+}
+
+/// Bytes of an input that begin and end with a record.
+pub struct Stretch {
+    /// The bytes; a whole input may be compressed.
+    pub input: Input,
+    /// What comes before it in its file; `None` if it begins there, maybe with a header.
+    pub before: Option<Before>,
+}
+
+/// What comes before a stretch in its file.
+#[derive(Clone, Copy, Debug)]
+pub struct Before {
+    /// How many lines, for messages.
+    pub lines: u64,
+    /// Whether the first of them ends with CR LF, as a last one without an end then does, too.
+    pub is_crlf: bool,
+}
+
+/// Where a part of the output begins: at the first record that is not before this.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+pub struct Splitter {
+    /// A key, as bytes that compare as keys do.
+    key: Vec<u8>,
+    /// Of the records that have this key, which task reads them, which run of that task they are
+    /// in, and the share of its records that come before, of 2^32.
+    task: u64,
+    run: u64,
+    share: u32,
+}
+
+/// A range of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct RunRange {
+    /// Where it begins in what the task wrote.
+    pub offset: u64,
+    /// Its bytes there.
+    pub bytes: u64,
+    /// Its records.
+    pub records: u64,
+    /// The sum of the checksums of these, modulo 2^64: xxh3 of the bytes of each as it is written.
+    pub checksum: u64,
+}
+
+/// A run, and where each part of the output has its records.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct MappedRun {
+    /// What it holds: an element type, or nothing for records with their keys.
+    pub element: Option<String>,
+    /// One range for each part.
+    pub ranges: Vec<RunRange>,
+}
+
+/// What a task mapped.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Mapped {
+    /// Its runs.
+    pub runs: Vec<MappedRun>,
+    /// Bytes of its input, as far as they are text or elements.
+    pub bytes: u64,
+    /// Records that were left out because a field is invalid.
+    pub skipped: u64,
+    /// Comments that were left out.
+    pub comments: u64,
+    /// What it found of the columns.
+    facts: Facts,
+    /// The keys that have integers −0.
+    zeros: Vec<bool>,
+}
+
+/// What all tasks know together.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Joined {
+    /// The tasks, by their places in what was joined, that are to map again, since what others
+    /// found changes what they read.
+    pub again: Vec<usize>,
+    facts: Facts,
+}
+
+/// A range of a run that a part of the output is merged of.
+pub struct Source {
+    /// Its name in messages.
+    pub name: String,
+    /// As in [`MappedRun`].
+    pub element: Option<String>,
+    /// Its bytes and records.
+    pub range: RunRange,
+    /// Gives the bytes.
+    pub reader: Box<dyn Read + Send + Sync>,
+}
+
+/// Counts bytes on their way.
+struct Counted<'a> {
+    to: &'a mut (dyn Write + Send),
+    bytes: u64,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.to.write(bytes)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+impl Splitter {
+    /// The key, as bytes that compare as keys do.
+    #[must_use]
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+}
+
+impl<'a> Sort<'a> {
+    /// A task of this sort, whose only input is the beginning of the first one: its header, if it
+    /// has one, and the first record.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with an option; a format that tasks do not write.
+    pub fn task(self) -> Result<Task<'a>, Error> {
+        let job = self.resolve(None)?;
+        let (from, to) = (job.input_format(), job.format());
+        if from != to && !(from.is_bits() && to.is_bits()) || from.has_columns() || job.ask.positions {
+            let problem = format!("several processes sort text, tables and binary; {} stays so", from.name());
+            return Err(Error::options(problem));
+        }
+        let mut parts = Parts::new(job.inputs(), &job.resolved.how, &job.budget, &job.watch)
+            .shared(Known::of_many(), Vec::new());
+        let mut head = Vec::new();
+        loop {
+            let mut part = parts.next_part()?;
+            if let Content::Records { records, .. } = &mut part.content {
+                head.append(&mut records.head);
+            }
+            if parts.is_over() {
+                break;
+            }
+        }
+        let known = parts.known().cloned().unwrap_or_default();
+        Ok(Task { job, known, head })
+    }
+}
+
+impl Task<'_> {
+    /// What comes before the records of the output.
+    #[must_use]
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// Keys of about so many records, evenly spread over these stretches, which are a share of a
+    /// task's input: they begin after so much of it, of 2^32, and end after so much.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Task::map`].
+    pub fn sample(
+        &self,
+        stretches: Vec<Stretch>,
+        many: usize,
+        task: u64,
+        [begin, end]: [u32; 2],
+    ) -> Result<Vec<Splitter>, Error> {
+        let (inputs, how) = self.inputs(stretches);
+        let mut parts = self.parts(&inputs, &how, 0, Vec::new());
+        let mut all = Vec::new();
+        for run in 0.. {
+            let part = parts.next_part()?;
+            let records = self.records(part)?;
+            let n = records.len();
+            let picked = many.min(n);
+            all.extend((0..picked).map(|pick| {
+                let record = pick * n / picked + n / picked / 2;
+                let share = (u64::from(end - begin) * record as u64 / n as u64) as u32 + begin;
+                Splitter { key: records.row(record as u32), task, run, share }
+            }));
+            if parts.is_over() {
+                return Ok(all);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The splitters of so many parts of about one size, or fewer, by samples that stand for as much
+    /// each.
+    #[must_use]
+    pub fn splitters(&self, mut samples: Vec<Splitter>, parts: usize) -> Vec<Splitter> {
+        samples.sort_unstable();
+        let n = samples.len();
+        let mut picked: Vec<Splitter> =
+            (1..parts).filter_map(|part| samples.get(part * n / parts).cloned()).collect();
+        picked.dedup_by(|later, first| later.key == first.key && (!self.cuts_ties() || later == first));
+        picked
+    }
+
+    /// Reads and sorts what these stretches have, in runs that fit the memory, and writes the runs.
+    /// `at` is how many bytes all tasks before this one read, and `joined` what all found, if this
+    /// is not the first time.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; what is wrong with a record; a failure of the device.
+    pub fn map(
+        &self,
+        sorter: &Sorter,
+        stretches: Vec<Stretch>,
+        (task, at): (u64, u64),
+        splitters: &[Splitter],
+        joined: Option<&Joined>,
+        to: &mut (dyn Write + Send),
+    ) -> Result<Mapped, Error> {
+        let (inputs, how) = self.inputs(stretches);
+        let settled = joined.map_or_else(|| Ok(Vec::new()), |joined| self.settled(joined))?;
+        let mut parts = self.parts(&inputs, &how, at, settled);
+        let mut to = Counted { to, bytes: 0 };
+        let mut mapped = Mapped {
+            runs: Vec::new(),
+            bytes: 0,
+            skipped: 0,
+            comments: 0,
+            facts: Facts::default(),
+            zeros: Vec::new(),
+        };
+        for run in 0.. {
+            let part = parts.next_part()?;
+            let counts = part.counts();
+            mapped.bytes += part.bytes;
+            mapped.skipped += counts.skipped;
+            mapped.comments += counts.comments;
+            let place = (task, run);
+            if !part.is_empty() {
+                let run = match part.content {
+                    Content::Numbers { .. } if matches!(how.kind, InputKind::Bits(_)) => {
+                        self.map_elements(part, place, splitters, sorter, &mut to)?
+                    }
+                    _ => self.map_records(part, place, splitters, sorter, &mut to, &mut mapped.zeros)?,
+                };
+                mapped.runs.push(run);
+            }
+            if parts.is_over() {
+                break;
+            }
+        }
+        mapped.facts = parts.known().map(Known::facts).unwrap_or_default();
+        Ok(mapped)
+    }
+
+    /// Joins what tasks found: each with how many lines come before its stretches in inputs of
+    /// these names.
+    ///
+    /// # Errors
+    ///
+    /// A column that has no type, or a key that no record has.
+    pub fn join(&self, all: &[(Mapped, Vec<(String, u64)>)]) -> Result<Joined, Error> {
+        let facts: Vec<Facts> = all.iter().map(|(mapped, lines)| mapped.facts.clone().after(lines)).collect();
+        let mut known = self.known.clone();
+        known.join_all(&facts)?;
+        let settled = known.settled();
+        let differs = |(number, (mapped, _)): (usize, &(Mapped, _))| {
+            mapped.facts.differ_from(&settled, &mapped.zeros).then_some(number)
+        };
+        let again = all.iter().enumerate().filter_map(differs).collect();
+        Ok(Joined { again, facts: known.facts() })
+    }
+
+    /// Merges the same range of all runs, in the order of tasks and of their runs, and writes what
+    /// comes of it; with what comes before all records, if that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn reduce(
+        &self,
+        joined: &Joined,
+        sources: Vec<Source>,
+        has_head: bool,
+        to: To,
+    ) -> Result<Report, Error> {
+        let job = &self.job;
+        let mut output = job.open(to)?;
+        let run = |source: Source| {
+            let form = match source.element.as_deref().map(str::parse::<ElementType>) {
+                Some(Ok(element)) => RunFormat::Elements(element, Print::Shortest),
+                _ => FRAMES,
+            };
+            let stored = StoredRun::Elsewhere(source.name, source.range.bytes, source.reader);
+            Run { stored, form, count: source.range.records, zeros: BTreeSet::new() }
+        };
+        let runs = sources.into_iter().filter(|source| source.range.records > 0).map(run).collect();
+        let head = if has_head { self.head.clone() } else { Vec::new() };
+        let mut folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
+        let how = &job.resolved.how;
+        let runs = Runs::given((how, &job.budget), (runs, head), job.ask, &mut folders);
+        let mut known = self.known.clone();
+        known.join_all(std::slice::from_ref(&joined.facts))?;
+        let parts = Parts::new(&[], how, &job.budget, &job.watch).shared(known, Vec::new());
+        let report = runs.merge(&parts, &mut output, &job.watch)?;
+        job.close(output)?;
+        Ok(report)
+    }
+
+    /// The inputs that stretches are, and how they are read.
+    fn inputs(&self, stretches: Vec<Stretch>) -> (Vec<Input>, InputSpec) {
+        let how = &self.job.resolved.how;
+        let is_bits = matches!(how.kind, InputKind::Bits(_));
+        let line_end = match &how.kind {
+            InputKind::Table(dialect) => dialect.fields.line_end().bytes(),
+            _ => b"\n",
+        };
+        let input = |stretch: Stretch| match stretch.before {
+            _ if is_bits => stretch.input,
+            Some(Before { lines, is_crlf }) => {
+                stretch.input.after(lines, if is_crlf { b"\r\n" } else { line_end })
+            }
+            None => stretch.input.decompressed(None, Some(self.job.budget.total())),
+        };
+        let inputs: Vec<Input> =
+            stretches.into_iter().map(input).map(|input| input.cancelled_by(&self.job.cancel)).collect();
+        let kind = match &how.kind {
+            InputKind::Bits(sources) => {
+                let element = sources.first().map_or(ElementType::U32, BinaryInput::element);
+                InputKind::Bits(inputs.iter().map(|it| BinaryInput::raw(it.clone(), element)).collect())
+            }
+            kind => kind.clone(),
+        };
+        (inputs, InputSpec { kind, by: how.by.clone() })
+    }
+
+    fn parts<'p>(
+        &'p self,
+        inputs: &'p [Input],
+        how: &'p InputSpec,
+        at: u64,
+        settled: Vec<Settled>,
+    ) -> Parts<'p> {
+        Parts::new(inputs, how, &self.job.budget, &self.job.watch).shared(self.known.shared(at), settled)
+    }
+
+    fn settled(&self, joined: &Joined) -> Result<Vec<Settled>, Error> {
+        let mut known = self.known.clone();
+        known.join_all(std::slice::from_ref(&joined.facts))?;
+        Ok(known.settled())
+    }
+
+    /// The records of a part.
+    fn records(&self, part: Dataset) -> Result<Keyed, Error> {
+        Ok(match part.content {
+            Content::Records { records, .. } => records,
+            Content::Numbers { keys, map, print, .. } => {
+                self.keyed(&keys.collect()?, map).printed(print, map.descending)
+            }
+        })
+    }
+
+    fn keyed(&self, keys: &KeyBuf, map: KeyMap) -> Keyed {
+        let how = &self.job.resolved.how;
+        Keyed::of_numbers(keys, map, how.by.order, !matches!(how.kind, InputKind::Bits(_)))
+    }
+
+    /// Sorts elements of binary and writes them.
+    fn map_elements(
+        &self,
+        part: Dataset,
+        place: (u64, u64),
+        splitters: &[Splitter],
+        sorter: &Sorter,
+        to: &mut Counted,
+    ) -> Result<MappedRun, Error> {
+        let Content::Numbers { keys, map, .. } = part.content else { return Ok(MappedRun::default()) };
+        let ask = self.job.ask;
+        let request = Request::keys(keys).select(ask.selection).by(ask.method);
+        let keys = sorter.run(request, &mut |_, _| {})?.words;
+        let key = |at: usize| self.keyed(&keys.range(at..at + 1), map).row(0);
+        let cuts = cuts(keys.len(), key, place, splitters, self.cuts_ties());
+        let mut ranges = Vec::with_capacity(cuts.len() - 1);
+        for cut in cuts.windows(2) {
+            let (part, offset) = (keys.range(cut[0]..cut[1]), to.bytes);
+            let mut written = Summed { to, element: map.element.bytes(), sum: 0 };
+            binary::write(&part, map, &mut written, |_| {})
+                .map_err(|error| Error::io(RUN, "write", error))?;
+            let checksum = written.sum;
+            ranges.push(RunRange { offset, bytes: to.bytes - offset, records: part.len() as u64, checksum });
+        }
+        Ok(MappedRun { element: Some(map.element.name().to_owned()), ranges })
+    }
+
+    /// Sorts records and writes them with their keys.
+    fn map_records(
+        &self,
+        part: Dataset,
+        place: (u64, u64),
+        splitters: &[Splitter],
+        sorter: &Sorter,
+        to: &mut Counted,
+        zeros: &mut Vec<bool>,
+    ) -> Result<MappedRun, Error> {
+        let records = self.records(part)?;
+        // Among floats −0 and 0 are two keys: who maps again knows it.
+        let selection = if records.have_minus_zeros() { Selection::ALL } else { self.job.ask.selection };
+        let ask = OutputSpec { selection, ..self.job.ask };
+        let Words { words, ties } = records.words()?;
+        let done = order_records(&records, words, ties.as_ref(), sorter, &ask, &mut |_, _| {})?;
+        let order = done.words.into_vec::<u32>().unwrap_or_default();
+        let key = |at: usize| records.row(order[at]);
+        let cuts = cuts(order.len(), key, place, splitters, self.cuts_ties());
+        let block = self.job.budget.block();
+        let mut ranges = Vec::with_capacity(cuts.len() - 1);
+        for cut in cuts.windows(2) {
+            let (order, offset) = (&order[cut[0]..cut[1]], to.bytes);
+            let mut output = Output::writer(to, RUN.to_owned());
+            let framed = write_frames(&records.pieces, order, 0, (FRAMES, block), true, &mut output)?;
+            output.finish()?;
+            let Framed { zeros: found, sum: checksum } = framed;
+            for found in found {
+                zeros.resize(zeros.len().max(found.len()), false);
+                zeros.iter_mut().zip(found).for_each(|(zero, found)| *zero |= found);
+            }
+            ranges.push(RunRange { offset, bytes: to.bytes - offset, records: order.len() as u64, checksum });
+        }
+        Ok(MappedRun { element: None, ranges })
+    }
+
+    /// Whether records of one key may be in several parts: not where the first of them is to be
+    /// found.
+    fn cuts_ties(&self) -> bool {
+        !self.job.ask.selection.unique
+    }
+}
+
+/// The name of what a task writes, in messages.
+const RUN: &str = "a run";
+
+const FRAMES: RunFormat = RunFormat::Frames { bytes: true, positions: false };
+
+/// Adds up checksums of elements on their way.
+struct Summed<'a, 'b> {
+    to: &'a mut Counted<'b>,
+    element: usize,
+    sum: u64,
+}
+
+impl Write for Summed<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // What is written of elements ends with one.
+        self.to.write_all(bytes)?;
+        let sums = |bytes: &[u8]| {
+            bytes.chunks_exact(self.element).fold(0_u64, |sum, element| sum.wrapping_add(checksum(element)))
+        };
+        let sums = parallel::map_parts(bytes.chunks(self.element << 16), sums);
+        self.sum = sums.into_iter().fold(self.sum, u64::wrapping_add);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// Where a sorted run is cut, with its ends: the run of a task, of so many records with these keys.
+fn cuts(
+    len: usize,
+    key: impl Fn(usize) -> Vec<u8>,
+    (task, run): (u64, u64),
+    splitters: &[Splitter],
+    cuts_ties: bool,
+) -> Vec<usize> {
+    let first = |from: usize, is_before: &dyn Fn(&[u8]) -> bool| {
+        let (mut low, mut high) = (from, len);
+        while low < high {
+            let middle = low.midpoint(high);
+            if is_before(&key(middle)) { low = middle + 1 } else { high = middle }
+        }
+        low
+    };
+    let (mut cuts, mut low) = (vec![0], 0);
+    for splitter in splitters {
+        low = first(low, &|key| key < &splitter.key[..]);
+        let high = if cuts_ties { first(low, &|key| key <= &splitter.key[..]) } else { low };
+        let within = match (task, run).cmp(&(splitter.task, splitter.run)) {
+            Ordering::Less => high - low,
+            Ordering::Equal => (((high - low) as u128 * u128::from(splitter.share)) >> 32) as usize,
+            Ordering::Greater => 0,
+        };
+        cuts.push(low + within);
+    }
+    cuts.push(len);
+    cuts
+}

@@ -1,0 +1,391 @@
+//! A sort by several tasks: its parts, one after another, are what one process writes.
+
+use std::io::Cursor;
+
+use gpusort::files::distributed::{Before, Joined, Mapped, Source, Splitter, Stretch, Task};
+use gpusort::files::internal::To;
+use gpusort::files::{Input, Invalid, Key, Nulls, Options, Sort};
+use gpusort::{ElementType, Error, Format, Sorter};
+
+use crate::support::inputs::random;
+use crate::support::tier;
+
+/// Numbers that decide what a case is.
+struct Choices(Box<dyn Iterator<Item = u64>>);
+
+impl Choices {
+    fn new(seed: u64) -> Self {
+        Self(Box::new(random(seed)))
+    }
+
+    fn below(&mut self, most: usize) -> usize {
+        (self.0.next().unwrap() >> 11) as usize % most
+    }
+
+    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+}
+
+/// A file: its header, and its records.
+struct File {
+    name: String,
+    head: Vec<u8>,
+    records: Vec<Vec<u8>>,
+}
+
+impl File {
+    fn bytes(&self) -> Vec<u8> {
+        [&self.head[..], &self.records.concat()].concat()
+    }
+}
+
+struct Case {
+    format: Format,
+    files: Vec<File>,
+    keys: Vec<Key>,
+    header: bool,
+    unique: bool,
+    empty: Option<Nulls>,
+    invalid: Option<Invalid>,
+    element: Option<ElementType>,
+    memory: u64,
+}
+
+/// A value of a column of one of several kinds, most of which go together.
+fn value(choices: &mut Choices, kind: usize) -> String {
+    match kind {
+        0 => choices.below(9).to_string(),
+        1 => format!("{}", choices.below(1 << 40) as i64 - (1 << 39)),
+        2 => choices.of(&["-0", "0", "1", "-1"]).to_owned(),
+        3 => choices.of(&["-0", "0", "-0.0", "1.5", "2", ""]).to_owned(),
+        4 => choices.of(&["a", "b", "B", "zebra", "", "nan", "inf"]).to_owned(),
+        5 => choices.of(&["nan", "inf", ""]).to_owned(),
+        6 => format!("2026-11-{:02}T10:00:00.{}", choices.below(28) + 1, choices.below(10)),
+        7 => String::new(),
+        8 => "7".to_owned(),
+        _ => choices.of(&["18446744073709551615", "9007199254740993", "5"]).to_owned(),
+    }
+}
+
+/// A record of a format, with a value of a kind.
+fn record(
+    choices: &mut Choices,
+    (format, element): (Format, Option<ElementType>),
+    kind: usize,
+    number: usize,
+    end: &str,
+) -> Vec<u8> {
+    let text = value(choices, kind);
+    let second = choices.below(3);
+    let line = match format {
+        Format::Binary => {
+            return match element {
+                Some(ElementType::I64) => (choices.below(50) as i64 - 25).to_le_bytes().to_vec(),
+                Some(ElementType::F64) => {
+                    choices.of(&[f64::NAN, -0.0, 0.0, 1.5, -7.0]).to_le_bytes().to_vec()
+                }
+                _ => (choices.below(50) as u32).to_le_bytes().to_vec(),
+            };
+        }
+        Format::Text if text.is_empty() => "3".to_owned(),
+        Format::Text => text,
+        Format::Lines => format!("{second}  {text} #{number}"),
+        Format::JsonLines if choices.below(5) == 0 => format!("{{\"b\":{second}}}"),
+        Format::JsonLines => {
+            let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
+            let spelled = if is_number { text } else { format!("\"{text}\"") };
+            format!("{{\"b\":{second}, \"a\": {spelled}, \"n\":{number}}}")
+        }
+        _ => {
+            let by = if format == Format::Tsv { '\t' } else { ',' };
+            let quoted = if choices.below(8) == 0 { "\"x\ny\"\"\"" } else { "x" };
+            format!("{text}{by}{second}{by}{quoted}{number}")
+        }
+    };
+    (line + end).into_bytes()
+}
+
+fn case(seed: u64) -> Case {
+    let choices = &mut Choices::new(seed);
+    let format = choices.of(&[
+        Format::Csv,
+        Format::Csv,
+        Format::Tsv,
+        Format::Lines,
+        Format::Text,
+        Format::JsonLines,
+        Format::Binary,
+    ]);
+    let header = matches!(format, Format::Csv | Format::Tsv) && choices.below(3) > 0;
+    let element = (format == Format::Binary)
+        .then(|| choices.of(&[ElementType::U32, ElementType::I64, ElementType::F64]));
+    // Mostly one kind in all files; now and then each file has another.
+    let kind = choices.below(10);
+    let other = if choices.below(3) > 0 { kind } else { choices.below(10) };
+    let is_crlf = choices.below(5) == 0;
+    let end = if is_crlf { "\r\n" } else { "\n" };
+    let mut files = Vec::new();
+    for file in 0..=choices.below(3) {
+        let kind = if file % 2 == 0 { kind } else { other };
+        let mut record = |number| record(choices, (format, element), kind, number, end);
+        let count = record_count(seed, file);
+        let mut records: Vec<Vec<u8>> = (0..count).map(&mut record).collect();
+        if seed.is_multiple_of(4)
+            && format != Format::Binary
+            && let Some(last) = records.last_mut()
+            && last.len() > end.len() + 1
+        {
+            last.truncate(last.len() - end.len());
+        }
+        let by = if format == Format::Tsv { "\t" } else { "," };
+        let head = if header { (["a", "b", "c"].join(by) + end).into_bytes() } else { Vec::new() };
+        files.push(File { name: format!("f{file}"), head, records });
+    }
+    let mut keys = match format {
+        Format::Binary | Format::Text => Vec::new(),
+        Format::JsonLines => vec![Key::column("a")],
+        Format::Lines => vec![Key::number(2)],
+        _ => vec![Key::number(1)],
+    };
+    if !keys.is_empty() && choices.below(2) == 0 {
+        keys.push(if format == Format::JsonLines {
+            Key::column("b")
+        } else {
+            Key::number(if format == Format::Lines { 1 } else { 2 })
+        });
+    }
+    let mut keys: Vec<Key> =
+        keys.into_iter().map(|key| if choices.below(3) == 0 { key.descending() } else { key }).collect();
+    if format == Format::Lines && choices.below(4) == 0 {
+        keys = vec![Key::number(0)];
+    }
+    let (empty, invalid) = match format {
+        Format::Binary | Format::Text => (None, None),
+        _ => (
+            choices.of(&[None, Some(Nulls::First)]),
+            choices.of(&[None, Some(Invalid::Last), Some(Invalid::Skip)]),
+        ),
+    };
+    Case {
+        format,
+        files,
+        keys,
+        header,
+        unique: choices.below(4) == 0,
+        empty,
+        invalid,
+        element,
+        memory: choices.of(&[u64::MAX, u64::MAX, 20_000]),
+    }
+}
+
+fn record_count(seed: u64, file: usize) -> usize {
+    [0, 1, 7, 40, 300][(seed as usize / 7 + 3 * file) % 5]
+}
+
+fn sort_of(case: &Case) -> Sort<'static> {
+    let mut options = Options::new().format(case.format).memory(case.memory);
+    options = case.keys.iter().cloned().fold(options, Options::key);
+    if matches!(case.format, Format::Csv | Format::Tsv) {
+        options = options.header_rows(usize::from(case.header));
+    }
+    options = case.empty.into_iter().fold(options, Options::empty);
+    options = case.invalid.into_iter().fold(options, Options::invalid);
+    options = case.element.into_iter().fold(options, Options::element);
+    if case.unique {
+        options = options.unique();
+    }
+    Sort::new().options(options)
+}
+
+/// What one process writes.
+fn alone(case: &Case) -> Result<Vec<u8>, Error> {
+    let mut out = Vec::new();
+    let inputs = case.files.iter().map(|file| Input::bytes(&file.name, &file.bytes()));
+    inputs.fold(sort_of(case), Sort::input).write_to(&mut out)?;
+    Ok(out)
+}
+
+/// A stretch of a file's records.
+#[derive(Clone)]
+struct Cut {
+    file: usize,
+    begin: usize,
+    end: usize,
+}
+
+/// What tasks wrote, and what they did for it.
+struct Done {
+    bytes: Vec<u8>,
+    /// The sum of the checksums of all records.
+    checksum: u64,
+    /// Tasks that mapped again.
+    again: usize,
+    /// Splitters with the key of another one: records of one key are in several parts.
+    ties: usize,
+    /// Tasks with several runs.
+    long: usize,
+}
+
+/// The same by tasks.
+fn together(case: &Case, choices: &mut Choices) -> Result<Done, Error> {
+    // Files with something in them, as whoever lists them finds.
+    let mut tasks: Vec<Vec<Cut>> = vec![Vec::new()];
+    for (file, records) in case.files.iter().map(|file| file.records.len()).enumerate() {
+        let mut begin = 0;
+        loop {
+            let end = (begin + 1 + choices.below(120)).min(records);
+            if choices.below(2) == 0 && !tasks.last().unwrap().is_empty() {
+                tasks.push(Vec::new());
+            }
+            tasks.last_mut().unwrap().push(Cut { file, begin, end });
+            begin = end;
+            if begin == records {
+                break;
+            }
+        }
+    }
+    let knows_lines = choices.below(2) == 0;
+    let lines_of = |bytes: &[u8]| bytes.split(|&byte| byte == b'\n').count() as u64 - 1;
+    let lines_before = |cut: &Cut| {
+        let file = &case.files[cut.file];
+        lines_of(&file.head) + file.records[..cut.begin].iter().map(|record| lines_of(record)).sum::<u64>()
+    };
+    let stretches = |cuts: &[Cut]| -> Vec<Stretch> {
+        let stretch = |cut: &Cut| {
+            let file = &case.files[cut.file];
+            let records = file.records[cut.begin..cut.end].concat();
+            let before = (cut.begin > 0).then(|| Before {
+                lines: if knows_lines { lines_before(cut) } else { 0 },
+                is_crlf: [&file.head, &file.records[0]].iter().any(|line| line.ends_with(b"\r\n")),
+            });
+            let bytes = if before.is_some() { records } else { [&file.head[..], &records].concat() };
+            Stretch { input: Input::bytes(&file.name, &bytes), before }
+        };
+        cuts.iter().map(stretch).collect()
+    };
+    // Its beginning is that of the first file that has one.
+    let first = case.files.iter().find(|file| !file.bytes().is_empty()).unwrap_or(&case.files[0]);
+    let record = first.records.first().cloned().unwrap_or_default();
+    let begin = Input::bytes(&first.name, &[&first.head[..], &record].concat());
+    let task: Task = sort_of(case).input(begin).task()?;
+    let (parts, many) = (1 + choices.below(5), 1 + choices.below(30));
+    let mut samples: Vec<Splitter> = Vec::new();
+    for (number, cuts) in tasks.iter().enumerate() {
+        samples.extend(task.sample(stretches(cuts), many, number as u64, [0, u32::MAX]).unwrap_or_default());
+    }
+    let splitters = task.splitters(samples, parts);
+    let map = |number: usize, joined: Option<&Joined>| -> Result<(Mapped, Vec<u8>), Error> {
+        let mut spill = Vec::new();
+        let at = 1000 * number as u64;
+        let place = (number as u64, at);
+        let mapped =
+            task.map(&Sorter::cpu(), stretches(&tasks[number]), place, &splitters, joined, &mut spill)?;
+        Ok((mapped, spill))
+    };
+    let mut all = (0..tasks.len()).map(|number| map(number, None)).collect::<Result<Vec<_>, _>>()?;
+    let named = |cut: &Cut| {
+        let lines = if knows_lines || cut.begin == 0 { 0 } else { lines_before(cut) };
+        (case.files[cut.file].name.clone(), lines)
+    };
+    let join = |all: &[(Mapped, Vec<u8>)]| {
+        let found = all.iter().zip(&tasks);
+        let found: Vec<_> = found
+            .map(|((mapped, _), cuts)| {
+                // As from another process.
+                let said = serde_json::to_string(mapped).unwrap();
+                (serde_json::from_str(&said).unwrap(), cuts.iter().map(named).collect::<Vec<_>>())
+            })
+            .collect();
+        task.join(&found)
+    };
+    let joined = join(&all)?;
+    for &number in &joined.again {
+        all[number] = map(number, Some(&joined))?;
+    }
+    let (again, joined) = (joined.again.len(), join(&all)?);
+    assert!(joined.again.is_empty(), "a task that knows all is asked again");
+    let mut out = Vec::new();
+    for part in 0..=splitters.len() {
+        let source = |(number, (mapped, spill)): (usize, &(Mapped, Vec<u8>))| {
+            let of_run = |run: &gpusort::files::distributed::MappedRun| {
+                let range = run.ranges[part];
+                let bytes = spill[range.offset as usize..][..range.bytes as usize].to_vec();
+                let reader = Box::new(Cursor::new(bytes));
+                Source { name: format!("run of {number}"), element: run.element.clone(), range, reader }
+            };
+            mapped.runs.iter().map(of_run).collect::<Vec<_>>()
+        };
+        let sources = all.iter().enumerate().flat_map(source).collect();
+        task.reduce(&joined, sources, part == 0, To::Writer(&mut out))?;
+    }
+    let ranges = all.iter().flat_map(|(mapped, _)| &mapped.runs).flat_map(|run| &run.ranges);
+    Ok(Done {
+        bytes: out,
+        checksum: ranges.fold(0, |sum, range| sum.wrapping_add(range.checksum)),
+        again,
+        ties: splitters.windows(2).filter(|pair| pair[0].key() == pair[1].key()).count(),
+        long: all.iter().filter(|(mapped, _)| mapped.runs.len() > 1).count(),
+    })
+}
+
+#[test]
+fn tasks_write_what_one_process_writes() {
+    let (mut errors, mut sorted) = (0, 0);
+    let (mut again, mut ties, mut long) = (0, 0, 0);
+    for number in 0..tier::count(20_000, 3000) as u64 {
+        let seed = tier::seed().wrapping_mul(1_000_003).wrapping_add(number);
+        let case = case(seed);
+        let (expected, found) = (alone(&case), together(&case, &mut Choices::new(!seed)));
+        match (expected, found) {
+            (Ok(expected), Ok(done)) => {
+                sorted += 1;
+                (again, ties, long) = (again + done.again, ties + done.ties, long + done.long);
+                let found = done.bytes;
+                let at = expected.iter().zip(&found).take_while(|(one, other)| one == other).count();
+                let [here, there] = [&expected, &found].map(|bytes| {
+                    let [begin, end] = [at.saturating_sub(30), (at + 60).min(bytes.len())];
+                    String::from_utf8_lossy(&bytes[begin.min(end)..end]).into_owned()
+                });
+                assert!(
+                    expected == found,
+                    "case {number} ({:?}, {} and {} bytes), {:?}, at {at}: {here:?}, not {there:?}",
+                    case.format,
+                    expected.len(),
+                    found.len(),
+                    case.keys
+                );
+            }
+            (Err(_), Err(_)) => errors += 1,
+            (expected, found) => {
+                let [expected, found] =
+                    [expected, found.map(|done| done.bytes)].map(|it| it.map(|it| it.len()));
+                panic!("case {number} ({:?}), {:?}: {expected:?}, not {found:?}", case.format, case.keys)
+            }
+        }
+    }
+    assert!(sorted > errors && errors > 0, "{sorted} sorted, {errors} refused");
+    assert!(again > 0 && ties > 0 && long > 0, "{again} again, {ties} ties, {long} long tasks");
+}
+
+#[test]
+fn checksums_are_of_what_is_there_in_any_order() {
+    let sum = |case: &Case, seed| together(case, &mut Choices::new(seed)).unwrap().checksum;
+    let mut told = 0;
+    for seed in 0..400 {
+        let mut case = case(seed);
+        (case.unique, case.memory, case.invalid) = (false, u64::MAX, None);
+        if together(&case, &mut Choices::new(1)).is_err() {
+            continue;
+        }
+        let all = sum(&case, 1);
+        assert_eq!(all, sum(&case, 2), "case {seed}");
+        if let Some(file) = case.files.iter_mut().find(|file| file.records.len() > 1) {
+            let _ = file.records.pop();
+            told += 1;
+            assert_ne!(all, sum(&case, 1), "case {seed}");
+        }
+    }
+    assert!(told > 100, "{told}");
+}
