@@ -268,8 +268,8 @@ fn together(case: &Case, choices: &mut Choices) -> Result<Done, Error> {
     // Its beginning is that of the first file that has one.
     let first = case.files.iter().find(|file| !file.bytes().is_empty()).unwrap_or(&case.files[0]);
     let record = first.records.first().cloned().unwrap_or_default();
-    let begin = Input::bytes(&first.name, &[&first.head[..], &record].concat());
-    let task: Task = sort_of(case).input(begin).task()?;
+    let begin = [&first.head[..], &record].concat();
+    let task: Task = sort_of(case).task(&first.name, &begin, true)?.unwrap();
     let (parts, many) = (1 + choices.below(5), 1 + choices.below(30));
     let mut samples: Vec<Splitter> = Vec::new();
     for (number, cuts) in tasks.iter().enumerate() {
@@ -388,4 +388,43 @@ fn checksums_are_of_what_is_there_in_any_order() {
         }
     }
     assert!(told > 100, "{told}");
+}
+
+/// Where records begin is found from anywhere: surely from a beginning, and by guess, which is
+/// mostly right, without one.
+#[test]
+fn beginnings_of_records_are_found_from_anywhere() {
+    let (mut all, mut wrong) = (0, 0);
+    for seed in 0..400 {
+        let case = case(seed);
+        let Some(file) = case.files.iter().find(|file| file.records.len() > 5) else { continue };
+        if case.format == Format::Binary {
+            continue;
+        }
+        let bytes = file.bytes();
+        let Ok(Some(task)) = sort_of(&case).task(&file.name, &bytes, true) else { continue };
+        let begins: Vec<usize> = std::iter::once(file.head.len())
+            .chain(file.records.iter().scan(file.head.len(), |at, record| {
+                *at += record.len();
+                Some(*at)
+            }))
+            .collect();
+        let is_whole = bytes.ends_with(b"\n");
+        let (first, is_crlf) = task.records(&file.name, &bytes, true).unwrap().unwrap();
+        // Without a header it is after the first record.
+        assert!(begins.contains(&first), "case {seed}");
+        assert_eq!(is_crlf, bytes[..first].ends_with(b"\r\n"));
+        let start = begins[0];
+        for at in (start + 1..bytes.len()).step_by(5) {
+            let expected = begins.iter().copied().find(|&begin| begin >= at);
+            let expected = expected.filter(|&begin| begin < bytes.len() || is_whole);
+            let end = task.end(&bytes[start..], at - start).map(|end| start + end);
+            assert_eq!(end, expected, "case {seed}, {at}");
+            let guess = task.begin(&bytes[at - 1..]).map(|begin| at - 1 + begin);
+            all += 1;
+            wrong += usize::from(guess != expected);
+            assert!(guess == expected || bytes.contains(&b'"'), "case {seed}, {at}");
+        }
+    }
+    assert!(all > 20_000 && wrong < all / 20, "{wrong} of {all} guesses are wrong");
 }

@@ -73,7 +73,7 @@ pub(crate) struct Output {
 type Set = fn(Options) -> Options;
 
 /// The value of this name.
-fn named<T: Copy>(what: &str, name: &str, all: &[(&str, T)]) -> PyResult<T> {
+pub(crate) fn named<T: Copy>(what: &str, name: &str, all: &[(&str, T)]) -> PyResult<T> {
     all.iter().find(|(known, _)| *known == name).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
         PyValueError::new_err(format!("{what} is {}; not {name:?}", names.join(", ")))
@@ -86,7 +86,7 @@ fn types() -> Vec<(&'static str, ElementType)> {
 }
 
 /// The formats by their names.
-fn formats() -> Vec<(&'static str, Format)> {
+pub(crate) fn formats() -> Vec<(&'static str, Format)> {
     Format::ALL.into_iter().map(|format| (format.name(), format)).collect()
 }
 
@@ -96,7 +96,7 @@ fn parsed<T: std::str::FromStr<Err: ToString>>(what: &str, name: &str) -> PyResu
 }
 
 impl Arguments {
-    fn options(self, inputs: Vec<Input>, cancel: &Cancel) -> PyResult<Options> {
+    pub(crate) fn options(self, inputs: Vec<Input>, cancel: &Cancel) -> PyResult<Options> {
         let mut options = Options::new().nan(named("nan", &self.nan, &Nulls::ALL)?).cancel(cancel);
         options = inputs.into_iter().fold(options, Options::input);
         for (name, direction) in self.keys {
@@ -257,10 +257,10 @@ impl ChooseSorter for Choice<'_> {
 
 /// Where progress of work is told.
 #[derive(Default)]
-struct Told(Mutex<Option<Progress>>);
+pub(crate) struct Told(Mutex<Option<Progress>>);
 
 impl Told {
-    fn tell(&self, progress: Progress) {
+    pub(crate) fn tell(&self, progress: Progress) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
     }
 
@@ -270,7 +270,7 @@ impl Told {
 }
 
 /// Does work on another thread until it is done, or Ctrl-C or an exception of `progress` ends it.
-fn waited<T: Send>(
+pub(crate) fn waited<T: Send>(
     py: Python,
     threads: Threads,
     progress: Option<&Bound<PyAny>>,
@@ -325,7 +325,7 @@ fn waited<T: Send>(
     })
 }
 
-fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let devices: Vec<String> = report.devices.iter().map(|info| info.name.clone()).collect();
     dict.set_item("records", report.records)?;

@@ -6,6 +6,7 @@
 //! arrow    arrays and tables of Arrow's C interface: keys, and rows at positions
 //! device   the CPU, a GPU, or the one of both that is expected to finish first
 //! files    sorts, checks and merges of files
+//! distributed  one process's part in a sort of several
 //! ```
 //!
 //! Whatever takes time runs without the interpreter's lock.
@@ -16,6 +17,7 @@
 mod arrays;
 mod arrow;
 mod device;
+mod distributed;
 mod errors;
 mod files;
 
@@ -30,6 +32,8 @@ mod _gpusort {
     use super::arrow::{ArrowArray, ArrowTable};
     #[pymodule_export]
     use super::device::{Device, after_fork, devices};
+    #[pymodule_export]
+    use super::distributed::Task;
     #[pymodule_export]
     use super::files::{check_file, merge_files, sort_file};
 

@@ -19,16 +19,17 @@ use std::io::{self, Read, Write};
 use gpusort_planner::key::{ElementType, KeyMap};
 use serde::{Deserialize, Serialize};
 
-use super::dataset::{Content, Dataset, OutputSpec, order_records};
+use super::dataset::{Content, Dataset, OutputSpec, element_of, order_records};
 use super::job::{Job, To};
 use super::parts::Parts;
 use super::report::Report;
 use super::runs::{Framed, Run, Runs, StoredRun, write_frames};
 use super::sort::Sort;
 use crate::error::Error;
+use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
-use crate::io::csv::{Facts, Known, Settled};
+use crate::io::csv::{self, Facts, Known, Settled};
 use crate::io::frames::{RunFormat, checksum};
 use crate::io::records::Print;
 use crate::io::{Input, InputKind, InputSpec, Output, Words};
@@ -163,18 +164,34 @@ impl Splitter {
 }
 
 impl<'a> Sort<'a> {
-    /// A task of this sort, whose only input is the beginning of the first one: its header, if it
-    /// has one, and the first record.
+    /// A task of this sort, by the bytes that the first input begins with, or all of it; `None`
+    /// where more of them decide.
     ///
     /// # Errors
     ///
     /// What is wrong with an option; a format that tasks do not write.
-    pub fn task(self) -> Result<Task<'a>, Error> {
-        let job = self.resolve(None)?;
+    pub fn task(self, name: &str, beginning: &[u8], is_all: bool) -> Result<Option<Task<'a>>, Error> {
+        let mut job = self.input(Input::bytes(name, beginning)).resolve(None)?;
         let (from, to) = (job.input_format(), job.format());
         if from != to && !(from.is_bits() && to.is_bits()) || from.has_columns() || job.ask.positions {
-            let problem = format!("several processes sort text, tables and binary; {} stays so", from.name());
+            let problem = format!(
+                "several processes write text as text, and binary as binary; not {} as {}",
+                from.name(),
+                to.name()
+            );
             return Err(Error::options(problem));
+        }
+        if !matches!(job.resolved.how.kind, InputKind::Bits(_)) {
+            let (dialect, _) = job.resolved.how.kind.divided();
+            let record = csv::end_of_first_row(beginning, dialect).and_then(|end| {
+                // The header, and a record after it.
+                if dialect.header > 0 { csv::end_of_row(beginning, end, dialect.fields) } else { Some(end) }
+            });
+            if record.is_none() && !is_all {
+                return Ok(None);
+            }
+            let end = record.unwrap_or(beginning.len());
+            job.resolved.inputs = vec![Input::bytes(name, &beginning[..end])];
         }
         let mut parts = Parts::new(job.inputs(), &job.resolved.how, &job.budget, &job.watch)
             .shared(Known::of_many(), Vec::new());
@@ -189,7 +206,7 @@ impl<'a> Sort<'a> {
             }
         }
         let known = parts.known().cloned().unwrap_or_default();
-        Ok(Task { job, known, head })
+        Ok(Some(Task { job, known, head }))
     }
 }
 
@@ -198,6 +215,68 @@ impl Task<'_> {
     #[must_use]
     pub fn head(&self) -> &[u8] {
         &self.head
+    }
+
+    /// The format of the inputs, and the size of an element if they are binary.
+    #[must_use]
+    pub fn format(&self) -> (Format, Option<usize>) {
+        let size = match &self.job.resolved.how.kind {
+            InputKind::Bits(sources) => sources.first().map(|source| source.element().bytes()),
+            _ => None,
+        };
+        (self.job.input_format(), size)
+    }
+
+    /// Where the records of an input begin, after its header, and whether its first line ends with
+    /// CR LF, by the bytes that it begins with, or all of them; `None` where more of them decide.
+    ///
+    /// # Errors
+    ///
+    /// A `.npy` file that is not like the first.
+    pub fn records(
+        &self,
+        name: &str,
+        beginning: &[u8],
+        is_all: bool,
+    ) -> Result<Option<(usize, bool)>, Error> {
+        let how = &self.job.resolved.how;
+        if let InputKind::Bits(sources) = &how.kind {
+            if self.job.input_format() != Format::Npy {
+                return Ok(Some((0, false)));
+            }
+            let source = BinaryInput::npy(Input::bytes(name, beginning))?;
+            let element = element_of(sources);
+            let begin = source.begin().filter(|_| source.element() == element);
+            let begin = begin.ok_or_else(|| {
+                Error::input(name, format!("is not little-endian {element}, as all inputs are to be"))
+            })?;
+            return Ok(Some((begin, false)));
+        }
+        let (dialect, _) = how.kind.divided();
+        Ok(match csv::end_of_first_row(beginning, dialect) {
+            None if !is_all => None,
+            end => {
+                let end = end.unwrap_or(beginning.len());
+                Some((end, beginning[..end].ends_with(b"\r\n")))
+            }
+        })
+    }
+
+    /// Where a record probably begins, the first after the first byte of these, which are somewhere
+    /// in an input; `None` if none does. Quotes may make it wrong, which shows when the stretch
+    /// before it is read: it is where [`Task::end`] says that one ends.
+    #[must_use]
+    pub fn begin(&self, bytes: &[u8]) -> Option<usize> {
+        let (dialect, _) = self.job.resolved.how.kind.divided();
+        csv::probable_row(bytes, dialect.fields)
+    }
+
+    /// Where the first record begins that is not before `at`, in bytes that begin with a record;
+    /// `None` if none does: the last one may go on.
+    #[must_use]
+    pub fn end(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        let (dialect, _) = self.job.resolved.how.kind.divided();
+        csv::row_from(bytes, at, dialect.fields)
     }
 
     /// Keys of about so many records, evenly spread over these stretches, which are a share of a
@@ -218,7 +297,7 @@ impl Task<'_> {
         let mut all = Vec::new();
         for run in 0.. {
             let part = parts.next_part()?;
-            let records = self.records(part)?;
+            let records = self.keyed_records(part)?;
             let n = records.len();
             let picked = many.min(n);
             all.extend((0..picked).map(|pick| {
@@ -370,7 +449,7 @@ impl Task<'_> {
             stretches.into_iter().map(input).map(|input| input.cancelled_by(&self.job.cancel)).collect();
         let kind = match &how.kind {
             InputKind::Bits(sources) => {
-                let element = sources.first().map_or(ElementType::U32, BinaryInput::element);
+                let element = element_of(sources);
                 InputKind::Bits(inputs.iter().map(|it| BinaryInput::raw(it.clone(), element)).collect())
             }
             kind => kind.clone(),
@@ -395,7 +474,7 @@ impl Task<'_> {
     }
 
     /// The records of a part.
-    fn records(&self, part: Dataset) -> Result<Keyed, Error> {
+    fn keyed_records(&self, part: Dataset) -> Result<Keyed, Error> {
         Ok(match part.content {
             Content::Records { records, .. } => records,
             Content::Numbers { keys, map, print, .. } => {
@@ -446,7 +525,7 @@ impl Task<'_> {
         to: &mut Counted,
         zeros: &mut Vec<bool>,
     ) -> Result<MappedRun, Error> {
-        let records = self.records(part)?;
+        let records = self.keyed_records(part)?;
         // Among floats −0 and 0 are two keys: who maps again knows it.
         let selection = if records.have_minus_zeros() { Selection::ALL } else { self.job.ask.selection };
         let ask = OutputSpec { selection, ..self.job.ask };

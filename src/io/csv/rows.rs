@@ -73,7 +73,7 @@ pub(super) const LONE_CR: &str =
 
 /// The end of the row at `start`, including its line end.
 #[inline]
-pub(in crate::io) fn end_of_row(bytes: &[u8], start: usize, fields: Fields) -> Option<usize> {
+pub(crate) fn end_of_row(bytes: &[u8], start: usize, fields: Fields) -> Option<usize> {
     for_each_field(bytes, start, fields, 0, |_, _| {}).map(|(next, _)| next)
 }
 
@@ -114,10 +114,57 @@ pub(in crate::io) fn end_of_rows(bytes: &[u8], fields: Fields, is_beginning: boo
     ends.last()
 }
 
+/// The beginning of the first row that is not before `at`, in bytes that begin with a row; `None`
+/// if none begins there.
+#[cfg(feature = "distributed")]
+pub(crate) fn row_from(bytes: &[u8], at: usize, fields: Fields) -> Option<usize> {
+    if at == 0 {
+        return Some(0);
+    }
+    if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
+        return memchr(fields.line_end().byte(), bytes.get(at - 1..)?).map(|end| at + end);
+    }
+    std::iter::successors(end_of_row(bytes, 0, fields), |&end| end_of_row(bytes, end, fields))
+        .find(|&end| end >= at)
+}
+
+/// The beginning of the first row after the first byte of these, which are somewhere in a table, as
+/// it seems: rows after the first line end have about as many fields as each other, or they have if
+/// the bytes begin within quotes. `None` if no row begins here.
+#[cfg(feature = "distributed")]
+pub(crate) fn probable_row(bytes: &[u8], fields: Fields) -> Option<usize> {
+    /// Rows that tell.
+    const ROWS: usize = 64;
+    let from = |start: usize| memchr(fields.line_end().byte(), &bytes[start..]).map(|end| start + end + 1);
+    let outside = from(0);
+    if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
+        return outside;
+    }
+    // How many rows have another number of fields than the one before them.
+    let differing = |start: Option<usize>| {
+        let mut at = start?;
+        let (mut before, mut count, mut rows) = (None, 0, 0);
+        while rows < ROWS
+            && let Some((next, columns)) = for_each_field(bytes, at, fields, usize::MAX, |_, _| {})
+        {
+            count += usize::from(before.is_some_and(|before| before != columns));
+            (before, at, rows) = (Some(columns), next, rows + 1);
+        }
+        // What never ends is no row.
+        Some((rows == 0, count))
+    };
+    let inside = end_of_row(&[&[QUOTE], bytes].concat(), 0, fields).map(|end| end - 1);
+    match (differing(outside), differing(inside)) {
+        (Some(one), Some(other)) if other < one => inside,
+        (None, Some(_)) => inside,
+        _ => outside,
+    }
+}
+
 /// The end of the first row of an input that is no blank line, with those before it; `None` if it
 /// goes on. Only then it is known what blank lines are, and the header, if there is one, is not
 /// parted from its rows.
-pub(in crate::io) fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<usize> {
+pub(crate) fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<usize> {
     let fields = dialect.fields;
     let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
     (start, ..) = dialect.after_comments(bytes, start)?;

@@ -1,0 +1,242 @@
+//! One process's part in a sort of several, for whoever runs the processes in Python.
+//!
+//! What a task says to others is JSON, which nobody reads between them but for the ranges of runs.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gpusort::files::distributed::{self, Before, Joined, Mapped, RunRange, Source, Splitter, Stretch};
+use gpusort::files::internal::To;
+use gpusort::files::{Cancel, Input, Sort};
+use gpusort::{Error, Sorter};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::arrays::Threads;
+use crate::device::Device;
+use crate::errors::exception;
+use crate::files::{Arguments, Told, formats, named, report_dict, waited};
+
+/// A name for messages, bytes or a path, and of bytes how many lines come before them in their file
+/// and whether the first of these ends with CR LF; nothing of what begins there.
+type Given<'py> = (String, Bound<'py, PyAny>, Option<(u64, bool)>);
+
+/// Where a range of a run is: a name for messages, its element type, its range, and an address with
+/// what is to be said there, or nothing and a path.
+type Place = (String, Option<String>, (u64, u64, u64, u64), Option<String>, String);
+
+/// How long another node may say nothing.
+const SILENCE: Duration = Duration::from_secs(120);
+
+#[pyclass(frozen, module = "gpusort._gpusort")]
+pub(crate) struct Task {
+    task: distributed::Task<'static>,
+    cancel: Cancel,
+}
+
+fn said<T: Serialize>(what: &T) -> PyResult<String> {
+    serde_json::to_string(what).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn heard<T: DeserializeOwned>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn stretches(given: Vec<Given>) -> PyResult<Vec<Stretch>> {
+    let stretch = |(name, what, before): Given| {
+        let before = before.map(|(lines, is_crlf)| Before { lines, is_crlf });
+        if let Ok(bytes) = what.cast::<PyBytes>() {
+            return Ok(Stretch { input: Input::bytes(&name, bytes.as_bytes()), before });
+        }
+        let path: PathBuf =
+            what.extract().map_err(|_| PyTypeError::new_err("a stretch is bytes or a path"))?;
+        Ok(Stretch { input: Input::File(path), before })
+    };
+    given.into_iter().map(stretch).collect()
+}
+
+/// A range of bytes in a file here, or in one of another node's, opened when it is first read.
+struct Pulled {
+    address: Option<String>,
+    path: String,
+    offset: u64,
+    left: u64,
+    from: Option<Box<dyn Read + Send + Sync>>,
+}
+
+impl Pulled {
+    fn open(&self) -> io::Result<Box<dyn Read + Send + Sync>> {
+        let Some(address) = &self.address else {
+            let mut file = File::open(&self.path)?;
+            file.seek(SeekFrom::Start(self.offset))?;
+            return Ok(Box::new(file));
+        };
+        let mut stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(SILENCE))?;
+        writeln!(stream, "{} {} {}", self.path, self.offset, self.left)?;
+        Ok(Box::new(stream))
+    }
+}
+
+impl Read for Pulled {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(room.len());
+        if most == 0 {
+            return Ok(0);
+        }
+        if self.from.is_none() {
+            self.from = Some(self.open()?);
+        }
+        let Some(from) = &mut self.from else { return Ok(0) };
+        let count = from.read(&mut room[..most])?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.left -= count as u64;
+        if self.left == 0 {
+            self.from = None;
+        }
+        Ok(count)
+    }
+}
+
+impl Task {
+    fn work<T: Send>(
+        &self,
+        py: Python,
+        threads: Threads,
+        work: impl FnOnce(&distributed::Task) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        let work = || work(&self.task).map_err(|error| exception(&error));
+        waited(py, threads, None, &self.cancel, &Told::default(), work)
+    }
+}
+
+#[pymethods]
+impl Task {
+    /// A task by the bytes that the first input begins with; None if more of them decide.
+    #[staticmethod]
+    fn of(
+        arguments: Arguments,
+        to: Option<String>,
+        temp_dir: Vec<PathBuf>,
+        name: &str,
+        beginning: &[u8],
+        is_all: bool,
+    ) -> PyResult<Option<Self>> {
+        let cancel = Cancel::new();
+        let mut sort = Sort::new().options(arguments.options(Vec::new(), &cancel)?);
+        if let Some(to) = &to {
+            sort = sort.to(named("to", to, &formats())?);
+        }
+        sort = temp_dir.into_iter().fold(sort, Sort::temp_dir);
+        let task = sort.task(name, beginning, is_all).map_err(|error| exception(&error))?;
+        Ok(task.map(|task| Self { task, cancel }))
+    }
+
+    /// The name of the format, and the size of an element if it is binary.
+    #[getter]
+    fn format(&self) -> (&'static str, Option<usize>) {
+        let (format, size) = self.task.format();
+        (format.name(), size)
+    }
+
+    /// Where the records of an input begin, and whether its first line ends with CR LF; None if more
+    /// bytes decide.
+    fn records(&self, name: &str, beginning: &[u8], is_all: bool) -> PyResult<Option<(usize, bool)>> {
+        self.task.records(name, beginning, is_all).map_err(|error| exception(&error))
+    }
+
+    /// Where a record probably begins in these bytes, after the first.
+    fn begin(&self, bytes: &[u8]) -> Option<usize> {
+        self.task.begin(bytes)
+    }
+
+    /// Where the first record begins that is not before a place, in bytes that begin with one.
+    fn end(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        self.task.end(bytes, at)
+    }
+
+    /// Samples of keys, as JSON.
+    fn sample(
+        &self,
+        py: Python,
+        given: Vec<Given>,
+        many: usize,
+        task: u64,
+        begin: u32,
+        end: u32,
+        threads: Threads,
+    ) -> PyResult<String> {
+        let stretches = stretches(given)?;
+        said(&self.work(py, threads, |it| it.sample(stretches, many, task, [begin, end]))?)
+    }
+
+    /// The splitters of so many parts, or fewer, and how many parts these make.
+    fn splitters(&self, samples: Vec<String>, parts: usize) -> PyResult<(String, usize)> {
+        let samples = samples.iter().map(|all| heard::<Vec<Splitter>>(all)).collect::<PyResult<Vec<_>>>()?;
+        let splitters = self.task.splitters(samples.concat(), parts);
+        Ok((said(&splitters)?, splitters.len() + 1))
+    }
+
+    /// Writes the runs of these stretches to a file, and says what they are.
+    fn map(
+        &self,
+        py: Python,
+        given: Vec<Given>,
+        task: u64,
+        at: u64,
+        splitters: &str,
+        joined: Option<&str>,
+        to: PathBuf,
+        device: Option<&Bound<Device>>,
+        threads: Threads,
+    ) -> PyResult<String> {
+        let stretches = stretches(given)?;
+        let splitters: Vec<Splitter> = heard(splitters)?;
+        let joined: Option<Joined> = joined.map(heard).transpose()?;
+        let sorter = device.map(|device| device.get().sorter()).transpose()?;
+        let mut file = File::create(&to).map_err(PyOSError::new_err)?;
+        let mapped: Mapped = self.work(py, threads, |it| {
+            let cpu = Sorter::cpu();
+            it.map(sorter.unwrap_or(&cpu), stretches, (task, at), &splitters, joined.as_ref(), &mut file)
+        })?;
+        said(&mapped)
+    }
+
+    /// Joins what tasks said, each with how many lines come before its stretches of inputs of these
+    /// names; and says which are to map again.
+    fn join(&self, all: Vec<(String, Vec<(String, u64)>)>) -> PyResult<(String, Vec<usize>)> {
+        let all = all.into_iter().map(|(mapped, lines)| Ok((heard::<Mapped>(&mapped)?, lines)));
+        let joined =
+            self.task.join(&all.collect::<PyResult<Vec<_>>>()?).map_err(|error| exception(&error))?;
+        Ok((said(&joined)?, joined.again))
+    }
+
+    /// Merges ranges of runs into a file.
+    fn reduce<'py>(
+        &self,
+        py: Python<'py>,
+        joined: &str,
+        places: Vec<Place>,
+        has_head: bool,
+        to: PathBuf,
+        threads: Threads,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let joined: Joined = heard(joined)?;
+        let source = |(name, element, (offset, bytes, records, checksum), address, path): Place| {
+            let range = RunRange { offset, bytes, records, checksum };
+            let reader = Box::new(Pulled { address, path, offset, left: bytes, from: None });
+            Source { name, element, range, reader }
+        };
+        let sources = places.into_iter().map(source).collect();
+        let report = self.work(py, threads, |it| it.reduce(&joined, sources, has_head, To::File(&to)))?;
+        report_dict(py, &report)
+    }
+}
