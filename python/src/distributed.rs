@@ -149,8 +149,8 @@ impl Task {
 
     /// Where the records of an input begin, and whether its first line ends with CR LF; None if more
     /// bytes decide.
-    fn records(&self, name: &str, beginning: &[u8], is_all: bool) -> PyResult<Option<(usize, bool)>> {
-        self.task.records(name, beginning, is_all).map_err(|error| exception(&error))
+    fn records(&self, beginning: &[u8], is_all: bool) -> Option<(usize, bool)> {
+        self.task.records(beginning, is_all)
     }
 
     /// Where a record probably begins in these bytes, after the first.

@@ -173,7 +173,8 @@ impl<'a> Sort<'a> {
     pub fn task(self, name: &str, beginning: &[u8], is_all: bool) -> Result<Option<Task<'a>>, Error> {
         let mut job = self.input(Input::bytes(name, beginning)).resolve(None)?;
         let (from, to) = (job.input_format(), job.format());
-        if from != to && !(from.is_bits() && to.is_bits()) || from.has_columns() || job.ask.positions {
+        let is_same = from == to || from == Format::Binary && to.is_bits();
+        if !is_same || from == Format::Npy || from.has_columns() || job.ask.positions {
             let problem = format!(
                 "several processes write text as text, and binary as binary; not {} as {}",
                 from.name(),
@@ -229,37 +230,20 @@ impl Task<'_> {
 
     /// Where the records of an input begin, after its header, and whether its first line ends with
     /// CR LF, by the bytes that it begins with, or all of them; `None` where more of them decide.
-    ///
-    /// # Errors
-    ///
-    /// A `.npy` file that is not like the first.
-    pub fn records(
-        &self,
-        name: &str,
-        beginning: &[u8],
-        is_all: bool,
-    ) -> Result<Option<(usize, bool)>, Error> {
+    #[must_use]
+    pub fn records(&self, beginning: &[u8], is_all: bool) -> Option<(usize, bool)> {
         let how = &self.job.resolved.how;
-        if let InputKind::Bits(sources) = &how.kind {
-            if self.job.input_format() != Format::Npy {
-                return Ok(Some((0, false)));
-            }
-            let source = BinaryInput::npy(Input::bytes(name, beginning))?;
-            let element = element_of(sources);
-            let begin = source.begin().filter(|_| source.element() == element);
-            let begin = begin.ok_or_else(|| {
-                Error::input(name, format!("is not little-endian {element}, as all inputs are to be"))
-            })?;
-            return Ok(Some((begin, false)));
+        if matches!(how.kind, InputKind::Bits(_)) {
+            return Some((0, false));
         }
         let (dialect, _) = how.kind.divided();
-        Ok(match csv::end_of_first_row(beginning, dialect) {
+        match csv::end_of_first_row(beginning, dialect) {
             None if !is_all => None,
             end => {
                 let end = end.unwrap_or(beginning.len());
                 Some((end, beginning[..end].ends_with(b"\r\n")))
             }
-        })
+        }
     }
 
     /// Where a record probably begins, the first after the first byte of these, which are somewhere

@@ -33,12 +33,6 @@ impl BinaryInput {
         Self { input, element, big_endian: false, header: None }
     }
 
-    /// Where the elements begin, if they are little-endian.
-    #[cfg(feature = "distributed")]
-    pub(crate) fn begin(&self) -> Option<usize> {
-        (!self.big_endian).then(|| self.header.as_ref().map_or(0, |header| header.bytes))
-    }
-
     /// The elements of a .npy file; reads the header.
     ///
     /// # Errors

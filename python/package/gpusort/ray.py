@@ -47,6 +47,9 @@ _BLOCK = 1 << 16
 #: A task reads an eighth of its memory: it has that as read, as text, as keys, and as it is written.
 _SHARE = 8
 
+#: Bytes that are worth a task.
+_LEAST = 16 << 20
+
 _MAGIC = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
@@ -207,7 +210,15 @@ def _planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memor
     packed = [head.startswith(_MAGIC) for head in heads]
     # Names tell what files are, but bytes from them have none.
     first = next((number for number, size in enumerate(sizes) if size), 0)
-    arguments = {**arguments, "from_": arguments["from_"] or _format_of(inputs[first])}
+    form, element = _named(inputs[first])
+    arrays = arguments["from_"] == "npy" or arguments["from_"] is None and form == "npy"
+    begins = {path: _array(path) for path in inputs} if arrays else {}
+    if arrays:
+        elements = {element for element, _ in begins.values()}
+        if len(elements) > 1:
+            raise ValueError(f"arrays are of {' and '.join(sorted(elements))}")
+        arguments, form, element, to = {**arguments, "from_": "bin"}, "bin", elements.pop(), to or "npy"
+    arguments = {**arguments, "from_": arguments["from_"] or form, "type": arguments["type"] or element}
     if packed[first]:
         beginning = (inputs[first], _unpacked(inputs[first]), False)
         task = Task.of(arguments, to, [], *beginning)
@@ -225,9 +236,14 @@ def _planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memor
         if is_packed or not size:
             files.append(_File(path, size, is_packed))
             continue
-        records, _, _ = _begun(lambda some, is_all, path=path: task.records(path, some, is_all), path, size)
+        if arrays:
+            files.append(_File(path, size, False, begins[path][1]))
+            continue
+        records, _, _ = _begun(lambda some, is_all: task.records(some, is_all), path, size)
         files.append(_File(path, size, False, *(records or (0, False))))
-    most = max(memory // _SHARE, _BLOCK)
+    # All cores have something to do, to the end; a task has more to do than to begin.
+    cores = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
+    most = max(min(memory // _SHARE, max(sum(sizes) // (4 * cores), _LEAST)), _BLOCK)
     tasks: list[list[_Stretch]] = [[]]
     room = most
     for number, file in enumerate(files):
@@ -247,14 +263,30 @@ def _planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memor
     return _Plan(arguments, to, beginning, files, tasks, threads)
 
 
-def _format_of(path: str) -> str | None:
+def _named(path: str) -> tuple[str | None, str | None]:
+    """The format and the type that a name says."""
     name = os.path.basename(path).lower()
     for packed in (".gz", ".bgz", ".zst"):
         name = name.removesuffix(packed)
-    known = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".npy": "npy"}
-    binary = (".bin", ".u32", ".i32", ".f32", ".u64", ".i64", ".f64", ".u8", ".i8", ".u16", ".i16", ".f16")
-    extension = os.path.splitext(name)[1]
-    return "bin" if extension in binary else known.get(extension)
+    extension = os.path.splitext(name)[1][1:]
+    if extension in ("u8", "i8", "u16", "i16", "f16", "u32", "i32", "f32", "u64", "i64", "f64"):
+        return "bin", extension
+    known = {"ndjson": "jsonl", "json": "jsonl"}
+    known |= {name: name for name in ("bin", "csv", "jsonl", "npy", "tsv")}
+    return known.get(extension), None
+
+
+def _array(path: str) -> tuple[str, int]:
+    """The type of a .npy file's elements, and where they begin."""
+    from numpy.lib import format
+
+    with _opened(path) as file:
+        version = format.read_magic(file)
+        read = format.read_array_header_1_0 if version == (1, 0) else format.read_array_header_2_0
+        shape, _, dtype = read(file)
+        if len(shape) != 1 or dtype.kind not in "iuf" or dtype.str.startswith(">"):
+            raise ValueError(f"{path}: not one dimension of little-endian numbers, but {dtype} of shape {shape}")
+        return f"{dtype.kind}{8 * dtype.itemsize}", file.tell()
 
 
 def _unpacked(path: str) -> bytes:
@@ -723,11 +755,8 @@ def sort_files(
     _made(folder)
     plan = _planned(files, arguments, to, memory, threads)
     task = plan.task()
-    form, width = to or task.format[0], task.format[1]
-    if form == "npy":
-        raise ValueError("parts of one array are no .npy file; use to=\"bin\"")
+    form = plan.to or task.format[0]
     parts = parts or len(plan.tasks)
-    suffix = {"text": "txt", "lines": "txt"}.get(form, form)
     bars, seconds = _Bars(progress), {}
     nodes = _Nodes(temp_dir)
     sort = None
@@ -747,6 +776,9 @@ def sort_files(
             sort.map(splitters, done, again, joined)
             joined, _ = sort.joined(done)
         seconds["map"] = time.monotonic() - begin - seconds["sample"]
+        elements = {run["element"] for found in done.values() for run in json.loads(found.mapped)["runs"]}
+        suffix = {"text": "txt", "lines": "txt"}.get(form, form)
+        suffix = next(iter(elements - {None}), suffix) if form == "bin" else suffix
         names = [f"part-{number:05}.{suffix}" for number in range(parts)]
         results: dict[int, _Written] = {}
         while len(results) < parts:

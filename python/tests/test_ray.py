@@ -1,0 +1,228 @@
+"""Sorts by a Ray cluster of two nodes: the parts are what one process writes, whatever dies on the way."""
+
+import glob
+import gzip
+import json
+import os
+import random
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import gpusort
+
+ray = pytest.importorskip("ray")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+import gpusort.ray  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 100 << 20})
+    cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
+    ray.init(address=cluster.address, log_to_driver=False)
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def little_tasks(monkeypatch):
+    """Inputs of these tests are worth several tasks."""
+    monkeypatch.setattr(gpusort.ray, "_LEAST", 1 << 16)
+
+
+def rows(rng, count, names=1000):
+    for number in range(count):
+        quoted = '"x\ny, ""z"""' if rng.random() < 0.02 else "z"
+        yield f"{rng.randrange(count)},n{rng.randrange(names)},{quoted},{number}\n"
+
+
+def csv_files(folder, count=20_000, files=3):
+    rng = random.Random(1)
+    for number in range(files):
+        (folder / f"{number}.csv").write_text("id,name,text,n\n" + "".join(rows(rng, count)))
+    return sorted(glob.glob(f"{folder}/*.csv"))
+
+
+def joined(manifest):
+    """The parts as one file: of tables under one header."""
+    if manifest.format == "npy":
+        return np.concatenate([np.load(path) for path in manifest.paths()]).tobytes()
+    parts = [open(path, "rb").read() for path in manifest.paths()]
+    if manifest.format in ("csv", "tsv"):
+        head = parts[0].index(b"\n") + 1
+        assert all(part[:head] == parts[0][:head] for part in parts)
+        parts = parts[:1] + [part[head:] for part in parts[1:]]
+    return b"".join(parts)
+
+
+def same_as_alone(tmp_path, inputs, several=True, temp_dir=None, **options):
+    """Sorts by the cluster and by one process."""
+    manifest = gpusort.ray.sort_files(inputs, tmp_path / "out", temp_dir=temp_dir, **options)
+    alone = {name: value for name, value in options.items() if name not in ("parts", "memory")}
+    report = gpusort.sort_file(inputs, tmp_path / "alone", **{"to": manifest.format.replace("npy", "bin"), **alone})
+    assert joined(manifest) == (tmp_path / "alone").read_bytes()
+    assert manifest.rows == report.records - report.repeated and sum(part.rows for part in manifest.parts) == manifest.rows
+    assert (tmp_path / "out" / "_SUCCESS").exists()
+    said = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert [part["name"] for part in said["parts"]] == [part.name for part in manifest.parts]
+    if several:
+        assert len(manifest.parts) > 3
+    return manifest
+
+
+@pytest.mark.parametrize("key", ["id", "name", [("name", "desc"), "id"], "n:r"])
+def test_tables(cluster, tmp_path, key):
+    (tmp_path / "in").mkdir()
+    same_as_alone(tmp_path, csv_files(tmp_path / "in"), key=key)
+
+
+def test_files_that_are_empty_many_and_compressed(cluster, tmp_path):
+    (tmp_path / "in").mkdir()
+    rng = random.Random(2)
+    for number in range(100):
+        text = "" if number == 7 else "id,name,text,n\n" + "".join(rows(rng, 0 if number == 3 else 200))
+        (tmp_path / "in" / f"{number:03}.csv").write_text(text)
+    packed = tmp_path / "in" / "100.csv.gz"
+    packed.write_bytes(gzip.compress(("id,name,text,n\n" + "".join(rows(rng, 20_000))).encode()))
+    same_as_alone(tmp_path, sorted(glob.glob(f"{tmp_path}/in/*")), key="id", memory=64 << 20)
+
+
+@pytest.mark.parametrize("unique", [False, True])
+def test_one_key_is_in_several_parts_unless_it_is_to_be_unique(cluster, tmp_path, unique):
+    (tmp_path / "x.csv").write_text("a,b\n" + "".join(f"7,{number}\n" for number in range(200_000)))
+    manifest = same_as_alone(tmp_path, [tmp_path / "x.csv"], several=not unique, key="a", unique=unique, parts=8)
+    if not unique:
+        sizes = [part.rows for part in manifest.parts]
+        assert len(sizes) == 8 and max(sizes) < 1.5 * min(sizes)
+
+
+def test_other_formats(cluster, tmp_path):
+    rng = np.random.default_rng(3)
+    numbers = rng.integers(-(1 << 40), 1 << 40, 200_000)
+    (tmp_path / "x.txt").write_text("".join(f"{number}\n" for number in numbers))
+    (tmp_path / "x.log").write_text("".join(f"{number % 977}  line {at}\n" for at, number in enumerate(numbers)))
+    (tmp_path / "x.jsonl").write_text("".join(f'{{"u": {{"v": {number % 97}}}, "n": {at}}}\n' for at, number in enumerate(numbers)))
+    numbers.tofile(tmp_path / "x.i64")
+    np.save(tmp_path / "x.npy", rng.random(200_000).astype("f4"))
+    for at, (name, options) in enumerate(
+        [
+            ("x.txt", {}),
+            ("x.log", {"key": 1}),
+            ("x.log", {"type": "text", "reverse": True}),
+            ("x.jsonl", {"key": "u.v"}),
+            ("x.i64", {"reverse": True}),
+            ("x.npy", {}),
+            ("x.npy", {"to": "bin"}),
+        ]
+    ):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        same_as_alone(folder, [tmp_path / name], **options)
+
+
+def test_a_column_has_one_type_in_all_files(cluster, tmp_path):
+    (tmp_path / "0.csv").write_text("a,b\n" + "".join(f"{'-0' if n % 3 else '0'},{n}\n" for n in range(30_000)))
+    (tmp_path / "1.csv").write_text("a,b\n" + "".join(f"{'-0.0' if n % 3 else '0.5'},{n}\n" for n in range(30_000)))
+    same_as_alone(tmp_path, [tmp_path / "0.csv", tmp_path / "1.csv"], key="a")
+
+
+def refused(tmp_path, inputs, **options):
+    with pytest.raises((ValueError, OSError)) as raised:
+        gpusort.ray.sort_files(inputs, tmp_path / "out", **options)
+    assert os.listdir(tmp_path / "out") == []
+    return str(raised.value)
+
+
+def test_what_is_wrong_is_told_with_file_and_line(cluster, tmp_path):
+    (tmp_path / "in").mkdir()
+    files = csv_files(tmp_path / "in")
+    lines = open(files[1]).read().split("\n")
+    at = len(lines) * 3 // 4
+    while lines[at].count(",") < 3 or lines[at].count('"'):
+        at += 1
+    lines[at] = "1,2"
+    open(files[1], "w").write("\n".join(lines))
+    assert f"{files[1]}:{at + 1}" in refused(tmp_path, files, key="id")
+    # A word among numbers, of which another task has all others.
+    lines[at] = "x7,n1,z,0"
+    open(files[1], "w").write("\n".join(lines))
+    assert f"{files[1]}:{at + 1}, column 'id': 'x7' is not a number" in refused(tmp_path, files, key="id")
+    assert "no column 'nome'" in refused(tmp_path, files, key="nome")
+
+
+def test_a_folder_with_something_in_it_is_refused(cluster, tmp_path):
+    (tmp_path / "x.csv").write_text("a\n1\n")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("stays")
+    with pytest.raises(FileExistsError, match="not empty"):
+        gpusort.ray.sort_files(tmp_path / "x.csv", tmp_path / "out", key="a")
+    assert os.listdir(tmp_path / "out") == ["mine"]
+
+
+def processes(name):
+    """Workers that do this."""
+    for folder in glob.glob("/proc/[0-9]*"):
+        try:
+            if f"ray::{name}".encode() in open(f"{folder}/cmdline", "rb").read():
+                yield int(os.path.basename(folder))
+        except OSError:
+            pass
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="processes are found in /proc")
+@pytest.mark.parametrize("phase", ["_sampled", "_mapped", "_reduced"])
+def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path, phase):
+    (tmp_path / "in").mkdir()
+    files = csv_files(tmp_path / "in", count=60_000)
+    killed, is_over = [], threading.Event()
+
+    def kill():
+        while not is_over.is_set() and not killed:
+            for process in processes(phase):
+                with_luck = True
+                try:
+                    os.kill(process, signal.SIGKILL)
+                except ProcessLookupError:
+                    with_luck = False
+                if with_luck:
+                    killed.append(process)
+                    return
+            time.sleep(0.002)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        same_as_alone(tmp_path, files, key="name")
+    finally:
+        is_over.set()
+        killer.join()
+    assert killed, "no worker was there to be killed"
+
+
+def test_a_node_that_goes_away_changes_nothing(cluster, tmp_path):
+    (tmp_path / "in").mkdir()
+    files = csv_files(tmp_path / "in", count=60_000)
+    before = set(glob.glob(f"{tmp_path}/gpusort-*"))
+    node = cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
+    gone = threading.Event()
+
+    def remove():
+        # Once it has runs.
+        while not any(os.listdir(folder) for folder in set(glob.glob(f"{tmp_path}/gpusort-*")) - before):
+            time.sleep(0.005)
+        cluster.remove_node(node, allow_graceful=False)
+        gone.set()
+
+    remover = threading.Thread(target=remove)
+    remover.start()
+    same_as_alone(tmp_path, files, key="name", temp_dir=str(tmp_path))
+    remover.join()
+    assert gone.is_set()
