@@ -6,8 +6,6 @@ import json
 import os
 import random
 import signal
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -24,8 +22,10 @@ import gpusort.ray  # noqa: E402
 def cluster():
     from ray.cluster_utils import Cluster
 
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 100 << 20})
-    cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
+    # All work is done by two nodes beside the head, which may go away.
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 100 << 20})
+    for _ in range(2):
+        cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
     ray.init(address=cluster.address, log_to_driver=False)
     yield cluster
     ray.shutdown()
@@ -167,62 +167,71 @@ def test_a_folder_with_something_in_it_is_refused(cluster, tmp_path):
     assert os.listdir(tmp_path / "out") == ["mine"]
 
 
-def processes(name):
-    """Workers that do this."""
-    for folder in glob.glob("/proc/[0-9]*"):
+def dying(function, when, marker):
+    """The same function, whose process is killed before or after the first call."""
+
+    def once(*arguments):
+        result = function(*arguments) if when == "after" else None
         try:
-            if f"ray::{name}".encode() in open(f"{folder}/cmdline", "rb").read():
-                yield int(os.path.basename(folder))
-        except OSError:
-            pass
+            os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return function(*arguments) if when == "before" else result
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    return once
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc"), reason="processes are found in /proc")
+@pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("phase", ["_sampled", "_mapped", "_reduced"])
-def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path, phase):
+def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path, monkeypatch, phase, when):
     (tmp_path / "in").mkdir()
-    files = csv_files(tmp_path / "in", count=60_000)
-    killed, is_over = [], threading.Event()
-
-    def kill():
-        while not is_over.is_set() and not killed:
-            for process in processes(phase):
-                with_luck = True
-                try:
-                    os.kill(process, signal.SIGKILL)
-                except ProcessLookupError:
-                    with_luck = False
-                if with_luck:
-                    killed.append(process)
-                    return
-            time.sleep(0.002)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    try:
-        same_as_alone(tmp_path, files, key="name")
-    finally:
-        is_over.set()
-        killer.join()
-    assert killed, "no worker was there to be killed"
+    files = csv_files(tmp_path / "in")
+    marker = str(tmp_path / "killed")
+    monkeypatch.setattr(gpusort.ray, phase, dying(getattr(gpusort.ray, phase), when, marker))
+    same_as_alone(tmp_path, files, key="name")
+    assert os.path.exists(marker)
 
 
-def test_a_node_that_goes_away_changes_nothing(cluster, tmp_path):
+def test_a_node_that_goes_away_changes_nothing(cluster, tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
-    files = csv_files(tmp_path / "in", count=60_000)
-    before = set(glob.glob(f"{tmp_path}/gpusort-*"))
-    node = cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
-    gone = threading.Event()
+    files = csv_files(tmp_path / "in")
+    cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
+    joined, gone = gpusort.ray._Sort.joined, []
 
-    def remove():
-        # Once it has runs.
-        while not any(os.listdir(folder) for folder in set(glob.glob(f"{tmp_path}/gpusort-*")) - before):
-            time.sleep(0.005)
+    def remove(sort, done):
+        found = joined(sort, done)
+        with_runs = {task.node for task in done.values()}
+        node = next(node for node in cluster.worker_nodes if node.node_id in with_runs)
+        gone.append(node.node_id)
         cluster.remove_node(node, allow_graceful=False)
-        gone.set()
+        return found
 
-    remover = threading.Thread(target=remove)
-    remover.start()
-    same_as_alone(tmp_path, files, key="name", temp_dir=str(tmp_path))
-    remover.join()
-    assert gone.is_set()
+    monkeypatch.setattr(gpusort.ray._Sort, "joined", remove)
+    same_as_alone(tmp_path, files, key="name")
+    assert len(gone) == 1
+
+
+def test_runs_of_a_sort_that_was_killed_are_removed_by_the_next(cluster, tmp_path):
+    (tmp_path / "x.csv").write_text("a\n2\n1\n")
+    old = [tmp_path / f"{gpusort.ray._PREFIX}{name}" for name in ("dead", "alive", "young")]
+    for folder in old:
+        folder.mkdir()
+        (folder / "run").write_text("left")
+    lock = gpusort.ray._locked(old[1])
+    for folder in old[:2]:
+        os.utime(folder, (0, 0))
+    gpusort.ray.sort_files(tmp_path / "x.csv", tmp_path / "out", key="a", temp_dir=str(tmp_path))
+    assert [folder.exists() for folder in old] == [False, True, True]
+    assert len(glob.glob(f"{tmp_path}/{gpusort.ray._PREFIX}*")) == 2
+    lock.close()
+
+
+def test_urls_of_other_file_systems(cluster, tmp_path):
+    (tmp_path / "in").mkdir()
+    csv_files(tmp_path / "in")
+    manifest = gpusort.ray.sort_files(f"file://{tmp_path}/in/*.csv", f"file://{tmp_path}/out", key="id")
+    gpusort.sort_file(sorted(glob.glob(f"{tmp_path}/in/*.csv")), tmp_path / "alone.csv", key="id")
+    parts = [open(path.removeprefix("file://"), "rb").read() for path in manifest.paths()]
+    head = b"id,name,text,n\n"
+    assert head + b"".join(part.removeprefix(head) for part in parts) == (tmp_path / "alone.csv").read_bytes()
+    assert (tmp_path / "out" / "_SUCCESS").exists()

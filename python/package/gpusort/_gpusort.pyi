@@ -6,6 +6,7 @@ __all__ = [
     "ArrowArray",
     "ArrowTable",
     "Device",
+    "Task",
     "after_fork",
     "argtop",
     "check_file",
@@ -54,6 +55,40 @@ class ArrowTable:
         device: Device | None,
         threads: int | None,
     ) -> ArrowTable: ...
+
+_Stretch = tuple[str, bytes | str, tuple[int, bool] | None]
+_Place = tuple[str, str | None, tuple[int, int, int, int], str | None, str]
+
+@final
+class Task:
+    @staticmethod
+    def of(
+        arguments: Any, to: str | None, temp_dir: Sequence[str], name: str, beginning: bytes, is_all: bool
+    ) -> Task | None: ...
+    @property
+    def format(self) -> tuple[str, int | None]: ...
+    def records(self, beginning: bytes, is_all: bool) -> tuple[int, bool] | None: ...
+    def begin(self, bytes: bytes) -> int | None: ...
+    def end(self, bytes: bytes, at: int) -> int | None: ...
+    def sample(
+        self, given: Sequence[_Stretch], many: int, task: int, begin: int, end: int, threads: int | None
+    ) -> str: ...
+    def splitters(self, samples: Sequence[str], parts: int) -> tuple[str, int]: ...
+    def map(
+        self,
+        given: Sequence[_Stretch],
+        task: int,
+        at: int,
+        splitters: str,
+        joined: str | None,
+        to: str,
+        device: Device | None,
+        threads: int | None,
+    ) -> str: ...
+    def join(self, all: Sequence[tuple[str, Sequence[tuple[str, int]]]]) -> tuple[str, list[int]]: ...
+    def reduce(
+        self, joined: str, places: Sequence[_Place], has_head: bool, to: str, threads: int | None
+    ) -> dict[str, Any]: ...
 
 def after_fork() -> None: ...
 def devices() -> list[dict[str, Any]]: ...

@@ -33,6 +33,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import ray
+from ray.exceptions import RayActorError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from ._devices import device_of
@@ -95,23 +96,27 @@ def _is_url(path: str) -> bool:
     return "://" in path
 
 
+def _system(url: str) -> tuple[Any, str]:
+    """The file system of a URL, and the path there."""
+    from fsspec.core import url_to_fs
+
+    return url_to_fs(url)
+
+
 def _joined(folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{name}" if _is_url(folder) else os.path.join(folder, name)
 
 
 def _opened(path: str) -> Any:
     if _is_url(path):
-        import fsspec
-
-        return fsspec.open(path, "rb").open()
+        system, inner = _system(path)
+        return system.open(inner, "rb")
     return open(path, "rb")
 
 
 def _size(path: str) -> int:
     if _is_url(path):
-        import fsspec
-
-        system, inner = fsspec.core.url_to_fs(path)
+        system, inner = _system(path)
         return int(system.size(inner))
     return os.path.getsize(path)
 
@@ -122,9 +127,7 @@ def _listed(inputs: Any) -> list[str]:
     for one in [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs:
         path = os.fspath(one)
         if _is_url(path):
-            import fsspec
-
-            system, inner = fsspec.core.url_to_fs(path)
+            system, inner = _system(path)
             names = sorted(system.glob(inner)) if "*" in inner else [inner]
             found += [system.unstrip_protocol(name) for name in names]
         elif os.path.isdir(path):
@@ -240,7 +243,8 @@ def _planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memor
             files.append(_File(path, size, False, begins[path][1]))
             continue
         records, _, _ = _begun(lambda some, is_all: task.records(some, is_all), path, size)
-        files.append(_File(path, size, False, *(records or (0, False))))
+        begin, is_crlf = records or (0, False)
+        files.append(_File(path, size, False, begin, is_crlf))
     # All cores have something to do, to the end; a task has more to do than to begin.
     cores = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
     most = max(min(memory // _SHARE, max(sum(sizes) // (4 * cores), _LEAST)), _BLOCK)
@@ -304,6 +308,33 @@ def _unpacked(path: str) -> bytes:
 # ---- nodes ---------------------------------------------------------------------------------------
 
 
+#: What names of folders with runs begin with.
+_PREFIX = "gpusort-ray-"
+
+
+def _locked(folder: str) -> Any:
+    """A lock on a folder, which ends with this process; None if another one has it."""
+    import fcntl
+
+    file = open(os.path.join(folder, ".lock"), "w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
+
+
+def _swept(folder: str) -> None:
+    """Removes what sorts left whose processes were killed."""
+    for old in glob.glob(os.path.join(glob.escape(folder), f"{_PREFIX}*")):
+        with contextlib.suppress(OSError):
+            # One that is being made has no lock yet.
+            if time.time() - os.path.getmtime(old) > 60 and (lock := _locked(old)):
+                shutil.rmtree(old, ignore_errors=True)
+                lock.close()
+
+
 class _Requests(socketserver.StreamRequestHandler):
     """Gives ranges of runs to whoever knows the word."""
 
@@ -327,7 +358,9 @@ class _Node:
     """Holds the runs of a node, and gives them to others."""
 
     def __init__(self, folder: str | None) -> None:
-        self.folder = tempfile.mkdtemp(prefix="gpusort-", dir=folder)
+        self.folder = tempfile.mkdtemp(prefix=_PREFIX, dir=folder)
+        self.lock = _locked(self.folder)
+        _swept(os.path.dirname(self.folder))
         ip = ray.util.get_node_ip_address()
         self.server: Any = _Server((ip, 0), _Requests)
         self.server.word, self.server.folder = secrets.token_hex(16), self.folder
@@ -362,7 +395,7 @@ class _Nodes:
             self.actors[new] = _Node.options(scheduling_strategy=strategy).remote(self.folder)
         for node, actor in self.actors.items():
             if node not in self.where:
-                with contextlib.suppress(ray.exceptions.RayActorError):
+                with contextlib.suppress(RayActorError):
                     self.where[node] = ray.get(actor.where.remote())
 
     def close(self) -> None:
@@ -440,11 +473,11 @@ def _sampled(plan: _Plan, number: int, many: int) -> str:
                 part = _Stretch(stretch.file, place, min(place + _BLOCK // width * width, stretch.end))
             data, start, _ = _given(plan, task, part, None)
             before = None if start == 0 or task.format[1] else (0, file.is_crlf)
-            shares = [min((place << 32) // max(size, 1), (1 << 32) - 1) for place in (begin, end)]
+            first, last = (min((place << 32) // max(size, 1), (1 << 32) - 1) for place in (begin, end))
             # What is wrong here is told by the task that reads all of it.
             with contextlib.suppress(ValueError):
                 given = [(file.path, data, before)]
-                found += json.loads(task.sample(given, max(1, share // len(places)), number, *shares, plan.threads))
+                found += json.loads(task.sample(given, max(1, share // len(places)), number, first, last, plan.threads))
         at += length
     return json.dumps(found)
 
@@ -487,9 +520,11 @@ def _mapped(
         places.append((start, end))
         lines.append(data.count(b"\n") if isinstance(data, bytes) and not task.format[1] else 0)
     path = os.path.join(folder, f"{number}-{uuid.uuid4().hex}")
-    to = path, device_of(device), plan.threads
+    sort = lambda given: task.map(
+        given, number, number << 32, splitters, joined, path, device_of(device), plan.threads
+    )
     try:
-        done = task.map(given, number, number << 32, splitters, joined, *to)
+        done = sort(given)
         return _Done(done, places, lines, node, path)
     except ValueError as problem:
         error: Exception = problem
@@ -500,7 +535,7 @@ def _mapped(
             for (name, data, before), (start, _) in zip(given, places)
         ]
         try:
-            task.map(exact, number, number << 32, splitters, joined, *to)
+            sort(exact)
         except ValueError as problem:
             error = problem
     return _Done("", places, lines, node, path, error)
@@ -526,8 +561,10 @@ def _reduced(
 ) -> _Written:
     """Merges a range of all runs into a part."""
     here = ray.get_runtime_context().get_node_id()
+    if lost := {done.node for done in index} - where.keys():
+        return _Written(lost=sorted(lost))
     places = []
-    used = set()
+    used: set[str] = set()
     for number, done in enumerate(index):
         for run in json.loads(done.mapped)["runs"]:
             of = run["ranges"][part]
@@ -553,9 +590,7 @@ def _reduced(
         return _Written(lost=lost)
     size = os.path.getsize(begun)
     if _is_url(output):
-        import fsspec
-
-        system, inner = fsspec.core.url_to_fs(output)
+        system, inner = _system(output)
         system.put(begun, inner)
         os.remove(begun)
     else:
@@ -633,8 +668,8 @@ class _Sort:
             number = self.pending.pop(ready[0])
             try:
                 result = ray.get(ready[0])
-            except ray.exceptions.RayTaskError as error:
-                raise error.cause if isinstance(error.cause, (ValueError, OSError)) else error from None
+            except RayTaskError as error:
+                raise error.cause if isinstance(error.cause, (ValueError, OSError, MemoryError)) else error from None
             if isinstance(result, str) and phase == "map":
                 # A node that came later.
                 self.nodes.refresh()
@@ -665,14 +700,14 @@ class _Sort:
                 ):
                     raise found.error
             numbers = self.misplaced(done, starts)
-        for number in sorted(done):
-            if done[number].error is not None:
-                raise done[number].error
+        for _, found in sorted(done.items()):
+            if found.error is not None:
+                raise found.error
 
     def misplaced(self, done: dict[int, _Done], starts: dict[int, dict[int, int]]) -> list[int]:
         """The tasks with a stretch that does not begin where the one before it ends."""
         wrong = set()
-        ends: dict[int, int] = {}
+        ends: dict[int, int | None] = {}
         for number in range(len(self.plan.tasks)):
             for at, stretch in enumerate(self.plan.tasks[number]):
                 if number not in done:
@@ -846,9 +881,7 @@ def _manifest(
 def _made(folder: str) -> None:
     """Makes a folder; one that is not empty is refused."""
     if _is_url(folder):
-        import fsspec
-
-        system, inner = fsspec.core.url_to_fs(folder)
+        system, inner = _system(folder)
         is_full = system.exists(inner) and bool(system.ls(inner))
         if not is_full:
             system.makedirs(inner, exist_ok=True)
@@ -862,10 +895,8 @@ def _made(folder: str) -> None:
 def _put(folder: str, name: str, text: str) -> None:
     path = _joined(folder, name)
     if _is_url(path):
-        import fsspec
-
-        with fsspec.open(path, "w") as file:
-            file.write(text)
+        system, inner = _system(path)
+        system.pipe_file(inner, text.encode())
         return
     begun = _joined(folder, f".{name}.{uuid.uuid4().hex}")
     with open(begun, "w") as file:
@@ -877,9 +908,7 @@ def _removed(folder: str) -> None:
     """Removes what a sort that failed has written."""
     with contextlib.suppress(Exception):
         if _is_url(folder):
-            import fsspec
-
-            system, inner = fsspec.core.url_to_fs(folder)
+            system, inner = _system(folder)
             for path in system.ls(inner, detail=False):
                 system.rm(path)
         else:
