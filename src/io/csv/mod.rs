@@ -44,9 +44,11 @@ pub use self::dialect::{Dialect, Fields};
 pub(crate) use self::header::{Found, Header};
 pub use self::key::{Key, KeySpec, Kind};
 use self::rows::UNCLOSED;
+pub(crate) use self::rows::end_of_first_row;
+#[cfg(any(feature = "arrow", feature = "distributed"))]
+pub(crate) use self::rows::end_of_row;
 #[cfg(feature = "arrow")]
 pub(in crate::io) use self::rows::for_each_field;
-pub(crate) use self::rows::{end_of_first_row, end_of_row};
 pub(super) use self::rows::{end_of_rows, pieces};
 #[cfg(feature = "distributed")]
 pub(crate) use self::rows::{probable_row, row_from};
