@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 import gpusort
+import gpusort.ray
+import ray
 
-ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.filterwarnings("ignore")
-
-import gpusort.ray  # noqa: E402
 
 
 @pytest.fixture(scope="module")
