@@ -278,8 +278,7 @@ fn together(case: &Case, choices: &mut Choices) -> Result<Done, Error> {
     let splitters = task.splitters(samples, parts);
     let map = |number: usize, joined: Option<&Joined>| -> Result<(Mapped, Vec<u8>), Error> {
         let mut spill = Vec::new();
-        let at = 1000 * number as u64;
-        let place = (number as u64, at);
+        let place = number as u64;
         let mapped =
             task.map(&Sorter::cpu(), stretches(&tasks[number]), place, &splitters, joined, &mut spill)?;
         Ok((mapped, spill))

@@ -191,7 +191,6 @@ impl Task {
         py: Python,
         given: Vec<Given>,
         task: u64,
-        at: u64,
         splitters: &str,
         joined: Option<&str>,
         to: PathBuf,
@@ -205,7 +204,7 @@ impl Task {
         let mut file = File::create(&to).map_err(PyOSError::new_err)?;
         let mapped: Mapped = self.work(py, threads, |it| {
             let cpu = Sorter::cpu();
-            it.map(sorter.unwrap_or(&cpu), stretches, (task, at), &splitters, joined.as_ref(), &mut file)
+            it.map(sorter.unwrap_or(&cpu), stretches, task, &splitters, joined.as_ref(), &mut file)
         })?;
         said(&mapped)
     }

@@ -56,7 +56,7 @@ def joined(manifest):
         return np.concatenate([np.load(path) for path in manifest.paths()]).tobytes()
     parts = [open(path, "rb").read() for path in manifest.paths()]
     if manifest.format in ("csv", "tsv"):
-        head = parts[0].index(b"\n") + 1
+        head = parts[0].find(b"\n") + 1
         assert all(part[:head] == parts[0][:head] for part in parts)
         parts = parts[:1] + [part[head:] for part in parts[1:]]
     return b"".join(parts)
@@ -234,3 +234,15 @@ def test_urls_of_other_file_systems(cluster, tmp_path):
     head = b"id,name,text,n\n"
     assert head + b"".join(part.removeprefix(head) for part in parts) == (tmp_path / "alone.csv").read_bytes()
     assert (tmp_path / "out" / "_SUCCESS").exists()
+
+
+def test_a_temporary_folder_that_is_not_there_is_an_error(cluster, tmp_path):
+    (tmp_path / "x.csv").write_text("a\n2\n1\n")
+    assert "/no/such/folder" in refused(tmp_path, tmp_path / "x.csv", key="a", temp_dir="/no/such/folder")
+
+
+def test_inputs_without_records(cluster, tmp_path):
+    for name in ("empty.csv", "header.csv"):
+        (tmp_path / name).write_text("a,b\n" if name == "header.csv" else "")
+        (tmp_path / name[:-4]).mkdir()
+        same_as_alone(tmp_path / name[:-4], [tmp_path / name], several=False, key=1)

@@ -15,6 +15,9 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::path::Path;
+use std::slice;
 
 use gpusort_planner::key::{ElementType, KeyMap};
 use serde::{Deserialize, Serialize};
@@ -23,16 +26,16 @@ use super::dataset::{Content, Dataset, OutputSpec, element_of, order_records};
 use super::job::{Job, To};
 use super::parts::Parts;
 use super::report::Report;
-use super::runs::{Framed, Run, Runs, StoredRun, write_frames};
+use super::runs::{Run, Runs, StoredRun, write_frames};
 use super::sort::Sort;
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
-use crate::io::csv::{self, Facts, Known, Settled};
+use crate::io::csv::{self, Dialect, Facts, Known, Settled};
 use crate::io::frames::{RunFormat, checksum};
 use crate::io::records::Print;
-use crate::io::{Input, InputKind, InputSpec, Output, Words};
+use crate::io::{Extension, Input, InputKind, InputSpec, Output, Words};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::parallel;
@@ -100,16 +103,12 @@ pub struct MappedRun {
 }
 
 /// What a task mapped.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Mapped {
     /// Its runs.
     pub runs: Vec<MappedRun>,
-    /// Bytes of its input, as far as they are text or elements.
-    pub bytes: u64,
     /// Records that were left out because a field is invalid.
     pub skipped: u64,
-    /// Comments that were left out.
-    pub comments: u64,
     /// What it found of the columns.
     facts: Facts,
     /// The keys that have integers −0.
@@ -170,16 +169,20 @@ impl<'a> Sort<'a> {
     /// # Errors
     ///
     /// What is wrong with an option; a format that tasks do not write.
-    pub fn task(self, name: &str, beginning: &[u8], is_all: bool) -> Result<Option<Task<'a>>, Error> {
+    pub fn task(mut self, name: &str, beginning: &[u8], is_all: bool) -> Result<Option<Task<'a>>, Error> {
+        // Bytes have no extension of their own.
+        let named = Extension::of(Path::new(name));
+        let options = &mut self.options;
+        options.format = options.format.or(named.format.filter(|&format| format != Format::Text));
+        if options.format == Some(Format::Binary) {
+            options.element = options.element.or(named.element);
+        }
         let mut job = self.input(Input::bytes(name, beginning)).resolve(None)?;
         let (from, to) = (job.input_format(), job.format());
         let is_same = from == to || from == Format::Binary && to.is_bits();
         if !is_same || from == Format::Npy || from.has_columns() || job.ask.positions {
-            let problem = format!(
-                "several processes write text as text, and binary as binary; not {} as {}",
-                from.name(),
-                to.name()
-            );
+            let problem =
+                format!("a sort by several processes cannot read {} and write {}", from.name(), to.name());
             return Err(Error::options(problem));
         }
         if !matches!(job.resolved.how.kind, InputKind::Bits(_)) {
@@ -197,27 +200,18 @@ impl<'a> Sort<'a> {
         let mut parts = Parts::new(job.inputs(), &job.resolved.how, &job.budget, &job.watch)
             .shared(Known::of_many(), Vec::new());
         let mut head = Vec::new();
-        loop {
-            let mut part = parts.next_part()?;
-            if let Content::Records { records, .. } = &mut part.content {
+        each_part(&mut parts, |_, part| {
+            if let Content::Records { mut records, .. } = part.content {
                 head.append(&mut records.head);
             }
-            if parts.is_over() {
-                break;
-            }
-        }
+            Ok(())
+        })?;
         let known = parts.known().cloned().unwrap_or_default();
         Ok(Some(Task { job, known, head }))
     }
 }
 
 impl Task<'_> {
-    /// What comes before the records of the output.
-    #[must_use]
-    pub fn head(&self) -> &[u8] {
-        &self.head
-    }
-
     /// The format of the inputs, and the size of an element if they are binary.
     #[must_use]
     pub fn format(&self) -> (Format, Option<usize>) {
@@ -232,18 +226,12 @@ impl Task<'_> {
     /// CR LF, by the bytes that it begins with, or all of them; `None` where more of them decide.
     #[must_use]
     pub fn records(&self, beginning: &[u8], is_all: bool) -> Option<(usize, bool)> {
-        let how = &self.job.resolved.how;
-        if matches!(how.kind, InputKind::Bits(_)) {
+        if self.is_bits() {
             return Some((0, false));
         }
-        let (dialect, _) = how.kind.divided();
-        match csv::end_of_first_row(beginning, dialect) {
-            None if !is_all => None,
-            end => {
-                let end = end.unwrap_or(beginning.len());
-                Some((end, beginning[..end].ends_with(b"\r\n")))
-            }
-        }
+        let end = csv::end_of_first_row(beginning, self.dialect());
+        let end = end.or(is_all.then_some(beginning.len()))?;
+        Some((end, beginning[..end].ends_with(b"\r\n")))
     }
 
     /// Where a record probably begins, the first after the first byte of these, which are somewhere
@@ -251,16 +239,14 @@ impl Task<'_> {
     /// before it is read: it is where [`Task::end`] says that one ends.
     #[must_use]
     pub fn begin(&self, bytes: &[u8]) -> Option<usize> {
-        let (dialect, _) = self.job.resolved.how.kind.divided();
-        csv::probable_row(bytes, dialect.fields)
+        csv::probable_row(bytes, self.dialect().fields)
     }
 
     /// Where the first record begins that is not before `at`, in bytes that begin with a record;
     /// `None` if none does: the last one may go on.
     #[must_use]
     pub fn end(&self, bytes: &[u8], at: usize) -> Option<usize> {
-        let (dialect, _) = self.job.resolved.how.kind.divided();
-        csv::row_from(bytes, at, dialect.fields)
+        csv::row_from(bytes, at, self.dialect().fields)
     }
 
     /// Keys of about so many records, evenly spread over these stretches, which are a share of a
@@ -277,10 +263,8 @@ impl Task<'_> {
         [begin, end]: [u32; 2],
     ) -> Result<Vec<Splitter>, Error> {
         let (inputs, how) = self.inputs(stretches);
-        let mut parts = self.parts(&inputs, &how, 0, Vec::new());
         let mut all = Vec::new();
-        for run in 0.. {
-            let part = parts.next_part()?;
+        each_part(&mut self.parts(&inputs, &how, task, Vec::new()), |run, part| {
             let records = self.keyed_records(part)?;
             let n = records.len();
             let picked = many.min(n);
@@ -289,10 +273,8 @@ impl Task<'_> {
                 let share = (u64::from(end - begin) * record as u64 / n as u64) as u32 + begin;
                 Splitter { key: records.row(record as u32), task, run, share }
             }));
-            if parts.is_over() {
-                return Ok(all);
-            }
-        }
+            Ok(())
+        })?;
         Ok(all)
     }
 
@@ -309,8 +291,7 @@ impl Task<'_> {
     }
 
     /// Reads and sorts what these stretches have, in runs that fit the memory, and writes the runs.
-    /// `at` is how many bytes all tasks before this one read, and `joined` what all found, if this
-    /// is not the first time.
+    /// `joined` is what all tasks found, if this is not the first time.
     ///
     /// # Errors
     ///
@@ -319,43 +300,31 @@ impl Task<'_> {
         &self,
         sorter: &Sorter,
         stretches: Vec<Stretch>,
-        (task, at): (u64, u64),
+        task: u64,
         splitters: &[Splitter],
         joined: Option<&Joined>,
         to: &mut (dyn Write + Send),
     ) -> Result<Mapped, Error> {
         let (inputs, how) = self.inputs(stretches);
-        let settled = joined.map_or_else(|| Ok(Vec::new()), |joined| self.settled(joined))?;
-        let mut parts = self.parts(&inputs, &how, at, settled);
-        let mut to = Counted { to, bytes: 0 };
-        let mut mapped = Mapped {
-            runs: Vec::new(),
-            bytes: 0,
-            skipped: 0,
-            comments: 0,
-            facts: Facts::default(),
-            zeros: Vec::new(),
+        let settled = match joined {
+            Some(joined) => self.known_to(joined)?.settled(),
+            None => Vec::new(),
         };
-        for run in 0.. {
-            let part = parts.next_part()?;
-            let counts = part.counts();
-            mapped.bytes += part.bytes;
-            mapped.skipped += counts.skipped;
-            mapped.comments += counts.comments;
-            let place = (task, run);
+        let mut parts = self.parts(&inputs, &how, task, settled);
+        let mut to = Counted { to, bytes: 0 };
+        let mut mapped = Mapped::default();
+        each_part(&mut parts, |run, part| {
+            mapped.skipped += part.counts().skipped;
             if !part.is_empty() {
-                let run = match part.content {
-                    Content::Numbers { .. } if matches!(how.kind, InputKind::Bits(_)) => {
-                        self.map_elements(part, place, splitters, sorter, &mut to)?
-                    }
-                    _ => self.map_records(part, place, splitters, sorter, &mut to, &mut mapped.zeros)?,
-                };
-                mapped.runs.push(run);
+                let cut = Cut { task, run, splitters, ties: self.cuts_ties() };
+                mapped.runs.push(if self.is_bits() {
+                    self.map_elements(part, &cut, sorter, &mut to)?
+                } else {
+                    self.map_records(part, &cut, sorter, &mut to, &mut mapped.zeros)?
+                });
             }
-            if parts.is_over() {
-                break;
-            }
-        }
+            Ok(())
+        })?;
         mapped.facts = parts.known().map(Known::facts).unwrap_or_default();
         Ok(mapped)
     }
@@ -406,8 +375,7 @@ impl Task<'_> {
         let mut folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
         let how = &job.resolved.how;
         let runs = Runs::given((how, &job.budget), (runs, head), job.ask, &mut folders);
-        let mut known = self.known.clone();
-        known.join_all(std::slice::from_ref(&joined.facts))?;
+        let known = self.known_to(joined)?;
         let parts = Parts::new(&[], how, &job.budget, &job.watch).shared(known, Vec::new());
         let report = runs.merge(&parts, &mut output, &job.watch)?;
         job.close(output)?;
@@ -417,13 +385,12 @@ impl Task<'_> {
     /// The inputs that stretches are, and how they are read.
     fn inputs(&self, stretches: Vec<Stretch>) -> (Vec<Input>, InputSpec) {
         let how = &self.job.resolved.how;
-        let is_bits = matches!(how.kind, InputKind::Bits(_));
         let line_end = match &how.kind {
             InputKind::Table(dialect) => dialect.fields.line_end().bytes(),
             _ => b"\n",
         };
         let input = |stretch: Stretch| match stretch.before {
-            _ if is_bits => stretch.input,
+            _ if self.is_bits() => stretch.input,
             Some(Before { lines, is_crlf }) => {
                 stretch.input.after(lines, if is_crlf { b"\r\n" } else { line_end })
             }
@@ -441,20 +408,33 @@ impl Task<'_> {
         (inputs, InputSpec { kind, by: how.by.clone() })
     }
 
+    /// What a task reads; places in it are ordered as tasks are.
     fn parts<'p>(
         &'p self,
         inputs: &'p [Input],
         how: &'p InputSpec,
-        at: u64,
+        task: u64,
         settled: Vec<Settled>,
     ) -> Parts<'p> {
-        Parts::new(inputs, how, &self.job.budget, &self.job.watch).shared(self.known.shared(at), settled)
+        /// More bytes than a task reads, as a power of two.
+        const MOST: u32 = 40;
+        let known = self.known.shared(task << MOST);
+        Parts::new(inputs, how, &self.job.budget, &self.job.watch).shared(known, settled)
     }
 
-    fn settled(&self, joined: &Joined) -> Result<Vec<Settled>, Error> {
+    /// What is known of the columns once tasks have joined what they found.
+    fn known_to(&self, joined: &Joined) -> Result<Known, Error> {
         let mut known = self.known.clone();
-        known.join_all(std::slice::from_ref(&joined.facts))?;
-        Ok(known.settled())
+        known.join_all(slice::from_ref(&joined.facts))?;
+        Ok(known)
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.job.resolved.how.kind.divided().0
+    }
+
+    fn is_bits(&self) -> bool {
+        matches!(self.job.resolved.how.kind, InputKind::Bits(_))
     }
 
     /// The records of a part.
@@ -468,16 +448,14 @@ impl Task<'_> {
     }
 
     fn keyed(&self, keys: &KeyBuf, map: KeyMap) -> Keyed {
-        let how = &self.job.resolved.how;
-        Keyed::of_numbers(keys, map, how.by.order, !matches!(how.kind, InputKind::Bits(_)))
+        Keyed::of_numbers(keys, map, self.job.resolved.how.by.order, !self.is_bits())
     }
 
     /// Sorts elements of binary and writes them.
     fn map_elements(
         &self,
         part: Dataset,
-        place: (u64, u64),
-        splitters: &[Splitter],
+        cut: &Cut,
         sorter: &Sorter,
         to: &mut Counted,
     ) -> Result<MappedRun, Error> {
@@ -486,16 +464,12 @@ impl Task<'_> {
         let request = Request::keys(keys).select(ask.selection).by(ask.method);
         let keys = sorter.run(request, &mut |_, _| {})?.words;
         let key = |at: usize| self.keyed(&keys.range(at..at + 1), map).row(0);
-        let cuts = cuts(keys.len(), key, place, splitters, self.cuts_ties());
-        let mut ranges = Vec::with_capacity(cuts.len() - 1);
-        for cut in cuts.windows(2) {
-            let (part, offset) = (keys.range(cut[0]..cut[1]), to.bytes);
+        let ranges = cut.write(keys.len(), key, to, |range, to| {
             let mut written = Summed { to, element: map.element.bytes(), sum: 0 };
-            binary::write(&part, map, &mut written, |_| {})
+            binary::write(&keys.range(range), map, &mut written, |_| {})
                 .map_err(|error| Error::io(RUN, "write", error))?;
-            let checksum = written.sum;
-            ranges.push(RunRange { offset, bytes: to.bytes - offset, records: part.len() as u64, checksum });
-        }
+            Ok(written.sum)
+        })?;
         Ok(MappedRun { element: Some(map.element.name().to_owned()), ranges })
     }
 
@@ -503,8 +477,7 @@ impl Task<'_> {
     fn map_records(
         &self,
         part: Dataset,
-        place: (u64, u64),
-        splitters: &[Splitter],
+        cut: &Cut,
         sorter: &Sorter,
         to: &mut Counted,
         zeros: &mut Vec<bool>,
@@ -516,22 +489,23 @@ impl Task<'_> {
         let Words { words, ties } = records.words()?;
         let done = order_records(&records, words, ties.as_ref(), sorter, &ask, &mut |_, _| {})?;
         let order = done.words.into_vec::<u32>().unwrap_or_default();
-        let key = |at: usize| records.row(order[at]);
-        let cuts = cuts(order.len(), key, place, splitters, self.cuts_ties());
         let block = self.job.budget.block();
-        let mut ranges = Vec::with_capacity(cuts.len() - 1);
-        for cut in cuts.windows(2) {
-            let (order, offset) = (&order[cut[0]..cut[1]], to.bytes);
-            let mut output = Output::writer(to, RUN.to_owned());
-            let framed = write_frames(&records.pieces, order, 0, (FRAMES, block), true, &mut output)?;
-            output.finish()?;
-            let Framed { zeros: found, sum: checksum } = framed;
-            for found in found {
-                zeros.resize(zeros.len().max(found.len()), false);
-                zeros.iter_mut().zip(found).for_each(|(zero, found)| *zero |= found);
-            }
-            ranges.push(RunRange { offset, bytes: to.bytes - offset, records: order.len() as u64, checksum });
-        }
+        let ranges = cut.write(
+            order.len(),
+            |at| records.row(order[at]),
+            to,
+            |range, to| {
+                let mut output = Output::writer(to, RUN.to_owned());
+                let framed =
+                    write_frames(&records.pieces, &order[range], 0, (FRAMES, block), true, &mut output)?;
+                output.finish()?;
+                for found in framed.zeros {
+                    zeros.resize(zeros.len().max(found.len()), false);
+                    zeros.iter_mut().zip(found).for_each(|(zero, found)| *zero |= found);
+                }
+                Ok(framed.sum)
+            },
+        )?;
         Ok(MappedRun { element: None, ranges })
     }
 
@@ -571,33 +545,70 @@ impl Write for Summed<'_, '_> {
     }
 }
 
-/// Where a sorted run is cut, with its ends: the run of a task, of so many records with these keys.
-fn cuts(
-    len: usize,
-    key: impl Fn(usize) -> Vec<u8>,
-    (task, run): (u64, u64),
-    splitters: &[Splitter],
-    cuts_ties: bool,
-) -> Vec<usize> {
-    let first = |from: usize, is_before: &dyn Fn(&[u8]) -> bool| {
-        let (mut low, mut high) = (from, len);
-        while low < high {
-            let middle = low.midpoint(high);
-            if is_before(&key(middle)) { low = middle + 1 } else { high = middle }
+/// Calls `take` with each part, and its number.
+fn each_part(
+    parts: &mut Parts,
+    mut take: impl FnMut(u64, Dataset<'static>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    for number in 0.. {
+        take(number, parts.next_part()?)?;
+        if parts.is_over() {
+            break;
         }
-        low
-    };
-    let (mut cuts, mut low) = (vec![0], 0);
-    for splitter in splitters {
-        low = first(low, &|key| key < &splitter.key[..]);
-        let high = if cuts_ties { first(low, &|key| key <= &splitter.key[..]) } else { low };
-        let within = match (task, run).cmp(&(splitter.task, splitter.run)) {
-            Ordering::Less => high - low,
-            Ordering::Equal => (((high - low) as u128 * u128::from(splitter.share)) >> 32) as usize,
-            Ordering::Greater => 0,
-        };
-        cuts.push(low + within);
     }
-    cuts.push(len);
-    cuts
+    Ok(())
+}
+
+/// How a run of a task is cut.
+struct Cut<'a> {
+    task: u64,
+    run: u64,
+    splitters: &'a [Splitter],
+    /// Whether records of one key may be in several parts.
+    ties: bool,
+}
+
+impl Cut<'_> {
+    /// Where a sorted run of so many records with these keys is cut, with its ends.
+    fn places(&self, len: usize, key: impl Fn(usize) -> Vec<u8>) -> Vec<usize> {
+        let first = |from: usize, is_before: &dyn Fn(&[u8]) -> bool| {
+            let (mut low, mut high) = (from, len);
+            while low < high {
+                let middle = low.midpoint(high);
+                if is_before(&key(middle)) { low = middle + 1 } else { high = middle }
+            }
+            low
+        };
+        let (mut places, mut low) = (vec![0], 0);
+        for splitter in self.splitters {
+            low = first(low, &|key| key < &splitter.key[..]);
+            let high = if self.ties { first(low, &|key| key <= &splitter.key[..]) } else { low };
+            let within = match (self.task, self.run).cmp(&(splitter.task, splitter.run)) {
+                Ordering::Less => high - low,
+                Ordering::Equal => (((high - low) as u128 * u128::from(splitter.share)) >> 32) as usize,
+                Ordering::Greater => 0,
+            };
+            places.push(low + within);
+        }
+        places.push(len);
+        places
+    }
+
+    /// Writes such a run, range by range; `write` says the sum of the checksums in each.
+    fn write(
+        &self,
+        len: usize,
+        key: impl Fn(usize) -> Vec<u8>,
+        to: &mut Counted,
+        mut write: impl FnMut(Range<usize>, &mut Counted) -> Result<u64, Error>,
+    ) -> Result<Vec<RunRange>, Error> {
+        let places = self.places(len, key);
+        let range = |ends: &[usize]| {
+            let (range, offset) = (ends[0]..ends[1], to.bytes);
+            let records = range.len() as u64;
+            let checksum = write(range, to)?;
+            Ok(RunRange { offset, bytes: to.bytes - offset, records, checksum })
+        };
+        places.windows(2).map(range).collect()
+    }
 }

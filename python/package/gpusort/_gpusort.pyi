@@ -78,7 +78,6 @@ class Task:
         self,
         given: Sequence[_Stretch],
         task: int,
-        at: int,
         splitters: str,
         joined: str | None,
         to: str,

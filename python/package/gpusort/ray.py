@@ -1,4 +1,4 @@
-"""Sorts of files by a Ray cluster: ``pip install gpusort[ray]``.
+"""Sorts of files by a Ray cluster: ``pip install "./python[ray]"`` in a clone.
 
 ::
 
@@ -33,6 +33,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import ray
+from fsspec.core import url_to_fs
+from fsspec.implementations.local import LocalFileSystem
 from ray.exceptions import RayActorError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -92,51 +94,36 @@ class Manifest:
 # ---- files ---------------------------------------------------------------------------------------
 
 
-def _is_url(path: str) -> bool:
-    return "://" in path
+def _system(path: str) -> tuple[Any, str]:
+    """The file system of a path or a URL, and the path there."""
+    return url_to_fs(path)
 
 
-def _system(url: str) -> tuple[Any, str]:
-    """The file system of a URL, and the path there."""
-    from fsspec.core import url_to_fs
-
-    return url_to_fs(url)
+def _is_local(system: Any) -> bool:
+    return isinstance(system, LocalFileSystem)
 
 
 def _joined(folder: str, name: str) -> str:
-    return f"{folder.rstrip('/')}/{name}" if _is_url(folder) else os.path.join(folder, name)
+    return f"{folder.rstrip('/')}/{name}"
 
 
 def _opened(path: str) -> Any:
-    if _is_url(path):
-        system, inner = _system(path)
-        return system.open(inner, "rb")
-    return open(path, "rb")
-
-
-def _size(path: str) -> int:
-    if _is_url(path):
-        system, inner = _system(path)
-        return int(system.size(inner))
-    return os.path.getsize(path)
+    system, inner = _system(path)
+    return system.open(inner, "rb")
 
 
 def _listed(inputs: Any) -> list[str]:
     """The files that inputs name: paths, patterns and folders."""
     found: list[str] = []
     for one in [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs:
-        path = os.fspath(one)
-        if _is_url(path):
-            system, inner = _system(path)
-            names = sorted(system.glob(inner)) if "*" in inner else [inner]
-            found += [system.unstrip_protocol(name) for name in names]
-        elif os.path.isdir(path):
-            names = sorted(name for name in os.listdir(path) if not name.startswith((".", "_")))
-            found += [os.path.join(path, name) for name in names]
-        elif not os.path.exists(path) and glob.has_magic(path):
-            found += sorted(glob.glob(path))
-        else:
-            found.append(os.path.abspath(path))
+        system, path = _system(os.fspath(one))
+        names = [path]
+        if system.isdir(path):
+            names = sorted(system.ls(path, detail=False))
+            names = [name for name in names if not os.path.basename(name).startswith((".", "_"))]
+        elif glob.has_magic(path) and not system.exists(path):
+            names = sorted(system.glob(path))
+        found += names if _is_local(system) else [system.unstrip_protocol(name) for name in names]
     if not found:
         raise ValueError("no inputs")
     return found
@@ -208,20 +195,19 @@ def _begun(ask: Any, path: str, size: int) -> tuple[Any, bytes, bool]:
 
 
 def _planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memory: int, threads: int) -> _Plan:
-    sizes = [_size(path) for path in inputs]
+    sizes = [int(system.size(inner)) for system, inner in map(_system, inputs)]
     heads = [_read(path, 0, 4) if size else b"" for path, size in zip(inputs, sizes)]
     packed = [head.startswith(_MAGIC) for head in heads]
-    # Names tell what files are, but bytes from them have none.
     first = next((number for number, size in enumerate(sizes) if size), 0)
-    form, element = _named(inputs[first])
-    arrays = arguments["from_"] == "npy" or arguments["from_"] is None and form == "npy"
+    is_named = inputs[first].lower().endswith(".npy")
+    arrays = arguments["from_"] == "npy" or arguments["from_"] is None and is_named
     begins = {path: _array(path) for path in inputs} if arrays else {}
     if arrays:
         elements = {element for element, _ in begins.values()}
         if len(elements) > 1:
-            raise ValueError(f"arrays are of {' and '.join(sorted(elements))}")
-        arguments, form, element, to = {**arguments, "from_": "bin"}, "bin", elements.pop(), to or "npy"
-    arguments = {**arguments, "from_": arguments["from_"] or form, "type": arguments["type"] or element}
+            raise ValueError(f"the arrays have different types: {', '.join(sorted(elements))}")
+        arguments = {**arguments, "from_": "bin", "type": elements.pop()}
+        to = to or "npy"
     if packed[first]:
         beginning = (inputs[first], _unpacked(inputs[first]), False)
         task = Task.of(arguments, to, [], *beginning)
@@ -232,8 +218,7 @@ def _planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memor
         task, some, is_all = _begun(of, inputs[first], sizes[first])
         assert task is not None
         beginning = (inputs[first], some, is_all)
-    name, width = task.format
-    arguments["from_"] = name
+    _, width = task.format
     files = []
     for path, size, is_packed in zip(inputs, sizes, packed):
         if is_packed or not size:
@@ -267,19 +252,6 @@ def _planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memor
     return _Plan(arguments, to, beginning, files, tasks, threads)
 
 
-def _named(path: str) -> tuple[str | None, str | None]:
-    """The format and the type that a name says."""
-    name = os.path.basename(path).lower()
-    for packed in (".gz", ".bgz", ".zst"):
-        name = name.removesuffix(packed)
-    extension = os.path.splitext(name)[1][1:]
-    if extension in ("u8", "i8", "u16", "i16", "f16", "u32", "i32", "f32", "u64", "i64", "f64"):
-        return "bin", extension
-    known = {"ndjson": "jsonl", "json": "jsonl"}
-    known |= {name: name for name in ("bin", "csv", "jsonl", "npy", "tsv")}
-    return known.get(extension), None
-
-
 def _array(path: str) -> tuple[str, int]:
     """The type of a .npy file's elements, and where they begin."""
     from numpy.lib import format
@@ -289,7 +261,7 @@ def _array(path: str) -> tuple[str, int]:
         read = format.read_array_header_1_0 if version == (1, 0) else format.read_array_header_2_0
         shape, _, dtype = read(file)
         if len(shape) != 1 or dtype.kind not in "iuf" or dtype.str.startswith(">"):
-            raise ValueError(f"{path}: not one dimension of little-endian numbers, but {dtype} of shape {shape}")
+            raise ValueError(f"{path}: expected a one-dimensional array of little-endian numbers, not {dtype} of shape {shape}")
         return f"{dtype.kind}{8 * dtype.itemsize}", file.tell()
 
 
@@ -302,7 +274,7 @@ def _unpacked(path: str) -> bytes:
             file.seek(0)
             with gzip.GzipFile(fileobj=file) as unpacked:
                 return unpacked.read(_BLOCK)
-    raise ValueError(f"{path}: a first input that is compressed is .gz; put another file first")
+    raise ValueError(f"{path}: the first input is compressed with zstd, which is not supported; put another file first")
 
 
 # ---- nodes ---------------------------------------------------------------------------------------
@@ -357,7 +329,8 @@ class _Server(socketserver.ThreadingTCPServer):
 class _Node:
     """Holds the runs of a node, and gives them to others."""
 
-    def __init__(self, folder: str | None) -> None:
+    def open(self, folder: str | None) -> tuple[str, str, str]:
+        """Makes a folder in this one: its path, the address, and the word."""
         self.folder = tempfile.mkdtemp(prefix=_PREFIX, dir=folder)
         self.lock = _locked(self.folder)
         _swept(os.path.dirname(self.folder))
@@ -365,15 +338,20 @@ class _Node:
         self.server: Any = _Server((ip, 0), _Requests)
         self.server.word, self.server.folder = secrets.token_hex(16), self.folder
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def where(self) -> tuple[str, str, str]:
-        """The folder, the address and the word."""
         host, port = self.server.server_address[:2]
         return self.folder, f"{host}:{port}", self.server.word
 
     def close(self) -> None:
         self.server.shutdown()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _got(reference: Any) -> Any:
+    """A result, or what a task raised, as it raised it."""
+    try:
+        return ray.get(reference)
+    except RayTaskError as error:
+        raise error.cause if isinstance(error.cause, (ValueError, OSError, MemoryError)) else error from None
 
 
 class _Nodes:
@@ -392,11 +370,12 @@ class _Nodes:
             self.where.pop(gone, None)
         for new in alive - self.actors.keys():
             strategy = NodeAffinitySchedulingStrategy(new, soft=False)
-            self.actors[new] = _Node.options(scheduling_strategy=strategy).remote(self.folder)
+            self.actors[new] = _Node.options(scheduling_strategy=strategy).remote()
         for node, actor in self.actors.items():
             if node not in self.where:
+                # One that goes away meanwhile is found by the next look.
                 with contextlib.suppress(RayActorError):
-                    self.where[node] = ray.get(actor.where.remote())
+                    self.where[node] = _got(actor.open.remote(self.folder))
 
     def close(self) -> None:
         closing = [actor.close.remote() for actor in self.actors.values()]
@@ -413,8 +392,8 @@ def _given(plan: _Plan, task: Task, stretch: _Stretch, start: int | None) -> tup
     """The bytes of a stretch from the first record that begins in it, and where these begin and end."""
     file = plan.files[stretch.file]
     if file.is_compressed:
-        whole: Any = _read(file.path, 0, file.size) if _is_url(file.path) else file.path
-        return whole, 0, file.size
+        is_local = _is_local(_system(file.path)[0])
+        return file.path if is_local else _read(file.path, 0, file.size), 0, file.size
     if task.format[1]:
         return _read(file.path, stretch.begin, stretch.end), stretch.begin, stretch.end
     if start is None and stretch.begin == 0:
@@ -504,11 +483,11 @@ def _mapped(
     joined: str | None,
     where: dict[str, tuple[str, str, str]],
     device: str,
-) -> _Done | str:
-    """Sorts a task's stretches to a file of its node; the node's name if it has no place for that."""
+) -> _Done | None:
+    """Sorts a task's stretches to a file of its node; None if it has no place for that."""
     node = ray.get_runtime_context().get_node_id()
     if node not in where:
-        return node
+        return None
     folder = where[node][0]
     task = plan.task(folder)
     given, places, lines = [], [], []
@@ -521,7 +500,7 @@ def _mapped(
         lines.append(data.count(b"\n") if isinstance(data, bytes) and not task.format[1] else 0)
     path = os.path.join(folder, f"{number}-{uuid.uuid4().hex}")
     sort = lambda given: task.map(
-        given, number, number << 32, splitters, joined, path, device_of(device), plan.threads
+        given, number, splitters, joined, path, device_of(device), plan.threads
     )
     try:
         done = sort(given)
@@ -556,11 +535,12 @@ def _reduced(
     index: list[_Done],
     joined: str,
     where: dict[str, tuple[str, str, str]],
-    folder: str | None,
     output: str,
-) -> _Written:
-    """Merges a range of all runs into a part."""
+) -> _Written | None:
+    """Merges a range of all runs into a part; None if this node has no place for more runs."""
     here = ray.get_runtime_context().get_node_id()
+    if here not in where:
+        return None
     if lost := {done.node for done in index} - where.keys():
         return _Written(lost=sorted(lost))
     places = []
@@ -577,24 +557,21 @@ def _reduced(
             name = f"a run of task {number}"
             places.append((name, run["element"], place, None if is_here else address, path))
             used.add(done.node)
-    local = output
-    if _is_url(output):
-        local = os.path.join(where[here][0], os.path.basename(output))
-    begun = os.path.join(os.path.dirname(local), f".{uuid.uuid4().hex}.{os.path.basename(local)}")
+    folder = where[here][0]
+    system, path = _system(output)
+    # What is there is complete; elsewhere it is once it is all there.
+    local = path if _is_local(system) else os.path.join(folder, os.path.basename(path))
     try:
-        report = plan.task(where[here][0] if here in where else folder).reduce(joined, places, True, begun, plan.threads)
+        report = plan.task(folder).reduce(joined, places, True, local, plan.threads)
     except OSError:
         lost = [node for node in used if not _answers(where[node][1])]
         if not lost:
             raise
         return _Written(lost=lost)
-    size = os.path.getsize(begun)
-    if _is_url(output):
-        system, inner = _system(output)
-        system.put(begun, inner)
-        os.remove(begun)
-    else:
-        os.replace(begun, local)
+    size = os.path.getsize(local)
+    if local != path:
+        system.put(local, path)
+        os.remove(local)
     return _Written(report["records"] - report["repeated"] - report["cut"], size)
 
 
@@ -653,9 +630,11 @@ class _Sort:
         remote = lambda function: ray.remote(function).options(max_retries=3, **ask)
         self.sampled, self.mapped, self.reduced = remote(_sampled), remote(_mapped), remote(_reduced)
         self.pending: dict[Any, int] = {}
+        # Where stretches begin, by tasks, that were not where they seemed to.
+        self.starts: dict[int, dict[int, int]] = {}
 
     def wait(self, submit: Any, numbers: Iterable[int], phase: str) -> Iterable[tuple[int, Any]]:
-        """Results of tasks as they come; a task is submitted again where ``submit.again`` has it."""
+        """Results of tasks as they come; those without a result are submitted again."""
         waiting = list(numbers)
         self.bars.begin(phase, len(waiting))
         # Not more than can be begun soon: what nodes go away with is little then.
@@ -666,12 +645,9 @@ class _Sort:
                 self.pending[submit(number)] = number
             ready, _ = ray.wait(list(self.pending), num_returns=1)
             number = self.pending.pop(ready[0])
-            try:
-                result = ray.get(ready[0])
-            except RayTaskError as error:
-                raise error.cause if isinstance(error.cause, (ValueError, OSError, MemoryError)) else error from None
-            if isinstance(result, str) and phase == "map":
-                # A node that came later.
+            result = _got(ready[0])
+            if result is None:
+                # On a node that came later.
                 self.nodes.refresh()
                 waiting.insert(0, number)
                 continue
@@ -685,12 +661,11 @@ class _Sort:
 
     def map(self, splitters: str, done: dict[int, _Done], again: Iterable[int], joined: str | None = None) -> None:
         """Maps these tasks, and those of which it turns out that they began where no record does."""
-        starts: dict[int, dict[int, int]] = {}
         numbers = list(again)
         splitters_ref = ray.put(splitters)
         while numbers:
             submit = lambda number: self.mapped.remote(
-                self.plan_ref, number, starts.get(number, {}), splitters_ref, joined, self.nodes.where, self.device
+                self.plan_ref, number, self.starts.get(number, {}), splitters_ref, joined, self.nodes.where, self.device
             )
             for number, found in self.wait(submit, numbers, "map"):
                 done[number] = found
@@ -699,12 +674,12 @@ class _Sort:
                     stretch.begin > self.plan.files[stretch.file].records for stretch in self.plan.tasks[number]
                 ):
                     raise found.error
-            numbers = self.misplaced(done, starts)
+            numbers = self.misplaced(done)
         for _, found in sorted(done.items()):
             if found.error is not None:
                 raise found.error
 
-    def misplaced(self, done: dict[int, _Done], starts: dict[int, dict[int, int]]) -> list[int]:
+    def misplaced(self, done: dict[int, _Done]) -> list[int]:
         """The tasks with a stretch that does not begin where the one before it ends."""
         wrong = set()
         ends: dict[int, int | None] = {}
@@ -715,7 +690,7 @@ class _Sort:
                 start, end = done[number].places[at]
                 expected = ends.get(stretch.file)
                 if expected is not None and start != expected:
-                    starts.setdefault(number, {})[at] = expected
+                    self.starts.setdefault(number, {})[at] = expected
                     wrong.add(number)
                 # What follows a wrong one is looked at again once that is right.
                 ends[stretch.file] = end if number not in wrong else None
@@ -779,14 +754,14 @@ def sort_files(
     begin = time.monotonic()
     unknown = options.keys() & {"top", "argsort", "bgzf", "parquet_compression"}
     if unknown:
-        raise TypeError(f"{', '.join(sorted(unknown))}: not of a sort by several tasks")
+        raise TypeError(f"{', '.join(sorted(unknown))}: not supported by sort_files")
     if not ray.is_initialized():
         ray.init()
     memory = _memory(threads) if memory is None else memory
     arguments = _arguments(key, {**options, "memory": memory})
     files = _listed(inputs)
     folder = os.fspath(output_dir)
-    folder = folder if _is_url(folder) else os.path.abspath(folder)
+    folder = folder if "://" in folder else os.path.abspath(folder)
     _made(folder)
     plan = _planned(files, arguments, to, memory, threads)
     task = plan.task()
@@ -795,7 +770,6 @@ def sort_files(
     bars, seconds = _Bars(progress), {}
     nodes = _Nodes(temp_dir)
     sort = None
-    written: list[str] = []
     try:
         ask: dict[str, Any] = {"num_cpus": threads, "memory": memory}
         sort = _Sort(plan, nodes, ask, "gpu" if num_gpus else "cpu", bars)
@@ -820,14 +794,13 @@ def sort_files(
             index = ray.put([done[number] for number in range(len(plan.tasks))])
             lost: set[str] = set()
             submit = lambda part: sort.reduced.remote(
-                sort.plan_ref, part, index, joined, nodes.where, temp_dir, _joined(folder, names[part])
+                sort.plan_ref, part, index, joined, nodes.where, _joined(folder, names[part])
             )
             for part, result in sort.wait(submit, [part for part in range(parts) if part not in results], "reduce"):
                 if result.lost:
                     lost.update(result.lost)
                 else:
                     results[part] = result
-                    written.append(names[part])
             if lost:
                 # What went away with its node is sorted again elsewhere.
                 nodes.refresh()
@@ -880,37 +853,23 @@ def _manifest(
 
 def _made(folder: str) -> None:
     """Makes a folder; one that is not empty is refused."""
-    if _is_url(folder):
-        system, inner = _system(folder)
-        is_full = system.exists(inner) and bool(system.ls(inner))
-        if not is_full:
-            system.makedirs(inner, exist_ok=True)
-    else:
-        os.makedirs(folder, exist_ok=True)
-        is_full = bool(os.listdir(folder))
-    if is_full:
+    system, path = _system(folder)
+    if system.exists(path) and system.ls(path):
         raise FileExistsError(f"{folder} is not empty; name a new folder")
+    system.makedirs(path, exist_ok=True)
 
 
 def _put(folder: str, name: str, text: str) -> None:
-    path = _joined(folder, name)
-    if _is_url(path):
-        system, inner = _system(path)
-        system.pipe_file(inner, text.encode())
-        return
-    begun = _joined(folder, f".{name}.{uuid.uuid4().hex}")
-    with open(begun, "w") as file:
-        file.write(text)
-    os.replace(begun, path)
+    system, path = _system(_joined(folder, name))
+    begun = f"{path}.{uuid.uuid4().hex}"
+    system.pipe_file(begun, text.encode())
+    system.mv(begun, path)
 
 
 def _removed(folder: str) -> None:
     """Removes what a sort that failed has written."""
     with contextlib.suppress(Exception):
-        if _is_url(folder):
-            system, inner = _system(folder)
-            for path in system.ls(inner, detail=False):
-                system.rm(path)
-        else:
-            for name in os.listdir(folder):
-                os.remove(os.path.join(folder, name))
+        system, path = _system(folder)
+        for name in system.ls(path, detail=False):
+            if os.path.basename(name).startswith(("part-", "manifest.json", "_SUCCESS")):
+                system.rm(name)

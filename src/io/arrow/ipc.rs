@@ -130,7 +130,7 @@ impl File {
                     }
                     compression = compression.or(header.compression().map(|compression| compression.codec()));
                     let rows = u32::try_from(header.length())
-                        .map_err(|_| wrong("a record batch cannot have so many rows, or fewer than none"))?;
+                        .map_err(|_| wrong("impossible number of rows in a record batch"))?;
                     batches.push(Batch { block, decoder: decoders.len() - 1, rows: rows.into() });
                 }
                 other => return Err(wrong(&format!("unexpected {other:?} message"))),

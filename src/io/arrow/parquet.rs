@@ -214,7 +214,7 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
     let is_far = |number: i64| u64::try_from(number).is_ok_and(|number| number >= FAR);
     for group in metadata.row_groups() {
         if group.num_rows() < 0 || is_far(group.num_rows()) {
-            return damaged("a row group cannot have so many rows, or fewer than none");
+            return damaged("impossible number of rows in a row group");
         }
         for column in group.columns() {
             let (begin, length) = match column.dictionary_page_offset() {
@@ -228,7 +228,7 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
                 return damaged("a column chunk lies outside the file");
             }
             if is_far(column.num_values()) || is_far(column.uncompressed_size()) {
-                return damaged("a column chunk cannot have so many values or bytes");
+                return damaged("impossible size of a column chunk");
             }
         }
     }

@@ -267,7 +267,7 @@ impl Line<'_> {
             b'{' => self.object(at, node, depth - 1)?,
             b'[' => self.array(at, node, depth - 1)?,
             b'-' | b'0'..=b'9' => self.number(at)?,
-            b'\n' => return wrong("the line ends before its value does"),
+            b'\n' => return wrong("unexpected end of line"),
             _ => {
                 let words = [&b"true"[..], b"false", b"null", b"NaN", b"Infinity"];
                 let word = words.into_iter().find(|word| self.bytes[at..].starts_with(word));
@@ -563,7 +563,7 @@ mod tests {
     #[test]
     fn damage_has_a_place() {
         for (line, at, problem) in [
-            ("\n", 0, "the line ends before its value does"),
+            ("\n", 0, "unexpected end of line"),
             ("{\"a\":1\n", 6, "expected a comma or }"),
             ("{\"a\" 1}\n", 5, "expected a colon"),
             ("{a:1}\n", 1, "expected a name in quotes"),

@@ -374,7 +374,6 @@ impl Known {
     pub(crate) fn join_all(&mut self, all: &[Facts]) -> Result<(), Error> {
         let lacking = std::mem::take(&mut self.lacking);
         self.is_shared = false;
-        self.columns.iter_mut().for_each(|column| *column = column.emptied());
         for (key, column) in self.columns.iter_mut().enumerate() {
             let found = all.iter().filter_map(|facts| facts.columns.get(key).cloned());
             *column = found.fold(column.emptied(), Inference::merge);
