@@ -3,13 +3,13 @@
 //! What a task says to others is JSON, which nobody reads between them but for the ranges of runs.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use gpusort::files::distributed::{self, Before, Joined, Mapped, RunRange, Source, Splitter, Stretch};
-use gpusort::files::internal::To;
+use gpusort::files::internal::{Decompressor, To};
 use gpusort::files::{Cancel, Input, Sort};
 use gpusort::{Error, Sorter};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
@@ -118,6 +118,19 @@ impl Task {
     }
 }
 
+/// The content of the beginning of a compressed file, at most so many bytes of it.
+#[pyfunction]
+pub(crate) fn unpacked<'py>(py: Python<'py>, packed: &[u8], most: u64) -> PyResult<Bound<'py, PyBytes>> {
+    let source = Box::new(Cursor::new(packed.to_vec()));
+    let mut content = Vec::new();
+    let read = Decompressor::new(source, None, Box::new(|| (0, 0))).take(most).read_to_end(&mut content);
+    match read {
+        // The end is missing, of course.
+        Err(error) if content.is_empty() => Err(PyOSError::new_err(error.to_string())),
+        _ => Ok(PyBytes::new(py, &content)),
+    }
+}
+
 #[pymethods]
 impl Task {
     /// A task by the bytes that the first input begins with; None if more of them decide.
@@ -216,6 +229,18 @@ impl Task {
         let joined =
             self.task.join(&all.collect::<PyResult<Vec<_>>>()?).map_err(|error| exception(&error))?;
         Ok((said(&joined)?, joined.again))
+    }
+
+    /// What a part has, as it was written: records, the sum of their checksums, and the keys of the
+    /// first and the last.
+    fn tally(
+        &self,
+        py: Python,
+        part: PathBuf,
+        threads: Threads,
+    ) -> PyResult<(u64, u64, Vec<String>, Vec<String>)> {
+        let tally = self.work(py, threads, |it| it.tally(&part))?;
+        Ok((tally.records, tally.checksum, tally.first, tally.last))
     }
 
     /// Merges ranges of runs into a file.

@@ -13,6 +13,7 @@ import pytest
 import gpusort
 import gpusort.ray
 import ray
+from gpusort.ray import _nodes, _plan, _sort
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -34,7 +35,7 @@ def cluster():
 @pytest.fixture(autouse=True)
 def little_tasks(monkeypatch):
     """Inputs of these tests are worth several tasks."""
-    monkeypatch.setattr(gpusort.ray, "_LEAST", 1 << 16)
+    monkeypatch.setattr(_plan, "LEAST", 1 << 16)
 
 
 def rows(rng, count, names=1000):
@@ -181,12 +182,12 @@ def dying(function, when, marker):
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("phase", ["_sampled", "_mapped", "_reduced"])
+@pytest.mark.parametrize("phase", ["sample_task", "map_task", "reduce_task"])
 def test_a_worker_that_is_killed_changes_nothing(cluster, tmp_path, monkeypatch, phase, when):
     (tmp_path / "in").mkdir()
     files = csv_files(tmp_path / "in")
     marker = str(tmp_path / "killed")
-    monkeypatch.setattr(gpusort.ray, phase, dying(getattr(gpusort.ray, phase), when, marker))
+    monkeypatch.setattr(_sort, phase, dying(getattr(_sort, phase), when, marker))
     same_as_alone(tmp_path, files, key="name")
     assert os.path.exists(marker)
 
@@ -195,7 +196,7 @@ def test_a_node_that_goes_away_changes_nothing(cluster, tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     files = csv_files(tmp_path / "in")
     cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
-    joined, gone = gpusort.ray._Sort.joined, []
+    joined, gone = _sort.Sort.joined, []
 
     def remove(sort, done):
         found = joined(sort, done)
@@ -205,23 +206,23 @@ def test_a_node_that_goes_away_changes_nothing(cluster, tmp_path, monkeypatch):
         cluster.remove_node(node, allow_graceful=False)
         return found
 
-    monkeypatch.setattr(gpusort.ray._Sort, "joined", remove)
+    monkeypatch.setattr(_sort.Sort, "joined", remove)
     same_as_alone(tmp_path, files, key="name")
     assert len(gone) == 1
 
 
 def test_runs_of_a_sort_that_was_killed_are_removed_by_the_next(cluster, tmp_path):
     (tmp_path / "x.csv").write_text("a\n2\n1\n")
-    old = [tmp_path / f"{gpusort.ray._PREFIX}{name}" for name in ("dead", "alive", "young")]
+    old = [tmp_path / f"{_nodes.PREFIX}{name}" for name in ("dead", "alive", "young")]
     for folder in old:
         folder.mkdir()
         (folder / "run").write_text("left")
-    lock = gpusort.ray._locked(old[1])
+    lock = _nodes.locked(old[1])
     for folder in old[:2]:
         os.utime(folder, (0, 0))
     gpusort.ray.sort_files(tmp_path / "x.csv", tmp_path / "out", key="a", temp_dir=str(tmp_path))
     assert [folder.exists() for folder in old] == [False, True, True]
-    assert len(glob.glob(f"{tmp_path}/{gpusort.ray._PREFIX}*")) == 2
+    assert len(glob.glob(f"{tmp_path}/{_nodes.PREFIX}*")) == 2
     lock.close()
 
 

@@ -14,6 +14,7 @@ mod end;
 mod format;
 mod generate;
 mod hints;
+mod manifest;
 mod manual;
 mod meant;
 mod progress;

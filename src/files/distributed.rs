@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::slice;
 
-use gpusort_planner::key::{ElementType, KeyMap};
+use gpusort_planner::key::ElementType;
 use serde::{Deserialize, Serialize};
 
 use super::dataset::{Content, Dataset, OutputSpec, element_of, order_records};
@@ -28,17 +28,16 @@ use super::parts::Parts;
 use super::report::Report;
 use super::runs::{Run, Runs, StoredRun, write_frames};
 use super::sort::Sort;
+pub use super::tally::Tally;
+use super::tally::{RUN, each_part, is_bits, keyed, keyed_records, write_elements};
 use crate::error::Error;
 use crate::format::Format;
-use crate::io::batch::Keyed;
-use crate::io::binary::{self, BinaryInput};
+use crate::io::binary::BinaryInput;
 use crate::io::csv::{self, Dialect, Facts, Known, Settled};
-use crate::io::frames::{RunFormat, checksum};
+use crate::io::frames::RunFormat;
 use crate::io::records::Print;
 use crate::io::{Extension, Input, InputKind, InputSpec, Output, Words};
-use crate::key_buf::KeyBuf;
 use crate::order::Selection;
-use crate::parallel;
 use crate::runs::Folders;
 use crate::sorter::{Request, Sorter};
 
@@ -109,6 +108,8 @@ pub struct Mapped {
     pub runs: Vec<MappedRun>,
     /// Records that were left out because a field is invalid.
     pub skipped: u64,
+    /// The sum of the checksums of the records of each stretch.
+    pub sums: Vec<u64>,
     /// What it found of the columns.
     facts: Facts,
     /// The keys that have integers −0.
@@ -200,7 +201,7 @@ impl<'a> Sort<'a> {
         let mut parts = Parts::new(job.inputs(), &job.resolved.how, &job.budget, &job.watch)
             .shared(Known::of_many(), Vec::new());
         let mut head = Vec::new();
-        each_part(&mut parts, |_, part| {
+        each_part(&mut parts, |_, _, part| {
             if let Content::Records { mut records, .. } = part.content {
                 head.append(&mut records.head);
             }
@@ -264,8 +265,8 @@ impl Task<'_> {
     ) -> Result<Vec<Splitter>, Error> {
         let (inputs, how) = self.inputs(stretches);
         let mut all = Vec::new();
-        each_part(&mut self.parts(&inputs, &how, task, Vec::new()), |run, part| {
-            let records = self.keyed_records(part)?;
+        each_part(&mut self.parts(&inputs, &how, task, Vec::new()), |_, run, part| {
+            let records = keyed_records(part, &how)?;
             let n = records.len();
             let picked = many.min(n);
             all.extend((0..picked).map(|pick| {
@@ -313,7 +314,7 @@ impl Task<'_> {
         let mut parts = self.parts(&inputs, &how, task, settled);
         let mut to = Counted { to, bytes: 0 };
         let mut mapped = Mapped::default();
-        each_part(&mut parts, |run, part| {
+        each_part(&mut parts, |_, run, part| {
             mapped.skipped += part.counts().skipped;
             if !part.is_empty() {
                 let cut = Cut { task, run, splitters, ties: self.cuts_ties() };
@@ -325,6 +326,20 @@ impl Task<'_> {
             }
             Ok(())
         })?;
+        mapped.sums = match &inputs[..] {
+            [_] => vec![
+                mapped
+                    .runs
+                    .iter()
+                    .flat_map(|run| &run.ranges)
+                    .map(|range| range.checksum)
+                    .fold(0, u64::wrapping_add),
+            ],
+            // Each again: they are small, as there are several.
+            _ => (0..inputs.len())
+                .map(|number| self.sum_of(&inputs, &how, number))
+                .collect::<Result<_, _>>()?,
+        };
         mapped.facts = parts.known().map(Known::facts).unwrap_or_default();
         Ok(mapped)
     }
@@ -382,6 +397,29 @@ impl Task<'_> {
         Ok(report)
     }
 
+    /// What a part of the output has, as it was written.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; a record that is not as it was.
+    pub fn tally(&self, part: &Path) -> Result<Tally, Error> {
+        let (inputs, mut how) = self.inputs(vec![Stretch { input: Input::from(part), before: None }]);
+        if self.job.format() == Format::Npy {
+            how.kind = InputKind::Bits(vec![BinaryInput::npy(inputs[0].clone())?]);
+        }
+        Tally::of(&mut self.parts(&inputs, &how, 0, Vec::new()))
+    }
+
+    /// The sum of the checksums of the records of one of these inputs.
+    fn sum_of(&self, inputs: &[Input], how: &InputSpec, number: usize) -> Result<u64, Error> {
+        let kind = match &how.kind {
+            InputKind::Bits(sources) => InputKind::Bits(vec![sources[number].clone()]),
+            kind => kind.clone(),
+        };
+        let how = InputSpec { kind, by: how.by.clone() };
+        Ok(Tally::of(&mut self.parts(&inputs[number..=number], &how, 0, Vec::new()))?.checksum)
+    }
+
     /// The inputs that stretches are, and how they are read.
     fn inputs(&self, stretches: Vec<Stretch>) -> (Vec<Input>, InputSpec) {
         let how = &self.job.resolved.how;
@@ -434,21 +472,7 @@ impl Task<'_> {
     }
 
     fn is_bits(&self) -> bool {
-        matches!(self.job.resolved.how.kind, InputKind::Bits(_))
-    }
-
-    /// The records of a part.
-    fn keyed_records(&self, part: Dataset) -> Result<Keyed, Error> {
-        Ok(match part.content {
-            Content::Records { records, .. } => records,
-            Content::Numbers { keys, map, print, .. } => {
-                self.keyed(&keys.collect()?, map).printed(print, map.descending)
-            }
-        })
-    }
-
-    fn keyed(&self, keys: &KeyBuf, map: KeyMap) -> Keyed {
-        Keyed::of_numbers(keys, map, self.job.resolved.how.by.order, !self.is_bits())
+        is_bits(&self.job.resolved.how)
     }
 
     /// Sorts elements of binary and writes them.
@@ -463,13 +487,9 @@ impl Task<'_> {
         let ask = self.job.ask;
         let request = Request::keys(keys).select(ask.selection).by(ask.method);
         let keys = sorter.run(request, &mut |_, _| {})?.words;
-        let key = |at: usize| self.keyed(&keys.range(at..at + 1), map).row(0);
-        let ranges = cut.write(keys.len(), key, to, |range, to| {
-            let mut written = Summed { to, element: map.element.bytes(), sum: 0 };
-            binary::write(&keys.range(range), map, &mut written, |_| {})
-                .map_err(|error| Error::io(RUN, "write", error))?;
-            Ok(written.sum)
-        })?;
+        let key = |at: usize| keyed(&keys.range(at..at + 1), map, &self.job.resolved.how).row(0);
+        let ranges =
+            cut.write(keys.len(), key, to, |range, to| write_elements(&keys.range(range), map, to))?;
         Ok(MappedRun { element: Some(map.element.name().to_owned()), ranges })
     }
 
@@ -482,7 +502,7 @@ impl Task<'_> {
         to: &mut Counted,
         zeros: &mut Vec<bool>,
     ) -> Result<MappedRun, Error> {
-        let records = self.keyed_records(part)?;
+        let records = keyed_records(part, &self.job.resolved.how)?;
         // Among floats −0 and 0 are two keys: who maps again knows it.
         let selection = if records.have_minus_zeros() { Selection::ALL } else { self.job.ask.selection };
         let ask = OutputSpec { selection, ..self.job.ask };
@@ -516,48 +536,7 @@ impl Task<'_> {
     }
 }
 
-/// The name of what a task writes, in messages.
-const RUN: &str = "a run";
-
 const FRAMES: RunFormat = RunFormat::Frames { bytes: true, positions: false };
-
-/// Adds up checksums of elements on their way.
-struct Summed<'a, 'b> {
-    to: &'a mut Counted<'b>,
-    element: usize,
-    sum: u64,
-}
-
-impl Write for Summed<'_, '_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // What is written of elements ends with one.
-        self.to.write_all(bytes)?;
-        let sums = |bytes: &[u8]| {
-            bytes.chunks_exact(self.element).fold(0_u64, |sum, element| sum.wrapping_add(checksum(element)))
-        };
-        let sums = parallel::map_parts(bytes.chunks(self.element << 16), sums);
-        self.sum = sums.into_iter().fold(self.sum, u64::wrapping_add);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
-    }
-}
-
-/// Calls `take` with each part, and its number.
-fn each_part(
-    parts: &mut Parts,
-    mut take: impl FnMut(u64, Dataset<'static>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    for number in 0.. {
-        take(number, parts.next_part()?)?;
-        if parts.is_over() {
-            break;
-        }
-    }
-    Ok(())
-}
 
 /// How a run of a task is cut.
 struct Cut<'a> {

@@ -40,6 +40,8 @@ mod runs;
 mod sort;
 #[cfg(feature = "arrow")]
 mod tables;
+#[cfg(feature = "distributed")]
+mod tally;
 mod text_or_lines;
 
 pub use self::check::{Check, Checked};

@@ -9,6 +9,8 @@ use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::batch::{Ahead, InputKind, InputSpec, Keyed};
+#[cfg(feature = "distributed")]
+use crate::io::batch::{Places, shown};
 use crate::io::chunks::Chunks;
 use crate::io::keys::KeysOfRuns;
 use crate::io::records::Records;
@@ -95,6 +97,14 @@ impl<'a> Parts<'a> {
             PartSource::Bits(_) => None,
             PartSource::Records { known, .. } => Some(known),
         }
+    }
+
+    /// The keys of a record of one of these parts, as they are spelled there.
+    #[cfg(feature = "distributed")]
+    pub(super) fn shown(&self, records: &Keyed, record: usize) -> Result<Vec<String>, Error> {
+        let PartSource::Records { known, .. } = &self.source else { return Ok(Vec::new()) };
+        let (piece, record) = Places::of(&records.pieces).find(record as u32);
+        Ok(shown(piece, record, (self.how, known), None)?.1)
     }
 
     /// Whether all was given.

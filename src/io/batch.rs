@@ -595,25 +595,36 @@ impl<'a> Batches<'a> {
         self.wrong.is_none() && self.fetched.is_none() && self.chunks.is_over()
     }
 
-    /// A record in messages: its place, with the column of `key` if there are several, and the
-    /// token of each key.
+    /// A record in messages, as [`shown`] has it.
     pub(super) fn shown(
         &self,
         piece: &Piece,
         record: usize,
         key: Option<usize>,
     ) -> Result<(String, Vec<String>), Error> {
-        let Bytes::Of { text, start, until, ranges, .. } = &piece.bytes else {
-            return Ok(Default::default());
-        };
-        let row = ranges.get(record).map_or_else(
-            || csv::place_of_token(&text.bytes, *start..*until, record, record + 1 == piece.len()),
-            |range| start + range.begin(),
-        );
-        let (place, tokens) =
-            csv::shown(text, self.how.kind.divided().0.fields, &self.how.by, &self.known, row, key)?;
-        let order = self.how.by.order;
-        let shown = |(key, token): (usize, &Vec<u8>)| order.shown(token, piece.keys.is_null(record, key));
-        Ok((place, tokens.iter().enumerate().map(shown).collect()))
+        shown(piece, record, (self.how, &self.known), key)
     }
+}
+
+/// A record in messages: its place, with the column of `key` if there are several, and the token of
+/// each key.
+pub(crate) fn shown(
+    piece: &Piece,
+    record: usize,
+    (how, known): (&InputSpec, &Known),
+    key: Option<usize>,
+) -> Result<(String, Vec<String>), Error> {
+    let Bytes::Of { text, start, until, ranges, .. } = &piece.bytes else {
+        let mut token = Vec::new();
+        piece.push(record, &mut token);
+        let token = String::from_utf8_lossy(token.trim_ascii_end()).into_owned();
+        return Ok((String::new(), vec![token]));
+    };
+    let row = ranges.get(record).map_or_else(
+        || csv::place_of_token(&text.bytes, *start..*until, record, record + 1 == piece.len()),
+        |range| start + range.begin(),
+    );
+    let (place, tokens) = csv::shown(text, how.kind.divided().0.fields, &how.by, known, row, key)?;
+    let shown = |(key, token): (usize, &Vec<u8>)| how.by.order.shown(token, piece.keys.is_null(record, key));
+    Ok((place, tokens.iter().enumerate().map(shown).collect()))
 }

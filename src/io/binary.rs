@@ -311,11 +311,18 @@ pub(super) fn read_keys<W: Word>(
 
 /// The element of this key as text.
 pub(super) fn shown(key: u64, order: KeyMap) -> String {
+    shown_of(
+        match order.element.key_words() {
+            KeyWords::One => vec![key as u32].into(),
+            KeyWords::Two => vec![key].into(),
+        },
+        order,
+    )
+}
+
+/// The element of the only one of these keys as text.
+pub(crate) fn shown_of(key: KeyBuf, order: KeyMap) -> String {
     let mut text = Vec::new();
-    let key = match order.element.key_words() {
-        KeyWords::One => vec![key as u32].into(),
-        KeyWords::Two => vec![key].into(),
-    };
     // Writing to memory cannot fail.
     let _ = write_text(key, order, Print::Shortest, &mut text, |_| {});
     String::from_utf8_lossy(text.trim_ascii_end()).into_owned()

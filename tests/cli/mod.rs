@@ -14,6 +14,7 @@ mod json;
 #[cfg(unix)]
 mod limits;
 mod lines;
+mod manifest;
 mod meant;
 mod memory;
 mod merge;

@@ -1,0 +1,155 @@
+"""What a sort wrote: ``manifest.json`` and the folder that it is in."""
+
+# pyright: basic
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+from ._paths import join, system_of
+from ._plan import Plan
+from ._tasks import Done, Written
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A part of the output."""
+
+    name: str
+    """Its file's name in the folder."""
+    rows: int
+    bytes: int
+    checksum: str
+    """The sum, modulo 2^64, of the xxh3 of each record's bytes, in hexadecimal digits: the same in any order."""
+    first: list[str]
+    """The keys of the first row, as they are spelled there; nothing of a part without rows."""
+    last: list[str]
+    """Those of the last one."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """An input."""
+
+    path: str
+    bytes: int
+    checksum: str
+    """As that of a part, of the records that are sorted."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Manifest:
+    """What a sort wrote; ``manifest.json`` in the output's folder has the same."""
+
+    folder: str
+    format: str
+    check: list[str]
+    """Options by which ``gpusort check`` reads the parts and knows their order."""
+    rows: int
+    """Rows of all parts."""
+    bytes: int
+    """Bytes of all inputs."""
+    checksum: str
+    """That of all parts; the inputs' together are the same, unless ``repeated`` rows are left out."""
+    repeated: int
+    """Rows left out because their keys were repeated."""
+    skipped: int
+    """Rows left out because of an invalid field."""
+    parts: list[Part]
+    inputs: list[Source]
+    seconds: dict[str, float]
+    """The time of each phase."""
+
+    def paths(self) -> list[str]:
+        """The files of the parts, in order."""
+        return [join(self.folder, part.name) for part in self.parts]
+
+
+def total(checksums: Iterable[int]) -> str:
+    return f"{sum(checksums) % (1 << 64):016x}"
+
+
+def manifest_of(
+    plan: Plan,
+    folder: str,
+    form: str,
+    done: dict[int, Done],
+    results: dict[int, Written],
+    names: list[str],
+    seconds: dict[str, float],
+) -> Manifest:
+    written = [results[part] for part in range(len(names))]
+    sums = [0] * len(plan.files)
+    skipped = read = 0
+    for number, found in done.items():
+        mapped = json.loads(found.mapped)
+        skipped += mapped["skipped"]
+        read += sum(of["records"] for run in mapped["runs"] for of in run["ranges"])
+        for stretch, checksum in zip(plan.tasks[number], mapped["sums"]):
+            sums[stretch.file] += checksum
+    rows = sum(part.rows for part in written)
+    manifest = Manifest(
+        folder=folder,
+        format=form,
+        check=checking(plan.arguments, form),
+        rows=rows,
+        bytes=sum(file.size for file in plan.files),
+        checksum=total(part.checksum for part in written),
+        repeated=read - rows,
+        skipped=skipped,
+        parts=[
+            Part(name, part.rows, part.bytes, total([part.checksum]), part.first, part.last)
+            for name, part in zip(names, written)
+        ],
+        inputs=[Source(file.path, file.size, total([checksum])) for file, checksum in zip(plan.files, sums)],
+        seconds=seconds,
+    )
+    if not plan.arguments["unique"] and (manifest.repeated or manifest.checksum != total(sums)):
+        raise RuntimeError(f"{folder} has {rows} rows of {read}, or others than the inputs")
+    return manifest
+
+
+def checking(arguments: dict[str, Any], form: str) -> list[str]:
+    """The options of ``gpusort check`` that say what these arguments do."""
+    directions = {None: "", False: ":a", True: ":r"}
+    options = [f"--from={form}"]
+    options += [f"--key={name}{directions[direction]}" for name, direction in arguments["keys"]]
+    if arguments["header"] is not None:
+        options.append(f"--header={arguments['header']}" if arguments["header"] else "--no-header")
+    options += [f"--na={word}" for word in arguments["na"]]
+    for name, value in arguments.items():
+        if value is True:
+            options.append(f"--{name.replace('_', '-')}")
+        elif isinstance(value, str) and name not in ("from_", "memory") and (name, form) != ("type", "npy"):
+            options.append(f"--{name.replace('_', '-')}={value}")
+    return options
+
+
+def make_folder(folder: str) -> None:
+    """Makes a folder; one that is not empty is refused."""
+    system, path = system_of(folder)
+    if system.exists(path) and system.ls(path):
+        raise FileExistsError(f"{folder} is not empty; name a new folder")
+    system.makedirs(path, exist_ok=True)
+
+
+def put(folder: str, name: str, text: str) -> None:
+    system, path = system_of(join(folder, name))
+    begun = f"{path}.{uuid.uuid4().hex}"
+    system.pipe_file(begun, text.encode())
+    system.mv(begun, path)
+
+
+def remove_parts(folder: str) -> None:
+    """Removes what a sort that failed has written."""
+    with contextlib.suppress(Exception):
+        system, path = system_of(folder)
+        for name in system.ls(path, detail=False):
+            if os.path.basename(name).startswith(("part-", "manifest.json", "_SUCCESS")):
+                system.rm(name)

@@ -1,0 +1,125 @@
+"""The nodes of a cluster: each keeps the runs that its tasks sort, and gives them to others."""
+
+# pyright: basic
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import hmac
+import os
+import secrets
+import shutil
+import socketserver
+import tempfile
+import threading
+import time
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError, RayTaskError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+#: What names of folders with runs begin with.
+PREFIX = "gpusort-ray-"
+
+
+def locked(folder: str) -> Any:
+    """A lock on a folder, which ends with this process; None if another one has it."""
+    import fcntl
+
+    file = open(os.path.join(folder, ".lock"), "w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
+
+
+def swept(folder: str) -> None:
+    """Removes what sorts left whose processes were killed."""
+    for old in glob.glob(os.path.join(glob.escape(folder), f"{PREFIX}*")):
+        with contextlib.suppress(OSError):
+            # One that is being made has no lock yet.
+            if time.time() - os.path.getmtime(old) > 60 and (lock := locked(old)):
+                shutil.rmtree(old, ignore_errors=True)
+                lock.close()
+
+
+class Requests(socketserver.StreamRequestHandler):
+    """Gives ranges of runs to whoever knows the word."""
+
+    def handle(self) -> None:
+        server: Any = self.server
+        path, offset, length = self.rfile.readline(4096).decode().split(" ")
+        word, _, name = path.partition("/")
+        if hmac.compare_digest(word, server.word) and "/" not in name:
+            with open(os.path.join(server.folder, name), "rb") as file:
+                self.connection.sendfile(file, int(offset), int(length))
+
+
+class Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 1024
+
+
+@ray.remote(num_cpus=0)
+class Node:
+    """Holds the runs of a node, and gives them to others."""
+
+    def open(self, folder: str | None) -> tuple[str, str, str]:
+        """Makes a folder in this one: its path, the address, and the word."""
+        self.folder = tempfile.mkdtemp(prefix=PREFIX, dir=folder)
+        self.lock = locked(self.folder)
+        swept(os.path.dirname(self.folder))
+        ip = ray.util.get_node_ip_address()
+        self.server: Any = Server((ip, 0), Requests)
+        self.server.word, self.server.folder = secrets.token_hex(16), self.folder
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        host, port = self.server.server_address[:2]
+        return self.folder, f"{host}:{port}", self.server.word
+
+    def close(self) -> None:
+        self.server.shutdown()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def got(reference: Any) -> Any:
+    """A result, or what a task raised, as it raised it."""
+    try:
+        return ray.get(reference)
+    except RayTaskError as error:
+        raise error.cause if isinstance(error.cause, (ValueError, OSError, MemoryError)) else error from None
+
+
+class Nodes:
+    """The nodes that are there, each with what holds its runs."""
+
+    def __init__(self, folder: str | None) -> None:
+        self.folder = folder
+        self.actors: dict[str, Any] = {}
+        self.where: dict[str, tuple[str, str, str]] = {}
+        self.refresh()
+
+    def refresh(self) -> None:
+        alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
+        for gone in self.actors.keys() - alive:
+            del self.actors[gone]
+            self.where.pop(gone, None)
+        for new in alive - self.actors.keys():
+            strategy = NodeAffinitySchedulingStrategy(new, soft=False)
+            self.actors[new] = Node.options(scheduling_strategy=strategy).remote()
+        for node, actor in self.actors.items():
+            if node not in self.where:
+                # One that goes away meanwhile is found by the next look.
+                with contextlib.suppress(RayActorError):
+                    self.where[node] = got(actor.open.remote(self.folder))
+
+    def close(self) -> None:
+        closing = [actor.close.remote() for actor in self.actors.values()]
+        with contextlib.suppress(Exception):
+            ray.wait(closing, num_returns=len(closing), timeout=30)
+        for actor in self.actors.values():
+            ray.kill(actor)

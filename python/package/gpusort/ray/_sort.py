@@ -1,0 +1,264 @@
+"""A sort of files as its driver runs it."""
+
+# pyright: basic
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import ray
+
+from .._files import Key, Path, _arguments
+from .._gpusort import VERSION
+from ._manifest import Manifest, make_folder, manifest_of, put, remove_parts
+from ._nodes import Nodes, got
+from ._paths import join, listed
+from ._plan import Plan, planned
+from ._tasks import Done, Written, map_task, reduce_task, sample_task
+
+
+def memory_of(threads: int) -> int:
+    """Bytes for each task: half of a core's share, where least is."""
+    shares = [
+        node["Resources"].get("memory", 4 << 30) / node["Resources"]["CPU"]
+        for node in ray.nodes()
+        if node["Alive"] and node["Resources"].get("CPU")
+    ]
+    return max(int(min(shares, default=2 << 30) * threads / 2), 64 << 20)
+
+
+class Bars:
+    """Bars of Ray's own for each phase."""
+
+    def __init__(self, shown: bool) -> None:
+        self.shown, self.bar = shown, None
+
+    def begin(self, phase: str, total: int) -> None:
+        self.end()
+        if self.shown:
+            from ray.experimental.tqdm_ray import tqdm
+
+            self.bar = tqdm(desc=f"gpusort: {phase}", total=total)
+
+    def tell(self) -> None:
+        if self.bar is not None:
+            self.bar.update(1)
+
+    def end(self) -> None:
+        if self.bar is not None:
+            self.bar.close()
+            self.bar = None
+
+
+class Sort:
+    """A sort under way: what its driver knows."""
+
+    def __init__(self, plan: Plan, nodes: Nodes, ask: dict[str, Any], device: str, bars: Bars) -> None:
+        self.plan, self.nodes, self.device, self.bars = plan, nodes, device, bars
+        self.plan_ref = ray.put(plan)
+        self.task = plan.task()
+        remote = lambda function: ray.remote(function).options(max_retries=3, **ask)
+        self.sampled, self.mapped, self.reduced = remote(sample_task), remote(map_task), remote(reduce_task)
+        self.pending: dict[Any, int] = {}
+        # Where stretches begin, by tasks, that were not where they seemed to.
+        self.starts: dict[int, dict[int, int]] = {}
+
+    def wait(self, submit: Any, numbers: Iterable[int], phase: str) -> Iterable[tuple[int, Any]]:
+        """Results of tasks as they come; those without a result are submitted again."""
+        waiting = list(numbers)
+        self.bars.begin(phase, len(waiting))
+        # Not more than can be begun soon: what nodes go away with is little then.
+        most = 4 * max(1, int(ray.cluster_resources().get("CPU", 1)))
+        while waiting or self.pending:
+            while waiting and len(self.pending) < most:
+                number = waiting.pop(0)
+                self.pending[submit(number)] = number
+            ready, _ = ray.wait(list(self.pending), num_returns=1)
+            number = self.pending.pop(ready[0])
+            result = got(ready[0])
+            if result is None:
+                # On a node that came later.
+                self.nodes.refresh()
+                waiting.insert(0, number)
+                continue
+            yield number, result
+            self.bars.tell()
+
+    def sample(self, many: int) -> list[str]:
+        # Each as many as it has of all.
+        sizes = [sum(map(self.plan.weight, stretches)) for stretches in self.plan.tasks]
+        each = [1 + many * size // max(sum(sizes), 1) for size in sizes]
+        submit = lambda number: self.sampled.remote(self.plan_ref, number, each[number])
+        return [found for _, found in self.wait(submit, range(len(self.plan.tasks)), "sample")]
+
+    def map(self, splitters: str, done: dict[int, Done], again: Iterable[int], joined: str | None = None) -> None:
+        """Maps these tasks, and those of which it turns out that they began where no record does."""
+        numbers = list(again)
+        splitters_ref = ray.put(splitters)
+        while numbers:
+            submit = lambda number: self.mapped.remote(
+                self.plan_ref, number, self.starts.get(number, {}), splitters_ref, joined, self.nodes.where, self.device
+            )
+            for number, found in self.wait(submit, numbers, "map"):
+                done[number] = found
+                # An error is one of the data only where the stretch begins with a record.
+                if found.error is not None and not any(
+                    stretch.begin > self.plan.files[stretch.file].records for stretch in self.plan.tasks[number]
+                ):
+                    raise found.error
+            numbers = self.misplaced(done)
+        for _, found in sorted(done.items()):
+            if found.error is not None:
+                raise found.error
+
+    def misplaced(self, done: dict[int, Done]) -> list[int]:
+        """The tasks with a stretch that does not begin where the one before it ends."""
+        wrong = set()
+        ends: dict[int, int | None] = {}
+        for number in range(len(self.plan.tasks)):
+            for at, stretch in enumerate(self.plan.tasks[number]):
+                if number not in done:
+                    return sorted(wrong)
+                start, end = done[number].places[at]
+                expected = ends.get(stretch.file)
+                if expected is not None and start != expected:
+                    self.starts.setdefault(number, {})[at] = expected
+                    wrong.add(number)
+                # What follows a wrong one is looked at again once that is right.
+                ends[stretch.file] = end if number not in wrong else None
+        return sorted(wrong)
+
+    def joined(self, done: dict[int, Done]) -> tuple[str, list[int]]:
+        before: dict[int, int] = {}
+        found = []
+        for number in range(len(self.plan.tasks)):
+            lines = []
+            for stretch, count in zip(self.plan.tasks[number], done[number].lines):
+                lines.append((self.plan.files[stretch.file].path, before.get(stretch.file, 0)))
+                before[stretch.file] = before.get(stretch.file, 0) + count
+            found.append((done[number].mapped, lines))
+        return self.task.join(found)
+
+    def cancel(self) -> None:
+        for reference in self.pending:
+            with contextlib.suppress(Exception):
+                ray.cancel(reference, force=True)
+
+
+
+
+def sort_files(
+    inputs: Path | Iterable[Path],
+    output_dir: Path,
+    *,
+    key: Key | Sequence[Key] | None = None,
+    to: str | None = None,
+    parts: int | None = None,
+    memory: int | None = None,
+    threads: int = 1,
+    num_gpus: float = 0,
+    temp_dir: str | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> Manifest:
+    """Sorts files by the Ray cluster that is connected, or a local one, into parts in a folder.
+
+    The parts, one after another (of CSV under one header), are byte for byte what :func:`gpusort.sort_file`
+    writes: a column has one type in all files, and records with equal keys keep the order of the files.
+
+    inputs
+        Paths, patterns, folders, or URLs of any file system that fsspec knows, which every node reads. What is
+        compressed is read by one task each; all else by byte ranges.
+    output_dir
+        A new or empty folder, or a URL of one. ``manifest.json`` says what parts it has, and ``_SUCCESS`` comes
+        last; without it nothing there is complete.
+    parts
+        How many parts; without it as many as tasks read the inputs.
+    memory
+        Bytes for each task, which Ray keeps free for it; without it half of a core's share of a node.
+    threads
+        Cores for each task.
+    num_gpus
+        The share of a GPU for each task that sorts; without one they sort on the CPU.
+    temp_dir
+        A folder on each node's disk, for sorted runs as large as the inputs; without it the system's.
+    options
+        Those of :func:`gpusort.sort_file`: how inputs are read and ordered.
+    """
+    begin = time.monotonic()
+    unknown = options.keys() & {"top", "argsort", "bgzf", "parquet_compression"}
+    if unknown:
+        raise TypeError(f"{', '.join(sorted(unknown))}: not supported by sort_files")
+    if not ray.is_initialized():
+        ray.init()
+    memory = memory_of(threads) if memory is None else memory
+    arguments = _arguments(key, {**options, "memory": memory})
+    files = listed(inputs)
+    folder = os.fspath(output_dir)
+    folder = folder if "://" in folder else os.path.abspath(folder)
+    make_folder(folder)
+    plan = planned(files, arguments, to, memory, threads)
+    task = plan.task()
+    form = plan.to or task.format[0]
+    parts = parts or len(plan.tasks)
+    bars, seconds = Bars(progress), {}
+    nodes = Nodes(temp_dir)
+    sort = None
+    try:
+        ask: dict[str, Any] = {"num_cpus": threads, "memory": memory}
+        sort = Sort(plan, nodes, ask, "gpu" if num_gpus else "cpu", bars)
+        if num_gpus:
+            sort.mapped = sort.mapped.options(num_gpus=num_gpus)
+        samples = sort.sample(256 * parts)
+        splitters, parts = task.splitters(samples, parts)
+        seconds["sample"] = time.monotonic() - begin
+        done: dict[int, Done] = {}
+        sort.map(splitters, done, range(len(plan.tasks)))
+        joined, again = sort.joined(done)
+        if again:
+            sort.map(splitters, done, again, joined)
+            joined, _ = sort.joined(done)
+        seconds["map"] = time.monotonic() - begin - seconds["sample"]
+        elements = {run["element"] for found in done.values() for run in json.loads(found.mapped)["runs"]}
+        suffix = {"text": "txt", "lines": "txt"}.get(form, form)
+        suffix = next(iter(elements - {None}), suffix) if form == "bin" else suffix
+        names = [f"part-{number:05}.{suffix}" for number in range(parts)]
+        results: dict[int, Written] = {}
+        while len(results) < parts:
+            index = ray.put([done[number] for number in range(len(plan.tasks))])
+            lost: set[str] = set()
+            submit = lambda part: sort.reduced.remote(
+                sort.plan_ref, part, index, joined, nodes.where, join(folder, names[part])
+            )
+            for part, result in sort.wait(submit, [part for part in range(parts) if part not in results], "reduce"):
+                if result.lost:
+                    lost.update(result.lost)
+                else:
+                    results[part] = result
+            if lost:
+                # What went away with its node is sorted again elsewhere.
+                nodes.refresh()
+                gone = [number for number, found in done.items() if found.node in lost]
+                sort.map(splitters, done, gone, joined)
+        seconds["reduce"] = time.monotonic() - begin - sum(seconds.values())
+        manifest = manifest_of(plan, folder, form, done, results, names, seconds)
+        seconds["total"] = time.monotonic() - begin
+        put(folder, "manifest.json", json.dumps({"gpusort": VERSION, **dataclasses.asdict(manifest)}, indent=1))
+        put(folder, "_SUCCESS", "")
+        return manifest
+    except BaseException:
+        if sort is not None:
+            sort.cancel()
+        remove_parts(folder)
+        raise
+    finally:
+        bars.end()
+        nodes.close()
+
+

@@ -1,0 +1,225 @@
+"""What tasks do: sample, map, reduce."""
+
+# pyright: basic
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import socket
+import uuid
+from typing import Any
+
+import ray
+
+from .._devices import device_of
+from .._gpusort import Task
+from ._paths import is_local, lines_before, opened, read, system_of
+from ._plan import BLOCK, Plan, Stretch
+
+
+def bytes_of(plan: Plan, task: Task, stretch: Stretch, start: int | None) -> tuple[Any, int, int]:
+    """The bytes of a stretch from the first record that begins in it, and where these begin and end."""
+    file = plan.files[stretch.file]
+    if file.is_compressed:
+        is_here = is_local(system_of(file.path)[0])
+        return file.path if is_here else read(file.path, 0, file.size), 0, file.size
+    if task.format[1]:
+        return read(file.path, stretch.begin, stretch.end), stretch.begin, stretch.end
+    if start is None and stretch.begin == 0:
+        start = 0
+    with opened(file.path) as source:
+        length = BLOCK
+        while start is None:
+            source.seek(stretch.begin - 1)
+            window = source.read(length)
+            found = task.begin(window)
+            if found is not None:
+                start = stretch.begin - 1 + found
+            elif len(window) < length:
+                start = file.size
+            length *= 4
+        if start >= stretch.end:
+            return b"", start, start
+        source.seek(start)
+        if stretch.end == file.size:
+            return source.read(), start, file.size
+        # A header may be what no record is.
+        head = file.records if start == 0 else 0
+        data = source.read(stretch.end - start + BLOCK)
+        while True:
+            end = task.end(data[head:] if head else data, stretch.end - start - head)
+            if end is not None:
+                return data[: head + end], start, start + head + end
+            more = source.read(max(len(data) // 4, BLOCK))
+            if not more:
+                return data, start, file.size
+            data += more
+
+
+def sample_task(plan: Plan, number: int, many: int) -> str:
+    """Keys of a task's stretches, from some places in each."""
+    task = plan.task()
+    stretches = plan.tasks[number]
+    size = sum(stretch.end - stretch.begin for stretch in stretches)
+    found: list[Any] = []
+    at = 0
+    for stretch in stretches:
+        file = plan.files[stretch.file]
+        length = stretch.end - stretch.begin
+        share = max(1, many * length // max(size, 1))
+        if file.is_compressed:
+            places = [(None, at, at + length)]
+        else:
+            windows = min(share, max(1, length // (4 * BLOCK)), 16)
+            step = length // windows
+            places = [(stretch.begin + k * step, at + k * step, at + (k + 1) * step) for k in range(windows)]
+        for place, begin, end in places:
+            part = stretch
+            if place is not None:
+                width = task.format[1] or 1
+                place -= (place - file.records) % width if task.format[1] else 0
+                part = Stretch(stretch.file, place, min(place + BLOCK // width * width, stretch.end))
+            data, start, _ = bytes_of(plan, task, part, None)
+            before = None if start == 0 or task.format[1] else (0, file.is_crlf)
+            first, last = (min((place << 32) // max(size, 1), (1 << 32) - 1) for place in (begin, end))
+            # What is wrong here is told by the task that reads all of it.
+            with contextlib.suppress(ValueError):
+                given = [(file.path, data, before)]
+                found += json.loads(task.sample(given, max(1, share // len(places)), number, first, last, plan.threads))
+        at += length
+    return json.dumps(found)
+
+
+@dataclasses.dataclass
+class Done:
+    """What a task mapped."""
+
+    mapped: str
+    places: list[tuple[int, int]]
+    """Where its stretches begin and end."""
+    lines: list[int]
+    """Line ends in these."""
+    node: str
+    path: str
+    error: Exception | None = None
+
+
+def map_task(
+    plan: Plan,
+    number: int,
+    starts: dict[int, int],
+    splitters: str,
+    joined: str | None,
+    where: dict[str, tuple[str, str, str]],
+    device: str,
+) -> Done | None:
+    """Sorts a task's stretches to a file of its node; None if it has no place for that."""
+    node = ray.get_runtime_context().get_node_id()
+    if node not in where:
+        return None
+    folder = where[node][0]
+    task = plan.task(folder)
+    given, places, lines = [], [], []
+    for at, stretch in enumerate(plan.tasks[number]):
+        file = plan.files[stretch.file]
+        data, start, end = bytes_of(plan, task, stretch, starts.get(at))
+        before = None if start == 0 or task.format[1] or file.is_compressed else (0, file.is_crlf)
+        given.append((file.path, data, before))
+        places.append((start, end))
+        lines.append(data.count(b"\n") if isinstance(data, bytes) and not task.format[1] else 0)
+    path = os.path.join(folder, f"{number}-{uuid.uuid4().hex}")
+    sort = lambda given: task.map(
+        given, number, splitters, joined, path, device_of(device), plan.threads
+    )
+    try:
+        done = sort(given)
+        return Done(done, places, lines, node, path)
+    except ValueError as problem:
+        error: Exception = problem
+    if any(before for _, _, before in given):
+        # Once more, to tell the line.
+        exact = [
+            (name, data, before and (lines_before(name, start), before[1]))
+            for (name, data, before), (start, _) in zip(given, places)
+        ]
+        try:
+            sort(exact)
+        except ValueError as problem:
+            error = problem
+    return Done("", places, lines, node, path, error)
+
+
+@dataclasses.dataclass
+class Written:
+    """The part that a task wrote, or the nodes whose runs it could not have."""
+
+    rows: int = 0
+    bytes: int = 0
+    checksum: int = 0
+    first: list[str] = dataclasses.field(default_factory=list)
+    last: list[str] = dataclasses.field(default_factory=list)
+    lost: list[str] = dataclasses.field(default_factory=list)
+
+
+def reduce_task(
+    plan: Plan,
+    part: int,
+    index: list[Done],
+    joined: str,
+    where: dict[str, tuple[str, str, str]],
+    output: str,
+) -> Written | None:
+    """Merges a range of all runs into a part; None if this node has no place for more runs."""
+    here = ray.get_runtime_context().get_node_id()
+    if here not in where:
+        return None
+    if lost := {done.node for done in index} - where.keys():
+        return Written(lost=sorted(lost))
+    places = []
+    used: set[str] = set()
+    for number, done in enumerate(index):
+        for run in json.loads(done.mapped)["runs"]:
+            of = run["ranges"][part]
+            if not of["records"]:
+                continue
+            _, address, word = where[done.node]
+            is_here = done.node == here
+            path = done.path if is_here else f"{word}/{os.path.basename(done.path)}"
+            place = of["offset"], of["bytes"], of["records"], of["checksum"]
+            name = f"a run of task {number}"
+            places.append((name, run["element"], place, None if is_here else address, path))
+            used.add(done.node)
+    folder = where[here][0]
+    system, path = system_of(output)
+    # What is there is complete; elsewhere it is once it is all there.
+    local = path if is_local(system) else os.path.join(folder, os.path.basename(path))
+    try:
+        task = plan.task(folder)
+        report = task.reduce(joined, places, True, local, plan.threads)
+    except OSError:
+        lost = [node for node in used if not answers(where[node][1])]
+        if not lost:
+            raise
+        return Written(lost=lost)
+    # Read again, it is what was sorted.
+    rows, checksum, first, last = task.tally(local, plan.threads)
+    expected = sum(place[2][3] for place in places) % (1 << 64)
+    if rows != report["records"] - report["repeated"] or not report["repeated"] and checksum != expected:
+        raise OSError(f"{output}: what was written is not what is read there")
+    size = os.path.getsize(local)
+    if local != path:
+        system.put(local, path)
+        os.remove(local)
+    return Written(rows, size, checksum, first, last)
+
+
+def answers(address: str) -> bool:
+    host, port = address.rsplit(":", 1)
+    try:
+        with socket.create_connection((host, int(port)), timeout=10):
+            return True
+    except OSError:
+        return False

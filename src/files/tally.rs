@@ -1,0 +1,160 @@
+//! What inputs have, whatever the order of their records: how many, and a checksum; and the first and
+//! the last of them.
+
+use std::io::{self, Write};
+
+use gpusort_planner::key::KeyMap;
+
+use super::dataset::{Content, Dataset};
+use super::parts::Parts;
+use super::sort::Sort;
+use crate::error::Error;
+use crate::io::batch::{InputKind, InputSpec, Keyed};
+use crate::io::binary;
+use crate::io::csv::Known;
+use crate::io::frames::checksum;
+use crate::key_buf::KeyBuf;
+use crate::parallel;
+
+/// What inputs have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// How many records.
+    pub records: u64,
+    /// The sum of their checksums, modulo 2^64: xxh3 of the bytes of each as a sort writes it.
+    pub checksum: u64,
+    /// The keys of the first record, as they are spelled there.
+    pub first: Vec<String>,
+    /// Those of the last one.
+    pub last: Vec<String>,
+}
+
+impl Sort<'_> {
+    /// Reads the inputs as a sort does, and says what they have.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with an option, an input or a record.
+    pub fn tally(self) -> Result<Tally, Error> {
+        let job = self.resolve(None)?;
+        let parts = Parts::new(job.inputs(), &job.resolved.how, &job.budget, &job.watch);
+        // They may be a part of what decides the types.
+        Tally::of(&mut parts.shared(Known::of_many(), Vec::new()))
+    }
+}
+
+impl Tally {
+    /// What these parts have.
+    pub(super) fn of(parts: &mut Parts) -> Result<Self, Error> {
+        let (mut tally, how) = (Self::default(), parts.how);
+        each_part(parts, |parts, _, part| {
+            let n = part.len();
+            let ends = match n {
+                0 => return Ok(()),
+                _ => [0, n - 1],
+            };
+            let (sum, shown) = match part.content {
+                Content::Numbers { keys, map, .. } if is_bits(how) => {
+                    let keys = keys.collect()?;
+                    let shown = ends.map(|at| Ok(vec![binary::shown_of(keys.range(at..at + 1), map)]));
+                    (write_elements(&keys, map, &mut io::sink())?, shown)
+                }
+                _ => {
+                    let records = keyed_records(part, how)?;
+                    (sum_of(&records), ends.map(|at| parts.shown(&records, at)))
+                }
+            };
+            let [first, last] = shown;
+            if tally.records == 0 {
+                tally.first = first?;
+            }
+            tally.last = last?;
+            tally.records += n as u64;
+            tally.checksum = tally.checksum.wrapping_add(sum);
+            Ok(())
+        })?;
+        Ok(tally)
+    }
+}
+
+/// Calls `take` with each part, and its number.
+pub(super) fn each_part(
+    parts: &mut Parts,
+    mut take: impl FnMut(&Parts, u64, Dataset<'static>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    for number in 0.. {
+        let part = parts.next_part()?;
+        take(parts, number, part)?;
+        if parts.is_over() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Whether inputs are elements.
+pub(super) fn is_bits(how: &InputSpec) -> bool {
+    matches!(how.kind, InputKind::Bits(_))
+}
+
+/// The records of a part.
+pub(super) fn keyed_records(part: Dataset, how: &InputSpec) -> Result<Keyed, Error> {
+    Ok(match part.content {
+        Content::Records { records, .. } => records,
+        Content::Numbers { keys, map, print, .. } => {
+            keyed(&keys.collect()?, map, how).printed(print, map.descending)
+        }
+    })
+}
+
+/// Numbers as records.
+pub(super) fn keyed(keys: &KeyBuf, map: KeyMap, how: &InputSpec) -> Keyed {
+    Keyed::of_numbers(keys, map, how.by.order, !is_bits(how))
+}
+
+/// The sum of the checksums of records.
+fn sum_of(records: &Keyed) -> u64 {
+    let sums = parallel::map_parts(&records.pieces, |piece| {
+        let mut bytes = Vec::new();
+        (0..piece.len()).fold(0_u64, |sum, record| {
+            bytes.clear();
+            piece.push(record, &mut bytes);
+            sum.wrapping_add(checksum(&bytes))
+        })
+    });
+    sums.into_iter().fold(0, u64::wrapping_add)
+}
+
+/// Writes elements, and says the sum of their checksums.
+pub(super) fn write_elements(keys: &KeyBuf, map: KeyMap, to: &mut impl Write) -> Result<u64, Error> {
+    let mut written = Summed { to, element: map.element.bytes(), sum: 0 };
+    binary::write(keys, map, &mut written, |_| {}).map_err(|error| Error::io(RUN, "write", error))?;
+    Ok(written.sum)
+}
+
+/// The name of what a task writes, in messages.
+pub(super) const RUN: &str = "a run";
+
+/// Adds up checksums of elements on their way.
+struct Summed<'a, W> {
+    to: &'a mut W,
+    element: usize,
+    sum: u64,
+}
+
+impl<W: Write> Write for Summed<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // What is written of elements ends with one.
+        self.to.write_all(bytes)?;
+        let sums = |bytes: &[u8]| {
+            bytes.chunks_exact(self.element).fold(0_u64, |sum, element| sum.wrapping_add(checksum(element)))
+        };
+        let sums = parallel::map_parts(bytes.chunks(self.element << 16), sums);
+        self.sum = sums.into_iter().fold(self.sum, u64::wrapping_add);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
