@@ -1,5 +1,6 @@
 //! Arrays and tables that come and go by Arrow's C interface, whoever owns them.
 
+use std::cmp::Ordering;
 use std::ffi::CStr;
 use std::sync::Arc;
 
@@ -255,7 +256,24 @@ pub(crate) struct ArrowTable {
     batches: Vec<RecordBatch>,
 }
 
+/// How a column orders rows: whether the largest come first, and nulls, and NaN.
+type Order = (bool, bool, bool);
+
+/// The columns of keys in these orders.
+fn ordered<'a>(keys: &'a [Decoded], orders: &[Order]) -> Vec<Column<'a>> {
+    let of_key = |(decoded, &(descending, nulls_first, nan_first)): (&'a Decoded, &Order)| {
+        directed(decoded.columns(), descending, nulls_first).map(move |column| column.nan_first(nan_first))
+    };
+    keys.iter().zip(orders).flat_map(of_key).collect()
+}
+
 impl ArrowTable {
+    /// All columns, each as one array.
+    fn columns(&self) -> PyResult<Vec<ArrayRef>> {
+        let columns = map_parts(0..self.schema.fields().len(), |number| self.column(number));
+        columns.into_iter().collect::<Result<_, _>>().map_err(|error| failed(&error))
+    }
+
     /// A column as one array.
     fn column(&self, number: usize) -> Result<ArrayRef, ArrowError> {
         let chunks: Vec<ArrayRef> = self.batches.iter().map(|batch| batch.column(number).clone()).collect();
@@ -297,32 +315,93 @@ impl ArrowTable {
     }
 
     /// The table in the order of the columns of these numbers, from 0.
-    #[pyo3(signature = (keys, descending, nulls_first, device, threads))]
+    #[pyo3(signature = (keys, orders, device, threads))]
     fn sort(
         &self,
         py: Python,
         keys: Vec<usize>,
-        descending: Vec<bool>,
-        nulls_first: Vec<bool>,
+        orders: Vec<Order>,
         device: Option<&Bound<Device>>,
         threads: Threads,
     ) -> PyResult<Self> {
         let rows = self.__len__();
         let sorter = sorter(device, threads, rows, ROWS)?;
         let batches = unlocked(py, rows, threads, || {
-            let columns = map_parts(0..self.schema.fields().len(), |number| self.column(number));
-            let columns =
-                columns.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| failed(&error))?;
+            let columns = self.columns()?;
             let decoded = keys.iter().map(|&number| decoded(self.schema.field(number), &columns[number]));
             let decoded = decoded.collect::<PyResult<Vec<_>>>()?;
-            let mut by = Vec::new();
-            for ((decoded, &descending), &nulls_first) in decoded.iter().zip(&descending).zip(&nulls_first) {
-                by.extend(directed(decoded.columns(), descending, nulls_first));
-            }
-            let (positions, _) = sorter.argsort_columns(&by).map_err(|error| exception(&error))?;
+            let positions = sorter.argsort_columns(&ordered(&decoded, &orders));
+            let (positions, _) = positions.map_err(|error| exception(&error))?;
             self.gathered(&columns, &positions).map_err(|error| failed(&error))
         })??;
         Ok(Self { schema: self.schema.clone(), batches })
+    }
+
+    /// The sorted table, cut into one table more than there are splitters. These are rows of the keys
+    /// alone, in order, and each has a place among rows with its keys: those of tables before its own
+    /// come first, and a share of this table's if that is its own. The number of this table is its
+    /// place among all.
+    #[pyo3(signature = (keys, orders, splitters, places, number, device, threads))]
+    fn divided(
+        &self,
+        py: Python,
+        keys: Vec<usize>,
+        orders: Vec<Order>,
+        splitters: &Bound<Self>,
+        places: Vec<(u64, f64)>,
+        number: u64,
+        device: Option<&Bound<Device>>,
+        threads: Threads,
+    ) -> PyResult<Vec<Self>> {
+        let (rows, splitters) = (self.__len__(), splitters.get());
+        let cuts = splitters.__len__();
+        if (splitters.schema.fields().len(), places.len()) != (keys.len(), cuts) {
+            return Err(PyValueError::new_err("splitters have a row and a place each, and the keys"));
+        }
+        let sorter = sorter(device, threads, rows, ROWS)?;
+        unlocked(py, rows, threads, || {
+            let columns = self.columns()?;
+            // Before the rows and after them, they are told apart from rows with their keys.
+            let with_splitters = |(at, &number): (usize, &usize)| {
+                let field = self.schema.field(number);
+                let splitters = splitters.column(at).map_err(|error| failed(&error))?;
+                let all = [splitters.clone(), columns[number].clone(), splitters];
+                decoded(field, &joined(field.data_type(), &all).map_err(|error| failed(&error))?)
+            };
+            let decoded = keys.iter().enumerate().map(with_splitters).collect::<PyResult<Vec<_>>>()?;
+            let order = sorter.argsort_columns(&ordered(&decoded, &orders));
+            let (order, _) = order.map_err(|error| exception(&error))?;
+            let (mut positions, mut begins, mut ends) =
+                (Vec::with_capacity(rows), vec![0; cuts], vec![0; cuts]);
+            for at in order.into_iter().map(|at| at as usize) {
+                if at < cuts {
+                    begins[at] = positions.len();
+                } else if at < cuts + rows {
+                    positions.push((at - cuts) as u32);
+                } else {
+                    ends[at - cuts - rows] = positions.len();
+                }
+            }
+            let place = |((begin, end), (table, share)): ((usize, usize), (u64, f64))| {
+                begin
+                    + match number.cmp(&table) {
+                        Ordering::Less => end - begin,
+                        Ordering::Equal => ((end - begin) as f64 * share) as usize,
+                        Ordering::Greater => 0,
+                    }
+            };
+            let mut all = vec![0];
+            all.extend(begins.into_iter().zip(ends).zip(places).map(place));
+            all.push(rows);
+            let part = |ends: &[usize]| {
+                let positions = positions.get(ends[0]..ends[1]);
+                let positions =
+                    positions.ok_or_else(|| PyValueError::new_err("the splitters are not in order"))?;
+                let batches = self.gathered(&columns, positions).map_err(|error| failed(&error))?;
+                Ok(Self { schema: self.schema.clone(), batches })
+            };
+            all.windows(2).map(part).collect()
+        })?
     }
 
     /// Arrow's interface of capsules.

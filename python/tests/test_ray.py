@@ -1,14 +1,20 @@
 """Sorts by a Ray cluster of two nodes: the parts are what one process writes, whatever dies on the way."""
 
+import dataclasses
 import glob
 import gzip
 import json
 import os
 import random
+import re
 import signal
+import subprocess
+import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
+import xxhash
 
 import gpusort
 import gpusort.ray
@@ -16,20 +22,6 @@ import ray
 from gpusort.ray import _nodes, _plan, _sort
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    from ray.cluster_utils import Cluster
-
-    # All work is done by two nodes beside the head, which may go away.
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 100 << 20})
-    for _ in range(2):
-        cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
-    ray.init(address=cluster.address, log_to_driver=False)
-    yield cluster
-    ray.shutdown()
-    cluster.shutdown()
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +55,33 @@ def joined(manifest):
     return b"".join(parts)
 
 
+def checked(folder):
+    """What the command says of a sort's manifest."""
+    command = [sys.executable, "-m", "gpusort", "check", str(folder / "manifest.json")]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    return found.returncode, found.stderr
+
+
+def holds(manifest, unique):
+    """Checks the sums of a manifest by another library's hash of other records: what is between line ends."""
+    if manifest.format in ("npy", "bin"):
+        arrays = [np.load(path) if manifest.format == "npy" else np.fromfile(path, f"{path[-3]}{int(path[-2:]) // 8}") for path in manifest.paths()]
+        records = [[one.tobytes() for one in array[:, None]] for array in arrays]
+    else:
+        # A line end in quotes is one that a record has beside its own.
+        whole = re.compile(rb'(?:[^"\n]|"[^"]*")*\n') if manifest.format == "csv" else re.compile(rb".*\n")
+        records = [whole.findall(open(path, "rb").read()) for path in manifest.paths()]
+        records = [of[1:] for of in records] if manifest.format == "csv" else records
+    total = lambda sums: sum(int(digits, 16) for digits in sums) % (1 << 64)
+    for part, of_part in zip(manifest.parts, records, strict=True):
+        assert part.rows == len(of_part)
+        assert int(part.checksum, 16) == sum(map(xxhash.xxh3_64_intdigest, of_part)) % (1 << 64)
+        for keys, record in [(part.first, of_part[:1]), (part.last, of_part[-1:])]:
+            assert all(key.encode() in record[0] for key in keys) if manifest.format != "npy" and manifest.format != "bin" else len(keys) == len(record)
+    assert int(manifest.checksum, 16) == total(part.checksum for part in manifest.parts)
+    assert unique or int(manifest.checksum, 16) == total(one.checksum for one in manifest.inputs)
+
+
 def same_as_alone(tmp_path, inputs, several=True, temp_dir=None, **options):
     """Sorts by the cluster and by one process."""
     manifest = gpusort.ray.sort_files(inputs, tmp_path / "out", temp_dir=temp_dir, **options)
@@ -72,7 +91,9 @@ def same_as_alone(tmp_path, inputs, several=True, temp_dir=None, **options):
     assert manifest.rows == report.records - report.repeated and sum(part.rows for part in manifest.parts) == manifest.rows
     assert (tmp_path / "out" / "_SUCCESS").exists()
     said = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    assert [part["name"] for part in said["parts"]] == [part.name for part in manifest.parts]
+    assert said == {"gpusort": gpusort.__version__, **dataclasses.asdict(manifest)}
+    assert checked(tmp_path / "out") == (0, "")
+    holds(manifest, options.get("unique", False))
     if several:
         assert len(manifest.parts) > 3
     return manifest
@@ -156,6 +177,32 @@ def test_what_is_wrong_is_told_with_file_and_line(cluster, tmp_path):
     open(files[1], "w").write("\n".join(lines))
     assert f"{files[1]}:{at + 1}, column 'id': 'x7' is not a number" in refused(tmp_path, files, key="id")
     assert "no column 'nome'" in refused(tmp_path, files, key="nome")
+
+
+def test_inputs_of_several_formats_are_refused(cluster, tmp_path):
+    (tmp_path / "x.csv").write_text("a\n1\n")
+    (tmp_path / "x.jsonl").write_text('{"a":1}\n')
+    assert "x.csv is csv, but" in refused(tmp_path, [tmp_path / "x.csv", tmp_path / "x.jsonl"], key="a")
+
+
+def test_the_first_input_may_be_compressed(cluster, tmp_path):
+    long = "a" * 200_000
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress(f"id,text\n2,{long}\n1,b\n".encode()))
+    (tmp_path / "y.csv").write_text("id,text\n0,c\n")
+    same_as_alone(tmp_path, [tmp_path / "x.csv.gz", tmp_path / "y.csv"], several=False, key="id")
+    with pa.CompressedOutputStream(str(tmp_path / "z.csv.zst"), "zstd") as file:
+        file.write(f"id,text\n5,{long}\n3,b\n".encode())
+    (tmp_path / "second").mkdir()
+    same_as_alone(tmp_path / "second", [tmp_path / "z.csv.zst", tmp_path / "y.csv"], several=False, key="id")
+
+
+def test_a_part_that_was_changed_is_found(cluster, tmp_path):
+    (tmp_path / "in").mkdir()
+    manifest = same_as_alone(tmp_path, csv_files(tmp_path / "in"), key=[("name", "desc"), "id"])
+    path = manifest.paths()[1]
+    data = open(path, "rb").read()
+    open(path, "wb").write(data[:-2] + bytes([data[-2] ^ 1]) + data[-1:])
+    assert checked(tmp_path / "out") == (1, f"gpusort: {path}: has other records than were written\n")
 
 
 def test_a_folder_with_something_in_it_is_refused(cluster, tmp_path):

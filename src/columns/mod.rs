@@ -108,6 +108,13 @@ impl<'a> Column<'a> {
         Self { order: KeyOrder { nan: Nulls::First, empty: Nulls::First, ..self.order }, ..self }
     }
 
+    /// The same with NaN before all numbers, or after them, wherever nulls go.
+    #[must_use]
+    pub fn nan_first(self, first: bool) -> Self {
+        let nan = if first { Nulls::First } else { Nulls::Last };
+        Self { order: KeyOrder { nan, ..self.order }, ..self }
+    }
+
     /// The same in this order, whose reading is the form of texts.
     #[cfg(feature = "arrow")]
     pub(crate) fn in_order(self, order: KeyOrder) -> Self {

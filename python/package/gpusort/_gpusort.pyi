@@ -50,12 +50,22 @@ class ArrowTable:
     def sort(
         self,
         keys: Sequence[int],
-        descending: Sequence[bool],
-        nulls_first: Sequence[bool],
+        orders: Sequence[_Order],
         device: Device | None,
         threads: int | None,
     ) -> ArrowTable: ...
+    def divided(
+        self,
+        keys: Sequence[int],
+        orders: Sequence[_Order],
+        splitters: ArrowTable,
+        places: Sequence[tuple[int, float]],
+        number: int,
+        device: Device | None,
+        threads: int | None,
+    ) -> list[ArrowTable]: ...
 
+_Order = tuple[bool, bool, bool]
 _Stretch = tuple[str, bytes | str, tuple[int, bool] | None]
 _Place = tuple[str, str | None, tuple[int, int, int, int], str | None, str]
 

@@ -90,7 +90,8 @@ def sort_table(
         raise TypeError(f"{type(table).__name__} is not a table of Arrow or a data frame")
     rows = _gpusort.ArrowTable(_readable(table))
     numbers = _numbers(names, rows.names)
-    result = rows.sort(numbers, descending, places, device_of(device), threads)
+    orders = [(down, first, first) for down, first in zip(descending, places)]
+    result = rows.sort(numbers, orders, device_of(device), threads)
     return _back(table, result)
 
 

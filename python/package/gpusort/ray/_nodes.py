@@ -91,7 +91,7 @@ def got(reference: Any) -> Any:
     try:
         return ray.get(reference)
     except RayTaskError as error:
-        raise error.cause if isinstance(error.cause, (ValueError, OSError, MemoryError)) else error from None
+        raise error.cause if isinstance(error.cause, (ValueError, TypeError, OSError, MemoryError)) else error from None
 
 
 class Nodes:

@@ -1,0 +1,171 @@
+"""Sorts of datasets: blocks are tables of Arrow, which are sorted, divided by splitters, and put together."""
+
+# pyright: basic
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow
+import ray
+import ray.data
+
+from .._arrays import _each, _nulls_first
+from .._gpusort import ArrowTable
+from .._tables import _numbers
+from ._nodes import got
+
+#: Rows that are looked at for each part, to choose where it begins.
+SAMPLES = 64
+
+
+def sort(
+    ds: ray.data.Dataset,
+    key: str | Sequence[str],
+    *,
+    descending: bool | Sequence[bool] = False,
+    nulls: str | Sequence[str] = "last",
+    nan: str | Sequence[str] | None = None,
+    parts: int | None = None,
+    threads: int = 1,
+) -> ray.data.Dataset:
+    """The dataset in order; rows with equal keys keep the order of its blocks.
+
+    As :meth:`ray.data.Dataset.sort`, which it can take the place of, but for these: it begins at once, keys are
+    columns of numbers, times, texts, enumerations and more, as for :func:`gpusort.sort_table`, and one key with many
+    rows is spread over several blocks.
+
+    key
+        A column, or several, of which the first is the primary one.
+    descending
+        Whether the largest come first, for all keys or one for each.
+    nulls
+        Where nulls go: "last" or "first", for all keys or one for each.
+    nan
+        Where NaN goes, in the same way; with the nulls, without it.
+    parts
+        How many blocks the result has; as many as there are, without it.
+    threads
+        Cores for each task.
+
+    >>> sort(ray.data.from_items([{"n": 2}, {"n": 1}]), "n").take_all()  # doctest: +SKIP
+    [{'n': 1}, {'n': 2}]
+    """
+    names = [key] if isinstance(key, str) else list(key)
+    if not names:
+        raise ValueError("no keys to sort by")
+    first = [_nulls_first(value) for value in _each(nulls, len(names), "nulls")]
+    nan_first = first if nan is None else [_nulls_first(value) for value in _each(nan, len(names), "nan")]
+    orders = list(zip(_each(descending, len(names), "descending"), first, nan_first))
+    remote = ray.remote(num_cpus=threads)
+    blocks = ds.to_arrow_refs()
+    parts = parts or len(blocks)
+    each = SAMPLES * parts // max(len(blocks), 1) + 8
+    sampled, divided, merged = remote(_sampled), remote(_divided), remote(_merged)
+    samples: list[_Sample] = got([sampled.remote(block, names, each) for block in blocks])
+    schemas = [sample.schema for sample in samples if sample.rows]
+    if not schemas:
+        return ds
+    schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
+    keys = _numbers(names, schema.names)
+    how = ray.put(_How(schema, keys, orders, threads, *_splitters(samples, keys, orders, schema, parts)))
+    divide = divided.options(num_returns=parts)
+    pieces = [divide.remote(block, number, how) for number, block in enumerate(blocks)]
+    # Of one there is no list.
+    columns = list(zip(*pieces)) if parts > 1 else [pieces]
+    result = [merged.remote(how, *column) for column in columns]
+    del pieces, columns
+    got(list(result))
+    return ray.data.from_arrow_refs(result)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Sample:
+    """Keys of some rows of a block."""
+
+    rows: int
+    schema: pyarrow.Schema
+    keys: pyarrow.Table | None
+
+
+@dataclasses.dataclass(frozen=True)
+class _How:
+    """What all tasks know."""
+
+    schema: pyarrow.Schema
+    keys: list[int]
+    orders: list[tuple[bool, bool, bool]]
+    threads: int
+    splitters: pyarrow.Table
+    places: list[tuple[int, float]]
+
+
+def _places(rows: int, many: int) -> list[int]:
+    """So many rows, or all, evenly spread over these."""
+    many = min(many, rows)
+    return [(2 * place + 1) * rows // (2 * many) for place in range(many)]
+
+
+def _sampled(block: pyarrow.Table, names: list[str], many: int) -> _Sample:
+    rows = block.num_rows
+    if not rows or not set(names) <= set(block.column_names):
+        # Of an empty one nobody knows the columns; of a missing column the driver tells.
+        return _Sample(rows, block.schema, None)
+    # Copied, so that nothing else of the block is sent.
+    return _Sample(rows, block.schema, block.select(names).take(pyarrow.array(_places(rows, many), pyarrow.int64())))
+
+
+def _splitters(
+    samples: list[_Sample],
+    keys: list[int],
+    orders: list[tuple[bool, bool, bool]],
+    schema: pyarrow.Schema,
+    parts: int,
+) -> tuple[pyarrow.Table, list[tuple[int, float]]]:
+    """Keys that divide all rows into parts of about one size, and where in which block each has its place."""
+    of_keys = pyarrow.schema([schema.field(number) for number in keys])
+    tables, places, weights = [], [], []
+    for block, sample in enumerate(samples):
+        if sample.keys is not None:
+            many = sample.keys.num_rows
+            tables.append(_as(of_keys, sample.keys))
+            places += [(block, row / sample.rows) for row in _places(sample.rows, many)]
+            weights += [sample.rows / many] * many
+    order = pyarrow.chunked_array([range(len(places))], pyarrow.int64())
+    table = pyarrow.concat_tables(tables).append_column("order", order)
+    table = pyarrow.table(ArrowTable(table).sort(list(range(len(keys))), orders, None, None))
+    order = table.column(len(keys)).to_pylist()
+    passed = itertools.accumulate(weights[at] for at in order)
+    total = sum(weights)
+    picked, part = [], 1
+    for row, weight in enumerate(passed):
+        while part < parts and weight > part * total / parts:
+            picked.append(row)
+            part += 1
+    return table.select(list(range(len(keys)))).take(pyarrow.array(picked, pyarrow.int64())), [places[order[row]] for row in picked]
+
+
+def _as(schema: pyarrow.Schema, table: pyarrow.Table) -> pyarrow.Table:
+    """The table with these columns, which are its own or more general ones."""
+    if table.schema.equals(schema):
+        return table
+    return pyarrow.concat_tables([schema.empty_table(), table], promote_options="permissive")
+
+
+def _divided(block: pyarrow.Table, number: int, how: _How) -> Any:
+    """A block in order, cut into parts."""
+    places = [(table, float(share)) for table, share in how.places]
+    rows, splitters = ArrowTable(_as(how.schema, block)), ArrowTable(how.splitters)
+    parts = rows.divided(how.keys, how.orders, splitters, places, number, None, how.threads)
+    tables = [pyarrow.table(part) for part in parts]
+    return tables if len(tables) > 1 else tables[0]
+
+
+def _merged(how: _How, *pieces: pyarrow.Table) -> pyarrow.Table:
+    """What a part has of all blocks, in order."""
+    # To merge the runs would take longer than to sort them as one, up to 2.8 times for 64 of them.
+    rows = ArrowTable(pyarrow.concat_tables(pieces))
+    return pyarrow.table(rows.sort(how.keys, how.orders, None, how.threads))
