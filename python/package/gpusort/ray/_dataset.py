@@ -12,11 +12,15 @@ from typing import Any
 import pyarrow
 import ray
 import ray.data
+from ray.data.block import BlockAccessor
 
 from .._arrays import _each, _nulls_first
 from .._gpusort import ArrowTable
 from .._tables import _numbers
 from ._nodes import got
+
+#: Bytes of blocks that are worth a task, and that are enough for one.
+LEAST, MOST = 16 << 20, 256 << 20
 
 #: Rows that are looked at for each part, to choose where it begins.
 SAMPLES = 64
@@ -47,7 +51,7 @@ def sort(
     nan
         Where NaN goes, in the same way; with the nulls, without it.
     parts
-        How many blocks the result has; as many as there are, without it.
+        How many blocks the result has; without it one for each task, which sorts blocks of 16 to 256 MB.
     threads
         Cores for each task.
 
@@ -61,11 +65,12 @@ def sort(
     nan_first = first if nan is None else [_nulls_first(value) for value in _each(nan, len(names), "nan")]
     orders = list(zip(_each(descending, len(names), "descending"), first, nan_first))
     remote = ray.remote(num_cpus=threads)
-    blocks = ds.to_arrow_refs()
-    parts = parts or len(blocks)
-    each = SAMPLES * parts // max(len(blocks), 1) + 8
     sampled, divided, merged = remote(_sampled), remote(_divided), remote(_merged)
-    samples: list[_Sample] = got([sampled.remote(block, names, each) for block in blocks])
+    bundles = list(ds.iter_internal_ref_bundles())
+    groups = _groups(bundles, threads)
+    parts = parts or max(len(groups), 1)
+    each = SAMPLES * parts // max(len(groups), 1) + 8
+    samples: list[_Sample] = got([sampled.remote(names, each, *group) for group in groups])
     schemas = [sample.schema for sample in samples if sample.rows]
     if not schemas:
         return ds
@@ -73,18 +78,40 @@ def sort(
     keys = _numbers(names, schema.names)
     how = ray.put(_How(schema, keys, orders, threads, *_splitters(samples, keys, orders, schema, parts)))
     divide = divided.options(num_returns=parts)
-    pieces = [divide.remote(block, number, how) for number, block in enumerate(blocks)]
+    pieces = [divide.remote(number, how, *group) for number, group in enumerate(groups)]
     # Of one there is no list.
     columns = list(zip(*pieces)) if parts > 1 else [pieces]
-    result = [merged.remote(how, *column) for column in columns]
+    result: list[Any] = [merged.remote(how, *column) for column in columns]
     del pieces, columns
-    got(list(result))
+    ray.wait(result, num_returns=len(result), fetch_local=False)
     return ray.data.from_arrow_refs(result)
+
+
+def _groups(bundles: list[Any], threads: int) -> list[list[Any]]:
+    """Blocks that follow each other and are worth a task."""
+    total = sum(bundle.size_bytes() for bundle in bundles)
+    cores = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
+    most = min(max(total // (4 * cores), LEAST), MOST)
+    groups, room = [], 0
+    for bundle in bundles:
+        if not groups or bundle.size_bytes() > room:
+            groups.append([])
+            room = most
+        groups[-1] += bundle.block_refs
+        room -= bundle.size_bytes()
+    return groups
+
+
+def _table(blocks: Sequence[Any]) -> pyarrow.Table:
+    """Blocks as one table; without columns if they are empty."""
+    tables = [BlockAccessor.for_block(block).to_arrow() for block in blocks]
+    tables = [table for table in tables if table.num_rows] or tables[:1]
+    return pyarrow.concat_tables(tables, promote_options="permissive")
 
 
 @dataclasses.dataclass(frozen=True)
 class _Sample:
-    """Keys of some rows of a block."""
+    """Keys of some rows of a task's blocks."""
 
     rows: int
     schema: pyarrow.Schema
@@ -109,7 +136,8 @@ def _places(rows: int, many: int) -> list[int]:
     return [(2 * place + 1) * rows // (2 * many) for place in range(many)]
 
 
-def _sampled(block: pyarrow.Table, names: list[str], many: int) -> _Sample:
+def _sampled(names: list[str], many: int, *blocks: Any) -> _Sample:
+    block = _table(blocks)
     rows = block.num_rows
     if not rows or not set(names) <= set(block.column_names):
         # Of an empty one nobody knows the columns; of a missing column the driver tells.
@@ -155,10 +183,10 @@ def _as(schema: pyarrow.Schema, table: pyarrow.Table) -> pyarrow.Table:
     return pyarrow.concat_tables([schema.empty_table(), table], promote_options="permissive")
 
 
-def _divided(block: pyarrow.Table, number: int, how: _How) -> Any:
-    """A block in order, cut into parts."""
+def _divided(number: int, how: _How, *blocks: Any) -> Any:
+    """Blocks in order, cut into parts."""
     places = [(table, float(share)) for table, share in how.places]
-    rows, splitters = ArrowTable(_as(how.schema, block)), ArrowTable(how.splitters)
+    rows, splitters = ArrowTable(_as(how.schema, _table(blocks))), ArrowTable(how.splitters)
     parts = rows.divided(how.keys, how.orders, splitters, places, number, None, how.threads)
     tables = [pyarrow.table(part) for part in parts]
     return tables if len(tables) > 1 else tables[0]

@@ -100,22 +100,33 @@ class Nodes:
     def __init__(self, folder: str | None) -> None:
         self.folder = folder
         self.actors: dict[str, Any] = {}
+        self.opening: dict[str, Any] = {}
         self.where: dict[str, tuple[str, str, str]] = {}
-        self.refresh()
+        self.begin()
 
-    def refresh(self) -> None:
-        alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
+    def begin(self) -> None:
+        """Starts a process on each node that has none yet: that takes a second, in which others may work."""
+        # Where there are no cores there are no tasks.
+        alive = {node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")}
         for gone in self.actors.keys() - alive:
             del self.actors[gone]
             self.where.pop(gone, None)
+            self.opening.pop(gone, None)
         for new in alive - self.actors.keys():
             strategy = NodeAffinitySchedulingStrategy(new, soft=False)
             self.actors[new] = Node.options(scheduling_strategy=strategy).remote()
-        for node, actor in self.actors.items():
-            if node not in self.where:
+            self.opening[new] = self.actors[new].open.remote(self.folder)
+
+    def refresh(self) -> None:
+        self.begin()
+        while self.opening:
+            node, opening = self.opening.popitem()
+            try:
+                self.where[node] = got(opening)
+            except RayActorError:
                 # One that goes away meanwhile is found by the next look.
-                with contextlib.suppress(RayActorError):
-                    self.where[node] = got(actor.open.remote(self.folder))
+                self.opening[node] = self.actors[node].open.remote(self.folder)
+                return
 
     def close(self) -> None:
         closing = [actor.close.remote() for actor in self.actors.values()]

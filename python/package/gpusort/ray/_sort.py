@@ -146,9 +146,14 @@ class Sort:
         return self.task.join(found)
 
     def cancel(self) -> None:
-        for reference in self.pending:
+        """Ends the tasks that are under way, and waits for that: none is to write a part later."""
+        pending = list(self.pending)
+        for reference in pending:
             with contextlib.suppress(Exception):
-                ray.cancel(reference, force=True)
+                # To force it can end the driver, too.
+                ray.cancel(reference)
+        if pending:
+            ray.wait(pending, num_returns=len(pending), timeout=60)
 
 
 
@@ -203,20 +208,21 @@ def sort_files(
     folder = os.fspath(output_dir)
     folder = folder if "://" in folder else os.path.abspath(folder)
     make_folder(folder)
-    plan = planned(files, arguments, to, memory, threads)
-    task = plan.task()
-    form = plan.to or task.format[0]
-    parts = parts or len(plan.tasks)
     bars, seconds = Bars(progress), {}
     nodes = Nodes(temp_dir)
     sort = None
     try:
+        plan = planned(files, arguments, to, memory, threads)
+        task = plan.task()
+        form = plan.to or task.format[0]
+        parts = parts or len(plan.tasks)
         ask: dict[str, Any] = {"num_cpus": threads, "memory": memory}
         sort = Sort(plan, nodes, ask, "gpu" if num_gpus else "cpu", bars)
         if num_gpus:
             sort.mapped = sort.mapped.options(num_gpus=num_gpus)
         samples = sort.sample(256 * parts)
         splitters, parts = task.splitters(samples, parts)
+        nodes.refresh()
         seconds["sample"] = time.monotonic() - begin
         done: dict[int, Done] = {}
         sort.map(splitters, done, range(len(plan.tasks)))

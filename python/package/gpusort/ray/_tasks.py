@@ -131,9 +131,16 @@ def map_task(
         places.append((start, end))
         lines.append(data.count(b"\n") if isinstance(data, bytes) and not task.format[1] else 0)
     path = os.path.join(folder, f"{number}-{uuid.uuid4().hex}")
-    sort = lambda given: task.map(
-        given, number, splitters, joined, path, device_of(device), plan.threads
-    )
+
+    def sort(given: list[Any]) -> str:
+        try:
+            return task.map(given, number, splitters, joined, path, device_of(device), plan.threads)
+        except OSError as problem:
+            if problem.filename != "a run":
+                raise
+            host = ray.util.get_node_ip_address()
+            raise OSError(problem.errno, problem.strerror, f"{path} on {host}") from None
+
     try:
         done = sort(given)
         return Done(done, places, lines, node, path)
