@@ -117,7 +117,7 @@ def beside(folder, rows, rounds):
     for _ in range(rounds):
         for name, run in by_ray.items():
             cluster = cluster_of(2)
-            ray.get([ray.remote(time.sleep).remote(0.1) for _ in range(4)])
+            ray.get([ray.remote(lambda: time.sleep(0.1)).remote() for _ in range(4)])
             found.setdefault(name, []).append(measured(name, run, folder / "out"))
             ray.shutdown()
             cluster.shutdown()
@@ -145,6 +145,7 @@ def grow(folder, rows):
         cluster = cluster_of(nodes, 100 << 20)
         gpusort.ray.sort_files(files, folder / "warm", key="id")
         shutil.rmtree(folder / "warm")
+        shutil.rmtree(folder / "out", ignore_errors=True)
         with Peak() as peak:
             manifest = gpusort.ray.sort_files(files, folder / "out", key="id")
         shutil.rmtree(folder / "out")

@@ -1,6 +1,6 @@
 //! One process's part in a sort of several, for whoever runs the processes in Python.
 //!
-//! What a task says to others is JSON, which nobody reads between them but for the ranges of runs.
+//! What a task says to others is JSON, which nobody reads between them; ranges of runs are words.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
@@ -30,6 +30,9 @@ type Given<'py> = (String, Bound<'py, PyAny>, Option<(u64, bool)>);
 /// Where a range of a run is: a name for messages, its element type, its range, and an address with
 /// what is to be said there, or nothing and a path.
 type Place = (String, Option<String>, (u64, u64, u64, u64), Option<String>, String);
+
+/// The element type of a run, and its ranges.
+type MappedRun<'py> = (Option<String>, Bound<'py, PyBytes>);
 
 /// How long another node may say nothing.
 const SILENCE: Duration = Duration::from_secs(120);
@@ -198,10 +201,12 @@ impl Task {
         Ok((said(&splitters)?, splitters.len() + 1))
     }
 
-    /// Writes the runs of these stretches to a file, and says what they are.
-    fn map(
+    /// Writes the runs of these stretches to a file, and says what they are: what to tell who joins, of
+    /// each run its element type and four words for each part, which are its range; the sums of
+    /// stretches, and how many records were left out.
+    fn map<'py>(
         &self,
-        py: Python,
+        py: Python<'py>,
         given: Vec<Given>,
         task: u64,
         splitters: &str,
@@ -209,17 +214,23 @@ impl Task {
         to: PathBuf,
         device: Option<&Bound<Device>>,
         threads: Threads,
-    ) -> PyResult<String> {
+    ) -> PyResult<(String, Vec<MappedRun<'py>>, Vec<u64>, u64)> {
         let stretches = stretches(given)?;
         let splitters: Vec<Splitter> = heard(splitters)?;
         let joined: Option<Joined> = joined.map(heard).transpose()?;
         let sorter = device.map(|device| device.get().sorter()).transpose()?;
         let mut file = File::create(&to).map_err(PyOSError::new_err)?;
-        let mapped: Mapped = self.work(py, threads, |it| {
+        let mut mapped: Mapped = self.work(py, threads, |it| {
             let cpu = Sorter::cpu();
             it.map(sorter.unwrap_or(&cpu), stretches, task, &splitters, joined.as_ref(), &mut file)
         })?;
-        said(&mapped)
+        let run = |run: distributed::MappedRun| {
+            let words = |range: RunRange| [range.offset, range.bytes, range.records, range.checksum];
+            let bytes: Vec<u8> = run.ranges.into_iter().flat_map(words).flat_map(u64::to_ne_bytes).collect();
+            (run.element, PyBytes::new(py, &bytes))
+        };
+        let runs = std::mem::take(&mut mapped.runs).into_iter().map(run).collect();
+        Ok((said(&mapped)?, runs, mapped.sums, mapped.skipped))
     }
 
     /// Joins what tasks said, each with how many lines come before its stretches of inputs of these

@@ -18,6 +18,7 @@ from .._arrays import _each, _nulls_first
 from .._gpusort import ArrowTable
 from .._tables import _numbers
 from ._nodes import got
+from ._plan import cores_of
 
 #: Bytes of blocks that are worth a task, and that are enough for one.
 LEAST, MOST = 16 << 20, 256 << 20
@@ -90,8 +91,7 @@ def sort(
 def _groups(bundles: list[Any], threads: int) -> list[list[Any]]:
     """Blocks that follow each other and are worth a task."""
     total = sum(bundle.size_bytes() for bundle in bundles)
-    cores = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
-    most = min(max(total // (4 * cores), LEAST), MOST)
+    most = min(max(total // (4 * cores_of(threads)), LEAST), MOST)
     groups, room = [], 0
     for bundle in bundles:
         if not groups or bundle.size_bytes() > room:

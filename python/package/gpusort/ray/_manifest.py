@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import os
 import uuid
 from collections.abc import Iterable
@@ -88,10 +87,9 @@ def manifest_of(
     sums = [0] * len(plan.files)
     skipped = read = 0
     for number, found in done.items():
-        mapped = json.loads(found.mapped)
-        skipped += mapped["skipped"]
-        read += sum(of["records"] for run in mapped["runs"] for of in run["ranges"])
-        for stretch, checksum in zip(plan.tasks[number], mapped["sums"]):
+        skipped += found.skipped
+        read += sum(int(ranges[:, 2].sum()) for _, ranges in found.runs)
+        for stretch, checksum in zip(plan.tasks[number], found.sums):
             sums[stretch.file] += checksum
     rows = sum(part.rows for part in written)
     manifest = Manifest(

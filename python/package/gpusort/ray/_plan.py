@@ -53,6 +53,8 @@ class Plan:
     files: list[File]
     tasks: list[list[Stretch]]
     threads: int
+    cores: int
+    """How many tasks run at once."""
 
     def weight(self, stretch: Stretch) -> int:
         """About how many bytes of records a stretch has: of what is compressed some times its own."""
@@ -108,7 +110,7 @@ def planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memory
             records, is_crlf = begun(lambda _, some, is_all: task.records(some, is_all), path, size)[0] or (0, False)
         files.append(File(path, size, is_packed, records, is_crlf))
     # All cores have something to do, to the end; a task has more to do than to begin.
-    cores = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
+    cores = cores_of(threads)
     most = max(min(memory // SHARE, max(sum(sizes) // (4 * cores), LEAST)), BLOCK)
     tasks: list[list[Stretch]] = [[]]
     room = most
@@ -126,7 +128,12 @@ def planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memory
             tasks[-1].append(Stretch(number, begin, end))
             room -= end - begin
             begin = end
-    return Plan(arguments, to, beginning, files, tasks, threads)
+    return Plan(arguments, to, beginning, files, tasks, threads, cores)
+
+
+def cores_of(threads: int) -> int:
+    """How many tasks of so many threads run at once."""
+    return max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
 
 
 def ending(path: str) -> str:

@@ -142,7 +142,7 @@ class Sort:
             for stretch, count in zip(self.plan.tasks[number], done[number].lines):
                 lines.append((self.plan.files[stretch.file].path, before.get(stretch.file, 0)))
                 before[stretch.file] = before.get(stretch.file, 0) + count
-            found.append((done[number].mapped, lines))
+            found.append((done[number].facts, lines))
         return self.task.join(found)
 
     def cancel(self) -> None:
@@ -184,7 +184,7 @@ def sort_files(
         A new or empty folder, or a URL of one. ``manifest.json`` says what parts it has, and ``_SUCCESS`` comes
         last; without it nothing there is complete.
     parts
-        How many parts; without it as many as tasks read the inputs.
+        How many parts; without it as many as tasks read the inputs, but no more than four for each core.
     memory
         Bytes for each task, which Ray keeps free for it; without it half of a core's share of a node.
     threads
@@ -215,7 +215,8 @@ def sort_files(
         plan = planned(files, arguments, to, memory, threads)
         task = plan.task()
         form = plan.to or task.format[0]
-        parts = parts or len(plan.tasks)
+        # Parts are merged, in little memory: not more of them than keep all cores busy to the end.
+        parts = parts or min(len(plan.tasks), 4 * plan.cores)
         ask: dict[str, Any] = {"num_cpus": threads, "memory": memory}
         sort = Sort(plan, nodes, ask, "gpu" if num_gpus else "cpu", bars)
         if num_gpus:
@@ -230,17 +231,18 @@ def sort_files(
         if again:
             sort.map(splitters, done, again, joined)
             joined, _ = sort.joined(done)
+        joined_ref = ray.put(joined)
         seconds["map"] = time.monotonic() - begin - seconds["sample"]
-        elements = {run["element"] for found in done.values() for run in json.loads(found.mapped)["runs"]}
+        elements = {element for found in done.values() for element, _ in found.runs}
         suffix = {"text": "txt", "lines": "txt"}.get(form, form)
         suffix = next(iter(elements - {None}), suffix) if form == "bin" else suffix
         names = [f"part-{number:05}.{suffix}" for number in range(parts)]
         results: dict[int, Written] = {}
         while len(results) < parts:
-            index = ray.put([done[number] for number in range(len(plan.tasks))])
             lost: set[str] = set()
+            sources = lambda part: [one for number in range(len(plan.tasks)) for one in done[number].sources(part, number)]
             submit = lambda part: sort.reduced.remote(
-                sort.plan_ref, part, index, joined, nodes.where, join(folder, names[part])
+                sort.plan_ref, sources(part), joined_ref, nodes.where, join(folder, names[part])
             )
             for part, result in sort.wait(submit, [part for part in range(parts) if part not in results], "reduce"):
                 if result.lost:

@@ -10,8 +10,9 @@ import json
 import os
 import socket
 import uuid
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import ray
 
 from .._devices import device_of
@@ -97,14 +98,38 @@ def sample_task(plan: Plan, number: int, many: int) -> str:
 class Done:
     """What a task mapped."""
 
-    mapped: str
+    node: str
+    path: str
     places: list[tuple[int, int]]
     """Where its stretches begin and end."""
     lines: list[int]
     """Line ends in these."""
+    facts: str = ""
+    """What it says of the types."""
+    runs: list[tuple[str | None, np.ndarray]] = dataclasses.field(default_factory=list)
+    """The element type of each, and for each part offset, bytes, records and checksum."""
+    sums: list[int] = dataclasses.field(default_factory=list)
+    skipped: int = 0
+    error: Exception | None = None
+
+    def sources(self, part: int, number: int) -> list[Source]:
+        """What a part has of these runs, which are those of a task of this number."""
+        found = []
+        for element, ranges in self.runs:
+            offset, size, records, checksum = ranges[part].tolist()
+            if records:
+                found.append(Source(f"a run of task {number}", element, (offset, size, records, checksum), self.node, self.path))
+        return found
+
+
+class Source(NamedTuple):
+    """A range of a run."""
+
+    name: str
+    element: str | None
+    range: tuple[int, int, int, int]
     node: str
     path: str
-    error: Exception | None = None
 
 
 def map_task(
@@ -132,7 +157,7 @@ def map_task(
         lines.append(data.count(b"\n") if isinstance(data, bytes) and not task.format[1] else 0)
     path = os.path.join(folder, f"{number}-{uuid.uuid4().hex}")
 
-    def sort(given: list[Any]) -> str:
+    def sort(given: list[Any]) -> Any:
         try:
             return task.map(given, number, splitters, joined, path, device_of(device), plan.threads)
         except OSError as problem:
@@ -141,11 +166,13 @@ def map_task(
             host = ray.util.get_node_ip_address()
             raise OSError(problem.errno, problem.strerror, f"{path} on {host}") from None
 
+    done = Done(node, path, places, lines)
     try:
-        done = sort(given)
-        return Done(done, places, lines, node, path)
+        done.facts, runs, done.sums, done.skipped = sort(given)
+        done.runs = [(element, np.frombuffer(words, np.uint64).reshape(-1, 4)) for element, words in runs]
+        return done
     except ValueError as problem:
-        error: Exception = problem
+        done.error = problem
     if any(before for _, _, before in given):
         # Once more, to tell the line.
         exact = [
@@ -155,8 +182,8 @@ def map_task(
         try:
             sort(exact)
         except ValueError as problem:
-            error = problem
-    return Done("", places, lines, node, path, error)
+            done.error = problem
+    return done
 
 
 @dataclasses.dataclass
@@ -173,32 +200,23 @@ class Written:
 
 def reduce_task(
     plan: Plan,
-    part: int,
-    index: list[Done],
+    sources: list[Source],
     joined: str,
     where: dict[str, tuple[str, str, str]],
     output: str,
 ) -> Written | None:
-    """Merges a range of all runs into a part; None if this node has no place for more runs."""
+    """Merges these into a part; None if this node has no place for more runs."""
     here = ray.get_runtime_context().get_node_id()
     if here not in where:
         return None
-    if lost := {done.node for done in index} - where.keys():
+    used = {source.node for source in sources}
+    if lost := used - where.keys():
         return Written(lost=sorted(lost))
     places = []
-    used: set[str] = set()
-    for number, done in enumerate(index):
-        for run in json.loads(done.mapped)["runs"]:
-            of = run["ranges"][part]
-            if not of["records"]:
-                continue
-            _, address, word = where[done.node]
-            is_here = done.node == here
-            path = done.path if is_here else f"{word}/{os.path.basename(done.path)}"
-            place = of["offset"], of["bytes"], of["records"], of["checksum"]
-            name = f"a run of task {number}"
-            places.append((name, run["element"], place, None if is_here else address, path))
-            used.add(done.node)
+    for source in sources:
+        _, address, word = where[source.node]
+        pulled = (address, f"{word}/{os.path.basename(source.path)}")
+        places.append((*source[:3], *((None, source.path) if source.node == here else pulled)))
     folder = where[here][0]
     system, path = system_of(output)
     # What is there is complete; elsewhere it is once it is all there.
