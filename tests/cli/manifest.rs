@@ -74,10 +74,13 @@ fn a_manifest_proves_what_it_says() {
     assert!(command.current_dir(folder.root()).status().unwrap().success());
 }
 
+/// Changes parts.
+type Change<'a> = &'a dyn Fn(&mut Vec<String>);
+
 #[test]
 fn every_change_of_a_part_is_found() {
     let others = "gpusort: ./part-0.csv: has other records than were written\n";
-    let changes: [(&dyn Fn(&mut Vec<String>), &str); 8] = [
+    let changes: [(Change, &str); 8] = [
         (&|parts| parts[0] = parts[0].replace("2,b", "2,x"), others),
         (&|parts| parts[0] = parts[0].replace("2,b", "3,b"), others),
         (&|parts| parts[0] = parts[0].replace("1,a\n2,b\n", "2,b\n1,a\n"), others),
