@@ -17,6 +17,7 @@ __all__ = [
     "sort",
     "sort_file",
     "top",
+    "unpacked",
 ]
 
 VERSION: Final[str]

@@ -35,9 +35,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gpusort_planner::Variant;
-use gpusort_planner::kernels::{Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS};
+use gpusort_planner::kernels::{
+    Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS, copy_text, prepare_rows_text, prepare_text,
+};
 use gpusort_planner::plan::{self, Callers, Dispatch, KeyTransform, Plan};
-use gpusort_shaders::wgsl;
 
 use self::scratch::{Kinds, Planned};
 pub(crate) use self::scratch::{Scratch, Uses, most_bytes};
@@ -193,25 +194,20 @@ impl Recorder {
                     storage(4, true),
                 ],
             );
-            let text = host::text() + wgsl("callers/prepare");
-            let prepare = pipeline(device, "prepare", text, &[Some(&prepare_layout), Some(&bytes)], cache);
+            let prepare =
+                pipeline(device, "prepare", prepare_text(), &[Some(&prepare_layout), Some(&bytes)], cache);
             let rows_layout = layout(device, "gpusort rows", &[storage(0, false)]);
-            let text = host::text() + wgsl("callers/prepare_rows");
             let layouts = [Some(&rows_layout), Some(&bytes)];
-            let prepare_rows = pipeline(device, "prepare_rows", text, &layouts, cache);
+            let prepare_rows = pipeline(device, "prepare_rows", prepare_rows_text(), &layouts, cache);
             let copy_layout = layout(device, "gpusort copy", &[storage(0, true), storage(1, false)]);
-            let copy = |arguments: &str, layouts: &[_]| {
-                let words = sort.shape.key_words();
-                let kernel = wgsl("callers/copy");
-                let text = format!("const KEY_WORDS = {words}u;\n{arguments}{kernel}");
+            let copy = |has_immediates, layouts: &[_]| {
+                let text = copy_text(sort.shape.key_words(), has_immediates);
                 pipeline(device, "copy", text, layouts, cache)
             };
             let has_immediates = device.features().contains(wgpu::Features::IMMEDIATES)
                 && device.limits().max_immediate_size >= Arguments::MOST_BYTES;
-            let immediate = wgsl("arguments_immediate");
-            let plain_copy = has_immediates.then(|| copy(immediate, &[Some(&copy_layout)]));
-            let uniform_text = wgsl("arguments_uniform");
-            let copy = copy(uniform_text, &[Some(&copy_layout), Some(&arguments)]);
+            let plain_copy = has_immediates.then(|| copy(true, &[Some(&copy_layout)]));
+            let copy = copy(false, &[Some(&copy_layout), Some(&arguments)]);
 
             let finder = || Finder::new(device, &sort, limits, &bytes, cache);
             let finder = uses.segments.then(finder).transpose()?;

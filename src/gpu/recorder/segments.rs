@@ -9,11 +9,11 @@
 use std::fmt::Write;
 
 use gpusort_planner::Limits;
-use gpusort_planner::kernels::{FIRST_CLASS_LOG2, constants, most_segments};
+use gpusort_planner::kernels::{FIRST_CLASS_LOG2, constants, host_text, most_segments};
 use gpusort_planner::plan::{Callers, longest_row, segment_groups};
 use gpusort_shaders::wgsl;
 
-use super::{Recorder, Scratch, Slice, Sort, begin_pass, host};
+use super::{Recorder, Scratch, Slice, Sort, begin_pass};
 use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 
@@ -85,7 +85,7 @@ impl Finder {
             ("BEGINS", BEGINS),
             ("EACH", EACH),
         ]);
-        text += &host::text();
+        text += &host_text();
         text += wgsl("callers/segments");
         let of_all = [storage(0, false), storage(1, false), storage(2, true), storage(3, false)];
         let found = layout(device, "gpusort segments found", &of_all);

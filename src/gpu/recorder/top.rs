@@ -6,11 +6,11 @@
 //! sort         of these k, as of any others
 //! ```
 
-use gpusort_planner::kernels::{PipelineKey, Select, constants};
+use gpusort_planner::kernels::{PipelineKey, Select, constants, host_text};
 use gpusort_planner::plan::{Callers, Dispatch};
 use gpusort_shaders::wgsl;
 
-use super::{Recorder, Scratch, Slice, Sort, begin_pass, host};
+use super::{Recorder, Scratch, Slice, Sort, begin_pass};
 use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 
@@ -33,7 +33,7 @@ impl Selector {
         let own =
             [("DIGITS", Select::digits(callers.transform.bits)), ("SLICES", callers.transform.digits())];
         let mut text = Select::constants() + &constants(&own);
-        text += &host::text();
+        text += &host_text();
         text += wgsl("callers/prepare_top");
         let kernel = |name| pipeline(device, name, text.clone(), &[Some(&layout), Some(bytes)], cache);
         Self { prepare: kernel("prepare_top"), want: kernel("want"), layout }

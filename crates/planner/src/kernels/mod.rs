@@ -33,6 +33,7 @@ mod local;
 mod merge;
 mod module;
 mod radix;
+mod recorded;
 mod segments;
 mod select;
 mod shape;
@@ -51,6 +52,7 @@ pub use local::Local;
 pub use merge::{Merge, MergeTile};
 pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
 pub use radix::{DIGIT_BITS, Radix, RadixTile, RadixWork, StalledTile};
+pub use recorded::{copy_text, host_text, prepare_rows_text, prepare_text};
 pub use segments::{
     FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, most_segments,
 };
