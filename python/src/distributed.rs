@@ -5,12 +5,12 @@
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gpusort::files::distributed::{self, Before, Joined, Mapped, RunRange, Source, Splitter, Stretch};
-use gpusort::files::internal::{Decompressor, To};
-use gpusort::files::{Cancel, Input, Sort};
+use gpusort::files::internal::{Compression, Decompressor, Extension, To, checksum};
+use gpusort::files::{Cancel, Format, Input, Sort};
 use gpusort::{Error, Sorter};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -33,6 +33,9 @@ type Place = (String, Option<String>, (u64, u64, u64, u64), Option<String>, Stri
 
 /// The element type of a run, and its ranges.
 type MappedRun<'py> = (Option<String>, Bound<'py, PyBytes>);
+
+/// See [`Task::tally`].
+type Tallied = (u64, u64, Vec<String>, Vec<String>, u64);
 
 /// How long another node may say nothing.
 const SILENCE: Duration = Duration::from_secs(120);
@@ -134,6 +137,16 @@ pub(crate) fn unpacked<'py>(py: Python<'py>, packed: &[u8], most: u64) -> PyResu
     }
 }
 
+/// Whether a file of this name that begins so is compressed. Elements of binary are only where the
+/// name says so, since they may begin like anything.
+#[pyfunction]
+pub(crate) fn is_packed(name: &str, is_binary: bool, begin: &[u8]) -> bool {
+    let path = Path::new(name);
+    let is_binary = is_binary || Extension::of(path).format.is_some_and(Format::is_bits);
+    let looks_so = [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"].iter().any(|magic| begin.starts_with(magic));
+    Compression::of_name(path).is_some() || !is_binary && looks_so
+}
+
 #[pymethods]
 impl Task {
     /// A task by the bytes that the first input begins with; None if more of them decide.
@@ -203,7 +216,7 @@ impl Task {
 
     /// Writes the runs of these stretches to a file, and says what they are: what to tell who joins, of
     /// each run its element type and four words for each part, which are its range; the sums of
-    /// stretches, and how many records were left out.
+    /// stretches, and how many records were left out as invalid and as repeated.
     fn map<'py>(
         &self,
         py: Python<'py>,
@@ -214,7 +227,7 @@ impl Task {
         to: PathBuf,
         device: Option<&Bound<Device>>,
         threads: Threads,
-    ) -> PyResult<(String, Vec<MappedRun<'py>>, Vec<u64>, u64)> {
+    ) -> PyResult<(String, Vec<MappedRun<'py>>, Vec<u64>, (u64, u64))> {
         let stretches = stretches(given)?;
         let splitters: Vec<Splitter> = heard(splitters)?;
         let joined: Option<Joined> = joined.map(heard).transpose()?;
@@ -230,7 +243,7 @@ impl Task {
             (run.element, PyBytes::new(py, &bytes))
         };
         let runs = std::mem::take(&mut mapped.runs).into_iter().map(run).collect();
-        Ok((said(&mapped)?, runs, mapped.sums, mapped.skipped))
+        Ok((said(&mapped)?, runs, mapped.sums, (mapped.skipped, mapped.repeated)))
     }
 
     /// Joins what tasks said, each with how many lines come before its stretches of inputs of these
@@ -242,16 +255,12 @@ impl Task {
         Ok((said(&joined)?, joined.again))
     }
 
-    /// What a part has, as it was written: records, the sum of their checksums, and the keys of the
-    /// first and the last.
-    fn tally(
-        &self,
-        py: Python,
-        part: PathBuf,
-        threads: Threads,
-    ) -> PyResult<(u64, u64, Vec<String>, Vec<String>)> {
+    /// What a part has, as it was written: records, the sum of their checksums, the keys of the first
+    /// and the last; and a checksum of the whole file.
+    fn tally(&self, py: Python, part: PathBuf, threads: Threads) -> PyResult<Tallied> {
         let tally = self.work(py, threads, |it| it.tally(&part))?;
-        Ok((tally.records, tally.checksum, tally.first, tally.last))
+        let file = checksum(&part).map_err(PyOSError::new_err)?;
+        Ok((tally.records, tally.checksum, tally.first, tally.last, file))
     }
 
     /// Merges ranges of runs into a file.

@@ -33,7 +33,7 @@ mod _gpusort {
     #[pymodule_export]
     use super::device::{Device, after_fork, devices};
     #[pymodule_export]
-    use super::distributed::{Task, unpacked};
+    use super::distributed::{Task, is_packed, unpacked};
     #[pymodule_export]
     use super::files::{check_file, merge_files, sort_file};
 

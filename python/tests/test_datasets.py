@@ -149,3 +149,10 @@ def test_dask(ascending, na_position):
     alone = gpusort.dask.sort_function(frame, **how)
     pd.testing.assert_frame_equal(alone, expected)
     assert gpusort.dask.sort_function(frame, ignore_index=True, **how).index.equals(pd.RangeIndex(len(frame)))
+
+
+def test_categories_of_pandas_have_their_own_order():
+    frame = pd.DataFrame({"a": pd.Categorical(["x", "y", "z", "y"], ["z", "y", "x"]), "b": range(4)})
+    for how in ({"ascending": True}, {"ascending": False}):
+        expected = frame.sort_values("a", kind="stable", **how)
+        pd.testing.assert_frame_equal(gpusort.dask.sort_function(frame, "a", **how), expected)

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use gpusort::files::{Progress as Done, Sort};
 
 use super::args::{CheckArgs, Progress as When};
-use super::manifest::Manifest;
+use super::manifest::{self, Found};
 use super::meant::{self, FileAsKey};
 use super::progress::{Progress, Unit};
 use super::sort::options;
@@ -20,30 +20,28 @@ pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
     if args.order.sizes && usage::asks_for_help(std::env::args_os().len()) {
         return usage::help_of("check");
     }
-    if let Some((manifest, path)) = Manifest::of(&args.order)? {
-        let (problems, of_parts) = manifest.differences(path)?;
-        if !problems.is_empty() {
-            tell(quiet, &problems);
-            return Ok(ExitCode::from(DISORDER));
-        }
-        args = CheckArgs { quiet, progress: args.progress, ..of_parts };
-        if args.order.files.is_empty() {
-            return Ok(ExitCode::SUCCESS);
-        }
-    }
     options::expand(&mut args.order)?;
     let (file, is_typed_in) = (FileAsKey::of(&args.order), args.order.files.is_empty());
     file.check()?;
     if is_typed_in {
         meant::tell_of_terminal(quiet);
     }
+    let options = match manifest::find(&args.order)? {
+        None => options::of(&args.order)?,
+        Some(Found { problems, .. }) if !problems.is_empty() => {
+            tell(quiet, &problems);
+            return Ok(ExitCode::from(DISORDER));
+        }
+        Some(Found { has_parts: false, .. }) => return Ok(ExitCode::SUCCESS),
+        Some(Found { options, .. }) => options,
+    };
     let progress = Progress::new(if quiet { When::Never } else { args.progress.progress });
     let watched = progress.clone();
     let watch = move |Done { done, total, .. }: Done| match done {
         0 => watched.phase("check", Unit::Bytes, total),
         done => watched.set(done),
     };
-    let job = Sort::new().options(options::of(&args.order)?).progress(watch).resolve(None)?;
+    let job = Sort::new().options(options).progress(watch).resolve(None)?;
     options::note(job.taken()).filter(|_| !quiet).into_iter().for_each(|note| progress.note(note));
     let found = job.check().map_err(|error| file.explain(error.into()))?;
     progress.end();

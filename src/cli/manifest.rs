@@ -1,25 +1,30 @@
 //! `gpusort check manifest.json`: whether what a sort of many processes wrote is still there, in
 //! order, and all of it.
 
-use std::fs::{self, File};
-use std::io::{BufReader, Read};
+use std::fs;
+use std::io::Read;
 use std::path::{Component, Path};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::FromArgMatches;
-use gpusort::ErrorKind;
-use gpusort::files::Sort;
+use gpusort::files::internal::checksum;
+use gpusort::files::{Key, Options};
 use gpusort::unstable::human;
 use serde::Deserialize;
 
 use super::args::{CheckArgs, Cli, Command, OrderArgs};
 use super::sort::options;
 
-/// What is read of a manifest.
+/// A manifest.
 #[derive(Deserialize)]
-pub(super) struct Manifest {
-    /// Options of `gpusort check` for the parts.
+struct Manifest {
+    /// How the parts are read and ordered: options of `gpusort check`, and what these cannot say.
     check: Vec<String>,
+    keys: Vec<(String, Option<bool>)>,
+    na: Vec<String>,
+    ignore_case: bool,
+    rows: u64,
+    checksum: String,
     /// Rows that were left out because their keys were repeated.
     repeated: u64,
     parts: Vec<Part>,
@@ -30,10 +35,11 @@ pub(super) struct Manifest {
 struct Part {
     name: String,
     bytes: u64,
+    /// Of the whole file.
+    xxh3: String,
     rows: u64,
+    /// Of its records.
     checksum: String,
-    first: Vec<String>,
-    last: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -41,97 +47,124 @@ struct Source {
     checksum: String,
 }
 
-/// A sum of checksums as a manifest has it.
+/// What a manifest says of its folder.
+pub(super) struct Found {
+    /// What is wrong, each a line.
+    pub(super) problems: Vec<String>,
+    /// By which the order of its parts is checked, if nothing is.
+    pub(super) options: Options,
+    /// Whether there is a part.
+    pub(super) has_parts: bool,
+}
+
+fn parsed(digits: &str) -> anyhow::Result<u64> {
+    u64::from_str_radix(digits, 16).with_context(|| format!("{digits:?} is no checksum"))
+}
+
+/// The sum of checksums as a manifest has them.
 fn sum<'a>(checksums: impl Iterator<Item = &'a String>) -> anyhow::Result<u64> {
-    checksums
-        .map(|digits| Ok(u64::from_str_radix(digits, 16)?))
-        .try_fold(0_u64, |sum, checksum| checksum.map(|checksum: u64| sum.wrapping_add(checksum)))
+    checksums.map(|digits| parsed(digits)).try_fold(0_u64, |sum, checksum| Ok(sum.wrapping_add(checksum?)))
+}
+
+/// What the only file says that is to be checked, if it is a manifest and nothing says what else it
+/// is.
+pub(super) fn find(order: &OrderArgs) -> anyhow::Result<Option<Found>> {
+    let [path] = &order.files[..] else { return Ok(None) };
+    let is_named = path.file_name().is_some_and(|name| name == "manifest.json");
+    if !is_named || order.from.is_some() || !order.key.is_empty() {
+        return Ok(None);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut begin = Vec::new();
+    fs::File::open(path)
+        .and_then(|file| file.take(64).read_to_end(&mut begin))
+        .with_context(|| human::path(path))?;
+    // One that was cut off, or emptied, is still one where a sort has ended.
+    if !String::from_utf8_lossy(&begin).contains("\"gpusort\"") && !folder.join("_SUCCESS").exists() {
+        return Ok(None);
+    }
+    let text = fs::read(path).with_context(|| human::path(path))?;
+    let found = serde_json::from_slice(&text)
+        .map_err(anyhow::Error::new)
+        .and_then(|manifest: Manifest| manifest.compared(folder));
+    Ok(Some(found.unwrap_or_else(|problem| Found {
+        problems: vec![format!("{}: not a manifest: {problem}", human::path(path))],
+        options: Options::new(),
+        has_parts: false,
+    })))
 }
 
 impl Manifest {
-    /// The only file that is to be checked, if it is a manifest and nothing says what else it is.
-    pub(super) fn of(order: &OrderArgs) -> anyhow::Result<Option<(Self, &Path)>> {
-        let [path] = &order.files[..] else { return Ok(None) };
-        let is_named = path.file_name().is_some_and(|name| name == "manifest.json");
-        if !is_named || order.from.is_some() || !order.key.is_empty() {
-            return Ok(None);
+    fn compared(&self, folder: &Path) -> anyhow::Result<Found> {
+        let mut problems = Vec::new();
+        let mut tell = |name: &str, problem: &str| {
+            problems.push(format!("{}: {problem}", human::path(&folder.join(name))));
+        };
+        if !folder.join("_SUCCESS").exists() {
+            tell("_SUCCESS", "is missing: the sort has not ended, or not all was copied");
         }
-        let name = || human::path(path);
-        let mut file = BufReader::new(File::open(path).with_context(name)?);
-        let mut begin = Vec::new();
-        file.by_ref().take(64).read_to_end(&mut begin).with_context(name)?;
-        if !String::from_utf8_lossy(&begin).contains("\"gpusort\"") {
-            return Ok(None);
-        }
-        let manifest = serde_json::from_reader(begin.chain(file));
-        Ok(Some((manifest.with_context(|| format!("{} is not a manifest", name()))?, path)))
-    }
-
-    /// What is wrong with the parts, each a line; if that is nothing, these arguments check their order.
-    pub(super) fn differences(&self, path: &Path) -> anyhow::Result<(Vec<String>, CheckArgs)> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut args = self.arguments()?;
-        let (mut problems, mut files) = (Vec::new(), Vec::new());
-        let mut tell =
-            |file: &Path, problem: &str| problems.push(format!("{}: {problem}", human::path(file)));
+        let mut files = Vec::new();
         for part in &self.parts {
-            let name = Path::new(&part.name);
-            let [Component::Normal(_)] = name.components().collect::<Vec<_>>()[..] else {
-                bail!("{}: {:?} is no name of a part", human::path(path), part.name);
+            let components: Vec<Component> = Path::new(&part.name).components().collect();
+            let [Component::Normal(_)] = components[..] else {
+                anyhow::bail!("{:?} is no name of a part", part.name)
             };
-            let file = folder.join(name);
-            args.order.files = vec![file.clone()];
-            if let Some(problem) = part.difference(&file, &args.order)? {
-                tell(&file, &problem);
+            let file = folder.join(&part.name);
+            if let Some(problem) = part.difference(&file)? {
+                tell(&part.name, &problem);
             }
             files.push(file);
         }
         for entry in fs::read_dir(folder)? {
-            let name = entry?.file_name();
-            if name.to_string_lossy().starts_with("part-")
-                && !self.parts.iter().any(|part| *part.name == *name)
-            {
-                tell(&folder.join(name), "is not in the manifest");
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if name.starts_with("part-") && !self.parts.iter().any(|part| part.name == name) {
+                tell(&name, "is not in the manifest");
             }
         }
+        let rows: u64 = self.parts.iter().map(|part| part.rows).sum();
         let of_parts = sum(self.parts.iter().map(|part| &part.checksum))?;
-        if self.repeated == 0 && of_parts != sum(self.inputs.iter().map(|input| &input.checksum))? {
-            tell(path, "the parts have other records than the inputs");
+        if rows != self.rows || of_parts != parsed(&self.checksum)? {
+            tell("manifest.json", "its parts are not what it says of all of them");
         }
-        args.order.files = files;
-        Ok((problems, args))
+        if self.repeated == 0 && of_parts != sum(self.inputs.iter().map(|input| &input.checksum))? {
+            tell("manifest.json", "the parts have other records than the inputs");
+        }
+        let options = self.options(files)?;
+        Ok(Found { problems, options, has_parts: !self.parts.is_empty() })
     }
 
-    /// The arguments of a check of parts, without these.
-    fn arguments(&self) -> anyhow::Result<CheckArgs> {
+    /// The options of a check of these files.
+    fn options(&self, files: Vec<std::path::PathBuf>) -> anyhow::Result<Options> {
         let all = ["gpusort", "check"].into_iter().chain(self.check.iter().map(String::as_str));
-        let matches = super::command()
-            .try_get_matches_from(all)
-            .context("manifest.json has options that are none of check")?;
-        match Cli::from_arg_matches(&matches)?.command {
-            Command::Check(args) => Ok(args),
-            _ => bail!("a manifest has options of another command"),
+        let matches = super::command().try_get_matches_from(all);
+        let Command::Check(CheckArgs { mut order, .. }) =
+            Cli::from_arg_matches(&matches.context("it has options that are none of check")?)?.command
+        else {
+            anyhow::bail!("it has options of another command")
+        };
+        order.files = files;
+        let mut options = options::of(&order)?;
+        for (name, descending) in &self.keys {
+            options = options.key(match descending {
+                None => Key::parse(name),
+                Some(true) => Key::column(name.clone()).descending(),
+                Some(false) => Key::column(name.clone()).ascending(),
+            });
         }
+        options = self.na.iter().fold(options, |options, word| options.na(word));
+        Ok(if self.ignore_case { options.ignore_case() } else { options })
     }
 }
 
 impl Part {
-    /// What is wrong with this part, which is read as these say.
-    fn difference(&self, file: &Path, order: &OrderArgs) -> anyhow::Result<Option<String>> {
+    /// What is wrong with this part.
+    fn difference(&self, file: &Path) -> anyhow::Result<Option<String>> {
         let Ok(metadata) = fs::metadata(file) else { return Ok(Some("is missing".to_owned())) };
         if metadata.len() != self.bytes {
             let now = human::counted(metadata.len(), "byte", "bytes");
             return Ok(Some(format!("has {now}, of {} that were written", self.bytes)));
         }
-        let tally = match Sort::new().options(options::of(order)?).tally() {
-            Err(error) if !matches!(error.kind(), ErrorKind::Io { .. }) => {
-                return Ok(Some(error.to_string()));
-            }
-            tally => tally?,
-        };
-        let is_same = tally.records == self.rows
-            && tally.checksum == u64::from_str_radix(&self.checksum, 16)?
-            && (&tally.first, &tally.last) == (&self.first, &self.last);
-        Ok((!is_same).then(|| "has other records than were written".to_owned()))
+        let is_same = checksum(file).with_context(|| human::path(file))? == parsed(&self.xxh3)?;
+        Ok((!is_same).then(|| "is not what was written".to_owned()))
     }
 }

@@ -36,7 +36,7 @@ use crate::io::binary::BinaryInput;
 use crate::io::csv::{self, Dialect, Facts, Known, Settled};
 use crate::io::frames::RunFormat;
 use crate::io::records::Print;
-use crate::io::{Extension, Input, InputKind, InputSpec, Output, Words};
+use crate::io::{Compression, Extension, Input, InputKind, InputSpec, Output, Words};
 use crate::order::Selection;
 use crate::runs::Folders;
 use crate::sorter::{Request, Sorter};
@@ -108,7 +108,10 @@ pub struct Mapped {
     pub runs: Vec<MappedRun>,
     /// Records that were left out because a field is invalid.
     pub skipped: u64,
-    /// The sum of the checksums of the records of each stretch.
+    /// Records that were left out because their keys are repeated.
+    pub repeated: u64,
+    /// The sum of the checksums of the records of each stretch, with those that are left out as
+    /// repeated.
     pub sums: Vec<u64>,
     /// What it found of the columns.
     facts: Facts,
@@ -316,6 +319,7 @@ impl Task<'_> {
         let mut mapped = Mapped::default();
         each_part(&mut parts, |_, run, part| {
             mapped.skipped += part.counts().skipped;
+            mapped.repeated += part.len() as u64;
             if !part.is_empty() {
                 let cut = Cut { task, run, splitters, ties: self.cuts_ties() };
                 mapped.runs.push(if self.is_bits() {
@@ -326,15 +330,10 @@ impl Task<'_> {
             }
             Ok(())
         })?;
+        let ranges = || mapped.runs.iter().flat_map(|run| &run.ranges);
+        mapped.repeated -= ranges().map(|range| range.records).sum::<u64>();
         mapped.sums = match &inputs[..] {
-            [_] => vec![
-                mapped
-                    .runs
-                    .iter()
-                    .flat_map(|run| &run.ranges)
-                    .map(|range| range.checksum)
-                    .fold(0, u64::wrapping_add),
-            ],
+            [_] if self.cuts_ties() => vec![ranges().map(|range| range.checksum).fold(0, u64::wrapping_add)],
             // Each again: they are small, as there are several.
             _ => (0..inputs.len())
                 .map(|number| self.sum_of(&inputs, &how, number))
@@ -428,7 +427,13 @@ impl Task<'_> {
             _ => b"\n",
         };
         let input = |stretch: Stretch| match stretch.before {
-            _ if self.is_bits() => stretch.input,
+            // Elements are compressed where the name says so, since they may look like that.
+            _ if self.is_bits() => match Compression::of_name(Path::new(&stretch.input.name())) {
+                Some((compression, _)) => {
+                    stretch.input.decompressed(Some(compression), Some(self.job.budget.total()))
+                }
+                None => stretch.input,
+            },
             Some(Before { lines, is_crlf }) => {
                 stretch.input.after(lines, if is_crlf { b"\r\n" } else { line_end })
             }

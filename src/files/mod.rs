@@ -69,6 +69,25 @@ pub mod internal {
     pub use crate::io::output::{Exit, end_process, remove_temporary, stdout_is_open};
     pub use crate::io::{Compression, Extension, FirstLine};
 
+    /// A checksum of a whole file: xxh3 of its bytes.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn checksum(file: &std::path::Path) -> std::io::Result<u64> {
+        let mut hash = xxhash_rust::xxh3::Xxh3::new();
+        let mut from = std::fs::File::open(file)?;
+        let mut block = vec![0; 1 << 20];
+        loop {
+            match std::io::Read::read(&mut from, &mut block) {
+                Ok(0) => return Ok(hash.digest()),
+                Ok(count) => hash.update(&block[..count]),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// Whether a panic of this thread is caught, and becomes the error of a damaged input.
     #[must_use]
     pub fn is_guarded() -> bool {

@@ -99,7 +99,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The keys of a record of one of these parts, as they are spelled there.
+    /// The keys of a record of one of these parts, as messages show them.
     #[cfg(feature = "distributed")]
     pub(super) fn shown(&self, records: &Keyed, record: usize) -> Result<Vec<String>, Error> {
         let PartSource::Records { known, .. } = &self.source else { return Ok(Vec::new()) };

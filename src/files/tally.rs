@@ -7,11 +7,9 @@ use gpusort_planner::key::KeyMap;
 
 use super::dataset::{Content, Dataset};
 use super::parts::Parts;
-use super::sort::Sort;
 use crate::error::Error;
 use crate::io::batch::{InputKind, InputSpec, Keyed};
 use crate::io::binary;
-use crate::io::csv::Known;
 use crate::io::frames::checksum;
 use crate::key_buf::KeyBuf;
 use crate::parallel;
@@ -23,24 +21,10 @@ pub struct Tally {
     pub records: u64,
     /// The sum of their checksums, modulo 2^64: xxh3 of the bytes of each as a sort writes it.
     pub checksum: u64,
-    /// The keys of the first record, as they are spelled there.
+    /// The keys of the first record, as messages show them.
     pub first: Vec<String>,
     /// Those of the last one.
     pub last: Vec<String>,
-}
-
-impl Sort<'_> {
-    /// Reads the inputs as a sort does, and says what they have.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with an option, an input or a record.
-    pub fn tally(self) -> Result<Tally, Error> {
-        let job = self.resolve(None)?;
-        let parts = Parts::new(job.inputs(), &job.resolved.how, &job.budget, &job.watch);
-        // They may be a part of what decides the types.
-        Tally::of(&mut parts.shared(Known::of_many(), Vec::new()))
-    }
 }
 
 impl Tally {

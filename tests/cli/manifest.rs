@@ -22,22 +22,26 @@ fn digits(sum: u64) -> String {
 }
 
 fn manifest() -> Value {
-    let key = |record: &str| json!([record.split(',').next()]);
     let part = |(number, records): (usize, &&[&str])| {
+        let file = HEADER.to_owned() + &records.concat();
         json!({
             "name": format!("part-{number}.csv"),
-            "bytes": HEADER.len() + records.concat().len(),
+            "bytes": file.len(),
+            "xxh3": digits(xxh3_64(file.as_bytes())),
             "rows": records.len(),
             "checksum": digits(sum(records)),
-            "first": key(records[0]),
-            "last": key(records[records.len() - 1]),
         })
     };
     let all = PARTS.concat();
     let inputs = [&all[..3], &all[3..]].map(|of_input| json!({"checksum": digits(sum(of_input))}));
     json!({
         "gpusort": "0.1.0",
-        "check": ["--from=csv", "--key=n"],
+        "check": ["--from=csv"],
+        "keys": [["n", null]],
+        "na": [],
+        "ignore_case": false,
+        "rows": all.len(),
+        "checksum": digits(sum(&all)),
         "repeated": 0,
         "parts": PARTS.iter().enumerate().map(part).collect::<Vec<_>>(),
         "inputs": inputs,
@@ -51,6 +55,7 @@ fn checked(parts: &[String], manifest: &str, args: &[&str]) -> (Option<i32>, Str
     for (number, part) in parts.iter().enumerate() {
         folder.write(&format!("part-{number}.csv"), part);
     }
+    folder.write("_SUCCESS", "");
     let manifest = folder.write("manifest.json", manifest);
     let output = run(&[&["check", &manifest], args].concat(), "");
     assert!(output.stdout.is_empty());
@@ -70,6 +75,7 @@ fn a_manifest_proves_what_it_says() {
         folder.write(&format!("part-{number}.csv"), part);
     });
     folder.write("manifest.json", manifest().to_string());
+    folder.write("_SUCCESS", "");
     let mut command = crate::support::command::gpusort(&["check", "manifest.json"]);
     assert!(command.current_dir(folder.root()).status().unwrap().success());
 }
@@ -79,14 +85,15 @@ type Change<'a> = &'a dyn Fn(&mut Vec<String>);
 
 #[test]
 fn every_change_of_a_part_is_found() {
-    let others = "gpusort: ./part-0.csv: has other records than were written\n";
+    let others = "gpusort: ./part-0.csv: is not what was written\n";
     let changes: [(Change, &str); 8] = [
         (&|parts| parts[0] = parts[0].replace("2,b", "2,x"), others),
-        (&|parts| parts[0] = parts[0].replace("2,b", "3,b"), others),
         (&|parts| parts[0] = parts[0].replace("1,a\n2,b\n", "2,b\n1,a\n"), others),
+        (&|parts| parts[0] = parts[0].replace("n,name", "n,nome"), others),
+        // Equal keys have an order, too.
         (
-            &|parts| parts[0] = parts[0].replace("2,b\n3,c\n", "3,c\n2,b\n"),
-            "gpusort: ./part-0.csv:4: out of order: 2 after 3\n",
+            &|parts| parts[1] = parts[1].replace("4,e\n5,f", "5,f\n4,e"),
+            "gpusort: ./part-1.csv: is not what was written\n",
         ),
         (
             &|parts| parts[0] = parts[0].replace("2,b\n", ""),
@@ -94,14 +101,13 @@ fn every_change_of_a_part_is_found() {
         ),
         (&|parts| drop(parts.pop()), "gpusort: ./part-2.csv: is missing\n"),
         (&|parts| parts.push(HEADER.to_owned()), "gpusort: ./part-3.csv: is not in the manifest\n"),
-        // Of one key, but not the same records.
         (
             &|parts| {
                 parts[0] = parts[0].replace("4,d", "4,e");
                 parts[1] = parts[1].replace("4,e", "4,d");
             },
-            "gpusort: ./part-0.csv: has other records than were written\n\
-             gpusort: ./part-1.csv: has other records than were written\n",
+            "gpusort: ./part-0.csv: is not what was written\n\
+             gpusort: ./part-1.csv: is not what was written\n",
         ),
     ];
     for (change, message) in changes {
@@ -122,29 +128,64 @@ fn a_manifest_that_does_not_hold_is_refused() {
     let lost = "gpusort: ./manifest.json: the parts have other records than the inputs\n";
     assert_eq!(with(&|it| it["inputs"][0]["checksum"] = json!(digits(7))), (Some(1), lost.to_owned()));
     assert_eq!(with(&|it| it["repeated"] = json!(1)).0, Some(0));
-    let (code, message) = with(&|it| it["check"] = json!(["--from=csv", "--key=n:r"]));
+    let (code, message) = with(&|it| it["keys"] = json!([["n", true]]));
     assert_eq!((code, &*message), (Some(1), "gpusort: ./part-0.csv:3: out of order: 2 after 1\n"));
     // Records in order in each part, but not across them.
     let (code, message) = with(&|it| it["parts"].as_array_mut().unwrap().swap(0, 1));
     assert_eq!((code, &*message), (Some(1), "gpusort: ./part-0.csv:2: out of order: 1 after 5\n"));
-    for problem in [
-        with(&|it| it["parts"][0]["name"] = json!("../part-0.csv")),
-        with(&|it| it["check"] = json!(["--no-such-option"])),
-        with(&|it| it["parts"] = json!(7)),
+    let of_all = "gpusort: ./manifest.json: its parts are not what it says of all of them\n";
+    assert_eq!(with(&|it| it["rows"] = json!(8)), (Some(1), of_all.to_owned()));
+    assert_eq!(with(&|it| it["checksum"] = json!(digits(8))), (Some(1), of_all.to_owned()));
+    for (problem, words) in [
+        (with(&|it| it["parts"][0]["name"] = json!("../part-0.csv")), "no name of a part"),
+        (with(&|it| it["check"] = json!(["--no-such-option"])), "none of check"),
+        (with(&|it| it["parts"] = json!(7)), "not a manifest"),
+        (with(&|it| it["parts"][0]["xxh3"] = json!("x")), "no checksum"),
+        (checked(&written(), "", &[]), "not a manifest"),
+        (checked(&written(), &manifest().to_string()[..200], &[]), "not a manifest"),
     ] {
-        assert_eq!(problem.0, Some(2), "{problem:?}");
-        assert!(problem.1.contains("manifest.json"), "{problem:?}");
+        assert_eq!(problem.0, Some(1), "{problem:?}");
+        assert!(
+            problem.1.starts_with("gpusort: ./manifest.json: ") && problem.1.contains(words),
+            "{problem:?}"
+        );
     }
     // Without any part there is nothing to be read from standard input.
-    assert_eq!(
-        checked(
-            &[],
-            &json!({"gpusort": "", "check": [], "repeated": 0, "parts": [], "inputs": []}).to_string(),
-            &[]
-        )
-        .0,
-        Some(0)
-    );
+    let mut nothing = manifest();
+    (nothing["parts"], nothing["inputs"]) = (json!([]), json!([]));
+    (nothing["rows"], nothing["checksum"]) = (json!(0), json!(digits(0)));
+    assert_eq!(checked(&[], &nothing.to_string(), &[]), (Some(0), String::new()));
+}
+
+#[test]
+fn without_its_mark_a_sort_has_not_ended() {
+    let folder = Folder::new();
+    written().iter().enumerate().for_each(|(number, part)| {
+        folder.write(&format!("part-{number}.csv"), part);
+    });
+    let output = run(&["check", &folder.write("manifest.json", manifest().to_string())], "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("_SUCCESS: is missing"), "{}", stderr(&output));
+}
+
+#[test]
+fn what_options_cannot_say_is_read_as_it_is() {
+    // A word with a comma, a column that is called as a key is written, and lines without a key.
+    let part = "a:r,b\n1,x\n2,y\n\"n,a\",z\n";
+    let with = |keys: Value, na: Value| {
+        let mut manifest = manifest();
+        let records = ["1,x\n", "2,y\n", "\"n,a\",z\n"];
+        manifest["parts"] = json!([{
+            "name": "part-0.csv", "bytes": part.len(), "xxh3": digits(xxh3_64(part.as_bytes())), "rows": 3,
+            "checksum": digits(sum(&records)),
+        }]);
+        (manifest["rows"], manifest["checksum"]) = (json!(3), json!(digits(sum(&records))));
+        manifest["inputs"] = json!([{"checksum": digits(sum(&records))}]);
+        (manifest["keys"], manifest["na"]) = (keys, na);
+        checked(&[part.to_owned()], &manifest.to_string(), &[])
+    };
+    assert_eq!(with(json!([["a:r", false]]), json!(["n,a"])), (Some(0), String::new()));
+    assert_eq!(with(json!([["a:r", true]]), json!(["n,a"])).0, Some(1));
 }
 
 #[test]
@@ -156,4 +197,5 @@ fn other_files_of_that_name_are_data() {
     let theirs = manifest().to_string();
     fs::write(&rows, theirs + "\n").unwrap();
     assert_eq!(run(&["check", "-k", "repeated", &rows], "").status.code(), Some(0));
+    assert_eq!(run(&["check", "-f", "lines", &rows], "").status.code(), Some(0));
 }

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._arrays import _each
-from ._tables import sort_table
+from ._arrays import _each, lexsort
 
 __all__ = ["sort_function"]
 
@@ -29,6 +28,7 @@ def sort_function(
     threads: int | None = None,
 ) -> Any:
     """A partition in order, as ``pandas.DataFrame.sort_values`` has it; rows with equal keys keep theirs.
+    Only -0 and +0, which pandas has as equal, are two keys: -0 comes first.
 
     For ``sort_function`` of Dask's ``sort_values``, which passes all but ``threads``: that comes from
     ``sort_function_kwargs``.
@@ -42,7 +42,10 @@ def sort_function(
     """
     names = [by] if isinstance(by, str) else list(by)
     rising = _each(ascending, len(names), "ascending")
-    keys = [(name, "asc" if up else "desc") for name, up in zip(names, rising)]
+    # pandas orders categories as they are listed, whether that is said or not.
+    columns = [partition[name] for name in names]
+    columns = [column.cat.as_ordered() if hasattr(column.dtype, "categories") else column for column in columns]
     nulls = "first" if na_position == "first" else "last"
-    result = sort_table(partition, keys, nulls=nulls, threads=threads)
+    order = lexsort(columns, descending=[not up for up in rising], nulls=nulls, threads=threads)
+    result = partition.take(order)
     return result.reset_index(drop=True) if ignore_index else result

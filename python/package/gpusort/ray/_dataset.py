@@ -39,9 +39,10 @@ def sort(
 ) -> ray.data.Dataset:
     """The dataset in order; rows with equal keys keep the order of its blocks.
 
-    As :meth:`ray.data.Dataset.sort`, which it can take the place of, but for these: it begins at once, keys are
-    columns of numbers, times, texts, enumerations and more, as for :func:`gpusort.sort_table`, and one key with many
-    rows is spread over several blocks.
+    As :meth:`ray.data.Dataset.sort`, but for these: it begins at once, keys are columns of numbers, times, texts,
+    enumerations and more, as for :func:`gpusort.sort_table`, and one key with many rows is spread over several blocks.
+    Blocks have the same columns, of types that Arrow can make one: not tensors of several shapes, nor objects of Python
+    beside others.
 
     key
         A column, or several, of which the first is the primary one.
@@ -82,10 +83,13 @@ def sort(
     pieces = [divide.remote(number, how, *group) for number, group in enumerate(groups)]
     # Of one there is no list.
     columns = list(zip(*pieces)) if parts > 1 else [pieces]
-    result: list[Any] = [merged.remote(how, *column) for column in columns]
+    merge = merged.options(num_returns=2)
+    results: list[Any] = [merge.remote(how, *column) for column in columns]
     del pieces, columns
-    ray.wait(result, num_returns=len(result), fetch_local=False)
-    return ray.data.from_arrow_refs(result)
+    # Errors are told now, not when somebody reads the blocks.
+    got([rows for _, rows in results])
+    tables: list[Any] = [table for table, _ in results]
+    return ray.data.from_arrow_refs(tables)
 
 
 def _groups(bundles: list[Any], threads: int) -> list[list[Any]]:
@@ -192,8 +196,8 @@ def _divided(number: int, how: _How, *blocks: Any) -> Any:
     return tables if len(tables) > 1 else tables[0]
 
 
-def _merged(how: _How, *pieces: pyarrow.Table) -> pyarrow.Table:
-    """What a part has of all blocks, in order."""
+def _merged(how: _How, *pieces: pyarrow.Table) -> tuple[pyarrow.Table, int]:
+    """What a part has of all blocks, in order; and how many rows that is."""
     # To merge the runs would take longer than to sort them as one, up to 2.8 times for 64 of them.
     rows = ArrowTable(pyarrow.concat_tables(pieces))
-    return pyarrow.table(rows.sort(how.keys, how.orders, None, how.threads))
+    return pyarrow.table(rows.sort(how.keys, how.orders, None, how.threads)), len(rows)

@@ -24,10 +24,12 @@ class Part:
     """Its file's name in the folder."""
     rows: int
     bytes: int
+    xxh3: str
+    """That of the whole file, in hexadecimal digits."""
     checksum: str
-    """The sum, modulo 2^64, of the xxh3 of each record's bytes, in hexadecimal digits: the same in any order."""
+    """The sum, modulo 2^64, of the xxh3 of each record's bytes: the same in any order."""
     first: list[str]
-    """The keys of the first row, as they are spelled there; nothing of a part without rows."""
+    """The keys of the first row, as messages show them; nothing of a part without rows."""
     last: list[str]
     """Those of the last one."""
 
@@ -39,7 +41,7 @@ class Source:
     path: str
     bytes: int
     checksum: str
-    """As that of a part, of the records that are sorted."""
+    """As that of a part: of its records, but for those that are skipped."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +51,10 @@ class Manifest:
     folder: str
     format: str
     check: list[str]
-    """Options by which ``gpusort check`` reads the parts and knows their order."""
+    """Options by which ``gpusort check`` reads the parts and knows their order, with the three that follow."""
+    keys: list[list[Any]]
+    na: list[str]
+    ignore_case: bool
     rows: int
     """Rows of all parts."""
     bytes: int
@@ -85,9 +90,10 @@ def manifest_of(
 ) -> Manifest:
     written = [results[part] for part in range(len(names))]
     sums = [0] * len(plan.files)
-    skipped = read = 0
+    skipped = repeated = read = 0
     for number, found in done.items():
         skipped += found.skipped
+        repeated += found.repeated
         read += sum(int(ranges[:, 2].sum()) for _, ranges in found.runs)
         for stretch, checksum in zip(plan.tasks[number], found.sums):
             sums[stretch.file] += checksum
@@ -96,13 +102,16 @@ def manifest_of(
         folder=folder,
         format=form,
         check=checking(plan.arguments, form),
+        keys=[list(key) for key in plan.arguments["keys"]],
+        na=list(plan.arguments["na"]),
+        ignore_case=plan.arguments["ignore_case"],
         rows=rows,
         bytes=sum(file.size for file in plan.files),
         checksum=total(part.checksum for part in written),
-        repeated=read - rows,
+        repeated=repeated + read - rows,
         skipped=skipped,
         parts=[
-            Part(name, part.rows, part.bytes, total([part.checksum]), part.first, part.last)
+            Part(name, part.rows, part.bytes, total([part.xxh3]), total([part.checksum]), part.first, part.last)
             for name, part in zip(names, written)
         ],
         inputs=[Source(file.path, file.size, total([checksum])) for file, checksum in zip(plan.files, sums)],
@@ -115,16 +124,14 @@ def manifest_of(
 
 def checking(arguments: dict[str, Any], form: str) -> list[str]:
     """The options of ``gpusort check`` that say what these arguments do."""
-    directions = {None: "", False: ":a", True: ":r"}
     options = [f"--from={form}"]
-    options += [f"--key={name}{directions[direction]}" for name, direction in arguments["keys"]]
     if arguments["header"] is not None:
         options.append(f"--header={arguments['header']}" if arguments["header"] else "--no-header")
-    options += [f"--na={word}" for word in arguments["na"]]
+    apart = {"from_", "memory", "ignore_case"} | ({"type"} if form == "npy" or arguments["type"] == "number" else set())
     for name, value in arguments.items():
-        if value is True:
+        if name not in apart and value is True:
             options.append(f"--{name.replace('_', '-')}")
-        elif isinstance(value, str) and name not in ("from_", "memory") and (name, form) != ("type", "npy"):
+        elif name not in apart and isinstance(value, str):
             options.append(f"--{name.replace('_', '-')}={value}")
     return options
 
@@ -132,6 +139,8 @@ def checking(arguments: dict[str, Any], form: str) -> list[str]:
 def make_folder(folder: str) -> None:
     """Makes a folder; one that is not empty is refused."""
     system, path = system_of(folder)
+    # Others may have written there meanwhile.
+    system.invalidate_cache()
     if system.exists(path) and system.ls(path):
         raise FileExistsError(f"{folder} is not empty; name a new folder")
     system.makedirs(path, exist_ok=True)
@@ -148,6 +157,8 @@ def remove_parts(folder: str) -> None:
     """Removes what a sort that failed has written."""
     with contextlib.suppress(Exception):
         system, path = system_of(folder)
+        system.invalidate_cache()
         for name in system.ls(path, detail=False):
             if os.path.basename(name).startswith(("part-", "manifest.json", "_SUCCESS")):
-                system.rm(name)
+                with contextlib.suppress(Exception):
+                    system.rm(name)

@@ -14,6 +14,7 @@ import socketserver
 import tempfile
 import threading
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import ray
@@ -117,16 +118,21 @@ class Nodes:
             self.actors[new] = Node.options(scheduling_strategy=strategy).remote()
             self.opening[new] = self.actors[new].open.remote(self.folder)
 
-    def refresh(self) -> None:
+    def refresh(self, lost: Iterable[str] = ()) -> None:
+        """Waits for what was begun, and for others in place of those that do not answer."""
+        for node in self.actors.keys() & set(lost):
+            with contextlib.suppress(Exception):
+                ray.kill(self.actors[node])
+            del self.actors[node]
+            self.where.pop(node, None)
         self.begin()
         while self.opening:
             node, opening = self.opening.popitem()
             try:
                 self.where[node] = got(opening)
             except RayActorError:
-                # One that goes away meanwhile is found by the next look.
-                self.opening[node] = self.actors[node].open.remote(self.folder)
-                return
+                # It, or its node, went away meanwhile: the next look finds which.
+                del self.actors[node]
 
     def close(self) -> None:
         closing = [actor.close.remote() for actor in self.actors.values()]

@@ -38,7 +38,9 @@ def listed(inputs: Any) -> list[str]:
         names = [path]
         if system.isdir(path):
             names = sorted(system.ls(path, detail=False))
-            names = [name for name in names if not os.path.basename(name).startswith((".", "_"))]
+            # What a sort wrote there beside its parts is no data.
+            is_data = lambda name: not name.startswith((".", "_")) and name != "manifest.json"
+            names = [name for name in names if is_data(os.path.basename(name))]
         elif glob.has_magic(path) and not system.exists(path):
             names = sorted(system.glob(path))
         found += names if is_local(system) else [system.unstrip_protocol(name) for name in names]

@@ -10,7 +10,7 @@ from typing import Any
 
 import ray
 
-from .._gpusort import Task, unpacked
+from .._gpusort import Task, is_packed, unpacked
 from ._paths import opened, read, system_of
 
 #: Bytes that are read to find where a record begins or ends.
@@ -22,7 +22,6 @@ SHARE = 8
 #: Bytes that are worth a task.
 LEAST = 16 << 20
 
-MAGIC = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
 
@@ -67,13 +66,13 @@ class Plan:
         return made
 
 
-def begun(ask: Any, path: str, size: int) -> tuple[Any, tuple[str, bytes, bool]]:
+def begun(ask: Any, path: str, size: int, is_compressed: bool) -> tuple[Any, tuple[str, bytes, bool]]:
     """What ``ask`` says of a file by as much of its beginning as it needs; and what that was."""
     length = BLOCK
     while True:
         packed = read(path, 0, min(length, size))
         is_all = len(packed) >= size
-        beginning = path, unpacked(packed, 64 * length) if packed.startswith(MAGIC) else packed, is_all
+        beginning = path, unpacked(packed, 64 * length) if is_compressed and packed else packed, is_all
         if (found := ask(*beginning)) is not None or is_all:
             return found, beginning
         length *= 4
@@ -92,23 +91,25 @@ def planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memory
         arguments = {**arguments, "from_": "bin", "type": elements.pop()}
         to = to or "npy"
     of = lambda *beginning: Task.of(arguments, to, [], *beginning)
-    task, beginning = begun(of, inputs[first], sizes[first])
+    is_binary = arguments["from_"] == "bin"
+    packed = [size > 0 and is_packed(path, is_binary, read(path, 0, 4)) for path, size in zip(inputs, sizes)]
+    task, beginning = begun(of, inputs[first], sizes[first], packed[first])
     form, width = task.format
     seen = {ending(inputs[first])}
     files = []
-    for path, size in zip(inputs, sizes):
-        is_packed = size > 0 and read(path, 0, 4).startswith(MAGIC)
+    for path, size, is_compressed in zip(inputs, sizes, packed):
         if size and ending(path) not in seen and arguments["from_"] is None:
             seen.add(ending(path))
-            other, _ = begun(of, path, size)[0].format
+            other, _ = begun(of, path, size, is_compressed)[0].format
             if other != form:
                 raise ValueError(f"{inputs[first]} is {form}, but {path} is {other}; name one format with from_")
         records, is_crlf = 0, False
         if arrays:
             records = begins[path][1]
-        elif size and not is_packed:
-            records, is_crlf = begun(lambda _, some, is_all: task.records(some, is_all), path, size)[0] or (0, False)
-        files.append(File(path, size, is_packed, records, is_crlf))
+        elif size and not is_compressed:
+            found, _ = begun(lambda _, some, is_all: task.records(some, is_all), path, size, False)
+            records, is_crlf = found or (0, False)
+        files.append(File(path, size, is_compressed, records, is_crlf))
     # All cores have something to do, to the end; a task has more to do than to begin.
     cores = cores_of(threads)
     most = max(min(memory // SHARE, max(sum(sizes) // (4 * cores), LEAST)), BLOCK)
@@ -151,4 +152,8 @@ def array_header(path: str) -> tuple[str, int]:
         shape, _, dtype = read(file)
         if len(shape) != 1 or dtype.kind not in "iuf" or dtype.str.startswith(">"):
             raise ValueError(f"{path}: expected a one-dimensional array of little-endian numbers, not {dtype} of shape {shape}")
-        return f"{dtype.kind}{8 * dtype.itemsize}", file.tell()
+        begin, needed = file.tell(), shape[0] * dtype.itemsize
+    system, inner = system_of(path)
+    if (after := int(system.size(inner)) - begin) != needed:
+        raise ValueError(f"{path}: {shape[0]} {dtype} elements need {needed} bytes, but {after} follow the header")
+    return f"{dtype.kind}{8 * dtype.itemsize}", begin

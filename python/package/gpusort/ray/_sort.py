@@ -215,6 +215,8 @@ def sort_files(
         plan = planned(files, arguments, to, memory, threads)
         task = plan.task()
         form = plan.to or task.format[0]
+        if arguments["comments"] and (form not in ("csv", "tsv") or arguments["header"] == 0):
+            raise ValueError("comments: supported for tables with a header; leave them out of others first")
         # Parts are merged, in little memory: not more of them than keep all cores busy to the end.
         parts = parts or min(len(plan.tasks), 4 * plan.cores)
         ask: dict[str, Any] = {"num_cpus": threads, "memory": memory}
@@ -251,7 +253,7 @@ def sort_files(
                     results[part] = result
             if lost:
                 # What went away with its node is sorted again elsewhere.
-                nodes.refresh()
+                nodes.refresh(lost)
                 gone = [number for number, found in done.items() if found.node in lost]
                 sort.map(splitters, done, gone, joined)
         seconds["reduce"] = time.monotonic() - begin - sum(seconds.values())

@@ -110,6 +110,7 @@ class Done:
     """The element type of each, and for each part offset, bytes, records and checksum."""
     sums: list[int] = dataclasses.field(default_factory=list)
     skipped: int = 0
+    repeated: int = 0
     error: Exception | None = None
 
     def sources(self, part: int, number: int) -> list[Source]:
@@ -168,7 +169,7 @@ def map_task(
 
     done = Done(node, path, places, lines)
     try:
-        done.facts, runs, done.sums, done.skipped = sort(given)
+        done.facts, runs, done.sums, (done.skipped, done.repeated) = sort(given)
         done.runs = [(element, np.frombuffer(words, np.uint64).reshape(-1, 4)) for element, words in runs]
         return done
     except ValueError as problem:
@@ -192,6 +193,7 @@ class Written:
 
     rows: int = 0
     bytes: int = 0
+    xxh3: int = 0
     checksum: int = 0
     first: list[str] = dataclasses.field(default_factory=list)
     last: list[str] = dataclasses.field(default_factory=list)
@@ -230,15 +232,17 @@ def reduce_task(
             raise
         return Written(lost=lost)
     # Read again, it is what was sorted.
-    rows, checksum, first, last = task.tally(local, plan.threads)
+    rows, checksum, first, last, xxh3 = task.tally(local, plan.threads)
     expected = sum(place[2][3] for place in places) % (1 << 64)
     if rows != report["records"] - report["repeated"] or not report["repeated"] and checksum != expected:
         raise OSError(f"{output}: what was written is not what is read there")
     size = os.path.getsize(local)
     if local != path:
-        system.put(local, path)
+        system.put_file(local, path)
         os.remove(local)
-    return Written(rows, size, checksum, first, last)
+        if system.size(path) != size:
+            raise OSError(f"{output}: {size} bytes were written, but {system.size(path)} are there")
+    return Written(rows, size, xxh3, checksum, first, last)
 
 
 def answers(address: str) -> bool:
