@@ -34,6 +34,9 @@ type Place = (String, Option<String>, (u64, u64, u64, u64), Option<String>, Stri
 /// The element type of a run, and its ranges.
 type MappedRun<'py> = (Option<String>, Bound<'py, PyBytes>);
 
+/// See [`Task::map`].
+type Said<'py> = (String, Vec<MappedRun<'py>>, Vec<u64>, (u64, u64));
+
 /// See [`Task::tally`].
 type Tallied = (u64, u64, Vec<String>, Vec<String>, u64);
 
@@ -227,7 +230,7 @@ impl Task {
         to: PathBuf,
         device: Option<&Bound<Device>>,
         threads: Threads,
-    ) -> PyResult<(String, Vec<MappedRun<'py>>, Vec<u64>, (u64, u64))> {
+    ) -> PyResult<Said<'py>> {
         let stretches = stretches(given)?;
         let splitters: Vec<Splitter> = heard(splitters)?;
         let joined: Option<Joined> = joined.map(heard).transpose()?;

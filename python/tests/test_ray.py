@@ -366,3 +366,15 @@ def test_inputs_without_records(cluster, tmp_path):
         (tmp_path / name).write_text("a,b\n" if name == "header.csv" else "")
         (tmp_path / name[:-4]).mkdir()
         same_as_alone(tmp_path / name[:-4], [tmp_path / name], several=False, key=1)
+
+
+def test_tasks_sort_on_gpus_where_nodes_have_them(cluster, tmp_path):
+    numbers = np.random.default_rng(5).integers(0, 1 << 32, 100_000, np.uint32)
+    numbers.tofile(tmp_path / "x.u32")
+    # What it has is Mesa's software driver, unless there is a GPU.
+    node = cluster.add_node(num_cpus=1, num_gpus=1, object_store_memory=100 << 20)
+    try:
+        manifest = gpusort.ray.sort_files(tmp_path / "x.u32", tmp_path / "out", num_gpus=1, device=0)
+    finally:
+        cluster.remove_node(node)
+    assert joined(manifest) == np.sort(numbers).tobytes()

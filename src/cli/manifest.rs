@@ -151,7 +151,7 @@ impl Manifest {
                 Some(false) => Key::column(name.clone()).ascending(),
             });
         }
-        options = self.na.iter().fold(options, |options, word| options.na(word));
+        options = self.na.iter().fold(options, Options::na);
         Ok(if self.ignore_case { options.ignore_case() } else { options })
     }
 }

@@ -59,11 +59,11 @@ class Bars:
 class Sort:
     """A sort under way: what its driver knows."""
 
-    def __init__(self, plan: Plan, nodes: Nodes, ask: dict[str, Any], device: str, bars: Bars) -> None:
+    def __init__(self, plan: Plan, nodes: Nodes, ask: dict[str, Any], device: str | int, bars: Bars) -> None:
         self.plan, self.nodes, self.device, self.bars = plan, nodes, device, bars
         self.plan_ref = ray.put(plan)
         self.task = plan.task()
-        remote = lambda function: ray.remote(function).options(max_retries=3, **ask)
+        remote = ray.remote(max_retries=3, **ask)
         self.sampled, self.mapped, self.reduced = remote(sample_task), remote(map_task), remote(reduce_task)
         self.pending: dict[Any, int] = {}
         # Where stretches begin, by tasks, that were not where they seemed to.
@@ -168,6 +168,7 @@ def sort_files(
     memory: int | None = None,
     threads: int = 1,
     num_gpus: float = 0,
+    device: str | int | None = None,
     temp_dir: str | None = None,
     progress: bool = False,
     **options: Any,
@@ -191,6 +192,8 @@ def sort_files(
         Cores for each task.
     num_gpus
         The share of a GPU for each task that sorts; without one they sort on the CPU.
+    device
+        The device of these tasks as :class:`gpusort.Sorter` has it, if not ``"gpu"`` with one and ``"cpu"`` without.
     temp_dir
         A folder on each node's disk, for sorted runs as large as the inputs; without it the system's.
     options
@@ -208,6 +211,8 @@ def sort_files(
     folder = os.fspath(output_dir)
     folder = folder if "://" in folder else os.path.abspath(folder)
     make_folder(folder)
+    if device is None:
+        device = "gpu" if num_gpus else "cpu"
     bars, seconds = Bars(progress), {}
     nodes = Nodes(temp_dir)
     sort = None
@@ -220,7 +225,7 @@ def sort_files(
         # Parts are merged, in little memory: not more of them than keep all cores busy to the end.
         parts = parts or min(len(plan.tasks), 4 * plan.cores)
         ask: dict[str, Any] = {"num_cpus": threads, "memory": memory}
-        sort = Sort(plan, nodes, ask, "gpu" if num_gpus else "cpu", bars)
+        sort = Sort(plan, nodes, ask, device, bars)
         if num_gpus:
             sort.mapped = sort.mapped.options(num_gpus=num_gpus)
         samples = sort.sample(256 * parts)

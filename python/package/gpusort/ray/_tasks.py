@@ -140,7 +140,7 @@ def map_task(
     splitters: str,
     joined: str | None,
     where: dict[str, tuple[str, str, str]],
-    device: str,
+    device: str | int,
 ) -> Done | None:
     """Sorts a task's stretches to a file of its node; None if it has no place for that."""
     node = ray.get_runtime_context().get_node_id()
