@@ -1,2 +1,2 @@
 /** Sorts numbers on the GPU by WebGPU: recorded into your encoder, of your buffers. */
-export { type Count, type KeyType, MOST, type Slice, Sorter, type Spec, Workspace } from "./sorter.js";
+export { type Count, type KeyType, Misuse, MOST, type Slice, Sorter, type Spec, Workspace } from "./sorter.js";

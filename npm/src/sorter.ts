@@ -5,7 +5,7 @@
 // submitted here, and recording makes nothing but bind groups.
 
 import { classes, copy1, copy2, families, prepare } from "./generated/index.js";
-import { chunkOf, type Family, gridOf, type Kernel, numberOf, type Sort, textOf } from "./plan.js";
+import { chunkOf, gridOf, type Kernel, numberOf, type Sort, textOf } from "./plan.js";
 
 /** Types of keys: numbers as they lie in the buffer. */
 export type KeyType = "u32" | "i32" | "f32" | "u64" | "i64" | "f64";
@@ -40,7 +40,8 @@ interface Bound {
   length: number;
 }
 
-class Misuse extends Error {
+/** An argument that cannot be, which the message names. */
+export class Misuse extends Error {
   override name = "Misuse";
 }
 
@@ -352,5 +353,3 @@ function filled(device: GPUDevice, bytes: Uint8Array, usage: number): GPUBuffer 
   buffer.unmap();
   return buffer;
 }
-
-export type { Family };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gpusort::files::distributed::{self, Before, Joined, Mapped, RunRange, Source, Splitter, Stretch};
-use gpusort::files::internal::{Compression, Decompressor, Extension, To, checksum};
+use gpusort::files::internal::{Compression, Decompressor, Extension, To, checksum, compression_of};
 use gpusort::files::{Cancel, Format, Input, Sort};
 use gpusort::{Error, Sorter};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
@@ -143,11 +143,14 @@ pub(crate) fn unpacked<'py>(py: Python<'py>, packed: &[u8], most: u64) -> PyResu
 /// Whether a file of this name that begins so is compressed. Elements of binary are only where the
 /// name says so, since they may begin like anything.
 #[pyfunction]
-pub(crate) fn is_packed(name: &str, is_binary: bool, begin: &[u8]) -> bool {
+pub(crate) fn is_packed(name: &str, is_binary: bool, begin: &[u8]) -> PyResult<bool> {
     let path = Path::new(name);
+    if Compression::of_name(path).is_some() {
+        return Ok(true);
+    }
     let is_binary = is_binary || Extension::of(path).format.is_some_and(Format::is_bits);
-    let looks_so = [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"].iter().any(|magic| begin.starts_with(magic));
-    Compression::of_name(path).is_some() || !is_binary && looks_so
+    let unread = |error| PyValueError::new_err(format!("{name}: {error}"));
+    Ok(!is_binary && compression_of(begin).map_err(unread)?.is_some())
 }
 
 #[pymethods]

@@ -186,6 +186,11 @@ def test_inputs_of_several_formats_are_refused(cluster, tmp_path):
     assert "x.csv is csv, but" in refused(tmp_path, [tmp_path / "x.csv", tmp_path / "x.jsonl"], key="a")
 
 
+def test_what_is_compressed_otherwise_is_refused(cluster, tmp_path):
+    (tmp_path / "x.csv").write_bytes(b"BZh91AY&SY" + bytes(90_000))
+    assert "x.csv: " in (told := refused(tmp_path, tmp_path / "x.csv", key="a")) and "bzip2" in told
+
+
 def test_the_first_input_may_be_compressed(cluster, tmp_path):
     long = "a" * 200_000
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(f"id,text\n2,{long}\n1,b\n".encode()))
@@ -203,7 +208,7 @@ def test_a_part_that_was_changed_is_found(cluster, tmp_path):
     path = manifest.paths()[1]
     data = open(path, "rb").read()
     open(path, "wb").write(data[:-2] + bytes([data[-2] ^ 1]) + data[-1:])
-    assert checked(tmp_path / "out") == (1, f"gpusort: {path}: is not what was written\n")
+    assert checked(tmp_path / "out") == (1, f"gpusort: {path}: differs from what was written\n")
 
 
 def test_binary_is_compressed_where_its_name_says_so(cluster, tmp_path):
@@ -249,7 +254,7 @@ def test_what_the_command_reads_otherwise_is_checked_right(cluster, tmp_path):
     ):
         (tmp_path / str(number)).mkdir()
         same_as_alone(tmp_path / str(number), [tmp_path / name], several=False, **options)
-    assert "comments: supported for tables with a header" in refused(tmp_path, tmp_path / "x.txt", from_="lines", comments=True)
+    assert "comments=True works only for tables with a header" in refused(tmp_path, tmp_path / "x.txt", from_="lines", comments=True)
 
 
 def test_an_output_folder_may_be_an_input(cluster, tmp_path):

@@ -32,8 +32,8 @@ pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
             tell(quiet, &problems);
             return Ok(ExitCode::from(DISORDER));
         }
-        Some(Found { has_parts: false, .. }) => return Ok(ExitCode::SUCCESS),
-        Some(Found { options, .. }) => options,
+        Some(Found { options: Some(options), .. }) => options,
+        Some(_) => return Ok(ExitCode::SUCCESS),
     };
     let progress = Progress::new(if quiet { When::Never } else { args.progress.progress });
     let watched = progress.clone();

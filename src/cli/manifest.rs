@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 use clap::FromArgMatches;
@@ -51,14 +51,12 @@ struct Source {
 pub(super) struct Found {
     /// What is wrong, each a line.
     pub(super) problems: Vec<String>,
-    /// By which the order of its parts is checked, if nothing is.
-    pub(super) options: Options,
-    /// Whether there is a part.
-    pub(super) has_parts: bool,
+    /// By which the order of its parts is checked, if there are any.
+    pub(super) options: Option<Options>,
 }
 
 fn parsed(digits: &str) -> anyhow::Result<u64> {
-    u64::from_str_radix(digits, 16).with_context(|| format!("{digits:?} is no checksum"))
+    u64::from_str_radix(digits, 16).with_context(|| format!("{digits:?} is not a checksum"))
 }
 
 /// The sum of checksums as a manifest has them.
@@ -89,8 +87,7 @@ pub(super) fn find(order: &OrderArgs) -> anyhow::Result<Option<Found>> {
         .and_then(|manifest: Manifest| manifest.compared(folder));
     Ok(Some(found.unwrap_or_else(|problem| Found {
         problems: vec![format!("{}: not a manifest: {problem}", human::path(path))],
-        options: Options::new(),
-        has_parts: false,
+        options: None,
     })))
 }
 
@@ -101,13 +98,13 @@ impl Manifest {
             problems.push(format!("{}: {problem}", human::path(&folder.join(name))));
         };
         if !folder.join("_SUCCESS").exists() {
-            tell("_SUCCESS", "is missing: the sort has not ended, or not all was copied");
+            tell("_SUCCESS", "is missing: the sort did not finish, or the copy is incomplete");
         }
         let mut files = Vec::new();
         for part in &self.parts {
             let components: Vec<Component> = Path::new(&part.name).components().collect();
             let [Component::Normal(_)] = components[..] else {
-                anyhow::bail!("{:?} is no name of a part", part.name)
+                anyhow::bail!("{:?} is not the name of a part", part.name)
             };
             let file = folder.join(&part.name);
             if let Some(problem) = part.difference(&file)? {
@@ -124,23 +121,23 @@ impl Manifest {
         let rows: u64 = self.parts.iter().map(|part| part.rows).sum();
         let of_parts = sum(self.parts.iter().map(|part| &part.checksum))?;
         if rows != self.rows || of_parts != parsed(&self.checksum)? {
-            tell("manifest.json", "its parts are not what it says of all of them");
+            tell("manifest.json", "the totals do not match the parts");
         }
         if self.repeated == 0 && of_parts != sum(self.inputs.iter().map(|input| &input.checksum))? {
-            tell("manifest.json", "the parts have other records than the inputs");
+            tell("manifest.json", "the parts do not have the records of the inputs");
         }
-        let options = self.options(files)?;
-        Ok(Found { problems, options, has_parts: !self.parts.is_empty() })
+        let options = (!files.is_empty()).then(|| self.options(files)).transpose()?;
+        Ok(Found { problems, options })
     }
 
     /// The options of a check of these files.
-    fn options(&self, files: Vec<std::path::PathBuf>) -> anyhow::Result<Options> {
+    fn options(&self, files: Vec<PathBuf>) -> anyhow::Result<Options> {
         let all = ["gpusort", "check"].into_iter().chain(self.check.iter().map(String::as_str));
         let matches = super::command().try_get_matches_from(all);
         let Command::Check(CheckArgs { mut order, .. }) =
-            Cli::from_arg_matches(&matches.context("it has options that are none of check")?)?.command
+            Cli::from_arg_matches(&matches.context("it names options that check does not have")?)?.command
         else {
-            anyhow::bail!("it has options of another command")
+            anyhow::bail!("it names another command")
         };
         order.files = files;
         let mut options = options::of(&order)?;
@@ -162,9 +159,9 @@ impl Part {
         let Ok(metadata) = fs::metadata(file) else { return Ok(Some("is missing".to_owned())) };
         if metadata.len() != self.bytes {
             let now = human::counted(metadata.len(), "byte", "bytes");
-            return Ok(Some(format!("has {now}, of {} that were written", self.bytes)));
+            return Ok(Some(format!("has {now}, but {} were written", self.bytes)));
         }
         let is_same = checksum(file).with_context(|| human::path(file))? == parsed(&self.xxh3)?;
-        Ok((!is_same).then(|| "is not what was written".to_owned()))
+        Ok((!is_same).then(|| "differs from what was written".to_owned()))
     }
 }

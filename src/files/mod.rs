@@ -64,6 +64,8 @@ pub use crate::order::{Invalid, Nulls};
 pub mod internal {
     pub use super::job::{ChooseSorter, Chosen, Expected, Job, Loaded, To};
     pub use super::text_or_lines::Taken;
+    #[cfg(feature = "distributed")]
+    pub use crate::io::compression::of_beginning as compression_of;
     pub use crate::io::compression::{Limits, Reader as Decompressor};
     pub use crate::io::npy::Header;
     pub use crate::io::output::{Exit, end_process, remove_temporary, stdout_is_open};
@@ -75,17 +77,10 @@ pub mod internal {
     ///
     /// I/O errors.
     pub fn checksum(file: &std::path::Path) -> std::io::Result<u64> {
+        let mut from = std::io::BufReader::with_capacity(1 << 20, std::fs::File::open(file)?);
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
-        let mut from = std::fs::File::open(file)?;
-        let mut block = vec![0; 1 << 20];
-        loop {
-            match std::io::Read::read(&mut from, &mut block) {
-                Ok(0) => return Ok(hash.digest()),
-                Ok(count) => hash.update(&block[..count]),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+        std::io::copy(&mut from, &mut hash)?;
+        Ok(hash.digest())
     }
 
     /// Whether a panic of this thread is caught, and becomes the error of a damaged input.

@@ -33,11 +33,11 @@ impl Tally {
         let (mut tally, how) = (Self::default(), parts.how);
         each_part(parts, |parts, _, part| {
             let n = part.len();
-            let ends = match n {
-                0 => return Ok(()),
-                _ => [0, n - 1],
-            };
-            let (sum, shown) = match part.content {
+            if n == 0 {
+                return Ok(());
+            }
+            let ends = [0, n - 1];
+            let (sum, [first, last]) = match part.content {
                 Content::Numbers { keys, map, .. } if is_bits(how) => {
                     let keys = keys.collect()?;
                     let shown = ends.map(|at| Ok(vec![binary::shown_of(keys.range(at..at + 1), map)]));
@@ -48,7 +48,6 @@ impl Tally {
                     (sum_of(&records), ends.map(|at| parts.shown(&records, at)))
                 }
             };
-            let [first, last] = shown;
             if tally.records == 0 {
                 tally.first = first?;
             }

@@ -48,15 +48,21 @@ fn manifest() -> Value {
     })
 }
 
-/// What the command says of these parts and this manifest: its exit code and messages, in which the
-/// folder is a point.
-fn checked(parts: &[String], manifest: &str, args: &[&str]) -> (Option<i32>, String) {
+/// A folder with these parts and this manifest, and the path of that.
+fn folder_of(parts: &[String], manifest: &str) -> (Folder, String) {
     let folder = Folder::new();
     for (number, part) in parts.iter().enumerate() {
         folder.write(&format!("part-{number}.csv"), part);
     }
     folder.write("_SUCCESS", "");
     let manifest = folder.write("manifest.json", manifest);
+    (folder, manifest)
+}
+
+/// What the command says of these parts and this manifest: its exit code and messages, in which the
+/// folder is a point.
+fn checked(parts: &[String], manifest: &str, args: &[&str]) -> (Option<i32>, String) {
+    let (folder, manifest) = folder_of(parts, manifest);
     let output = run(&[&["check", &manifest], args].concat(), "");
     assert!(output.stdout.is_empty());
     (output.status.code(), stderr(&output).replace(folder.root().to_str().unwrap(), "."))
@@ -70,12 +76,7 @@ fn written() -> Vec<String> {
 fn a_manifest_proves_what_it_says() {
     assert_eq!(checked(&written(), &manifest().to_string(), &[]), (Some(0), String::new()));
     // Relative to the folder that one is in.
-    let folder = Folder::new();
-    written().iter().enumerate().for_each(|(number, part)| {
-        folder.write(&format!("part-{number}.csv"), part);
-    });
-    folder.write("manifest.json", manifest().to_string());
-    folder.write("_SUCCESS", "");
+    let (folder, _) = folder_of(&written(), &manifest().to_string());
     let mut command = crate::support::command::gpusort(&["check", "manifest.json"]);
     assert!(command.current_dir(folder.root()).status().unwrap().success());
 }
@@ -85,7 +86,7 @@ type Change<'a> = &'a dyn Fn(&mut Vec<String>);
 
 #[test]
 fn every_change_of_a_part_is_found() {
-    let others = "gpusort: ./part-0.csv: is not what was written\n";
+    let others = "gpusort: ./part-0.csv: differs from what was written\n";
     let changes: [(Change, &str); 8] = [
         (&|parts| parts[0] = parts[0].replace("2,b", "2,x"), others),
         (&|parts| parts[0] = parts[0].replace("1,a\n2,b\n", "2,b\n1,a\n"), others),
@@ -93,11 +94,11 @@ fn every_change_of_a_part_is_found() {
         // Equal keys have an order, too.
         (
             &|parts| parts[1] = parts[1].replace("4,e\n5,f", "5,f\n4,e"),
-            "gpusort: ./part-1.csv: is not what was written\n",
+            "gpusort: ./part-1.csv: differs from what was written\n",
         ),
         (
             &|parts| parts[0] = parts[0].replace("2,b\n", ""),
-            "gpusort: ./part-0.csv: has 19 bytes, of 23 that were written\n",
+            "gpusort: ./part-0.csv: has 19 bytes, but 23 were written\n",
         ),
         (&|parts| drop(parts.pop()), "gpusort: ./part-2.csv: is missing\n"),
         (&|parts| parts.push(HEADER.to_owned()), "gpusort: ./part-3.csv: is not in the manifest\n"),
@@ -106,8 +107,8 @@ fn every_change_of_a_part_is_found() {
                 parts[0] = parts[0].replace("4,d", "4,e");
                 parts[1] = parts[1].replace("4,e", "4,d");
             },
-            "gpusort: ./part-0.csv: is not what was written\n\
-             gpusort: ./part-1.csv: is not what was written\n",
+            "gpusort: ./part-0.csv: differs from what was written\n\
+             gpusort: ./part-1.csv: differs from what was written\n",
         ),
     ];
     for (change, message) in changes {
@@ -125,7 +126,7 @@ fn a_manifest_that_does_not_hold_is_refused() {
         change(&mut manifest);
         checked(&written(), &manifest.to_string(), &[])
     };
-    let lost = "gpusort: ./manifest.json: the parts have other records than the inputs\n";
+    let lost = "gpusort: ./manifest.json: the parts do not have the records of the inputs\n";
     assert_eq!(with(&|it| it["inputs"][0]["checksum"] = json!(digits(7))), (Some(1), lost.to_owned()));
     assert_eq!(with(&|it| it["repeated"] = json!(1)).0, Some(0));
     let (code, message) = with(&|it| it["keys"] = json!([["n", true]]));
@@ -133,14 +134,14 @@ fn a_manifest_that_does_not_hold_is_refused() {
     // Records in order in each part, but not across them.
     let (code, message) = with(&|it| it["parts"].as_array_mut().unwrap().swap(0, 1));
     assert_eq!((code, &*message), (Some(1), "gpusort: ./part-0.csv:2: out of order: 1 after 5\n"));
-    let of_all = "gpusort: ./manifest.json: its parts are not what it says of all of them\n";
+    let of_all = "gpusort: ./manifest.json: the totals do not match the parts\n";
     assert_eq!(with(&|it| it["rows"] = json!(8)), (Some(1), of_all.to_owned()));
     assert_eq!(with(&|it| it["checksum"] = json!(digits(8))), (Some(1), of_all.to_owned()));
     for (problem, words) in [
-        (with(&|it| it["parts"][0]["name"] = json!("../part-0.csv")), "no name of a part"),
-        (with(&|it| it["check"] = json!(["--no-such-option"])), "none of check"),
+        (with(&|it| it["parts"][0]["name"] = json!("../part-0.csv")), "not the name of a part"),
+        (with(&|it| it["check"] = json!(["--no-such-option"])), "check does not have"),
         (with(&|it| it["parts"] = json!(7)), "not a manifest"),
-        (with(&|it| it["parts"][0]["xxh3"] = json!("x")), "no checksum"),
+        (with(&|it| it["parts"][0]["xxh3"] = json!("x")), "not a checksum"),
         (checked(&written(), "", &[]), "not a manifest"),
         (checked(&written(), &manifest().to_string()[..200], &[]), "not a manifest"),
     ] {
@@ -159,11 +160,9 @@ fn a_manifest_that_does_not_hold_is_refused() {
 
 #[test]
 fn without_its_mark_a_sort_has_not_ended() {
-    let folder = Folder::new();
-    written().iter().enumerate().for_each(|(number, part)| {
-        folder.write(&format!("part-{number}.csv"), part);
-    });
-    let output = run(&["check", &folder.write("manifest.json", manifest().to_string())], "");
+    let (folder, manifest) = folder_of(&written(), &manifest().to_string());
+    fs::remove_file(folder.path("_SUCCESS")).unwrap();
+    let output = run(&["check", &manifest], "");
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("_SUCCESS: is missing"), "{}", stderr(&output));
 }

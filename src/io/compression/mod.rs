@@ -9,7 +9,12 @@ mod foreign;
 mod reader;
 mod writer;
 
+#[cfg(feature = "distributed")]
+use std::io::Read;
 use std::path::Path;
+
+#[cfg(feature = "distributed")]
+use crate::error::Error;
 
 pub(super) use self::foreign::{Remedy, Unread};
 pub(super) use self::reader::sensible;
@@ -102,6 +107,18 @@ pub(super) fn of_content(mut read: impl FnMut(&mut [u8]) -> usize) -> Result<Opt
         Beginning::Foreign(foreign) => Err(Unread(foreign)),
         Beginning::Other | Beginning::Short => Ok(None),
     }
+}
+
+/// How data that begins with these bytes is compressed, of which so few are read.
+///
+/// # Errors
+///
+/// In a way that is not read.
+#[cfg(feature = "distributed")]
+pub fn of_beginning(mut bytes: &[u8]) -> Result<Option<Compression>, Error> {
+    // Reading from memory cannot fail.
+    let read = |room: &mut [u8]| bytes.read(room).unwrap_or(0);
+    of_content(read).map_err(|unread| Error::options(unread.to_string()))
 }
 
 #[cfg(test)]

@@ -118,7 +118,7 @@ def manifest_of(
         seconds=seconds,
     )
     if not plan.arguments["unique"] and (manifest.repeated or manifest.checksum != total(sums)):
-        raise RuntimeError(f"{folder} has {rows} rows of {read}, or others than the inputs")
+        raise RuntimeError(f"{folder}: {rows} of {read} rows were written, or rows that the inputs do not have")
     return manifest
 
 

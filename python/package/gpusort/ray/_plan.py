@@ -23,8 +23,6 @@ SHARE = 8
 LEAST = 16 << 20
 
 
-
-
 @dataclasses.dataclass(frozen=True)
 class File:
     path: str
@@ -92,7 +90,7 @@ def planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memory
         to = to or "npy"
     of = lambda *beginning: Task.of(arguments, to, [], *beginning)
     is_binary = arguments["from_"] == "bin"
-    packed = [size > 0 and is_packed(path, is_binary, read(path, 0, 4)) for path, size in zip(inputs, sizes)]
+    packed = [size > 0 and is_packed(path, is_binary, read(path, 0, 16)) for path, size in zip(inputs, sizes)]
     task, beginning = begun(of, inputs[first], sizes[first], packed[first])
     form, width = task.format
     seen = {ending(inputs[first])}

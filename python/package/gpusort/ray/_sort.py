@@ -221,7 +221,7 @@ def sort_files(
         task = plan.task()
         form = plan.to or task.format[0]
         if arguments["comments"] and (form not in ("csv", "tsv") or arguments["header"] == 0):
-            raise ValueError("comments: supported for tables with a header; leave them out of others first")
+            raise ValueError("comments=True works only for tables with a header; remove the comments from other files first")
         # Parts are merged, in little memory: not more of them than keep all cores busy to the end.
         parts = parts or min(len(plan.tasks), 4 * plan.cores)
         ask: dict[str, Any] = {"num_cpus": threads, "memory": memory}

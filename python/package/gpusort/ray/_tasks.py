@@ -235,7 +235,7 @@ def reduce_task(
     rows, checksum, first, last, xxh3 = task.tally(local, plan.threads)
     expected = sum(place[2][3] for place in places) % (1 << 64)
     if rows != report["records"] - report["repeated"] or not report["repeated"] and checksum != expected:
-        raise OSError(f"{output}: what was written is not what is read there")
+        raise OSError(f"{output}: what is read back differs from what was sorted")
     size = os.path.getsize(local)
     if local != path:
         system.put_file(local, path)
