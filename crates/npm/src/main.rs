@@ -13,6 +13,7 @@
 //! and compares it with the planner's own numbers.
 
 mod text;
+mod traces;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -232,20 +233,26 @@ fn files() -> Vec<(String, String)> {
 }
 
 fn main() -> ExitCode {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../npm/src/generated");
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let is_check = std::env::args().any(|argument| argument == "--check");
-    let files = files();
-    let there = fs::read_dir(&folder).map_or(0, |entries| entries.filter_map(Result::ok).count());
+    let folders = [("npm/src/generated", files()), ("web/src/generated", traces::files())];
+    let end = |(folder, files): &(&str, Vec<(String, String)>)| {
+        let there = root.join(folder);
+        if is_check { checked(folder, &there, files) } else { written(&there, files) }
+    };
+    let ends: Vec<ExitCode> = folders.iter().map(end).collect();
+    ends.into_iter().find(|&end| end != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)
+}
+
+fn checked(name: &str, folder: &Path, files: &[(String, String)]) -> ExitCode {
+    let there = fs::read_dir(folder).map_or(0, |entries| entries.filter_map(Result::ok).count());
     let differs =
         |(name, text): &(String, String)| fs::read_to_string(folder.join(name)).ok().as_ref() != Some(text);
-    if !is_check {
-        return written(&folder, &files);
-    }
     let wrong: Vec<&str> = files.iter().filter(|file| differs(file)).map(|(name, _)| &**name).collect();
     if wrong.is_empty() && there == files.len() {
         return ExitCode::SUCCESS;
     }
-    eprintln!("npm/src/generated is out of date ({}); run: cargo run -p gpusort-npm", wrong.join(", "));
+    eprintln!("{name} is out of date ({}); run: cargo run -p gpusort-npm", wrong.join(", "));
     ExitCode::FAILURE
 }
 
