@@ -1,7 +1,13 @@
 // What a family of kernels is, which crates/npm writes, and what its numbers mean.
 
-/** What a number is made of: "one", the tiles of the elements, or the chunks of these; how often. */
-export type Count = ["one" | "tiles" | "chunks", number];
+/** What is counted, of which `size` says more; how often; what is added; and the most. */
+export interface Count {
+  of: "one" | "tiles" | "chunks" | "long" | "long tiles" | "blocks" | "selected" | "parts" | "listed";
+  size?: number[];
+  times?: number;
+  plus?: number;
+  most?: number;
+}
 
 export interface Kernel {
   entry: string;
@@ -14,9 +20,13 @@ export interface Kernel {
 
 export interface Pass {
   kernel: number;
-  digit: number;
+  /** The kernel that numbers the payload, where it is another one. */
+  numbered?: number;
+  digit?: number;
+  /** The group of segments that it sorts. */
+  group?: number;
   /** Whether elements are in the other array after it. */
-  swaps: boolean;
+  swaps?: boolean;
   workgroups: Count;
 }
 
@@ -27,12 +37,20 @@ export interface Sort {
   tile: number;
   /** Chunks of tiles, at most. */
   chunks: number;
+  /** Elements in the longest row or segment that is sorted with others. */
+  longest: number;
   /** Digits in a key. */
   digits: number;
   /** Words of the buffers that kernels need beside keys and payload. */
   buffers: Record<string, Count>;
-  kernels: Kernel[];
   passes: Pass[];
+  /** What selects the first of at least so many elements, and the text that writes its arguments. */
+  top: { least: number; items: number[]; buffers: Record<string, Count>; passes: Pass[] };
+  /** What sorts segments, groups of short ones first, and the text that finds them. */
+  segments: { items: number[]; buffers: Record<string, Count>; passes: Pass[] };
+  /** For rows of up to each power of two: the kernel, that which numbers, and rows in a tile. */
+  rows: [number, number, number][];
+  kernels: Kernel[];
 }
 
 /** Kernels for keys of one type on devices of one class. */
@@ -41,16 +59,42 @@ export interface Family {
   sorts: Sort[];
 }
 
+/** What a number is for: `n` elements of at most `capacity`, of which the first `k` are selected. */
+export interface Size {
+  capacity: number;
+  n: number;
+  k?: number;
+}
+
 /** Tiles that one workgroup counts, in a workspace for so many elements. */
 export function chunkOf(sort: Sort, capacity: number): number {
   return Math.ceil(Math.ceil(capacity / sort.tile) / sort.chunks);
 }
 
-/** The number that this is for `n` of at most `capacity` elements. */
-export function numberOf([of, times]: Count, sort: Sort, capacity: number, n: number): number {
+/** The number that this is for so many elements. */
+export function numberOf({ of, size = [], times = 1, plus = 0, most = Infinity }: Count, sort: Sort, { capacity, n, k = 0 }: Size): number {
+  const [first = 1, second = 1] = size;
   const tiles = Math.ceil(n / sort.tile);
-  const base = of === "one" ? 1 : of === "tiles" ? tiles : Math.ceil(tiles / chunkOf(sort, capacity));
-  return times * base;
+  const long = Math.floor(n / (sort.longest + 1));
+  const base = {
+    one: () => 1,
+    tiles: () => tiles,
+    chunks: () => Math.ceil(tiles / chunkOf(sort, capacity)),
+    long: () => long,
+    "long tiles": () => tiles + long,
+    blocks: () => Math.ceil(n / first),
+    selected: () => Math.ceil(k / first),
+    parts: () => Math.ceil(n / Math.max(first, Math.ceil(Math.ceil(n / first) / second) * first)),
+    // For each class the elements in its shortest segment, and the segments in a tile.
+    listed: () => {
+      let sum = 0;
+      for (let at = 0; at < size.length; at += 2) {
+        sum += Math.ceil(Math.floor(n / size[at]!) / size[at + 1]!);
+      }
+      return sum;
+    },
+  }[of]();
+  return Math.min(times * base + plus, most);
 }
 
 /** The flattest grid of at least so many workgroups. */
@@ -59,7 +103,7 @@ export function gridOf(workgroups: number, most: number): [number, number] {
   return [Math.ceil(workgroups / rows), rows];
 }
 
-/** The text of a kernel. */
-export function textOf(family: Family, kernel: Kernel): string {
-  return kernel.items.map((item) => family.items[item]).join("");
+/** The text of these declarations. */
+export function textOf(family: Family, items: number[]): string {
+  return items.map((item) => family.items[item]).join("");
 }

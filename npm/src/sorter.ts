@@ -1,73 +1,66 @@
 // Records sorts into a caller's encoder, of buffers on the caller's device.
 //
-// Each sort is one compute pass: `prepare` writes the arguments of all dispatches, since only the
-// device may know how many elements there are; then the dispatches of the plan follow. Nothing is
-// submitted here, and recording makes nothing but bind groups.
+//   prepare     the arguments of all dispatches, since only the device may know how many elements there are
+//   [copy]      keys that are to stay as they are
+//   passes      the caller's slices and the workspace in turn: elements become keys, and keys elements again
+//
+// Nothing is submitted here, and recording makes nothing but bind groups, a buffer for offsets that the host knows, and
+// pipelines of segments and of the first elements at their first use. The parameters have a slot for each digit's
+// arguments, two for where slices begin (of passes that read the caller's, and that write them), one for the copy, and
+// one for each group of short segments.
 
-import { classes, copy1, copy2, families, prepare } from "./generated/index.js";
-import { chunkOf, gridOf, type Kernel, numberOf, type Sort, textOf } from "./plan.js";
+import { type Before, Pipelines } from "./pipelines.js";
+import { chunkOf, type Count as Number_, gridOf, numberOf, type Pass, type Sort } from "./plan.js";
+import { ALIGNMENT, type Bound, bindingOf, bound, boundCount, checkSlices, type Count, Misuse, type Slice } from "./slices.js";
 
 /** Types of keys: numbers as they lie in the buffer. */
 export type KeyType = "u32" | "i32" | "f32" | "u64" | "i64" | "f64";
 
 export interface Spec {
   key: KeyType;
-  /** A u32 beside each key that moves with it; without it keys are sorted alone. */
-  payload?: "u32" | undefined;
+  /** A u32 beside each key that moves with it, or is written as the key's position; without it keys are sorted alone. */
+  payload?: "u32" | "positions" | undefined;
   /** Largest first; NaN stays last. */
-  descending?: boolean;
+  descending?: boolean | undefined;
+  /** Whether workspaces have memory for `recordArgsort`: they have, unless this is false. */
+  argsort?: boolean | undefined;
+  /** Whether workspaces have memory for segments by offsets and for long rows: they have, unless this is false. */
+  segments?: boolean | undefined;
 }
 
-/** A buffer, or a part of one that begins at a multiple of its elements' size. */
-export type Slice = GPUBuffer | { buffer: GPUBuffer; offset?: number; size?: number };
+/** What is sorted: keys, the payload if the specification has one, and how many. */
+export interface Elements {
+  keys: Slice;
+  payload?: Slice | undefined;
+  /** All keys, unless given. A count on the GPU that exceeds slices or workspace is lowered to them. */
+  count?: Count | undefined;
+}
 
-/** How many elements: a number, or a u32 on the GPU that is read when the sort runs. */
-export type Count = number | { buffer: GPUBuffer; offset?: number };
-
-/** What offsets of bindings are multiples of, on every device. */
-const ALIGNMENT = 256;
+/** Ranges of elements: rows of one length, or from each offset to the next, in elements from the beginning of the keys. */
+export type Segments = { rows: number } | { offsets: Uint32Array | Slice };
 
 /** The most elements of a sort. */
 export const MOST = (1 << 30) - 1;
 
-interface Bound {
-  buffer: GPUBuffer;
-  /** Where it is bound from, and how many bytes of it. */
-  offset: number;
-  size: number;
-  /** Elements between there and its first one. */
-  first: number;
-  length: number;
-}
+/** Workgroups that keep any device busy with copying. */
+const MOST_COPYING = 1 << 14;
 
-/** An argument that cannot be, which the message names. */
-export class Misuse extends Error {
-  override name = "Misuse";
-}
+/** The most groups of short segments. */
+const GROUPS = 4;
 
-function bound(what: string, slice: Slice, bytes: number): Bound {
-  const { buffer, offset = 0, size = undefined } = "buffer" in slice ? slice : { buffer: slice };
-  const length = size ?? buffer.size - offset;
-  if (offset < 0 || offset % bytes !== 0 || length < 0 || offset + length > buffer.size) {
-    throw new Misuse(`${what}: from byte ${offset} on ${length} bytes are no elements of ${bytes} bytes in a buffer of ${buffer.size}`);
-  }
-  if ((buffer.usage & GPUBufferUsage.STORAGE) === 0) {
-    throw new Misuse(`${what}: the buffer lacks GPUBufferUsage.STORAGE`);
-  }
-  const before = offset % ALIGNMENT;
-  const elements = Math.floor(length / bytes);
-  return { buffer, offset: offset - before, size: before + elements * bytes, first: before / bytes, length: elements };
-}
+const WORKGROUP = 256;
 
-interface Made {
-  kernel: Kernel;
-  layout: GPUBindGroupLayout;
-  pipeline: GPUComputePipeline;
-}
-
-interface Recorded {
-  sort: Sort;
-  kernels: Made[];
+/** A sort to be recorded, of at least one element. */
+interface Checked {
+  keys: Bound;
+  payload: Bound | undefined;
+  /** The most elements. */
+  most: number;
+  /** Where the device reads their number, if the host does not know it. */
+  count: Bound | undefined;
+  /** Whether the payload is written, not read. */
+  iota: boolean;
+  keepsKeys: boolean;
 }
 
 /** Memory for sorts of up to `capacity` elements, in turn. */
@@ -82,9 +75,10 @@ export class Workspace {
     /** @internal */
     readonly buffers: Map<string, GPUBuffer>,
     /** @internal */
-    readonly groups: { arguments: GPUBindGroup },
+    readonly group: GPUBindGroup,
   ) {}
 
+  /** Frees its memory: no sort that was recorded with it may be submitted any more. */
   destroy(): void {
     this.buffers.forEach((buffer) => buffer.destroy());
   }
@@ -92,264 +86,437 @@ export class Workspace {
 
 /** Records sorts of elements of one kind on one device. */
 export class Sorter {
-  private constructor(
-    readonly device: GPUDevice,
-    readonly spec: Spec,
-    private readonly layouts: Record<"arguments" | "bytes" | "prepare" | "copy", GPUBindGroupLayout>,
-    private readonly pipelines: Record<"prepare" | "copy", GPUComputePipeline>,
-    private readonly host: GPUBindGroup,
-    private readonly anyNumber: GPUBuffer,
-    private readonly own: Recorded,
-    private readonly withPositions: Recorded,
-  ) {}
+  private readonly own: Sort;
+  private readonly withPositions: Sort;
+  private isLost = false;
 
-  /** Loads and compiles the kernels. A device may have the feature `subgroups`, and needs none. */
-  static async create(device: GPUDevice, spec: Spec): Promise<Sorter> {
-    const { key, payload, descending = false } = spec;
-    const own = classOf(device);
-    const load = families[`${key}_${own}`];
-    if (load === undefined) {
-      throw new Misuse(`key: ${String(key)} is none of u32, i32, f32, u64, i64, f64`);
-    }
-    if (payload !== undefined && payload !== "u32") {
-      throw new Misuse(`payload: ${String(payload)} is not u32`);
-    }
-    const { family } = await load();
-    const enabled = own === "none" ? "" : "enable subgroups;\nrequires subgroup_id;\n";
-    const uniform = (binding: number, hasDynamicOffset: boolean): GPUBindGroupLayoutEntry => ({
-      binding,
-      visibility: GPUShaderStage.COMPUTE,
-      buffer: { type: "uniform", hasDynamicOffset },
-    });
-    const storage = (binding: number, readOnly: boolean): GPUBindGroupLayoutEntry => ({
-      binding,
-      visibility: GPUShaderStage.COMPUTE,
-      buffer: { type: readOnly ? "read-only-storage" : "storage" },
-    });
-    const layout = (entries: GPUBindGroupLayoutEntry[]) => device.createBindGroupLayout({ entries });
-    const layouts = {
-      arguments: layout([uniform(0, true), uniform(1, true)]),
-      bytes: layout([0, 1, 2, 3, 4, 5, 6, 7].map((byte) => uniform(byte, true))),
-      prepare: layout([storage(0, false), storage(1, false), storage(2, false), uniform(3, false), storage(4, true)]),
-      copy: layout([storage(0, true), storage(1, false)]),
-    };
-    const pipeline = (code: string, entryPoint: string, bindGroupLayouts: GPUBindGroupLayout[]) =>
-      device.createComputePipelineAsync({
-        label: `gpusort ${entryPoint}`,
-        layout: device.createPipelineLayout({ bindGroupLayouts }),
-        compute: { module: device.createShaderModule({ code }), entryPoint },
-      });
-    const words = is64(key) ? 2 : 1;
-    const made = new Map<string, Promise<Made>>();
-    const recorded = async (hasPayload: boolean): Promise<Recorded> => {
-      const sort = family.sorts.find((sort) => sort.descending === descending && sort.payload === hasPayload) as Sort;
-      const kernel = async (kernel: Kernel): Promise<Made> => {
-        const bindings = layout(kernel.bindings.map((binding, at) => storage(binding, kernel.buffers[at]![1])));
-        return { kernel, layout: bindings, pipeline: await pipeline(enabled + textOf(family, kernel), kernel.entry, [bindings, layouts.arguments]) };
-      };
-      const of = (it: Kernel) => {
-        const name = it.items.join();
-        const known = made.get(name) ?? kernel(it);
-        made.set(name, known);
-        return known;
-      };
-      return { sort, kernels: await Promise.all(sort.kernels.map(of)) };
-    };
-    const [sorts, withPositions, preparing, copying] = await Promise.all([
-      recorded(payload !== undefined),
-      recorded(true),
-      pipeline(prepare, "prepare", [layouts.prepare, layouts.bytes]),
-      pipeline(words === 2 ? copy2 : copy1, "copy", [layouts.copy, layouts.arguments]),
-    ]);
-    // A byte that the host passes is an entry of this table: what is recorded twice in one encoder
-    // must not share a buffer that is written.
-    const table = new Uint8Array(256 * ALIGNMENT);
-    for (let byte = 0; byte < 256; byte++) {
-      table[byte * ALIGNMENT] = byte;
-    }
-    const bytes = filled(device, table, GPUBufferUsage.UNIFORM);
-    const host = device.createBindGroup({
-      layout: layouts.bytes,
-      entries: [0, 1, 2, 3, 4, 5, 6, 7].map((binding) => ({ binding, resource: { buffer: bytes, offset: 0, size: 16 } })),
-    });
-    const anyNumber = filled(device, new Uint8Array([255, 255, 255, 255]), GPUBufferUsage.STORAGE);
-    const pipelines = { prepare: preparing, copy: copying };
-    return new Sorter(device, { ...spec }, layouts, pipelines, host, anyNumber, sorts, withPositions);
+  private constructor(
+    readonly spec: Spec,
+    private readonly pipelines: Pipelines,
+  ) {
+    const { payload, descending = false } = spec;
+    this.own = pipelines.sort(descending, payload !== undefined);
+    this.withPositions = pipelines.sort(descending, true);
+    void this.device.lost.then(() => (this.isLost = true));
   }
 
-  /** Allocates memory for sorts of up to `capacity` elements. */
-  workspace(capacity: number): Workspace {
+  get device(): GPUDevice {
+    return this.pipelines.device;
+  }
+
+  /**
+   * Loads and compiles the kernels. The device needs no features: with `subgroups` a sort takes about half of the time.
+   * Those of segments and of the first elements are compiled by `compile`, or at their first use.
+   */
+  static async create(device: GPUDevice, spec: Spec): Promise<Sorter> {
+    if (spec.payload !== undefined && spec.payload !== "u32" && spec.payload !== "positions") {
+      throw new Misuse(`${String(spec.payload)} is no payload; use "u32" or "positions", or leave it out`);
+    }
+    const pipelines = await Pipelines.load(device, spec.key);
+    const sorter = new Sorter({ ...spec }, pipelines);
+    const { own, withPositions } = sorter;
+    const all = (sort: Sort) => sort.passes.map((pass) => sort.kernels[pass.kernel]!);
+    const argsort = spec.argsort === false ? [] : [pipelines.compile(withPositions, [...all(withPositions), "copy"])];
+    await Promise.all([pipelines.compile(own, [...all(own), "prepare"]), ...argsort]);
+    return sorter;
+  }
+
+  /** Compiles what is otherwise compiled at its first use: of segments by offsets, of rows of a length, of the first elements. */
+  async compile(of: { segments?: boolean; rows?: number; top?: boolean }): Promise<void> {
+    const { own, pipelines } = this;
+    const isNumbered = this.spec.payload === "positions";
+    const before: Before[] = [];
+    const kernels = new Set<number>();
+    const add = (passes: Pass[]) => passes.forEach((pass) => kernels.add((isNumbered && pass.numbered) || pass.kernel));
+    const isLong = (of.rows ?? 0) > own.longest;
+    if (of.rows !== undefined && !isLong) {
+      kernels.add(own.rows[Math.ceil(Math.log2(of.rows))]![isNumbered ? 1 : 0]);
+      before.push("prepare_rows");
+    }
+    if (of.segments || isLong) {
+      add(own.segments.passes);
+      before.push("begin", "classify", "number_rows", "fill");
+    }
+    if (of.top) {
+      add(own.top.passes);
+      before.push("prepare_top", "want");
+    }
+    await pipelines.compile(own, [...[...kernels].map((kernel) => own.kernels[kernel]!), ...before]);
+  }
+
+  /** The longest row that is sorted with others, and needs no memory of the workspace. */
+  get longestRow(): number {
+    return this.own.longest;
+  }
+
+  /** Bytes of each buffer of a workspace. */
+  private sizes(capacity: number): Map<string, number> {
     if (!Number.isInteger(capacity) || capacity < 1 || capacity > MOST) {
-      throw new Misuse(`capacity: ${capacity} is not from 1 to ${MOST}`);
+      throw new Misuse(`no workspace has a capacity of ${capacity}; use 1 to ${MOST}`);
     }
-    const { device, own, withPositions } = this;
+    const { own, withPositions, spec } = this;
     const n = Math.max(capacity, 2);
-    const keyBytes = is64(this.spec.key) ? 8 : 4;
-    const sizes = new Map<string, number>([
-      ["keys", n * keyBytes],
-      ["copied keys", n * keyBytes],
-      ["positions", n * 4],
-      ["nothing", 4],
-      ["parameters", (own.sort.digits + 3) * ALIGNMENT],
-    ]);
-    for (const { sort } of [own, withPositions]) {
-      for (const [name, count] of Object.entries(sort.buffers)) {
-        sizes.set(name, Math.max(sizes.get(name) ?? 0, 4 * numberOf(count, sort, n, n)));
-      }
+    const sizes = new Map<string, number>();
+    const add = (name: string, bytes: number) => sizes.set(name, Math.max(sizes.get(name) ?? 0, bytes));
+    const addAll = (sort: Sort, buffers: Record<string, Number_>) =>
+      Object.entries(buffers).forEach(([name, words]) => add(name, 4 * numberOf(words, sort, { capacity: n, n })));
+    add("keys", n * this.keyBytes);
+    add("nothing", 4);
+    add("parameters", (own.digits + 3 + GROUPS) * ALIGNMENT);
+    addAll(own, own.buffers);
+    if (spec.argsort !== false) {
+      add("copied keys", n * this.keyBytes);
+      addAll(withPositions, withPositions.buffers);
     }
-    const { maxBufferSize, maxStorageBufferBindingSize } = device.limits;
-    const most = Math.min(maxBufferSize, maxStorageBufferBindingSize);
-    const large = [...sizes].find(([, size]) => size > most);
-    if (large !== undefined) {
-      throw new Misuse(
-        `capacity: ${capacity} elements need a buffer of ${large[1]} bytes, but the device binds ${most}; ` +
-          "request it with larger maxBufferSize and maxStorageBufferBindingSize",
-      );
+    if (spec.argsort !== false || own.payload) {
+      add("positions", n * 4);
+    }
+    if (spec.segments !== false) {
+      addAll(own, own.segments.buffers);
+      // These are bound also where there are no tiles of long segments.
+      add("segment_tiles", 16);
+    }
+    if (n >= own.top.least) {
+      addAll(own, own.top.buffers);
+    }
+    return sizes;
+  }
+
+  /** The bytes of a workspace for `capacity` elements. */
+  workspaceBytes(capacity: number): number {
+    return [...this.sizes(capacity).values()].reduce((sum, size) => sum + size, 32);
+  }
+
+  /** Allocates memory for sorts of up to `capacity` elements. It serves any number of sorts, in turn. */
+  workspace(capacity: number): Workspace {
+    this.checkDevice();
+    const { device, pipelines } = this;
+    const sizes = this.sizes(capacity);
+    const limits = ["maxBufferSize", "maxStorageBufferBindingSize"] as const;
+    for (const [name, size] of sizes) {
+      const limit = limits.find((limit) => device.limits[limit] < size);
+      if (limit !== undefined) {
+        throw new Misuse(`${capacity} elements need ${size} bytes of ${name} in one buffer; start the device with a larger ${limit}`);
+      }
     }
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.UNIFORM;
     const buffers = new Map<string, GPUBuffer>();
     for (const [name, size] of sizes) {
-      const isUniform = name === "parameters";
-      buffers.set(name, device.createBuffer({ label: `gpusort ${name}`, size, usage: isUniform ? usage : GPUBufferUsage.STORAGE }));
+      buffers.set(name, device.createBuffer({ label: `gpusort ${name}`, size, usage: name === "parameters" ? usage : GPUBufferUsage.STORAGE }));
     }
-    for (const [name, { sort }] of [["fixed", own], ["fixed argsort", withPositions]] as const) {
-      const fixed = new Uint32Array([capacity, sort.tile, chunkOf(sort, n), sort.digits]);
-      buffers.set(name, filled(device, new Uint8Array(fixed.buffer), GPUBufferUsage.UNIFORM));
+    for (const [name, sort] of [["fixed", this.own], ["fixed argsort", this.withPositions]] as const) {
+      const fixed = new Uint32Array([capacity, sort.tile, chunkOf(sort, Math.max(capacity, 2)), sort.digits]);
+      buffers.set(name, pipelines.filled(name, new Uint8Array(fixed.buffer), GPUBufferUsage.UNIFORM));
     }
     const parameters = buffers.get("parameters")!;
-    const entries = [32, 16].map((size, binding) => ({ binding, resource: { buffer: parameters, size } }));
-    const groups = { arguments: device.createBindGroup({ layout: this.layouts.arguments, entries }) };
-    const bytes = [...buffers.values()].reduce((sum, buffer) => sum + buffer.size, 0);
-    return new Workspace(capacity, bytes, this, buffers, groups);
+    const group = pipelines.bind(pipelines.arguments, [[0, { buffer: parameters, size: 32 }], [1, { buffer: parameters, size: 16 }]]);
+    return new Workspace(capacity, this.workspaceBytes(capacity), this, buffers, group);
   }
 
   /** Records a sort of keys, and of their payload if the specification has one, in place. */
-  record(encoder: GPUCommandEncoder, workspace: Workspace, what: { keys: Slice; payload?: Slice; count?: Count }): void {
-    if ((what.payload !== undefined) !== (this.spec.payload !== undefined)) {
-      throw new Misuse(what.payload ? "payload: the specification has none" : "payload: the specification has one");
+  record(encoder: GPUCommandEncoder, workspace: Workspace, elements: Elements): void {
+    const sort = this.checked(workspace, elements, this.payload(elements), workspace.capacity);
+    if (sort) {
+      this.recordSort(encoder, workspace, sort);
     }
-    this.recordAny(encoder, workspace, this.own, what.keys, what.payload, what.count, false);
   }
 
   /** Records an argsort: writes the positions of the keys in order, as u32. The keys stay as they are. */
-  recordArgsort(encoder: GPUCommandEncoder, workspace: Workspace, what: { keys: Slice; positions: Slice; count?: Count }): void {
-    this.recordAny(encoder, workspace, this.withPositions, what.keys, what.positions, what.count, true);
+  recordArgsort(encoder: GPUCommandEncoder, workspace: Workspace, what: { keys: Slice; positions: Slice; count?: Count | undefined }): void {
+    if (this.spec.argsort === false) {
+      throw new Misuse("the specification leaves out the argsort; use argsort: true");
+    }
+    const sort = this.checked(workspace, what, bound("positions", what.positions, 4), workspace.capacity);
+    if (sort) {
+      this.recordSort(encoder, workspace, { ...sort, iota: true, keepsKeys: true });
+    }
   }
 
-  private recordAny(
-    encoder: GPUCommandEncoder,
-    workspace: Workspace,
-    { sort, kernels }: Recorded,
-    keySlice: Slice,
-    payloadSlice: Slice | undefined,
-    count: Count | undefined,
-    isArgsort: boolean,
-  ): void {
-    if (workspace.owner !== this) {
-      throw new Misuse("workspace: it is another sorter's");
+  /**
+   * Records a sort that leaves the first `k` keys in order at the beginning, with their payload. The elements after them
+   * are unspecified: some may be duplicated, others lost.
+   */
+  recordTop(encoder: GPUCommandEncoder, workspace: Workspace, elements: Elements, k: number): void {
+    if (!Number.isInteger(k) || k < 0) {
+      throw new Misuse(`${k} is no number of elements; use an integer from 0 on`);
     }
-    const keys = bound("keys", keySlice, is64(this.spec.key) ? 8 : 4);
-    const payload = payloadSlice && bound(isArgsort ? "positions" : "payload", payloadSlice, 4);
-    if (payload && payload.buffer === keys.buffer && payload.offset < keys.offset + keys.size && keys.offset < payload.offset + payload.size) {
-      throw new Misuse("keys and payload overlap, or are closer than 256 bytes in one buffer");
-    }
-    const isKnown = count === undefined || typeof count === "number";
-    const asked = typeof count === "number" ? count : keys.length;
-    if (!Number.isInteger(asked) || asked < 0) {
-      throw new Misuse(`count: ${asked} is no number of elements`);
-    }
-    if (isKnown && (asked > keys.length || (payload && asked > payload.length) || asked > workspace.capacity)) {
-      const room = Math.min(keys.length, payload?.length ?? keys.length, workspace.capacity);
-      throw new Misuse(`count: ${asked} elements, but keys, payload and workspace have room for ${room}`);
-    }
-    const most = Math.min(asked, keys.length, payload?.length ?? keys.length, workspace.capacity);
-    if (most === 0) {
+    const sort = this.checked(workspace, elements, this.payload(elements), workspace.capacity);
+    if (!sort || k === 0) {
       return;
     }
-    const counted = isKnown ? undefined : bound("count", count, 4);
-    if (counted && counted.length < 1) {
-      throw new Misuse("count: the buffer has no u32 there");
+    const { own } = this;
+    const { keys, payload, most, count, iota } = sort;
+    // Where sorting all is faster.
+    if (most < own.top.least || k > Math.floor(most / 4)) {
+      return this.recordSort(encoder, workspace, sort);
     }
-    const { device } = this;
-    const scratch = (name: string): GPUBufferBinding => ({ buffer: workspace.buffers.get(name)! });
-    const slice = ({ buffer, offset, size }: Bound): GPUBufferBinding => ({ buffer, offset, size });
+    const pass = encoder.beginComputePass({ label: "gpusort top" });
+    const buffers: [number, GPUBufferBinding][] = [[0, whole(workspace, "parameters")], [1, this.count(count)]];
+    this.dispatchBefore(pass, own, "prepare_top", buffers, 1, most, [keys.first, payload?.first ?? 0, count?.first ?? 0, Number(iota)]);
+    this.dispatchBefore(pass, own, "want", buffers, 1, k, [0, 0, 0, 0]);
+    this.recordPasses(pass, workspace, sort, own, own.top.passes, k);
+    pass.end();
+    // Positions are there.
+    this.recordSort(encoder, workspace, { ...sort, most: k, iota: false });
+  }
+
+  /**
+   * Records sorts of segments, each by itself; positions count within their segment. Keys outside of segments stay as
+   * they are. Rows of up to `longestRow` may exceed the workspace's capacity. Offsets ascend; where they do not, or exceed
+   * the keys, those that the host knows are refused, and with others nothing is sorted.
+   */
+  recordSegments(encoder: GPUCommandEncoder, workspace: Workspace, elements: Omit<Elements, "count">, segments: Segments): void {
+    const payload = this.payload(elements);
+    const { length } = bound("keys", elements.keys, this.keyBytes);
+    const all = (capacity: number) => this.checked(workspace, { ...elements, count: length }, payload, capacity);
+    if ("rows" in segments) {
+      const { rows } = segments;
+      if (!Number.isInteger(rows) || rows < 1 || length % rows !== 0) {
+        throw new Misuse(`${length} elements do not make whole rows of ${rows}`);
+      }
+      if (rows <= this.longestRow) {
+        const sort = all(MOST);
+        return sort && this.recordRows(encoder, workspace, sort, rows);
+      }
+    }
+    if (this.spec.segments === false) {
+      throw new Misuse("the specification leaves out segments; use segments: true");
+    }
+    const sort = all(workspace.capacity);
+    if ("rows" in segments) {
+      return sort && this.recordFound(encoder, workspace, sort, segments.rows, undefined);
+    }
+    let offsets: Bound;
+    if (segments.offsets instanceof Uint32Array) {
+      const known = segments.offsets;
+      for (let at = 0; at + 1 < known.length; at++) {
+        if (known[at]! > known[at + 1]! || known[at + 1]! > length) {
+          throw new Misuse(`segment ${at} is ${known[at]}..${known[at + 1]}; offsets must ascend to at most ${length}`);
+        }
+      }
+      if (known.length < 2 || !sort) {
+        return;
+      }
+      const bytes = new Uint8Array(known.buffer, known.byteOffset, known.byteLength);
+      offsets = bound("offsets", this.pipelines.filled("offsets", bytes, GPUBufferUsage.STORAGE), 4);
+    } else {
+      offsets = bound("offsets", segments.offsets, 4);
+      const shared = [sort?.keys, sort?.payload].find((other) => other?.buffer === offsets.buffer);
+      if (shared) {
+        throw new Misuse(`${shared.name} and offsets share a buffer; use a buffer for each`);
+      }
+    }
+    checkSlices(this.device, [offsets]);
+    if (sort && offsets.length >= 2) {
+      this.recordFound(encoder, workspace, sort, 0, offsets);
+    }
+  }
+
+  private get keyBytes(): number {
+    return this.spec.key.endsWith("64") ? 8 : 4;
+  }
+
+  private payload({ payload }: { payload?: Slice | undefined }): Bound | undefined {
+    if (payload !== undefined && this.spec.payload === undefined) {
+      throw new Misuse("a payload was passed, but the specification has none; use payload");
+    }
+    if (payload === undefined && this.spec.payload !== undefined) {
+      throw new Misuse("the specification has a payload; pass payload");
+    }
+    return payload && bound("payload", payload, 4);
+  }
+
+  private checkDevice(): void {
+    if (this.isLost) {
+      throw new Misuse("the device was lost; create a sorter on a new one");
+    }
+  }
+
+  /** What is to be recorded, if it is anything, of no more elements than there is room for. */
+  private checked(workspace: Workspace, elements: Elements, payload: Bound | undefined, capacity: number): Checked | undefined {
+    this.checkDevice();
+    if (workspace.owner !== this) {
+      throw new Misuse("the workspace belongs to another sorter; use workspace() of this one");
+    }
+    const keys = bound("keys", elements.keys, this.keyBytes);
+    const { count = keys.length } = elements;
+    const slices = [keys, ...(payload ? [payload] : [])];
+    if (typeof count === "number") {
+      if (!Number.isInteger(count) || count < 0) {
+        throw new Misuse(`${count} is no number of elements; use an integer from 0 on`);
+      }
+      const short = slices.find((slice) => slice.length < count);
+      if (short) {
+        throw new Misuse(`${short.name}: ${short.length} elements, but the count is ${count}`);
+      }
+      if (count > capacity) {
+        throw new Misuse(`the workspace has room for ${capacity} elements; create one for ${count}`);
+      }
+    }
+    const most = typeof count === "number" ? count : Math.min(capacity, ...slices.map((slice) => slice.length));
+    const counted = typeof count === "number" ? undefined : boundCount(count);
+    if (most === 0) {
+      return undefined;
+    }
+    // What is bound is no more than what there may be.
+    slices.forEach((slice) => (slice.length = most));
+    checkSlices(this.device, counted ? [...slices, counted] : slices);
+    return { keys, payload, most, count: counted, iota: this.spec.payload === "positions", keepsKeys: false };
+  }
+
+  private recordSort(encoder: GPUCommandEncoder, workspace: Workspace, sorted: Checked): void {
+    const { keys, payload, most, count, iota, keepsKeys } = sorted;
+    const sort = keepsKeys ? this.withPositions : this.own;
     const pass = encoder.beginComputePass({ label: "gpusort" });
-
-    const parts = [most & 255, (most >>> 8) & 255, (most >>> 16) & 255, most >>> 24];
-    const flags = isArgsort ? 1 | 2 | 4 : 0;
-    const host = [...parts, keys.first, payload?.first ?? 0, counted?.first ?? 0, flags];
-    const bind = (layout: GPUBindGroupLayout, resources: [number, GPUBufferBinding][]) =>
-      device.createBindGroup({ layout, entries: resources.map(([binding, resource]) => ({ binding, resource })) });
-    pass.setPipeline(this.pipelines.prepare);
-    pass.setBindGroup(
-      0,
-      bind(this.layouts.prepare, [
-        [0, scratch("parameters")],
-        [1, scratch("histograms")],
-        [2, scratch("varying_bits")],
-        [3, scratch(isArgsort ? "fixed argsort" : "fixed")],
-        [4, counted ? slice(counted) : { buffer: this.anyNumber }],
-      ]),
-    );
-    pass.setBindGroup(1, this.host, host.map((byte) => byte * ALIGNMENT));
-    pass.dispatchWorkgroups(sort.digits);
-
-    const group = workspace.groups.arguments;
-    if (isArgsort) {
-      pass.setPipeline(this.pipelines.copy);
-      pass.setBindGroup(0, bind(this.layouts.copy, [[0, slice(keys)], [1, scratch("copied keys")]]));
-      pass.setBindGroup(1, group, [(sort.digits + 2) * ALIGNMENT, 0]);
-      const words = (most * (is64(this.spec.key) ? 8 : 4)) / 4;
-      pass.dispatchWorkgroups(Math.min(Math.ceil(words / 256), device.limits.maxComputeWorkgroupsPerDimension, 1 << 14));
+    const buffers: [number, GPUBufferBinding][] = [
+      [0, whole(workspace, "parameters")],
+      [1, whole(workspace, "histograms")],
+      [2, whole(workspace, "varying_bits")],
+      [3, whole(workspace, keepsKeys ? "fixed argsort" : "fixed")],
+      [4, this.count(count)],
+    ];
+    const flags = Number(iota) | (keepsKeys ? 2 | 4 : 0);
+    this.dispatchBefore(pass, sort, "prepare", buffers, sort.digits, most, [keys.first, payload?.first ?? 0, count?.first ?? 0, flags]);
+    if (keepsKeys) {
+      const { pipeline, layout } = this.pipelines.get(sort, "copy");
+      pass.setPipeline(pipeline);
+      pass.setBindGroup(0, this.pipelines.bind(layout, [[0, bindingOf(keys)], [1, whole(workspace, "copied keys")]]));
+      pass.setBindGroup(1, workspace.group, [(sort.digits + 2) * ALIGNMENT, 0]);
+      const words = (most * this.keyBytes) / 4;
+      pass.dispatchWorkgroups(Math.min(Math.ceil(words / WORKGROUP), this.mostInRow, MOST_COPYING));
     }
+    this.recordPasses(pass, workspace, sorted, sort, sort.passes);
+    pass.end();
+  }
 
+  private recordRows(encoder: GPUCommandEncoder, workspace: Workspace, sort: Checked, length: number): void {
+    const { own } = this;
+    const pass = encoder.beginComputePass({ label: "gpusort rows" });
+    const host = [length & 255, length >>> 8, sort.keys.first, sort.payload?.first ?? 0];
+    this.dispatchBefore(pass, own, "prepare_rows", [[0, whole(workspace, "parameters")]], 1, sort.most, host);
+    const [moved, numbered, each] = own.rows[Math.ceil(Math.log2(length))]!;
+    const workgroups: Number_ = { of: "one", times: Math.ceil(sort.most / length / each) };
+    // Its arguments are in the first slot, and have where slices begin.
+    this.recordPasses(pass, workspace, sort, { ...own, digits: 0 }, [{ kernel: moved, numbered, workgroups }]);
+    pass.end();
+  }
+
+  /** Records sorts of rows that no tile holds, or of segments with these offsets. */
+  private recordFound(encoder: GPUCommandEncoder, workspace: Workspace, sort: Checked, length: number, offsets: Bound | undefined): void {
+    const { own } = this;
+    const { keys, payload, most, iota } = sort;
+    const pass = encoder.beginComputePass({ label: "gpusort segments" });
+    const filled: [number, GPUBufferBinding][] = [
+      [0, whole(workspace, "segments")],
+      [4, whole(workspace, "segment_tiles")],
+      [5, whole(workspace, "histograms")],
+      [6, whole(workspace, "varying_bits")],
+      [7, whole(workspace, "parameters")],
+      [8, whole(workspace, "segment_classes")],
+    ];
+    const firstPayload = payload?.first ?? 0;
+    if (offsets) {
+      const found: [number, GPUBufferBinding][] = [
+        [0, whole(workspace, "segments")],
+        [1, whole(workspace, "keys")],
+        [2, bindingOf(offsets)],
+        [3, iota && payload ? bindingOf(payload) : whole(workspace, "nothing")],
+      ];
+      this.dispatchBefore(pass, own, "begin", found, 1, most, [0, 0, 0, 0]);
+      const host = [offsets.first, firstPayload, Number(iota), 0];
+      this.dispatchBefore(pass, own, "classify", found, Math.ceil((offsets.length - 1) / WORKGROUP), most, host);
+    } else {
+      this.dispatchBefore(pass, own, "number_rows", filled, Math.ceil(most / length / WORKGROUP), most, bytesOf(length));
+    }
+    const host = [offsets?.first ?? 0, keys.first, firstPayload, Number(iota)];
+    this.dispatchBefore(pass, own, "fill", filled, Math.max(1, Math.floor(most / (own.longest + 1))), most, host);
+    const isThere = ({ group }: Pass) => (group === undefined ? most > own.longest : offsets !== undefined);
+    this.recordPasses(pass, workspace, sort, own, own.segments.passes.filter(isThere), 0, offsets);
+    pass.end();
+  }
+
+  /** A dispatch of a kernel that gets a number and four bytes from the host. */
+  private dispatchBefore(
+    pass: GPUComputePassEncoder,
+    sort: Sort,
+    kernel: Before,
+    buffers: [number, GPUBufferBinding][],
+    workgroups: number,
+    number: number,
+    bytes: number[],
+  ): void {
+    const { pipeline, layout } = this.pipelines.get(sort, kernel);
+    pass.setPipeline(pipeline);
+    pass.setBindGroup(0, this.pipelines.bind(layout, buffers));
+    pass.setBindGroup(1, this.pipelines.host, [...bytesOf(number), ...bytes].map((byte) => byte * ALIGNMENT));
+    pass.dispatchWorkgroups(...gridOf(workgroups, this.mostInRow));
+  }
+
+  /** Records passes that find the elements in the caller's slices. */
+  private recordPasses(
+    pass: GPUComputePassEncoder,
+    workspace: Workspace,
+    { keys, payload, most, iota, keepsKeys }: Checked,
+    sort: Sort,
+    passes: Pass[],
+    k = 0,
+    offsets?: Bound,
+  ): void {
     const front: Record<string, GPUBufferBinding> = {
-      keys: isArgsort ? scratch("copied keys") : slice(keys),
-      payload: payload ? slice(payload) : scratch("nothing"),
+      keys: keepsKeys ? whole(workspace, "copied keys") : bindingOf(keys),
+      payload: payload ? bindingOf(payload) : whole(workspace, "nothing"),
     };
-    const back: Record<string, GPUBufferBinding> = { keys: scratch("keys"), payload: payload ? scratch("positions") : scratch("nothing") };
+    const back: Record<string, GPUBufferBinding> = {
+      keys: whole(workspace, "keys"),
+      payload: whole(workspace, payload ? "positions" : "nothing"),
+    };
+    // Short segments are sorted before passes that need the other array.
+    const named: Record<string, GPUBufferBinding> = { segment_list: back["keys"]! };
+    named["segment_offsets"] = offsets ? bindingOf(offsets) : whole(workspace, "nothing");
     const groups = new Map<string, GPUBindGroup>();
     let isBack = false;
-    for (const { kernel: number, digit, swaps, workgroups } of sort.passes) {
-      const { kernel, layout, pipeline } = kernels[number]!;
-      const name = `${number} ${isBack}`;
+    for (const { kernel, numbered, digit = 0, group, swaps, workgroups } of passes) {
+      const capacity = Math.max(workspace.capacity, 2);
+      const count = numberOf(workgroups, sort, { capacity, n: most, k });
+      if (count === 0) {
+        continue;
+      }
+      const number = (iota ? numbered : undefined) ?? kernel;
+      const own = sort.kernels[number]!;
+      const { pipeline, layout } = this.pipelines.get(sort, own);
       const [here, there] = isBack ? [back, front] : [front, back];
       const resource = (name: string): GPUBufferBinding =>
-        name.startsWith("other ") ? there[name.slice(6)]! : (here[name] ?? scratch(name));
-      const made =
-        groups.get(name) ?? bind(layout, kernel.bindings.map((binding, at) => [binding, resource(kernel.buffers[at]![0])]));
-      groups.set(name, made);
+        name.startsWith("other ") ? there[name.slice(6)]! : (here[name] ?? named[name] ?? whole(workspace, name));
+      const name = `${number} ${isBack}`;
+      let bindings = groups.get(name);
+      if (bindings === undefined) {
+        bindings = this.pipelines.bind(layout, own.bindings.map((binding, at) => [binding, resource(own.buffers[at]![0])]));
+        groups.set(name, bindings);
+      }
+      const slot = group === undefined ? digit : sort.digits + 3 + group;
       pass.setPipeline(pipeline);
-      pass.setBindGroup(0, made);
-      pass.setBindGroup(1, group, [digit * ALIGNMENT, (sort.digits + (isBack ? 1 : 0)) * ALIGNMENT]);
-      const capacity = Math.max(workspace.capacity, 2);
-      const grid = gridOf(numberOf(workgroups, sort, capacity, most), device.limits.maxComputeWorkgroupsPerDimension);
-      pass.dispatchWorkgroups(...grid);
-      isBack = isBack !== swaps;
+      pass.setBindGroup(0, bindings);
+      pass.setBindGroup(1, workspace.group, [slot * ALIGNMENT, (sort.digits + (isBack ? 1 : 0)) * ALIGNMENT]);
+      pass.dispatchWorkgroups(...gridOf(count, this.mostInRow));
+      isBack = isBack !== (swaps ?? false);
     }
-    pass.end();
+  }
+
+  private get mostInRow(): number {
+    return this.device.limits.maxComputeWorkgroupsPerDimension;
+  }
+
+  /** The binding of the count; of the largest number if the host knows it. */
+  private count(count: Bound | undefined): GPUBufferBinding {
+    return count ? bindingOf(count) : { buffer: this.pipelines.noCount };
   }
 }
 
-function is64(key: KeyType): boolean {
-  return key.endsWith("64");
+function whole(workspace: Workspace, name: string): GPUBufferBinding {
+  return { buffer: workspace.buffers.get(name)! };
 }
 
-/** The class of a device: by the subgroups that it has, and that its adapter tells of. */
-function classOf(device: GPUDevice): string {
-  const info = (device as { adapterInfo?: { subgroupMinSize?: number; subgroupMaxSize?: number } }).adapterInfo;
-  const knows = globalThis.navigator?.gpu?.wgslLanguageFeatures?.has("subgroup_id") ?? false;
-  const has = device.features.has("subgroups" as GPUFeatureName) && knows;
-  // Where an adapter tells nothing, or 0, they may have as many lanes as there are.
-  const least = info?.subgroupMinSize || 4;
-  const most = info?.subgroupMaxSize || 128;
-  const known = classes.find((it) => has && it.least > 0 && it.least <= least && most <= it.most);
-  return known?.name ?? "none";
-}
-
-function filled(device: GPUDevice, bytes: Uint8Array, usage: number): GPUBuffer {
-  const buffer = device.createBuffer({ size: Math.max(bytes.length, 4), usage, mappedAtCreation: true });
-  new Uint8Array(buffer.getMappedRange()).set(bytes);
-  buffer.unmap();
-  return buffer;
+/** The bytes of a number, the lowest first. */
+function bytesOf(number: number): number[] {
+  return [number & 255, (number >>> 8) & 255, (number >>> 16) & 255, number >>> 24];
 }

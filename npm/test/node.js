@@ -2,6 +2,7 @@
 //
 //     node test/node.js [all]     as page.js
 //     node test/node.js bench     milliseconds of sorts of u32 on the GPU, medians of 21, each size compared with TypedArray.sort
+//     node test/node.js arrays    milliseconds of sort() and argsort(), copies included: TypedArray.sort, on the CPU, on the GPU
 
 import { create, globals } from "webgpu";
 
@@ -17,13 +18,56 @@ console.log = (text) => {
   if (/FAILED|WRONG/.test(text)) process.exitCode = 1;
 };
 
-async function bench() {
-  const { Sorter } = await import("../dist/index.js");
+async function deviceOf() {
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
   const features = ["subgroups", "timestamp-query"].filter((feature) => adapter.features.has(feature));
   const limits = ["maxBufferSize", "maxStorageBufferBindingSize"].map((limit) => [limit, adapter.limits[limit]]);
   const device = await adapter.requestDevice({ requiredFeatures: features, requiredLimits: Object.fromEntries(limits) });
   console.log(`${adapter.info.vendor} ${adapter.info.device || adapter.info.description}, ${features.join() || "no subgroups"}`);
+  return device;
+}
+
+const median = (times) => times.sort((a, b) => a - b)[times.length >> 1];
+
+async function arrays() {
+  const { argsort, sort } = await import("../dist/index.js");
+  const device = await deviceOf();
+  const random = (type, n) => {
+    const words = Uint32Array.from({ length: (n * type.BYTES_PER_ELEMENT) / 4 }, () => Math.random() * 2 ** 32);
+    if (type === Float32Array || type === Float64Array) return type.from({ length: n }, () => Math.random());
+    return new type(words.buffer);
+  };
+  for (const type of [Uint32Array, Float32Array, Float64Array]) {
+    for (const log2 of [14, 16, 17, 18, 19, 20, 22, 24]) {
+      const keys = random(type, 1 << log2);
+      const expected = keys.slice().sort();
+      const time = async (work) => {
+        const times = [];
+        for (let run = 0; run < (log2 > 20 ? 4 : 8); run++) {
+          const array = keys.slice();
+          const begin = performance.now();
+          await work(array);
+          if (run > 0) times.push(performance.now() - begin);
+          if (work.sorts && !expected.every((key, i) => key === array[i])) console.log("WRONG");
+        }
+        return median(times).toFixed(2);
+      };
+      const sorts = (device) => Object.assign((array) => sort(array, { device }), { sorts: true });
+      const times = [
+        await time((array) => array.sort()),
+        await time(sorts("cpu")),
+        await time(sorts(device)),
+        await time((array) => argsort(array, { device: "cpu" })),
+        await time((array) => argsort(array, { device })),
+      ];
+      console.log(`${type.name} 2^${log2}: TypedArray.sort ${times[0]}, cpu ${times[1]}, gpu ${times[2]}; argsort cpu ${times[3]}, gpu ${times[4]}`);
+    }
+  }
+}
+
+async function bench() {
+  const { Sorter } = await import("../dist/index.js");
+  const device = await deviceOf();
   for (const payload of [undefined, "u32"]) {
     const sorter = await Sorter.create(device, { key: "u32", payload });
     for (const log2 of [16, 18, 20, 22, 24]) {
@@ -52,7 +96,7 @@ async function bench() {
         times.push(Number(end - begin) / 1e6);
         read.unmap();
       }
-      const milliseconds = times.sort((a, b) => a - b)[10];
+      const milliseconds = median(times);
       const result = device.createBuffer({ size: 4 * n, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
       const encoder = device.createCommandEncoder();
       encoder.copyBufferToBuffer(target, 0, result, 0, 4 * n);
@@ -67,5 +111,6 @@ async function bench() {
   }
 }
 
-await (process.argv[2] === "bench" ? bench() : import("./page.js"));
+const modes = { bench, arrays };
+await (modes[process.argv[2]]?.() ?? import("./page.js"));
 process.exit();

@@ -1,6 +1,314 @@
-//! Traces of sorts for the page in `web/`.
+//! Writes `web/src/generated/`: the passes of each sort of few elements, for the page in `web/`.
+//!
+//! They are what `gpusort trace` shows: its words, the comparisons of its networks, its tiles. One file
+//! is for one variant, which the page loads when it is chosen. So that all numbers of elements fit,
+//! a step is written once, with the pairs of as many wires as there may be, and a dispatch of fewer
+//! elements has those of its pairs that lie within. [`Writer::compared`] compares that with the pairs that
+//! the trace has.
+//!
+//! ```text
+//! steps   [name, [low, high, …]]          kinds   what a pass is, whatever the number of elements
+//! sorts   for each size of tiles, for n from 2 on: passes [kind, first, count, elements after it, workgroups, bytes moved]
+//! ```
+
+use gpusort::unstable::key_buf::KeyBuf;
+use gpusort::unstable::trace::{Compared, FEW, Layer, Moment, Pass, Played, Trace, write_json};
+use gpusort_planner::kernels::DIGIT_BITS;
+use gpusort_planner::key::ElementType;
+use gpusort_planner::network::Step;
+use gpusort_planner::plan::{Dispatch, Kernel, Plan, RadixWork, Shape};
+use gpusort_planner::{Algorithm, Limits, Variant};
+use serde_json::{Value, json};
+
+/// Elements in a tile, as powers of two: small, so that few elements take every kind of pass.
+const TILES: [u32; 3] = [2, 3, 4];
+
+/// The smallest tiles of radix sorts, as a power of two.
+const RADIX_TILE: u32 = 3;
+
+/// The number of tints that tiles have in turn, as in pictures.
+const TINTS: u64 = 4;
+
+/// What the documents say of each sort.
+const PROSE: &str = include_str!("../../../docs/sorts.md");
+
+/// The first sentences of the paragraph that follows a line and a picture, up to where one is about it.
+fn sentences(is_line: impl Fn(&str) -> bool, most: usize) -> String {
+    let is_prose = |line: &&str| !line.is_empty() && !line.starts_with(['!', '#']);
+    let lines =
+        PROSE.lines().skip_while(|line| !is_line(&line.to_lowercase())).skip_while(|line| !is_prose(line));
+    let all: Vec<&str> = lines.take_while(is_prose).collect();
+    let sentence = |text: &str| {
+        let text = text.split(": ").next().unwrap_or_default();
+        format!("{}.", text.trim_end_matches(['.', ':']))
+    };
+    let sentences: Vec<String> = all.join(" ").split(". ").take(most).map(sentence).collect();
+    sentences.join(" ")
+}
+
+/// What the documents say of an algorithm, and of its variant.
+fn prose(algorithm: Algorithm, variant: Variant) -> String {
+    let own = sentences(|line| line == format!("## {algorithm}, {variant}"), 3);
+    let all = sentences(|line| line.starts_with(&format!("![{algorithm}")), 1);
+    if own.starts_with(&all) { own } else { format!("{all} {own}") }
+}
+
+/// The trace of a sort of `n` elements in tiles of 2^`tile_log2`.
+fn trace(algorithm: Algorithm, variant: Variant, n: usize, tile_log2: u32) -> Trace {
+    let (element, limits) = (ElementType::U32, Limits::TYPICAL);
+    let shape = Shape::of(element, false);
+    let plan = Plan::in_tiles(algorithm, variant, n, shape, &limits, tile_log2);
+    let plan = plan.unwrap_or_else(|error| panic!("{algorithm} {variant} of {n}: {error}"));
+    Trace {
+        algorithm,
+        variant,
+        element,
+        first: None,
+        tile: Some(1 << tile_log2),
+        limits,
+        plan,
+        measured: None,
+    }
+}
+
+/// The number of a value in a list that has each value once.
+fn number<T: PartialEq>(all: &mut Vec<T>, value: T) -> usize {
+    all.iter().position(|known| *known == value).unwrap_or_else(|| {
+        all.push(value);
+        all.len() - 1
+    })
+}
+
+/// Collects what the passes of a variant have in common.
+#[derive(Default)]
+struct Writer {
+    steps: Vec<(Step, String)>,
+    tints: Vec<String>,
+    kinds: Vec<Value>,
+}
+
+/// The pairs of a step on so many wires.
+fn pairs(step: Step, wires: u64) -> Vec<[u64; 2]> {
+    let pairs = (0..step.comparisons(wires)).map(|number| step.pair(number));
+    pairs.filter(|pair| pair.low.max(pair.high) < wires).map(|pair| [pair.low, pair.high]).collect()
+}
+
+impl Writer {
+    /// The number of a step whose comparisons in this dispatch are these.
+    ///
+    /// # Panics
+    ///
+    /// When they are not those of all wires that lie within it.
+    fn compared(&mut self, step: Step, name: &str, dispatch: &Dispatch, found: &[Compared]) -> usize {
+        let (first, count) = (u64::from(dispatch.first()), u64::from(dispatch.count()));
+        let within = pairs(step, FEW as u64).into_iter().filter(|pair| pair.iter().all(|&at| at < count));
+        let mut expected: Vec<[usize; 2]> = within.map(|pair| pair.map(|at| (first + at) as usize)).collect();
+        let mut found: Vec<[usize; 2]> = found.iter().map(|pair| [pair.low, pair.high]).collect();
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{name} of {count} elements from {first} on has other pairs");
+        number(&mut self.steps, (step, name.to_owned()))
+    }
+
+    /// What a dispatch does, layer by layer: numbers of steps; what is done with a digit; the positions that
+    /// elements come from.
+    fn does(&mut self, dispatch: &Dispatch, layers: &[Layer], named: &Value) -> Vec<Value> {
+        if let Kernel::Radix(radix) = dispatch.kernel() {
+            return vec![json!(match radix.work {
+                RadixWork::Clear => "clear",
+                RadixWork::Histogram | RadixWork::Count { .. } => "count",
+                RadixWork::Scan => "sum",
+                RadixWork::Sweep(_) | RadixWork::Scatter => "move",
+            })];
+        }
+        let layer = |(at, layer): (usize, &Layer)| match layer {
+            Layer::Compare(step, found) => {
+                let name = named["does"][at]["compares"]["step"].as_str().expect("steps have names");
+                json!(self.compared(*step, name, dispatch, found))
+            }
+            Layer::Move(sources) => json!(sources),
+            other => panic!("no pass of few elements does this: {other:?}"),
+        };
+        layers.iter().enumerate().map(layer).collect()
+    }
+
+    /// The passes of one sort.
+    fn passes(&mut self, trace: &Trace) -> Value {
+        let n = trace.plan.n();
+        // In descending order: all else would do, too, for pairs do not depend on elements.
+        let played = Played::new(&trace.plan, &KeyBuf::from((0..n).rev().collect::<Vec<u32>>()))
+            .expect("they are few");
+        let mut line = Vec::new();
+        write_json(trace, Some((&played, &[])), &mut line).expect("memory takes all");
+        let whole: Value = serde_json::from_slice(&line).expect("it is JSON");
+        let all = trace.passes().zip(trace.plan.dispatches()).zip(&played.moments).enumerate();
+        let pass = |(at, ((pass, dispatch), moment)): (usize, ((Pass, &Dispatch), &Moment))| {
+            let tints = dispatch.kernel().tiles().map(|tiles| {
+                let tint = |at| char::from(b'0' + (tiles.of(at) % TINTS) as u8);
+                number(&mut self.tints, (0..FEW as u64).map(tint).collect())
+            });
+            let mut kind = json!({
+                "kernel": pass.kernel,
+                "what": pass.what,
+                "digit": pass.digit,
+                "tile": pass.tile,
+                "held": pass.held_in,
+                "tints": tints,
+                "does": self.does(dispatch, &moment.layers, &whole["passes"][at]),
+            });
+            kind.as_object_mut().into_iter().for_each(|all| all.retain(|_, value| !value.is_null()));
+            let kind = number(&mut self.kinds, kind);
+            json!([kind, pass.first, pass.count, moment.after.len(), pass.workgroups, pass.bytes_moved])
+        };
+        all.map(pass).collect()
+    }
+
+    /// The sorts of all sizes; tiles that make no difference are left out.
+    fn sorts(&mut self, algorithm: Algorithm, variant: Variant) -> Vec<(u32, Value)> {
+        let mut sorts: Vec<(u32, Value)> = Vec::new();
+        for tile_log2 in TILES {
+            if algorithm == Algorithm::Radix && tile_log2 < RADIX_TILE {
+                continue;
+            }
+            let of_size = |n| self.passes(&trace(algorithm, variant, n, tile_log2));
+            let sort: Value = (2..=FEW).map(of_size).collect();
+            if sorts.iter().all(|(_, known)| *known != sort) {
+                sorts.push((1 << tile_log2, sort));
+            }
+        }
+        sorts
+    }
+}
 
 /// All files, with their texts.
 pub(crate) fn files() -> Vec<(String, String)> {
-    Vec::new()
+    let (mut files, mut sorts) = (Vec::new(), String::new());
+    for algorithm in Algorithm::ALL {
+        for &variant in algorithm.variants() {
+            let mut writer = Writer::default();
+            let all = writer.sorts(algorithm, variant);
+            let tiles: Vec<u32> = all.iter().map(|(tile, _)| *tile).collect();
+            let steps = writer.steps.iter().map(|(step, name)| {
+                let pairs = pairs(*step, FEW as u64);
+                json!([name, pairs.concat()])
+            });
+            let text = json!({
+                "steps": steps.collect::<Vec<_>>(),
+                "tints": writer.tints,
+                "kinds": writer.kinds,
+                "sorts": all.into_iter().map(|(_, sort)| sort).collect::<Vec<_>>(),
+            });
+            let name = format!("{algorithm}-{variant}");
+            files.push((
+                format!("{name}.ts"),
+                format!(
+                    "{}import type {{ Sorts }} from \"../plan.js\";\n\nexport const sorts: Sorts = {text};\n",
+                    super::HEADER
+                ),
+            ));
+            sorts += &format!(
+                "  {{\n    algorithm: \"{algorithm}\",\n    variant: \"{variant}\",\n    tiles: {tiles:?},\n    what: {},\n    \
+                 load: () => import(\"./{name}.js\"),\n  }},\n",
+                json!(prose(algorithm, variant))
+            );
+        }
+    }
+    files.push((
+        "index.ts".to_owned(),
+        format!(
+            "{}import type {{ Method }} from \"../plan.js\";\n\n/** The most elements. */\nexport const most = {FEW};\n\n/** Bits of a \
+             digit. */\nexport const digitBits = {DIGIT_BITS};\n\nexport const methods: Method[] = [\n{sorts}];\n",
+            super::HEADER
+        ),
+    ));
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_variant_is_described() {
+        for algorithm in Algorithm::ALL {
+            for &variant in algorithm.variants() {
+                let text = prose(algorithm, variant);
+                let sentences = text.matches(". ").count() + 1;
+                assert!((3..=4).contains(&sentences) && text.ends_with('.'), "{algorithm} {variant}: {text}");
+                assert!(!text.contains(['#', '[', '|']) && !text.contains(".."), "{text}");
+            }
+        }
+        let block = prose(Algorithm::OddEven, Variant::Block);
+        assert!(block.starts_with("Odd-even transposition compares neighbours"), "{block}");
+        assert_eq!(sentences(|line| line == "## of nothing", 3), ".");
+    }
+
+    /// Performs the passes that were written, on elements that have digits of their own.
+    fn performed(writer: &Writer, passes: &Value, mut elements: Vec<u64>) -> Vec<u64> {
+        let number = |value: &Value| value.as_u64().expect("it is a number") as usize;
+        for pass in passes.as_array().expect("there are passes") {
+            let (kind, first, count, length) =
+                (&writer.kinds[number(&pass[0])], number(&pass[1]), number(&pass[2]), number(&pass[3]));
+            elements.resize(length.max(elements.len()), u64::MAX);
+            for does in kind["does"].as_array().expect("there are layers") {
+                match does {
+                    Value::Number(_) => {
+                        let within = pairs(writer.steps[number(does)].0, FEW as u64);
+                        let within = within.into_iter().map(|pair| pair.map(|at| at as usize));
+                        for [low, high] in within.filter(|pair| pair.iter().all(|&at| at < count)) {
+                            let (low, high) = (first + low, first + high);
+                            if elements[high] < elements[low] {
+                                elements.swap(low, high);
+                            }
+                        }
+                    }
+                    Value::Array(sources) => {
+                        elements = sources.iter().map(|from| elements[number(from)]).collect();
+                    }
+                    does if does == "move" => {
+                        let digit = number(&kind["digit"]) as u32;
+                        elements.sort_by_key(|&key| key >> (digit * DIGIT_BITS) & ((1 << DIGIT_BITS) - 1));
+                    }
+                    _ => {}
+                }
+            }
+            elements.truncate(length);
+        }
+        // What filled up is behind.
+        elements.retain(|&element| element != u64::MAX);
+        elements
+    }
+
+    #[test]
+    fn what_is_written_sorts_and_does_not_without_its_last_pass() {
+        for algorithm in Algorithm::ALL {
+            for &variant in algorithm.variants() {
+                for (n, tile_log2) in [(2, 3), (5, 3), (13, 4), (16, 3), (37, 3), (64, 4)] {
+                    let mut writer = Writer::default();
+                    let mut passes = writer.passes(&trace(algorithm, variant, n, tile_log2));
+                    let elements: Vec<u64> =
+                        (0..n as u64).map(|at| (at * 2_654_435_761 + 77) % (1 << 32)).rev().collect();
+                    let mut sorted = elements.clone();
+                    sorted.sort_unstable();
+                    let what = format!("{algorithm} {variant} of {n} in tiles of 2^{tile_log2}");
+                    assert_eq!(performed(&writer, &passes, elements.clone()), sorted, "{what}");
+                    passes.as_array_mut().unwrap().pop();
+                    let is_by_luck = n < 16 || algorithm == Algorithm::OddEven;
+                    assert!(is_by_luck || performed(&writer, &passes, elements) != sorted, "{what}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "has other pairs")]
+    fn other_pairs_than_those_of_the_trace_are_noticed() {
+        let trace = trace(Algorithm::Bitonic, Variant::Naive, 13, 2);
+        let played = Played::new(&trace.plan, &KeyBuf::from((0..13).rev().collect::<Vec<u32>>())).unwrap();
+        let (dispatch, moment) = (trace.plan.dispatches().next().unwrap(), &played.moments[0]);
+        let Layer::Compare(step, found) = &moment.layers[0] else { panic!("it compares") };
+        let mut writer = Writer::default();
+        assert_eq!(writer.compared(*step, "mirror 2", dispatch, found), 0);
+        writer.compared(*step, "mirror 2", dispatch, &found[1..]);
+    }
 }

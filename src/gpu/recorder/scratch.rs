@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use gpusort_planner::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
+use gpusort_planner::kernels::{
+    MOST_GROUPS, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select, segments_words,
+};
 use gpusort_planner::plan::{AuxBuffer, Callers, KeyTransform, Plan, merged};
 use gpusort_planner::{Limits, Variant};
 
-use super::segments::{self, segments_bytes};
 use super::{ALIGNMENT, ARGUMENTS, Recorder, SLICES};
 use crate::error::Error;
 use crate::gpu::bindings::{begin_of, bind_group, whole};
@@ -88,7 +89,7 @@ impl Kinds {
     }
 
     fn parameter_bytes(&self) -> u64 {
-        u64::from(self.sort.transform.digits() + 3 + segments::MOST_GROUPS) * ALIGNMENT
+        u64::from(self.sort.transform.digits() + 3 + MOST_GROUPS) * ALIGNMENT
     }
 
     fn plans(&self, capacity: u32, limits: &Limits) -> Result<Plans, Error> {
@@ -103,7 +104,7 @@ impl Kinds {
         let mut buffers = vec![("keys", keys)];
         buffers.extend(argsort.is_some().then_some(("copied keys", keys)));
         buffers.extend(all().any(|plan| plan.shape().payload).then_some(("positions", 4 * elements)));
-        buffers.extend(segments.as_ref().map(|plan| ("segments", segments_bytes(plan.n(), limits))));
+        buffers.extend(segments.as_ref().map(|plan| ("segments", 4 * segments_words(plan.n(), limits))));
         let aux_buffers = merged(all().flat_map(Plan::aux_buffers).copied()).into_iter();
         let aux_buffers = aux_buffers.map(|(AuxBuffer { name, .. }, words)| (name, 4 * words));
         // These are bound from elsewhere.

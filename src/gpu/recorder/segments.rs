@@ -6,36 +6,16 @@
 //! equal rows   [number rows] ─────┘
 //! ```
 
-use std::fmt::Write;
-
 use gpusort_planner::Limits;
-use gpusort_planner::kernels::{FIRST_CLASS_LOG2, constants, host_text, most_segments};
-use gpusort_planner::plan::{Callers, longest_row, segment_groups};
-use gpusort_shaders::wgsl;
+use gpusort_planner::kernels::{most_long_segments, segments_text};
+use gpusort_planner::plan::Callers;
 
 use super::{Recorder, Scratch, Slice, Sort, begin_pass};
 use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 
-/// Words of the plan before its list of long segments, and of each of these.
-const BEGINS: u32 = 32;
-const EACH: u32 = 3;
-
-/// As many groups of classes as there are tiles of different sizes.
-pub(super) const MOST_GROUPS: u32 = 4;
-
 /// Invocations in a workgroup.
 const WORKGROUP: u32 = 256;
-
-/// The most long segments in so many elements.
-fn most_long(n: u32, limits: &Limits) -> u32 {
-    most_segments(n, longest_row(limits))
-}
-
-/// Bytes of what is known of segments in so many elements.
-pub(super) fn segments_bytes(n: u32, limits: &Limits) -> u64 {
-    4 * (u64::from(BEGINS) + u64::from(EACH) * u64::from(most_long(n, limits)))
-}
 
 /// Where segments are.
 #[derive(Clone, Copy)]
@@ -64,29 +44,7 @@ impl Finder {
         bytes: &wgpu::BindGroupLayout,
         cache: Option<&wgpu::PipelineCache>,
     ) -> Result<Self, Error> {
-        let groups = segment_groups(limits)?;
-        gpusort_planner::at_most([("tiles of different sizes", groups.len() as u64, MOST_GROUPS.into())])?;
-        let classes = || groups.iter().flat_map(|(tile, group)| group.classes().map(move |_| (tile, group)));
-        let mut text = String::new();
-        let mut array = |name: &str, numbers: &mut dyn Iterator<Item = u32>| {
-            let numbers: Vec<String> = numbers.map(|number| format!("{number}u")).collect();
-            let _ = writeln!(text, "const {name} = array<u32, {}>({});", numbers.len(), numbers.join(", "));
-        };
-        array("TILE_LOG2S", &mut classes().map(|(tile, _)| tile.log2()));
-        array("GROUP_FIRSTS", &mut groups.iter().map(|(_, group)| group.log2.0 - FIRST_CLASS_LOG2));
-        array("GROUPS", &mut classes().map(|(_, group)| group.number));
-        text += &constants(&[
-            ("TILE", callers.tuning.tile.size()),
-            ("DIGITS", callers.transform.digits()),
-            ("LONGEST", longest_row(limits)),
-            ("CLASSES", classes().count() as u32),
-            ("GROUP_COUNT", groups.len() as u32),
-            ("FIRST_CLASS_LOG2", FIRST_CLASS_LOG2),
-            ("BEGINS", BEGINS),
-            ("EACH", EACH),
-        ]);
-        text += &host_text();
-        text += wgsl("callers/segments");
+        let text = segments_text(callers, limits)?;
         let of_all = [storage(0, false), storage(1, false), storage(2, true), storage(3, false)];
         let found = layout(device, "gpusort segments found", &of_all);
         let of_long = [0, 4, 5, 6, 7, 8].map(|binding| storage(binding, false));
@@ -172,7 +130,7 @@ impl Recorder {
             }
         };
         let host = [first_offset, sort.keys.first(), first_payload, iota];
-        dispatch(&finder.fill, &filled, most_long(n, limits).max(1), host)?;
+        dispatch(&finder.fill, &filled, most_long_segments(n, limits).max(1), host)?;
         let offsets = if let Ranges::Offsets(offsets) = ranges { Some(offsets) } else { None };
         self.record_passes(
             &mut pass,

@@ -6,9 +6,8 @@
 //! sort         of these k, as of any others
 //! ```
 
-use gpusort_planner::kernels::{PipelineKey, Select, constants, host_text};
+use gpusort_planner::kernels::{PipelineKey, prepare_top_text};
 use gpusort_planner::plan::{Callers, Dispatch};
-use gpusort_shaders::wgsl;
 
 use super::{Recorder, Scratch, Slice, Sort, begin_pass};
 use crate::error::Error;
@@ -30,11 +29,7 @@ impl Selector {
         cache: Option<&wgpu::PipelineCache>,
     ) -> Self {
         let layout = layout(device, "gpusort top", &[storage(0, false), storage(1, true)]);
-        let own =
-            [("DIGITS", Select::digits(callers.transform.bits)), ("SLICES", callers.transform.digits())];
-        let mut text = Select::constants() + &constants(&own);
-        text += &host_text();
-        text += wgsl("callers/prepare_top");
+        let text = prepare_top_text(callers);
         let kernel = |name| pipeline(device, name, text.clone(), &[Some(&layout), Some(bytes)], cache);
         Self { prepare: kernel("prepare_top"), want: kernel("want"), layout }
     }

@@ -1,15 +1,31 @@
 //! The texts of the kernels that run before a plan's in a sort that a caller records: they write the
-//! arguments of the plan's, and copy keys that are to stay.
+//! arguments of the plan's, copy keys that are to stay, and find segments.
 //!
 //! ```text
 //! prepare        n of the host, or of a buffer  ─▸ arguments of each digit's passes, zeros where these count
 //! copy           keys ─▸ copied keys             for an argsort
 //! prepare_rows   rows and their length          ─▸ arguments of the pass over rows
+//! prepare_top    n, k                           ─▸ arguments of a selection: prepare_top, want
+//! segments       offsets [begin] [classify] ┐
+//!                                           ├ [fill] lists of short segments, tiles of long ones, arguments of all passes
+//!                long rows [number_rows] ───┘
 //! ```
 
 use std::fmt::Write;
 
 use gpusort_shaders::wgsl;
+
+use super::{FIRST_CLASS_LOG2, FusedTile, Group, Select, constants, most_segments};
+use crate::error::{Error, at_most};
+use crate::limits::Limits;
+use crate::plan::{Callers, longest_row, segment_groups};
+
+/// Words of what is known of segments before its list of long ones, and of each of these.
+const BEGINS: u32 = 32;
+const EACH: u32 = 3;
+
+/// As many groups of classes of segments as there are tiles of different sizes.
+pub const MOST_GROUPS: u32 = 4;
 
 /// The text before that of such a kernel: the offsets of members in argument structs, and
 /// `host.wgsl`.
@@ -55,6 +71,56 @@ pub fn prepare_rows_text() -> String {
 pub fn copy_text(key_words: u32, has_immediates: bool) -> String {
     let arguments = wgsl(if has_immediates { "arguments_immediate" } else { "arguments_uniform" });
     format!("const KEY_WORDS = {key_words}u;\n{arguments}{}", wgsl("callers/copy"))
+}
+
+/// The text of `prepare_top` and `want`.
+#[must_use]
+pub fn prepare_top_text(callers: &Callers) -> String {
+    let transform = callers.transform;
+    let own = [("DIGITS", Select::digits(transform.bits)), ("SLICES", transform.digits())];
+    Select::constants() + &constants(&own) + &host_text() + wgsl("callers/prepare_top")
+}
+
+/// The most long segments in `n` elements.
+#[must_use]
+pub fn most_long_segments(n: u32, limits: &Limits) -> u32 {
+    most_segments(n, longest_row(limits))
+}
+
+/// Words of what is known of segments in `n` elements.
+#[must_use]
+pub fn segments_words(n: u32, limits: &Limits) -> u64 {
+    u64::from(BEGINS) + u64::from(EACH) * u64::from(most_long_segments(n, limits))
+}
+
+/// The text of the kernels that find segments.
+///
+/// # Errors
+///
+/// Limits in which there are no tiles, or tiles of more sizes than [`MOST_GROUPS`].
+pub fn segments_text(callers: &Callers, limits: &Limits) -> Result<String, Error> {
+    let groups = segment_groups(limits)?;
+    at_most([("tiles of different sizes", groups.len() as u64, MOST_GROUPS.into())])?;
+    let classes = || groups.iter().flat_map(|(tile, group)| group.classes().map(move |_| (tile, group)));
+    let mut text = String::new();
+    let mut array = |name: &str, numbers: &mut dyn Iterator<Item = u32>| {
+        let numbers: Vec<String> = numbers.map(|number| format!("{number}u")).collect();
+        let _ = writeln!(text, "const {name} = array<u32, {}>({});", numbers.len(), numbers.join(", "));
+    };
+    array("TILE_LOG2S", &mut classes().map(|(tile, _): (&FusedTile, _)| tile.log2()));
+    array("GROUP_FIRSTS", &mut groups.iter().map(|(_, group)| group.log2.0 - FIRST_CLASS_LOG2));
+    array("GROUPS", &mut classes().map(|(_, group): (_, &Group)| group.number));
+    text += &constants(&[
+        ("TILE", callers.tuning.tile.size()),
+        ("DIGITS", callers.transform.digits()),
+        ("LONGEST", longest_row(limits)),
+        ("CLASSES", classes().count() as u32),
+        ("GROUP_COUNT", groups.len() as u32),
+        ("FIRST_CLASS_LOG2", FIRST_CLASS_LOG2),
+        ("BEGINS", BEGINS),
+        ("EACH", EACH),
+    ]);
+    Ok(text + &host_text() + wgsl("callers/segments"))
 }
 
 #[cfg(test)]

@@ -1,0 +1,201 @@
+// The kernels of one type of keys on one device: their layouts, and pipelines, each made once.
+
+import { classes, copy1, copy2, families, prepare, prepareRows } from "./generated/index.js";
+import { type Family, type Kernel, type Sort, textOf } from "./plan.js";
+import { ALIGNMENT, Misuse } from "./slices.js";
+
+/** A pipeline with the layout of its buffers. */
+export interface Made {
+  layout: GPUBindGroupLayout;
+  pipeline: GPUComputePipeline;
+}
+
+/** What a pipeline is made of. */
+interface Source {
+  text: string;
+  entry: string;
+  bindings: [number, GPUBufferBindingLayout][];
+  /** Whether arguments come from the host byte by byte, not from slots. */
+  isHost: boolean;
+}
+
+/** Kernels that run before a plan's. */
+export type Before = "prepare" | "prepare_rows" | "copy" | "prepare_top" | "want" | "begin" | "classify" | "number_rows" | "fill";
+
+const storage: GPUBufferBindingLayout = { type: "storage" };
+const readOnly: GPUBufferBindingLayout = { type: "read-only-storage" };
+const uniform: GPUBufferBindingLayout = { type: "uniform" };
+
+const FOUND: [number, GPUBufferBindingLayout][] = [[0, storage], [1, storage], [2, readOnly], [3, storage]];
+const FILLED: [number, GPUBufferBindingLayout][] = [0, 4, 5, 6, 7, 8].map((binding) => [binding, storage]);
+const TOP: [number, GPUBufferBindingLayout][] = [[0, storage], [1, readOnly]];
+
+const BINDINGS: Record<Before, [number, GPUBufferBindingLayout][]> = {
+  prepare: [[0, storage], [1, storage], [2, storage], [3, uniform], [4, readOnly]],
+  prepare_rows: [[0, storage]],
+  copy: [[0, readOnly], [1, storage]],
+  prepare_top: TOP,
+  want: TOP,
+  begin: FOUND,
+  classify: FOUND,
+  number_rows: FILLED,
+  fill: FILLED,
+};
+
+/** What each device has loaded, by types of keys: sorters share it. */
+const loaded = new WeakMap<GPUDevice, Map<string, Promise<Pipelines>>>();
+
+export class Pipelines {
+  private readonly making = new Map<string, Promise<void>>();
+  private readonly made = new Map<string, Made>();
+  private readonly layouts = new Map<string, GPUBindGroupLayout>();
+  readonly arguments: GPUBindGroupLayout;
+  private readonly bytes: GPUBindGroupLayout;
+  /** A table of bytes, bound for each byte of the host: two sorts in one encoder must not share a buffer that is written. */
+  readonly host: GPUBindGroup;
+  /** The largest number, bound as the count where the host knows it. */
+  readonly noCount: GPUBuffer;
+
+  private constructor(
+    readonly device: GPUDevice,
+    private readonly family: Family,
+    private readonly keyWords: number,
+    private readonly enabled: string,
+  ) {
+    const dynamic = [0, 1, 2, 3, 4, 5, 6, 7].map((byte): [number, GPUBufferBindingLayout] => [byte, { ...uniform, hasDynamicOffset: true }]);
+    this.arguments = this.layout(dynamic.slice(0, 2));
+    this.bytes = this.layout(dynamic);
+    const table = new Uint8Array(256 * ALIGNMENT);
+    for (let byte = 0; byte < 256; byte++) {
+      table[byte * ALIGNMENT] = byte;
+    }
+    const buffer = this.filled("bytes", table, GPUBufferUsage.UNIFORM);
+    this.host = this.bind(this.bytes, dynamic.map(([binding]) => [binding, { buffer, offset: 0, size: 16 }]));
+    this.noCount = this.filled("any number", new Uint8Array([255, 255, 255, 255]), GPUBufferUsage.STORAGE);
+  }
+
+  /** Loads the kernels of a type of keys for this device. */
+  static async load(device: GPUDevice, key: string): Promise<Pipelines> {
+    const own = classOf(device);
+    const load = families[`${key}_${own}`];
+    if (load === undefined) {
+      throw new Misuse(`${key} keys are not supported; use u32, i32, f32, u64, i64 or f64`);
+    }
+    const needed = {
+      maxStorageBuffersPerShaderStage: 8,
+      maxUniformBuffersPerShaderStage: 9,
+      maxDynamicUniformBuffersPerPipelineLayout: 8,
+      maxComputeInvocationsPerWorkgroup: 256,
+    } as const;
+    for (const [limit, least] of Object.entries(needed)) {
+      if (device.limits[limit as keyof typeof needed] < least) {
+        throw new Misuse(`the device has too low a limit; start it with ${limit} of ${least} or more`);
+      }
+    }
+    const ofDevice = loaded.get(device) ?? new Map<string, Promise<Pipelines>>();
+    loaded.set(device, ofDevice);
+    const words = key.endsWith("64") ? 2 : 1;
+    const enabled = own === "none" ? "" : "enable subgroups;\nrequires subgroup_id;\n";
+    const pipelines = ofDevice.get(key) ?? load().then(({ family }) => new Pipelines(device, family, words, enabled));
+    ofDevice.set(key, pipelines);
+    // What could not be loaded may be there next time.
+    pipelines.catch(() => ofDevice.delete(key));
+    return pipelines;
+  }
+
+  /** What is known of sorts in this direction, with a payload or without. */
+  sort(descending: boolean, payload: boolean): Sort {
+    return this.family.sorts.find((sort) => sort.descending === descending && sort.payload === payload)!;
+  }
+
+  /** Makes pipelines without blocking anybody. */
+  async compile(sort: Sort, kernels: (Kernel | Before)[]): Promise<void> {
+    const make = (kernel: Kernel | Before) => {
+      const [name, source] = this.source(sort, kernel);
+      const making = this.making.get(name) ?? this.make(name, source);
+      this.making.set(name, making);
+      return making;
+    };
+    await Promise.all(kernels.map(make));
+  }
+
+  private async make(name: string, source: Source): Promise<void> {
+    const layout = this.layout(source.bindings);
+    try {
+      this.made.set(name, { layout, pipeline: await this.device.createComputePipelineAsync(this.descriptor(layout, source)) });
+    } catch (error) {
+      this.making.delete(name);
+      throw error;
+    }
+  }
+
+  /** A pipeline: if there is none yet, the device makes it before it works on. */
+  get(sort: Sort, kernel: Kernel | Before): Made {
+    const [name, source] = this.source(sort, kernel);
+    let made = this.made.get(name);
+    if (made === undefined) {
+      const layout = this.layout(source.bindings);
+      made = { layout, pipeline: this.device.createComputePipeline(this.descriptor(layout, source)) };
+      this.made.set(name, made);
+    }
+    return made;
+  }
+
+  bind(layout: GPUBindGroupLayout, resources: [number, GPUBufferBinding][]): GPUBindGroup {
+    return this.device.createBindGroup({ layout, entries: resources.map(([binding, resource]) => ({ binding, resource })) });
+  }
+
+  private source(sort: Sort, kernel: Kernel | Before): [string, Source] {
+    if (typeof kernel !== "string") {
+      const bindings = kernel.bindings.map((binding, at): [number, GPUBufferBindingLayout] => [binding, kernel.buffers[at]![1] ? readOnly : storage]);
+      const name = kernel.items.join();
+      return [name, { text: this.enabled + textOf(this.family, kernel.items), entry: kernel.entry, bindings, isHost: false }];
+    }
+    const isTop = BINDINGS[kernel] === TOP;
+    const isSegments = BINDINGS[kernel] === FOUND || BINDINGS[kernel] === FILLED;
+    const own = isTop ? sort.top.items : isSegments ? sort.segments.items : [];
+    const texts: Record<string, string> = { prepare, prepare_rows: prepareRows, copy: this.keyWords === 2 ? copy2 : copy1 };
+    const text = texts[kernel] ?? textOf(this.family, own);
+    return [`${kernel} ${own.join()}`, { text, entry: kernel, bindings: BINDINGS[kernel], isHost: kernel !== "copy" }];
+  }
+
+  private descriptor(layout: GPUBindGroupLayout, { text, entry, isHost }: Source): GPUComputePipelineDescriptor {
+    const bindGroupLayouts = [layout, isHost ? this.bytes : this.arguments];
+    return {
+      label: `gpusort ${entry}`,
+      layout: this.device.createPipelineLayout({ bindGroupLayouts }),
+      compute: { module: this.device.createShaderModule({ label: `gpusort ${entry}`, code: text }), entryPoint: entry },
+    };
+  }
+
+  private layout(bindings: [number, GPUBufferBindingLayout][]): GPUBindGroupLayout {
+    const name = JSON.stringify(bindings);
+    let layout = this.layouts.get(name);
+    if (layout === undefined) {
+      const entries = bindings.map(([binding, buffer]) => ({ binding, visibility: GPUShaderStage.COMPUTE, buffer }));
+      layout = this.device.createBindGroupLayout({ entries });
+      this.layouts.set(name, layout);
+    }
+    return layout;
+  }
+
+  filled(label: string, bytes: Uint8Array, usage: number): GPUBuffer {
+    const buffer = this.device.createBuffer({ label: `gpusort ${label}`, size: Math.max(bytes.length, 4), usage, mappedAtCreation: true });
+    new Uint8Array(buffer.getMappedRange()).set(bytes);
+    buffer.unmap();
+    return buffer;
+  }
+}
+
+/** The class of a device: by the subgroups that it has, and by what its adapter tells. */
+function classOf(device: GPUDevice): string {
+  const info = (device as { adapterInfo?: Partial<GPUAdapterInfo> }).adapterInfo;
+  const knows = globalThis.navigator?.gpu?.wgslLanguageFeatures?.has("subgroup_id") ?? false;
+  const has = device.features.has("subgroups" as GPUFeatureName) && knows;
+  // Where an adapter tells nothing, or 0, they may have as many lanes as there are.
+  const least = info?.subgroupMinSize || 4;
+  const most = info?.subgroupMaxSize || 128;
+  const isOwn = ({ vendor }: { vendor?: string }) => vendor === undefined || vendor === info?.vendor;
+  const known = classes.find((it) => has && it.least > 0 && it.least <= least && most <= it.most && isOwn(it));
+  return known?.name ?? "none";
+}

@@ -1,0 +1,78 @@
+// Slices of a caller's buffers, counts in them, and what cannot be.
+
+/** A buffer, or a part of one that begins at a multiple of its elements' size. */
+export type Slice = GPUBuffer | { buffer: GPUBuffer; offset?: number; size?: number };
+
+/** How many elements: a number, or a u32 on the GPU that is read when the sort runs. */
+export type Count = number | { buffer: GPUBuffer; offset?: number };
+
+/** What offsets of bindings are multiples of, on every device. */
+export const ALIGNMENT = 256;
+
+/** An argument that cannot be, which the message names. */
+export class Misuse extends Error {
+  override name = "Misuse";
+}
+
+/** A slice, and how it is bound. */
+export interface Bound {
+  name: string;
+  buffer: GPUBuffer;
+  /** Where it is bound from. */
+  offset: number;
+  /** Elements between there and its first one. */
+  first: number;
+  /** Elements, and bytes of each. */
+  length: number;
+  each: number;
+}
+
+export function bound(name: string, slice: Slice, each: number): Bound {
+  const { buffer, offset = 0, size = undefined } = "buffer" in slice ? slice : { buffer: slice };
+  if ((buffer.usage & GPUBufferUsage.STORAGE) === 0) {
+    throw new Misuse(`${name}: the buffer lacks usage STORAGE; create it with GPUBufferUsage.STORAGE`);
+  }
+  if (offset % each !== 0) {
+    throw new Misuse(`${name}: byte offset ${offset} is not a multiple of ${each}`);
+  }
+  const bytes = size ?? buffer.size - offset;
+  if (!(offset >= 0 && bytes >= 0 && offset + bytes <= buffer.size)) {
+    throw new Misuse(`${name}: ${bytes} bytes from ${offset} on are not in a buffer of ${buffer.size} bytes`);
+  }
+  const before = offset % ALIGNMENT;
+  return { name, buffer, offset: offset - before, first: before / each, length: Math.floor(bytes / each), each };
+}
+
+/** Where the count is in its buffer. */
+export function boundCount({ buffer, offset = 0 }: { buffer: GPUBuffer; offset?: number }): Bound {
+  if (!(offset >= 0 && offset + 4 <= buffer.size)) {
+    throw new Misuse(`the count at byte ${offset} is outside its buffer of ${buffer.size} bytes`);
+  }
+  return bound("the number of elements", { buffer, offset, size: 4 }, 4);
+}
+
+const bytesOf = ({ first, length, each }: Bound) => (first + length) * each;
+
+/** The binding of a slice. */
+export function bindingOf(slice: Bound): GPUBufferBinding {
+  return { buffer: slice.buffer, offset: slice.offset, size: bytesOf(slice) };
+}
+
+/** Refuses slices that are larger than a binding, or that have bytes in common as they are bound. */
+export function checkSlices(device: GPUDevice, slices: Bound[]): void {
+  const limit = device.limits.maxStorageBufferBindingSize;
+  slices.forEach((slice, at) => {
+    if (bytesOf(slice) > limit) {
+      throw new Misuse(
+        `${slice.name}: ${bytesOf(slice)} bytes exceed the device's limit of ${limit} in one binding; ` +
+          "start the device with a larger maxStorageBufferBindingSize",
+      );
+    }
+    const end = (it: Bound) => it.offset + bytesOf(it);
+    const overlaps = (it: Bound) => it.buffer === slice.buffer && it.offset < end(slice) && slice.offset < end(it);
+    const other = slices.slice(0, at).find(overlaps);
+    if (other) {
+      throw new Misuse(`${other.name} and ${slice.name} overlap; use slices at least ${ALIGNMENT} bytes apart`);
+    }
+  });
+}
