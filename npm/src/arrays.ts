@@ -5,7 +5,7 @@ import { Misuse } from "./slices.js";
 import type { KeyType, Sorter, Workspace } from "./sorter.js";
 
 /** From how many elements on "auto" takes the GPU. */
-const PAYS = { sort: 1 << 20, argsort: 1 << 19 };
+const PAYS = { sort: 1 << 18, argsort: 1 << 17 };
 
 /** After how many failures on its own device "auto" stays on the CPU. */
 const FAILURES = 2;
@@ -50,8 +50,8 @@ export interface SortOptions {
 /**
  * Sorts in place, and returns the same array: −0 before +0, NaN last. Elements keep their bits.
  *
- * On the CPU the call blocks the event loop until the array is sorted; call it in a worker if that is too long. On a GPU the array is read and written later, until the promise is settled.
- * If it is rejected, the array is as it was.
+ * On the CPU the call blocks the event loop until the array is sorted; call it in a worker if that takes too long. On a GPU the
+ * array is read and written later, until the promise is settled: leave it alone until then. If it is rejected, the array is as it was.
  */
 export async function sort<A extends Sortable>(array: A, options?: SortOptions): Promise<A> {
   await run("sort", array, options);
@@ -133,9 +133,10 @@ async function request(): Promise<GPUDevice | undefined> {
   if (!adapter || isFallbackAdapter || isSoftware) {
     return undefined;
   }
+  const { Sorter } = await import("./sorter.js");
   const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;
   const device = await adapter.requestDevice({
-    requiredFeatures: (["subgroups"] as GPUFeatureName[]).filter((feature) => adapter.features.has(feature)),
+    requiredFeatures: Sorter.requiredFeatures(adapter),
     requiredLimits: { maxBufferSize, maxStorageBufferBindingSize },
   });
   void device.lost.then(() => (own = undefined));
@@ -174,7 +175,7 @@ function mostOf({ limits }: GPUDevice): number {
 
 function sorterOf({ sorters }: State, device: GPUDevice, key: KeyType, descending: boolean): Promise<Sorter> {
   const name = `${key} ${descending}`;
-  const made = sorters.get(name) ?? import("./sorter.js").then(({ Sorter }) => Sorter.create(device, { key, descending }));
+  const made = sorters.get(name) ?? import("./sorter.js").then(({ Sorter }) => Sorter.create(device, { key, descending, segments: false }));
   sorters.set(name, made);
   made.catch(() => sorters.delete(name));
   return made;

@@ -121,6 +121,20 @@ export class Sorter {
     return sorter;
   }
 
+  /** The features to request a device with: subgroups, if the adapter has them. */
+  static requiredFeatures(adapter: GPUAdapter): GPUFeatureName[] {
+    return (["subgroups"] as GPUFeatureName[]).filter((feature) => adapter.features.has(feature));
+  }
+
+  /** The limits to request a device with for sorts of `capacity` elements of 64 bits: larger buffers where necessary. */
+  static requiredLimits(capacity: number): Record<string, number> {
+    const bytes = 8 * capacity + ALIGNMENT;
+    return {
+      ...(bytes > 256 << 20 && { maxBufferSize: bytes }),
+      ...(bytes > 128 << 20 && { maxStorageBufferBindingSize: bytes }),
+    };
+  }
+
   /** Compiles what is otherwise compiled at its first use: of segments by offsets, of rows of a length, of the first elements. */
   async compile(of: { segments?: boolean; rows?: number; top?: boolean }): Promise<void> {
     const { own, pipelines } = this;

@@ -2,7 +2,7 @@
 // (github.com/kishimisu/WebGPU-Radix-Sort) and gridwise (github.com/gridwise-webgpu/gridwise). In Node by Dawn, which
 // `npm install --no-save webgpu` installs:
 //
-//     node test/peers.js KISHIMISU GRIDWISE [keys|pairs]     pairs are best timed in a process of their own
+//     node test/peers.js KISHIMISU GRIDWISE [keys|pairs]
 //
 // The two are folders, or modules made of them. Folders import as they are, from Node 20.19 on: gridwise by onesweep.mjs, since
 // its index.mjs names an export that is not there. One module of each, for a page or a machine without network:
@@ -10,9 +10,10 @@
 //     cp KISHIMISU/dist/esm/radix-sort-esm.js kishimisu.mjs
 //     npx esbuild@0.25 GRIDWISE/onesweep.mjs --bundle --format=esm --keep-names --outfile=gridwise.mjs
 //
-// In a page: `await peers(device, { kishimisu, gridwise }, console.log)` with the two modules.
+// In a page: `await peers(device, { kishimisu, gridwise }, console.log)` with the two modules; on a software adapter with `{ isHardware: false }`.
 
 import { Sorter } from "../dist/index.js";
+import { filler, spinUp } from "./spin_up.js";
 
 /** What is wrong with a sort of keys whose payload was their positions, or "". */
 function wrong(keys, expected, found, payload) {
@@ -49,7 +50,7 @@ const contenders = {
 };
 
 /** Sorts 2^log2 elements by each contender in turn, `runs` times, and returns the median milliseconds of each on the GPU, or why there is none. */
-async function race(device, modules, hasPayload, log2, runs) {
+async function race(device, modules, hasPayload, log2, runs, fill) {
   const n = 1 << log2;
   const keys = Uint32Array.from({ length: n }, () => Math.random() * 2 ** 32);
   const expected = keys.slice().sort();
@@ -85,10 +86,12 @@ async function race(device, modules, hasPayload, log2, runs) {
     if (typeof record === "string") medians[name] = record;
     else all.push({ name, own, payload, times: [], record });
   }
+  if (fill) await spinUp(device, fill);
   // In turn, so that a change of the GPU's clock meets all of them.
   for (let run = 0; run < runs; run++) {
     for (const { own, payload, times, record } of all) {
       const encoder = device.createCommandEncoder();
+      fill?.(encoder);
       [own, payload].forEach((target, at) => target && encoder.copyBufferToBuffer(sources[at], 0, target, 0, 4 * n));
       mark(encoder, { endOfPassWriteIndex: 0 });
       await record(encoder);
@@ -110,7 +113,7 @@ async function race(device, modules, hasPayload, log2, runs) {
 }
 
 /** Logs a table of medians, and returns whether all results were right. */
-export async function peers(device, modules, log, { log2s = [16, 18, 20, 22], kinds = ["keys", "pairs"], runs = 21 } = {}) {
+export async function peers(device, modules, log, { log2s = [16, 18, 20, 22], kinds = ["keys", "pairs"], runs = 21, isHardware = true } = {}) {
   const [keys, sorted] = [Uint32Array.of(5, 3), Uint32Array.of(3, 5)];
   const faults = [[sorted, Uint32Array.of(1, 0)], [keys], [sorted, Uint32Array.of(0, 1)], [sorted, Uint32Array.of(1, 1)]];
   const told = faults.map(([found, payload]) => wrong(keys, sorted, found, payload)).join();
@@ -120,9 +123,10 @@ export async function peers(device, modules, log, { log2s = [16, 18, 20, 22], ki
   log(`| milliseconds on the GPU, medians of ${runs} | ${[...names, ...others.map((name) => `gpusort ÷ ${name}`)].join(" | ")} |`);
   log(`|---|${"---:|".repeat(names.length + others.length)}`);
   let isRight = true;
+  const fill = isHardware ? await filler(device) : undefined;
   for (const kind of kinds) {
     for (const log2 of log2s) {
-      const medians = await race(device, modules, kind === "pairs", log2, runs);
+      const medians = await race(device, modules, kind === "pairs", log2, runs, fill);
       const cells = names.map((name) => (typeof medians[name] === "number" ? medians[name].toFixed(4) : medians[name]));
       const ratios = others.map((name) => (typeof medians[name] === "number" ? (medians.gpusort / medians[name]).toFixed(2) : ""));
       log(`| ${kind} 2^${log2} | ${[...cells, ...ratios].join(" | ")} |`);

@@ -1,0 +1,53 @@
+// Elements of the page by their ids, and new ones.
+
+/** The element with this id, which index.html has. */
+export function by<T extends Element = HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (found === null) {
+    throw new Error(`index.html has no '${id}'`);
+  }
+  return found as unknown as T;
+}
+
+export const input = (id: string) => by<HTMLInputElement>(id);
+export const select = (id: string) => by<HTMLSelectElement>(id);
+
+/** A new element with this text or these children. */
+export function made(tag: string, attributes: Record<string, string> = {}, ...children: (string | Node)[]): HTMLElement {
+  const element = document.createElement(tag);
+  Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
+  element.append(...children);
+  return element;
+}
+
+/** A message of what went wrong, or nothing. */
+export function say(id: string, error: unknown = ""): void {
+  by(id).textContent = error instanceof Error ? error.message : String(error);
+}
+
+/** Copies a text; says in the button that it did. */
+export async function copy(button: HTMLElement, text: string): Promise<void> {
+  const before = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not permitted";
+  }
+  setTimeout(() => (button.textContent = before), 1500);
+}
+
+export const grouped = (number: number) => number.toLocaleString("en-US");
+
+/** Milliseconds with three digits that count, in the unit that suits them. */
+export function time(ms: number): string {
+  const [value, unit] = ms >= 1000 ? [ms / 1000, "s"] : ms >= 1 ? [ms, "ms"] : [ms * 1000, "µs"];
+  return `${value >= 1000 ? value.toFixed(0) : value.toPrecision(3)} ${unit}`;
+}
+
+/** Bytes in the unit that suits them. */
+export function bytes(count: number): string {
+  const unit = count < 1024 ? 0 : Math.min(Math.floor(Math.log2(count) / 10), 3);
+  const value = count / 2 ** (10 * unit);
+  return `${unit === 0 ? value : Number(value.toPrecision(3))} ${["B", "KiB", "MiB", "GiB"][unit]}`;
+}

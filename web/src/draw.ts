@@ -1,0 +1,233 @@
+// Draws passes as an SVG picture: a wire for each position, a bar for each comparison, a frame for each pass, and
+// the elements where they are after any layer. Distances across are in units, as large as the width allows.
+
+import { type Compared, digitOf, FILLER, type Layer, type Pass } from "./plan.js";
+
+/** Viridis (S. van der Walt and N. Smith, 2015) at nine places. */
+const RAMP = ["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725"];
+
+/** The colour of a place between the smallest, 0, and the largest, 1. */
+export function colour(part: number): string {
+  const place = Math.min(Math.max(part, 0), 1) * (RAMP.length - 1);
+  const from = Math.min(Math.floor(place), RAMP.length - 2);
+  const channel = (hex: string, at: number) => parseInt(hex.slice(2 * at, 2 * at + 2), 16);
+  const mixed = [0, 1, 2].map((at) => {
+    const [low, high] = [channel(RAMP[from]!, at), channel(RAMP[from + 1]!, at)];
+    return Math.round(low + (high - low) * (place - from));
+  });
+  return `rgb(${mixed.join(" ")})`;
+}
+
+/** That of a thin line: the ends of the ramp do not show on dark and on light pages. */
+const lineColour = (part: number) => colour(0.4 + 0.46 * part);
+
+const PAD = 0.9;
+const STEP = 1.7;
+const BETWEEN = 0.45;
+const [LEAST_UNIT, MOST_UNIT] = [3.6, 26];
+/** Pixels above the frames, for numbers of passes. */
+const TOP = 22;
+
+/** The pairs of a step, in columns in which none lies over another. */
+function columns(pairs: Compared[]): Compared[][] {
+  const top = ([low, high]: Compared) => Math.min(low, high);
+  const bottom = ([low, high]: Compared) => Math.max(low, high);
+  const all: Compared[][] = [];
+  for (const pair of pairs.slice().sort((a, b) => top(a) - top(b) || bottom(a) - bottom(b))) {
+    const free = all.find((column) => bottom(column[column.length - 1]!) < top(pair));
+    if (free) free.push(pair);
+    else all.push([pair]);
+  }
+  return all;
+}
+
+function unitsOf(layer: Layer): number {
+  if (layer.does === "compare") return Math.max(columns(layer.pairs).length - 1, 0);
+  if (layer.does === "move") return layer.from.every((from, at) => from === at) ? 4 : 10;
+  return layer.does === "place" ? 7 : layer.does === "clear" ? 1 : 5;
+}
+
+function unitsIn(pass: Pass): number {
+  const gaps = STEP * Math.max(pass.layers.length - 1, 0);
+  return 2 * PAD + (pass.layers.length === 0 ? 1 : pass.layers.reduce((sum, layer) => sum + unitsOf(layer), gaps));
+}
+
+export interface Picture {
+  svg: string;
+  width: number;
+  height: number;
+  /** Where each step ends: the input, then the layers. */
+  stops: number[];
+  /** Where an element lies on a wire. */
+  y: (wire: number) => number;
+}
+
+export interface Drawn {
+  passes: Pass[];
+  keys: Uint32Array;
+  ranks: number[];
+  texts: string[];
+}
+
+const px = (x: number) => String(Math.round(10 * x) / 10);
+
+/** An element of SVG; numbers are pixels. */
+export function tag(name: string, attributes: Record<string, string | number>, content = ""): string {
+  const all = Object.entries(attributes).map(([name, value]) => ` ${name}="${typeof value === "number" ? px(value) : value}"`);
+  return `<${name}${all.join("")}>${content}</${name}>`;
+}
+
+export const escaped = (text: string) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+/** Pixels between wires. */
+const pitchOf = (wires: number) => (wires <= 16 ? 24 : wires <= 32 ? 14 : 11);
+
+/** The key of an element in base 16, with a digit of it marked. */
+function hex(key: number, digit: number): string {
+  const text = key.toString(16).padStart(8, "0");
+  const begin = 6 - 2 * digit;
+  return `${text.slice(0, begin)}<tspan class="hot">${text.slice(begin, begin + 2)}</tspan>${text.slice(begin + 2)}`;
+}
+
+/** The elements on their wires, right of the picture, and their digits where a pass looks at one. */
+export function labels({ texts, keys }: Drawn, elements: number[], digit: number | undefined, picture: Picture, isLeft: boolean): string {
+  const size = Math.min(pitchOf(elements.length) - 1.2, 11);
+  const label = (at: number, wire: number) => {
+    if (at === FILLER) return "";
+    const x = isLeft ? leftOf(texts) - 13 : picture.width - rightOf(texts, digit !== undefined) + 13;
+    const y = picture.y(wire) + 0.36 * size;
+    const text = tag("text", { x, y, class: isLeft ? "right" : "" }, escaped(cut(texts[at]!)));
+    return digit === undefined || isLeft ? text : text + tag("text", { x: x + widest(texts) + 12, y, class: "hex" }, hex(keys[at]!, digit));
+  };
+  return `<g font-size="${size}">${elements.map(label).join("")}</g>`;
+}
+
+const cut = (text: string) => (text.length > 12 ? `${text.slice(0, 11)}…` : text);
+const widest = (texts: string[]) => 6.7 * Math.max(...texts.map((text) => cut(text).length));
+const leftOf = (texts: string[]) => widest(texts) + 16;
+const rightOf = (texts: string[], hasDigits: boolean) => widest(texts) + 16 + (hasDigits ? 74 : 0);
+
+/** The picture of all passes, on at least `room` pixels. */
+export function draw(drawn: Drawn, room: number): Picture {
+  const { passes, ranks, keys, texts } = drawn;
+  const hasDigits = passes.some((pass) => pass.digit !== undefined);
+  const wires = Math.max(...passes.map((pass) => Math.max(pass.before.length, pass.after.length)));
+  const pitch = pitchOf(wires);
+  const y = (wire: number) => TOP + (wire + 0.7) * pitch;
+  const [above, below] = [TOP, y(wires - 1) + 0.7 * pitch];
+  const all = passes.reduce((sum, pass) => sum + unitsIn(pass) + BETWEEN, -BETWEEN);
+  const [left, right] = [leftOf(texts), rightOf(texts, hasDigits)];
+  const unit = Math.min(Math.max((room - left - right - 2) / all, LEAST_UNIT), MOST_UNIT);
+  const n = keys.length;
+  const part = (at: number) => ranks[at]! / Math.max(n - 1, 1);
+  const [frames, bars, extras]: [string[], string[], string[]] = [[], [], []];
+  const ways = Array.from(keys, (_, at) => `M${left} ${y(at)}`);
+  const stops = [left];
+  const half = Math.min(Math.max(0.28 * unit, 1.3), 3.3);
+  let numbered = -Infinity;
+  let x = left;
+
+  const compare = (layer: Layer) => {
+    const elements = layer.before.slice();
+    for (const [number, column] of columns(layer.pairs).entries()) {
+      const cx = x + number * unit;
+      const at = px(cx);
+      for (const [low, high, swapped] of column) {
+        const kind = swapped ? "swap" : "keep";
+        const head = Math.min(Math.max(0.47 * unit, 1.8), 5.6);
+        const dot = (wire: number) => tag("circle", { class: `${kind}-dot`, cx, cy: y(wire), r: half });
+        bars.push(tag("path", { class: kind, d: `M${at} ${y(low)}V${y(high)}` }), dot(low));
+        // Where the larger element goes up, an arrow shows it.
+        const arrow = `M${at} ${px(y(high) - head)}l${px(head)} ${px(1.8 * head)}h${px(-2 * head)}z`;
+        bars.push(low < high ? dot(high) : tag("path", { class: `${kind}-dot`, d: arrow }));
+        if (swapped) {
+          [elements[low], elements[high]] = [elements[high]!, elements[low]!];
+          for (const wire of [low, high]) {
+            const element = elements[wire]!;
+            if (element !== FILLER) ways[element] += `H${at}M${at} ${y(wire)}`;
+          }
+        }
+      }
+    }
+  };
+  const move = (layer: Layer, end: number, digit: number | undefined) => {
+    const middle = (x + end) / 2;
+    layer.from.forEach((from, to) => {
+      const element = layer.before[from]!;
+      if (element === FILLER || element === undefined) return;
+      ways[element] += `H${px(x)}C${px(middle)} ${y(from)} ${px(middle)} ${y(to)} ${px(end)} ${y(to)}`;
+      if (layer.does === "move" && digit !== undefined && unit > 6) {
+        const text = digitOf(keys[element]!, digit).toString(16).padStart(2, "0");
+        const size = Math.min(pitch - 2, 10);
+        for (const [at, wire] of [[x + 9, from], [end - 9, to]] as const) {
+          extras.push(tag("text", { class: "digit", x: at, y: y(wire) + 0.36 * size, "font-size": size }, text));
+        }
+      }
+    });
+  };
+  const counted = (layer: Layer, width: number) => {
+    const each = (below - above - 8) / layer.counts.length;
+    if (layer.does === "sum") {
+      const line = layer.counts.map((sum, value) => `H${px(x + (width * sum) / n)}V${px(above + 4 + (value + 1) * each)}`);
+      extras.push(tag("path", { class: "sums", d: `M${px(x)} ${above + 4}${line.join("")}` }));
+      return;
+    }
+    const most = Math.max(...layer.counts, 1);
+    layer.counts.forEach((count, value) => {
+      if (count > 0) {
+        extras.push(tag("rect", { class: "bars", x, y: above + 4 + value * each, width: (width * count) / most, height: Math.max(each, 1.8) }));
+      }
+    });
+  };
+
+  for (const pass of passes) {
+    const width = unitsIn(pass) * unit;
+    frames.push(`<g data-pass="${pass.number}"><title>${escaped(`Pass ${pass.number}, ${pass.kernel}: ${pass.what}`)}</title>`);
+    frames.push(tag("rect", { class: "pass", x, y: above, width, height: below - above, rx: 4 }));
+    for (const run of pass.tints.matchAll(/(\d)\1*/g)) {
+      const top = y(pass.first + run.index) - 0.5 * pitch + 0.8;
+      frames.push(tag("rect", { class: `t${run[1]}`, x: x + 1.5, y: top, width: width - 3, height: run[0].length * pitch - 1.6 }));
+    }
+    frames.push("</g>");
+    const own = String(pass.number).length * 7;
+    if (x + (width - own) / 2 > numbered + 5) {
+      frames.push(tag("text", { class: "number", x: x + width / 2, y: TOP - 8 }, String(pass.number)));
+      numbered = x + (width + own) / 2;
+    }
+    const begin = x;
+    x += PAD * unit;
+    for (const layer of pass.layers) {
+      const wide = unitsOf(layer) * unit;
+      if (layer.does === "compare") compare(layer);
+      else if (layer.does === "move" || (layer.does === "place" && layer.from.length > 0)) move(layer, x + wide, pass.digit);
+      else if (layer.counts.length > 0) counted(layer, wide);
+      x += wide + STEP * unit;
+      stops.push(x - 0.5 * STEP * unit);
+    }
+    if (pass.layers.length === 0) {
+      stops.push(begin + width);
+    }
+    x = begin + width;
+    stops[stops.length - 1] = x + (0.5 * BETWEEN) * unit;
+    x += BETWEEN * unit;
+  }
+  const to = x - BETWEEN * unit;
+  stops[stops.length - 1] = to;
+  const lines = Array.from({ length: wires }, (_, wire) => `M${left} ${y(wire)}H${px(to)}`).join("");
+  const paths = ways.map((way, at) => tag("path", { stroke: lineColour(part(at)), d: `${way}H${px(to)}` })).join("");
+  const size = Math.min(pitch / 2.6, 6);
+  const dots = Array.from(keys, (_, at) => tag("circle", { class: "element", r: size, fill: colour(part(at)) })).join("");
+  const [width, height] = [Math.ceil(to + right), Math.ceil(below + 4)];
+  // What is done shows left of the step, and the same again, pale, on all of the picture.
+  const shade = tag("clipPath", { id: "done" }, tag("rect", { class: "shade", x: -width, width, y: 0, height }));
+  const done = tag("g", { class: "ways", "stroke-width": pitch > 12 ? 2.2 : 1.8 }, paths) + '<use href="#over"/>';
+  const svg =
+    tag("defs", {}, tag("g", { id: "over" }, bars.join("") + extras.join("")) + shade) +
+    tag("g", { class: "frames" }, frames.join("")) +
+    tag("path", { class: "wire", d: lines }) +
+    '<use href="#over" class="later"/>' +
+    tag("g", { "clip-path": "url(#done)" }, done) +
+    '<g class="input"></g><g class="now"></g>' +
+    tag("g", { class: "elements" }, dots);
+  return { svg, width, height, stops, y };
+}

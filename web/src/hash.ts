@@ -1,0 +1,22 @@
+// What is looked at, in the address: a link shows the same again.
+
+export interface State {
+  view: string;
+  [name: string]: string;
+}
+
+export function read(hash: string): State {
+  return { view: "see", ...Object.fromEntries(new URLSearchParams(hash.replace(/^#/, ""))) };
+}
+
+/** Commas and spaces of numbers stay legible. */
+export function write(state: State): string {
+  return `#${new URLSearchParams(state).toString().replace(/%2C\+?/g, ",")}`;
+}
+
+/** Changes a part of it without another entry in the history. */
+export function change(part: Record<string, string | undefined>): void {
+  const state = { ...read(location.hash), ...part };
+  const known = Object.fromEntries(Object.entries(state).filter(([, value]) => value !== undefined)) as State;
+  history.replaceState(null, "", write(known));
+}

@@ -1,0 +1,41 @@
+// The page: one of three views, by the address.
+
+import { by } from "./dom.js";
+import { device, onLost } from "./gpu.js";
+import { read, write } from "./hash.js";
+import * as measure from "./measure.js";
+import * as see from "./see.js";
+import * as sortFile from "./try.js";
+
+const views = { see, measure, try: sortFile };
+
+function view(): void {
+  const { view } = read(location.hash);
+  const wanted = view in views ? view : "see";
+  for (const [name, own] of Object.entries(views)) {
+    by(name).hidden = name !== wanted;
+    const link = document.querySelector(`nav [href="#view=${name}"]`)!;
+    if (name === wanted) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+    if (name === wanted) void own.show();
+    else own.hide();
+  }
+}
+
+async function status(): Promise<void> {
+  const found = await device();
+  by("device").textContent = found.gpu ? `WebGPU: ${found.name}` : `No WebGPU: ${found.name}. The CPU sorts.`;
+}
+
+// What was chosen in one view stays in the address when another is shown.
+document.querySelectorAll("nav a").forEach((link) =>
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    location.hash = write({ ...read(location.hash), ...read(link.getAttribute("href")!) });
+  }),
+);
+Object.values(views).forEach((view) => view.start());
+onLost(() => void status());
+addEventListener("hashchange", view);
+view();
+void status();
