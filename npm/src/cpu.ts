@@ -12,7 +12,7 @@ export interface Form {
 export type Elements = Pick<Uint8Array, "buffer" | "byteOffset" | "length">;
 
 /** From how many elements on a sort here is faster than the engine's, by bytes of an element: for integers, and for floats. */
-const PAYS = { 1: [256, 256], 2: [2048, 2048], 4: [2048, 512], 8: [Infinity, 2048] } as const;
+const PAYS = { 1: [256, 256], 2: [8192, 2048], 4: [2048, 512], 8: [Infinity, 2048] } as const;
 
 /** From how many elements of two bytes on counting them is faster than a radix sort. */
 const COUNTED = 1 << 16;

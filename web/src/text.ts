@@ -1,219 +1,152 @@
 // Reads numbers and tables from bytes, and writes them in another order. Numbers keep their spelling, and rows
 // their bytes: only what decides the order is decoded.
 
-import { valueOf } from "./numbers.js";
+import { isWord, valueOf } from "./numbers.js";
 
-/** Where records lie in the bytes, and the line on which each begins. */
-interface Records {
-  begins: number[];
-  ends: number[];
-  lines: number[];
-}
-
-export interface Content extends Records {
+export interface Content {
   kind: "numbers" | "table";
   bytes: Uint8Array;
-  /** The end of the header, which stays in front. */
+  /** The end of what stays in front: a byte order mark, a header. */
   header: number;
-  /** Names of columns; none of numbers. */
+  /** Names of columns, each another; none of numbers. */
   columns: string[];
   delimiter: number;
+  /** Where records lie. */
+  begins: number[];
+  ends: number[];
 }
+
+/** How bytes are read; rows are a table without a header. */
+export type Reading = "auto" | "numbers" | "table" | "rows";
 
 export type Keys = Uint32Array | Int32Array | BigUint64Array | BigInt64Array | Float64Array;
 
-const [TAB, LF, CR, SPACE, QUOTE, COMMA, SEMICOLON] = [9, 10, 13, 32, 34, 44, 59] as const;
-const decoder = new TextDecoder();
+const [LF, CR, QUOTE] = [10, 13, 34] as const;
+const [COMMA, TAB, SEMICOLON] = [44, 9, 59] as const;
+const BETWEEN = new Set([9, 10, 13, 32, 44, 59]);
+const utf8 = new TextDecoder();
+/** A code unit for each byte, in the order of bytes: texts so decoded compare as their bytes do. */
+const raw = new TextDecoder("x-user-defined");
 
-const shown = (text: string) => `'${text.length > 30 ? `${text.slice(0, 29)}…` : text}'`;
-
-/** Numbers between spaces, commas and ends of lines. */
-function numbers(bytes: Uint8Array): Content {
-  const [begins, ends, lines]: [number[], number[], number[]] = [[], [], []];
-  let begin = -1;
-  let line = 1;
-  for (let at = 0; at <= bytes.length; at++) {
-    const byte = at < bytes.length ? bytes[at]! : LF;
-    const isBetween = byte === SPACE || byte === TAB || byte === LF || byte === CR || byte === COMMA || byte === SEMICOLON;
-    if (!isBetween && begin < 0) begin = at;
-    if (isBetween && begin >= 0) {
-      begins.push(begin);
-      ends.push(at);
-      lines.push(line);
-      begin = -1;
-    }
-    if (byte === LF) line++;
-  }
-  return { kind: "numbers", bytes, header: 0, columns: [], delimiter: COMMA, begins, ends, lines };
+/** A text of raw code units, for a message. */
+function shown(text: string): string {
+  const decoded = utf8.decode(Uint8Array.from(text, (unit) => unit.charCodeAt(0) & 0xff));
+  return `'${decoded.length > 30 ? `${decoded.slice(0, 29)}…` : decoded}'`;
 }
 
-/** Rows of a table: an end of a line between quotes belongs to its field. Blank lines are left out. */
-function table(bytes: Uint8Array): Content {
-  const [begins, ends, lines]: [number[], number[], number[]] = [[], [], []];
-  const first = bytes.subarray(0, bytes.includes(LF) ? bytes.indexOf(LF) : bytes.length);
-  const times = (delimiter: number) => first.reduce((sum, byte) => sum + Number(byte === delimiter), 0);
-  const delimiter = [COMMA, TAB, SEMICOLON].reduce((best, other) => (times(other) > times(best) ? other : best));
-  let [begin, line, opened] = [0, 1, 0];
-  let lineOfRow = 1;
-  let [isInside, isFieldsBegin] = [false, true];
-  for (let at = bytes[0] === 0xef ? 3 : 0; at < bytes.length; at++) {
-    const byte = bytes[at]!;
-    if (byte === LF) line++;
-    if (isInside) {
-      if (byte === QUOTE && bytes[at + 1] === QUOTE) at++;
-      else if (byte === QUOTE) isInside = false;
-    } else if (byte === QUOTE && isFieldsBegin) {
-      isInside = true;
-      opened = line;
-    } else if (byte === LF) {
-      const isBlank = at === begin || (at === begin + 1 && bytes[begin] === CR);
-      if (!isBlank) {
-        begins.push(begin);
-        ends.push(at + 1);
-        lines.push(lineOfRow);
-      }
-      begin = at + 1;
-      lineOfRow = line;
+const lineAt = (bytes: Uint8Array, at: number) => bytes.subarray(0, at).reduce((line, byte) => line + Number(byte === LF), 1);
+
+/** Numbers between spaces, commas and ends of lines; several of them on a line only where this is meant. */
+function numbers(bytes: Uint8Array, header: number, areSeveral: boolean): Content {
+  const [begins, ends]: [number[], number[]] = [[], []];
+  for (let at = header, line = 0, last = -1; at < bytes.length; at++) {
+    if (bytes[at] === LF) line++;
+    if (BETWEEN.has(bytes[at]!)) continue;
+    if (line === last && !areSeveral) {
+      throw new Error(`line ${line + 1}: more than one number, but the first line has one; read it as numbers, or as a table`);
     }
-    isFieldsBegin = !isInside && (byte === delimiter || byte === LF);
+    last = line;
+    begins.push(at);
+    while (at + 1 < bytes.length && !BETWEEN.has(bytes[at + 1]!)) at++;
+    ends.push(at + 1);
   }
-  if (isInside) {
-    throw new Error(`line ${opened}: the quote is not closed; add one at the end of the field`);
+  return { kind: "numbers", bytes, header, columns: [], delimiter: COMMA, begins, ends };
+}
+
+/** The end of the field that begins here: ends of lines between quotes belong to it. */
+function fieldEnd(bytes: Uint8Array, from: number, delimiter: number): number {
+  let at = from;
+  if (bytes[at] === QUOTE) {
+    for (at++; bytes[at] !== QUOTE || bytes[at + 1] === QUOTE; at++) {
+      if (bytes[at] === QUOTE) at++;
+      if (at >= bytes.length) throw new Error(`line ${lineAt(bytes, from)}: the quote is not closed; add one at the end of the field`);
+    }
   }
-  if (begin < bytes.length) {
-    begins.push(begin);
-    ends.push(bytes.length);
-    lines.push(lineOfRow);
+  while (at < bytes.length && bytes[at] !== delimiter && bytes[at] !== LF) at++;
+  return at;
+}
+
+/** Rows of a table. Blank lines are left out, except where they may be the empty fields of a single column. */
+function table(bytes: Uint8Array, mark: number, hasHeader: boolean): Content {
+  const first = raw.decode(bytes.subarray(mark, mark + 65536)).replace(/"[^"]*("|$)/g, "").trimStart().split("\n", 1)[0]!;
+  const times = (delimiter: number) => first.split(String.fromCharCode(delimiter)).length;
+  const delimiter = [COMMA, TAB, SEMICOLON].reduce((best, other) => (times(other) > times(best) ? other : best));
+  const content: Content = { kind: "table", bytes, header: mark, columns: [], delimiter, begins: [], ends: [] };
+  const { columns, begins, ends } = content;
+  for (let begin = mark, end; begin < bytes.length; begin = end) {
+    let at = fieldEnd(bytes, begin, delimiter);
+    while (bytes[at] === delimiter) at = fieldEnd(bytes, at + 1, delimiter);
+    end = Math.min(at + 1, bytes.length);
+    const isBlank = at === begin || (at === begin + 1 && bytes[begin] === CR);
+    if (isBlank && columns.length !== 1) continue;
+    const isFirst = columns.length === 0;
+    if (isFirst) {
+      const names = fields(content, begin, end);
+      if (names.at(-1)!.includes("\r")) throw new Error("the lines end in CR alone; save the file with line ends LF or CR LF");
+      const isName = (name: string, at: number) => hasHeader && name !== "" && names.indexOf(name) === names.lastIndexOf(name);
+      const numbered = (name: string, at: number) => `${hasHeader && name !== "" ? `${name}, ` : ""}column ${at + 1}`;
+      columns.push(...names.map((name, at) => (isName(name, at) ? name : numbered(name, at))));
+    }
+    if (isFirst && hasHeader) {
+      content.header = end;
+    } else {
+      begins.push(begin);
+      ends.push(end);
+    }
   }
-  const header = ends[0] ?? 0;
-  const rows = { begins: begins.slice(1), ends: ends.slice(1), lines: lines.slice(1) };
-  const content: Content = { kind: "table", bytes, header, columns: [], delimiter, ...rows };
-  return { ...content, columns: header > 0 ? fields(content, begins[0]!, header) : [] };
+  return content;
 }
 
 /** The fields of a row, without their quotes; the others are empty if one alone is wanted. */
-export function fields({ bytes, delimiter }: Content, begin: number, end: number, wanted?: number): string[] {
+export function fields({ bytes, delimiter }: Content, begin: number, end: number, decoder = utf8, wanted?: number): string[] {
   const all: string[] = [];
   if (bytes[end - 1] === LF) end--;
   if (bytes[end - 1] === CR) end--;
-  if (begin === 0 && bytes[0] === 0xef) begin = 3;
-  for (let from = begin, at = begin; at <= end; at++) {
-    if (at === from && bytes[at] === QUOTE && at < end) {
-      for (at++; at < end && (bytes[at] !== QUOTE || bytes[at + 1] === QUOTE); at++) {
-        if (bytes[at] === QUOTE) at++;
-      }
-    }
-    if (at >= end || bytes[at] === delimiter) {
-      const text = (wanted ?? all.length) === all.length ? decoder.decode(bytes.subarray(from, Math.min(at, end))) : "";
-      all.push(text.startsWith('"') ? text.replace(/^"|"$/g, "").replaceAll('""', '"') : text);
-      from = at + 1;
-    }
+  for (let from = begin, to; from <= end; from = to + 1) {
+    to = Math.min(fieldEnd(bytes, from, delimiter), end);
+    const text = (wanted ?? all.length) === all.length ? decoder.decode(bytes.subarray(from, to)) : "";
+    all.push(text.startsWith('"') ? text.replace(/^"|"$/g, "").replaceAll('""', '"') : text);
   }
   return all;
 }
 
-/** What these bytes hold. Without a kind, the first word decides: a number, or the name of a column. */
-export function content(bytes: Uint8Array, kind: "auto" | "numbers" | "table", name = ""): Content {
-  const first = decoder.decode(bytes.subarray(0, 4096)).trimStart().split(/[\s,;]/, 1)[0]!;
-  const isNumbers = kind === "auto" ? !/\.(csv|tsv)$/i.test(name) && valueOf(first) !== undefined : kind === "numbers";
-  return isNumbers ? numbers(bytes) : table(bytes);
+/**
+ * What these bytes hold. Unless it is told, the first line decides: where it begins with a number, it has no names of columns, and is
+ * one of several rows, or a number of many.
+ */
+export function content(bytes: Uint8Array, reading: Reading, name = ""): Content {
+  const [one, two, three] = bytes;
+  if (bytes.includes(0) || (one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff)) {
+    throw new Error("this is binary, or text in UTF-16; save it as text in UTF-8");
+  }
+  const mark = one === 0xef && two === 0xbb && three === 0xbf ? 3 : 0;
+  if (reading === "numbers") return numbers(bytes, mark, true);
+  if (reading !== "auto") return table(bytes, mark, reading === "table");
+  const [, first, more] = /^\s*([^\n]*)([^]*)/.exec(raw.decode(bytes.subarray(mark)))!;
+  const words = first!.split(/[\s,;]+/).filter((word) => word !== "");
+  if (valueOf(words[0] ?? "") === undefined) return table(bytes, mark, true);
+  const isAlone = more!.trim() === "";
+  return /\.(csv|tsv)$/i.test(name) || (words.length > 1 && !isAlone) ? table(bytes, mark, false) : numbers(bytes, mark, isAlone);
 }
 
 /** The texts that decide the order: numbers, or the fields of a column. */
 export function textsOf(content: Content, column: number): string[] {
-  const { bytes, begins, ends, lines, kind } = content;
+  const { bytes, begins, ends, kind, columns } = content;
   return begins.map((begin, at) => {
-    if (kind === "numbers") return decoder.decode(bytes.subarray(begin, ends[at]));
-    const all = fields(content, begin, ends[at]!, column);
-    if (column >= all.length) {
-      const name = `'${content.columns[column]}'`;
-      throw new Error(`line ${lines[at]}: there are ${all.length} fields, but ${name} is number ${column + 1}; complete the line`);
+    if (kind === "numbers") return raw.decode(bytes.subarray(begin, ends[at]));
+    const all = fields(content, begin, ends[at]!, raw, column);
+    if (all.length !== columns.length) {
+      const count = all.length === 1 ? "1 field" : `${all.length} fields`;
+      throw new Error(`line ${lineAt(bytes, begin)}: ${count}, but the first line has ${columns.length}; correct the line`);
     }
     return all[column]!;
   });
 }
 
 /** The keys of these numbers, in the first of u32, i32, u64 and i64 that holds all of them, or in f64. */
-function keysOf(texts: string[], lines: number[], kind: Content["kind"]): { type: string; keys: Keys } {
-  const values = texts.map((text, at) => {
-    const value = valueOf(text);
-    if (value === undefined) {
-      const remedy = kind === "numbers" ? "read it as a table" : "sort as text";
-      throw new Error(`line ${lines[at]}: ${shown(text)} is not a number; correct it, or ${remedy}`);
-    }
-    return value;
-  });
-  const isInteger = (text: string) => /^[+-]?\d+$/.test(text);
-  const range = (least: number, end: number) => values.every((value) => value >= least && value < end);
-  if (texts.every(isInteger)) {
-    if (range(0, 2 ** 32)) return { type: "u32", keys: Uint32Array.from(values) };
-    if (range(-(2 ** 31), 2 ** 31)) return { type: "i32", keys: Int32Array.from(values) };
-    const big = texts.map((text) => BigInt(text.replace("+", "")));
-    const within = (least: bigint, end: bigint) => big.findIndex((value) => value < least || value >= end);
-    if (within(0n, 1n << 64n) < 0) return { type: "u64", keys: BigUint64Array.from(big) };
-    const beyond = within(-1n << 63n, 1n << 63n);
-    if (beyond < 0) return { type: "i64", keys: BigInt64Array.from(big) };
-    throw new Error(`line ${lines[beyond]}: ${shown(texts[beyond]!)} fits no integer of 64 bits with the others; remove it, or sort as text`);
-  }
-  const inexact = texts.findIndex((text, at) => isInteger(text) && BigInt(text.replace("+", "")) !== BigInt(values[at]!));
-  if (inexact >= 0) {
-    const text = shown(texts[inexact]!);
-    throw new Error(`line ${lines[inexact]}: ${text} would be rounded beside numbers with decimals; remove either, or sort as text`);
-  }
-  return { type: "f64", keys: Float64Array.from(values) };
-}
-
-export interface Sorted {
-  positions: Uint32Array;
-  /** The type of the keys, or text. */
-  type: string;
-  /** Milliseconds of the argsort alone. */
-  ms: number;
-}
-
-/** The records in order: by number if the first text is one, else by code units. Empty texts are last. */
-export async function order(
-  content: Content,
-  column: number,
-  { descending, asText }: { descending: boolean; asText: boolean },
-  argsort: (keys: Keys, descending: boolean) => Promise<Uint32Array>,
-): Promise<Sorted> {
-  const texts = textsOf(content, column);
-  const [full, empty]: [number[], number[]] = [[], []];
-  texts.forEach((text, at) => (text.trim() === "" ? empty : full).push(at));
-  const isText = asText || (content.kind === "table" && full.length > 0 && valueOf(texts[full[0]!]!.trim()) === undefined);
-  const own = full.map((at) => (isText ? texts[at]! : texts[at]!.trim()));
-  const { type, keys } = isText ? { type: "text", keys: undefined } : keysOf(own, full.map((at) => content.lines[at]!), content.kind);
-  const begin = performance.now();
-  const places = keys === undefined ? byText(own, descending) : await argsort(keys, descending);
-  const ms = performance.now() - begin;
-  const positions = new Uint32Array(texts.length);
-  places.forEach((place, at) => (positions[at] = full[place]!));
-  positions.set(empty, full.length);
-  return { positions, type, ms };
-}
-
-function byText(texts: string[], descending: boolean): Uint32Array {
-  const compare = (a: number, b: number) => (texts[a] === texts[b] ? 0 : texts[a]! < texts[b]! === descending ? 1 : -1);
-  return Uint32Array.from(texts, (_, at) => at).sort((a, b) => compare(a, b) || a - b);
-}
-
-/** The records in this order, each as it was: a header first, numbers one on a line. */
-export function written({ bytes, begins, ends, header, kind }: Content, positions: Uint32Array): Uint8Array<ArrayBuffer> {
-  const ending = kind === "table" && bytes[header - 2] === CR ? [CR, LF] : [LF];
-  // The last row may have none, and a header without rows, too.
-  const endsLine = (end: number) => kind === "table" && bytes[end - 1] === LF;
-  const sizes = positions.reduce((sum, at) => sum + ends[at]! - begins[at]! + (endsLine(ends[at]!) ? 0 : ending.length), header);
-  const all = new Uint8Array(sizes);
-  all.set(bytes.subarray(0, header));
-  let to = header;
-  for (const at of positions) {
-    all.set(bytes.subarray(begins[at], ends[at]), to);
-    to += ends[at]! - begins[at]!;
-    if (!endsLine(ends[at]!)) {
-      all.set(ending, to);
-      to += ending.length;
-    }
-  }
-  return all;
+function keysOf(texts: string[], wrong: (at: number, what: string) => Error): { type: string; keys: Keys } {
+  const values = texts.map((text, at) => valueOf(text) ?? wrong(at, "is not a number"));
+  const failed = values.find((value) => value instanceof Error);
+  if (failed) throw failed;
+  return numeric(texts, values as number[], wrong);
 }

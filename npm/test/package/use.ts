@@ -13,6 +13,10 @@ export async function arrays(device: GPUDevice): Promise<void> {
   console.log(positions.length);
 }
 
+export function deviceOf(adapter: GPUAdapter): Promise<GPUDevice> {
+  return adapter.requestDevice({ requiredFeatures: Sorter.requiredFeatures(adapter), requiredLimits: Sorter.requiredLimits(1 << 24) });
+}
+
 export async function buffers(device: GPUDevice, keys: GPUBuffer, payload: GPUBuffer, key: KeyType): Promise<GPUCommandBuffer | undefined> {
   const spec: Spec = { key, payload: "u32", descending: true, argsort: true, segments: true };
   const numbered: Spec = { key: "f32", payload: "positions" };
