@@ -294,7 +294,8 @@ impl Facts {
             let of_file = if target.starts_with('#') {
                 Some(text.to_owned())
             } else {
-                fs::read_to_string(self.root.join(&file)).ok()
+                // A picture is there, too.
+                fs::read(self.root.join(&file)).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             };
             let is_there = match of_file {
                 None => self.folders.contains(&file),
