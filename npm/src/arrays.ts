@@ -42,9 +42,9 @@ export type Sortable =
 
 export interface SortOptions {
   /** Largest first; NaN stays last. */
-  descending?: boolean;
+  descending?: boolean | undefined;
   /** A device of yours, "cpu", or "auto": a GPU for many elements, if there is one. Elements of one or two bytes are sorted on the CPU. */
-  device?: "auto" | "cpu" | GPUDevice;
+  device?: "auto" | "cpu" | GPUDevice | undefined;
 }
 
 /**
@@ -59,32 +59,39 @@ export async function sort<A extends Sortable>(array: A, options?: SortOptions):
 }
 
 /** The positions of the elements in order; equal elements keep theirs. The array stays as it is; otherwise as `sort`. */
-export async function argsort(array: Sortable, options?: SortOptions): Promise<Uint32Array<ArrayBuffer>> {
-  return (await run("argsort", array, options)) as Uint32Array<ArrayBuffer>;
+export async function argsort(array: Sortable, options?: SortOptions): Promise<Uint32Array> {
+  return (await run("argsort", array, options)) as Uint32Array;
 }
 
 const typeName = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)!.get!;
 
-type Result = Uint32Array<ArrayBuffer> | void;
+type Result = Uint32Array | void;
 
 // Not async: few elements take less time than a promise.
 function run(what: "sort" | "argsort", array: Sortable, options: SortOptions = {}): Result | Promise<Result> {
   const type = TYPES[typeName.call(array) as string] ?? refuse(array);
+  if (typeof options !== "object" || options === null) {
+    throw new Misuse(`options: ${options === null ? "null" : typeof options} is no object; the order is ascending, or by { descending: true }`);
+  }
   const { descending = false, device = "auto" } = options;
-  if (typeof options !== "object") {
-    throw new Misuse(`options: ${typeof options} is no object; the order is ascending, or by { descending: true }`);
+  if (typeof descending !== "boolean") {
+    throw new Misuse(`descending: a ${typeof descending} is no boolean; pass true or false`);
   }
   if (device !== "auto" && device !== "cpu" && !(typeof device === "object" && device && "queue" in device)) {
-    throw new Misuse(`device: ${String(device)} is none of "auto", "cpu" and a GPUDevice`);
+    const what = typeof device === "string" || device === null ? String(device) : `a value of type ${typeof device}`;
+    throw new Misuse(`device: ${what} is none of "auto", "cpu" and a GPUDevice`);
   }
   const n = array.length;
+  if (n >= 2 ** 32) {
+    throw new Misuse(`array: ${n} elements are too many; sort parts of fewer than 2^32`);
+  }
   const onCpu = () => (what === "sort" ? sortOnCpu : argsortOnCpu)(array, type, descending);
   const { key } = type;
   if (device === "cpu" || key === undefined || n < (device === "auto" ? PAYS[what] : 1)) {
     return onCpu();
   }
   if (device !== "auto") {
-    return inTurn(device, (state) => onGpu(state, device, what, array, key, descending));
+    return inTurn(device, (state) => onGpu(state, device, what, array, n, key, descending));
   }
   return automatic(what, array, key, descending, onCpu);
 }
@@ -96,12 +103,17 @@ async function automatic(what: "sort" | "argsort", array: Sortable, key: KeyType
     return onCpu();
   }
   try {
-    return await inTurn(own, (state) => onGpu(state, own, what, array, key, descending));
+    const result = await inTurn(own, (state) => onGpu(state, own, what, array, n, key, descending));
+    failures = 0;
+    return result;
   } catch (error) {
     if (array.length !== n) {
       throw error;
     }
     failures += (error as Error).name === "OutOfMemory" ? 0 : 1;
+    if (failures === FAILURES) {
+      own.destroy();
+    }
     return onCpu();
   }
 }
@@ -119,11 +131,25 @@ function refuse(it: unknown): never {
 }
 
 let own: Promise<GPUDevice | undefined> | undefined;
+let wasLost = false;
+/** In a row. */
 let failures = 0;
 
 /** The device of "auto", which is requested when it is first needed, and again after it was lost. */
 function ownDevice(): Promise<GPUDevice | undefined> | undefined {
-  return failures < FAILURES ? (own ??= request().catch(() => undefined)) : undefined;
+  if (failures >= FAILURES) {
+    return undefined;
+  }
+  own ??= request()
+    .catch(() => undefined)
+    .then((device) => {
+      // After a loss there may be no adapter for a while.
+      if (device === undefined && wasLost) {
+        own = undefined;
+      }
+      return device;
+    });
+  return own;
 }
 
 async function request(): Promise<GPUDevice | undefined> {
@@ -139,33 +165,48 @@ async function request(): Promise<GPUDevice | undefined> {
     requiredFeatures: Sorter.requiredFeatures(adapter),
     requiredLimits: { maxBufferSize, maxStorageBufferBindingSize },
   });
-  void device.lost.then(() => (own = undefined));
+  void device.lost.then(() => {
+    own = undefined;
+    wasLost = true;
+  });
   return device;
 }
 
-/** The memory that a sorter's calls share. */
+/** The memory of a device's last call, for the next one. */
 interface Room {
+  sorter: Sorter;
   capacity: number;
   workspace: Workspace;
   keys: GPUBuffer;
-  positions?: GPUBuffer;
+  positions: GPUBuffer | undefined;
 }
 
 interface State {
   /** Settled when the calls before are done. */
-  turn: Promise<unknown>;
+  turn: Promise<void>;
   sorters: Map<string, Promise<Sorter>>;
-  rooms: Map<Sorter, Room>;
+  room: Room | undefined;
+  loss: GPUDeviceLostInfo | undefined;
 }
 
 const states = new WeakMap<GPUDevice, State>();
 
 /** Does the work when the device's calls before are done: they share memory. */
 function inTurn<T>(device: GPUDevice, work: (state: State) => Promise<T>): Promise<T> {
-  const state = states.get(device) ?? { turn: Promise.resolve(), sorters: new Map(), rooms: new Map() };
-  states.set(device, state);
-  const done = state.turn.then(() => work(state));
-  state.turn = done.catch(() => {});
+  let state = states.get(device);
+  if (state === undefined) {
+    const made: State = { turn: Promise.resolve(), sorters: new Map(), room: undefined, loss: undefined };
+    void device.lost.then((loss) => (made.loss = loss));
+    states.set(device, made);
+    state = made;
+  }
+  const known = state;
+  const done = known.turn.then(() => work(known));
+  // Which holds no result.
+  known.turn = done.then(
+    () => {},
+    () => {},
+  );
   return done;
 }
 
@@ -173,59 +214,55 @@ function mostOf({ limits }: GPUDevice): number {
   return Math.min(limits.maxBufferSize, limits.maxStorageBufferBindingSize);
 }
 
-function sorterOf({ sorters }: State, device: GPUDevice, key: KeyType, descending: boolean): Promise<Sorter> {
-  const name = `${key} ${descending}`;
-  const made = sorters.get(name) ?? import("./sorter.js").then(({ Sorter }) => Sorter.create(device, { key, descending, segments: false }));
+function sorterOf({ sorters }: State, device: GPUDevice, key: KeyType, descending: boolean, argsort: boolean): Promise<Sorter> {
+  const name = `${key} ${descending} ${argsort}`;
+  const spec = { key, descending, argsort, segments: false };
+  const made = sorters.get(name) ?? import("./sorter.js").then(({ Sorter }) => Sorter.create(device, spec));
   sorters.set(name, made);
   made.catch(() => sorters.delete(name));
   return made;
 }
 
-function roomOf({ rooms }: State, sorter: Sorter, n: number, bytes: number, isArgsort: boolean): Room {
-  const { device } = sorter;
-  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-  let room = rooms.get(sorter);
-  if (room === undefined || room.capacity < n) {
-    if (room) {
-      release(room);
-      rooms.delete(sorter);
-    }
+function roomOf(state: State, sorter: Sorter, n: number, bytes: number): Room {
+  if (state.room?.sorter !== sorter || state.room.capacity < n) {
+    release(state);
+    const { device } = sorter;
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
     const power = 2 ** Math.ceil(Math.log2(Math.max(n, 1024)));
     const capacity = power * bytes <= mostOf(device) ? power : n;
-    room = { capacity, workspace: sorter.workspace(capacity), keys: device.createBuffer({ size: capacity * bytes, usage }) };
-    rooms.set(sorter, room);
+    const buffer = (each: number) => device.createBuffer({ size: capacity * each, usage });
+    const positions = sorter.spec.argsort ? buffer(4) : undefined;
+    state.room = { sorter, capacity, workspace: sorter.workspace(capacity), keys: buffer(bytes), positions };
   }
-  if (isArgsort) {
-    room.positions ??= device.createBuffer({ size: room.capacity * 4, usage });
-  }
-  return room;
+  return state.room;
 }
 
-function release({ workspace, keys, positions }: Room): void {
-  workspace.destroy();
-  keys.destroy();
-  positions?.destroy();
+function release(state: State): void {
+  state.room?.workspace.destroy();
+  state.room?.keys.destroy();
+  state.room?.positions?.destroy();
+  state.room = undefined;
 }
 
 async function onGpu(
-  state: State, device: GPUDevice, what: "sort" | "argsort", array: Sortable, key: KeyType, descending: boolean,
+  state: State, device: GPUDevice, what: "sort" | "argsort", array: Sortable, n: number, key: KeyType, descending: boolean,
 ): Promise<Result> {
-  const n = array.length;
   const isArgsort = what === "argsort";
   let isOutOfMemory = false;
   let isTold = false;
   let staging: GPUBuffer | undefined;
   try {
-    await refuseLost(device, 0);
-    const sorter = await sorterOf(state, device, key, descending);
+    refuseLost(state);
+    const sorter = await sorterOf(state, device, key, descending, isArgsort);
     const bytes = isArgsort ? 4 * n : array.byteLength;
+    refuseChanged(array, n);
     let thrown: unknown;
     device.pushErrorScope("validation");
     device.pushErrorScope("out-of-memory");
     try {
-      const { workspace, keys, positions } = roomOf(state, sorter, n, array.byteLength / n, isArgsort);
+      const { workspace, keys, positions } = roomOf(state, sorter, n, array.byteLength / n);
       staging = device.createBuffer({ size: bytes, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
-      device.queue.writeBuffer(keys, 0, array.buffer as ArrayBuffer, array.byteOffset, array.byteLength);
+      device.queue.writeBuffer(keys, 0, fixed(array) as BufferSource);
       const encoder = device.createCommandEncoder();
       if (isArgsort) {
         sorter.recordArgsort(encoder, workspace, { keys, positions: positions!, count: n });
@@ -241,25 +278,25 @@ async function onGpu(
     const [mapped, memory, validation] = await Promise.allSettled([mapping, device.popErrorScope(), device.popErrorScope()]);
     const told = [memory, validation].map((scope) => (scope.status === "fulfilled" ? scope.value : null));
     isOutOfMemory = told[0] != null;
-    const first = told.find((error) => error !== null);
-    isTold = first != null;
+    const first = told.find((error) => error != null);
     if (first) {
+      isTold = true;
       throw new Error(`device: ${first.message}`);
     }
     if (mapped.status === "rejected") {
       throw mapped.reason;
     }
-    if (array.length !== n) {
-      throw new Misuse("array: its buffer was detached or resized during the sort; leave it as it is until the promise is settled");
-    }
+    refuseChanged(array, n);
     const result = new Uint8Array(staging!.getMappedRange());
     const target = isArgsort ? new Uint32Array(n) : array;
     new Uint8Array(target.buffer, target.byteOffset, target.byteLength).set(result);
-    return isArgsort ? (target as Uint32Array<ArrayBuffer>) : undefined;
+    return isArgsort ? (target as Uint32Array) : undefined;
   } catch (error) {
-    state.rooms.forEach(release);
-    state.rooms.clear();
-    await refuseLost(device, isTold ? 0 : UNTIL_LOST);
+    release(state);
+    for (let waited = 0; !isTold && !state.loss && !(error instanceof Misuse) && waited < UNTIL_LOST; waited += 20) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    refuseLost(state);
     if (isOutOfMemory) {
       const failed = new Error(`device: it is out of memory for ${n} elements; sort fewer, or with { device: "cpu" }`, { cause: error });
       failed.name = "OutOfMemory";
@@ -271,10 +308,20 @@ async function onGpu(
   }
 }
 
-/** Throws if the device is lost, or will be in so many milliseconds. */
-async function refuseLost(device: GPUDevice, milliseconds: number): Promise<void> {
-  const later = milliseconds === 0 ? undefined : new Promise<undefined>((resolve) => setTimeout(resolve, milliseconds));
-  const loss = await Promise.race([device.lost, later]);
+/** The bytes of an array, in a buffer that WebGPU takes: of one that may be resized it takes none. */
+function fixed({ buffer, byteOffset, byteLength }: Sortable): Uint8Array {
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  const { resizable, growable } = buffer as { resizable?: boolean; growable?: boolean };
+  return resizable || growable ? bytes.slice() : bytes;
+}
+
+function refuseChanged(array: Sortable, n: number): void {
+  if (array.length !== n) {
+    throw new Misuse("array: its buffer was detached or resized during the sort; leave it as it is until the promise is settled");
+  }
+}
+
+function refuseLost({ loss }: State): void {
   if (loss) {
     const why = [loss.reason, loss.message].filter(Boolean).join(": ");
     throw new Error(`device: it is lost (${why}); request a new one, or sort with { device: "auto" }`);

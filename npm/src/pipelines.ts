@@ -55,6 +55,7 @@ export class Pipelines {
   readonly host: GPUBindGroup;
   /** The largest number, bound as the count where the host knows it. */
   readonly noCount: GPUBuffer;
+  isLost = false;
 
   private constructor(
     readonly device: GPUDevice,
@@ -65,6 +66,7 @@ export class Pipelines {
     const dynamic = [0, 1, 2, 3, 4, 5, 6, 7].map((byte): [number, GPUBufferBindingLayout] => [byte, { ...uniform, hasDynamicOffset: true }]);
     this.arguments = this.layout(dynamic.slice(0, 2));
     this.bytes = this.layout(dynamic);
+    void device.lost.then(() => (this.isLost = true));
     const table = new Uint8Array(256 * ALIGNMENT);
     for (let byte = 0; byte < 256; byte++) {
       table[byte * ALIGNMENT] = byte;

@@ -1,15 +1,15 @@
-// Slices of a caller's buffers, counts in them, and what cannot be.
+// Slices of a caller's buffers, counts in them, and the errors of invalid arguments.
 
 /** A buffer, or a part of one that begins at a multiple of its elements' size. */
-export type Slice = GPUBuffer | { buffer: GPUBuffer; offset?: number; size?: number };
+export type Slice = GPUBuffer | { buffer: GPUBuffer; offset?: number | undefined; size?: number | undefined };
 
 /** How many elements: a number, or a u32 on the GPU that is read when the sort runs. */
-export type Count = number | { buffer: GPUBuffer; offset?: number };
+export type Count = number | GPUBuffer | { buffer: GPUBuffer; offset?: number | undefined };
 
 /** What offsets of bindings are multiples of, on every device. */
 export const ALIGNMENT = 256;
 
-/** An argument that cannot be, which the message names. */
+/** An invalid argument, which the message names. */
 export class Misuse extends Error {
   override name = "Misuse";
 }
@@ -27,28 +27,42 @@ export interface Bound {
   each: number;
 }
 
+/** The parts of a slice. */
+function partsOf(name: string, slice: Slice): { buffer: GPUBuffer; offset: number; size: number } {
+  const { buffer, offset = 0, size = undefined } =
+    typeof slice === "object" && slice && "buffer" in slice ? slice : { buffer: slice };
+  // A typed array has a buffer, too.
+  if (typeof buffer?.usage !== "number") {
+    throw new Misuse(`${name}: pass a GPUBuffer or { buffer, offset, size }`);
+  }
+  if (!(offset >= 0 && offset <= buffer.size)) {
+    throw new Misuse(`${name}: byte offset ${offset} is outside its buffer of ${buffer.size} bytes`);
+  }
+  return { buffer, offset, size: size ?? buffer.size - offset };
+}
+
 export function bound(name: string, slice: Slice, each: number): Bound {
-  const { buffer, offset = 0, size = undefined } = "buffer" in slice ? slice : { buffer: slice };
+  const { buffer, offset, size } = partsOf(name, slice);
   if ((buffer.usage & GPUBufferUsage.STORAGE) === 0) {
     throw new Misuse(`${name}: the buffer lacks usage STORAGE; create it with GPUBufferUsage.STORAGE`);
   }
   if (offset % each !== 0) {
     throw new Misuse(`${name}: byte offset ${offset} is not a multiple of ${each}`);
   }
-  const bytes = size ?? buffer.size - offset;
-  if (!(offset >= 0 && bytes >= 0 && offset + bytes <= buffer.size)) {
-    throw new Misuse(`${name}: ${bytes} bytes from ${offset} on are not in a buffer of ${buffer.size} bytes`);
+  if (!(size >= 0 && offset + size <= buffer.size)) {
+    throw new Misuse(`${name}: ${size} bytes from ${offset} on exceed its buffer of ${buffer.size} bytes`);
   }
   const before = offset % ALIGNMENT;
-  return { name, buffer, offset: offset - before, first: before / each, length: Math.floor(bytes / each), each };
+  return { name, buffer, offset: offset - before, first: before / each, length: Math.floor(size / each), each };
 }
 
 /** Where the count is in its buffer. */
-export function boundCount({ buffer, offset = 0 }: { buffer: GPUBuffer; offset?: number }): Bound {
-  if (!(offset >= 0 && offset + 4 <= buffer.size)) {
+export function boundCount(count: Exclude<Count, number>): Bound {
+  const { buffer, offset, size } = partsOf("count", count);
+  if (size < 4) {
     throw new Misuse(`the count at byte ${offset} is outside its buffer of ${buffer.size} bytes`);
   }
-  return bound("the number of elements", { buffer, offset, size: 4 }, 4);
+  return bound("count", { buffer, offset, size: 4 }, 4);
 }
 
 const bytesOf = ({ first, length, each }: Bound) => (first + length) * each;

@@ -37,7 +37,7 @@ export interface Elements {
 }
 
 /** Ranges of elements: rows of one length, or from each offset to the next, in elements from the beginning of the keys. */
-export type Segments = { rows: number } | { offsets: Uint32Array | Slice };
+export type Segments = { rows: number; offsets?: undefined } | { rows?: undefined; offsets: Uint32Array | Slice };
 
 /** The most elements of a sort. */
 export const MOST = (1 << 30) - 1;
@@ -49,6 +49,9 @@ const MOST_COPYING = 1 << 14;
 const GROUPS = 4;
 
 const WORKGROUP = 256;
+
+/** A slice with what it is called in messages. */
+type Named = [string, Slice];
 
 /** A sort to be recorded, of at least one element. */
 interface Checked {
@@ -63,8 +66,11 @@ interface Checked {
   keepsKeys: boolean;
 }
 
-/** Memory for sorts of up to `capacity` elements, in turn. */
+/** Memory for sorts of up to `capacity` elements, one after another. */
 export class Workspace {
+  /** @internal */
+  isDestroyed = false;
+
   /** @internal */
   constructor(
     readonly capacity: number,
@@ -80,6 +86,7 @@ export class Workspace {
 
   /** Frees its memory: no sort that was recorded with it may be submitted any more. */
   destroy(): void {
+    this.isDestroyed = true;
     this.buffers.forEach((buffer) => buffer.destroy());
   }
 }
@@ -88,7 +95,6 @@ export class Workspace {
 export class Sorter {
   private readonly own: Sort;
   private readonly withPositions: Sort;
-  private isLost = false;
 
   private constructor(
     readonly spec: Spec,
@@ -97,7 +103,6 @@ export class Sorter {
     const { payload, descending = false } = spec;
     this.own = pipelines.sort(descending, payload !== undefined);
     this.withPositions = pipelines.sort(descending, true);
-    void this.device.lost.then(() => (this.isLost = true));
   }
 
   get device(): GPUDevice {
@@ -111,6 +116,9 @@ export class Sorter {
   static async create(device: GPUDevice, spec: Spec): Promise<Sorter> {
     if (spec.payload !== undefined && spec.payload !== "u32" && spec.payload !== "positions") {
       throw new Misuse(`${String(spec.payload)} is no payload; use "u32" or "positions", or leave it out`);
+    }
+    if (typeof (spec.descending ?? false) !== "boolean") {
+      throw new Misuse(`descending: a ${typeof spec.descending} is no boolean; pass true or false`);
     }
     const pipelines = await Pipelines.load(device, spec.key);
     const sorter = new Sorter({ ...spec }, pipelines);
@@ -136,12 +144,15 @@ export class Sorter {
   }
 
   /** Compiles what is otherwise compiled at its first use: of segments by offsets, of rows of a length, of the first elements. */
-  async compile(of: { segments?: boolean; rows?: number; top?: boolean }): Promise<void> {
+  async compile(of: { segments?: boolean | undefined; rows?: number | undefined; top?: boolean | undefined }): Promise<void> {
     const { own, pipelines } = this;
     const isNumbered = this.spec.payload === "positions";
     const before: Before[] = [];
     const kernels = new Set<number>();
-    const add = (passes: Pass[]) => passes.forEach((pass) => kernels.add((isNumbered && pass.numbered) || pass.kernel));
+    const add = (passes: Pass[]) => passes.forEach((pass) => kernels.add((isNumbered ? pass.numbered : undefined) ?? pass.kernel));
+    if (of.rows !== undefined && !(Number.isInteger(of.rows) && of.rows > 0)) {
+      throw new Misuse(`rows: ${of.rows} is no number of elements; use an integer from 1 on`);
+    }
     const isLong = (of.rows ?? 0) > own.longest;
     if (of.rows !== undefined && !isLong) {
       kernels.add(own.rows[Math.ceil(Math.log2(of.rows))]![isNumbered ? 1 : 0]);
@@ -198,7 +209,7 @@ export class Sorter {
 
   /** The bytes of a workspace for `capacity` elements. */
   workspaceBytes(capacity: number): number {
-    return [...this.sizes(capacity).values()].reduce((sum, size) => sum + size, 32);
+    return [...this.sizes(capacity).values()].reduce((sum, size) => sum + size, this.spec.argsort === false ? 16 : 32);
   }
 
   /** Allocates memory for sorts of up to `capacity` elements. It serves any number of sorts, in turn. */
@@ -218,7 +229,8 @@ export class Sorter {
     for (const [name, size] of sizes) {
       buffers.set(name, device.createBuffer({ label: `gpusort ${name}`, size, usage: name === "parameters" ? usage : GPUBufferUsage.STORAGE }));
     }
-    for (const [name, sort] of [["fixed", this.own], ["fixed argsort", this.withPositions]] as const) {
+    const kinds = [["fixed", this.own], ["fixed argsort", this.withPositions]] as const;
+    for (const [name, sort] of kinds.slice(0, this.spec.argsort === false ? 1 : 2)) {
       const fixed = new Uint32Array([capacity, sort.tile, chunkOf(sort, Math.max(capacity, 2)), sort.digits]);
       buffers.set(name, pipelines.filled(name, new Uint8Array(fixed.buffer), GPUBufferUsage.UNIFORM));
     }
@@ -240,7 +252,7 @@ export class Sorter {
     if (this.spec.argsort === false) {
       throw new Misuse("the specification leaves out the argsort; use argsort: true");
     }
-    const sort = this.checked(workspace, what, bound("positions", what.positions, 4), workspace.capacity);
+    const sort = this.checked(workspace, what, ["positions", what.positions], workspace.capacity);
     if (sort) {
       this.recordSort(encoder, workspace, { ...sort, iota: true, keepsKeys: true });
     }
@@ -277,14 +289,15 @@ export class Sorter {
   /**
    * Records sorts of segments, each by itself; positions count within their segment. Keys outside of segments stay as
    * they are. Rows of up to `longestRow` may exceed the workspace's capacity. Offsets ascend; where they do not, or exceed
-   * the keys, those that the host knows are refused, and with others nothing is sorted.
+   * the keys, those that the host knows are refused, and with others nothing is sorted, and positions are unspecified. Offsets
+   * that the host knows become a buffer: in each frame pass a buffer of yours.
    */
   recordSegments(encoder: GPUCommandEncoder, workspace: Workspace, elements: Omit<Elements, "count">, segments: Segments): void {
     const payload = this.payload(elements);
     const { length } = bound("keys", elements.keys, this.keyBytes);
     const all = (capacity: number) => this.checked(workspace, { ...elements, count: length }, payload, capacity);
-    if ("rows" in segments) {
-      const { rows } = segments;
+    const { rows, offsets } = segments;
+    if (rows !== undefined) {
       if (!Number.isInteger(rows) || rows < 1 || length % rows !== 0) {
         throw new Misuse(`${length} elements do not make whole rows of ${rows}`);
       }
@@ -296,33 +309,38 @@ export class Sorter {
     if (this.spec.segments === false) {
       throw new Misuse("the specification leaves out segments; use segments: true");
     }
-    const sort = all(workspace.capacity);
-    if ("rows" in segments) {
-      return sort && this.recordFound(encoder, workspace, sort, segments.rows, undefined);
+    if (rows !== undefined) {
+      const sort = all(workspace.capacity);
+      return sort && this.recordFound(encoder, workspace, sort, rows, undefined);
     }
-    let offsets: Bound;
-    if (segments.offsets instanceof Uint32Array) {
-      const known = segments.offsets;
-      for (let at = 0; at + 1 < known.length; at++) {
-        if (known[at]! > known[at + 1]! || known[at + 1]! > length) {
-          throw new Misuse(`segment ${at} is ${known[at]}..${known[at + 1]}; offsets must ascend to at most ${length}`);
-        }
+    const isKnown = offsets instanceof Uint32Array;
+    if (isKnown) {
+      const at = offsets.findIndex((offset, at) => offset > (offsets[at + 1] ?? offset) || (offsets[at + 1] ?? 0) > length);
+      if (at >= 0) {
+        throw new Misuse(`segment ${at} is ${offsets[at]}..${offsets[at + 1]}; offsets must ascend to at most ${length}`);
       }
-      if (known.length < 2 || !sort) {
+      if (offsets.length < 2) {
         return;
       }
-      const bytes = new Uint8Array(known.buffer, known.byteOffset, known.byteLength);
-      offsets = bound("offsets", this.pipelines.filled("offsets", bytes, GPUBufferUsage.STORAGE), 4);
-    } else {
-      offsets = bound("offsets", segments.offsets, 4);
-      const shared = [sort?.keys, sort?.payload].find((other) => other?.buffer === offsets.buffer);
-      if (shared) {
-        throw new Misuse(`${shared.name} and offsets share a buffer; use a buffer for each`);
-      }
     }
-    checkSlices(this.device, [offsets]);
-    if (sort && offsets.length >= 2) {
-      this.recordFound(encoder, workspace, sort, 0, offsets);
+    const sort = all(workspace.capacity);
+    const { limits } = this.device;
+    if (isKnown && offsets.byteLength > Math.min(limits.maxBufferSize, limits.maxStorageBufferBindingSize)) {
+      throw new Misuse(`offsets: ${offsets.byteLength} bytes exceed the device's limit; start it with a larger maxStorageBufferBindingSize`);
+    }
+    if (!sort) {
+      return;
+    }
+    const bytes = isKnown && new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength);
+    const buffer = bytes ? this.pipelines.filled("offsets", bytes, GPUBufferUsage.STORAGE) : (offsets as Slice);
+    const found = bound("offsets", buffer, 4);
+    const shared = [sort.keys, sort.payload].find((other) => other?.buffer === found.buffer);
+    if (shared) {
+      throw new Misuse(`${shared.name} and offsets share a buffer; use a buffer for each`);
+    }
+    checkSlices(this.device, [found]);
+    if (found.length >= 2) {
+      this.recordFound(encoder, workspace, sort, 0, found);
     }
   }
 
@@ -330,29 +348,33 @@ export class Sorter {
     return this.spec.key.endsWith("64") ? 8 : 4;
   }
 
-  private payload({ payload }: { payload?: Slice | undefined }): Bound | undefined {
+  private payload({ payload }: { payload?: Slice | undefined }): Named | undefined {
     if (payload !== undefined && this.spec.payload === undefined) {
       throw new Misuse("a payload was passed, but the specification has none; use payload");
     }
     if (payload === undefined && this.spec.payload !== undefined) {
       throw new Misuse("the specification has a payload; pass payload");
     }
-    return payload && bound("payload", payload, 4);
+    return payload && ["payload", payload];
   }
 
   private checkDevice(): void {
-    if (this.isLost) {
+    if (this.pipelines.isLost) {
       throw new Misuse("the device was lost; create a sorter on a new one");
     }
   }
 
   /** What is to be recorded, if it is anything, of no more elements than there is room for. */
-  private checked(workspace: Workspace, elements: Elements, payload: Bound | undefined, capacity: number): Checked | undefined {
+  private checked(workspace: Workspace, elements: Elements, beside: Named | undefined, capacity: number): Checked | undefined {
     this.checkDevice();
     if (workspace.owner !== this) {
       throw new Misuse("the workspace belongs to another sorter; use workspace() of this one");
     }
+    if (workspace.isDestroyed) {
+      throw new Misuse("the workspace was destroyed; use workspace() for another one");
+    }
     const keys = bound("keys", elements.keys, this.keyBytes);
+    const payload = beside && bound(...beside, 4);
     const { count = keys.length } = elements;
     const slices = [keys, ...(payload ? [payload] : [])];
     if (typeof count === "number") {

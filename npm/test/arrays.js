@@ -118,6 +118,8 @@ test("what cannot be sorted is refused with the remedy", async () => {
     [new Uint8Array(2), { device: "gpu" }, /device: gpu is none of/],
     [new Uint8Array(2), { device: {} }, /is none of/],
     [new Uint8Array(2), { device: null }, /null is none of/],
+    [new Uint8Array(2), { descending: 1 }, /descending: a number is no boolean/],
+    [new Uint8Array(2), null, /null is no object/],
   ];
   for (const [array, options, message] of cases) {
     for (const call of [sort, argsort]) {
@@ -138,7 +140,8 @@ function fakeDevice(fails = {}) {
     lost,
     features: new Set(),
     limits: { maxBufferSize: 2 ** 28, maxStorageBufferBindingSize: 2 ** 27, maxComputeWorkgroupsPerDimension: 65_535 },
-    queue: { writeBuffer: () => log.push("write"), submit: () => log.push("submit") },
+    written: [],
+    queue: { writeBuffer: (_, at, data) => log.push("write") && known.written.push(data.buffer), submit: () => log.push("submit") },
     createBuffer({ size, usage }) {
       known.created++;
       if (fails.create) throw new RangeError("no memory");
@@ -258,6 +261,18 @@ test("an own device: errors name the remedy, and leave the array as it was", asy
   const array = keysOf("Int32Array", 1000, "random", 2);
   const device = fakeDevice({ meanwhile: () => structuredClone(array.buffer, { transfer: [array.buffer] }) });
   await assert.rejects(sort(array, { device }), (error) => error instanceof Misuse && /detached/.test(error.message));
+});
+
+test("an array that is detached while it waits is an error, and one that may be resized is copied", async () => {
+  const device = fakeDevice();
+  const [first, second] = [1000, 2000].map((n) => keysOf("Int32Array", n, "random", 2));
+  const calls = [sort(first, { device }), argsort(second, { device })];
+  structuredClone(second.buffer, { transfer: [second.buffer] });
+  await calls[0];
+  await assert.rejects(calls[1], (error) => error instanceof Misuse && /detached/.test(error.message));
+  assert.equal(device.log.join(), "write,submit,map,mapped");
+  await sort(new Int32Array(new ArrayBuffer(4000, { maxByteLength: 8000 })), { device });
+  assert.equal(device.written.at(-1).resizable, false);
 });
 
 test("an own device: one call after the other, and small types and empty arrays are not given to it", async () => {

@@ -125,11 +125,14 @@ fn main() -> ExitCode {
 }
 
 fn checked(name: &str, folder: &Path, files: &[(String, String)]) -> ExitCode {
-    let there = fs::read_dir(folder).map_or(0, |entries| entries.filter_map(Result::ok).count());
     let differs =
         |(name, text): &(String, String)| fs::read_to_string(folder.join(name)).ok().as_ref() != Some(text);
-    let wrong: Vec<&str> = files.iter().filter(|file| differs(file)).map(|(name, _)| &**name).collect();
-    if wrong.is_empty() && there == files.len() {
+    let mut wrong: Vec<String> =
+        files.iter().filter(|file| differs(file)).map(|(name, _)| name.clone()).collect();
+    let there = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let there = there.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    wrong.extend(there.filter(|name| files.iter().all(|(known, _)| known != name)));
+    if wrong.is_empty() {
         return ExitCode::SUCCESS;
     }
     eprintln!("{name} is out of date ({}); run: cargo run -p gpusort-npm", wrong.join(", "));

@@ -15,7 +15,7 @@ use crate::count::{Base, Count, Size, Sizes, block, fitting};
 use crate::text::Items;
 
 /// The most elements that plans are compared for.
-const MOST: u32 = 1 << 29;
+const MOST: u32 = (1 << 30) - 1;
 
 /// A kind of elements on one class of devices.
 pub(crate) struct Sort<'a> {
@@ -64,7 +64,7 @@ impl<'a> Sort<'a> {
     /// Numbers of elements to compare plans for.
     fn numbers(&self) -> impl Iterator<Item = u32> + use<> {
         let tile = self.sizes.tile;
-        let powers = (12..30).flat_map(|log2| [(1 << log2) - 1, 1 << log2, (1 << log2) + 1]);
+        let powers = (12..=30).flat_map(|log2| [(1 << log2) - 1, 1 << log2, (1 << log2) + 1]);
         let tiles = (1..1100).step_by(7).flat_map(move |tiles| [tiles * tile, tiles * tile + 1]);
         (2..600).chain(powers).chain(tiles).filter(|&n| n <= MOST)
     }

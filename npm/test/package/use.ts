@@ -1,7 +1,7 @@
 // Uses everything that the package exports, as its types are. It is compiled, and not run.
 import {
   argsort, type Count, type Elements, type KeyType, Misuse, MOST, type Segments, type Slice, sort, type Sortable, Sorter, type SortOptions, type Spec,
-  Workspace,
+  type Workspace,
 } from "gpusort";
 
 export async function arrays(device: GPUDevice): Promise<void> {
