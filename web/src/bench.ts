@@ -1,6 +1,9 @@
 // Measures sorts on this device, one after another, and verifies what each of them leaves.
 
 import { argsort, type KeyType, sort, Sorter } from "gpusort";
+import { turn } from "./dom.js";
+import type { Found } from "./gpu.js";
+import { spinUp, submitted } from "./spin.js";
 
 export interface Setup {
   type: KeyType;
@@ -9,25 +12,27 @@ export interface Setup {
   sizes: number[];
 }
 
-export interface Measured {
-  contender: string;
-  n: number;
-  /** The median, in milliseconds. */
-  ms: number;
-  runs: number;
-}
-
-/** Why there is no time. */
-export interface Problem {
-  contender: string;
-  n: number;
-  problem: string;
-}
+/** The median, in milliseconds, of so many runs; or why there is none. */
+export type Measured = { contender: string; n: number; ms: number; runs: number };
+export type Problem = { contender: string; n: number; problem: string };
 
 type Keys = InstanceType<(typeof ARRAYS)[KeyType]>;
+/** Sorted keys, or positions. */
+type Left = Keys | Uint32Array;
+type Fill = ((encoder: GPUCommandEncoder) => void) | undefined;
 
-/** Milliseconds of a sort, and what it leaves: keys, or positions. */
-type Run = (times: number) => Promise<{ ms: number; left: () => Promise<Keys> }>;
+/** A contender with its keys: milliseconds of a sort, the mean of so many, and what it leaves. */
+interface Ready {
+  run: (times: number) => Promise<{ ms: number; left: () => Promise<Left> }>;
+  end?: () => void;
+}
+
+export interface Contender {
+  name: string;
+  /** What is timed. */
+  what: string;
+  ready: (keys: Keys, fill: Fill) => Ready | Promise<Ready>;
+}
 
 /** Enough runs of a contender take so long, in milliseconds; one whose runs take longer gets no larger sizes. */
 const ENOUGH = 300;
@@ -40,57 +45,52 @@ const LEAST = 5;
 
 const ARRAYS = { u32: Uint32Array, i32: Int32Array, f32: Float32Array, u64: BigUint64Array, i64: BigInt64Array, f64: Float64Array };
 
-/** The contender that has no part of the package. */
-export const ENGINE = "engine's sort";
-
-/** The contenders, and what is timed. */
-export function contenders({ pairs }: Setup, gpu: GPUDevice | undefined): [name: string, what: string][] {
+export function contenders(setup: Setup, gpu: GPUDevice | undefined): Contender[] {
+  const { pairs } = setup;
   const own = pairs ? "argsort" : "sort";
-  const timed = gpu?.features.has("timestamp-query") ? "by the GPU's clock" : "until the GPU reports the end, for lack of timestamp queries";
-  return [
-    [ENGINE, pairs ? "positions in a Uint32Array, sorted by a function that compares keys" : "TypedArray.prototype.sort"],
-    ["gpusort, CPU", `await ${own}(array, { device: "cpu" })`],
-    ...(gpu
-      ? ([
-          ["gpusort, GPU with copies", `await ${own}(array, { device }): upload, sort and read back`],
-          ["gpusort, GPU alone", `Sorter.record of buffers on the GPU, ${timed}`],
-        ] as [string, string][])
-      : []),
+  const byPackage = (device: "cpu" | GPUDevice) => (keys: Keys, fill: Fill) => {
+    const before = async () => device !== "cpu" && fill && submitted(device, fill);
+    return timed(() => keys.slice(), (copy) => (pairs ? argsort(copy, { device }) : sort(copy, { device })), before);
+  };
+  const byEngine = (keys: Keys) => {
+    const compare = (a: number, b: number) => (keys[a]! < keys[b]! ? -1 : keys[a]! > keys[b]! ? 1 : a - b);
+    return pairs ? timed(() => Uint32Array.from({ length: keys.length }, (_, at) => at), (positions) => positions.sort(compare)) : timed(() => keys.slice(), (copy) => copy.sort());
+  };
+  const clock = gpu?.features.has("timestamp-query") ? "by the GPU's clock" : "until the GPU reports the end, because it has no timestamp queries";
+  const all: Contender[] = [
+    { name: "engine's sort", what: pairs ? "a Uint32Array of positions, sorted with a comparison of keys" : "TypedArray.prototype.sort", ready: byEngine },
+    { name: "gpusort, CPU", what: `await ${own}(array, { device: "cpu" })`, ready: byPackage("cpu") },
   ];
+  if (gpu === undefined) return all;
+  return all.concat(
+    { name: "gpusort, GPU with copies", what: `await ${own}(array, { device }): upload, sort and read back`, ready: byPackage(gpu) },
+    { name: "gpusort, GPU alone", what: `Sorter.record of buffers on the GPU, ${clock}`, ready: (keys, fill) => alone(gpu, setup, keys, fill) },
+  );
 }
 
 /** Random keys: any bits of integers, and floats around 0. */
 export function randomKeys(type: KeyType, n: number): Keys {
   const keys = new ARRAYS[type](n);
-  if (keys instanceof Float32Array || keys instanceof Float64Array) {
-    return keys.map(() => (Math.random() - 0.5) * 1e6);
-  }
-  const words = new Uint32Array(keys.buffer);
-  for (let at = 0; at < words.length; at++) {
-    words[at] = Math.random() * 2 ** 32;
-  }
+  if (keys instanceof Float32Array || keys instanceof Float64Array) return keys.map(() => (Math.random() - 0.5) * 1e6);
+  wordsOf(keys).forEach((_, at, words) => (words[at] = Math.random() * 2 ** 32));
   return keys;
 }
 
-const wordsOf = (keys: Keys) => new Uint32Array(keys.buffer, keys.byteOffset, keys.byteLength / 4);
+const wordsOf = (keys: Left) => new Uint32Array(keys.buffer, keys.byteOffset, keys.byteLength / 4);
 
 /** What is wrong with sorted keys, or with positions of the keys in order; `undefined` if nothing. */
-export function wrong(keys: Keys, expected: Keys, left: Keys, pairs: boolean): string | undefined {
+export function wrong(keys: Keys, expected: Keys, left: Left, pairs: boolean): string | undefined {
   if (left.length !== keys.length) return `${left.length} of ${keys.length} elements`;
   const [own, right, found] = [wordsOf(keys), wordsOf(expected), wordsOf(left)];
   const width = keys.BYTES_PER_ELEMENT / 4;
-  if (!pairs) {
-    const at = right.findIndex((word, at) => word !== found[at]);
-    return at < 0 ? undefined : `element ${Math.floor(at / width)} is another`;
-  }
   // Equal keys in the order of their positions: no position can be there twice then.
   for (let at = 0; at < keys.length; at++) {
     let isSame = at > 0;
-    for (let word = 0; word < width; word++) {
-      if (own[found[at]! * width + word] !== right[at * width + word]) return `position ${at} is another`;
-      isSame &&= right[at * width + word] === right[(at - 1) * width + word];
+    for (let word = at * width; word < (at + 1) * width; word++) {
+      if ((pairs ? own[(found[at]! - at) * width + word] : found[word]) !== right[word]) return `element ${at} is another`;
+      isSame &&= right[word] === right[word - width];
     }
-    if (isSame && found[at - 1]! >= found[at]!) return `position ${at} is not after the one before`;
+    if (pairs && isSame && found[at - 1]! >= found[at]!) return `position ${at} is not after the one before`;
   }
   return undefined;
 }
@@ -101,127 +101,91 @@ function isSorted(keys: Keys, expected: Keys): boolean {
   return expected.every((key, at) => at === 0 || expected[at - 1]! <= key) && sum(keys) === sum(expected);
 }
 
-/** The mean time of several sorts, of copies that are made before. */
-async function timed<T>(times: number, made: () => T, work: (of: T) => Keys | Promise<Keys>): Promise<{ ms: number; left: () => Promise<Keys> }> {
-  const all = Array.from({ length: times }, made);
-  let last: Keys;
-  const begin = performance.now();
-  for (const of of all) last = await work(of);
-  const ms = (performance.now() - begin) / times;
-  return { ms, left: async () => last };
-}
-
-/** What each contender does with these keys. */
-async function runsOf({ type, pairs }: Setup, keys: Keys, gpu: GPUDevice | undefined, name: string): Promise<{ run: Run; end: () => void }> {
-  const own = (device: "cpu" | GPUDevice): Run => (times) =>
-    timed(times, () => keys.slice(), (copy) => (pairs ? argsort(copy, { device }) : sort(copy, { device })));
-  const compare = (a: number, b: number) => (keys[a]! < keys[b]! ? -1 : keys[a]! > keys[b]! ? 1 : a - b);
-  const engine: Run = (times) =>
-    pairs
-      ? timed(times, () => Uint32Array.from({ length: keys.length }, (_, at) => at), (positions) => positions.sort(compare))
-      : timed(times, () => keys.slice(), (copy) => copy.sort());
-  const end = () => {};
-  if (name === ENGINE) return { run: engine, end };
-  if (name === "gpusort, CPU") return { run: own("cpu"), end };
-  return name === "gpusort, GPU with copies" ? { run: own(gpu!), end } : alone(gpu!, type, keys, pairs);
+/** Sorts of copies, which are made before. */
+function timed<T>(made: () => T, work: (copy: T) => Left | Promise<Left>, before?: () => Promise<unknown>): Ready {
+  return {
+    run: async (times) => {
+      const all = Array.from({ length: times }, made);
+      let last: Left;
+      await before?.();
+      const begin = performance.now();
+      for (const copy of all) last = await work(copy);
+      return { ms: (performance.now() - begin) / times, left: async () => last };
+    },
+  };
 }
 
 /** Sorts of buffers that are on the GPU. */
-async function alone(gpu: GPUDevice, type: KeyType, keys: Keys, pairs: boolean): Promise<{ run: Run; end: () => void }> {
-  const room = Math.min(gpu.limits.maxBufferSize, gpu.limits.maxStorageBufferBindingSize);
-  if (keys.byteLength > room) throw new Error(`a buffer would need ${keys.byteLength} bytes, and the device binds ${room}`);
-  const sorter = await Sorter.create(gpu, { key: type, ...(pairs && { payload: "u32" as const }) });
-  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-  const [bytes, more] = [keys.byteLength, 4 * keys.length];
+async function alone(gpu: GPUDevice, { type, pairs }: Setup, keys: Keys, fill: Fill): Promise<Ready> {
+  const sorter = await Sorter.create(gpu, { key: type, ...(pairs && { payload: "positions" as const }), argsort: false, segments: false });
+  const all: { destroy(): void }[] = [];
+  const kept = <T extends { destroy(): void }>(it: T) => (all.push(it), it);
+  const end = () => all.forEach((it) => it.destroy());
+  const { STORAGE, COPY_SRC, COPY_DST, MAP_READ, QUERY_RESOLVE } = GPUBufferUsage;
+  const buffer = (size: number, usage = STORAGE | COPY_SRC | COPY_DST) => kept(gpu.createBuffer({ size, usage }));
+  const bytes = keys.byteLength;
   gpu.pushErrorScope("out-of-memory");
-  const workspace = sorter.workspace(keys.length);
-  const all: (GPUBuffer | GPUQuerySet)[] = [];
-  const buffer = (size: number, of = usage) => {
-    const made = gpu.createBuffer({ size, usage: of });
-    all.push(made);
-    return made;
-  };
-  const [source, numbers, read] = [buffer(bytes), buffer(more), buffer(Math.max(bytes, more, 16), GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST)];
+  const workspace = kept(sorter.workspace(keys.length));
+  const [source, read, stamps] = [buffer(bytes), buffer(Math.max(bytes, 16), MAP_READ | COPY_DST), buffer(16, QUERY_RESOLVE | COPY_SRC)];
   const most = Math.min(Math.max(2 ** 22 / keys.length, 1), SORTS);
-  const targets = Array.from({ length: most }, () => ({ keys: buffer(bytes), ...(pairs && { payload: buffer(more) }) }));
-  const end = () => {
-    all.forEach((it) => it.destroy());
-    workspace.destroy();
-  };
+  const targets = Array.from({ length: most }, () => ({ keys: buffer(bytes), ...(pairs && { payload: buffer(4 * keys.length) }) }));
   if ((await gpu.popErrorScope()) !== null) {
     end();
-    throw new Error("the GPU is out of memory");
+    throw new Error("the GPU is out of memory; measure smaller sizes");
   }
   gpu.queue.writeBuffer(source, 0, keys);
-  gpu.queue.writeBuffer(numbers, 0, Uint32Array.from({ length: keys.length }, (_, at) => at));
-  const queries = gpu.features.has("timestamp-query") ? gpu.createQuerySet({ type: "timestamp", count: 2 }) : undefined;
-  if (queries) all.push(queries);
-  const stamps = buffer(16, GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC);
-  const submit = (record: (encoder: GPUCommandEncoder) => void) => {
-    const encoder = gpu.createCommandEncoder();
-    record(encoder);
-    gpu.queue.submit([encoder.finish()]);
-    return gpu.queue.onSubmittedWorkDone();
+  const querySet = gpu.features.has("timestamp-query") ? kept(gpu.createQuerySet({ type: "timestamp", count: 2 })) : undefined;
+  const mark = (encoder: GPUCommandEncoder, at: { beginningOfPassWriteIndex: number } | { endOfPassWriteIndex: number }) => {
+    if (querySet) encoder.beginComputePass({ timestampWrites: { querySet, ...at } }).end();
   };
-  const got = async (size: number) => {
+  const got = async (from: GPUBuffer, size: number) => {
+    await submitted(gpu, (encoder) => encoder.copyBufferToBuffer(from, 0, read, 0, size));
     await read.mapAsync(GPUMapMode.READ);
     const copy = read.getMappedRange().slice(0, size);
     read.unmap();
     return copy;
   };
-  const mark = (encoder: GPUCommandEncoder, at: { beginningOfPassWriteIndex: number } | { endOfPassWriteIndex: number }) => {
-    if (queries) encoder.beginComputePass({ timestampWrites: { querySet: queries, ...at } }).end();
-  };
-  const run: Run = async (times) => {
+  const run: Ready["run"] = async (times) => {
     const some = targets.slice(0, times);
-    await submit((encoder) =>
-      some.forEach((target) => {
-        encoder.copyBufferToBuffer(source, 0, target.keys, 0, bytes);
-        if (target.payload) encoder.copyBufferToBuffer(numbers, 0, target.payload, 0, more);
-      }),
-    );
-    const begin = performance.now();
-    await submit((encoder) => {
+    await submitted(gpu, (encoder) => {
+      some.forEach((target) => encoder.copyBufferToBuffer(source, 0, target.keys, 0, bytes));
+      if (!querySet) fill?.(encoder);
+    });
+    let ms = await submitted(gpu, (encoder) => {
+      // The GPU's clock does not count this; the browser's would.
+      if (querySet) fill?.(encoder);
       mark(encoder, { endOfPassWriteIndex: 0 });
       some.forEach((target) => sorter.record(encoder, workspace, target));
       mark(encoder, { beginningOfPassWriteIndex: 1 });
-      if (queries) {
-        encoder.resolveQuerySet(queries, 0, 2, stamps, 0);
-        encoder.copyBufferToBuffer(stamps, 0, read, 0, 16);
-      }
+      if (querySet) encoder.resolveQuerySet(querySet, 0, 2, stamps, 0);
     });
-    let ms = performance.now() - begin;
-    if (queries) {
-      const [from, to] = new BigUint64Array(await got(16));
+    if (querySet) {
+      const [from, to] = new BigUint64Array(await got(stamps, 16));
       // Clocks of GPUs may be set back.
       if (to! > from!) ms = Number(to! - from!) / 1e6;
     }
-    const left = async () => {
-      const last = some[some.length - 1]!;
-      await submit((encoder) => encoder.copyBufferToBuffer(last.payload ?? last.keys, 0, read, 0, pairs ? more : bytes));
-      return pairs ? new Uint32Array(await got(more)) : (new ARRAYS[type](await got(bytes)) as Keys);
-    };
+    const { keys, payload } = some.at(-1)!;
+    const left = async () => (payload ? new Uint32Array(await got(payload, payload.size)) : new ARRAYS[type](await got(keys, bytes)));
     return { ms: ms / some.length, left };
   };
   return { run, end };
 }
 
-const turn = () => new Promise((resolve) => setTimeout(resolve));
-
 /** Measures all, the smallest sizes first, until it is stopped. */
-export async function* bench(setup: Setup, gpu: GPUDevice | undefined, signal: AbortSignal): AsyncGenerator<Measured | Problem> {
-  const left = new Set(contenders(setup, gpu).map(([name]) => name));
+export async function* bench(setup: Setup, { gpu, isSoftware }: Partial<Found>, signal: AbortSignal): AsyncGenerator<Measured | Problem> {
+  const fill = gpu && !isSoftware ? await spinUp(gpu) : undefined;
+  const left = new Set(contenders(setup, gpu));
   for (const n of setup.sizes) {
     const keys = randomKeys(setup.type, n);
     const expected = keys.slice().sort();
     if (!isSorted(keys, expected)) throw new Error(`${n} elements: the engine's own sort is wrong; report it to the browser's makers`);
     for (const contender of left) {
+      const { name, ready } = contender;
       await turn();
       if (signal.aborted) return;
-      let end = () => {};
+      let made: Ready | undefined;
       try {
-        const made = await runsOf(setup, keys, gpu, contender);
-        end = made.end;
+        made = await ready(keys, fill);
         const times: number[] = [];
         // The first run compiles.
         await made.run(1);
@@ -233,19 +197,17 @@ export async function* bench(setup: Setup, gpu: GPUDevice | undefined, signal: A
           if (signal.aborted) return;
           last = await made.run(sorts);
           times.push(last.ms);
-          if (performance.now() - begin > TOO_LONG) {
-            left.delete(contender);
-            break;
-          }
+          if (performance.now() - begin > TOO_LONG) break;
         }
+        if (performance.now() - begin > TOO_LONG) left.delete(contender);
         const problem = wrong(keys, expected, await last.left(), setup.pairs);
-        const ms = times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
-        yield problem === undefined ? { contender, n, ms, runs: times.length } : { contender, n, problem: `WRONG: ${problem}` };
+        if (problem !== undefined) throw new Error(`WRONG: ${problem}; report it to gpusort`);
+        yield { contender: name, n, ms: times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!, runs: times.length };
       } catch (error) {
         left.delete(contender);
-        yield { contender, n, problem: error instanceof Error ? error.message : String(error) };
+        yield { contender: name, n, problem: error instanceof Error ? error.message : String(error) };
       } finally {
-        end();
+        made?.end?.();
       }
     }
   }

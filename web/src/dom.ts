@@ -1,14 +1,8 @@
 // Elements of the page by their ids, and new ones.
 
 /** The element with this id, which index.html has. */
-export function by<T extends Element = HTMLElement>(id: string): T {
-  const found = document.getElementById(id);
-  if (found === null) {
-    throw new Error(`index.html has no '${id}'`);
-  }
-  return found as unknown as T;
-}
-
+export const by = <T extends Element = HTMLElement>(id: string) => document.getElementById(id) as unknown as T;
+export const button = (id: string) => by<HTMLButtonElement>(id);
 export const input = (id: string) => by<HTMLInputElement>(id);
 export const select = (id: string) => by<HTMLSelectElement>(id);
 
@@ -19,6 +13,27 @@ export function made(tag: string, attributes: Record<string, string> = {}, ...ch
   element.append(...children);
   return element;
 }
+
+/** Puts a heading and rows into a table. */
+export function fill(id: string, head: Node[], rows: Node[]): void {
+  by(id).replaceChildren(made("thead", {}, made("tr", {}, ...head)), made("tbody", {}, ...rows));
+}
+
+/** Puts a picture of this size into an element of SVG. */
+export function paint(id: string, width: number, height: number, content: string): void {
+  const svg = by<SVGSVGElement>(id);
+  Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }).forEach(([name, value]) => svg.setAttribute(name, String(value)));
+  svg.innerHTML = content;
+}
+
+/** Chooses a value, or the first one where there is no such. */
+export function choose(id: string, value: string): void {
+  select(id).value = value;
+  if (select(id).selectedIndex < 0) select(id).selectedIndex = 0;
+}
+
+/** Lets the page show what has changed. */
+export const turn = () => new Promise((resolve) => setTimeout(resolve));
 
 /** A message of what went wrong, or nothing. */
 export function say(id: string, error: unknown = ""): void {

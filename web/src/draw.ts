@@ -11,11 +11,8 @@ export function colour(part: number): string {
   const place = Math.min(Math.max(part, 0), 1) * (RAMP.length - 1);
   const from = Math.min(Math.floor(place), RAMP.length - 2);
   const channel = (hex: string, at: number) => parseInt(hex.slice(2 * at, 2 * at + 2), 16);
-  const mixed = [0, 1, 2].map((at) => {
-    const [low, high] = [channel(RAMP[from]!, at), channel(RAMP[from + 1]!, at)];
-    return Math.round(low + (high - low) * (place - from));
-  });
-  return `rgb(${mixed.join(" ")})`;
+  const mixed = (low: number, high: number) => Math.round(low + (high - low) * (place - from));
+  return `rgb(${[0, 1, 2].map((at) => mixed(channel(RAMP[from]!, at), channel(RAMP[from + 1]!, at))).join(" ")})`;
 }
 
 /** That of a thin line: the ends of the ramp do not show on dark and on light pages. */
@@ -34,22 +31,23 @@ function columns(pairs: Compared[]): Compared[][] {
   const bottom = ([low, high]: Compared) => Math.max(low, high);
   const all: Compared[][] = [];
   for (const pair of pairs.slice().sort((a, b) => top(a) - top(b) || bottom(a) - bottom(b))) {
-    const free = all.find((column) => bottom(column[column.length - 1]!) < top(pair));
+    const free = all.find((column) => bottom(column.at(-1)!) < top(pair));
     if (free) free.push(pair);
     else all.push([pair]);
   }
   return all;
 }
 
-function unitsOf(layer: Layer): number {
-  if (layer.does === "compare") return Math.max(columns(layer.pairs).length - 1, 0);
-  if (layer.does === "move") return layer.from.every((from, at) => from === at) ? 4 : 10;
-  return layer.does === "place" ? 7 : layer.does === "clear" ? 1 : 5;
+/** Widths of layers by what they do, in units. */
+const WIDTHS = { place: 7, clear: 1, count: 5, sum: 5 };
+
+function unitsOf({ does, pairs, from }: Layer): number {
+  if (does === "compare") return Math.max(columns(pairs).length - 1, 0);
+  return does !== "move" ? WIDTHS[does] : from.every((from, at) => from === at) ? 4 : 10;
 }
 
-function unitsIn(pass: Pass): number {
-  const gaps = STEP * Math.max(pass.layers.length - 1, 0);
-  return 2 * PAD + (pass.layers.length === 0 ? 1 : pass.layers.reduce((sum, layer) => sum + unitsOf(layer), gaps));
+function unitsIn({ layers }: Pass): number {
+  return 2 * PAD + (layers.length === 0 ? 1 : layers.reduce((sum, layer) => sum + STEP + unitsOf(layer), -STEP));
 }
 
 export interface Picture {
@@ -127,56 +125,52 @@ export function draw(drawn: Drawn, room: number): Picture {
   let numbered = -Infinity;
   let x = left;
 
-  const compare = (layer: Layer) => {
-    const elements = layer.before.slice();
-    for (const [number, column] of columns(layer.pairs).entries()) {
+  const head = Math.min(Math.max(0.47 * unit, 1.8), 5.6);
+  const compare = ({ before, pairs }: Layer) => {
+    const elements = before.slice();
+    for (const [number, column] of columns(pairs).entries()) {
       const cx = x + number * unit;
       const at = px(cx);
       for (const [low, high, swapped] of column) {
         const kind = swapped ? "swap" : "keep";
-        const head = Math.min(Math.max(0.47 * unit, 1.8), 5.6);
         const dot = (wire: number) => tag("circle", { class: `${kind}-dot`, cx, cy: y(wire), r: half });
-        bars.push(tag("path", { class: kind, d: `M${at} ${y(low)}V${y(high)}` }), dot(low));
         // Where the larger element goes up, an arrow shows it.
         const arrow = `M${at} ${px(y(high) - head)}l${px(head)} ${px(1.8 * head)}h${px(-2 * head)}z`;
-        bars.push(low < high ? dot(high) : tag("path", { class: `${kind}-dot`, d: arrow }));
-        if (swapped) {
-          [elements[low], elements[high]] = [elements[high]!, elements[low]!];
-          for (const wire of [low, high]) {
-            const element = elements[wire]!;
-            if (element !== FILLER) ways[element] += `H${at}M${at} ${y(wire)}`;
-          }
+        const end = low < high ? dot(high) : tag("path", { class: `${kind}-dot`, d: arrow });
+        bars.push(tag("path", { class: kind, d: `M${at} ${y(low)}V${y(high)}` }), dot(low), end);
+        if (!swapped) continue;
+        [elements[low], elements[high]] = [elements[high]!, elements[low]!];
+        for (const wire of [low, high]) {
+          if (elements[wire] !== FILLER) ways[elements[wire]!] += `H${at}M${at} ${y(wire)}`;
         }
       }
     }
   };
-  const move = (layer: Layer, end: number, digit: number | undefined) => {
-    const middle = (x + end) / 2;
-    layer.from.forEach((from, to) => {
-      const element = layer.before[from]!;
-      if (element === FILLER || element === undefined) return;
-      ways[element] += `H${px(x)}C${px(middle)} ${y(from)} ${px(middle)} ${y(to)} ${px(end)} ${y(to)}`;
-      if (layer.does === "move" && digit !== undefined && unit > 6) {
-        const text = digitOf(keys[element]!, digit).toString(16).padStart(2, "0");
-        const size = Math.min(pitch - 2, 10);
-        for (const [at, wire] of [[x + 9, from], [end - 9, to]] as const) {
-          extras.push(tag("text", { class: "digit", x: at, y: y(wire) + 0.36 * size, "font-size": size }, text));
-        }
+  const move = ({ before, from, does }: Layer, end: number, digit: number | undefined) => {
+    const middle = px((x + end) / 2);
+    const size = Math.min(pitch - 2, 10);
+    from.forEach((from, to) => {
+      const element = before[from] ?? FILLER;
+      if (element === FILLER) return;
+      ways[element] += `H${px(x)}C${middle} ${y(from)} ${middle} ${y(to)} ${px(end)} ${y(to)}`;
+      if (does !== "move" || digit === undefined || unit <= 6) return;
+      const text = digitOf(keys[element]!, digit).toString(16).padStart(2, "0");
+      for (const [at, wire] of [[x + 9, from], [end - 9, to]] as const) {
+        extras.push(tag("text", { class: "digit", x: at, y: y(wire) + 0.36 * size, "font-size": size }, text));
       }
     });
   };
-  const counted = (layer: Layer, width: number) => {
-    const each = (below - above - 8) / layer.counts.length;
-    if (layer.does === "sum") {
-      const line = layer.counts.map((sum, value) => `H${px(x + (width * sum) / n)}V${px(above + 4 + (value + 1) * each)}`);
-      extras.push(tag("path", { class: "sums", d: `M${px(x)} ${above + 4}${line.join("")}` }));
+  const counted = ({ does, counts }: Layer, width: number) => {
+    const each = (below - above - 8) / counts.length;
+    const at = (value: number) => above + 4 + value * each;
+    if (does === "sum") {
+      const line = counts.map((sum, value) => `H${px(x + (width * sum) / n)}V${px(at(value + 1))}`);
+      extras.push(tag("path", { class: "sums", d: `M${px(x)} ${at(0)}${line.join("")}` }));
       return;
     }
-    const most = Math.max(...layer.counts, 1);
-    layer.counts.forEach((count, value) => {
-      if (count > 0) {
-        extras.push(tag("rect", { class: "bars", x, y: above + 4 + value * each, width: (width * count) / most, height: Math.max(each, 1.8) }));
-      }
+    counts.forEach((count, value) => {
+      const size = { width: (width * count) / Math.max(...counts), height: Math.max(each, 1.8) };
+      if (count > 0) extras.push(tag("rect", { class: "bars", x, y: at(value), ...size }));
     });
   };
 
@@ -184,7 +178,7 @@ export function draw(drawn: Drawn, room: number): Picture {
     const width = unitsIn(pass) * unit;
     frames.push(`<g data-pass="${pass.number}"><title>${escaped(`Pass ${pass.number}, ${pass.kernel}: ${pass.what}`)}</title>`);
     frames.push(tag("rect", { class: "pass", x, y: above, width, height: below - above, rx: 4 }));
-    for (const run of pass.tints.matchAll(/(\d)\1*/g)) {
+    for (const run of pass.tinted.matchAll(/(\d)\1*/g)) {
       const top = y(pass.first + run.index) - 0.5 * pitch + 0.8;
       frames.push(tag("rect", { class: `t${run[1]}`, x: x + 1.5, y: top, width: width - 3, height: run[0].length * pitch - 1.6 }));
     }
@@ -194,22 +188,18 @@ export function draw(drawn: Drawn, room: number): Picture {
       frames.push(tag("text", { class: "number", x: x + width / 2, y: TOP - 8 }, String(pass.number)));
       numbered = x + (width + own) / 2;
     }
-    const begin = x;
+    const end = x + width;
     x += PAD * unit;
     for (const layer of pass.layers) {
       const wide = unitsOf(layer) * unit;
       if (layer.does === "compare") compare(layer);
-      else if (layer.does === "move" || (layer.does === "place" && layer.from.length > 0)) move(layer, x + wide, pass.digit);
-      else if (layer.counts.length > 0) counted(layer, wide);
+      if (layer.from.length > 0) move(layer, x + wide, pass.digit);
+      if (layer.counts.length > 0) counted(layer, wide);
       x += wide + STEP * unit;
-      stops.push(x - 0.5 * STEP * unit);
+      if (layer !== pass.layers.at(-1)) stops.push(x - 0.5 * STEP * unit);
     }
-    if (pass.layers.length === 0) {
-      stops.push(begin + width);
-    }
-    x = begin + width;
-    stops[stops.length - 1] = x + (0.5 * BETWEEN) * unit;
-    x += BETWEEN * unit;
+    stops.push(end + 0.5 * BETWEEN * unit);
+    x = end + BETWEEN * unit;
   }
   const to = x - BETWEEN * unit;
   stops[stops.length - 1] = to;

@@ -4,6 +4,7 @@ export interface Found {
   gpu: GPUDevice | undefined;
   /** Its name; why there is none. */
   name: string;
+  isSoftware?: boolean;
   /** What the browser tells of it. */
   info: Record<string, string | number>;
 }
@@ -18,33 +19,26 @@ export function onLost(call: () => void): void {
 
 /** The device, which is requested once. */
 export function device(): Promise<Found> {
-  found ??= request();
+  found ??= request().catch((error: Error) => none(error.message));
   return found;
 }
 
 const none = (name: string): Found => ({ gpu: undefined, name, info: { device: "CPU" } });
 
 async function request(): Promise<Found> {
-  if (!navigator.gpu) {
-    return none(isSecureContext ? "this browser does not have it" : "it needs https or localhost");
-  }
-  try {
-    const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
-    if (adapter === null) {
-      return none("the browser offers no adapter");
-    }
-    const requiredFeatures = (["subgroups", "timestamp-query"] as GPUFeatureName[]).filter((name) => adapter.features.has(name));
-    const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;
-    const gpu = await adapter.requestDevice({ requiredFeatures, requiredLimits: { maxBufferSize, maxStorageBufferBindingSize } });
-    void gpu.lost.then(({ message }) => {
-      found = Promise.resolve(none(`the device was lost${message ? ` (${message.trim()})` : ""}; reload the page to request it again`));
-      tell();
-    });
-    const { vendor, architecture, device, description, isFallbackAdapter } = adapter.info;
-    const named = description || [vendor, architecture, device].filter(Boolean).join(" ") || "an adapter without a name";
-    const name = isFallbackAdapter || /swiftshader|llvmpipe/i.test(named) ? `${named}, in software` : named;
-    return { gpu, name, info: { vendor, architecture, device, description, features: requiredFeatures.join(" "), maxStorageBufferBindingSize } };
-  } catch (error) {
-    return none(error instanceof Error ? error.message : String(error));
-  }
+  if (!navigator.gpu) return none(isSecureContext ? "this browser does not have it" : "it needs https or localhost");
+  const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
+  if (adapter === null) return none("the browser offers no adapter");
+  const requiredFeatures = (["subgroups", "timestamp-query"] as GPUFeatureName[]).filter((name) => adapter.features.has(name));
+  const { maxBufferSize, maxStorageBufferBindingSize } = adapter.limits;
+  const gpu = await adapter.requestDevice({ requiredFeatures, requiredLimits: { maxBufferSize, maxStorageBufferBindingSize } });
+  void gpu.lost.then(({ message }) => {
+    found = Promise.resolve(none(`the device was lost${message ? ` (${message.trim()})` : ""}; reload the page to request it again`));
+    tell();
+  });
+  const { vendor, architecture, device, description, isFallbackAdapter } = adapter.info;
+  const named = description || [vendor, architecture, device].filter(Boolean).join(" ") || "an adapter without a name";
+  const isSoftware = isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|software|basic render/i.test(named);
+  const info = { vendor, architecture, device, description, features: requiredFeatures.join(" "), maxStorageBufferBindingSize };
+  return { gpu, name: isSoftware ? `${named}, in software` : named, isSoftware, info };
 }

@@ -10,13 +10,11 @@ import * as sortFile from "./try.js";
 const views = { see, measure, try: sortFile };
 
 function view(): void {
-  const { view } = read(location.hash);
-  const wanted = view in views ? view : "see";
+  const asked = read(location.hash).view;
+  const wanted = Object.hasOwn(views, asked) ? asked : "see";
   for (const [name, own] of Object.entries(views)) {
     by(name).hidden = name !== wanted;
-    const link = document.querySelector(`nav [href="#view=${name}"]`)!;
-    if (name === wanted) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    document.querySelector(`nav [href="#view=${name}"]`)!.ariaCurrent = name === wanted ? "page" : null;
     if (name === wanted) void own.show();
     else own.hide();
   }
@@ -24,7 +22,7 @@ function view(): void {
 
 async function status(): Promise<void> {
   const found = await device();
-  by("device").textContent = found.gpu ? `WebGPU: ${found.name}` : `No WebGPU: ${found.name}. The CPU sorts.`;
+  by("device").textContent = found.gpu ? `WebGPU: ${found.name}` : `No WebGPU: ${found.name}. Sorts run on the CPU.`;
 }
 
 // What was chosen in one view stays in the address when another is shown.

@@ -1,7 +1,7 @@
 // The benchmark's view: what is measured, a plot, a table, and the result as text.
 
 import { bench, contenders, type Measured, type Problem, type Setup } from "./bench.js";
-import { by, copy, grouped, made, say, select, time } from "./dom.js";
+import { button, by, choose, copy, fill, grouped, made, paint, say, select, time } from "./dom.js";
 import { escaped, tag } from "./draw.js";
 import { device, type Found } from "./gpu.js";
 import { change, read } from "./hash.js";
@@ -16,9 +16,8 @@ let found: Found;
 
 const isMeasured = (it: Measured | Problem): it is Measured => "ms" in it;
 const timeOf = (contender: string, n: number) => measured.filter(isMeasured).find((it) => it.contender === contender && it.n === n);
-const names = () => contenders(setup, found.gpu).map(([name]) => name);
+const names = () => contenders(setup, found.gpu).map(({ name }) => name);
 const power = (n: number) => `2${String(Math.log2(n)).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]!)}`;
-
 const tick = (log10: number) => time(10 ** log10).replace(/^\S+/, (digits) => String(Number(digits)));
 
 /** What the fields say. */
@@ -35,57 +34,57 @@ async function run(): Promise<void> {
   found = await device();
   [setup, measured] = [chosen(), []];
   showAll();
-  by<HTMLButtonElement>("stop").disabled = false;
+  button("stop").disabled = false;
   say("measure-error");
   say("measure-report", "Measuring …");
   try {
-    for await (const it of bench(setup, found.gpu, own.signal)) {
+    for await (const it of bench(setup, found, own.signal)) {
       if (own !== stop) return;
       measured.push(it);
-      say("measure-report", `Measuring ${grouped(it.n)}: ${it.contender} …`);
+      say("measure-report", `Measuring … ${measured.length} of at most ${setup.sizes.length * names().length}`);
       if (!isMeasured(it)) by("measure-error").append(`${it.contender}, ${grouped(it.n)} elements: ${it.problem}. `);
       showAll();
     }
     const count = measured.filter(isMeasured).length;
-    const lost = (await device()).gpu === found.gpu ? "" : " The GPU was lost: its times are missing.";
-    say("measure-report", `${own.signal.aborted ? "Stopped" : "Done"}: ${count} times, each of a verified result.${lost}`);
+    const lost = (await device()).gpu === found.gpu ? "" : " The GPU was lost; reload the page and measure again.";
+    say("measure-report", `${own.signal.aborted ? "Stopped" : "Done"}: ${count} times, each with a verified result.${lost}`);
   } catch (error) {
     say("measure-report");
     say("measure-error", error);
   }
-  by<HTMLButtonElement>("stop").disabled = true;
+  button("stop").disabled = true;
 }
 
 function showAll(): void {
   plot();
   table();
   by("copies").hidden = measured.length === 0;
-  const item = ([name, what]: [string, string], at: number) =>
-    made("li", {}, made("i", { class: `swatch s${at}` }), made("b", {}, name), `: ${what}`);
-  by("contenders").replaceChildren(...contenders(setup, found.gpu).map(item));
+  const all = contenders(setup, found.gpu);
+  by("contenders").replaceChildren(...all.map(({ name, what }, at) => made("li", {}, swatch(at), made("b", {}, name), `: ${what}`)));
 }
 
+const swatch = (at: number) => made("i", { class: `swatch s${at}` });
+
 function table(): void {
-  const heading = (name: string, at: number) => made("th", { scope: "col", class: "number" }, made("i", { class: `swatch s${at}` }), name);
-  const head = made("tr", {}, made("th", { scope: "col", class: "number" }, "elements"), ...names().map(heading));
+  const heading = (scope: string, ...content: (string | Node)[]) => made("th", { scope, class: "number" }, ...content);
   const rows = setup.sizes.map((n) => {
     const times = names().map((name) => timeOf(name, n)?.ms);
     const best = Math.min(...times.map((ms) => ms ?? Infinity));
     const cells = times.map((ms) => made("td", { class: ms === best ? "number best" : "number" }, ms === undefined ? "–" : time(ms)));
-    return made("tr", {}, made("th", { scope: "row", class: "number" }, `${power(n)} = ${grouped(n)}`), ...cells);
+    return made("tr", {}, heading("row", `${power(n)} = ${grouped(n)}`), ...cells);
   });
-  by("times").replaceChildren(made("thead", {}, head), made("tbody", {}, ...rows));
+  fill("times", [heading("col", "elements"), ...names().map((name, at) => heading("col", swatch(at), name))], rows);
 }
 
 /** Time by number of elements, both logarithmic. */
 function plot(): void {
-  const svg = by<SVGSVGElement>("plot");
   const width = Math.min(by("plot-box").clientWidth, 1000);
   const isNarrow = width < 560;
   const [left, right, top, bottom, height] = [58, isNarrow ? 14 : 205, 14, 40, isNarrow ? 300 : 400];
-  const times = measured.filter(isMeasured).map(({ ms }) => Math.log10(ms || 1e-4));
-  const low = times.length > 0 ? Math.floor(Math.min(...times)) : -2;
-  const high = times.length > 0 ? Math.max(Math.ceil(Math.max(...times)), low + 1) : 2;
+  const logOf = ({ ms }: Measured) => Math.log10(ms || 1e-4);
+  const times = measured.filter(isMeasured).map(logOf);
+  const [low, most] = times.length > 0 ? [Math.floor(Math.min(...times)), Math.ceil(Math.max(...times))] : [-2, 2];
+  const high = Math.max(most, low + 1);
   const [first, last] = [Math.log2(setup.sizes[0]!), Math.log2(setup.sizes.at(-1)!)];
   const x = (n: number) => left + ((Math.log2(n) - first) / Math.max(last - first, 1)) * (width - left - right);
   const y = (log10: number) => top + ((high - log10) / (high - low)) * (height - top - bottom);
@@ -102,7 +101,7 @@ function plot(): void {
   const ends: { at: number; name: string; number: number }[] = [];
   names().forEach((name, number) => {
     const own = setup.sizes.flatMap((n) => timeOf(name, n) ?? []);
-    const points = own.map(({ n, ms }) => [x(n), y(Math.log10(ms || 1e-4))] as const);
+    const points = own.map((it) => [x(it.n), y(logOf(it))] as const);
     drawn += tag("path", { class: `line s${number}`, d: points.map(([x, y], at) => `${at ? "L" : "M"}${x} ${y}`).join("") });
     drawn += points.map(([cx, cy]) => tag("circle", { class: `point s${number}`, cx, cy, r: 4 })).join("");
     if (points.length > 0) ends.push({ at: points.at(-1)![1], name, number });
@@ -113,10 +112,7 @@ function plot(): void {
     used = Math.max(at, used + 17);
     drawn += tag("text", { class: `name s${number}`, x: width - right + 12, y: used + 4 }, escaped(name));
   }
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("width", String(width));
-  svg.setAttribute("height", String(height));
-  svg.innerHTML = drawn;
+  paint("plot", width, height, drawn);
 }
 
 const about = () => ({
@@ -151,10 +147,7 @@ export function start(): void {
 
 export async function show(): Promise<void> {
   const { type = "u32", payload = "keys", from = "10", to = "20", run: runs } = read(location.hash);
-  for (const [id, value] of Object.entries({ type, payload, from, to })) {
-    select(id).value = value;
-    if (select(id).selectedIndex < 0) select(id).selectedIndex = 0;
-  }
+  Object.entries({ type, payload, from, to }).forEach(([id, value]) => choose(id, value));
   found = await device();
   if (measured.length === 0) {
     setup = chosen();

@@ -14,35 +14,30 @@ const NUMBER = /^[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|inf|infinity|nan)
 
 /** What a text says as a number; `undefined` if nothing. */
 export function valueOf(text: string): number | undefined {
-  if (!NUMBER.test(text)) {
-    return undefined;
-  }
+  if (!NUMBER.test(text)) return undefined;
   const word = text.toLowerCase().replace("+", "");
   return word.endsWith("nan") ? NaN : Number(word.replace(/inf(inity)?$/, "Infinity"));
 }
 
+/** Whether a number became infinite that is not written so. */
+export const isTooLarge = (text: string, value: number) => Math.abs(value) === Infinity && !/inf/i.test(text);
+
 /** The numbers of a text, between commas or spaces. */
 export function parsed(text: string, most: number): Numbers {
   const texts = text.split(/[\s,;]+/).filter((text) => text !== "");
-  const values = texts.map((text, at) => {
-    const value = valueOf(text);
-    if (value === undefined) {
-      throw new Error(`number ${at + 1}: '${text}' is not a number; write numbers between commas or spaces`);
-    }
-    return value;
-  });
-  if (texts.length < 2 || texts.length > most) {
-    throw new Error(`${texts.length === 1 ? "1 number" : `${texts.length} numbers`}; write 2 to ${most}`);
-  }
-  const integers = values.every(Number.isInteger) && !texts.some((text) => /^-0+$/.test(text));
-  const [least, largest] = [Math.min(...values), Math.max(...values)];
-  const type = integers && least >= 0 && largest < 2 ** 32 ? "u32" : integers && least >= -(2 ** 31) && largest < 2 ** 31 ? "i32" : "f32";
+  const fail = (at: number, what: string): never => {
+    throw new Error(`number ${at + 1}: '${texts[at]}' ${what}`);
+  };
+  const values = texts.map((text, at) => valueOf(text) ?? fail(at, "is not a number; write numbers between commas or spaces"));
+  if (texts.length < 2 || texts.length > most) throw new Error(`${texts.length} number${texts.length === 1 ? "" : "s"}; write 2 to ${most}`);
+  const integers = values.every((value) => Number.isInteger(value) && !Object.is(value, -0));
+  const within = (least: number, end: number) => integers && values.every((value) => value >= least && value < end);
+  const type = within(0, 2 ** 32) ? "u32" : within(-(2 ** 31), 2 ** 31) ? "i32" : "f32";
   values.forEach((value, at) => {
-    if (type === "f32" && Number.isFinite(value) && !Number.isFinite(Math.fround(value))) {
-      throw new Error(`number ${at + 1}: '${texts[at]}' is too large for 32 bits; use numbers up to 3e38`);
-    }
-    if (type === "f32" && integers && Math.fround(value) !== value) {
-      throw new Error(`number ${at + 1}: '${texts[at]}' fits no type of 32 bits with the others; use numbers from -2147483648 to 2147483647`);
+    if (type !== "f32") return;
+    if (isTooLarge(texts[at]!, Math.fround(value))) fail(at, "is too large for 32 bits; use numbers up to 3e38");
+    if (integers && (Math.fround(value) !== value || Math.abs(value) > Number.MAX_SAFE_INTEGER)) {
+      fail(at, "fits no type of 32 bits with the others; use numbers from -2147483648 to 2147483647");
     }
   });
   return { texts, type, keys: Uint32Array.from(values, (value) => keyOf(value, type)) };
@@ -50,12 +45,8 @@ export function parsed(text: string, most: number): Numbers {
 
 /** The key whose order is that of the numbers: -0 before +0, NaN last. */
 function keyOf(value: number, type: Numbers["type"]): number {
-  if (type !== "f32") {
-    return type === "i32" ? (value ^ 0x80000000) >>> 0 : value >>> 0;
-  }
-  if (Number.isNaN(value)) {
-    return 0xffffffff;
-  }
+  if (type !== "f32") return (type === "i32" ? value ^ 0x80000000 : value) >>> 0;
+  if (Number.isNaN(value)) return 0xffffffff;
   const bits = new Uint32Array(new Float32Array([value]).buffer)[0]!;
   return (bits >>> 31 === 1 ? ~bits : bits | 0x80000000) >>> 0;
 }
@@ -70,20 +61,13 @@ export function preset(name: string, n: number, seed: number): string {
   const random = Array.from({ length: n }, () => next(1000));
   const few = [next(250), 250 + next(250), 500 + next(500)];
   const rising = random.slice().sort((a, b) => a - b);
-  if (name === "reversed") {
-    return rising.reverse().join(", ");
+  const nearly = rising.slice();
+  for (let swap = 0; swap < Math.ceil(n / 8); swap++) {
+    const [a, b] = [next(n), next(n)];
+    [nearly[a], nearly[b]] = [nearly[b]!, nearly[a]!];
   }
-  if (name === "few values") {
-    return random.map((value) => few[value % 3]).join(", ");
-  }
-  if (name === "nearly sorted") {
-    for (let swap = 0; swap < Math.ceil(n / 8); swap++) {
-      const [a, b] = [next(n), next(n)];
-      [rising[a], rising[b]] = [rising[b]!, rising[a]!];
-    }
-    return rising.join(", ");
-  }
-  return random.join(", ");
+  const all = { random, reversed: rising.reverse(), "few values": random.map((value) => few[value % 3]), "nearly sorted": nearly };
+  return all[name as keyof typeof all].join(", ");
 }
 
 /** The number of smaller keys, for each key. */

@@ -58,18 +58,13 @@ export interface Layer {
   after: number[];
 }
 
-export interface Pass {
+export interface Pass extends Kind {
   number: number;
-  kernel: string;
-  what: string;
-  digit: number | undefined;
-  tile: number | undefined;
-  held: string | undefined;
+  first: number;
   workgroups: number;
   moved: number;
-  first: number;
   /** The tint of each of its positions; empty without tiles. */
-  tints: string;
+  tinted: string;
   layers: Layer[];
   before: number[];
   after: number[];
@@ -78,69 +73,51 @@ export interface Pass {
 const VALUES = 2 ** digitBits;
 
 /** A digit of a key, counted from the lowest. */
-export function digitOf(key: number, digit: number): number {
-  return (key >>> (digit * digitBits)) & (VALUES - 1);
-}
+export const digitOf = (key: number, digit: number) => (key >>> (digit * digitBits)) & (VALUES - 1);
 
 /** Performs the sort of these keys: of `Uint32Array`, whose order is that of the elements. */
 export function perform(sorts: Sorts, tile: number, keys: Uint32Array): Pass[] {
+  const rows = sorts.sorts[tile]?.[keys.length - 2];
+  if (rows === undefined) throw new Error(`there is no plan for ${keys.length} elements; use 2 to ${(sorts.sorts[0]?.length ?? 0) + 1}`);
   let elements = Array.from(keys, (_, at) => at);
   // The counts that the last pass made, and the next ones use.
   let counts: number[] = [];
-  const layer = (kind: Kind, does: Does, first: number, count: number): Layer => {
-    const made: Layer = { does: "place", name: kind.what, pairs: [], from: [], counts: [], before: elements.slice(), after: [] };
+  const key = (at: number) => (elements[at] === FILLER ? Infinity : keys[elements[at]!]!);
+  const compared = (low: number, high: number): Compared => {
+    const swapped = key(high) < key(low);
+    if (swapped) [elements[low], elements[high]] = [elements[high]!, elements[low]!];
+    return [low, high, swapped];
+  };
+  const layer = ({ what, digit = 0 }: Kind, does: Does, first: number, count: number): Layer => {
+    const made: Layer = { does: "place", name: what, pairs: [], from: [], counts: [], before: elements.slice(), after: [] };
     if (typeof does === "number") {
       const [name, positions] = sorts.steps[does]!;
       Object.assign(made, { does: "compare", name });
       for (let at = 0; at < positions.length; at += 2) {
         const [low, high] = [positions[at]!, positions[at + 1]!];
-        if (Math.max(low, high) < count) {
-          made.pairs.push(compared(elements, keys, first + low, first + high));
-        }
+        if (Math.max(low, high) < count) made.pairs.push(compared(first + low, first + high));
       }
     } else if (Array.isArray(does)) {
       made.from = does;
-      elements = does.map((from) => elements[from] ?? FILLER);
     } else {
       made.does = does;
-      if (does === "count") {
-        counts = Array<number>(VALUES).fill(0);
-        elements.forEach((at) => counts[digitOf(keys[at]!, kind.digit ?? 0)]!++);
-      } else if (does === "sum") {
-        let sum = 0;
-        counts = counts.map((count) => (sum += count) - count);
-      } else if (does === "move") {
-        const digit = (at: number) => digitOf(keys[elements[at]!]!, kind.digit ?? 0);
-        made.from = elements.map((_, at) => at).sort((a, b) => digit(a) - digit(b) || a - b);
-        elements = made.from.map((from) => elements[from]!);
-      }
-      made.counts = does === "count" || does === "sum" ? counts : [];
+      const digitAt = (at: number) => digitOf(key(at), digit);
+      if (does === "count") counts = Array.from({ length: VALUES }, (_, value) => elements.filter((_, at) => digitAt(at) === value).length);
+      if (does === "sum") counts = counts.map((_, value) => counts.slice(0, value).reduce((sum, count) => sum + count, 0));
+      if (does === "count" || does === "sum") made.counts = counts;
+      if (does === "move") made.from = elements.map((_, at) => at).sort((a, b) => digitAt(a) - digitAt(b) || a - b);
     }
+    if (made.from.length > 0) elements = made.from.map((from) => elements[from] ?? FILLER);
     made.after = elements.slice();
     return made;
   };
-  const rows = sorts.sorts[tile]?.[keys.length - 2];
-  if (rows === undefined) {
-    throw new Error(`there is no plan for ${keys.length} elements; use 2 to ${(sorts.sorts[0]?.length ?? 0) + 1}`);
-  }
-  return rows.map(([kind, first, count, length, workgroups, moved], at) => {
-    const { kernel, what, digit, tile, held, tints, does } = sorts.kinds[kind]!;
+  return rows.map(([number, first, count, length, workgroups, moved], at) => {
+    const kind = sorts.kinds[number]!;
     const before = elements.slice();
-    while (elements.length < length) {
-      elements.push(FILLER);
-    }
-    const layers = does.map((does) => layer(sorts.kinds[kind]!, does, first, count));
+    while (elements.length < length) elements.push(FILLER);
+    const layers = kind.does.map((does) => layer(kind, does, first, count));
     elements.length = length;
-    const tinted = tints === undefined ? "" : sorts.tints[tints]!.slice(0, count);
-    return { number: at + 1, kernel, what, digit, tile, held, workgroups, moved, first, tints: tinted, layers, before, after: elements.slice() };
+    const tinted = kind.tints === undefined ? "" : sorts.tints[kind.tints]!.slice(0, count);
+    return { ...kind, number: at + 1, first, workgroups, moved, tinted, layers, before, after: elements.slice() };
   });
-}
-
-function compared(elements: number[], keys: Uint32Array, low: number, high: number): Compared {
-  const key = (at: number) => (elements[at] === FILLER ? Infinity : keys[elements[at]!]!);
-  const swapped = key(high) < key(low);
-  if (swapped) {
-    [elements[low], elements[high]] = [elements[high]!, elements[low]!];
-  }
-  return [low, high, swapped];
 }

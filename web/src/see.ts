@@ -1,6 +1,6 @@
 // Shows a sort step by step: the controls, the picture, and the table of passes.
 
-import { by, copy, grouped, bytes, input, made, say, select } from "./dom.js";
+import { button, by, bytes, choose, copy, fill, grouped, input, made, paint, say, select } from "./dom.js";
 import { colour, draw, type Drawn, labels, type Picture } from "./draw.js";
 import { methods, most } from "./generated/index.js";
 import { change, read, write } from "./hash.js";
@@ -30,10 +30,9 @@ const nameOf = (method: (typeof methods)[number]) => `${method.algorithm}-${meth
 function asked() {
   const { sort = "bitonic-fused", tile, numbers, preset = "random", n = "16", seed = "1", step = "" } = read(location.hash);
   const method = methods.find((method) => nameOf(method) === sort) ?? methods[0]!;
-  const tiles = method.tiles;
   const known = PRESETS.includes(preset) ? preset : PRESETS[0]!;
   const count = Math.min(Math.max(Math.round(Number(n)) || 16, 2), most);
-  return { method, tile: Math.max(tiles.indexOf(Number(tile)), 0), numbers, preset: known, n: count, seed: Number(seed) || 1, step };
+  return { method, tile: Math.max(method.tiles.indexOf(Number(tile)), 0), numbers, preset: known, n: count, seed: Number(seed) || 1, step };
 }
 
 /** Loads what is asked for, performs it and draws it. */
@@ -41,50 +40,49 @@ async function load(): Promise<void> {
   const { method, tile, numbers, preset: name, n, seed, step: at } = asked();
   const mine = ++loading;
   const text = numbers ?? preset(name, n, seed);
-  select("sort").value = nameOf(method);
-  select("preset").value = numbers === undefined ? name : OWN;
+  choose("sort", nameOf(method));
+  choose("preset", numbers === undefined ? name : OWN);
   select("tile").replaceChildren(...method.tiles.map((size) => made("option", {}, String(size))));
   select("tile").selectedIndex = tile;
   select("tile").disabled = method.tiles.length < 2;
   by("again").hidden = numbers !== undefined;
-  if (document.activeElement !== input("numbers")) {
-    input("numbers").value = text.replaceAll(",", ", ").replaceAll(",  ", ", ");
-  }
-  by("what").textContent = method.what;
-  let all;
+  if (document.activeElement !== input("numbers")) input("numbers").value = text.replace(/,\s*/g, ", ");
+  let own;
   try {
-    all = parsed(text, most);
+    own = parsed(text, most);
     say("numbers-error");
   } catch (error) {
     return say("numbers-error", error);
   }
-  if (numbers !== undefined) input("n").value = String(all.texts.length);
-  else if (document.activeElement !== input("n")) input("n").value = String(n);
+  if (document.activeElement !== input("n")) input("n").value = String(own.texts.length);
   const { sorts } = await method.load();
   if (mine !== loading) return;
-  const passes = perform(sorts, tile, all.keys);
-  const drawn: Drawn = { passes, keys: all.keys, ranks: ranksOf(all.keys), texts: all.texts };
-  const stepsOf = (pass: Pass): [Pass, Layer | undefined][] => (pass.layers.length > 0 ? pass.layers : [undefined]).map((layer) => [pass, layer]);
-  const steps = passes.flatMap(stepsOf);
+  const passes = perform(sorts, tile, own.keys);
+  const drawn: Drawn = { passes, keys: own.keys, ranks: ranksOf(own.keys), texts: own.texts };
+  const steps = passes.flatMap((pass) => (pass.layers.length > 0 ? pass.layers : [undefined]).map((layer): [Pass, Layer | undefined] => [pass, layer]));
   const compared = passes.flatMap((pass) => pass.layers).filter((layer) => layer.does === "compare");
-  const count = (swaps: boolean) => compared.reduce((sum, { pairs }) => sum + (swaps ? pairs.filter(([, , swapped]) => swapped) : pairs).length, 0);
-  const work = compared.length > 0 ? `${grouped(compared.length)} steps, ${grouped(count(false))} comparisons (${grouped(count(true))} swaps), ` : "";
-  by("title").textContent = `${method.algorithm} ${method.variant}, ${all.texts.length} ${all.type}`;
+  const pairs = compared.flatMap((layer) => layer.pairs);
+  const swaps = pairs.filter(([, , swapped]) => swapped).length;
+  const work = compared.length > 0 ? `${compared.length} steps, ${grouped(pairs.length)} comparisons (${grouped(swaps)} swaps), ` : "";
+  const title = `${method.algorithm} ${method.variant}, ${own.texts.length} ${own.type}`;
   const moved = bytes(passes.reduce((sum, pass) => sum + pass.moved, 0));
-  by("sum").textContent = `${passes.length} ${passes.length === 1 ? "pass" : "passes"}, ${work}${moved} moved`;
-  shown = { ...drawn, title: by("title").textContent!, steps, picture: draw(drawn, 0) };
+  say("title", title);
+  say("what", method.what);
+  say("sum", `${passes.length} ${passes.length === 1 ? "pass" : "passes"}, ${work}${moved} moved`);
+  shown = { ...drawn, title, steps, picture: draw(drawn, 0) };
+  by("stage").hidden = false;
   input("steps").max = String(steps.length);
-  legend();
-  table();
+  legend(passes);
+  table(passes);
   step = at === "" ? steps.length : Math.min(Math.max(Math.round(Number(at)) || 0, 0), steps.length);
   resize();
 }
 
-function legend(): void {
-  const layers = shown!.passes.flatMap((pass) => pass.layers);
+function legend(passes: Pass[]): void {
+  const layers = passes.flatMap((pass) => pass.layers);
   const has = (does: Layer["does"]) => layers.some((layer) => layer.does === does);
-  const held = [...new Set(shown!.passes.flatMap((pass) => pass.held ?? []))].join(" or in ");
-  by("legend").textContent = [
+  const held = [...new Set(passes.flatMap((pass) => pass.held ?? []))].join(" or in ");
+  const sentences = [
     "A wire is a position, the first on top; its colour is the rank of its element, from dark to bright. A frame is a pass over the GPU's memory.",
     has("compare") && "A bar compares two positions and moves the smaller element up; bold bars swap.",
     layers.some((layer) => layer.pairs.some(([low, high]) => low > high)) && "An arrow moves the larger element up.",
@@ -93,19 +91,16 @@ function legend(): void {
     has("count") && "Grey bars count the values of a digit, the lowest on top.",
     has("sum") && "A grey line is the number of elements with lower values.",
     held && `A tint is a tile, which one workgroup holds in ${held} during the pass.`,
-  ].filter(Boolean).join(" ");
+  ];
+  say("legend", sentences.filter(Boolean).join(" "));
 }
 
 /** Draws the picture as wide as there is room. */
 function resize(): void {
   if (shown === undefined) return;
-  const svg = by<SVGSVGElement>("picture");
+  const svg = by("picture");
   shown.picture = draw(shown, by("scroll").clientWidth);
-  const { width, height } = shown.picture;
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("width", String(width));
-  svg.setAttribute("height", String(height));
-  svg.innerHTML = shown.picture.svg;
+  paint("picture", shown.picture.width, shown.picture.height, shown.picture.svg);
   svg.querySelector(".input")!.innerHTML = labels(shown, Array.from(shown.keys, (_, at) => at), undefined, shown.picture, true);
   for (const frame of svg.querySelectorAll<SVGGElement>("[data-pass]")) {
     frame.addEventListener("click", () => go(lastOf(Number(frame.dataset.pass))));
@@ -116,34 +111,29 @@ function resize(): void {
 /** The step with which a pass ends. */
 const lastOf = (pass: number) => shown!.steps.filter(([own]) => own.number <= pass).length;
 
-/** The ranks of elements in a row, as the colours of a picture's heat map. */
-function strip(elements: number[]): string {
-  const n = shown!.keys.length;
-  const stops = elements.map((at, place) => {
-    const shade = at === FILLER ? "transparent" : colour(shown!.ranks[at]! / Math.max(n - 1, 1));
-    return `${shade} ${((100 * place) / elements.length).toFixed(2)}% ${((100 * (place + 1)) / elements.length).toFixed(2)}%`;
-  });
-  return `linear-gradient(to right,${stops.join(",")})`;
-}
-
-function table(): void {
-  const { passes } = shown!;
+function table(passes: Pass[]): void {
+  const { ranks: rankOf } = shown!;
   const hasTiles = passes.some((pass) => pass.tile !== undefined);
-  const heading = (text: string, kind = "") => made("th", { scope: "col", class: kind }, text);
-  const head = ["pass", "kernel", "what it does", "rank by position"].map((text, at) => heading(text, ["number", "kernel", "what", "ranks"][at]));
-  head.push(...(hasTiles ? [heading("tile", "number extra tile")] : []), heading("workgroups", "number extra"), heading("moved", "number extra"));
-  const ranks = (elements: number[]) => made("td", { class: "ranks" }, made("div", { style: `background:${strip(elements)}` }));
+  // The ranks of elements in a row, as the colours of a picture's heat map.
+  const ranks = (elements: number[]) => {
+    const percent = (place: number) => `${((100 * place) / elements.length).toFixed(2)}%`;
+    const shade = (at: number) => (at === FILLER ? "transparent" : colour(rankOf[at]! / (rankOf.length - 1)));
+    const stops = elements.map((at, place) => `${shade(at)} ${percent(place)} ${percent(place + 1)}`);
+    return made("td", { class: "ranks" }, made("div", { style: `background:linear-gradient(to right,${stops.join()})` }));
+  };
+  const cell = (kind: string, content: string | Node) => made("td", { class: kind }, content);
   const row = (pass: Pass) => {
     const button = made("button", { type: "button", "aria-label": `Go to pass ${pass.number}` }, String(pass.number));
-    const cell = (kind: string, content: string | Node) => made("td", { class: kind }, content);
     const row = made("tr", {}, cell("number", button), cell("kernel", pass.kernel), cell("what", pass.what), ranks(pass.after));
     if (hasTiles) row.append(cell("number extra tile", String(pass.tile ?? "")));
     row.append(cell("number extra", grouped(pass.workgroups)), cell("number extra", bytes(pass.moved)));
     row.addEventListener("click", () => go(lastOf(pass.number)));
     return row;
   };
-  const begin = made("tr", { class: "begin" }, made("td"), made("td", { class: "kernel" }), made("td", {}, "input"), ranks(passes[0]!.before));
-  by("passes").replaceChildren(made("thead", {}, made("tr", {}, ...head)), made("tbody", {}, begin, ...passes.map(row)));
+  const headings = { pass: "number", kernel: "kernel", "what it does": "what", "rank by position": "ranks", ...(hasTiles && { tile: "number extra tile" }) };
+  const head = Object.entries({ ...headings, workgroups: "number extra", moved: "number extra" });
+  const input = made("tr", { class: "begin" }, cell("number", ""), cell("kernel", ""), cell("what", "input"), ranks(passes[0]!.before));
+  fill("passes", head.map(([text, kind]) => made("th", { scope: "col", class: kind }, text)), [input, ...passes.map(row)]);
 }
 
 /** Shows the elements after this step, and remembers it in the address. */
@@ -155,10 +145,10 @@ function go(to: number): void {
 }
 
 function place(moves: boolean): void {
-  const { picture, steps, passes } = shown!;
+  const { picture, steps, passes, title, texts } = shown!;
   const [pass, layer] = steps[step - 1] ?? [];
-  const elements = step === 0 ? passes[0]!.before : (layer?.after ?? pass!.after);
-  const svg = by<SVGSVGElement>("picture");
+  const elements = pass === undefined ? passes[0]!.before : (layer ?? pass).after;
+  const svg = by("picture");
   const x = picture.stops[step]!;
   svg.classList.toggle("moves", moves);
   svg.querySelector<SVGRectElement>(".shade")!.style.transform = `translateX(${x}px)`;
@@ -168,24 +158,24 @@ function place(moves: boolean): void {
   });
   const hasDigits = passes.some((pass) => pass.digit !== undefined);
   svg.querySelector(".now")!.innerHTML = labels(shown!, elements, pass?.digit ?? (hasDigits ? 0 : undefined), picture, false);
-  svg.querySelectorAll("[data-pass]").forEach((frame) => frame.classList.toggle("current", frame.getAttribute("data-pass") === String(pass?.number)));
+  const current = pass?.number ?? 0;
+  svg.querySelectorAll<SVGElement>("[data-pass]").forEach((frame) => frame.classList.toggle("current", frame.dataset.pass === String(current)));
   by("passes").querySelectorAll("tbody tr").forEach((row, number) => {
-    row.classList.toggle("current", number === (pass?.number ?? 0));
-    row.classList.toggle("to-come", number > (pass?.number ?? 0));
+    row.classList.toggle("current", number === current);
+    row.classList.toggle("to-come", number > current);
   });
-  const row = by("passes").querySelector<HTMLElement>(".current")!;
-  const list = by("list");
-  const below = row.offsetTop - list.scrollTop;
-  if (below < 30 || below > list.clientHeight - 30) list.scrollTop = row.offsetTop - list.clientHeight / 2;
-  const scroll = by("scroll");
+  const { offsetTop } = by("passes").querySelector<HTMLElement>(".current")!;
+  const [list, scroll] = [by("list"), by("scroll")];
+  const below = offsetTop - list.scrollTop;
+  if (below < 30 || below > list.clientHeight - 30) list.scrollTop = offsetTop - list.clientHeight / 2;
   if (x < scroll.scrollLeft + 60 || x > scroll.scrollLeft + scroll.clientWidth - 120) scroll.scrollLeft = x - scroll.clientWidth / 2;
   const words = wordsOf(pass, layer);
-  by("caption").textContent = words;
+  say("caption", words);
   input("steps").value = String(step);
   input("steps").setAttribute("aria-valuetext", words);
-  svg.setAttribute("aria-label", `${shown!.title}: ${words}. Now: ${elements.map((at) => shown!.texts[at] ?? "").join(" ")}`);
-  for (const id of ["first", "back"]) by<HTMLButtonElement>(id).disabled = step === 0;
-  for (const id of ["next", "last"]) by<HTMLButtonElement>(id).disabled = step === steps.length;
+  svg.setAttribute("aria-label", `${title}: ${words}. Now: ${elements.map((at) => texts[at] ?? "").join(" ")}`);
+  for (const id of ["first", "back"]) button(id).disabled = step === 0;
+  for (const id of ["next", "last"]) button(id).disabled = step === steps.length;
 }
 
 /** What the step does. */
@@ -194,46 +184,49 @@ function wordsOf(pass: Pass | undefined, layer: Layer | undefined): string {
   const own = `Pass ${pass.number} of ${shown!.passes.length}, ${pass.kernel}: ${pass.what}`;
   if (layer?.does !== "compare") return own;
   const swaps = layer.pairs.filter(([, , swapped]) => swapped).length;
-  const part = `${layer.pairs.length} comparisons, ${swaps} ${swaps === 1 ? "swap" : "swaps"}`;
+  const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
   const { length } = pass.layers;
-  return `${own} – ${length === 1 ? "" : `step ${pass.layers.indexOf(layer) + 1} of ${length}, ${layer.name}: `}${part}`;
+  const name = length === 1 ? "" : `step ${pass.layers.indexOf(layer) + 1} of ${length}, ${layer.name}: `;
+  return `${own} – ${name}${count(layer.pairs.length, "comparison")}, ${count(swaps, "swap")}`;
 }
 
 function play(wants: boolean): void {
   clearInterval(playing);
   playing = undefined;
-  if (wants) {
-    if (step === shown?.steps.length) go(0);
-    const pace = Math.max(PACE - 4 * (shown?.steps.length ?? 0), 300);
+  if (wants && shown) {
+    const { length } = shown.steps;
+    if (step === length) go(0);
     playing = setInterval(() => {
       go(step + 1);
       if (step === shown?.steps.length) play(false);
-    }, pace);
+    }, Math.max(PACE - 4 * length, 300));
   }
-  by("play").textContent = playing === undefined ? "Play" : "Pause";
-  by("play").setAttribute("aria-pressed", String(playing !== undefined));
-  by("caption").ariaLive = wants ? "off" : "polite";
+  say("play", playing === undefined ? "Play" : "Pause");
+  by("caption").ariaLive = playing === undefined ? "polite" : "off";
+}
+
+/** Goes to a step because the reader wants it. */
+function leap(to: number): void {
+  play(false);
+  go(to);
 }
 
 /** The keys, unless they are meant for a field. */
 function pressed(event: KeyboardEvent): void {
   const target = event.target as HTMLElement;
   const isField = target.matches("select, textarea, input:not([type=range])");
-  if (by("see").hidden || event.ctrlKey || event.metaKey || event.altKey || isField) return;
-  const pass = shown?.steps[step - 1]?.[0].number ?? 0;
+  if (by("see").hidden || !shown || event.ctrlKey || event.metaKey || event.altKey || isField) return;
+  const pass = shown.steps[step - 1]?.[0].number ?? 0;
   const actions: Record<string, () => void> = {
-    ArrowLeft: () => go(event.shiftKey ? lastOf(pass - 1) : step - 1),
-    ArrowRight: () => go(event.shiftKey ? lastOf(pass + (step === lastOf(pass) ? 1 : 0)) : step + 1),
-    Home: () => go(0),
-    End: () => go(Infinity),
+    ArrowLeft: () => leap(event.shiftKey ? lastOf(pass - 1) : step - 1),
+    ArrowRight: () => leap(event.shiftKey ? lastOf(pass + (step === lastOf(pass) ? 1 : 0)) : step + 1),
+    Home: () => leap(0),
+    End: () => leap(Infinity),
     " ": () => play(playing === undefined),
   };
-  if (event.key === " " && target.matches("button, a, summary")) return;
-  if (event.key in actions) {
-    event.preventDefault();
-    if (event.key !== " ") play(false);
-    actions[event.key]!();
-  }
+  if (!Object.hasOwn(actions, event.key) || (event.key === " " && target.matches("button, a"))) return;
+  event.preventDefault();
+  actions[event.key]!();
 }
 
 /** Changes what is asked for. */
@@ -245,33 +238,27 @@ function ask(part: Record<string, string | undefined>): void {
 
 export function start(): void {
   for (const algorithm of new Set(methods.map((method) => method.algorithm))) {
-    const option = (method: (typeof methods)[number]) => made("option", { value: nameOf(method) }, `${algorithm} ${method.variant}`);
-    select("sort").append(made("optgroup", { label: algorithm }, ...methods.filter((method) => method.algorithm === algorithm).map(option)));
+    const own = methods.filter((method) => method.algorithm === algorithm);
+    const options = own.map((method) => made("option", { value: nameOf(method) }, `${algorithm} ${method.variant}`));
+    select("sort").append(made("optgroup", { label: algorithm }, ...options));
   }
   select("preset").append(...[...PRESETS, OWN].map((name) => made("option", {}, name)));
   input("n").max = String(most);
-  select("sort").addEventListener("change", () => ask({ sort: select("sort").value }));
-  select("tile").addEventListener("change", () => ask({ tile: select("tile").value }));
+  const typed = () => input("numbers").value.trim().replace(/[\s,;]+/g, ",");
+  for (const id of ["sort", "tile"]) select(id).addEventListener("change", () => ask({ [id]: select(id).value }));
   select("preset").addEventListener("change", () => {
-    const name = select("preset").value;
-    if (name === OWN) input("numbers").focus();
-    ask(name === OWN ? { numbers: input("numbers").value.replace(/[\s,;]+/g, ",") } : { preset: name, numbers: undefined });
+    const { value } = select("preset");
+    if (value === OWN) input("numbers").focus();
+    ask(value === OWN ? { numbers: typed() } : { preset: value, numbers: undefined });
   });
   input("n").addEventListener("input", () => ask({ n: input("n").value, numbers: undefined }));
-  input("n").addEventListener("blur", () => void load());
-  input("numbers").addEventListener("input", () => ask({ numbers: input("numbers").value.trim().replace(/[\s,;]+/g, ",") }));
+  for (const id of ["n", "numbers"]) input(id).addEventListener("blur", () => void load());
+  input("numbers").addEventListener("input", () => ask({ numbers: typed() }));
   by("again").addEventListener("click", () => ask({ seed: String(1 + Math.floor(Math.random() * 9999)), numbers: undefined }));
-  input("steps").addEventListener("input", () => {
-    play(false);
-    go(Number(input("steps").value));
-  });
+  input("steps").addEventListener("input", () => leap(Number(input("steps").value)));
   by("play").addEventListener("click", () => play(playing === undefined));
-  for (const [id, to] of [["first", () => 0], ["back", () => step - 1], ["next", () => step + 1], ["last", () => Infinity]] as const) {
-    by(id).addEventListener("click", () => {
-      play(false);
-      go(to());
-    });
-  }
+  const leaps = { first: () => 0, back: () => step - 1, next: () => step + 1, last: () => Infinity };
+  for (const [id, to] of Object.entries(leaps)) by(id).addEventListener("click", () => leap(to()));
   by("link").addEventListener("click", () => {
     const { sort = nameOf(methods[0]!), ...rest } = read(location.hash);
     void copy(by("link"), new URL(write({ ...rest, view: "see", sort, step: String(step) }), location.href).href);
@@ -280,10 +267,6 @@ export function start(): void {
   new ResizeObserver(resize).observe(by("scroll"));
 }
 
-export function show(): Promise<void> {
-  return load();
-}
+export const show = load;
 
-export function hide(): void {
-  play(false);
-}
+export const hide = () => play(false);

@@ -1,7 +1,7 @@
 // Reads numbers and tables from bytes, and writes them in another order. Numbers keep their spelling, and rows
 // their bytes: only what decides the order is decoded.
 
-import { isWord, valueOf } from "./numbers.js";
+import { isTooLarge, valueOf } from "./numbers.js";
 
 export interface Content {
   kind: "numbers" | "table";
@@ -69,6 +69,7 @@ function fieldEnd(bytes: Uint8Array, from: number, delimiter: number): number {
 /** Rows of a table. Blank lines are left out, except where they may be the empty fields of a single column. */
 function table(bytes: Uint8Array, mark: number, hasHeader: boolean): Content {
   const first = raw.decode(bytes.subarray(mark, mark + 65536)).replace(/"[^"]*("|$)/g, "").trimStart().split("\n", 1)[0]!;
+  if (/\r[^]/.test(first)) throw new Error("the lines end in CR alone; save the file with line ends LF or CR LF");
   const times = (delimiter: number) => first.split(String.fromCharCode(delimiter)).length;
   const delimiter = [COMMA, TAB, SEMICOLON].reduce((best, other) => (times(other) > times(best) ? other : best));
   const content: Content = { kind: "table", bytes, header: mark, columns: [], delimiter, begins: [], ends: [] };
@@ -82,10 +83,9 @@ function table(bytes: Uint8Array, mark: number, hasHeader: boolean): Content {
     const isFirst = columns.length === 0;
     if (isFirst) {
       const names = fields(content, begin, end);
-      if (names.at(-1)!.includes("\r")) throw new Error("the lines end in CR alone; save the file with line ends LF or CR LF");
-      const isName = (name: string, at: number) => hasHeader && name !== "" && names.indexOf(name) === names.lastIndexOf(name);
-      const numbered = (name: string, at: number) => `${hasHeader && name !== "" ? `${name}, ` : ""}column ${at + 1}`;
-      columns.push(...names.map((name, at) => (isName(name, at) ? name : numbered(name, at))));
+      const isOwn = (name: string) => names.indexOf(name) === names.lastIndexOf(name);
+      const named = (name: string, at: number) => (isOwn(name) ? name : `${name}, column ${at + 1}`);
+      columns.push(...names.map((name, at) => (hasHeader && name !== "" ? named(name, at) : `column ${at + 1}`)));
     }
     if (isFirst && hasHeader) {
       content.header = end;
@@ -122,10 +122,11 @@ export function content(bytes: Uint8Array, reading: Reading, name = ""): Content
   const mark = one === 0xef && two === 0xbb && three === 0xbf ? 3 : 0;
   if (reading === "numbers") return numbers(bytes, mark, true);
   if (reading !== "auto") return table(bytes, mark, reading === "table");
-  const [, first, more] = /^\s*([^\n]*)([^]*)/.exec(raw.decode(bytes.subarray(mark)))!;
-  const words = first!.split(/[\s,;]+/).filter((word) => word !== "");
+  const begin = bytes.findIndex((byte, at) => at >= mark && !BETWEEN.has(byte));
+  const end = begin < 0 ? -1 : bytes.indexOf(LF, begin);
+  const isAlone = end < 0 || bytes.subarray(end).every((byte) => BETWEEN.has(byte));
+  const words = raw.decode(bytes.subarray(Math.max(begin, 0), end < 0 ? bytes.length : end)).match(/[^\s,;]+/g) ?? [];
   if (valueOf(words[0] ?? "") === undefined) return table(bytes, mark, true);
-  const isAlone = more!.trim() === "";
   return /\.(csv|tsv)$/i.test(name) || (words.length > 1 && !isAlone) ? table(bytes, mark, false) : numbers(bytes, mark, isAlone);
 }
 
@@ -144,9 +145,73 @@ export function textsOf(content: Content, column: number): string[] {
 }
 
 /** The keys of these numbers, in the first of u32, i32, u64 and i64 that holds all of them, or in f64. */
-function keysOf(texts: string[], wrong: (at: number, what: string) => Error): { type: string; keys: Keys } {
-  const values = texts.map((text, at) => valueOf(text) ?? wrong(at, "is not a number"));
-  const failed = values.find((value) => value instanceof Error);
-  if (failed) throw failed;
-  return numeric(texts, values as number[], wrong);
+function keysOf(texts: string[], fail: (at: number, what: string) => never): { type: string; keys: Keys } {
+  const values = texts.map((text, at) => valueOf(text) ?? fail(at, "is not a number"));
+  const isInteger = (text: string) => /^[+-]?\d+$/.test(text);
+  const range = (least: number, end: number) => values.every((value) => value >= least && value < end);
+  const exact = (text: string) => BigInt(text.replace("+", ""));
+  if (texts.every(isInteger)) {
+    if (range(0, 2 ** 32)) return { type: "u32", keys: Uint32Array.from(values) };
+    if (range(-(2 ** 31), 2 ** 31)) return { type: "i32", keys: Int32Array.from(values) };
+    const big = texts.map(exact);
+    const beyond = (bits: 63n | 64n, least: bigint) => big.findIndex((value) => value < least || value >= 1n << bits);
+    if (beyond(64n, 0n) < 0) return { type: "u64", keys: BigUint64Array.from(big) };
+    const at = beyond(63n, -1n << 63n);
+    return at < 0 ? { type: "i64", keys: BigInt64Array.from(big) } : fail(at, "fits no integer of 64 bits with the others");
+  }
+  texts.forEach((text, at) => {
+    if (isTooLarge(text, values[at]!)) fail(at, "is too large for 64 bits");
+    if (isInteger(text) && exact(text) !== BigInt(values[at]!)) fail(at, "would be rounded beside numbers with decimals");
+  });
+  return { type: "f64", keys: Float64Array.from(values) };
+}
+
+/** The records in order: by number if the first text is one, else by bytes. Empty texts are last. The time is that of the argsort alone. */
+export async function order(
+  content: Content,
+  column: number,
+  { descending, asText }: { descending: boolean; asText: boolean },
+  argsort: (keys: Keys, descending: boolean) => Promise<Uint32Array>,
+): Promise<{ positions: Uint32Array; type: string; ms: number }> {
+  const texts = textsOf(content, column);
+  const [full, empty]: [number[], number[]] = [[], []];
+  texts.forEach((text, at) => (text.trim() === "" ? empty : full).push(at));
+  const isText = asText || (content.kind === "table" && full.length > 0 && valueOf(texts[full[0]!]!.trim()) === undefined);
+  const own = full.map((at) => (isText ? texts[at]! : texts[at]!.trim()));
+  const fail = (at: number, what: string): never => {
+    const line = lineAt(content.bytes, content.begins[full[at]!]!);
+    throw new Error(`line ${line}: ${shown(own[at]!)} ${what}; correct it, or sort as text`);
+  };
+  const { type, keys } = isText ? { type: "text", keys: undefined } : keysOf(own, fail);
+  const begin = performance.now();
+  const places = keys === undefined ? byText(own, descending) : await argsort(keys, descending);
+  const ms = performance.now() - begin;
+  const positions = new Uint32Array(texts.length);
+  places.forEach((place, at) => (positions[at] = full[place]!));
+  positions.set(empty, full.length);
+  return { positions, type, ms };
+}
+
+function byText(texts: string[], descending: boolean): Uint32Array {
+  const before = descending ? 1 : -1;
+  return Uint32Array.from(texts, (_, at) => at).sort((a, b) => (texts[a] === texts[b] ? a - b : texts[a]! < texts[b]! ? before : -before));
+}
+
+/** The records in this order, each as it was: what stays in front first, numbers one on a line. */
+export function written({ bytes, begins, ends, header, kind }: Content, positions: Uint32Array): Uint8Array<ArrayBuffer> {
+  // The last row may have no end of its line: it gets that of the first line.
+  const first = kind === "numbers" ? bytes.indexOf(LF) : bytes[header - 1] === LF ? header - 1 : (ends[0] ?? 0) - 1;
+  const ending = bytes[first] === LF && bytes[first - 1] === CR ? [CR, LF] : [LF];
+  const endsLine = (at: number) => kind === "table" && bytes[ends[at]! - 1] === LF;
+  const all = new Uint8Array(positions.reduce((sum, at) => sum + ends[at]! - begins[at]! + (endsLine(at) ? 0 : ending.length), header));
+  all.set(bytes.subarray(0, header));
+  let to = header;
+  for (const at of positions) {
+    all.set(bytes.subarray(begins[at], ends[at]), to);
+    to += ends[at]! - begins[at]!;
+    if (endsLine(at)) continue;
+    all.set(ending, to);
+    to += ending.length;
+  }
+  return all;
 }

@@ -1,10 +1,10 @@
 // Sorts a file or a text of the reader: numbers, or rows of a table.
 
 import { argsort } from "gpusort";
-import { by, bytes, grouped, input, made, say, select, time } from "./dom.js";
+import { by, bytes, choose, fill, grouped, input, made, say, select, time, turn } from "./dom.js";
 import { device } from "./gpu.js";
 import { change, read } from "./hash.js";
-import { type Content, content, fields, type Keys, order, written } from "./text.js";
+import { type Content, content, fields, type Keys, order, type Reading, written } from "./text.js";
 
 /** Rows that are shown. */
 const SHOWN = 20;
@@ -27,81 +27,84 @@ const EXAMPLE = `id,item,price
 8,shelf,120
 `;
 
-let given: { bytes: Uint8Array; name: string } = { bytes: new Uint8Array(), name: "" };
+let given: { bytes: Uint8Array; name: string } | undefined;
 let held: Content | undefined;
 let result: { bytes: Uint8Array<ArrayBuffer>; name: string } | undefined;
 let number = 0;
+let typed = 0;
 
-const turn = () => new Promise((resolve) => setTimeout(resolve));
-
-/** Takes bytes in place of those before. */
-function take(bytes: Uint8Array, name: string): void {
+/** Takes bytes in place of those before: of the field, or of a file. */
+function take(bytes: Uint8Array, name = ""): void {
+  clearTimeout(typed);
   given = { bytes, name };
-  if (name !== "") input("text").value = bytes.length > LONGEST ? "" : new TextDecoder().decode(bytes);
-  input("text").placeholder = name === "" || bytes.length <= LONGEST ? "3.5 -2 1e9 …" : `${name} is too long to show here`;
-  const now = select("column").value;
+  if (name === "") input("file").value = "";
+  else input("text").value = bytes.length > LONGEST ? "" : new TextDecoder().decode(bytes);
+  input("text").placeholder = input("text").value === "" && bytes.length > 0 ? `${name} is too long to show here` : "3.5 -2 1e9 …";
   reread();
-  const at = held?.columns.indexOf(now) ?? -1;
-  if (at >= 0) select("column").value = now;
-  void run();
 }
 
-/** Reads what is given, and offers its columns. */
+/** Reads what is given, offers its columns, and sorts it. */
 function reread(): void {
+  const column = select("column").value;
   held = undefined;
+  result = undefined;
+  number++;
+  by("result").hidden = true;
+  say("try-report");
   say("try-error");
   try {
-    if (given.bytes.length > 0) held = content(given.bytes, select("kind").value as "auto", given.name);
+    const { bytes, name } = given!;
+    if (bytes.length > 0) held = content(bytes, select("kind").value as Reading, name);
+    else if (name !== "") say("try-error", `${name} is empty; choose another file`);
   } catch (error) {
     say("try-error", error);
   }
-  select("column").replaceChildren(...(held?.columns ?? []).map((name, at) => made("option", { value: name }, name || `column ${at + 1}`)));
+  select("column").replaceChildren(...(held?.columns ?? []).map((name) => made("option", { value: name }, name)));
+  choose("column", column);
   by("of-column").hidden = held?.kind !== "table";
+  if (held) void run(held);
 }
 
 /** The argsort of the package; where the device fails, that of the CPU. */
-async function sorted(keys: Keys, descending: boolean, tell: (device: string) => void): Promise<Uint32Array> {
+async function sorted(keys: Keys, descending: boolean, tell: (where: string) => void): Promise<Uint32Array> {
   const { gpu, name } = await device();
   const wants = select("where").value;
-  if (gpu && (wants === "gpu" || (wants === "auto" && keys.length >= PAYS))) {
-    try {
+  try {
+    if (wants === "gpu" && !gpu) throw new Error(name);
+    if (gpu && (wants === "gpu" || (wants === "auto" && keys.length >= PAYS))) {
       const positions = await argsort(keys, { descending, device: gpu });
       tell(name);
       return positions;
-    } catch (error) {
-      say("try-error", `GPU: ${error instanceof Error ? error.message : error}; the CPU sorted instead`);
     }
+  } catch (error) {
+    say("try-error", `GPU: ${error instanceof Error ? error.message : error}; the CPU sorted instead`);
   }
-  tell("the CPU");
   return argsort(keys, { descending, device: "cpu" });
 }
 
-async function run(): Promise<void> {
+async function run(own: Content): Promise<void> {
   const mine = ++number;
-  const own = held;
   by("result").hidden = true;
-  result = undefined;
-  if (own === undefined) return;
   say("try-report", "Sorting …");
+  say("try-error");
+  await device();
   await turn();
   const [descending, asText] = [input("descending").checked, input("as-text").checked];
+  const column = Math.max(select("column").selectedIndex, 0);
+  let where = "the CPU";
   try {
-    say("try-error");
-    let where = "the CPU";
-    await device();
     const begin = performance.now();
-    const column = Math.max(select("column").selectedIndex, 0);
     const { positions, type, ms } = await order(own, column, { descending, asText }, (keys, descending) =>
-      sorted(keys, descending, (device) => (where = device)),
+      sorted(keys, descending, (name) => (where = name)),
     );
     const all = written(own, positions);
     if (mine !== number) return;
-    const end = performance.now();
+    const took = (ms: number) => (ms < 1 ? "less than 1 ms" : time(ms));
+    const total = took(performance.now() - begin);
     const what = own.kind === "numbers" ? "numbers" : `rows by '${own.columns[column]}'`;
     const how = `${type}${descending ? ", descending" : ""}`;
-    const count = grouped(positions.length);
-    say("try-report", `Sorted ${count} ${what} (${how}) on ${where} in ${time(ms)}; ${time(end - begin)} with reading and writing.`);
-    result = { bytes: all, name: `sorted${/\.[a-z]+$/i.exec(given.name)?.[0] ?? (own.kind === "numbers" ? ".txt" : ".csv")}` };
+    say("try-report", `Sorted ${grouped(positions.length)} ${what} (${how}) on ${where} in ${took(ms)}; ${total} with reading and writing.`);
+    result = { bytes: all, name: `sorted${/\.[a-z]+$/i.exec(given!.name)?.[0] ?? (own.kind === "numbers" ? ".txt" : ".csv")}` };
     preview(own, positions, column);
     by("result").hidden = false;
     by("download").textContent = `Download ${result.name} (${bytes(all.length)})`;
@@ -113,13 +116,12 @@ async function run(): Promise<void> {
 }
 
 function preview(own: Content, positions: Uint32Array, column: number): void {
-  const cell = (tag: string, text: string, at: number) => made(tag, at === column ? { class: "by" } : {}, text);
+  const cell = (tag: string) => (text: string, at: number) => made(tag, at === column ? { class: "by" } : {}, text);
   const rows = Array.from(positions.subarray(0, SHOWN), (at, place) => {
-    const all = fields(own, own.begins[at]!, own.ends[at]!);
-    return made("tr", {}, made("td", { class: "number soft" }, String(place + 1)), ...all.map((text, at) => cell("td", text, at)));
+    const all = fields(own, own.begins[at]!, own.ends[at]!).map(cell("td"));
+    return made("tr", {}, made("td", { class: "number soft" }, String(place + 1)), ...all);
   });
-  const names = made("tr", {}, made("th", { class: "number" }, "#"), ...own.columns.map((name, at) => cell("th", name, at)));
-  by("rows").replaceChildren(made("thead", {}, ...(own.kind === "table" ? [names] : [])), made("tbody", {}, ...rows));
+  fill("rows", own.kind === "table" ? [made("th", { class: "number" }, "#"), ...own.columns.map(cell("th"))] : [], rows);
   by("more").textContent = positions.length > SHOWN ? `and ${grouped(positions.length - SHOWN)} more` : "";
 }
 
@@ -129,50 +131,50 @@ async function open(file: File | undefined): Promise<void> {
   try {
     take(new Uint8Array(await file.arrayBuffer()), file.name);
   } catch {
+    say("try-report");
     say("try-error", `${file.name}: the browser cannot read it; choose a file that fits in memory, not a folder`);
   }
 }
 
 export function start(): void {
-  let later = 0;
   by("text").addEventListener("input", () => {
-    clearTimeout(later);
-    later = setTimeout(() => take(new TextEncoder().encode(input("text").value), ""), 250);
+    clearTimeout(typed);
+    typed = setTimeout(() => take(new TextEncoder().encode(input("text").value)), 250);
   });
   input("file").addEventListener("change", () => void open(input("file").files?.[0]));
   const drop = by("drop");
-  for (const [kind, isOver] of [["dragover", true], ["dragleave", false], ["drop", false]] as const) {
-    drop.addEventListener(kind, (event) => {
+  for (const type of ["dragover", "dragleave", "drop"] as const) {
+    drop.addEventListener(type, (event) => {
+      const { types, files } = event.dataTransfer!;
+      if (!types.includes("Files")) return;
       event.preventDefault();
-      drop.classList.toggle("over", isOver);
+      drop.classList.toggle("over", type === "dragover");
+      if (type !== "drop") return;
+      input("file").files = files;
+      void open(files[0]);
     });
   }
-  drop.addEventListener("drop", (event) => void open(event.dataTransfer?.files[0]));
-  by("kind").addEventListener("change", () => {
-    reread();
-    void run();
-  });
+  by("kind").addEventListener("change", reread);
   for (const id of ["column", "where", "descending", "as-text"]) {
     by(id).addEventListener("change", () => {
       change({ descending: input("descending").checked ? "1" : undefined });
-      void run();
+      if (held) void run(held);
     });
   }
   by("download").addEventListener("click", () => {
-    if (result === undefined) return;
-    const address = URL.createObjectURL(new Blob([result.bytes]));
-    made("a", { href: address, download: result.name }).click();
+    const address = URL.createObjectURL(new Blob([result!.bytes]));
+    made("a", { href: address, download: result!.name }).click();
     setTimeout(() => URL.revokeObjectURL(address), 60_000);
   });
 }
 
 export function show(): void {
   input("descending").checked = read(location.hash).descending === "1";
-  if (given.bytes.length === 0) {
-    take(new TextEncoder().encode(EXAMPLE), "example.csv");
-    select("column").value = "price";
-    void run();
-  }
+  if (given) return;
+  input("text").value = EXAMPLE;
+  take(new TextEncoder().encode(EXAMPLE));
+  choose("column", "price");
+  void run(held!);
 }
 
 export function hide(): void {}
