@@ -43,9 +43,10 @@ pub fn sort_rows(adapter: &str, matrix: &[f32], columns: usize) -> Result<(Vec<f
 
     let spec = Spec::new(ElementType::F32).payload(Payload::Positions).argsort(false);
     let sorter = BufferSorter::new(&device, &queue, spec)?;
-    // Long rows need room for one of them; short ones none.
     let columns = u32::try_from(columns)?;
-    let workspace = sorter.workspace(columns)?;
+    // Rows that fit a tile need no room, longer ones room for all of them.
+    let capacity = if columns <= sorter.longest_row() { 1 } else { u32::try_from(matrix.len())? };
+    let workspace = sorter.workspace(capacity)?;
 
     let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     let (keys, positions) = (values.slice(..), Some(indices.slice(..)));

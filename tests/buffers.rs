@@ -1146,6 +1146,18 @@ fn what_a_device_lacks_is_said() {
          start the device with a larger max_storage_buffers_per_shader_stage"
     );
 
+    let limits = wgpu::Limits { max_compute_workgroup_storage_size: 8192, ..wgpu::Limits::default() };
+    for features in [wgpu::Features::empty(), wgpu::Features::SUBGROUP] {
+        let small = Guest::with(features, limits.clone());
+        let refused =
+            BufferSorter::new(&small.device, &small.queue, Spec::new(ElementType::U64)).err().unwrap();
+        assert_eq!(
+            refused.to_string(),
+            "more than 8192 bytes of workgroup memory (16352 needed); \
+             start the device with a larger max_compute_workgroup_storage_size (BufferSorter::required_limits)"
+        );
+    }
+
     // More than the device was started for.
     let limits = wgpu::Limits { max_storage_buffer_binding_size: 1 << 16, ..wgpu::Limits::default() };
     let narrow = Guest::with(wgpu::Features::empty(), limits);
@@ -1168,6 +1180,30 @@ fn what_a_device_lacks_is_said() {
     let expected = Misuse::Binding { slice: "keys", bytes: (1 << 16) + 4, limit: 1 << 16 };
     assert_eq!(misuse(record(&mut encoder, 4)), expected);
     narrow.submit(encoder);
+}
+
+#[test]
+fn rows_up_to_the_longest_need_no_room() {
+    let guest = Guest::with(wgpu::Features::empty(), wgpu::Limits::default());
+    let sorter = BufferSorter::new(&guest.device, &guest.queue, Spec::new(ElementType::U32)).unwrap();
+    let longest = sorter.longest_row();
+    let workspace = sorter.workspace(1).unwrap();
+    let keys: Vec<u32> = (0..2 * (longest + 1)).map(|i| i.wrapping_mul(0x9E37_79B9)).collect();
+    let buffer = guest.buffer(bytemuck::cast_slice(&keys));
+    let mut encoder = guest.encoder();
+    let mut record = |length: u32| {
+        let slice = buffer.slice(..8 * u64::from(length));
+        sorter.record_segments(&mut encoder, &workspace, slice, None, Segments::Rows(length))
+    };
+    record(longest).unwrap();
+    let refused = record(longest + 1).unwrap_err();
+    let expected = Misuse::Capacity { count: 2 * (longest + 1), capacity: 1 };
+    assert!(matches!(refused.kind(), ErrorKind::Misuse(misuse) if *misuse == expected), "{refused}");
+    guest.submit(encoder);
+    let mut sorted = keys.clone();
+    sorted[..2 * longest as usize].chunks_mut(longest as usize).for_each(<[u32]>::sort);
+    let found: Vec<u32> = bytemuck::pod_collect_to_vec(&guest.read(&buffer));
+    assert!(found == sorted);
 }
 
 #[test]

@@ -174,7 +174,7 @@ pub enum Segments<'a> {
     Rows(u32),
     /// From each of these `u32` to the next, in elements from the beginning of the keys. They ascend,
     /// and lie in a buffer of their own with usage `STORAGE`. Where they do not ascend, or exceed the
-    /// number of keys, keys stay as they are.
+    /// number of keys, keys and values stay as they are, and positions are unspecified.
     Offsets(wgpu::BufferSlice<'a>),
     /// The same, known to the host. Recording creates a buffer of them, the only memory that it
     /// allocates.
@@ -369,6 +369,13 @@ impl BufferSorter {
         self.recorder.compiling
     }
 
+    /// The longest row that is sorted in a tile with others: such rows need no memory of a workspace,
+    /// however many there are. Longer ones need a capacity of all elements.
+    #[must_use]
+    pub fn longest_row(&self) -> u32 {
+        self.recorder.longest_row()
+    }
+
     /// The bytes of a workspace for `capacity` elements on this device.
     ///
     /// # Errors
@@ -465,8 +472,8 @@ impl BufferSorter {
     /// Records sorts of segments, each by itself; positions count within their segment. Keys outside
     /// of segments stay as they are.
     ///
-    /// Rows that fit a tile, mostly up to 8,192 elements, use no memory of the workspace and may
-    /// exceed its capacity. The first call with segments, or with rows of another power of two,
+    /// Rows of up to [`Self::longest_row`], mostly 8,192 elements, use no memory of the workspace, and all
+    /// of them together may exceed its capacity. The first call with segments, or with rows of another power of two,
     /// compiles pipelines.
     ///
     /// # Errors

@@ -178,6 +178,9 @@ pub(crate) fn on_callers_device(error: Error) -> Error {
         "uniform buffers in a kernel" => "a larger max_uniform_buffers_per_shader_stage",
         "uniform buffers with dynamic offsets" => "a larger max_dynamic_uniform_buffers_per_pipeline_layout",
         "invocations in a workgroup" => "a larger max_compute_invocations_per_workgroup",
+        "bytes of workgroup memory" => {
+            "a larger max_compute_workgroup_storage_size (BufferSorter::required_limits)"
+        }
         "workgroups in a row" => "a larger max_compute_workgroups_per_dimension",
         "subgroups" => "Features::SUBGROUP (BufferSorter::required_features)",
         _ => return error,
