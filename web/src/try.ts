@@ -10,7 +10,7 @@ import { type Content, content, fields, type Keys, order, type Reading, written 
 const SHOWN = 20;
 
 /** From how many records on the GPU sorts, as the package has it for itself. */
-const PAYS = 1 << 19;
+const PAYS = 1 << 17;
 
 /** The longest text that is shown in the field. */
 const LONGEST = 100_000;
