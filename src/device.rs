@@ -10,6 +10,9 @@ use gpusort_planner::{Kind, Limits};
 pub enum Select {
     /// The first that is real hardware.
     Hardware,
+    /// The same or, if there is no hardware, the first in software: for tests, and where being right
+    /// matters more than speed.
+    Any,
     /// The one with this number in the list of adapters.
     Index(usize),
     /// The first of this name, else the first with this text in its name; case ignored.

@@ -71,6 +71,9 @@
 //! directions; equal keys always keep their order. Results replace the contents of the same
 //! buffers.
 //!
+//! All buffers are of the device of the sorter. Those of another one are an error of wgpu, which it
+//! reports to the device's handler of errors, and those of another instance make it panic.
+//!
 //! Keys and values may be slices of one buffer that do not overlap. A slice may begin at any
 //! element; with [`Count::Host`], sorts of slices that begin at multiples of 256 bytes are a few
 //! percent faster. In browsers, slices of one buffer must be at least 256 bytes apart.

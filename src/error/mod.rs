@@ -321,6 +321,7 @@ impl fmt::Display for Error {
             ErrorKind::NoDevice { wanted, adapters } => {
                 match wanted {
                     Select::Hardware => f.write_str("no hardware GPU found"),
+                    Select::Any => f.write_str("no GPU found"),
                     Select::Index(index) => write!(f, "no GPU has number {index}"),
                     Select::Name(name) => write!(f, "no GPU has '{}' in its name", human::quoted(name)),
                 }?;

@@ -234,8 +234,10 @@ fn choose(adapters: Vec<wgpu::Adapter>, select: &Select) -> Result<(wgpu::Adapte
 
 /// Which of these adapters is selected, with its number.
 fn selected(select: &Select, mut adapters: Vec<AdapterInfo>) -> Result<(usize, AdapterInfo), Error> {
+    let hardware = || adapters.iter().position(|info| info.kind != Kind::Software);
     let number = match select {
-        Select::Hardware => adapters.iter().position(|info| info.kind != Kind::Software),
+        Select::Hardware => hardware(),
+        Select::Any => Some(hardware().unwrap_or(0)),
         Select::Index(index) => Some(*index),
         Select::Name(part) => {
             let wanted = part.to_lowercase();
@@ -273,6 +275,12 @@ mod tests {
             assert_eq!(found(&Select::Name(name.to_owned())), Some((number, all()[number].name.clone())));
         }
         assert_eq!(found(&Select::Hardware).unwrap().0, 0);
+        assert_eq!(found(&Select::Any).unwrap().0, 0);
+        let software = || all().split_off(2);
+        assert_eq!(selected(&Select::Any, software()).unwrap().1.kind, Kind::Software);
+        assert!(
+            selected(&Select::Hardware, software()).is_err() && selected(&Select::Any, Vec::new()).is_err()
+        );
         assert_eq!(found(&Select::Index(2)).unwrap().0, 2);
         assert!(found(&Select::Index(3)).is_none() && found(&Select::Name("4070".to_owned())).is_none());
     }

@@ -303,7 +303,8 @@ impl Sorter {
         Self { gpus: self.gpus.into_iter().map(|gpu| gpu.with_crossovers(crossovers.clone())).collect() }
     }
 
-    /// Starts a GPU and sorts on it: the first hardware one for [`Select::Hardware`].
+    /// Starts a GPU and sorts on it: the first hardware one for [`Select::Hardware`],
+    /// and with [`Select::Any`] one in software where there is none.
     ///
     /// # Errors
     ///
