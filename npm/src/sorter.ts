@@ -114,6 +114,12 @@ export class Sorter {
    * Those of segments and of the first elements are compiled by `compile`, or at their first use.
    */
   static async create(device: GPUDevice, spec: Spec): Promise<Sorter> {
+    if (typeof device?.createBindGroup !== "function") {
+      throw new Misuse("device: pass a GPUDevice, as adapter.requestDevice() returns");
+    }
+    if (typeof spec !== "object" || spec === null) {
+      throw new Misuse('spec: pass an object such as { key: "f32", payload: "u32" }');
+    }
     if (spec.payload !== undefined && spec.payload !== "u32" && spec.payload !== "positions") {
       throw new Misuse(`${String(spec.payload)} is no payload; use "u32" or "positions", or leave it out`);
     }

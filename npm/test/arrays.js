@@ -4,7 +4,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { argsort, Misuse, sort } from "../dist/index.js";
+import { argsort, Misuse, sort, Sorter } from "../dist/index.js";
 import { argsortOnCpu, sortOnCpu } from "../dist/cpu.js";
 import { bitsOf, keysOf, KINDS, positionsOf, TYPES, wrong } from "./arrays_page.js";
 
@@ -261,6 +261,11 @@ test("an own device: errors name the remedy, and leave the array as it was", asy
   const array = keysOf("Int32Array", 1000, "random", 2);
   const device = fakeDevice({ meanwhile: () => structuredClone(array.buffer, { transfer: [array.buffer] }) });
   await assert.rejects(sort(array, { device }), (error) => error instanceof Misuse && /detached/.test(error.message));
+});
+
+test("a sorter of buffers needs a device and a specification", async () => {
+  await assert.rejects(Sorter.create(undefined, { key: "f32" }), (error) => error instanceof Misuse && /device: pass a GPUDevice/.test(error.message));
+  await assert.rejects(Sorter.create(fakeDevice()), (error) => error instanceof Misuse && /spec: pass an object/.test(error.message));
 });
 
 test("an array that is detached while it waits is an error, and one that may be resized is copied", async () => {
