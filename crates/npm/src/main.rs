@@ -20,9 +20,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use gpusort_planner::kernels::{copy_text, prepare_rows_text, prepare_text};
 use gpusort_planner::key::ElementType;
-use gpusort_planner::plan::{Callers, KeyTransform};
+use gpusort_planner::plan::{Callers, KeyTransform, copy_text, prepare_rows_text, prepare_text};
 use gpusort_planner::{Limits, Subgroups};
 use serde_json::json;
 

@@ -35,10 +35,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gpusort_planner::Variant;
-use gpusort_planner::kernels::{
-    Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS, copy_text, prepare_rows_text, prepare_text,
+use gpusort_planner::kernels::{Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS};
+use gpusort_planner::plan::{
+    self, Callers, Dispatch, KeyTransform, Plan, copy_text, prepare_rows_text, prepare_text,
 };
-use gpusort_planner::plan::{self, Callers, Dispatch, KeyTransform, Plan};
 
 use self::scratch::{Kinds, Planned};
 pub(crate) use self::scratch::{Scratch, Uses, most_bytes};

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use gpusort_planner::kernels::{
-    MOST_GROUPS, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select, segments_words,
-};
-use gpusort_planner::plan::{AuxBuffer, Callers, KeyTransform, Plan, merged};
+use gpusort_planner::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
+use gpusort_planner::plan::{AuxBuffer, Callers, KeyTransform, MOST_GROUPS, Plan, merged, segments_words};
 use gpusort_planner::{Limits, Variant};
 
 use super::{ALIGNMENT, ARGUMENTS, Recorder, SLICES};

@@ -7,8 +7,7 @@
 //! ```
 
 use gpusort_planner::Limits;
-use gpusort_planner::kernels::{most_long_segments, segments_text};
-use gpusort_planner::plan::Callers;
+use gpusort_planner::plan::{Callers, most_long_segments, segments_text};
 
 use super::{Recorder, Scratch, Slice, Sort, begin_pass};
 use crate::error::Error;

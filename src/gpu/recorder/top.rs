@@ -6,8 +6,8 @@
 //! sort         of these k, as of any others
 //! ```
 
-use gpusort_planner::kernels::{PipelineKey, prepare_top_text};
-use gpusort_planner::plan::{Callers, Dispatch};
+use gpusort_planner::kernels::PipelineKey;
+use gpusort_planner::plan::{Callers, Dispatch, prepare_top_text};
 
 use super::{Recorder, Scratch, Slice, Sort, begin_pass};
 use crate::error::Error;

@@ -33,7 +33,6 @@ mod local;
 mod merge;
 mod module;
 mod radix;
-mod recorded;
 mod segments;
 mod select;
 mod shape;
@@ -52,10 +51,6 @@ pub use local::Local;
 pub use merge::{Merge, MergeTile};
 pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
 pub use radix::{DIGIT_BITS, Radix, RadixTile, RadixWork, StalledTile};
-pub use recorded::{
-    MOST_GROUPS, copy_text, most_long_segments, prepare_rows_text, prepare_text, prepare_top_text,
-    segments_text, segments_words,
-};
 pub use segments::{
     FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, most_segments,
 };

@@ -35,6 +35,7 @@ pub mod interpreter;
 mod merge;
 mod odd_even;
 mod radix;
+mod recorded;
 mod segments;
 mod select;
 mod top;
@@ -50,6 +51,10 @@ pub use crate::kernels::{
 pub use crate::limits::{Limits, Subgroups};
 pub use crate::network::{Pair, Step};
 pub use callers::Callers;
+pub use recorded::{
+    MOST_GROUPS, copy_text, most_long_segments, prepare_rows_text, prepare_text, prepare_top_text,
+    segments_text, segments_words,
+};
 pub use segments::groups as segment_groups;
 pub use tuning::{CANDIDATES, Crossovers, RadixTuning, Tuning, default_variant, longest_row};
 

@@ -15,10 +15,10 @@ use std::fmt::Write;
 
 use gpusort_shaders::wgsl;
 
-use super::{FIRST_CLASS_LOG2, FusedTile, Group, Select, constants, most_segments};
+use super::{Callers, longest_row, segment_groups};
 use crate::error::{Error, at_most};
+use crate::kernels::{FIRST_CLASS_LOG2, FusedTile, Group, Select, constants, most_segments};
 use crate::limits::Limits;
-use crate::plan::{Callers, longest_row, segment_groups};
 
 /// Words of what is known of segments before its list of long ones, and of each of these.
 const BEGINS: u32 = 32;
