@@ -1,11 +1,12 @@
 // Sorts typed arrays: on the GPU where that is faster, copies there and back included, else on the CPU.
 
+import { isSoftware } from "./adapter.js";
 import { argsortOnCpu, type Form, sortOnCpu } from "./cpu.js";
 import { Misuse } from "./slices.js";
 import type { KeyType, Sorter, Workspace } from "./sorter.js";
 
 /** From how many elements on "auto" takes the GPU. */
-const PAYS = { sort: 1 << 18, argsort: 1 << 17 };
+export const PAYS = { sort: 1 << 18, argsort: 1 << 17 };
 
 /** After how many failures on its own device "auto" stays on the CPU. */
 const FAILURES = 2;
@@ -154,9 +155,7 @@ function ownDevice(): Promise<GPUDevice | undefined> | undefined {
 
 async function request(): Promise<GPUDevice | undefined> {
   const adapter = await globalThis.navigator?.gpu?.requestAdapter({ powerPreference: "high-performance" });
-  const { vendor, architecture, device: name, description, isFallbackAdapter } = adapter?.info ?? ({} as Partial<GPUAdapterInfo>);
-  const isSoftware = /swiftshader|llvmpipe|lavapipe|software|basic render/i.test([vendor, architecture, name, description].join());
-  if (!adapter || isFallbackAdapter || isSoftware) {
+  if (!adapter || isSoftware(adapter.info)) {
     return undefined;
   }
   const { Sorter } = await import("./sorter.js");

@@ -67,13 +67,13 @@ export class Pipelines {
     this.arguments = this.layout(dynamic.slice(0, 2));
     this.bytes = this.layout(dynamic);
     void device.lost.then(() => (this.isLost = true));
-    const table = new Uint8Array(256 * ALIGNMENT);
+    const table = new Uint32Array(256 * (ALIGNMENT / 4));
     for (let byte = 0; byte < 256; byte++) {
-      table[byte * ALIGNMENT] = byte;
+      table[byte * (ALIGNMENT / 4)] = byte;
     }
     const buffer = this.filled("bytes", table, GPUBufferUsage.UNIFORM);
     this.host = this.bind(this.bytes, dynamic.map(([binding]) => [binding, { buffer, offset: 0, size: 16 }]));
-    this.noCount = this.filled("any number", new Uint8Array([255, 255, 255, 255]), GPUBufferUsage.STORAGE);
+    this.noCount = this.filled("any number", Uint32Array.of(0xffffffff), GPUBufferUsage.STORAGE);
   }
 
   /** Loads the kernels of a type of keys for this device. */
@@ -181,9 +181,10 @@ export class Pipelines {
     return layout;
   }
 
-  filled(label: string, bytes: Uint8Array, usage: number): GPUBuffer {
-    const buffer = this.device.createBuffer({ label: `gpusort ${label}`, size: Math.max(bytes.length, 4), usage, mappedAtCreation: true });
-    new Uint8Array(buffer.getMappedRange()).set(bytes);
+  /** A buffer of these words. */
+  filled(label: string, words: Uint32Array, usage: number): GPUBuffer {
+    const buffer = this.device.createBuffer({ label: `gpusort ${label}`, size: words.byteLength, usage, mappedAtCreation: true });
+    new Uint32Array(buffer.getMappedRange()).set(words);
     buffer.unmap();
     return buffer;
   }

@@ -1,7 +1,7 @@
 // What a family of kernels is, which crates/npm writes, and what its numbers mean.
 
 /** What is counted, of which `size` says more; how often; what is added; and the most. */
-export interface Count {
+export interface Amount {
   of: "one" | "tiles" | "chunks" | "long" | "long tiles" | "blocks" | "selected" | "parts" | "listed";
   size?: number[];
   times?: number;
@@ -27,7 +27,7 @@ export interface Pass {
   group?: number;
   /** Whether elements are in the other array after it. */
   swaps?: boolean;
-  workgroups: Count;
+  workgroups: Amount;
 }
 
 export interface Sort {
@@ -42,12 +42,12 @@ export interface Sort {
   /** Digits in a key. */
   digits: number;
   /** Words of the buffers that kernels need beside keys and payload. */
-  buffers: Record<string, Count>;
+  buffers: Record<string, Amount>;
   passes: Pass[];
   /** What selects the first of at least so many elements, and the text that writes its arguments. */
-  top: { least: number; items: number[]; buffers: Record<string, Count>; passes: Pass[] };
+  top: { least: number; items: number[]; buffers: Record<string, Amount>; passes: Pass[] };
   /** What sorts segments, groups of short ones first, and the text that finds them. */
-  segments: { items: number[]; buffers: Record<string, Count>; passes: Pass[] };
+  segments: { items: number[]; buffers: Record<string, Amount>; passes: Pass[] };
   /** For rows of up to each power of two: the kernel, that which numbers, and rows in a tile. */
   rows: [number, number, number][];
   kernels: Kernel[];
@@ -72,7 +72,7 @@ export function chunkOf(sort: Sort, capacity: number): number {
 }
 
 /** The number that this is for so many elements. */
-export function numberOf({ of, size = [], times = 1, plus = 0, most = Infinity }: Count, sort: Sort, { capacity, n, k = 0 }: Size): number {
+export function numberOf({ of, size = [], times = 1, plus = 0, most = Infinity }: Amount, sort: Sort, { capacity, n, k = 0 }: Size): number {
   const [first = 1, second = 1] = size;
   const tiles = Math.ceil(n / sort.tile);
   const long = Math.floor(n / (sort.longest + 1));

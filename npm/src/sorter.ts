@@ -10,7 +10,7 @@
 // one for each group of short segments.
 
 import { type Before, Pipelines } from "./pipelines.js";
-import { chunkOf, type Count as Number_, gridOf, numberOf, type Pass, type Sort } from "./plan.js";
+import { type Amount, chunkOf, gridOf, numberOf, type Pass, type Sort } from "./plan.js";
 import { ALIGNMENT, type Bound, bindingOf, bound, boundCount, checkSlices, type Count, Misuse, type Slice } from "./slices.js";
 
 /** Types of keys: numbers as they lie in the buffer. */
@@ -189,14 +189,16 @@ export class Sorter {
     const n = Math.max(capacity, 2);
     const sizes = new Map<string, number>();
     const add = (name: string, bytes: number) => sizes.set(name, Math.max(sizes.get(name) ?? 0, bytes));
-    const addAll = (sort: Sort, buffers: Record<string, Number_>) =>
+    const addAll = (sort: Sort, buffers: Record<string, Amount>) =>
       Object.entries(buffers).forEach(([name, words]) => add(name, 4 * numberOf(words, sort, { capacity: n, n })));
     add("keys", n * this.keyBytes);
     add("nothing", 4);
     add("parameters", (own.digits + 3 + GROUPS) * ALIGNMENT);
+    add("fixed", 16);
     addAll(own, own.buffers);
     if (spec.argsort !== false) {
       add("copied keys", n * this.keyBytes);
+      add("fixed argsort", 16);
       addAll(withPositions, withPositions.buffers);
     }
     if (spec.argsort !== false || own.payload) {
@@ -215,7 +217,7 @@ export class Sorter {
 
   /** The bytes of a workspace for `capacity` elements. */
   workspaceBytes(capacity: number): number {
-    return [...this.sizes(capacity).values()].reduce((sum, size) => sum + size, this.spec.argsort === false ? 16 : 32);
+    return [...this.sizes(capacity).values()].reduce((sum, size) => sum + size, 0);
   }
 
   /** Allocates memory for sorts of up to `capacity` elements. It serves any number of sorts, in turn. */
@@ -230,16 +232,15 @@ export class Sorter {
         throw new Misuse(`${capacity} elements need ${size} bytes of ${name} in one buffer; start the device with a larger ${limit}`);
       }
     }
-    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.UNIFORM;
-    const buffers = new Map<string, GPUBuffer>();
-    for (const [name, size] of sizes) {
-      buffers.set(name, device.createBuffer({ label: `gpusort ${name}`, size, usage: name === "parameters" ? usage : GPUBufferUsage.STORAGE }));
-    }
-    const kinds = [["fixed", this.own], ["fixed argsort", this.withPositions]] as const;
-    for (const [name, sort] of kinds.slice(0, this.spec.argsort === false ? 1 : 2)) {
-      const fixed = new Uint32Array([capacity, sort.tile, chunkOf(sort, Math.max(capacity, 2)), sort.digits]);
-      buffers.set(name, pipelines.filled(name, new Uint8Array(fixed.buffer), GPUBufferUsage.UNIFORM));
-    }
+    const { STORAGE, UNIFORM } = GPUBufferUsage;
+    const fixed = (sort: Sort) => new Uint32Array([capacity, sort.tile, chunkOf(sort, Math.max(capacity, 2)), sort.digits]);
+    const contents: Record<string, Uint32Array> = { fixed: fixed(this.own), "fixed argsort": fixed(this.withPositions) };
+    const buffer = ([name, size]: [string, number]): [string, GPUBuffer] => {
+      const words = contents[name];
+      const usage = name === "parameters" ? STORAGE | UNIFORM : STORAGE;
+      return [name, words ? pipelines.filled(name, words, UNIFORM) : device.createBuffer({ label: `gpusort ${name}`, size, usage })];
+    };
+    const buffers = new Map([...sizes].map(buffer));
     const parameters = buffers.get("parameters")!;
     const group = pipelines.bind(pipelines.arguments, [[0, { buffer: parameters, size: 32 }], [1, { buffer: parameters, size: 16 }]]);
     return new Workspace(capacity, this.workspaceBytes(capacity), this, buffers, group);
@@ -337,8 +338,7 @@ export class Sorter {
     if (!sort) {
       return;
     }
-    const bytes = isKnown && new Uint8Array(offsets.buffer, offsets.byteOffset, offsets.byteLength);
-    const buffer = bytes ? this.pipelines.filled("offsets", bytes, GPUBufferUsage.STORAGE) : (offsets as Slice);
+    const buffer = isKnown ? this.pipelines.filled("offsets", offsets, GPUBufferUsage.STORAGE) : offsets;
     const found = bound("offsets", buffer, 4);
     const shared = [sort.keys, sort.payload].find((other) => other?.buffer === found.buffer);
     if (shared) {
@@ -437,7 +437,7 @@ export class Sorter {
     const host = [length & 255, length >>> 8, sort.keys.first, sort.payload?.first ?? 0];
     this.dispatchBefore(pass, own, "prepare_rows", [[0, whole(workspace, "parameters")]], 1, sort.most, host);
     const [moved, numbered, each] = own.rows[Math.ceil(Math.log2(length))]!;
-    const workgroups: Number_ = { of: "one", times: Math.ceil(sort.most / length / each) };
+    const workgroups: Amount = { of: "one", times: Math.ceil(sort.most / length / each) };
     // Its arguments are in the first slot, and have where slices begin.
     this.recordPasses(pass, workspace, sort, { ...own, digits: 0 }, [{ kernel: moved, numbered, workgroups }]);
     pass.end();

@@ -1,11 +1,11 @@
 // The tests of page.js without a browser, on a GPU: by Dawn for Node, which `npm install --no-save webgpu` installs.
 //
 //     node test/node.js [all]     as page.js
-//     node test/node.js bench     milliseconds of sorts of u32 on the GPU, medians of 21, each size compared with TypedArray.sort
+//     node test/node.js bench     milliseconds of sorts of u32 on the GPU, medians of 21, each size compared with TypedArray.sort;
+//                                 "plain" after it leaves out subgroups. After `sh web/build.sh`, which makes what keeps the GPU busy
 //     node test/node.js arrays    milliseconds of sort() and argsort(), copies included: TypedArray.sort, on the CPU, on the GPU
 
 import { create, globals } from "webgpu";
-import { filler, spinUp } from "./spin_up.js";
 
 Object.assign(globalThis, globals);
 // What Node has of its own here cannot be assigned.
@@ -24,7 +24,7 @@ const modules = import("../dist/index.js");
 async function deviceOf() {
   const { Sorter } = await modules;
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
-  const features = [...Sorter.requiredFeatures(adapter), "timestamp-query"];
+  const features = [...(process.argv[3] === "plain" ? [] : Sorter.requiredFeatures(adapter)), "timestamp-query"];
   const device = await adapter.requestDevice({ requiredFeatures: features, requiredLimits: Sorter.requiredLimits(1 << 26) });
   console.log(`${adapter.info.vendor} ${adapter.info.device || adapter.info.description}, ${features.join() || "no subgroups"}`);
   return device;
@@ -71,7 +71,7 @@ async function arrays() {
 async function bench() {
   const { Sorter } = await modules;
   const device = await deviceOf();
-  const fill = await filler(device);
+  const { spinUp } = await import("../../web/dist/spin.js");
   for (const payload of [undefined, "u32"]) {
     const sorter = await Sorter.create(device, { key: "u32", payload });
     for (const log2 of [16, 18, 20, 22, 24]) {
@@ -85,7 +85,7 @@ async function bench() {
       const stamps = device.createBuffer({ size: 16, usage: GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC });
       const read = device.createBuffer({ size: 16, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
       const mark = (encoder, writes) => encoder.beginComputePass({ timestampWrites: { querySet: queries, ...writes } }).end();
-      await spinUp(device, fill);
+      const fill = await spinUp(device);
       const times = [];
       for (let run = 0; run < 21; run++) {
         const encoder = device.createCommandEncoder();

@@ -36,7 +36,7 @@ done
 cd "$work/project"
 echo '{ "private": true, "type": "module" }' >package.json
 npm install --offline --no-audit --no-fund --silent "$tarball"
-cp -R "$work/copy/npm/test/package/." .
+cp -R "$work/copy/npm/test/package/." "$work/copy/npm/test/support.js" .
 node node.js
 
 # The types, without skipping those of the package; every name that it exports is used.

@@ -3,10 +3,9 @@
 
 import { Sorter } from "../dist/index.js";
 import { arraysOnGpu } from "./arrays_page.js";
+import { check, log, read, refused } from "./support.js";
 
 const ARRAYS = { u32: Uint32Array, i32: Int32Array, f32: Float32Array, u64: BigUint64Array, i64: BigInt64Array, f64: Float64Array };
-// In one line: of others the log has but the first.
-const log = (text) => console.log(`gpusort: ${text.replace(/\s+/g, " ")}`);
 
 /** A number for every word, the same in each run. */
 function random(seed) {
@@ -46,21 +45,6 @@ function compare(a, b, descending) {
 /** Positions in the documented order, where equal keys keep theirs. NaN of other bits are other keys: left out. */
 function positionsOf(keys, n, descending) {
   return Array.from({ length: n }, (_, i) => i).sort((a, b) => compare(keys[a], keys[b], descending) || a - b);
-}
-
-function check(what, condition) {
-  if (!condition) throw new Error(what);
-}
-
-async function read(device, buffer, bytes) {
-  const target = device.createBuffer({ size: bytes, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
-  const encoder = device.createCommandEncoder();
-  encoder.copyBufferToBuffer(buffer, 0, target, 0, bytes);
-  device.queue.submit([encoder.finish()]);
-  await target.mapAsync(GPUMapMode.READ);
-  const data = target.getMappedRange().slice(0);
-  target.destroy();
-  return data;
 }
 
 function upload(device, array, bytes = array.byteLength) {
@@ -151,15 +135,6 @@ async function inSegments(device, sorter, keys, segments, offsets) {
 }
 
 const same = (a, b) => a.length === b.length && a.every((it, i) => it === b[i]);
-
-async function refused(what, call, words) {
-  try {
-    await call();
-  } catch (error) {
-    return check(`${what}: ${error.message}`, words.every((word) => error.message.includes(word)));
-  }
-  throw new Error(`${what} is not refused`);
-}
 
 async function withDevice(features, name) {
   const adapter = await navigator.gpu.requestAdapter();

@@ -2,7 +2,7 @@
 // (github.com/kishimisu/WebGPU-Radix-Sort) and gridwise (github.com/gridwise-webgpu/gridwise). In Node by Dawn, which
 // `npm install --no-save webgpu` installs:
 //
-//     node test/peers.js KISHIMISU GRIDWISE [keys|pairs]
+//     node test/peers.js KISHIMISU GRIDWISE [keys|pairs]     after `sh web/build.sh`, which makes what keeps the GPU busy
 //
 // The two are folders, or modules made of them. Folders import as they are, from Node 20.19 on: gridwise by onesweep.mjs, since
 // its index.mjs names an export that is not there. One module of each, for a page or a machine without network:
@@ -13,7 +13,7 @@
 // In a page: `await peers(device, { kishimisu, gridwise }, console.log)` with the two modules; on a software adapter with `{ isHardware: false }`.
 
 import { Sorter } from "../dist/index.js";
-import { filler, spinUp } from "./spin_up.js";
+import { read } from "./support.js";
 
 /** What is wrong with a sort of keys whose payload was their positions, or "". */
 function wrong(keys, expected, found, payload) {
@@ -50,7 +50,7 @@ const contenders = {
 };
 
 /** Sorts 2^log2 elements by each contender in turn, `runs` times, and returns the median milliseconds of each on the GPU, or why there is none. */
-async function race(device, modules, hasPayload, log2, runs, fill) {
+async function race(device, modules, hasPayload, log2, runs, spinUp) {
   const n = 1 << log2;
   const keys = Uint32Array.from({ length: n }, () => Math.random() * 2 ** 32);
   const expected = keys.slice().sort();
@@ -68,16 +68,6 @@ async function race(device, modules, hasPayload, log2, runs, fill) {
   const queries = device.createQuerySet({ type: "timestamp", count: 2 });
   const stamps = buffer(GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC, 16);
   const mark = (encoder, writes) => encoder.beginComputePass({ timestampWrites: { querySet: queries, ...writes } }).end();
-  const read = async (source, size) => {
-    const target = buffer(GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST, size);
-    const encoder = device.createCommandEncoder();
-    encoder.copyBufferToBuffer(source, 0, target, 0, size);
-    device.queue.submit([encoder.finish()]);
-    await target.mapAsync(GPUMapMode.READ);
-    const copy = target.getMappedRange().slice(0);
-    target.destroy();
-    return copy;
-  };
   const all = [];
   const medians = {};
   for (const [name, make] of Object.entries(contenders)) {
@@ -86,7 +76,7 @@ async function race(device, modules, hasPayload, log2, runs, fill) {
     if (typeof record === "string") medians[name] = record;
     else all.push({ name, own, payload, times: [], record });
   }
-  if (fill) await spinUp(device, fill);
+  const fill = await spinUp?.(device);
   // In turn, so that a change of the GPU's clock meets all of them.
   for (let run = 0; run < runs; run++) {
     for (const { own, payload, times, record } of all) {
@@ -98,12 +88,12 @@ async function race(device, modules, hasPayload, log2, runs, fill) {
       mark(encoder, { beginningOfPassWriteIndex: 1 });
       encoder.resolveQuerySet(queries, 0, 2, stamps, 0);
       device.queue.submit([encoder.finish()]);
-      const [begin, end] = new BigUint64Array(await read(stamps, 16));
+      const [begin, end] = new BigUint64Array(await read(device, stamps));
       times.push(Number(end - begin) / 1e6);
     }
   }
   for (const { name, own, payload, times } of all) {
-    const [found, moved] = [new Uint32Array(await read(own, 4 * n)), payload && new Uint32Array(await read(payload, 4 * n))];
+    const [found, moved] = [new Uint32Array(await read(device, own)), payload && new Uint32Array(await read(device, payload))];
     const fault = wrong(keys, expected, found, moved);
     medians[name] = fault === "" ? times.sort((a, b) => a - b)[runs >> 1] : `WRONG ${fault}`;
   }
@@ -123,10 +113,10 @@ export async function peers(device, modules, log, { log2s = [16, 18, 20, 22], ki
   log(`| milliseconds on the GPU, medians of ${runs} | ${[...names, ...others.map((name) => `gpusort ÷ ${name}`)].join(" | ")} |`);
   log(`|---|${"---:|".repeat(names.length + others.length)}`);
   let isRight = true;
-  const fill = isHardware ? await filler(device) : undefined;
+  const { spinUp } = isHardware ? await import("../../web/dist/spin.js") : {};
   for (const kind of kinds) {
     for (const log2 of log2s) {
-      const medians = await race(device, modules, kind === "pairs", log2, runs, fill);
+      const medians = await race(device, modules, kind === "pairs", log2, runs, spinUp);
       const cells = names.map((name) => (typeof medians[name] === "number" ? medians[name].toFixed(4) : medians[name]));
       const ratios = others.map((name) => (typeof medians[name] === "number" ? (medians.gpusort / medians[name]).toFixed(2) : ""));
       log(`| ${kind} 2^${log2} | ${[...cells, ...ratios].join(" | ")} |`);

@@ -1,5 +1,7 @@
 // The device of the page: the browser's GPU, or none.
 
+import { isSoftware } from "gpusort/adapter.js";
+
 export interface Found {
   gpu: GPUDevice | undefined;
   /** Its name; why there is none. */
@@ -36,9 +38,9 @@ async function request(): Promise<Found> {
     found = Promise.resolve(none(`the device was lost${message ? ` (${message.trim()})` : ""}; reload the page to request it again`));
     tell();
   });
-  const { vendor, architecture, device, description, isFallbackAdapter } = adapter.info;
+  const { vendor, architecture, device, description } = adapter.info;
   const named = description || [vendor, architecture, device].filter(Boolean).join(" ") || "an adapter without a name";
-  const isSoftware = isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|software|basic render/i.test(named);
   const info = { vendor, architecture, device, description, features: requiredFeatures.join(" "), maxStorageBufferBindingSize };
-  return { gpu, name: isSoftware ? `${named}, in software` : named, isSoftware, info };
+  const isOnCpu = isSoftware(adapter.info);
+  return { gpu, name: isOnCpu ? `${named}, in software` : named, isSoftware: isOnCpu, info };
 }

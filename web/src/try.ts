@@ -1,6 +1,7 @@
 // Sorts a file or a text of the reader: numbers, or rows of a table.
 
 import { argsort } from "gpusort";
+import { PAYS } from "gpusort/arrays.js";
 import { by, bytes, choose, fill, grouped, input, made, say, select, time, turn } from "./dom.js";
 import { device } from "./gpu.js";
 import { change, read } from "./hash.js";
@@ -8,9 +9,6 @@ import { type Content, content, fields, type Keys, order, type Reading, written 
 
 /** Rows that are shown. */
 const SHOWN = 20;
-
-/** From how many records on the GPU sorts, as the package has it for itself. */
-const PAYS = 1 << 17;
 
 /** The longest text that is shown in the field. */
 const LONGEST = 100_000;
@@ -71,7 +69,7 @@ async function sorted(keys: Keys, descending: boolean, tell: (where: string) => 
   const wants = select("where").value;
   try {
     if (wants === "gpu" && !gpu) throw new Error(name);
-    if (gpu && (wants === "gpu" || (wants === "auto" && keys.length >= PAYS))) {
+    if (gpu && (wants === "gpu" || (wants === "auto" && keys.length >= PAYS.argsort))) {
       const positions = await argsort(keys, { descending, device: gpu });
       tell(name);
       return positions;

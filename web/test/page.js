@@ -9,24 +9,10 @@ import { read, write } from "../dist/hash.js";
 import { parsed, preset, PRESETS, ranksOf, valueOf } from "../dist/numbers.js";
 import { FILLER, perform } from "../dist/plan.js";
 import { content, order, textsOf, written } from "../dist/text.js";
-
-const log = (text) => console.log(`gpusort: ${text}`);
-
-function check(what, condition) {
-  if (!condition) throw new Error(what);
-}
+import { check, log, refused } from "../../npm/test/support.js";
 
 function same(what, found, expected) {
   check(`${what}:\n${JSON.stringify(found)}\nis not\n${JSON.stringify(expected)}`, JSON.stringify(found) === JSON.stringify(expected));
-}
-
-async function refused(what, call, words) {
-  try {
-    await call();
-  } catch (error) {
-    return check(`${what}: ${error.message}`, words.every((word) => error.message.includes(word)));
-  }
-  throw new Error(`${what} is not refused`);
 }
 
 /** The documented order: -0 before +0, NaN last, also in a descending one. */

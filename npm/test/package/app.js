@@ -1,15 +1,6 @@
 // What a page does with the package: sorts keys of one type, in buffers and in an array. It logs the order, and which scripts that loaded.
 
-const log = (text) => console.log(`gpusort: ${text}`);
-
-async function read(device, buffer) {
-  const target = device.createBuffer({ size: buffer.size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
-  const encoder = device.createCommandEncoder();
-  encoder.copyBufferToBuffer(buffer, 0, target, 0, buffer.size);
-  device.queue.submit([encoder.finish()]);
-  await target.mapAsync(GPUMapMode.READ);
-  return new Uint32Array(target.getMappedRange().slice(0));
-}
+import { log, read } from "./support.js";
 
 export async function run({ Sorter, sort }) {
   try {
@@ -23,7 +14,8 @@ export async function run({ Sorter, sort }) {
     const encoder = device.createCommandEncoder();
     sorter.record(encoder, sorter.workspace(5), { keys, payload });
     device.queue.submit([encoder.finish()]);
-    log(`keys ${await read(device, keys)} from ${await read(device, payload)}`);
+    const words = async (buffer) => new Uint32Array(await read(device, buffer));
+    log(`keys ${await words(keys)} from ${await words(payload)}`);
     log(`array ${await sort(Uint32Array.of(3, 1, 2), { device })}`);
   } catch (error) {
     log(`FAILED: ${error.message}`);

@@ -157,7 +157,7 @@ fn check_limits(context: &Context) -> Result<(), Error> {
         ),
         ("invocations in a workgroup", 256, context.info.limits.invocations.into()),
         ("workgroups in a row", 8, context.info.limits.workgroups_per_dimension.into()),
-        // What the least of wgpu's own sets of limits has: kernels need less, but none of them was tried there.
+        // wgpu's downlevel default. Some kernels need less, but less is not tested.
         ("bytes of workgroup memory", 16_352, context.info.limits.workgroup_bytes),
     ])?)
 }

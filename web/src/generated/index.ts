@@ -40,7 +40,7 @@ export const methods: Method[] = [
     algorithm: "odd-even",
     variant: "block",
     tiles: [4, 8, 16],
-    what: "Odd-even transposition compares neighbours, from even and from odd positions in turn. The same with blocks in place of elements. The first pass sorts tiles. Each later pass merges the two halves of every tile; in every second pass the tiles are shifted by half a tile.",
+    what: "Odd-even transposition compares neighbours, from even and from odd positions in turn. Blocks take the place of elements. The first pass sorts tiles. Each later pass merges the two halves of every tile; in every second pass the tiles are shifted by half a tile.",
     load: () => import("./odd-even-block.js"),
   },
   {

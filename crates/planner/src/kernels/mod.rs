@@ -272,7 +272,7 @@ struct Module {
 }
 
 /// Constants of these names, in WGSL.
-pub fn constants(named: &[(&str, u32)]) -> String {
+pub(crate) fn constants(named: &[(&str, u32)]) -> String {
     let of = |(name, value): &_| format!("const {name}: u32 = {value}u;\n");
     named.iter().map(of).collect::<Vec<_>>().concat()
 }

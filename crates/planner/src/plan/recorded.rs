@@ -29,8 +29,7 @@ pub const MOST_GROUPS: u32 = 4;
 
 /// The text before that of such a kernel: the offsets of members in argument structs, and
 /// `host.wgsl`.
-#[must_use]
-pub fn host_text() -> String {
+fn host_text() -> String {
     let mut text = String::new();
     for (prefix, of, source) in [
         ("RADIX", "Arguments", wgsl("radix/pass")),

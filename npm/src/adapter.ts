@@ -1,0 +1,6 @@
+// What is told of adapters.
+
+/** Whether an adapter computes on the CPU. */
+export function isSoftware({ vendor, architecture, device, description, isFallbackAdapter }: GPUAdapterInfo): boolean {
+  return isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|software|basic render/i.test([vendor, architecture, device, description].join());
+}
