@@ -16,8 +16,8 @@ use crate::support::command::sorted;
 const OTHERS: [&str; 9] =
     ["-M", "-R", "-i", "-p", "--by", "--desc", "--limit", "--no-default-features", "--self-test"];
 
-/// Folders that are not part of the sources.
-const MADE: [&str; 3] = [".git", "target", "node_modules"];
+/// Folders that are not part of the sources: they need not be there, and what is in them is not looked at.
+const MADE: [&str; 5] = [".git", "target", "node_modules", "npm/dist", "web/dist"];
 
 #[test]
 fn what_the_documents_name_exists() {
@@ -44,7 +44,7 @@ fn a_wrong_name_of_each_kind_is_found() {
 $ seq 5 | gpusort trace -n 16 && GPUSORT_DEVICE=cpu gpusort sort -t, <(printf -- '--none | -x')  # --none
 --none
 ```
-`src/lib.rs`, `benches/results/*.md`, `run.sh`, [this](#a-title-and-code), [that](README.md), [far](https://x.y)
+`src/lib.rs`, `web/dist/`, `benches/results/*.md`, `run.sh`, [this](#a-title-and-code), [that](README.md), [far](https://x.y)
 `cargo run --example particles`, `GPUSORT_CASES`, [item](crate::sort)
 | promise | test |
 |---|---|
@@ -60,6 +60,7 @@ $ seq 5 | gpusort trace -n 16 && GPUSORT_DEVICE=cpu gpusort sort -t, <(printf --
         ("`gpusort none`", "gpusort none"),
         ("`--none`", "--none"),
         ("`src/none.rs`", "src/none.rs"),
+        ("`web/none/`", "web/none"),
         ("`benches/results/none.csv`", "benches/results/none.csv"),
         ("`none.py`", "none.py"),
         ("[x](none.md)", "none.md"),
@@ -81,6 +82,11 @@ $ seq 5 | gpusort trace -n 16 && GPUSORT_DEVICE=cpu gpusort sort -t, <(printf --
 fn is_document(path: &str) -> bool {
     let is_ours = !path.contains('/') || ["docs/", "fixtures/"].iter().any(|folder| path.starts_with(folder));
     Path::new(path).extension().is_some_and(|extension| extension == "md") && is_ours
+}
+
+/// Whether a path from the root is such a folder, wherever it is if it has no other before it.
+fn is_made(path: &str) -> bool {
+    MADE.iter().any(|made| path == *made || (!made.contains('/') && path.rsplit('/').next() == Some(made)))
 }
 
 /// The names that exist.
@@ -148,7 +154,7 @@ impl Facts {
             let name = path.strip_prefix(self.root).unwrap().to_str().unwrap().replace('\\', "/");
             if entry.file_type().unwrap().is_file() {
                 self.files.insert(name);
-            } else if !MADE.iter().any(|made| *made == entry.file_name()) {
+            } else if !is_made(&name) {
                 self.folders.insert(name);
                 self.find_files(path);
             }
@@ -264,7 +270,10 @@ impl Facts {
                     // Of a pattern its folder.
                     let before = word.split_once('*').and_then(|(before, _)| before.rsplit_once('/'));
                     let known = before.map_or(word, |(folder, _)| folder);
-                    !self.folders.contains(top) || self.files.contains(known) || self.folders.contains(known)
+                    !self.folders.contains(top)
+                        || is_made(known)
+                        || self.files.contains(known)
+                        || self.folders.contains(known)
                 }
                 None => {
                     let is_source =

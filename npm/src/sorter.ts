@@ -110,7 +110,7 @@ export class Sorter {
   }
 
   /**
-   * Loads and compiles the kernels. The device needs no features: with `subgroups` a sort takes about half of the time.
+   * Loads and compiles the kernels. The device needs no features: with `subgroups` a sort takes 0.7 to 0.8 of the time.
    * Those of segments and of the first elements are compiled by `compile`, or at their first use.
    */
   static async create(device: GPUDevice, spec: Spec): Promise<Sorter> {
