@@ -20,6 +20,7 @@ mod examples;
 mod files;
 mod generate;
 mod kernels;
+mod leading;
 mod networks;
 #[cfg(feature = "arrow")]
 mod parquet;

@@ -250,6 +250,10 @@ fn timed_passes_sort_in_tiles_of_any_size() {
         let mut expected = keys.clone();
         expected.sort_unstable();
         for (algorithm, variant) in all() {
+            // Its kernels take long to compile.
+            if variant == Variant::Leading && log2 != 3 {
+                continue;
+            }
             let plan = Plan::in_tiles(algorithm, variant, keys.len(), KEYS, limits, log2).unwrap();
             let buffers = Buffers::new(gpu, &plan).unwrap();
             let mut sorted = vec![0_u32; keys.len()];

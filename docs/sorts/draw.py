@@ -37,6 +37,7 @@ PICTURES = {
     "odd-even-block": ["-a", "odd-even", "--variant", "block", *FEW],
     "onesweep": ["-a", "radix", "--variant", "onesweep", *DIGITS],
     "reduce-scan": ["-a", "radix", "--variant", "reduce-scan", *DIGITS],
+    "leading": ["-a", "radix", "--variant", "leading", "-n", "16", "--tile", "8", "-t", "u64"],
 }
 
 SORTS = [

@@ -8,6 +8,8 @@ const BLOCK: u32 = WORKGROUP_SIZE * COUNTED_TOGETHER;
 struct Bits {
     ones: Key,
     zeros: Key,
+    // The lowest digit that counts.
+    first: u32,
 }
 
 fn count(element: Key, bits: ptr<function, Bits>) {
@@ -16,7 +18,9 @@ fn count(element: Key, bits: ptr<function, Bits>) {
     (*bits).zeros |= ~key;
     // unroll
     for (var d = 0u; d < DIGITS; d++) {
-        atomicAdd(&counted[d * RADIX + digit_of(key, d)], 1u);
+        if is_counted(d, (*bits).first) {
+            atomicAdd(&counted[d * RADIX + digit_of(key, d)], 1u);
+        }
     }
 }
 
@@ -48,7 +52,7 @@ fn begin_counting(place: Place, local: u32) -> Bits {
     prepare_status(place, local);
     workgroupBarrier();
     let none = key_flipped(LAST_KEY, 0xffffffffu);
-    return Bits(none, none);
+    return Bits(none, none, first_digit());
 }
 
 fn end_counting(bits: Bits, local: u32, lane: Lane) {
@@ -61,11 +65,11 @@ fn end_counting(bits: Bits, local: u32, lane: Lane) {
 fn prepare_status(place: Place, local: u32) {
     let invocations = place.grid.x * place.grid.y * WORKGROUP_SIZE;
     // The status of the first pass that runs.
-    for (var i = invocation_number(place, local); i < arguments.tiles * RADIX; i += invocations) {
+    for (var i = invocation_number(place, local); i < tiles_there() * RADIX; i += invocations) {
         atomicStore(&status[i], 0u);
     }
     // The numbers that workgroups take.
     if invocation_number(place, local) < DIGITS {
-        atomicStore(&status[2u * arguments.tiles * RADIX + invocation_number(place, local)], 0u);
+        atomicStore(&status[2u * tiles_there() * RADIX + invocation_number(place, local)], 0u);
     }
 }

@@ -7,16 +7,17 @@ fn histogram(
     @builtin(local_invocation_index) local: u32,
     lane: Lane,
 ) {
-    if arguments.tiles == 0u {
+    let tiles = tiles_there();
+    if tiles == 0u {
         return;
     }
     var bits = begin_counting(place, local);
     let workgroups = place.grid.x * place.grid.y;
-    let each = (arguments.tiles + workgroups - 1u) / workgroups;
-    let end = min((workgroup_number(place) + 1u) * each, arguments.tiles);
+    let each = (tiles + workgroups - 1u) / workgroups;
+    let end = min((workgroup_number(place) + 1u) * each, tiles);
     var tile = workgroup_number(place) * each;
     while tile < end {
-        let part = part_of(tile);
+        let part = part_of(tile, 0u);
         let next = min(end, part.first_tile + (part.end - part.begin + TILE - 1u) / TILE);
         let stop = min(begin_of_tile(next, part), part.end);
         for (var begin = begin_of_tile(tile, part); begin < stop; begin += BLOCK) {

@@ -16,18 +16,18 @@ fn tile_number(place: Place, local: u32) -> u32 {
         return workgroup_number(place);
     }
     if local == 0u {
-        atomicStore(&shared_words[0], atomicAdd(&status[2u * arguments.tiles * RADIX + arguments.digit], 1u));
+        atomicStore(&shared_words[0], atomicAdd(&status[2u * tiles_there() * RADIX + arguments.digit], 1u));
     }
     return workgroupUniformLoad(&shared_words[0]);
 }
 
 // Passes that rank use two parts in turn, and clear each other's.
 fn status_row(current: Pass, row: u32) -> u32 {
-    return ((current.before & 1u) * arguments.tiles + row) * RADIX;
+    return ((current.before & 1u) * tiles_there() + row) * RADIX;
 }
 
 fn publish_counts(counts: ptr<function, array<u32, DIGITS_EACH>>, current: Pass, own: Own) {
-    let next = (((current.before + 1u) & 1u) * arguments.tiles + own.tile) * RADIX + own.digit;
+    let next = (((current.before + 1u) & 1u) * tiles_there() + own.tile) * RADIX + own.digit;
     // unroll
     for (var d = 0u; d < DIGITS_EACH; d++) {
         if !current.is_last {
@@ -48,7 +48,7 @@ fn count_instead(tile: u32, digit: u32, current: Pass, part: Part) -> u32 {
         // unroll
         for (var i = 0u; i < COUNTED_INSTEAD; i++) {
             let key = key_of_read(read_key(first + i), current);
-            count += u32(digit_of(key, arguments.digit) == digit);
+            count += u32(digit_of(key, current.digit) == digit);
         }
     }
     return count;

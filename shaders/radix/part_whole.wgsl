@@ -1,5 +1,9 @@
 // All elements are sorted together.
 
-fn part_of(tile: u32) -> Part {
-    return Part(0u, arguments.n, 0u, arguments.digit * RADIX);
+fn tiles_there() -> u32 {
+    return arguments.tiles;
+}
+
+fn part_of(tile: u32, digit: u32) -> Part {
+    return Part(0u, arguments.n, 0u, digit * RADIX);
 }

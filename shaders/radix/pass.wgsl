@@ -5,10 +5,11 @@ struct Arguments {
     n: u32,
     // Tiles of them.
     tiles: u32,
-    // Tiles in a chunk, and chunks; `onesweep` has none.
+    // Tiles in a chunk, and chunks; `onesweep` has none. Of `leading` the first is a number that
+    // nobody can know before, from which follows where the sample is taken.
     chunk: u32,
     chunks: u32,
-    // The digit of this pass, counted from the lowest.
+    // The digit of this pass, counted from the lowest; of a pass of `leading` its number.
     digit: u32,
     // Whether the first pass that runs writes iota as payload.
     iota: u32,
@@ -40,20 +41,28 @@ struct Pass {
     is_last: bool,
     // Earlier passes that do more than copy.
     before: u32,
+    // The digit by which elements are distributed.
+    digit: u32,
+    // Whether the payload is written as iota, not read.
+    numbers: bool,
 }
 
-// From the bits that are set in some keys and not in others, a word of them for each word of a key:
-// a pass for a digit without such bits has nothing to do. Two neighbouring ones of a word are left
-// out, since the elements are then in the array where the plan has them; a single one copies. Where
-// all are left out and the payload is to be written as iota, the last two copy nonetheless.
-fn pass_of(mixed: vec2<u32>) -> Pass {
+// Of bits, a word of them for each word of a key, the digits with any that count: a bit for each.
+fn digits_of(bits: vec2<u32>) -> u32 {
     // A bit for each byte, gathered from the lowest bits of all bytes by a product.
-    var bytes = that_count(mixed);
+    var bytes = that_count(bits);
     bytes |= bytes >> vec2(4u);
     bytes |= bytes >> vec2(2u);
     bytes |= bytes >> vec2(1u);
     bytes = ((bytes & vec2(0x01010101u)) * 0x01020408u) >> vec2(24u);
-    let vary = bytes.x | (bytes.y << 4u);
+    return bytes.x | (bytes.y << 4u);
+}
+
+// From the digits with bits that are set in some keys and not in others: a pass for a digit without
+// such bits has nothing to do. Two neighbouring ones of a word are left out, since the elements are
+// then in the array where the plan has them; a single one copies. Where all are left out and the
+// payload is to be written as iota, the last two copy nonetheless.
+fn pass_of(vary: u32, iota: bool) -> Pass {
     let all = (1u << DIGITS) - 1u;
     // Of the neighbours that are the same, in each word the lowest two, and the next if they are
     // apart from those.
@@ -63,7 +72,7 @@ fn pass_of(mixed: vec2<u32>) -> Pass {
     first |= pairs & 0x22u & ~(first << 1u);
     first |= pairs & 0x44u & ~(first << 1u);
     var left_out = first | (first << 1u);
-    if left_out == all && arguments.iota == 1u {
+    if left_out == all && iota {
         left_out >>= 2u;
     }
     let own = 1u << arguments.digit;
@@ -75,6 +84,8 @@ fn pass_of(mixed: vec2<u32>) -> Pass {
         (left_out & earlier) == earlier,
         (left_out & later) == later,
         countOneBits(vary & earlier),
+        arguments.digit,
+        iota && (left_out & earlier) == earlier,
     );
 }
 

@@ -2,12 +2,8 @@
 
 alias Payload = Words;
 
-fn is_iota(current: Pass) -> bool {
-    return current.is_first && arguments.iota == 1u;
-}
-
 fn load_payload(payload: ptr<function, Payload>, current: Pass, own: Own) {
-    if is_iota(current) {
+    if current.numbers {
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
             (*payload)[i] = own.first - own.part.begin + i * own.stride;
@@ -21,7 +17,7 @@ fn load_payload(payload: ptr<function, Payload>, current: Pass, own: Own) {
 }
 
 fn copy_payload(i: u32, current: Pass, part: Part) {
-    if is_iota(current) {
+    if current.numbers {
         write_payload(i, i - part.begin);
     } else {
         write_payload(i, read_payload(i));

@@ -1,6 +1,5 @@
-// Distributes the elements of a tile by one digit, those of equal digits in order. One workgroup
-// for each tile of WORKGROUP_SIZE * ITEMS elements, ITEMS of them in the registers of each
-// invocation.
+// Distributes the elements of a tile by one digit, those of equal digits in order: WORKGROUP_SIZE *
+// ITEMS elements, ITEMS of them in the registers of each invocation.
 
 alias Keys = array<Key, ITEMS>;
 alias Words = array<u32, ITEMS>;
@@ -67,19 +66,9 @@ fn store_keys(e: ptr<function, Keys>, places: ptr<function, Words>, current: Pas
     }
 }
 
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: Subgroup) {
-    // As many workgroups go on as there are tiles, whichever numbers they take.
-    if workgroup_number(place) >= arguments.tiles {
-        return;
-    }
-    let current = this_pass();
-    if !current.runs {
-        return;
-    }
-    let tile = tile_number(place, local);
+fn scatter_tile(tile: u32, current: Pass, local: u32, subgroup: Subgroup) {
     let size = subgroup_size(subgroup);
-    let part = part_of(tile);
+    let part = part_of(tile, current.digit);
     let begin = begin_of_tile(tile, part);
     let own = Own(
         tile,
@@ -122,7 +111,7 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
     var ranks: Words;
     // unroll
     for (var i = 0u; i < ITEMS; i++) {
-        ranks[i] = rank(i, digit_of(e[i], arguments.digit), counters, lanes, lower);
+        ranks[i] = rank(i, digit_of(e[i], current.digit), counters, lanes, lower);
     }
     workgroupBarrier();
 
@@ -139,7 +128,7 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
                 sum += atomicLoad(&shared_words[s * RADIX + own.digit + d]);
             }
             counts[d] = sum;
-            totals[d] = histograms[part.histogram + own.digit + d];
+            totals[d] = total_of(part, own.digit, d);
             own_sums += vec2(sum, totals[d]);
         }
         publish_counts(&counts, current, own);
@@ -167,12 +156,12 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
     workgroupBarrier();
     // unroll
     for (var i = 0u; i < ITEMS; i++) {
-        ranks[i] += atomicLoad(&shared_words[counters + digit_of(e[i], arguments.digit)]);
+        ranks[i] += atomicLoad(&shared_words[counters + digit_of(e[i], current.digit)]);
     }
     workgroupBarrier();
 
     // The words with the digit, in order; meanwhile others may publish counts.
-    let word = arguments.digit >> 2u;
+    let word = current.digit >> 2u;
     // unroll
     for (var i = 0u; i < ITEMS; i++) {
         atomicStore(&shared_words[ranks[i]], key_word(e[i], word));
@@ -192,7 +181,7 @@ fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: 
     for (var i = 0u; i < ITEMS; i++) {
         let at = local + i * WORKGROUP_SIZE;
         moved[i] = atomicLoad(&shared_words[at]);
-        places[i] = atomicLoad(&shared_words[OFFSETS + digit_of_word(moved[i], arguments.digit)]) + at;
+        places[i] = atomicLoad(&shared_words[OFFSETS + digit_of_word(moved[i], current.digit)]) + at;
     }
     if !(current.is_last && arguments.drops_keys == 1u) {
         move_keys(&e, &ranks, &moved, &places, current, own);

@@ -8,7 +8,7 @@ fn move_keys(
     current: Pass,
     own: Own,
 ) {
-    let is_high = arguments.digit >= 4u;
+    let is_high = current.digit >= 4u;
     workgroupBarrier();
     // unroll
     for (var i = 0u; i < ITEMS; i++) {

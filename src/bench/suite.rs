@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use gpusort_planner::Kind;
-use gpusort_planner::key::ElementType;
+use gpusort_planner::key::{ElementType, KeyWords};
 use gpusort_planner::plan::{self, Algorithm, Plan, Shape, Variant};
 
 use super::contender::{Contender, OnCpu, OnGpu, Sample};
@@ -246,26 +246,35 @@ impl Suite {
                 entrants.push(Entrant { case, by, known: None });
             }
         };
+        let shape = match element {
+            Type::Number(element) => Shape::of(element, self.positions),
+            Type::Text => Shape { key: KeyWords::Two, payload: true },
+        };
         // The baselines first, so that all others can be compared with them.
         add(CPU_NAME, CPU, ALL_CORES, By::Cpu(Some(Method::default())));
         add(CPU_NAME, CPU, ONE_CORE, By::Cpu(None));
         for device in devices {
             for &(algorithm, variant) in &self.methods {
-                let (variant, by) = match device.sorter.started() {
+                let mut add = |variant, by| add(&device.report.name, algorithm.name(), variant, by);
+                match device.sorter.started() {
                     Some(gpu) => {
                         let limits = &gpu.info().limits;
-                        let variant = variant.unwrap_or_else(|| plan::default_variant(algorithm, limits));
-                        (variant.name(), By::Gpu(gpu, device, algorithm, variant))
+                        // The best for the fewest elements, and for the most.
+                        let best = |n: &usize| plan::best_variant(algorithm, *n, shape, limits);
+                        let sizes = [self.sizes.0.iter().min(), self.sizes.0.iter().max()];
+                        let best = sizes.into_iter().flatten().map(best);
+                        for variant in variant.map_or_else(|| best.collect(), |variant| vec![variant]) {
+                            add(variant.name(), By::Gpu(gpu, device, algorithm, variant));
+                        }
                     }
                     // That is the baseline.
-                    None if !algorithm.is_network() => continue,
+                    None if !algorithm.is_network() => {}
                     // Variants make no difference on the CPU.
                     None => {
                         let method = Method { algorithm: Some(algorithm), variant: None };
-                        ("network", By::Cpu(Some(method)))
+                        add("network", By::Cpu(Some(method)));
                     }
-                };
-                add(&device.report.name, algorithm.name(), variant, by);
+                }
             }
         }
         entrants

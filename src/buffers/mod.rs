@@ -247,7 +247,8 @@ impl Spec {
     #[must_use]
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
         let capacity = capacity.clamp(1, MOST);
-        let most = |transform| most_bytes(transform, self.has_payload(), self.uses(), capacity);
+        let variant = self.method.variant;
+        let most = |transform| most_bytes(transform, self.has_payload(), self.uses(), variant, capacity);
         // What cannot be takes nothing.
         self.transform().ok().and_then(|transform| most(transform).ok()).unwrap_or(0)
     }

@@ -273,7 +273,7 @@ pub(super) struct TraceArgs {
     pub(super) algo: Option<Algorithm>,
 
     /// Variant of the algorithm [bitonic: fused, local-global, transpose, naive;
-    /// odd-even: block, naive; radix: onesweep, reduce-scan]
+    /// odd-even: block, naive; radix: onesweep, reduce-scan, leading]
     ///
     /// By default the one that sort takes. Odd-even sort of up to 64 elements is naive, unless --tile,
     /// --top or --device is given.
@@ -528,7 +528,7 @@ pub(super) struct SortArgs {
     /// Variant of the algorithm; 'gpusort man sort' lists them
     ///
     /// bitonic: fused, local-global, transpose, naive; odd-even: block, naive; radix: onesweep,
-    /// reduce-scan.
+    /// reduce-scan, leading.
     #[arg(
         long,
         value_name = "NAME",

@@ -56,7 +56,7 @@ impl Method {
         let whole = algorithms.last().filter(|_| first.is_some()).map(|&last| (last, None));
         algorithms.into_iter().map(move |algorithm| (algorithm, first)).chain(whole).map(
             move |(algorithm, first)| {
-                let variant = self.variant.unwrap_or_else(|| plan::default_variant(algorithm, limits));
+                let variant = self.variant.unwrap_or_else(|| plan::best_variant(algorithm, n, shape, limits));
                 let plan = match first {
                     Some(first) => Plan::first(first, n, algorithm, variant, shape, limits)?,
                     None => Plan::new(algorithm, variant, n, shape, limits)?,

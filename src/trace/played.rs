@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use gpusort_planner::item::{Item, Pair};
 use gpusort_planner::kernels::DIGIT_BITS;
 use gpusort_planner::network::Step;
-use gpusort_planner::plan::{Dispatch, Kernel, Plan, RadixWork, Rows, interpreter};
+use gpusort_planner::plan::{Dispatch, Kernel, Plan, Radix, RadixWork, Rows, Scope, interpreter};
 
 use super::heat::Heat;
 use super::{FEW, MOST, phases, steps};
@@ -245,22 +245,21 @@ fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
             };
             Some(Layer::Move((0..after.len()).map(from).collect()))
         }
-        // Those that are kept are in the order in which they came, or in the sorted one; equal ones
-        // are alike.
-        Kernel::Select(_) | Kernel::Top(_) if dispatch.access().changes_sides => {
-            let mut places: HashMap<u32, VecDeque<usize>> = HashMap::new();
-            for (place, &rank) in before.iter().enumerate() {
-                places.entry(rank).or_default().push_back(place);
-            }
-            let from = |rank: &u32| places.get_mut(rank).and_then(VecDeque::pop_front);
-            Some(Layer::Move(after.iter().map(from).collect()))
+        Kernel::Select(_) | Kernel::Top(_) if dispatch.access().changes_sides => Some(moved(before, after)),
+        Kernel::Radix(Radix { scope: Scope::Leading(_), work, .. }) if work != RadixWork::Clear => {
+            (before != after).then(|| moved(before, after))
         }
         Kernel::Radix(radix) => {
             let digit = |rank| digit(sorted, rank, radix.digit);
             let mut counts = vec![0; 1 << DIGIT_BITS];
             before.iter().for_each(|&rank| counts[digit(rank)] += 1);
             Some(match radix.work {
-                RadixWork::Clear => Layer::Count(Vec::new()),
+                RadixWork::Clear
+                | RadixWork::Sample
+                | RadixWork::Choose
+                | RadixWork::Cut(_)
+                | RadixWork::Finish(_)
+                | RadixWork::Runs(_) => Layer::Count(Vec::new()),
                 RadixWork::Histogram | RadixWork::Count { .. } => Layer::Count(counts),
                 RadixWork::Scan => {
                     let mut sum = 0;
@@ -280,6 +279,17 @@ fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
         }
         _ => None,
     }
+}
+
+/// Where ranks come from that are in the order in which they came, or in the sorted one; equal ones are
+/// alike.
+fn moved(before: &[u32], after: &[u32]) -> Layer {
+    let mut places: HashMap<u32, VecDeque<usize>> = HashMap::new();
+    for (place, &rank) in before.iter().enumerate() {
+        places.entry(rank).or_default().push_back(place);
+    }
+    let from = |rank: &u32| places.get_mut(rank).and_then(VecDeque::pop_front);
+    Layer::Move(after.iter().map(from).collect())
 }
 
 fn digit(sorted: &[u64], rank: u32, digit: u32) -> usize {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use gpusort_planner::kernels::DIGIT_BITS;
 use gpusort_planner::network::Step;
-use gpusort_planner::plan::{Dispatch, FusedWork, Kernel, Local, RadixWork, Rows, SelectWork};
+use gpusort_planner::plan::{Dispatch, FusedWork, Kernel, Local, RadixWork, Rows, Scope, SelectWork};
 
 use crate::human::{grouped, power};
 
@@ -13,6 +13,8 @@ pub(super) fn digit(kernel: Kernel) -> Option<u32> {
     match kernel {
         Kernel::Radix(radix) => match radix.work {
             RadixWork::Clear | RadixWork::Histogram => None,
+            // Which one the device decides.
+            _ if matches!(radix.scope, Scope::Leading(_)) => None,
             _ => Some(radix.digit),
         },
         Kernel::Select(select) => match select.work {
@@ -63,10 +65,21 @@ pub(super) fn of(dispatch: &Dispatch) -> String {
         }
         Kernel::Radix(radix) => {
             let bit = radix.digit * DIGIT_BITS;
-            let digit = format!("bits {bit}–{}", bit + DIGIT_BITS - 1);
+            let digit = match radix.scope {
+                Scope::Leading(_) => format!("leading digit {}, from the last", radix.digit + 1),
+                Scope::All | Scope::Segments(_) => format!("bits {bit}–{}", bit + DIGIT_BITS - 1),
+            };
             match radix.work {
                 RadixWork::Clear => "clear the counts".to_owned(),
-                RadixWork::Histogram => format!("count all {} digits", radix.digits),
+                RadixWork::Histogram => match radix.scope {
+                    Scope::Leading(_) => "count the leading digits".to_owned(),
+                    Scope::All | Scope::Segments(_) => format!("count all {} digits", radix.digits),
+                },
+                RadixWork::Sample => "look at some keys".to_owned(),
+                RadixWork::Choose => "choose leading digits".to_owned(),
+                RadixWork::Cut(_) => "cut windows between prefixes".to_owned(),
+                RadixWork::Finish(_) => "sort windows".to_owned(),
+                RadixWork::Runs(_) => "sort long runs".to_owned(),
                 RadixWork::Sweep(_) => format!("scatter by {digit} (look-back)"),
                 RadixWork::Count { .. } => format!("count {digit}"),
                 RadixWork::Scan => format!("add up counts of {digit}"),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use gpusort_planner::item::Item;
 use gpusort_planner::kernels::DIGIT_BITS;
-use gpusort_planner::plan::{Kernel, Plan, Radix, RadixWork, Select, SelectWork, interpreter};
+use gpusort_planner::plan::{Kernel, Plan, Radix, RadixWork, Scope, Select, SelectWork, interpreter};
 
 /// What buffers beside keys and payload hold, by name.
 pub type AuxContents = BTreeMap<&'static str, Vec<u32>>;
@@ -40,6 +40,10 @@ fn count<T: Item>(radix: Radix, elements: &[T], counted: &mut AuxContents) {
     let size = radix.tile.size() as usize;
     let chunk = size * radix.chunk as usize;
     let chunks = if chunk == 0 { 0 } else { elements.len().div_ceil(chunk) };
+    // What is chosen is not known here.
+    if radix.scope != Scope::All {
+        return;
+    }
     match radix.work {
         RadixWork::Clear => {
             counted.insert("histograms", vec![0; radix.digits as usize * RADIX]);
@@ -82,6 +86,7 @@ fn count<T: Item>(radix: Radix, elements: &[T], counted: &mut AuxContents) {
             elements.iter().for_each(|element| counts[digit_of(element, radix.digit)] += 1);
             assert_eq!(counted["histograms"][radix.digit as usize * RADIX..][..RADIX], counts);
         }
+        _ => {}
     }
     // In each word of a key the bits that are set in some key, and those that are not set in some.
     if let RadixWork::Histogram | RadixWork::Count { first: true } = radix.work {

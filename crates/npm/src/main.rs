@@ -21,8 +21,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use gpusort_planner::key::ElementType;
-use gpusort_planner::plan::{Callers, KeyTransform, copy_text, prepare_rows_text, prepare_text};
-use gpusort_planner::{Limits, Subgroups};
+use gpusort_planner::plan::{
+    Callers, KeyTransform, copy_text, default_variant, prepare_rows_text, prepare_text,
+};
+use gpusort_planner::{Algorithm, Limits, Subgroups};
 use serde_json::json;
 
 use self::sort::Sort;
@@ -60,8 +62,10 @@ fn family(element: ElementType, class: &Class) -> String {
     let mut sorts = Vec::new();
     for (descending, payload) in [(false, false), (false, true), (true, false), (true, true)] {
         let transform = KeyTransform { element, descending, begin: 0, bits: 8 * element.bytes() as u32 };
-        let callers =
-            Callers::new(transform, payload, None, &limits).expect("every device has room for a tile");
+        // Not by leading digits, which pay where elements are very many.
+        let variant = default_variant(Algorithm::Radix, &limits);
+        let callers = Callers::new(transform, payload, Some(variant), &limits)
+            .expect("every device has room for a tile");
         sorts.push(Sort::new(&callers, &limits, &mut items).json());
     }
     let family = json!({ "items": items.all(), "sorts": sorts });

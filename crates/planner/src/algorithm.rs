@@ -28,7 +28,7 @@ impl Algorithm {
         match self {
             Self::Bitonic => &[Variant::Fused, Variant::LocalGlobal, Variant::Transpose, Variant::Naive],
             Self::OddEven => &[Variant::Block, Variant::Naive],
-            Self::Radix => &[Variant::Onesweep, Variant::ReduceScan],
+            Self::Radix => &[Variant::Onesweep, Variant::ReduceScan, Variant::Leading],
         }
     }
 
@@ -80,6 +80,8 @@ pub enum Variant {
     Onesweep,
     /// Digits counted before each pass that distributes tiles.
     ReduceScan,
+    /// Passes as those of `onesweep` for the leading digits alone, and windows finished in workgroups.
+    Leading,
 }
 
 named!(Variant, "variant", {
@@ -90,6 +92,7 @@ named!(Variant, "variant", {
     Naive => "naive",
     Onesweep => "onesweep",
     ReduceScan => "reduce-scan",
+    Leading => "leading",
 });
 
 /// The error that an algorithm has no such variant.

@@ -37,7 +37,7 @@ use std::time::Duration;
 use gpusort_planner::Variant;
 use gpusort_planner::kernels::{Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS};
 use gpusort_planner::plan::{
-    self, Callers, Dispatch, KeyTransform, Plan, copy_text, prepare_rows_text, prepare_text,
+    self, Callers, Dispatch, KeyTransform, LEADING_FROM, Plan, copy_text, prepare_rows_text, prepare_text,
 };
 
 use self::scratch::{Kinds, Planned};
@@ -291,7 +291,8 @@ impl Recorder {
         let takes_immediates = self.takes_immediates(sort);
         let digits = callers.transform.digits();
         let mut pass = begin_pass(encoder, "gpusort");
-        let mut dispatches = planned.plan.dispatches();
+        let few = planned.few.as_ref().filter(|_| sort.most < LEADING_FROM);
+        let mut dispatches = few.unwrap_or(&planned.plan).dispatches();
         if !takes_immediates {
             // Which clears, too.
             self.record_prepare(&mut pass, scratch, planned, sort, digits)?;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use gpusort_planner::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
-use gpusort_planner::plan::{AuxBuffer, Callers, KeyTransform, MOST_GROUPS, Plan, merged, segments_words};
+use gpusort_planner::plan::{
+    AuxBuffer, Callers, KeyTransform, LEADING_FROM, MOST_GROUPS, Plan, merged, segments_words,
+};
 use gpusort_planner::{Limits, Variant};
 
 use super::{ALIGNMENT, ARGUMENTS, Recorder, SLICES};
@@ -39,6 +41,8 @@ pub(crate) struct Scratch {
 /// A plan, with what does not change from one sort by it to the next.
 pub(super) struct Planned {
     pub(super) plan: Plan,
+    /// The plan for few elements, if it is another.
+    pub(super) few: Option<Plan>,
     /// As `Fixed` in `prepare.wgsl`.
     pub(super) fixed: wgpu::Buffer,
 }
@@ -65,8 +69,8 @@ pub(super) struct Kinds {
 
 /// The plans for the most elements.
 struct Plans {
-    sort: Plan,
-    argsort: Option<Plan>,
+    sort: (Plan, Option<Plan>),
+    argsort: Option<(Plan, Option<Plan>)>,
     /// The buffers that they need, with the bytes of each.
     buffers: Vec<(&'static str, u64)>,
     /// Bytes of all memory.
@@ -91,14 +95,19 @@ impl Kinds {
     }
 
     fn plans(&self, capacity: u32, limits: &Limits) -> Result<Plans, Error> {
-        let sort = self.sort.sort(capacity, limits)?;
-        let argsort = self.argsort.map(|argsort| argsort.sort(capacity, limits)).transpose()?;
+        let plans = |callers: &Callers| -> Result<_, Error> {
+            Ok((callers.sort(capacity, limits)?, callers.sort_few(capacity, limits)?))
+        };
+        let (sort, argsort) = (plans(&self.sort)?, self.argsort.as_ref().map(plans).transpose()?);
         let segments = || self.sort.segments(capacity, limits, false, false);
         let segments = self.has_segments.then(segments).transpose()?;
-        let all = || [Some(&sort), argsort.as_ref(), segments.as_ref()].into_iter().flatten();
+        let all = || {
+            let sorts = [Some(&sort), argsort.as_ref()].into_iter().flatten();
+            sorts.flat_map(|(plan, few)| [Some(plan), few.as_ref()]).flatten().chain(&segments)
+        };
 
         let elements = u64::from(all().map(Plan::other_room).max().unwrap_or(0));
-        let keys = elements * sort.shape().key_bytes();
+        let keys = elements * sort.0.shape().key_bytes();
         let mut buffers = vec![("keys", keys)];
         buffers.extend(argsort.is_some().then_some(("copied keys", keys)));
         buffers.extend(all().any(|plan| plan.shape().payload).then_some(("positions", 4 * elements)));
@@ -115,7 +124,7 @@ impl Kinds {
                 buffers.push((name, least));
             }
         }
-        if self.sort.top(1, sort.n(), limits).is_ok_and(|plan| plan.is_some()) {
+        if self.sort.top(1, sort.0.n(), limits).is_ok_and(|plan| plan.is_some()) {
             buffers.extend(Select::ROOM);
         }
         let fixed = 16 * (1 + u64::from(argsort.is_some()));
@@ -130,6 +139,7 @@ pub(crate) fn most_bytes(
     transform: KeyTransform,
     payload: bool,
     uses: Uses,
+    asked: Option<Variant>,
     capacity: u32,
 ) -> Result<u64, Error> {
     // Tiles are smallest there, and what is kept of each is the same everywhere.
@@ -138,7 +148,9 @@ pub(crate) fn most_bytes(
         let kinds = Kinds::new(transform, payload, uses, Some(variant), &limits)?;
         kinds.plans(capacity, &limits).map(|plans| plans.bytes)
     };
-    Ok(bytes(Variant::Onesweep)?.max(bytes(Variant::ReduceScan)?))
+    let most = bytes(Variant::Onesweep)?.max(bytes(Variant::ReduceScan)?);
+    let leads = capacity >= LEADING_FROM || asked == Some(Variant::Leading);
+    Ok(if leads { most.max(bytes(Variant::Leading)?) } else { most })
 }
 
 impl Recorder {
@@ -161,11 +173,14 @@ impl Recorder {
             let named = |&(name, bytes): &(&'static str, u64)| Ok((name, buffer(name, bytes)?));
             let bytes = self.kinds.parameter_bytes();
             let parameters = context.buffer("gpusort parameters", bytes, storage | uniform, false)?;
-            let planned = |callers: &Callers, plan: Plan| {
-                let chunk = callers.tuning.chunk(plan.n());
+            let planned = |callers: &Callers, (plan, few): (Plan, Option<Plan>)| {
+                if few.is_some() {
+                    self.compile(&plan)?;
+                }
+                let chunk = callers.chunk(plan.n(), &context.info.limits);
                 let fixed = [capacity, callers.tuning.tile.size(), chunk, callers.transform.digits()];
                 let fixed = context.filled("gpusort fixed", bytemuck::cast_slice(&fixed), uniform)?;
-                Ok::<_, Error>(Planned { plan, fixed })
+                Ok::<_, Error>(Planned { plan, few, fixed })
             };
             let argsort = self.kinds.argsort.as_ref().zip(plans.argsort);
             Ok(Scratch {
@@ -216,12 +231,15 @@ mod tests {
             {
                 let uses = Uses { argsort, segments };
                 for capacity in [1, 2, 1000, 70_001, 1 << 20, 3_333_333, 1 << 24] {
-                    let most = most_bytes(transform, payload, uses, capacity).unwrap();
-                    for limits in &limits {
-                        let kinds = Kinds::new(transform, payload, uses, None, limits).unwrap();
-                        let bytes = kinds.plans(capacity, limits).unwrap().bytes;
-                        let what = format!("{element:?} {payload} {uses:?} {capacity} {limits:?}");
-                        assert!(bytes <= most, "{bytes} of {most}: {what}");
+                    for asked in [None, Some(Variant::Leading)] {
+                        let most = most_bytes(transform, payload, uses, asked, capacity).unwrap();
+                        for limits in &limits {
+                            let kinds = Kinds::new(transform, payload, uses, asked, limits).unwrap();
+                            let bytes = kinds.plans(capacity, limits).unwrap().bytes;
+                            let what =
+                                format!("{element:?} {payload} {uses:?} {asked:?} {capacity} {limits:?}");
+                            assert!(bytes <= most, "{bytes} of {most}: {what}");
+                        }
                     }
                 }
             }

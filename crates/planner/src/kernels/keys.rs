@@ -72,10 +72,18 @@ impl Keys {
         if self.are_slices() { wgsl("callers/access_payload_slices") } else { wgsl("callers/access_payload") }
     }
 
+    /// Where elements of either array are.
+    pub(super) fn places(self) -> &'static str {
+        if self.are_slices() { wgsl("callers/places_slices") } else { wgsl("callers/places") }
+    }
+
     /// What a module says of its arguments, and of the maps.
     pub(super) fn text(self) -> String {
         let arguments = if self.are_slices() { "arguments_uniform" } else { "arguments_immediate" };
         let mut text = wgsl(arguments).to_owned();
+        if self.are_slices() {
+            text += wgsl("callers/slices");
+        }
         let Some(transform) = self.transform() else {
             text += wgsl("callers/keys");
             return text;

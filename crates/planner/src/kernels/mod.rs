@@ -50,7 +50,7 @@ pub use last_swap::LAST_SWAP;
 pub use local::Local;
 pub use merge::{Merge, MergeTile};
 pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
-pub use radix::{DIGIT_BITS, Radix, RadixTile, RadixWork, StalledTile};
+pub use radix::{DIGIT_BITS, Radix, RadixTile, RadixWork, Scope, StalledTile};
 pub use segments::{
     FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, most_segments,
 };
@@ -561,16 +561,28 @@ mod tests {
                     chunk,
                     iota: true,
                     drops_keys: false,
-                    longer_than: None,
+                    scope: Scope::All,
+                    is_rare: false,
                 })
             }),
         );
         let work = |work| {
             let (digit, digits, chunk) = (0, 8, 0);
             let (iota, drops_keys) = (true, false);
-            Radix { tile: radix, work, digit, digits, chunk, iota, drops_keys, longer_than: Some(64) }
+            let (scope, is_rare) = (Scope::Segments(64), false);
+            Radix { tile: radix, work, digit, digits, chunk, iota, drops_keys, scope, is_rare }
         };
         all.extend([RadixWork::Histogram, RadixWork::Sweep(None)].map(|of| Kernel::from(work(of))));
+        let leading = [
+            RadixWork::Sample,
+            RadixWork::Choose,
+            RadixWork::Histogram,
+            RadixWork::Sweep(None),
+            RadixWork::Cut(64),
+            RadixWork::Finish(64),
+            RadixWork::Runs(64),
+        ];
+        all.extend(leading.map(|of| Kernel::from(Radix { scope: Scope::Leading(None), ..work(of) })));
         let works = [SelectWork::Clear, SelectWork::Histogram, SelectWork::Choose, SelectWork::Count];
         let select = |work| Kernel::from(Select { work, k: 100, digit: 2, iota: true });
         all.extend(works.into_iter().chain([SelectWork::Keep]).map(select));

@@ -9,6 +9,12 @@
 //! Count       one digit counted before each tile of a chunk of tiles, and in all of the chunk
 //! Scan        counts of chunks to counts in all chunks before
 //! Scatter     as Sweep, but where elements go was counted
+//!
+//! Sample      how many pairs of some keys begin with how many equal digits
+//! Choose      the leading digits that tell nearly all keys apart
+//! Cut         the array in windows between prefixes; prefixes of too many keys apart
+//! Finish      windows, each in a workgroup
+//! Runs        those prefixes, each in a workgroup
 //! ```
 //!
 //! How a tile is ranked: lanes of a subgroup compare digits by ballots; the first lane of each
@@ -179,6 +185,28 @@ pub enum RadixWork {
     Scan,
     /// Distributes by a digit as was counted.
     Scatter,
+    /// Looks at some keys.
+    Sample,
+    /// Chooses leading digits by that.
+    Choose,
+    /// Cuts the array in windows, each for this many invocations.
+    Cut(u32),
+    /// Sorts the elements of windows.
+    Finish(u32),
+    /// Sorts runs of equal prefixes that no window holds.
+    Runs(u32),
+}
+
+/// What the passes of a plan sort, and by which digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// All elements, by all digits.
+    All,
+    /// All elements, by leading digits. Which these are, the device chooses: a pass goes by the next
+    /// of them. For tests, how many of the key's digits these are.
+    Leading(Option<u32>),
+    /// Each segment of more elements than this, by all digits.
+    Segments(u32),
 }
 
 /// A tile that does not publish its counts, for tests of what others do then.
@@ -197,19 +225,22 @@ pub struct Radix {
     pub tile: RadixTile,
     /// What is done.
     pub work: RadixWork,
-    /// The digit, counted from the lowest; 0 where it is no matter.
+    /// The digit, counted from the lowest; of [`Scope::Leading`] the number of the pass; 0 where it is
+    /// no matter.
     pub digit: u32,
     /// Digits in a key.
     pub digits: u32,
-    /// Tiles in a chunk of [`RadixWork::Count`]; 0 without.
+    /// Tiles in a chunk of [`RadixWork::Count`]; what [`RadixWork::Sample`] draws its places by; 0
+    /// without.
     pub chunk: u32,
     /// Whether the payload is iota (the position), which the first pass writes without reading any.
     pub iota: bool,
     /// Whether the last pass leaves keys where they are, and writes the payload alone.
     pub drops_keys: bool,
-    /// Whether not all elements are sorted together, but those of each segment that is longer than
-    /// this.
-    pub longer_than: Option<u32>,
+    /// What is sorted.
+    pub scope: Scope,
+    /// Whether it is a sweep that mostly has nothing to do: a few workgroups take tiles in turn.
+    pub is_rare: bool,
 }
 
 /// How often each value of each digit is in all keys.
@@ -223,8 +254,30 @@ const TILE_SUMS: AuxBuffer = AuxBuffer::words("tile_sums");
 /// By values of the digit: how often it is in each chunk; then, in the chunks before.
 const CHUNK_SUMS: AuxBuffer = AuxBuffer::words("chunk_sums");
 
-/// Words of [`VARYING`]: of keys of one word the last two stay zero.
+/// What samples found.
+const SAMPLES: AuxBuffer = AuxBuffer::words("key_samples");
+/// Where windows end and begin.
+const CUTS: AuxBuffer = AuxBuffer::words("cuts");
+
+/// Words of [`VARYING`]: of keys of one word the last two stay zero. After them is the lowest of the
+/// leading digits.
 const VARYING_WORDS: u64 = 4;
+
+/// The most samples, and words of each.
+const MOST_SAMPLES: u64 = 8192;
+const SAMPLE_WORDS: u64 = 16;
+
+/// Elements that an invocation has of a window.
+const EACH: u32 = 8;
+
+/// Of a key, the most others that begin alike on the average, when leading digits are chosen.
+const MATES: f64 = 24.0;
+
+/// Passes that must become needless to be worth the others.
+const SPARED: usize = 2;
+
+/// The most workgroups that sort long runs.
+const MOST_SORTING_RUNS: u64 = 512;
 
 /// The most workgroups that count: more only make more sums to add up.
 const MOST_COUNTING: u64 = 1056;
@@ -241,7 +294,35 @@ const COPIED_TOGETHER: u32 = 8;
 impl Radix {
     /// The most segments that there can be.
     fn segments(&self, count: u32) -> u32 {
-        self.longer_than.map_or(0, |longer_than| segments::most_segments(count, longer_than))
+        match self.scope {
+            Scope::All | Scope::Leading(_) => 0,
+            Scope::Segments(longer_than) => segments::most_segments(count, longer_than),
+        }
+    }
+
+    /// Bytes of workgroup memory for a window of so many invocations.
+    pub(crate) fn window_bytes(window: u32, shape: Shape) -> u64 {
+        // With a gap after the elements of each, and whether any moved in each round.
+        u64::from(window) * u64::from(EACH + 1) * shape.bytes() + 12 * 4
+    }
+
+    /// Invocations of a window, where there are windows.
+    fn window(&self) -> Option<u32> {
+        match self.work {
+            RadixWork::Cut(window) | RadixWork::Finish(window) | RadixWork::Runs(window) => Some(window),
+            _ => None,
+        }
+    }
+
+    /// The most runs of equal prefixes that no window holds.
+    fn most_runs(window: u32, count: u32) -> u64 {
+        u64::from(segments::most_segments(count, window * EACH))
+    }
+
+    /// Windows of this many elements.
+    fn windows(window: u32, count: u32) -> u64 {
+        let most = window * EACH;
+        u64::from(count.div_ceil(most - most / 16))
     }
 
     /// The most tiles that there can be: each segment may end within one.
@@ -258,18 +339,37 @@ impl Radix {
 impl KernelSpec for Radix {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         has([("workgroups that start in order", self.tile.fifo_dispatch, limits.fifo_dispatch)])?;
-        let takes_segments = matches!(self.work, RadixWork::Histogram | RadixWork::Sweep(_));
         let counts = matches!(self.work, RadixWork::Count { .. } | RadixWork::Scan | RadixWork::Scatter);
+        let sweeps = matches!(self.work, RadixWork::Clear | RadixWork::Histogram | RadixWork::Sweep(_));
         refuse_if([
             (
-                "count, scan and scatter passes do not sort segments",
-                self.longer_than.is_some() && !takes_segments,
+                "only histograms and sweeps sort segments, or by leading digits",
+                self.scope != Scope::All && counts,
+            ),
+            (
+                "leading digits are chosen in passes for them",
+                !matches!(self.scope, Scope::Leading(_)) && !counts && !sweeps,
             ),
             ("a chunk must have tiles", counts && self.chunk == 0),
         ])?;
-        within("digits in a key", self.digits, 1..=shape.key_words() * 32 / DIGIT_BITS)?;
+        let digits = shape.key_words() * 32 / DIGIT_BITS;
+        within("digits in a key", self.digits, 1..=digits)?;
+        if let Scope::Leading(_) = self.scope {
+            within("digits in a key with leading digits", self.digits, digits..=digits)?;
+        }
+        if let Some(window) = self.window() {
+            refuse_if([("the invocations of a window must be a power of two", !window.is_power_of_two())])?;
+            within("invocations in a window", window, 2..=limits.invocations.min(1 << 10))?;
+        }
+        if let Scope::Leading(Some(leading)) = self.scope {
+            within("leading digits", leading, 1..=digits)?;
+        }
         at_most([
-            ("bytes of workgroup memory", self.tile.workgroup_bytes(), limits.workgroup_bytes),
+            (
+                "bytes of workgroup memory",
+                self.tile.workgroup_bytes().max(self.workgroup_bytes(shape)),
+                limits.workgroup_bytes,
+            ),
             ("invocations in a workgroup", self.tile.invocations.into(), limits.invocations.into()),
             ("digits before the last", self.digit.into(), (self.digits - 1).into()),
         ])
@@ -293,7 +393,8 @@ impl KernelSpec for Radix {
             RadixWork::Histogram => {
                 let workgroup_size = limits.invocations.clamp(1, 256);
                 let blocks = n.div_ceil((workgroup_size * COUNTED_TOGETHER).into());
-                let blocks = if self.longer_than.is_some() { tiles } else { blocks };
+                let in_segments = matches!(self.scope, Scope::Segments(_));
+                let blocks = if in_segments { tiles } else { blocks };
                 Launch {
                     workgroup_size,
                     workgroups: blocks.min(MOST_COUNTING),
@@ -305,10 +406,31 @@ impl KernelSpec for Radix {
                 let read = keys + if self.iota && self.digit == 0 { 0 } else { positions };
                 let is_last = self.digit + 1 == self.digits;
                 let written = positions + if self.drops_keys && is_last { 0 } else { keys };
-                of_tile(tiles, read + written + 2 * tiles * row)
+                // What is rare counts as if it were never.
+                if self.is_rare {
+                    of_tile(tiles.min(MOST_COUNTING), 0)
+                } else {
+                    of_tile(tiles, read + written + 2 * tiles * row)
+                }
             }
             RadixWork::Count { .. } => of_tile(self.chunks(count).into(), keys + tiles * row),
             RadixWork::Scan => of_tile(RADIX.into(), 3 * u64::from(self.chunks(count)) * row + row),
+            RadixWork::Sample => Launch {
+                workgroup_size: 1 << limits.invocations.clamp(1, 256).ilog2(),
+                workgroups: samples(count),
+                bytes_moved: 0,
+            },
+            RadixWork::Choose => Launch::of_invocations(1, 0, limits),
+            RadixWork::Cut(window) => {
+                let windows = Self::windows(window, count);
+                Launch::of_invocations(windows, windows * 2 * shape.key_bytes(), limits)
+            }
+            RadixWork::Finish(window) => Launch {
+                workgroup_size: window,
+                workgroups: Self::windows(window, count),
+                bytes_moved: 2 * n * shape.bytes() - if self.drops_keys { keys } else { 0 },
+            },
+            RadixWork::Runs(window) => of_tile(Self::most_runs(window, count).min(MOST_SORTING_RUNS), 0),
         }
     }
 
@@ -321,29 +443,48 @@ impl KernelSpec for Radix {
     /// are where the plan has them after the two. Counters have room for the digits of each
     /// subgroup of the smallest size that there is; sums and offsets for each value of a digit.
     /// Rows of `status` and of the sums are those of tiles and chunks that there are.
+    ///
+    /// Samples are taken below `n`. Windows and long runs are parts of the array that have no element
+    /// in common: each border has a place where a prefix begins, or two around a run. A window reads
+    /// and writes its own elements, the last of them where it has fewer than its workgroup; it ends at
+    /// most a sixteenth after where the next one nominally begins, so that they fit. Of runs with more
+    /// elements than a window no more are noted than there can be.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         // Numbers of elements share a word with what they are.
         at_most([("elements in a radix sort", count.into(), (1 << 30) - 1)])?;
         let whole = Access::from_start(first, count)?;
         Ok(match self.work {
-            RadixWork::Clear | RadixWork::Scan => Access { reads: 0, writes: 0, ..whole },
-            RadixWork::Histogram | RadixWork::Count { .. } => Access { writes: 0, ..whole },
+            RadixWork::Clear | RadixWork::Scan | RadixWork::Choose => Access { reads: 0, writes: 0, ..whole },
+            RadixWork::Histogram | RadixWork::Count { .. } | RadixWork::Sample => {
+                Access { writes: 0, ..whole }
+            }
+            // From either array, and to their own.
+            RadixWork::Cut(_) | RadixWork::Finish(_) | RadixWork::Runs(_) => {
+                Access { to_other: true, ..whole }
+            }
             RadixWork::Sweep(_) | RadixWork::Scatter => whole.to_other(),
         })
     }
 
     fn subgroups(&self) -> Option<Subgroups> {
+        if matches!(
+            self.work,
+            RadixWork::Sample | RadixWork::Choose | RadixWork::Cut(_) | RadixWork::Finish(_)
+        ) {
+            return None;
+        }
         (self.tile.matching != Matching::Groups).then_some(self.tile.subgroups)
     }
 
     fn aux_buffers(&self) -> &'static [AuxBuffer] {
+        let in_segments = matches!(self.scope, Scope::Segments(_));
         match self.work {
             RadixWork::Clear => &[HISTOGRAMS, VARYING],
-            RadixWork::Histogram if self.longer_than.is_some() => {
+            RadixWork::Histogram if in_segments => {
                 const { &[HISTOGRAMS.added_to(), VARYING.added_to(), STATUS, SEGMENT_TILES] }
             }
             RadixWork::Histogram => const { &[HISTOGRAMS.added_to(), VARYING.added_to(), STATUS] },
-            RadixWork::Sweep(_) if self.longer_than.is_some() => {
+            RadixWork::Sweep(_) if in_segments => {
                 const { &[HISTOGRAMS.read(), VARYING.read(), STATUS, SEGMENT_TILES] }
             }
             RadixWork::Sweep(_) => const { &[HISTOGRAMS.read(), VARYING.read(), STATUS] },
@@ -353,6 +494,10 @@ impl KernelSpec for Radix {
             RadixWork::Scatter => {
                 const { &[HISTOGRAMS.read(), VARYING.read(), TILE_SUMS.read(), CHUNK_SUMS.read()] }
             }
+            RadixWork::Sample => &[SAMPLES],
+            RadixWork::Choose => const { &[SAMPLES.read(), VARYING, CUTS] },
+            RadixWork::Cut(_) => const { &[VARYING.read(), CUTS.added_to()] },
+            RadixWork::Finish(_) | RadixWork::Runs(_) => const { &[VARYING.read(), CUTS.read()] },
         }
     }
 
@@ -360,7 +505,14 @@ impl KernelSpec for Radix {
         let row = u64::from(RADIX);
         match aux.name {
             name if name == HISTOGRAMS.name => row * u64::from(self.digits * self.segments(count).max(1)),
-            name if name == VARYING.name => VARYING_WORDS,
+            name if name == VARYING.name => {
+                VARYING_WORDS + u64::from(matches!(self.scope, Scope::Leading(_)))
+            }
+            name if name == SAMPLES.name => samples(count) * SAMPLE_WORDS,
+            name if name == CUTS.name => {
+                let of = |window| 2 * (Self::windows(window, count).max(1) + Self::most_runs(window, count));
+                self.window().map_or(1, of)
+            }
             name if name == STATUS.name => {
                 2 * row * u64::from(self.most_tiles(count)) + u64::from(self.digits)
             }
@@ -378,66 +530,30 @@ impl KernelSpec for Radix {
         }
     }
 
-    fn workgroup_bytes(&self, _: Shape) -> u64 {
+    fn workgroup_bytes(&self, shape: Shape) -> u64 {
         match self.work {
-            RadixWork::Sweep(_) | RadixWork::Scatter => self.tile.workgroup_bytes(),
+            RadixWork::Sweep(_) | RadixWork::Scatter | RadixWork::Runs(_) => self.tile.workgroup_bytes(),
             RadixWork::Histogram => u64::from(self.digits * RADIX) * 4,
             RadixWork::Count { .. } => u64::from(RADIX) * 4,
-            RadixWork::Clear | RadixWork::Scan => 0,
+            RadixWork::Sample => 512 * shape.key_bytes() + SAMPLE_WORDS * 4,
+            RadixWork::Finish(window) => Self::window_bytes(window, shape),
+            RadixWork::Clear | RadixWork::Scan | RadixWork::Choose | RadixWork::Cut(_) => 0,
         }
     }
 
     fn without_arguments(&self) -> Kernel {
-        Kernel::Radix(Self { digit: 0, chunk: 0, iota: false, drops_keys: false, ..*self })
+        // How many leading digits there are matters to what chooses them.
+        let scope = match self.scope {
+            Scope::Leading(_) if self.work != RadixWork::Choose => Scope::Leading(None),
+            scope => scope,
+        };
+        Kernel::Radix(Self { digit: 0, chunk: 0, iota: false, drops_keys: false, scope, ..*self })
     }
 
     fn module(&self, shape: Shape, keys: Keys) -> Module {
-        macro_rules! wgsl {
-            ($($name:literal)*) => {
-                [$(wgsl(concat!("radix/", $name))),*].concat()
-            };
-        }
-        let Subgroups { smallest, largest, barrier } = self.tile.subgroups;
+        let (entry_point, text) = self.text(shape, keys);
+        let Subgroups { smallest, largest, .. } = self.tile.subgroups;
         let in_groups = self.tile.matching == Matching::Groups;
-        let sums = || if in_groups { wgsl!("sums_groups") } else { wgsl!("sums") };
-        let lane = || if in_groups { wgsl!("lane_group") } else { wgsl!("lane") };
-        let vary = || {
-            wgsl!("vary") + &if in_groups { wgsl!("note_each") } else { wgsl!("note_subgroups") } + &lane()
-        };
-        let (entry_point, own) = match self.work {
-            RadixWork::Clear => ("clear", wgsl!("clear")),
-            RadixWork::Histogram if self.longer_than.is_some() => {
-                ("histogram", vary() + &wgsl!("digits" "part" "part_segments" "histogram_segments"))
-            }
-            RadixWork::Histogram => ("histogram", vary() + &wgsl!("digits" "histogram")),
-            RadixWork::Sweep(_) => ("scatter", wgsl!("varying" "scatter" "lookback") + &sums()),
-            RadixWork::Count { first: true } => ("count", wgsl!("vary_first" "count") + &vary()),
-            RadixWork::Count { first: false } => ("count", wgsl!("varying" "vary_none" "count") + &lane()),
-            RadixWork::Scan => ("scan", wgsl!("varying" "scan") + &sums()),
-            RadixWork::Scatter => ("scatter", wgsl!("varying" "scatter" "counted") + &sums()),
-        };
-        let mut text = wgsl!("pass") + &own;
-        text += &if keys.transform().is_some() { wgsl!("elements") } else { wgsl!("keys") };
-        text += keys.access();
-        if entry_point == "scatter" {
-            text += &match self.tile.matching {
-                Matching::Groups => wgsl!("rank_groups"),
-                _ if largest <= 32 => wgsl!("peers" "mask_1"),
-                _ => wgsl!("peers" "mask_4"),
-            };
-            text += &match self.tile.matching {
-                Matching::Masks => wgsl!("rank_masks"),
-                Matching::Ballots if barrier => wgsl!("rank_barrier"),
-                Matching::Ballots => wgsl!("rank_shuffle"),
-                Matching::Groups => String::new(),
-            };
-            text += if shape.payload { keys.access_payload() } else { "" };
-            text += &wgsl!("part");
-            text += &if self.longer_than.is_some() { wgsl!("part_segments") } else { wgsl!("part_whole") };
-            text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };
-            text += &if shape.key_words() == 1 { wgsl!("word_1") } else { wgsl!("word_2") };
-            text += &if shape.payload { wgsl!("payload") } else { wgsl!("key") };
-        }
         let stalled = match self.work {
             RadixWork::Sweep(Some(StalledTile { tile, late })) => (tile, late.into()),
             // There is no such tile.
@@ -447,7 +563,10 @@ impl KernelSpec for Radix {
         let constants = vec![
             ("TILE_SIZE", 1),
             ("DIGITS", self.digits),
-            ("COUNTERS", if entry_point == "scatter" { counters } else { self.digits * RADIX }),
+            (
+                "COUNTERS",
+                if ["scatter", "runs"].contains(&entry_point) { counters } else { self.digits * RADIX },
+            ),
             ("COUNTERS_EACH", self.tile.counters() / self.tile.invocations),
             ("COUNTED_TOGETHER", COUNTED_TOGETHER),
             ("COPIED_TOGETHER", COPIED_TOGETHER),
@@ -469,12 +588,19 @@ impl KernelSpec for Radix {
             ("SUBGROUPS", self.tile.most_subgroups()),
             // 0 where it is not the same for all.
             ("SUBGROUP_SIZE", if smallest == largest { smallest } else { 0 }),
-            ("TAKES_NUMBERS", u32::from(!self.tile.fifo_dispatch)),
+            // Tiles that a workgroup takes later on are not to be waited for.
+            ("TAKES_NUMBERS", u32::from(!self.tile.fifo_dispatch || self.is_rare)),
             ("PATIENCE", if self.tile.fifo_dispatch { 64 } else { 16 }),
             ("ROWS", ROWS),
             ("MAPS_KEYS", keys.transform().is_some_and(KeyTransform::maps).into()),
             ("STALLED_TILE", stalled.0),
             ("STALLED_LATE", stalled.1),
+            ("FORCED", if let Scope::Leading(forced) = self.scope { forced.unwrap_or(0) } else { 0 }),
+            ("MATES", MATES as u32),
+            ("SPARED", SPARED as u32),
+            ("WINDOW_INVOCATIONS", self.window().unwrap_or(0)),
+            ("EACH", EACH),
+            ("ELEMENT_WORDS", shape.words()),
         ];
         Module { entry_point, constants, text }
     }
@@ -495,14 +621,140 @@ impl KernelSpec for Radix {
 
     /// What the other passes find out is what the device needs, not what a stable sort does.
     fn interpret<T: Item>(&self, elements: &mut [T], offsets: &[u32], _: T) {
-        if let RadixWork::Sweep(_) | RadixWork::Scatter = self.work {
-            for range in segments::ranges(offsets, elements.len()) {
-                // All, where there are no segments.
-                if self.longer_than < Some(range.len() as u32) {
-                    let shift = self.digit * DIGIT_BITS;
-                    elements[range].sort_by_key(|element| element.key() >> shift & u64::from(RADIX - 1));
+        let by_digit = |elements: &mut [T], digit| elements.sort_by_key(|element| digit_of(*element, digit));
+        match (self.work, self.scope) {
+            (RadixWork::Sweep(_), Scope::Leading(forced)) => {
+                let chosen = self.chosen(elements, forced);
+                if let Some(&digit) = chosen.get(self.digit as usize) {
+                    by_digit(elements, digit);
                 }
             }
+            // With what `Runs` sorts.
+            (RadixWork::Finish(_), _) => elements.sort_by_key(|element| element.key()),
+            (RadixWork::Sweep(_) | RadixWork::Scatter, scope) => {
+                for range in segments::ranges(offsets, elements.len()) {
+                    // All, where there are no segments.
+                    let is_sorted_here = match scope {
+                        Scope::Segments(longer_than) => range.len() as u32 > longer_than,
+                        _ => true,
+                    };
+                    if is_sorted_here {
+                        by_digit(&mut elements[range], self.digit);
+                    }
+                }
+            }
+            _ => {}
         }
+    }
+}
+
+/// Workgroups that look at keys.
+fn samples(count: u32) -> u64 {
+    u64::from(count >> 17).clamp(8, MOST_SAMPLES)
+}
+
+fn digit_of(element: impl Item, digit: u32) -> u64 {
+    element.key() >> (digit * DIGIT_BITS) & u64::from(RADIX - 1)
+}
+
+impl Radix {
+    /// The function that a dispatch runs, and the text.
+    fn text(&self, shape: Shape, keys: Keys) -> (&'static str, String) {
+        macro_rules! wgsl {
+            ($($name:literal)*) => {
+                [$(wgsl(concat!("radix/", $name))),*].concat()
+            };
+        }
+        let Subgroups { largest, barrier, .. } = self.tile.subgroups;
+        let in_groups = self.tile.matching == Matching::Groups;
+        let sums = || if in_groups { wgsl!("sums_groups") } else { wgsl!("sums") };
+        let lane = || if in_groups { wgsl!("lane_group") } else { wgsl!("lane") };
+        let vary = || {
+            wgsl!("vary") + &if in_groups { wgsl!("note_each") } else { wgsl!("note_subgroups") } + &lane()
+        };
+        let places = keys.places();
+        let (histogram, parts, own_pass) = match self.scope {
+            Scope::All => (wgsl!("histogram" "counts_all"), wgsl!("part_whole"), wgsl!("varying")),
+            Scope::Leading(_) => (
+                wgsl!("histogram" "leading" "counts_leading"),
+                wgsl!("part_whole"),
+                wgsl!("leading" "chosen" "chosen_pass"),
+            ),
+            Scope::Segments(_) => {
+                (wgsl!("histogram_segments" "counts_all"), wgsl!("part_segments"), wgsl!("varying"))
+            }
+        };
+        let scatter = |own: String| ("scatter", own + &wgsl!("scatter" "totals") + &sums() + &parts);
+        let (entry_point, own) = match self.work {
+            RadixWork::Clear => ("clear", wgsl!("clear")),
+            RadixWork::Histogram => ("histogram", vary() + &wgsl!("digits" "part") + &histogram + &parts),
+            RadixWork::Sweep(_) if self.is_rare => scatter(own_pass + &wgsl!("lookback" "scatter_again")),
+            RadixWork::Sweep(_) => scatter(own_pass + &wgsl!("lookback" "scatter_once")),
+            RadixWork::Count { first: true } => ("count", wgsl!("vary_first" "count") + &vary()),
+            RadixWork::Count { first: false } => ("count", wgsl!("varying" "vary_none" "count") + &lane()),
+            RadixWork::Scan => ("scan", wgsl!("varying" "scan") + &sums()),
+            RadixWork::Scatter => scatter(wgsl!("varying" "counted" "scatter_once")),
+            RadixWork::Sample => ("sample", wgsl!("leading" "sample")),
+            RadixWork::Choose => ("choose", wgsl!("leading" "choose")),
+            RadixWork::Cut(_) => ("cut", wgsl!("leading" "chosen" "window" "sorted" "cut") + places),
+            RadixWork::Finish(_) => {
+                let payload = if shape.payload { wgsl!("finish_payload") } else { wgsl!("finish_key") };
+                ("finish", wgsl!("leading" "chosen" "window" "sorted" "finish") + &payload + places)
+            }
+            RadixWork::Runs(_) => {
+                let payload = if shape.payload { wgsl!("either_payload") } else { wgsl!("either_key") };
+                let own = wgsl!("leading" "chosen" "window" "runs" "scatter" "either");
+                ("runs", own + &payload + &sums() + places)
+            }
+        };
+        let scatters = ["scatter", "runs"].contains(&entry_point);
+        let mut text = wgsl!("pass") + &own;
+        text += &if keys.transform().is_some() { wgsl!("elements") } else { wgsl!("keys") };
+        if entry_point != "runs" {
+            text += keys.access();
+        }
+        if scatters {
+            text += &match self.tile.matching {
+                Matching::Groups => wgsl!("rank_groups"),
+                _ if largest <= 32 => wgsl!("peers" "mask_1"),
+                _ => wgsl!("peers" "mask_4"),
+            };
+            text += &match self.tile.matching {
+                Matching::Masks => wgsl!("rank_masks"),
+                Matching::Ballots if barrier => wgsl!("rank_barrier"),
+                Matching::Ballots => wgsl!("rank_shuffle"),
+                Matching::Groups => String::new(),
+            };
+            text += if shape.payload && entry_point != "runs" { keys.access_payload() } else { "" };
+            text += &wgsl!("part");
+            text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };
+            text += &if shape.key_words() == 1 { wgsl!("word_1") } else { wgsl!("word_2") };
+            text += &if shape.payload { wgsl!("payload") } else { wgsl!("key") };
+        }
+        (entry_point, text)
+    }
+
+    /// The leading digits by which passes go, the lowest first: so many, or as many as leave a key with
+    /// few mates. The device estimates that by a sample.
+    fn chosen(&self, elements: &[impl Item], forced: Option<u32>) -> Vec<u32> {
+        let mut keys: Vec<u64> = elements.iter().map(|element| element.key()).collect();
+        keys.sort_unstable();
+        let varies = |digit: &u32| keys.iter().any(|&key| digit_of(key, *digit) != digit_of(keys[0], *digit));
+        let first = forced.map_or_else(
+            || {
+                let is_enough = |first: &u32| {
+                    let alike = |a: &u64, b: &u64| (a ^ b) >> (first * DIGIT_BITS) == 0;
+                    let mates: usize = keys.chunk_by(alike).map(|run| run.len() * (run.len() - 1)).sum();
+                    mates as f64 <= MATES * keys.len() as f64
+                };
+                let first = (0..self.digits).take_while(is_enough).last().unwrap_or(0);
+                if (0..first).filter(varies).count() < SPARED { 0 } else { first }
+            },
+            |leading| self.digits - leading,
+        );
+        let chosen: Vec<u32> = (first..self.digits).filter(varies).collect();
+        // One at least, if there is anything to do.
+        let is_idle = chosen.is_empty() && ((0..first).any(|digit| varies(&digit)) || self.iota);
+        if is_idle { vec![self.digits - 1] } else { chosen }
     }
 }

@@ -1,8 +1,8 @@
 //! Plans for a caller's elements, which become keys as the first pass reads them.
 
 use super::{
-    Algorithm, KeyTransform, Limits, Plan, RadixTuning, Shape, Variant, checked_size, default_variant, radix,
-    segments, select, tuning,
+    Algorithm, KeyTransform, Limits, Plan, RadixTuning, Shape, Variant, best_variant, checked_size, leading,
+    radix, segments, select, tuning,
 };
 use crate::error::Error;
 use crate::kernels::{Batch, Dispatch};
@@ -14,8 +14,8 @@ pub struct Callers {
     pub shape: Shape,
     /// The choices of the radix sort.
     pub tuning: RadixTuning,
-    /// Its variant.
-    pub variant: Variant,
+    /// Its variant, if it is asked for.
+    pub variant: Option<Variant>,
     /// How elements are seen as keys.
     pub transform: KeyTransform,
 }
@@ -34,8 +34,9 @@ impl Callers {
         limits: &Limits,
     ) -> Result<Self, Error> {
         let shape = Shape::of(transform.element, payload);
-        let variant = variant.unwrap_or_else(|| default_variant(Algorithm::Radix, limits));
-        let variant = Algorithm::Radix.variant(Some(variant))?;
+        if let Some(variant) = variant {
+            Algorithm::Radix.variant(Some(variant))?;
+        }
         Ok(Self { shape, tuning: RadixTuning::of_any(shape, limits)?, variant, transform })
     }
 
@@ -45,11 +46,43 @@ impl Callers {
     ///
     /// As for [`Plan::radix`].
     pub fn sort(&self, capacity: u32, limits: &Limits) -> Result<Plan, Error> {
-        let &Self { shape, ref tuning, variant, transform } = self;
+        self.sort_by(self.variant_for(capacity, limits), capacity, limits)
+    }
+
+    /// The plan that is better than this one for fewer than [`LEADING_FROM`](super::LEADING_FROM)
+    /// elements, if it is another.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::radix`].
+    pub fn sort_few(&self, capacity: u32, limits: &Limits) -> Result<Option<Plan>, Error> {
+        let few = self.variant_for(0, limits);
+        let is_other = few != self.variant_for(capacity, limits);
+        is_other.then(|| self.sort_by(few, capacity, limits)).transpose()
+    }
+
+    fn variant_for(&self, n: u32, limits: &Limits) -> Variant {
+        let variant =
+            self.variant.unwrap_or_else(|| best_variant(Algorithm::Radix, n as usize, self.shape, limits));
+        // Windows are sorted by whole keys.
+        let is_whole = u64::from(self.transform.bits) == 8 * self.shape.key_bytes();
+        if variant == Variant::Leading && !is_whole { Variant::Onesweep } else { variant }
+    }
+
+    fn sort_by(&self, variant: Variant, capacity: u32, limits: &Limits) -> Result<Plan, Error> {
+        let &Self { shape, ref tuning, transform, .. } = self;
         // Where there may be two, there may be none, too.
         let n = checked_size(capacity.max(2) as usize, shape, limits)?;
         let digits = transform.digits();
         self.plan(n, limits, radix::plan(variant, n, shape, limits, tuning, digits, shape.payload)?)
+    }
+
+    /// What the device takes for the number of tiles in a chunk, of a plan for so many elements.
+    pub fn chunk(&self, capacity: u32, limits: &Limits) -> u32 {
+        match self.variant_for(capacity, limits) {
+            Variant::Leading => leading::seed(),
+            _ => self.tuning.chunk(capacity),
+        }
     }
 
     /// A plan that sorts rows of this length, each by itself. With `iota` it writes the positions
@@ -94,5 +127,38 @@ impl Callers {
     fn plan(&self, n: u32, limits: &Limits, passes: Vec<Dispatch>) -> Result<Plan, Error> {
         let passes = passes.into_iter().map(|dispatch| dispatch.transformed_by(self.transform)).collect();
         Plan::once(n, self.shape, limits, passes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::{Kernel, RadixWork};
+    use crate::key::ElementType;
+    use crate::limits::Subgroups;
+
+    #[test]
+    fn many_wide_keys_are_sorted_by_leading_digits_and_few_are_not() {
+        let subgroups = Some(Subgroups { smallest: 32, largest: 32, barrier: true });
+        let limits = Limits { subgroups, fifo_dispatch: true, ..Limits::TYPICAL };
+        let leads = |plan: &Plan| {
+            plan.dispatches().any(|dispatch| matches!(dispatch.kernel(), Kernel::Radix(radix) if radix.work == RadixWork::Choose))
+        };
+        let many = super::super::LEADING_FROM;
+        for (element, bits, fifo_dispatch, capacity, expected) in [
+            (ElementType::F64, 64, true, many, true),
+            (ElementType::F64, 64, true, many - 1, false),
+            (ElementType::U64, 60, true, many, false),
+            (ElementType::I64, 64, false, many, false),
+            (ElementType::F32, 32, true, many, false),
+        ] {
+            let limits = Limits { fifo_dispatch, ..limits };
+            let transform = KeyTransform { element, descending: false, begin: 0, bits };
+            let callers = Callers::new(transform, true, None, &limits).unwrap();
+            let few = callers.sort_few(capacity, &limits).unwrap();
+            assert_eq!(leads(&callers.sort(capacity, &limits).unwrap()), expected, "{element:?} {bits}");
+            assert_eq!(few.is_some(), expected);
+            assert!(!few.is_some_and(|few| leads(&few)));
+        }
     }
 }

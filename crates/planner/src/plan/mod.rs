@@ -32,6 +32,7 @@ mod bitonic;
 mod callers;
 mod fused;
 pub mod interpreter;
+mod leading;
 mod merge;
 mod odd_even;
 mod radix;
@@ -45,8 +46,8 @@ mod tuning;
 pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::kernels::{
     AuxBuffer, Batch, Dispatch, Fused, FusedTile, FusedWork, Group, Kernel, KeyTransform, Layout, Local,
-    Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Select, SelectWork, Shape, StalledTile, Tiles, Top,
-    TopTuning,
+    Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Scope, Select, SelectWork, Shape, StalledTile,
+    Tiles, Top, TopTuning,
 };
 pub use crate::limits::{Limits, Subgroups};
 pub use crate::network::{Pair, Step};
@@ -56,7 +57,9 @@ pub use recorded::{
     segments_text, segments_words,
 };
 pub use segments::groups as segment_groups;
-pub use tuning::{CANDIDATES, Crossovers, RadixTuning, Tuning, default_variant, longest_row};
+pub use tuning::{
+    CANDIDATES, Crossovers, LEADING_FROM, RadixTuning, Tuning, best_variant, default_variant, longest_row,
+};
 
 use crate::error::{Error, at_most, refuse_if};
 use crate::names::getters;

@@ -92,9 +92,9 @@
 //! that distributes takes 0.306, and counting before it 0.08. The histogram of four digits takes
 //! 0.128, where reading the keys takes 0.075.
 
-use super::{RadixTuning, Variant};
+use super::{RadixTuning, Variant, leading};
 use crate::error::Error;
-use crate::kernels::{DIGIT_BITS, Dispatch, Radix, RadixWork, Shape};
+use crate::kernels::{DIGIT_BITS, Dispatch, Radix, RadixWork, Scope, Shape};
 use crate::limits::Limits;
 
 /// Digits in a key of this shape.
@@ -116,23 +116,26 @@ pub(super) fn plan(
     if n < 2 {
         return Ok(Vec::new());
     }
+    if variant == Variant::Leading && digits == self::digits(shape) {
+        return leading::plan(n, shape, limits, tuning, iota);
+    }
     let chunk = if variant == Variant::ReduceScan { tuning.chunk(n) } else { 0 };
     let pass = |work, digit| {
-        let (drops_keys, longer_than) = (false, None);
-        let radix = Radix { tile: tuning.tile, work, digit, digits, chunk, iota, drops_keys, longer_than };
+        let (drops_keys, is_rare, scope) = (false, false, Scope::All);
+        let radix = Radix { tile: tuning.tile, work, digit, digits, chunk, iota, drops_keys, scope, is_rare };
         Dispatch::new(radix, 0, n, shape, limits)
     };
     let mut dispatches = vec![pass(RadixWork::Clear, 0)?];
-    if variant == Variant::Onesweep {
+    if variant != Variant::ReduceScan {
         dispatches.push(pass(RadixWork::Histogram, 0)?);
     }
     for digit in 0..digits {
-        if variant == Variant::Onesweep {
-            dispatches.push(pass(RadixWork::Sweep(tuning.stalled), digit)?);
-        } else {
+        if variant == Variant::ReduceScan {
             for work in [RadixWork::Count { first: digit == 0 }, RadixWork::Scan, RadixWork::Scatter] {
                 dispatches.push(pass(work, digit)?);
             }
+        } else {
+            dispatches.push(pass(RadixWork::Sweep(tuning.stalled), digit)?);
         }
     }
     Ok(dispatches)

@@ -37,7 +37,7 @@ fn host_text() -> String {
         ("ROWS", "Arguments", wgsl("batch_equal")),
         ("LISTED", "Arguments", wgsl("batch_listed")),
         ("COPY", "Arguments", wgsl("callers/copy")),
-        ("SLICES", "Slices", wgsl("callers/access_slices")),
+        ("SLICES", "Slices", wgsl("callers/slices")),
     ] {
         for (place, member) in members(source, of).enumerate() {
             let _ = writeln!(text, "const {prefix}_{} = {place}u;", member.to_uppercase());

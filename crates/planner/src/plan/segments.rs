@@ -18,7 +18,7 @@
 
 use super::{Callers, tuning};
 use crate::error::Error;
-use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork};
+use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork, Scope};
 use crate::limits::Limits;
 
 /// The groups of segments that are sorted in tiles, from that of the shortest, each with its tile.
@@ -58,9 +58,9 @@ pub(super) fn plan(
     if n > longest {
         let digits = transform.digits();
         let pass = |work, digit| {
-            let (chunk, drops_keys, longer_than) = (0, false, Some(longest));
+            let (chunk, drops_keys, is_rare, scope) = (0, false, false, Scope::Segments(longest));
             let radix =
-                Radix { tile: tuning.tile, work, digit, digits, chunk, iota, drops_keys, longer_than };
+                Radix { tile: tuning.tile, work, digit, digits, chunk, iota, drops_keys, scope, is_rare };
             Dispatch::new(radix, 0, n, shape, limits)
         };
         dispatches.push(pass(RadixWork::Histogram, 0)?);

@@ -2,7 +2,7 @@
 
 use crate::algorithm::{Algorithm, Variant};
 use crate::error::{Error, at_least, at_most};
-use crate::kernels::{FusedTile, MergeTile, RadixTile, Shape, StalledTile, TopTuning};
+use crate::kernels::{FusedTile, MergeTile, Radix, RadixTile, Shape, StalledTile, TopTuning};
 use crate::key::KeyWords;
 use crate::limits::{Kind, Limits, Subgroups};
 use crate::network;
@@ -15,6 +15,19 @@ pub fn default_variant(algorithm: Algorithm, limits: &Limits) -> Variant {
         // and counting all of them at once is faster.
         Algorithm::Radix if !limits.fifo_dispatch || limits.subgroups.is_none() => Variant::ReduceScan,
         _ => algorithm.variants()[0],
+    }
+}
+
+/// From how many keys of two words on `leading` is the faster variant, where tiles can look back: fewer
+/// are sorted before keys are looked at and windows cut. What keys are decides, too, and is not known.
+pub const LEADING_FROM: u32 = 1 << 22;
+
+/// The variant of an algorithm that is best for so many elements of this shape on a device with these
+/// limits.
+pub fn best_variant(algorithm: Algorithm, n: usize, shape: Shape, limits: &Limits) -> Variant {
+    match default_variant(algorithm, limits) {
+        Variant::Onesweep if shape.key == KeyWords::Two && n >= LEADING_FROM as usize => Variant::Leading,
+        variant => variant,
     }
 }
 
@@ -234,12 +247,16 @@ pub struct RadixTuning {
     pub chunks: u32,
     /// A tile of `onesweep` that does not publish its counts, for tests.
     pub stalled: Option<StalledTile>,
+    /// Invocations of a window of `leading`, at most: a power of two.
+    pub window: u32,
+    /// How many leading digits, if the device does not choose them, for tests.
+    pub leading: Option<u32>,
 }
 
 impl RadixTuning {
     /// A tile, with the other choices as measured.
     pub fn of(tile: RadixTile) -> Self {
-        Self { tile, chunks: 1024, stalled: None }
+        Self { tile, chunks: 1024, stalled: None, window: 128, leading: None }
     }
 
     /// The best tuning for elements of this shape within these limits, measured on an H200.
@@ -288,7 +305,7 @@ impl RadixTuning {
         let items = (1_u32 << log2.min(31)) / invocations;
         let tile = RadixTile::new(invocations, items, &of_any)?;
         at_most([("bytes of workgroup memory", tile.workgroup_bytes(), limits.workgroup_bytes)])?;
-        Ok(Self::of(tile))
+        Ok(Self { window: invocations, ..Self::of(tile) })
     }
 
     /// The same for devices that need not have subgroups: without them groups of invocations stand
@@ -305,6 +322,17 @@ impl RadixTuning {
         let invocations = 1 << limits.invocations.clamp(1, 128).ilog2();
         let room = (limits.workgroup_bytes / 4).saturating_sub(256) / u64::from(invocations);
         RadixTile::without_subgroups(invocations, room.min(items) as u32).map(Self::of)
+    }
+
+    /// Invocations of a window: as many as have room.
+    pub(super) fn window(&self, shape: Shape, limits: &Limits) -> u32 {
+        let bytes = |window| Radix::window_bytes(window, shape);
+        let most = self.window.min(limits.invocations).max(2);
+        let mut window = 1 << most.ilog2();
+        while window > 2 && bytes(window) > limits.workgroup_bytes {
+            window /= 2;
+        }
+        window
     }
 
     /// Tiles in a chunk of `n` elements.

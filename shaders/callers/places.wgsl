@@ -1,0 +1,17 @@
+// Where elements are in arrays that begin where their bindings do.
+
+fn own_key_at(i: u32) -> u32 {
+    return i;
+}
+
+fn other_key_at(i: u32) -> u32 {
+    return i;
+}
+
+fn own_payload_at(i: u32) -> u32 {
+    return i;
+}
+
+fn other_payload_at(i: u32) -> u32 {
+    return i;
+}

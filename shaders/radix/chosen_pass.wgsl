@@ -1,0 +1,20 @@
+// A pass goes by the next of the digits that were chosen, if there is one.
+
+fn this_pass() -> Pass {
+    let passes = chosen();
+    let number = arguments.digit;
+    var digits = passes.digits;
+    for (var i = 0u; i < number; i++) {
+        digits &= digits - 1u;
+    }
+    return Pass(
+        digits != 0u,
+        false,
+        number == 0u,
+        // What comes after maps keys to elements.
+        !passes.finishes && number + 1u == passes.passes && (passes.passes & 1u) == 0u,
+        number,
+        min(firstTrailingBit(digits), DIGITS - 1u),
+        number == 0u && arguments.iota == 1u,
+    );
+}

@@ -1,0 +1,5 @@
+// Elements that are their key alone.
+
+fn bring_back(i: u32, key: Key) {
+    keys[own_key_at(i)] = key;
+}

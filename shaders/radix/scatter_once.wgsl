@@ -1,0 +1,14 @@
+// A workgroup for each tile.
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: Subgroup) {
+    // As many workgroups go on as there are tiles, whichever numbers they take.
+    if workgroup_number(place) >= tiles_there() {
+        return;
+    }
+    let current = this_pass();
+    if !current.runs {
+        return;
+    }
+    scatter_tile(tile_number(place, local), current, local, subgroup);
+}

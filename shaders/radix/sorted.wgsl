@@ -1,0 +1,8 @@
+// Where elements are after the passes by leading digits: back in their own array, or in the other.
+
+fn sorted_key(i: u32, are_in_other: bool) -> Key {
+    if are_in_other {
+        return scratch_keys[other_key_at(i)];
+    }
+    return keys[own_key_at(i)];
+}
