@@ -316,7 +316,7 @@ mod tests {
             let corner = numbers(frame.split("/>").next().unwrap());
             let [x, y, width, height] = corner[..] else { panic!("{frame}") };
             let paths: Vec<&str> = svg.split("<path d=\"M ").skip(1).collect();
-            assert_eq!(paths.len(), 2 + 8, "a line per method");
+            assert_eq!(paths.len(), 2 + 9, "a line per method");
             for path in paths {
                 let points = numbers(path.split('"').next().unwrap());
                 assert_eq!(points.len(), 2 * times.len());
@@ -349,12 +349,12 @@ mod tests {
         let mut one = example(1, U32, &[1.0]);
         one.results.extend(example(1, Type::Text, &[1.0]).results);
         let looks: BTreeSet<String> = looks(&lines(&one)).iter().map(|look| format!("{look:?}")).collect();
-        assert_eq!(looks.len(), 2 * (2 + 8), "{looks:?}");
+        assert_eq!(looks.len(), 2 * (2 + 9), "{looks:?}");
         let plot = terminal(&report, 80, 60).unwrap();
         let plot = console::strip_ansi_codes(&plot);
         let labels: Vec<&str> = plot.lines().filter(|line| line.starts_with("         ")).skip(1).collect();
         let letters: BTreeSet<&str> = labels.iter().map(|line| &line.trim_start()[..1]).collect();
-        assert_eq!((labels.len(), letters.len()), (2 * (2 + 2 * 8), 2 * (2 + 2 * 8)), "{plot}");
+        assert_eq!((labels.len(), letters.len()), (2 * (2 + 2 * 9), 2 * (2 + 2 * 9)), "{plot}");
     }
 
     #[test]

@@ -56,7 +56,9 @@ impl Method {
         let whole = algorithms.last().filter(|_| first.is_some()).map(|&last| (last, None));
         algorithms.into_iter().map(move |algorithm| (algorithm, first)).chain(whole).map(
             move |(algorithm, first)| {
-                let variant = self.variant.unwrap_or_else(|| plan::best_variant(algorithm, n, shape, limits));
+                let left = first.map_or(n, |first| Plan::left_to_sort(first, n, shape, limits));
+                let best = || plan::best_variant(algorithm, left, shape, limits);
+                let variant = self.variant.unwrap_or_else(best);
                 let plan = match first {
                     Some(first) => Plan::first(first, n, algorithm, variant, shape, limits)?,
                     None => Plan::new(algorithm, variant, n, shape, limits)?,
