@@ -116,7 +116,7 @@ pub(super) fn plan(
     if n < 2 {
         return Ok(Vec::new());
     }
-    if variant == Variant::Leading && digits == self::digits(shape) {
+    if variant == Variant::Leading {
         return leading::plan(n, shape, limits, tuning, iota);
     }
     let chunk = if variant == Variant::ReduceScan { tuning.chunk(n) } else { 0 };
