@@ -11,6 +11,9 @@ mod count_on_gpu;
 #[path = "../examples/particles.rs"]
 #[allow(dead_code, reason = "the test calls what main does")]
 mod particles;
+#[path = "../examples/splats.rs"]
+#[allow(dead_code, reason = "the test calls what main does")]
+mod splats;
 #[path = "../examples/tensor_rows.rs"]
 #[allow(dead_code, reason = "the test calls what main does")]
 mod tensor_rows;
@@ -49,4 +52,16 @@ fn particles_are_drawn_from_the_farthest_to_the_nearest() {
     let bright = picture.chunks(4).filter(|pixel| pixel[..3].iter().any(|&colour| colour > 60)).count();
     let all = (particles::SIDE * particles::SIDE) as usize;
     assert!((all / 50..all / 2).contains(&bright), "{bright} of {all} pixels are bright");
+}
+
+#[test]
+fn splats_in_sight_are_drawn_from_the_farthest_to_the_nearest() {
+    let mut frame = splats::run(&adapter(), 5000, 2).unwrap();
+    frame.check().unwrap();
+    assert!((100..5000).contains(&frame.order.len()), "{} are in sight", frame.order.len());
+    let bright = frame.pixels.chunks(4).filter(|pixel| pixel[..3].iter().any(|&colour| colour > 60)).count();
+    assert!(bright > 1000, "{bright} pixels are bright");
+    // The check must be able to fail.
+    frame.depths.reverse();
+    frame.check().unwrap_err();
 }
