@@ -80,17 +80,17 @@ fn main() -> anyhow::Result<()> {
     let guest = Guest::new(&gpu.info().name, true, true)?;
     println!("{}, driver {}: ms, medians; f32\n", gpu.info(), gpu.info().driver);
     println!(
-        "| segments | rows | rows, pairs | offsets | offsets, pairs | CUB segmented | CUB segmented radix | copy |\n\
-         |---|---:|---:|---:|---:|---:|---:|---:|"
+        "| segments | rows | rows, pairs | offsets | offsets, pairs | offsets, longest known | the same, pairs | CUB segmented | CUB segmented radix | copy |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
     );
     for name in &args {
         let asked = Asked::parse(name)?;
         let mut shown = Vec::new();
-        for by_rows in [true, false] {
+        for how in [How::Rows, How::Offsets, How::LongestKnown] {
             for payload in [Payload::None, Payload::U32] {
                 let median = match asked.length {
-                    None if by_rows => None,
-                    _ => Some(median(&gpu, &spin_up, &guest, payload, &asked, by_rows)?),
+                    None if how == How::Rows => None,
+                    _ => Some(median(&gpu, &spin_up, &guest, payload, &asked, how)?),
                 };
                 shown.push(median);
             }
@@ -102,6 +102,14 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// How the library is told of segments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Rows,
+    Offsets,
+    LongestKnown,
+}
+
 /// The median time in ms.
 fn median(
     gpu: &Gpu,
@@ -109,10 +117,12 @@ fn median(
     guest: &Guest,
     payload: Payload,
     asked: &Asked,
-    by_rows: bool,
+    how: How,
 ) -> anyhow::Result<f64> {
     let n = asked.n() as u64;
     let spec = Spec::new(ElementType::F32).payload(payload).argsort(false);
+    let longest = asked.ends.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
+    let spec = if how == How::LongestKnown { spec.longest_segment(longest) } else { spec };
     let sorter = BufferSorter::new(&guest.device, &guest.queue, spec)?;
     let workspace = sorter.workspace(n as u32)?;
     let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
@@ -120,7 +130,7 @@ fn median(
     let offsets = guest.buffer(4 * asked.ends.len() as u64, usage);
     guest.queue.write_buffer(&offsets, 0, bytemuck::cast_slice(&asked.ends));
     let segments = || match asked.length {
-        Some(length) if by_rows => Segments::Rows(length),
+        Some(length) if how == How::Rows => Segments::Rows(length),
         _ => Segments::Offsets(offsets.slice(..)),
     };
     let record = |encoder: &mut wgpu::CommandEncoder| {
