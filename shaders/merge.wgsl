@@ -1,13 +1,9 @@
-// Merges two neighbouring sorted runs into the other array; what and why is in
-// `kernels::merge`. One workgroup for each tile of TILE_SIZE elements of the result, EACH of
-// them one after another by each invocation.
-
-struct Arguments {
-    // Where the first run begins, where it ends and the second begins, and where that ends.
-    first: u32,
-    middle: u32,
-    end: u32,
-}
+// Merges two sorted runs; what and why is in `kernels::merge`. One workgroup for each tile of
+// TILE_SIZE elements of the result, EACH of them one after another by each invocation.
+//
+// Where the runs are, another file says: with `first_count` and `second_count`, elements in each;
+// `load_first` and `load_second`, an element of one; `load_either`, that of the first or else that
+// of the second; and `store_merged`.
 
 alias Registers = array<Element, EACH>;
 
@@ -23,11 +19,9 @@ const PROBES: u32 = WORKGROUP_SIZE / 2u;
 // invocations of one half together: each looks at one place, and what is left is between two of
 // these.
 fn split(taken: u32, half: u32, probe: u32) {
-    let first_count = arguments.middle - arguments.first;
-    let second_count = arguments.end - arguments.middle;
     if probe == 0u {
-        atomicStore(&least[half], max(taken, second_count) - second_count);
-        atomicStore(&most[half], min(taken, first_count));
+        atomicStore(&least[half], max(taken, second_count()) - second_count());
+        atomicStore(&most[half], min(taken, first_count()));
     }
     for (var round = 0u; round < ROUNDS; round++) {
         workgroupBarrier();
@@ -38,7 +32,7 @@ fn split(taken: u32, half: u32, probe: u32) {
         let at = low + probe * ((max(low, high) - low) / PROBES + 1u);
         if at < high {
             // Of equal elements those of the first run come first.
-            if less(load(arguments.middle + taken - 1u - at), load(arguments.first + at)) {
+            if less(load_second(taken - 1u - at), load_first(at)) {
                 atomicMin(&most[half], at);
             } else {
                 atomicMax(&least[half], at + 1u);
@@ -50,22 +44,21 @@ fn split(taken: u32, half: u32, probe: u32) {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn merge_runs(place: Place, @builtin(local_invocation_index) local: u32) {
-    let all = arguments.end - arguments.first;
-    let begin = min(workgroup_number(place), (all - 1u) / TILE_SIZE) * TILE_SIZE;
+    let all = first_count() + second_count();
+    let begin = min(workgroup_number(place), (max(all, 1u) - 1u) / TILE_SIZE) * TILE_SIZE;
     let count = min(all - begin, TILE_SIZE);
     let half = local / PROBES;
     split(begin + half * count, half, local % PROBES);
     let before = atomicLoad(&least[0]);
     // No more than the tile has, whatever the elements are.
     let own = clamp(atomicLoad(&least[1]), before, before + count) - before;
-    let first = arguments.first + before;
     // Less the elements of the first run, so that it is the place of what follows these in the
     // tile.
-    let second = arguments.middle + begin - before - own;
+    let second = begin - before - own;
     for (var r = 0u; r < EACH; r++) {
         let i = r * WORKGROUP_SIZE + local;
         if i < count {
-            store_tile(i, load(select(second, first, i < own) + i));
+            store_tile(i, load_either(before + i, second + i, i < own));
         }
     }
     workgroupBarrier();
@@ -110,7 +103,7 @@ fn merge_runs(place: Place, @builtin(local_invocation_index) local: u32) {
     for (var r = 0u; r < EACH; r++) {
         let i = r * WORKGROUP_SIZE + local;
         if i < count {
-            store_scratch(arguments.first + begin + i, load_tile(i));
+            store_merged(begin + i, load_tile(i));
         }
     }
 }

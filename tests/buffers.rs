@@ -1,6 +1,10 @@
 //! `gpusort::buffers`, as a program that has its own device, its own buffers and its own encoder
 //! uses it.
 
+mod beside;
+mod hostile;
+mod narrow;
+
 use std::ops::Range;
 
 use gpusort::buffers::{BufferSorter, Count, Misuse, Payload, Segments, Spec, Workspace};
@@ -67,7 +71,8 @@ impl Guest {
         let descriptor =
             wgpu::BufferDescriptor { label: None, size, usage: STORAGE, mapped_at_creation: false };
         let buffer = self.device.create_buffer(&descriptor);
-        self.queue.write_buffer(&buffer, 0, bytes);
+        let padding = vec![AROUND; bytes.len().next_multiple_of(4) - bytes.len()];
+        self.queue.write_buffer(&buffer, 0, &[bytes, &padding].concat());
         buffer
     }
 
@@ -99,6 +104,8 @@ impl Guest {
 #[derive(Clone, Debug)]
 struct Asked {
     element: ElementType,
+    /// Whether it is the upper half of an f32.
+    is_bf16: bool,
     descending: bool,
     bits: Range<u32>,
     payload: Payload,
@@ -107,11 +114,12 @@ struct Asked {
 impl Asked {
     fn of(element: ElementType) -> Self {
         let bits = 0..8 * element.bytes() as u32;
-        Self { element, descending: false, bits, payload: Payload::None }
+        Self { element, is_bf16: false, descending: false, bits, payload: Payload::None }
     }
 
     fn spec(&self) -> Spec {
-        let spec = Spec::new(self.element).payload(self.payload).descending(self.descending);
+        let spec = if self.is_bf16 { Spec::bf16() } else { Spec::new(self.element) };
+        let spec = spec.payload(self.payload).descending(self.descending);
         if self.bits == (0..8 * self.element.bytes() as u32) {
             spec
         } else {
@@ -121,8 +129,12 @@ impl Asked {
 
     /// What elements are compared by.
     fn key(&self, bits: u64) -> u64 {
-        let map = KeyMap { descending: self.descending, ..KeyMap::ascending(self.element) };
+        let element = if self.is_bf16 { ElementType::F32 } else { self.element };
+        let map = KeyMap { descending: self.descending, ..KeyMap::ascending(element) };
+        let bits = if self.is_bf16 { bits << 16 } else { bits };
         let key = match self.element.key_words() {
+            // Whole, since the lower half tells zeros apart.
+            _ if self.is_bf16 => return (bits as u32).key(u32::map(map)).into(),
             KeyWords::One => (bits as u32).key(u32::map(map)).into(),
             KeyWords::Two => bits.key(u64::map(map)),
         };
@@ -131,8 +143,9 @@ impl Asked {
 
     /// Positions of the first `count` elements in order.
     fn positions(&self, elements: &[u64], count: usize) -> Vec<u32> {
+        let keys: Vec<u64> = elements[..count].iter().map(|&element| self.key(element)).collect();
         let mut positions: Vec<u32> = (0..count as u32).collect();
-        positions.sort_by_key(|&at| self.key(elements[at as usize]));
+        positions.sort_by_key(|&at| keys[at as usize]);
         positions
     }
 }
@@ -173,7 +186,9 @@ fn within(before: usize, bytes: &[u8], each: usize) -> Vec<u8> {
 }
 
 fn bytes_of(element: ElementType, elements: impl IntoIterator<Item = u64>) -> Vec<u8> {
-    elements.into_iter().flat_map(|word| word.to_le_bytes()[..element.bytes()].to_vec()).collect()
+    let mut bytes = Vec::new();
+    elements.into_iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()[..element.bytes()]));
+    bytes
 }
 
 impl Slices {
@@ -1042,7 +1057,7 @@ fn wrong_uses_are_errors() {
         other => panic!("{other:?}"),
     };
     let of_new = |spec| misuse(new(spec).map(drop));
-    assert_eq!(of_new(Spec::new(ElementType::F16)), Misuse::Element(ElementType::F16));
+    assert_eq!(of_new(Spec::bf16().key_bits(3..17)), Misuse::KeyBits { bits: 3..17, of: 16 });
     for bits in [0..0, 5..5, 7..33] {
         let expected = Misuse::KeyBits { bits: bits.clone(), of: 32 };
         assert_eq!(of_new(Spec::new(ElementType::I32).key_bits(bits)), expected);

@@ -49,6 +49,8 @@ const MOST_COPYING = 1 << 14;
 const GROUPS = 4;
 
 const WORKGROUP = 256;
+/** Workgroups that fill in what is known of long segments, in turn. */
+const MOST_FILLING = 264;
 
 /** A slice with what it is called in messages. */
 type Named = [string, Slice];
@@ -471,7 +473,7 @@ export class Sorter {
       this.dispatchBefore(pass, own, "number_rows", filled, Math.ceil(most / length / WORKGROUP), most, bytesOf(length));
     }
     const host = [offsets?.first ?? 0, keys.first, firstPayload, Number(iota)];
-    this.dispatchBefore(pass, own, "fill", filled, Math.max(1, Math.floor(most / (own.longest + 1))), most, host);
+    this.dispatchBefore(pass, own, "fill", filled, Math.min(MOST_FILLING, Math.max(1, Math.floor(most / (own.longest + 1)))), most, host);
     const isThere = ({ group }: Pass) => (group === undefined ? most > own.longest : offsets !== undefined);
     this.recordPasses(pass, workspace, sort, own, own.segments.passes.filter(isThere), 0, offsets);
     pass.end();

@@ -138,18 +138,19 @@ fn number_rows(
     }
 }
 
-// A workgroup for each long segment that there may be, at least one. Told: where offsets, keys and
-// payload begin, whether it is iota.
+// Workgroups take long segments in turn. Told: where offsets, keys and payload begin, whether it is
+// iota.
 @compute @workgroup_size(WORKGROUP)
 fn fill(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let number = workgroup.y * grid.x + workgroup.x;
+    let own = workgroup.y * grid.x + workgroup.x;
     // Where offsets are wrong nothing is sorted.
     let is_right = atomicLoad(&plan[IS_WRONG]) == 0u;
-    if is_right && number < atomicLoad(&plan[LONG]) {
+    let long = select(0u, atomicLoad(&plan[LONG]), is_right);
+    for (var number = own; number < long; number += grid.x * grid.y) {
         let begin = atomicLoad(&plan[BEGINS + EACH * number]);
         let end = atomicLoad(&plan[BEGINS + EACH * number + 1u]);
         let first_tile = atomicLoad(&plan[BEGINS + EACH * number + 2u]);
@@ -160,7 +161,7 @@ fn fill(
             histograms[number * DIGITS * RADIX + i] = 0u;
         }
     }
-    if number > 0u {
+    if own > 0u {
         return;
     }
     if local < 4u {

@@ -65,11 +65,17 @@
 //!
 //! # Elements
 //!
-//! Keys are unsigned, signed or floating-point numbers of 32 or 64 bits, as they lie in your buffer.
+//! Keys are unsigned, signed or floating-point numbers of 8 to 64 bits, as they lie in your buffer.
 //! Each may have a `u32` payload in another buffer, often an index, which moves with its key. The
 //! order is that of the whole library: floats from −inf over −0 and +0 to +inf, then NaN, in both
 //! directions; equal keys always keep their order. Results replace the contents of the same
 //! buffers.
+//!
+//! Keys of 8 and 16 bits, [`Spec::bf16`] among them, are copied to 32 bits in the workspace, sorted by
+//! their own bits alone, and copied back. Elements that share a word with the slice stay as they are.
+//!
+//! Larger payloads, and several, do not move with each pass: [`BufferSorter::record_argsort`] writes
+//! positions, and [`BufferSorter::record_gather`] brings elements of any size into their order.
 //!
 //! All buffers are of the device of the sorter. Those of another one are an error of wgpu, which it
 //! reports to the device's handler of errors, and those of another instance make it panic.
@@ -93,11 +99,16 @@
 //! radix, all of them together. This takes no longer than one sort of all elements, whatever the
 //! lengths.
 //!
+//! # After a sort
+//!
+//! [`BufferSorter::record_unique`] writes the first of equal keys, how often each occurs, and how many
+//! there are. [`BufferSorter::record_merge`] merges two sorted runs.
+//!
 //! # Memory
 //!
 //! [`Spec::workspace_bytes`] returns the most memory that a workspace takes on any device: a second
 //! array of keys and values, a copy of the keys for [`BufferSorter::record_argsort`] (leave it out
-//! with [`Spec::argsort`]), and counts of digits. A workspace serves any number of sorts in turn.
+//! with [`Spec::argsort`]) or of narrow keys, and counts of digits. A workspace serves any number of sorts in turn.
 //!
 //! # Devices
 //!
@@ -115,13 +126,13 @@ use std::time::Duration;
 pub use self::awaited::AsyncSorter;
 use gpusort_planner::Algorithm;
 use gpusort_planner::kernels::Arguments;
-use gpusort_planner::key::ElementType;
-use gpusort_planner::plan::KeyTransform;
+use gpusort_planner::key::{ElementType, Form};
+use gpusort_planner::plan::{KeyTransform, Narrow};
 
 use crate::error::Error;
 use crate::error::misuse::on_callers_device;
 pub use crate::error::misuse::{MOST, Misuse};
-use crate::gpu::{Ranges, Recorder, Scratch, Slice, Sort, Uses, most_bytes};
+use crate::gpu::{Gathered, Ranges, Recorder, Scratch, Slice, Sort, SortedRun, UniqueInto, Uses, most_bytes};
 use crate::method::Method;
 
 /// Small blocks of memory, so that each large buffer has its own, for [`wgpu::DeviceDescriptor`].
@@ -137,7 +148,8 @@ pub enum Payload {
     None,
     /// A `u32` of the caller.
     U32,
-    /// The position of the key before the sort, from 0. It is written, not read.
+    /// The position of the key before the sort, from 0. It is written, not read. It is below 2³⁰, and so the same
+    /// as an `i32`.
     Positions,
 }
 
@@ -145,12 +157,15 @@ pub enum Payload {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     element: ElementType,
+    /// Whether it is not that, but the upper half of an `f32`.
+    is_bf16: bool,
     payload: Payload,
     descending: bool,
     bits: Option<Range<u32>>,
     method: Method,
     argsort: bool,
     segments: bool,
+    longest_segment: Option<u32>,
 }
 
 /// The number of elements.
@@ -159,7 +174,8 @@ pub struct Spec {
 pub enum Count<'a> {
     /// Known when the sort is recorded.
     Host(u32),
-    /// A `u32` on the GPU, read when the sort runs. A count above the length of the slices or the
+    /// A `u32` on the GPU, read when the sort runs; for example, the number of instances in the
+    /// arguments of an indirect draw. A count above the length of the slices or the
     /// capacity of the workspace is lowered to it.
     Buffer {
         /// The buffer, with usage `STORAGE`.
@@ -191,13 +207,21 @@ impl Spec {
         let method = Method { algorithm: None, variant: None };
         Self {
             element,
+            is_bf16: false,
             payload: Payload::None,
             descending: false,
             bits: None,
             method,
             argsort: true,
             segments: true,
+            longest_segment: None,
         }
+    }
+
+    /// As [`Self::new`] for keys of bfloat16, the upper half of an `f32`, which only buffers have.
+    #[must_use]
+    pub const fn bf16() -> Self {
+        Self { is_bf16: true, ..Self::new(ElementType::F16) }
     }
 
     /// With this payload.
@@ -240,10 +264,18 @@ impl Spec {
         Self { segments, ..self }
     }
 
+    /// No segment between [`Segments::Offsets`] has more elements than this: kernels for longer ones
+    /// are not recorded, and such segments may stay as they are. Where all are short, sorts of up to
+    /// some million elements take a fifth to a quarter less time.
+    #[must_use]
+    pub const fn longest_segment(self, elements: u32) -> Self {
+        Self { longest_segment: Some(elements), ..self }
+    }
+
     /// The most bytes that a workspace for `capacity` elements takes on any device. With subgroups
     /// of 32, the most common size, it takes some 15 % less, and some 30 % less with memory for
     /// segments (with the default of [`Self::argsort`]): [`BufferSorter::workspace_bytes`] is exact.
-    /// 0 for an element type or bits that [`BufferSorter::new`] refuses.
+    /// 0 for bits that [`BufferSorter::new`] refuses.
     #[must_use]
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
         let capacity = capacity.clamp(1, MOST);
@@ -255,25 +287,77 @@ impl Spec {
 
     /// Segments are sorted by whole keys alone.
     fn uses(&self) -> Uses {
-        Uses { argsort: self.argsort, segments: self.segments && self.bits.is_none() }
+        let narrow = self.narrow().is_some();
+        Uses { argsort: self.argsort, segments: self.segments && self.bits.is_none(), narrow }
     }
 
     fn has_payload(&self) -> bool {
         self.payload != Payload::None
     }
 
+    /// Bits of a key, and what they mean.
+    fn layout(&self) -> (u32, Form) {
+        if self.is_bf16 { (16, Form::Float { exponent: 8 }) } else { self.element.layout() }
+    }
+
+    fn key_bytes(&self) -> u64 {
+        u64::from(self.layout().0 / 8)
+    }
+
+    /// The keys, if they have fewer than 32 bits.
+    fn narrow(&self) -> Option<Narrow> {
+        let (bits, form) = self.layout();
+        (bits < 32).then_some(Narrow { bits, form, descending: self.descending })
+    }
+
     fn transform(&self) -> Result<KeyTransform, Misuse> {
-        if !ElementType::WIDE.contains(&self.element) {
-            return Err(Misuse::Element(self.element));
-        }
-        let of = 8 * self.element.bytes() as u32;
+        let of = self.layout().0;
         let bits = self.bits.clone().unwrap_or(0..of);
         if bits.is_empty() || bits.end > of {
             return Err(Misuse::KeyBits { bits, of });
         }
-        let &Self { element, descending, .. } = self;
+        // Narrow keys become words in their order.
+        let (element, descending) = match self.narrow() {
+            Some(_) => (ElementType::U32, false),
+            None => (self.element, self.descending),
+        };
         Ok(KeyTransform { element, descending, begin: bits.start, bits: bits.end - bits.start })
     }
+}
+
+/// An array for [`BufferSorter::record_gather`].
+#[derive(Clone, Copy, Debug)]
+pub struct Gather<'a> {
+    /// The elements.
+    pub source: wgpu::BufferSlice<'a>,
+    /// Where they go in the order of the positions.
+    pub target: wgpu::BufferSlice<'a>,
+    /// Bytes of an element: a multiple of 4, at least 4.
+    pub element_bytes: u32,
+}
+
+/// Where [`BufferSorter::record_unique`] writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Unique<'a> {
+    /// The first of each run of equal keys.
+    pub keys: wgpu::BufferSlice<'a>,
+    /// Its value, if values are passed.
+    pub values: Option<wgpu::BufferSlice<'a>>,
+    /// How many keys are equal, as `u32`, if this is wanted.
+    pub counts: Option<wgpu::BufferSlice<'a>>,
+    /// How many runs there are: a `u32`, also if the slices are shorter.
+    pub number: wgpu::BufferSlice<'a>,
+}
+
+/// A sorted run for [`BufferSorter::record_merge`].
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The keys, in order.
+    pub keys: wgpu::BufferSlice<'a>,
+    /// Their values, if the specification has a payload.
+    pub values: Option<wgpu::BufferSlice<'a>>,
+    /// How many there are.
+    pub count: Count<'a>,
 }
 
 /// A slice, and what it is called in messages.
@@ -333,7 +417,8 @@ impl BufferSorter {
             return Err(Misuse::Method(algorithm).into());
         }
         let (payload, uses) = (spec.has_payload(), spec.uses());
-        let recorder = Recorder::new(device, queue, cache, transform, payload, uses, variant);
+        let narrow = spec.narrow();
+        let recorder = Recorder::new(device, queue, cache, transform, narrow, payload, uses, variant);
         Ok(Self { spec, recorder: recorder.map_err(on_callers_device)? })
     }
 
@@ -374,7 +459,8 @@ impl BufferSorter {
     }
 
     /// The longest row that is sorted in a tile with others: such rows need no memory of a workspace,
-    /// however many there are. Longer ones need a capacity of all elements.
+    /// however many there are, unless their keys have 8 or 16 bits. Longer ones need a capacity of all
+    /// elements.
     #[must_use]
     pub fn longest_row(&self) -> u32 {
         self.recorder.longest_row()
@@ -477,7 +563,7 @@ impl BufferSorter {
     /// of segments stay as they are.
     ///
     /// Rows of up to [`Self::longest_row`], mostly 8,192 elements, use no memory of the workspace, and all
-    /// of them together may exceed its capacity. The first call with segments, or with rows of another power of two,
+    /// of them together may exceed its capacity, unless their keys have 8 or 16 bits. The first call with segments, or with rows of another power of two,
     /// compiles pipelines.
     ///
     /// # Errors
@@ -495,7 +581,7 @@ impl BufferSorter {
             return Err(Misuse::SegmentBits.into());
         }
         let scratch = &workspace.scratch;
-        let elements = keys.size() / self.spec.element.bytes() as u64;
+        let elements = keys.size() / self.spec.key_bytes();
         let count = Count::Host(u32::try_from(elements).unwrap_or(u32::MAX));
         let values = self.values(values)?;
         let all = |capacity| self.checked(workspace, keys, values, count, capacity);
@@ -504,7 +590,9 @@ impl BufferSorter {
                 return Err(Misuse::Rows { elements, length }.into());
             }
             if length <= self.recorder.longest_row() {
-                let Some(all) = all(MOST)? else { return Ok(()) };
+                let is_narrow = self.spec.narrow().is_some();
+                let room = if is_narrow { scratch.capacity } else { MOST };
+                let Some(all) = all(room)? else { return Ok(()) };
                 return self.recorder.record_rows(encoder, scratch, &all, length);
             }
         }
@@ -524,12 +612,17 @@ impl BufferSorter {
         }
         let Some(all) = all(scratch.capacity)? else { return Ok(()) };
         let made;
+        // Of segments that may have any length, and of those that the host knows.
+        let (mut least, mut longest) = (2, self.spec.longest_segment.unwrap_or(u32::MAX));
         let offsets = match segments {
             Segments::Rows(length) => {
                 return self.recorder.record_segments(encoder, scratch, &all, Ranges::Long(length));
             }
             Segments::Offsets(offsets) => offsets,
             Segments::HostOffsets(offsets) => {
+                let lengths =
+                    || offsets.windows(2).map(|ends| ends[1] - ends[0]).filter(|&length| length > 1);
+                (least, longest) = (lengths().min().unwrap_or(0), lengths().max().unwrap_or(0));
                 made = self.recorder.words(offsets)?;
                 made.slice(..)
             }
@@ -544,7 +637,191 @@ impl BufferSorter {
         if offsets.len < 2 {
             return Ok(());
         }
-        self.recorder.record_segments(encoder, scratch, &all, Ranges::Offsets(offsets))
+        let ranges = Ranges::Offsets(offsets, (least, longest));
+        self.recorder.record_segments(encoder, scratch, &all, ranges)
+    }
+
+    /// Records a gather: element `i` of each target becomes the element of its source at position `i`,
+    /// for `count` positions. With those of [`Self::record_argsort`], targets have the order of the keys.
+    /// Where a position is beyond the source, the target stays as it is.
+    ///
+    /// Three arrays are gathered at a time, so that positions are read once for them. The first call
+    /// with elements of other sizes compiles a pipeline.
+    ///
+    /// # Errors
+    ///
+    /// A [`Misuse`] of buffers; nothing is recorded.
+    pub fn record_gather(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        positions: wgpu::BufferSlice<'_>,
+        arrays: &[Gather<'_>],
+        count: Count<'_>,
+    ) -> Result<(), Error> {
+        let positions = slice("positions", positions, 4)?;
+        let mut gathered = Vec::with_capacity(arrays.len());
+        for &Gather { source, target, element_bytes } in arrays {
+            if element_bytes == 0 || !element_bytes.is_multiple_of(4) {
+                return Err(Misuse::GatherBytes(element_bytes).into());
+            }
+            let of = |name, array| sized(name, array, element_bytes.into(), 4);
+            gathered.push(Gathered { source: of("source", source)?, target: of("target", target)? });
+        }
+        let written = gathered.iter().map(|array| ("target", array.target));
+        let (most, count) = counted(count, written.chain([("positions", positions)]), MOST)?;
+        if most == 0 {
+            return Ok(());
+        }
+        let positions = positions.first_of(most);
+        for Gathered { target, .. } in &mut gathered {
+            *target = target.first_of(most);
+        }
+        let targets = gathered.iter().map(|array| ("target", array.target));
+        let read = gathered.iter().map(|array| ("source", array.source));
+        let read = read.chain([("positions", positions)]).chain(count.map(|count| (COUNT, count)));
+        self.check_slices(targets, read)?;
+        self.recorder.record_gather(encoder, &positions, &gathered, most, count.as_ref())
+    }
+
+    /// Records what writes the first of each run of equal keys of `count` sorted ones, in order; its
+    /// value, how many are equal, and how many runs there are. Keys are equal if the bits do by which
+    /// they are sorted: −0 and +0 are not. Keys and values stay as they are. Slices that are shorter
+    /// than the number of runs get as many as they hold.
+    ///
+    /// # Errors
+    ///
+    /// A [`Misuse`] of buffers; nothing is recorded.
+    pub fn record_unique(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        workspace: &Workspace,
+        keys: wgpu::BufferSlice<'_>,
+        values: Option<wgpu::BufferSlice<'_>>,
+        count: Count<'_>,
+        unique: Unique<'_>,
+    ) -> Result<(), Error> {
+        let values = values.map(|values| ("values", values));
+        if unique.values.is_some() && values.is_none() {
+            return Err(Misuse::NoValues.into());
+        }
+        let each = self.spec.key_bytes();
+        let number = slice("number", unique.number, 4)?;
+        if number.len == 0 {
+            return Err(Misuse::Length { slice: "number", holds: 0, count: 1 }.into());
+        }
+        let mut into = UniqueInto {
+            keys: slice("unique keys", unique.keys, each)?,
+            values: unique.values.map(|values| slice("unique values", values, 4)).transpose()?,
+            counts: unique.counts.map(|counts| slice("counts", counts, 4)).transpose()?,
+            number: number.first_of(1),
+            most: 0,
+        };
+        let Some(sort) = self.checked_or_none(workspace, keys, values, count, workspace.scratch.capacity)?
+        else {
+            self.check_slices([("number", into.number)].into_iter(), std::iter::empty())?;
+            return self.recorder.record_none_unique(encoder, &workspace.scratch, &into.number);
+        };
+        let lengths = [Some(into.keys.len), into.values.map(|it| it.len), into.counts.map(|it| it.len)];
+        let shortest = lengths.into_iter().flatten().min().unwrap_or(0);
+        into.most = u32::try_from(shortest).unwrap_or(u32::MAX).min(sort.most);
+        let most = into.most;
+        into.keys = into.keys.first_of(most);
+        into.values = into.values.map(|values| values.first_of(most));
+        into.counts = into.counts.map(|counts| counts.first_of(most));
+        let written = [Some(("unique keys", into.keys)), Some(("number", into.number))];
+        let written = written.into_iter().chain([
+            into.values.map(|values| ("unique values", values)),
+            into.counts.map(|counts| ("counts", counts)),
+        ]);
+        let read = [Some(("keys", sort.keys)), sort.payload.map(|values| ("values", values))];
+        let read = read.into_iter().chain([sort.count.map(|count| (COUNT, count))]);
+        self.check_slices(written.flatten(), read.flatten())?;
+        self.recorder.record_unique(encoder, &workspace.scratch, &sort, &into)
+    }
+
+    /// Records a merge of two sorted runs into `keys` and `values`, which hold both together. Of equal
+    /// keys, those of the first run come first. The runs stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// A [`Misuse`] of buffers; nothing is recorded.
+    pub fn record_merge(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        first: Run<'_>,
+        second: Run<'_>,
+        keys: wgpu::BufferSlice<'_>,
+        values: Option<wgpu::BufferSlice<'_>>,
+    ) -> Result<(), Error> {
+        let runs = [
+            self.run(["first keys", "first values"], first)?,
+            self.run(["second keys", "second values"], second)?,
+        ];
+        let most = u64::from(runs[0].most) + u64::from(runs[1].most);
+        let mut keys = slice("keys", keys, self.spec.key_bytes())?;
+        let mut values = self.values(values)?.map(|(name, values)| slice(name, values, 4)).transpose()?;
+        // What the device alone knows may be less.
+        let is_known = runs.iter().all(|run| run.count.is_none());
+        for (name, slice) in [("keys", Some(&mut keys)), ("values", values.as_mut())] {
+            let Some(slice) = slice else { continue };
+            if is_known && slice.len < most {
+                return Err(Misuse::Length { slice: name, holds: slice.len, count: most }.into());
+            }
+        }
+        let room = values.map_or(keys.len, |values| values.len.min(keys.len)).min(most);
+        if most > MOST.into() {
+            return Err(
+                Misuse::Capacity { count: u32::try_from(most).unwrap_or(u32::MAX), capacity: MOST }.into()
+            );
+        }
+        if room == 0 {
+            return Ok(());
+        }
+        keys = keys.first_of(room as u32);
+        values = values.map(|values| values.first_of(room as u32));
+        let written = [Some(("keys", keys)), values.map(|values| ("values", values))].into_iter().flatten();
+        // Nothing is bound of an empty run.
+        let [a, b] = &runs;
+        let read = [(a, "first keys", "first values"), (b, "second keys", "second values")];
+        let read = read.into_iter().flat_map(|(run, keys, values)| {
+            let keys = (run.most > 0).then_some((keys, run.keys));
+            let values = run.values.filter(|_| run.most > 0).map(|slice| (values, slice));
+            [keys, values, run.count.map(|count| (COUNT, count))].into_iter().flatten()
+        });
+        self.check_slices(written, read)?;
+        self.recorder.record_merge(encoder, [a, b], &keys, values.as_ref())
+    }
+
+    /// A run whose slices have these names.
+    fn run<'a>(&self, names: [&'static str; 2], run: Run<'a>) -> Result<SortedRun<'a>, Misuse> {
+        let values = self.values(run.values)?.map(|(_, values)| slice(names[1], values, 4)).transpose()?;
+        let keys = slice(names[0], run.keys, self.spec.key_bytes())?;
+        let all = [Some((names[0], keys)), values.map(|values| (names[1], values))];
+        let (most, count) = counted(run.count, all.into_iter().flatten(), MOST)?;
+        let values = values.map(|values| values.first_of(most));
+        Ok(SortedRun { keys: keys.first_of(most), values, most, count })
+    }
+
+    /// Whether the device binds these slices, and those that are written have nothing in common with
+    /// others.
+    fn check_slices<'a>(
+        &self,
+        written: impl Iterator<Item = (&'static str, Slice<'a>)>,
+        read: impl Iterator<Item = (&'static str, Slice<'a>)>,
+    ) -> Result<(), Misuse> {
+        let written: Vec<_> = written.collect();
+        let all: Vec<_> = written.iter().copied().chain(read).collect();
+        for (number, (name, slice)) in all.iter().enumerate() {
+            if slice.ends_inside_a_word() {
+                return Err(Misuse::PartialWord { slice: name, size: slice.buffer.size() });
+            }
+            self.check_binding(name, slice.bound_bytes())?;
+            let before = &all[..number.min(written.len())];
+            if let Some((other, _)) = before.iter().find(|(_, other)| other.overlaps(slice)) {
+                return Err(Misuse::Overlap(other, name));
+            }
+        }
+        Ok(())
     }
 
     /// The values, as far as the specification has any.
@@ -571,58 +848,72 @@ impl BufferSorter {
         count: Count<'a>,
         capacity: u32,
     ) -> Result<Option<Sort<'a>>, Misuse> {
+        let Some(sort) = self.checked_or_none(workspace, keys, values, count, capacity)? else {
+            return Ok(None);
+        };
+        let values = sort.payload.map(|slice| (values.map_or("", |(name, _)| name), slice));
+        let written = [Some(("keys", sort.keys)), values].into_iter().flatten();
+        self.check_slices(written, sort.count.map(|count| (COUNT, count)).into_iter())?;
+        Ok(Some(sort))
+    }
+
+    /// The same without a look at what the slices have in common.
+    fn checked_or_none<'a>(
+        &self,
+        workspace: &Workspace,
+        keys: wgpu::BufferSlice<'a>,
+        values: Option<Named<'a>>,
+        count: Count<'a>,
+        capacity: u32,
+    ) -> Result<Option<Sort<'a>>, Misuse> {
         if !self.recorder.owns(&workspace.scratch) {
             return Err(Misuse::Workspace);
         }
-        let mut keys = slice("keys", keys, self.spec.element.bytes() as u64)?;
-        let (name, values) = values.unzip();
-        let name = name.unwrap_or_default();
-        let mut values = values.map(|values| slice(name, values, 4)).transpose()?;
-        let most = match count {
-            Count::Host(count) => {
-                for (slice, Slice { len, .. }) in [("keys", Some(keys)), (name, values)]
-                    .into_iter()
-                    .filter_map(|(name, slice)| Some((name, slice?)))
-                {
-                    if len < count.into() {
-                        return Err(Misuse::Length { slice, holds: len, count: count.into() });
-                    }
-                }
-                if count > capacity {
-                    return Err(Misuse::Capacity { count, capacity });
-                }
-                count
-            }
-            Count::Buffer { .. } => {
-                let holds = values.map_or(keys.len, |values| values.len.min(keys.len));
-                u32::try_from(holds).unwrap_or(u32::MAX).min(capacity)
-            }
-        };
-        let count = match count {
-            Count::Host(_) => None,
-            Count::Buffer { buffer, offset } => {
-                if offset.checked_add(4).is_none_or(|end| end > buffer.size()) {
-                    return Err(Misuse::CountOffset { offset, size: buffer.size() });
-                }
-                Some(slice("the number of elements", buffer.slice(offset..offset + 4), 4)?)
-            }
-        };
+        let keys = slice("keys", keys, self.spec.key_bytes())?;
+        let values =
+            values.map(|(name, values)| Ok::<_, Misuse>((name, slice(name, values, 4)?))).transpose()?;
+        let all = [Some(("keys", keys)), values];
+        let (most, count) = counted(count, all.into_iter().flatten(), capacity)?;
         if most == 0 {
             return Ok(None);
         }
         // What is bound is no more than what there may be.
-        keys.len = most.into();
-        values.iter_mut().for_each(|values| values.len = most.into());
-        let named = [("keys", Some(keys)), (name, values), ("the number of elements", count)];
-        let there = || named.iter().filter_map(|&(name, slice)| Some((name, slice?)));
-        for (number, (name, slice)) in there().enumerate() {
-            self.check_binding(name, slice.bound_bytes())?;
-            if let Some((other, _)) = there().take(number).find(|(_, other)| other.overlaps(&slice)) {
-                return Err(Misuse::Overlap(other, name));
-            }
-        }
+        let keys = keys.first_of(most);
+        let payload = values.map(|(_, values)| values.first_of(most));
         let iota = self.spec.payload == Payload::Positions;
-        Ok(Some(Sort { keys, payload: values, most, count, iota, keeps_keys: false, offsets: None }))
+        Ok(Some(Sort { keys, payload, most, count, iota, keeps_keys: false, offsets: None }))
+    }
+}
+
+/// What the number of elements is called in messages.
+const COUNT: &str = "the number of elements";
+
+/// The most elements of these slices, which hold as many, and where the device has their number, if
+/// the host does not know it.
+fn counted<'a>(
+    count: Count<'a>,
+    mut slices: impl Iterator<Item = (&'static str, Slice<'a>)>,
+    capacity: u32,
+) -> Result<(u32, Option<Slice<'a>>), Misuse> {
+    match count {
+        Count::Host(count) => {
+            let short = slices.find(|(_, slice)| slice.len < count.into());
+            if let Some((slice, Slice { len, .. })) = short {
+                return Err(Misuse::Length { slice, holds: len, count: count.into() });
+            }
+            if count > capacity {
+                return Err(Misuse::Capacity { count, capacity });
+            }
+            Ok((count, None))
+        }
+        Count::Buffer { buffer, offset } => {
+            if offset.checked_add(4).is_none_or(|end| end > buffer.size()) {
+                return Err(Misuse::CountOffset { offset, size: buffer.size() });
+            }
+            let holds = slices.map(|(_, slice)| slice.len).min().unwrap_or(0);
+            let most = u32::try_from(holds).unwrap_or(u32::MAX).min(capacity);
+            Ok((most, Some(slice(COUNT, buffer.slice(offset..offset + 4), 4)?)))
+        }
     }
 }
 
@@ -632,12 +923,22 @@ fn in_range(capacity: u32) -> Result<u32, Misuse> {
 
 /// A caller's slice, of elements of so many bytes.
 fn slice<'a>(name: &'static str, slice: wgpu::BufferSlice<'a>, each: u64) -> Result<Slice<'a>, Misuse> {
+    sized(name, slice, each, each)
+}
+
+/// The same, which begins at a multiple of another number of bytes.
+fn sized<'a>(
+    name: &'static str,
+    slice: wgpu::BufferSlice<'a>,
+    each: u64,
+    aligned_to: u64,
+) -> Result<Slice<'a>, Misuse> {
     let (buffer, offset) = (slice.buffer(), slice.offset());
     if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
         return Err(Misuse::Usage(name));
     }
-    if offset % each != 0 {
-        return Err(Misuse::Alignment { slice: name, offset, element: each });
+    if offset % aligned_to != 0 {
+        return Err(Misuse::Alignment { slice: name, offset, element: aligned_to });
     }
     Ok(Slice { buffer, offset, each, len: slice.size() / each })
 }

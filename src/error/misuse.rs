@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::Range;
 
 use gpusort_planner::Algorithm;
-use gpusort_planner::key::ElementType;
 
 use super::{Error, ErrorKind, Hint, PlanError};
 
@@ -15,8 +14,6 @@ pub const MOST: u32 = (1 << 30) - 1;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Misuse {
-    /// The element type does not have 32 or 64 bits.
-    Element(ElementType),
     /// The range of key bits is empty or exceeds the key.
     KeyBits {
         /// The requested range.
@@ -55,6 +52,15 @@ pub enum Misuse {
         /// The limit, in bytes.
         limit: u64,
     },
+    /// The buffer ends inside a word of 32 bits in which the slice has elements.
+    PartialWord {
+        /// The slice.
+        slice: &'static str,
+        /// Bytes of the buffer.
+        size: u64,
+    },
+    /// Elements to be gathered have this number of bytes, which is 0 or no multiple of 4.
+    GatherBytes(u32),
     /// Two slices overlap.
     Overlap(&'static str, &'static str),
     /// Two slices share a buffer, although one is only read.
@@ -108,9 +114,6 @@ pub enum Misuse {
 impl fmt::Display for Misuse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Element(element) => {
-                write!(f, "{element} keys are not supported; use a type of 32 or 64 bits")
-            }
             Self::KeyBits { bits: Range { start, end }, of } => {
                 write!(f, "{start}..{end} is not a range of key bits; use one within 0..{of}")
             }
@@ -129,6 +132,12 @@ impl fmt::Display for Misuse {
                 "{slice}: {bytes} bytes exceed the device's limit of {limit} in one binding; \
                  start the device with a larger max_storage_buffer_binding_size (BufferSorter::required_limits)"
             ),
+            Self::PartialWord { slice, size } => {
+                write!(f, "{slice}: the buffer has {size} bytes; create it with a multiple of 4")
+            }
+            Self::GatherBytes(bytes) => {
+                write!(f, "elements of {bytes} bytes cannot be gathered; use a multiple of 4")
+            }
             Self::Overlap(a, b) => write!(f, "{a} and {b} overlap; use slices without common bytes"),
             Self::OneBuffer(a, b) => write!(f, "{a} and {b} share a buffer; use a buffer for each"),
             Self::Capacity { count, capacity } => {

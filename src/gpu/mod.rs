@@ -29,7 +29,9 @@ mod run;
 mod staging;
 mod timestamps;
 
-pub(crate) use recorder::{ALIGNMENT, Ranges, Recorder, Scratch, Slice, Sort, Uses, most_bytes};
+pub(crate) use recorder::{
+    ALIGNMENT, Gathered, Ranges, Recorder, Scratch, Slice, Sort, SortedRun, UniqueInto, Uses, most_bytes,
+};
 
 pub use buffers::Buffers;
 pub(crate) use context::Context;

@@ -195,8 +195,10 @@ impl<'a> Sort<'a> {
 
     /// The passes that sort segments: groups of short ones, and then long ones.
     fn segments(&mut self) -> Value {
+        let longest = self.sizes.longest;
         let plan = |n, iota, are_long| {
-            self.callers.segments(n, self.limits, iota, are_long).expect("such elements are planned for")
+            let lengths = if are_long { longest + 1..=n } else { 0..=n };
+            self.callers.segments(n, self.limits, iota, &lengths).expect("such elements are planned for")
         };
         let groups = segment_groups(self.limits).expect("every device has room for a tile");
         let whole = plan(MOST, false, false);

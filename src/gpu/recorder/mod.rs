@@ -25,6 +25,7 @@
 //! D+3 …      arguments of each group of short segments
 //! ```
 
+mod beside;
 mod host;
 mod scratch;
 mod segments;
@@ -37,9 +38,12 @@ use std::time::Duration;
 use gpusort_planner::Variant;
 use gpusort_planner::kernels::{Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS};
 use gpusort_planner::plan::{
-    self, Callers, Dispatch, KeyTransform, LEADING_FROM, Plan, copy_text, prepare_rows_text, prepare_text,
+    self, Beside, Callers, Dispatch, KeyTransform, LEADING_FROM, Narrow, Plan, copy_text, prepare_rows_text,
+    prepare_text,
 };
 
+use self::beside::Kernels;
+pub(crate) use self::beside::{Gathered, SortedRun, UniqueInto};
 use self::scratch::{Kinds, Planned};
 pub(crate) use self::scratch::{Scratch, Uses, most_bytes};
 use self::segments::Finder;
@@ -96,7 +100,7 @@ pub(crate) struct Recorder {
     prepare_layout: wgpu::BindGroupLayout,
     /// The table of bytes, bound once for each byte of host parameters.
     host: wgpu::BindGroup,
-    /// `u32::MAX`, bound as the count where the host knows it.
+    /// `u32::MAX`, bound as the count where the host knows it, and for elements where there are none.
     no_count: wgpu::Buffer,
     /// The copy with arguments in a buffer, and with immediates where the device has them.
     copy: wgpu::ComputePipeline,
@@ -104,6 +108,10 @@ pub(crate) struct Recorder {
     copy_layout: wgpu::BindGroupLayout,
     prepare_rows: wgpu::ComputePipeline,
     rows_layout: wgpu::BindGroupLayout,
+    /// What is recorded beside sorts.
+    beside: Kernels,
+    /// What the driver has compiled before.
+    cache: Option<wgpu::PipelineCache>,
     pub(crate) compiling: Duration,
 }
 
@@ -163,12 +171,15 @@ fn check_limits(context: &Context) -> Result<(), Error> {
 }
 
 impl Recorder {
-    /// For elements that are keys alone, or have a word beside each, seen like this.
+    /// For elements that are keys alone, or have a word beside each, seen like this; keys of narrow
+    /// elements are seen when they are wide.
+    #[expect(clippy::too_many_arguments, reason = "one caller, which names each")]
     pub(crate) fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
         cache: Option<&wgpu::PipelineCache>,
         transform: KeyTransform,
+        narrow: Option<Narrow>,
         payload: bool,
         uses: Uses,
         variant: Option<Variant>,
@@ -221,7 +232,8 @@ impl Recorder {
             }
             let uniform_usage = wgpu::BufferUsages::UNIFORM;
             let table = context.filled("gpusort bytes", &table, uniform_usage)?;
-            let no_count = context.filled("gpusort any number", &[0xff; 4], wgpu::BufferUsages::STORAGE)?;
+            // Of the size of the largest element, for runs without any.
+            let no_count = context.filled("gpusort any number", &[0xff; 8], wgpu::BufferUsages::STORAGE)?;
             // The least that may be bound is what the shader takes, in whole vectors.
             let host = (0..8).map(|byte| (byte, begin_of(&table, 16)));
             let host = bind_group(device, "gpusort bytes", &bytes, host);
@@ -242,6 +254,8 @@ impl Recorder {
                 copy_layout,
                 prepare_rows,
                 rows_layout,
+                beside: Kernels::new(Beside { transform, narrow, has_immediates }),
+                cache: cache.cloned(),
                 compiling: Duration::ZERO,
             };
             // Of any size, as pipelines do not depend on it.
@@ -275,8 +289,18 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// An argsort without memory for one.
-    pub(crate) fn record(
+    /// An argsort without memory for one; whatever the device reports of a pipeline that had to be made.
+    pub(crate) fn record<'s>(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        scratch: &'s Scratch,
+        sort: &Sort<'s>,
+    ) -> Result<(), Error> {
+        let work = |encoder: &mut _, sort: &_| self.record_keys(encoder, scratch, sort);
+        self.with_wide_keys(encoder, scratch, sort, sort.most, work)
+    }
+
+    fn record_keys(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         scratch: &Scratch,
@@ -298,7 +322,8 @@ impl Recorder {
             self.record_prepare(&mut pass, scratch, planned, sort, digits)?;
             dispatches.next();
         }
-        if sort.keeps_keys {
+        // Narrow keys have been copied.
+        if sort.keeps_keys && self.beside.texts.narrow.is_none() {
             self.record_copy(&mut pass, scratch, sort, takes_immediates, digits);
         }
         self.record_passes(&mut pass, scratch, sort, callers, dispatches, takes_immediates)
@@ -313,7 +338,11 @@ impl Recorder {
 
     /// The binding of the count; of `u32::MAX` if the host knows it.
     fn count<'a>(&'a self, sort: &Sort<'a>) -> wgpu::BufferBinding<'a> {
-        sort.count.as_ref().map_or_else(|| whole(&self.no_count), Slice::binding)
+        self.count_or_none(sort.count.as_ref())
+    }
+
+    fn count_or_none<'a>(&'a self, count: Option<&Slice<'a>>) -> wgpu::BufferBinding<'a> {
+        count.map_or_else(|| whole(&self.no_count), Slice::binding)
     }
 
     /// Records passes that find the elements in the caller's slices, with arguments as immediates
@@ -361,7 +390,18 @@ impl Recorder {
     /// # Errors
     ///
     /// Whatever the device reports of a pipeline that had to be made.
-    pub(crate) fn record_rows(
+    pub(crate) fn record_rows<'s>(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        scratch: &'s Scratch,
+        sort: &Sort<'s>,
+        length: u32,
+    ) -> Result<(), Error> {
+        let work = |encoder: &mut _, sort: &_| self.record_rows_of_keys(encoder, scratch, sort, length);
+        self.with_wide_keys(encoder, scratch, sort, sort.most, work)
+    }
+
+    fn record_rows_of_keys(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         scratch: &Scratch,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gpusort_planner::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
 use gpusort_planner::plan::{
-    AuxBuffer, Callers, KeyTransform, LEADING_FROM, MOST_GROUPS, Plan, merged, segments_words,
+    AuxBuffer, Callers, KeyTransform, LEADING_FROM, MOST_GROUPS, Plan, UNIQUE_TILE, merged, segments_words,
 };
 use gpusort_planner::{Limits, Variant};
 
@@ -20,14 +20,17 @@ const NOTHING: u64 = 4;
 pub(crate) struct Uses {
     pub(crate) argsort: bool,
     pub(crate) segments: bool,
+    /// Keys of narrow elements.
+    pub(crate) narrow: bool,
 }
 
 /// Memory for sorts of up to so many elements.
 pub(crate) struct Scratch {
     owner: Arc<()>,
     pub(crate) capacity: u32,
-    /// By name: `keys`; `copied keys`, those of an argsort; `positions`, where any sort has
-    /// payload; `segments`, as `segments.wgsl` has them; and what kernels have by their names.
+    /// By name: `keys`; `copied keys`, those of an argsort and of narrow elements; `positions`, where
+    /// any sort has payload; `segments`, as `segments.wgsl` has them; `unique tiles`, as `unique.wgsl`
+    /// has them; and what kernels have by their names.
     buffers: Vec<(&'static str, wgpu::Buffer)>,
     /// A word, bound where there is nothing.
     pub(super) nothing: wgpu::Buffer,
@@ -65,6 +68,7 @@ pub(super) struct Kinds {
     /// If there are to be any.
     pub(super) argsort: Option<Callers>,
     has_segments: bool,
+    are_narrow: bool,
 }
 
 /// The plans for the most elements.
@@ -87,7 +91,7 @@ impl Kinds {
     ) -> Result<Self, Error> {
         let callers = |payload| Callers::new(transform, payload, variant, limits);
         let argsort = uses.argsort.then(|| callers(true)).transpose()?;
-        Ok(Self { sort: callers(payload)?, argsort, has_segments: uses.segments })
+        Ok(Self { sort: callers(payload)?, argsort, has_segments: uses.segments, are_narrow: uses.narrow })
     }
 
     fn parameter_bytes(&self) -> u64 {
@@ -99,7 +103,7 @@ impl Kinds {
             Ok((callers.sort(capacity, limits)?, callers.sort_few(capacity, limits)?))
         };
         let (sort, argsort) = (plans(&self.sort)?, self.argsort.as_ref().map(plans).transpose()?);
-        let segments = || self.sort.segments(capacity, limits, false, false);
+        let segments = || self.sort.segments(capacity, limits, false, &(0..=capacity));
         let segments = self.has_segments.then(segments).transpose()?;
         let all = || {
             let sorts = [Some(&sort), argsort.as_ref()].into_iter().flatten();
@@ -109,7 +113,8 @@ impl Kinds {
         let elements = u64::from(all().map(Plan::other_room).max().unwrap_or(0));
         let keys = elements * sort.0.shape().key_bytes();
         let mut buffers = vec![("keys", keys)];
-        buffers.extend(argsort.is_some().then_some(("copied keys", keys)));
+        buffers.push(("unique tiles", 4 * elements.div_ceil(UNIQUE_TILE.into())));
+        buffers.extend((self.are_narrow || argsort.is_some()).then_some(("copied keys", keys)));
         buffers.extend(all().any(|plan| plan.shape().payload).then_some(("positions", 4 * elements)));
         buffers.extend(segments.as_ref().map(|plan| ("segments", 4 * segments_words(plan.n(), limits))));
         let aux_buffers = merged(all().flat_map(Plan::aux_buffers).copied()).into_iter();
@@ -229,7 +234,7 @@ mod tests {
             for (payload, (argsort, segments)) in
                 [false, true].into_iter().flat_map(|it| uses.map(|uses| (it, uses)))
             {
-                let uses = Uses { argsort, segments };
+                let uses = Uses { argsort, segments, narrow: false };
                 for capacity in [1, 2, 1000, 70_001, 1 << 20, 3_333_333, 1 << 24] {
                     for asked in [None, Some(Variant::Leading)] {
                         let most = most_bytes(transform, payload, uses, asked, capacity).unwrap();

@@ -16,13 +16,17 @@ use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 /// Invocations in a workgroup.
 const WORKGROUP: u32 = 256;
 
+/// Workgroups that fill in what is known of long segments, in turn.
+const MOST_FILLING: u32 = 264;
+
 /// Where segments are.
 #[derive(Clone, Copy)]
 pub(crate) enum Ranges<'a> {
     /// Rows of this length, which no tile holds.
     Long(u32),
-    /// Between these offsets, of which there are at least two.
-    Offsets(Slice<'a>),
+    /// Between these offsets, of which there are at least two, with the least and the most elements
+    /// that segments of interest have.
+    Offsets(Slice<'a>, (u32, u32)),
 }
 
 /// The kernels that find out, and what they bind.
@@ -74,10 +78,24 @@ impl Recorder {
         sort: &Sort,
         ranges: Ranges,
     ) -> Result<(), Error> {
+        let work = |encoder: &mut _, sort: &_| self.record_segments_of_keys(encoder, scratch, sort, ranges);
+        self.with_wide_keys(encoder, scratch, sort, sort.most, work)
+    }
+
+    fn record_segments_of_keys(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        scratch: &Scratch,
+        sort: &Sort,
+        ranges: Ranges,
+    ) -> Result<(), Error> {
         let lacks = || Error::lacks("memory for segments");
         let (finder, found) = self.finder.as_ref().zip(scratch.find("segments")).ok_or_else(lacks)?;
-        let are_long = matches!(ranges, Ranges::Long(_));
-        let plan = self.kinds.sort.segments(sort.most, &self.context.info.limits, sort.iota, are_long)?;
+        let lengths = match ranges {
+            Ranges::Long(length) => length..=length,
+            Ranges::Offsets(_, (least, most)) => least..=most,
+        };
+        let plan = self.kinds.sort.segments(sort.most, &self.context.info.limits, sort.iota, &lengths)?;
         self.pipelines.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
         let limits = &self.context.info.limits;
         let mut pass = begin_pass(encoder, "gpusort segments");
@@ -108,7 +126,7 @@ impl Recorder {
                 dispatch(&finder.number_rows, &filled, workgroups, host)?;
                 0
             }
-            Ranges::Offsets(offsets) => {
+            Ranges::Offsets(offsets, _) => {
                 let positions = sort.payload.as_ref().filter(|_| sort.iota);
                 let group = bind_group(
                     device,
@@ -129,8 +147,9 @@ impl Recorder {
             }
         };
         let host = [first_offset, sort.keys.first(), first_payload, iota];
-        dispatch(&finder.fill, &filled, most_long_segments(n, limits).max(1), host)?;
-        let offsets = if let Ranges::Offsets(offsets) = ranges { Some(offsets) } else { None };
+        let long = if *lengths.end() > self.longest_row() { most_long_segments(n, limits) } else { 0 };
+        dispatch(&finder.fill, &filled, long.clamp(1, MOST_FILLING), host)?;
+        let offsets = if let Ranges::Offsets(offsets, _) = ranges { Some(offsets) } else { None };
         self.record_passes(
             &mut pass,
             scratch,

@@ -20,13 +20,19 @@ impl<'a> Slice<'a> {
         (self.offset % ALIGNMENT / self.each) as u32
     }
 
-    /// Bytes that are bound: from a multiple of the alignment to the end of the elements.
+    /// Bytes that are bound: from a multiple of the alignment to the end of the elements, in whole
+    /// words.
     pub(crate) fn bound_bytes(&self) -> u64 {
-        self.offset % ALIGNMENT + self.len * self.each
+        (self.offset % ALIGNMENT + self.len * self.each).next_multiple_of(4)
+    }
+
+    /// Whether the buffer ends inside a word that would be bound.
+    pub(crate) fn ends_inside_a_word(&self) -> bool {
+        self.offset - self.offset % ALIGNMENT + self.bound_bytes() > self.buffer.size()
     }
 
     /// Its first elements.
-    pub(super) fn first_of(self, len: u32) -> Self {
+    pub(crate) fn first_of(self, len: u32) -> Self {
         Self { len: len.into(), ..self }
     }
 

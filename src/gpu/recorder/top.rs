@@ -41,7 +41,18 @@ impl Recorder {
     /// # Errors
     ///
     /// Whatever the device reports of a pipeline that had to be made.
-    pub(crate) fn record_top(
+    pub(crate) fn record_top<'s>(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        scratch: &'s Scratch,
+        sort: &Sort<'s>,
+        k: u32,
+    ) -> Result<(), Error> {
+        let work = |encoder: &mut _, sort: &_| self.record_top_of_keys(encoder, scratch, sort, k);
+        self.with_wide_keys(encoder, scratch, sort, k, work)
+    }
+
+    fn record_top_of_keys(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         scratch: &Scratch,
@@ -49,7 +60,7 @@ impl Recorder {
         k: u32,
     ) -> Result<(), Error> {
         let Some(plan) = self.kinds.sort.top(k, sort.most, &self.context.info.limits)? else {
-            return self.record(encoder, scratch, sort);
+            return self.record_keys(encoder, scratch, sort);
         };
         let takes_immediates = self.takes_immediates(sort);
         let as_recorded = |key: PipelineKey| if takes_immediates { key } else { key.of_slices() };
@@ -75,6 +86,6 @@ impl Recorder {
             iota: false,
             ..*sort
         };
-        self.record(encoder, scratch, &sort)
+        self.record_keys(encoder, scratch, &sort)
     }
 }

@@ -19,9 +19,9 @@ use crate::error::{Error, at_most, refuse_if, within};
 use crate::item::Item;
 use crate::limits::Limits;
 
-/// The most workgroups for rows that are listed: since the device alone knows how many there are, a
-/// few take them in turn.
-const MOST_LISTED: u64 = 2048;
+/// The most invocations for rows that are listed: since the device alone knows how many there are, a
+/// few workgroups take them in turn.
+const MOST_LISTED: u64 = 1 << 19;
 
 /// More classes than there are.
 const MOST_CLASSES: u32 = 16;
@@ -40,6 +40,11 @@ impl Group {
     /// Its classes, by their powers of two.
     pub fn classes(self) -> std::ops::RangeInclusive<u32> {
         self.log2.0..=self.log2.1
+    }
+
+    /// Segments of this length, or shorter, are in no class before that of this power of two.
+    pub fn shorter(log2: u32) -> u32 {
+        segments::longer_than(log2)
     }
 
     /// The most segments of a class that so many elements have.
@@ -103,7 +108,7 @@ impl Batch {
         let tiles = |rows: u32, log2: u32| u64::from(rows).div_ceil(1_u64 << (self.tile.log2() - log2));
         let Some(group) = self.group else { return tiles(count / self.length.max(1), self.row_log2) };
         let listed = group.classes().map(|log2| tiles(Group::most(log2, count), log2));
-        listed.sum::<u64>().min(MOST_LISTED)
+        listed.sum::<u64>().min(MOST_LISTED >> self.tile.invocations_log2())
     }
 }
 

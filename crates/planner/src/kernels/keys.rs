@@ -84,13 +84,20 @@ impl Keys {
         if self.are_slices() {
             text += wgsl("callers/slices");
         }
-        let Some(transform) = self.transform() else {
-            text += wgsl("callers/keys");
-            return text;
-        };
+        match self.transform() {
+            None => text + wgsl("callers/keys"),
+            Some(transform) => text + &transform.text(),
+        }
+    }
+}
+
+impl KeyTransform {
+    /// The maps between elements and keys in WGSL.
+    pub(crate) fn text(self) -> String {
+        let transform = self;
         let (width, form) = transform.element.layout();
         let low_bits = |bits: u32| if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
-        text += &super::constants(&[
+        let mut text = super::constants(&[
             ("DESCENDING", transform.descending.into()),
             ("KEY_BEGIN", transform.begin),
             ("KEY_BITS", transform.bits),

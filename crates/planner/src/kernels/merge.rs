@@ -46,6 +46,15 @@ impl MergeTile {
     pub fn size(self) -> u32 {
         self.elements << self.invocations_log2
     }
+
+    pub(crate) fn constants(self) -> [(&'static str, u32); 3] {
+        [
+            ("TILE_SIZE", self.size()),
+            ("EACH", self.elements),
+            // In which half of the invocations look for one of up to 2^32 places.
+            ("ROUNDS", u32::BITS.div_ceil(self.invocations_log2 - 1)),
+        ]
+    }
 }
 
 /// Merges the elements before `middle` with those from there on, which both are in order.
@@ -93,14 +102,8 @@ impl KernelSpec for Merge {
     }
 
     fn module(&self, _: Shape, _: Keys) -> Module {
-        let constants = vec![
-            ("TILE_SIZE", self.tile.size()),
-            ("EACH", self.tile.elements),
-            // In which half of the invocations look for one of up to 2^32 places.
-            ("ROUNDS", u32::BITS.div_ceil(self.tile.invocations_log2 - 1)),
-        ];
-        let text = wgsl("merge").to_owned();
-        Module { entry_point: "merge_runs", constants, text }
+        let text = [wgsl("merge_neighbours"), wgsl("merge")].concat();
+        Module { entry_point: "merge_runs", constants: self.tile.constants().into(), text }
     }
 
     fn arguments(&self, first: u32, count: u32, _: u32) -> Arguments {

@@ -59,6 +59,7 @@ pub use shape::Shape;
 pub use tiles::{REGISTERS, Tiles, WORKGROUP};
 pub use top::{Top, TopTuning};
 pub use transpose::Rows;
+pub(crate) use unroll::unroll;
 
 use crate::error::{Error, at_least, at_most, has, refuse_if};
 use crate::item::Item;

@@ -14,7 +14,7 @@
 ///
 /// When a marked loop does not have the form that it must: the kernels are part of this crate, and
 /// the tests compile all of them.
-pub(super) fn unroll(source: &str, constants: &[(&str, u32)]) -> String {
+pub(crate) fn unroll(source: &str, constants: &[(&str, u32)]) -> String {
     const MARK: &str = "// unroll\n";
     let Some((before, rest)) = source.split_once(MARK) else { return source.to_owned() };
     let (header, rest) = rest.split_once('{').expect("a marked loop has a body");

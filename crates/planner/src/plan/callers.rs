@@ -1,5 +1,7 @@
 //! Plans for a caller's elements, which become keys as the first pass reads them.
 
+use std::ops::RangeInclusive;
+
 use super::{
     Algorithm, KeyTransform, Limits, Plan, RadixTuning, Shape, Variant, best_variant, checked_size, leading,
     radix, segments, select, tuning,
@@ -97,16 +99,21 @@ impl Callers {
         self.plan(n, limits, vec![Dispatch::new(batch, 0, n, self.shape, limits)?])
     }
 
-    /// A plan that sorts segments, each by itself, once the device knows them. With `iota` it
-    /// writes the positions in them, else it moves the caller's words. If all of them `are_long`,
-    /// it has no passes for those that fit tiles.
+    /// A plan that sorts segments of such lengths, each by itself, once the device knows them; others
+    /// stay as they are. With `iota` it writes the positions in them, else it moves the caller's words.
     ///
     /// # Errors
     ///
     /// As for [`Plan::radix`].
-    pub fn segments(&self, n: u32, limits: &Limits, iota: bool, are_long: bool) -> Result<Plan, Error> {
+    pub fn segments(
+        &self,
+        n: u32,
+        limits: &Limits,
+        iota: bool,
+        lengths: &RangeInclusive<u32>,
+    ) -> Result<Plan, Error> {
         let n = checked_size(n as usize, self.shape, limits)?;
-        self.plan(n, limits, segments::plan(self, n, limits, iota, are_long)?)
+        self.plan(n, limits, segments::plan(self, n, limits, iota, lengths)?)
     }
 
     /// A plan that leaves the first `k` at the beginning, in the order in which they came, once the

@@ -16,6 +16,8 @@
 //!
 //! See `benches/results/2026-11-23-h200-recorded.md`.
 
+use std::ops::RangeInclusive;
+
 use super::{Callers, tuning};
 use crate::error::Error;
 use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork, Scope};
@@ -39,23 +41,25 @@ pub fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
     Ok(groups)
 }
 
-/// The passes for segments in `n` elements; only those for long ones if that is what all are.
-/// Positions are numbered in each segment, or words moved.
+/// The passes for segments of such lengths in `n` elements. Positions are numbered in each segment,
+/// or words moved.
 pub(super) fn plan(
     &Callers { shape, ref tuning, transform, .. }: &Callers,
     n: u32,
     limits: &Limits,
     iota: bool,
-    are_long: bool,
+    lengths: &RangeInclusive<u32>,
 ) -> Result<Vec<Dispatch>, Error> {
     let mut dispatches = Vec::new();
     for (tile, group) in groups(limits)? {
-        if !are_long && Group::most(group.log2.0, n) > 0 {
+        let most = 1 << group.log2.1;
+        let may_be = most >= *lengths.start() && Group::shorter(group.log2.0) < *lengths.end();
+        if may_be && Group::most(group.log2.0, n) > 0 {
             dispatches.push(Dispatch::new(Batch::listed(tile, group, iota)?, 0, n, shape, limits)?);
         }
     }
     let longest = tuning::longest_row(limits);
-    if n > longest {
+    if n.min(*lengths.end()) > longest {
         let digits = transform.digits();
         let pass = |work, digit| {
             let (chunk, drops_keys, is_rare, scope) = (0, false, false, Scope::Segments(longest));
@@ -75,7 +79,7 @@ pub(super) fn plan(
 mod tests {
     use super::*;
     use crate::item::Pair;
-    use crate::kernels::KeyTransform;
+    use crate::kernels::{Kernel, KeyTransform};
     use crate::key::ElementType;
 
     #[test]
@@ -101,8 +105,10 @@ mod tests {
         let transform = KeyTransform { element: ElementType::U32, descending: false, begin: 0, bits: 32 };
         let ends = [3, 3, 4, 6, 14, 31, 300, 9000, 9001, 20_000];
         let n = 20_005;
-        let plan =
-            Callers::new(transform, true, None, &limits).unwrap().segments(n, &limits, true, false).unwrap();
+        let plan = Callers::new(transform, true, None, &limits)
+            .unwrap()
+            .segments(n, &limits, true, &(0..=n))
+            .unwrap();
         let item = |position: u32| {
             let mixed = position.wrapping_mul(0x9E37_79B9) >> 12;
             Pair { key: mixed * mixed, position }
@@ -121,5 +127,30 @@ mod tests {
         assert!(performed(&ends) == expected);
         // The comparison must be able to fail.
         assert!(performed(&ends[..9]) != expected);
+    }
+
+    #[test]
+    fn lengths_that_no_segment_has_have_no_passes() {
+        let limits = Limits::TYPICAL;
+        let transform = KeyTransform { element: ElementType::U32, descending: false, begin: 0, bits: 32 };
+        let callers = Callers::new(transform, false, None, &limits).unwrap();
+        let n = 1 << 20;
+        let passes = |lengths| {
+            let plan = callers.segments(n, &limits, false, &lengths).unwrap();
+            let is_batch = |dispatch: &&Dispatch| matches!(dispatch.kernel(), Kernel::Batch(_));
+            (plan.dispatches().filter(is_batch).count(), plan.dispatches().count())
+        };
+        let longest = tuning::longest_row(&limits);
+        let groups = groups(&limits).unwrap();
+        let (all, radix) = (groups.len(), 1 + transform.digits() as usize);
+        let first = 1 << groups[0].1.log2.1;
+        assert_eq!(passes(0..=n), (all, all + radix));
+        assert_eq!(passes(0..=longest), (all, all));
+        assert_eq!(passes(0..=first), (1, 1));
+        assert_eq!(passes(0..=first + 1), (2, 2));
+        assert_eq!(passes(first + 1..=first + 1), (1, 1));
+        assert_eq!(passes(longest + 1..=n), (0, radix));
+        assert_eq!(passes(longest..=n), (1, 1 + radix));
+        assert_eq!(passes(0..=1), (0, 0));
     }
 }

@@ -1,0 +1,171 @@
+//! The texts of kernels beside sorts, which a caller records: what narrow keys become, and what sorted
+//! keys are for.
+//!
+//! ```text
+//! widen     elements of 8 or 16 bits  ─▸ keys of 32 bits in their order, which are sorted
+//! narrow    keys                      ─▸ elements
+//! gather    positions, arrays         ─▸ arrays in the order of the positions
+//! unique    sorted keys               ─▸ the first of each with its value, how many are equal to it
+//! merge     two sorted runs           ─▸ one
+//! ```
+//!
+//! Arguments are words, in the order of the struct `Arguments` in each text: immediates, or in a
+//! buffer.
+
+use std::fmt::Write;
+
+use gpusort_shaders::wgsl;
+
+use super::{KeyTransform, MergeTile};
+use crate::error::Error;
+use crate::kernels::{constants, unroll};
+use crate::key::Form;
+
+/// Invocations in a workgroup of all of these.
+pub const BESIDE_WORKGROUP: u32 = 1 << WORKGROUP_LOG2;
+const WORKGROUP_LOG2: u32 = 8;
+
+/// Arrays that one dispatch gathers: with fewer storage buffers than any device has.
+pub const MOST_GATHERED: usize = 3;
+
+/// Elements of an invocation in the tiles of [`Beside::unique`].
+const UNIQUE_EACH: u32 = 8;
+
+/// Elements of a tile in which [`Beside::unique`] counts.
+pub const UNIQUE_TILE: u32 = BESIDE_WORKGROUP * UNIQUE_EACH;
+
+/// Elements of fewer than 32 bits, which are sorted as keys of 32.
+#[derive(Clone, Copy, Debug)]
+pub struct Narrow {
+    /// Bits of an element: 8 or 16.
+    pub bits: u32,
+    /// What they mean.
+    pub form: Form,
+    /// Largest first; NaN last.
+    pub descending: bool,
+}
+
+/// What these texts depend on.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside {
+    /// How keys are ordered: those of narrow elements as words without a sign.
+    pub transform: KeyTransform,
+    /// What the caller's elements are, if they are narrow.
+    pub narrow: Option<Narrow>,
+    /// Whether arguments are immediates.
+    pub has_immediates: bool,
+}
+
+impl Narrow {
+    fn text(self) -> String {
+        let all = (1 << self.bits) - 1;
+        let sign = 1 << (self.bits - 1);
+        let (flipped, nans) = match self.form {
+            Form::Unsigned => (0, 0),
+            Form::Signed => (sign, 0),
+            Form::Float { exponent } => (0, (sign >> exponent) - 1),
+        };
+        let own = [
+            ("NARROW_BITS", self.bits),
+            ("NARROW_FLIPPED", if self.descending { flipped ^ all } else { flipped }),
+            ("NARROW_IS_FLOAT", matches!(self.form, Form::Float { .. }).into()),
+            ("NARROW_NANS", nans),
+            ("NARROW_DESCENDING", self.descending.into()),
+        ];
+        constants(&own) + wgsl("callers/narrow")
+    }
+}
+
+impl Beside {
+    /// The texts before that of each kernel. `tile` is the number of elements in workgroup memory.
+    fn begin(&self, tile: u32) -> String {
+        constants(&[("WORKGROUP_SIZE", BESIDE_WORKGROUP), ("TILE_SIZE", tile)])
+            + wgsl("common")
+            + wgsl(if self.has_immediates { "arguments_immediate" } else { "arguments_uniform" })
+    }
+
+    /// A caller's keys, bound under this name, and the functions that read and write them.
+    fn keys(&self, name: &str, binding: u32) -> String {
+        let (element, access) = match self.narrow {
+            Some(_) => ("atomic<u32>", wgsl("callers/array_packed")),
+            None => ("Key", wgsl("callers/array")),
+        };
+        format!("@group(0) @binding({binding}) var<storage, read_write> {name}: array<{element}>;\n")
+            + &access.replace("ELEMENTS", name)
+    }
+
+    /// What keys are, and how they are ordered.
+    fn order(&self) -> String {
+        let key = wgsl(&format!("key_{}", self.transform.element.key_words().count()));
+        key.to_owned() + &self.transform.text() + &self.narrow.map_or_else(String::new, Narrow::text)
+    }
+
+    /// `widen` and `narrow`, of narrow elements.
+    #[must_use]
+    pub fn widen(&self) -> String {
+        self.begin(1) + &self.narrow.map_or_else(String::new, Narrow::text) + wgsl("callers/widen")
+    }
+
+    /// `gather`, of arrays whose elements have these numbers of words, at most [`MOST_GATHERED`].
+    #[must_use]
+    pub fn gather(&self, words: &[u32]) -> String {
+        let mut text = self.begin(1);
+        let mut block = String::new();
+        for (number, words) in words.iter().enumerate() {
+            let array = |which: &str, binding: usize| {
+                format!(
+                    "@group(0) @binding({binding}) var<storage, read_write> {which}_{number}: array<u32>;\n"
+                )
+            };
+            let _ = writeln!(text, "const WORDS_{number} = {words}u;");
+            text += &(array("source", 2 + 2 * number) + &array("target", 3 + 2 * number));
+            text += &wgsl("callers/gather_array").replace("NUMBER", &number.to_string());
+            let _ = writeln!(block, "    gather_{number}(first, count, local);");
+        }
+        let block = format!("\nfn gather_block(first: u32, count: u32, local: u32) {{\n{block}}}\n");
+        text + wgsl("callers/gather") + &block
+    }
+
+    /// `count_firsts`, `number_firsts` and `note_firsts`; with `written`, `write_firsts` too, of which
+    /// it says whether there are values and counts.
+    #[must_use]
+    pub fn unique(&self, written: Option<(bool, bool)>) -> String {
+        let mut text = self.begin(1) + &constants(&[("EACH", UNIQUE_EACH)]) + &self.order();
+        text += &self.keys("keys", 2);
+        text += wgsl("callers/unique");
+        if let Some((values, counts)) = written {
+            text += &constants(&[("HAS_VALUES", values.into()), ("HAS_COUNTS", counts.into())]);
+            text += &self.keys("unique", 5);
+            text += wgsl("callers/unique_write");
+        }
+        text
+    }
+
+    /// Elements of a tile of [`Self::merge`].
+    ///
+    /// # Errors
+    ///
+    /// None that happen: the tile is one that kernels have.
+    pub fn merge_tile(&self, payload: bool) -> Result<MergeTile, Error> {
+        // In 16,352 bytes of workgroup memory, which every device has; odd numbers, so that
+        // neighbours find theirs in different banks.
+        let words = self.transform.element.key_words().count() + u32::from(payload);
+        MergeTile::new(WORKGROUP_LOG2, [15, 7, 5][words as usize - 1])
+    }
+
+    /// `merge_runs`, of keys alone or with values.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::merge_tile`].
+    pub fn merge(&self, payload: bool) -> Result<String, Error> {
+        let tile = self.merge_tile(payload)?;
+        let own = tile.constants();
+        let mut text = self.begin(tile.size()) + &constants(&own[1..]) + &self.order();
+        for (name, binding) in [("first_keys", 2), ("second_keys", 3), ("merged_keys", 4)] {
+            text += &self.keys(name, binding);
+        }
+        let element = wgsl(if payload { "callers/merge_payload" } else { "callers/merge_key" });
+        Ok(text + wgsl("callers/merge") + element + &unroll(wgsl("merge"), &own))
+    }
+}

@@ -1,0 +1,320 @@
+//! Records kernels beside sorts: those that make keys of narrow elements and bring them back, and
+//! those that use what is sorted. Their pipelines are made at first use.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use gpusort_planner::kernels::Grid;
+use gpusort_planner::plan::{BESIDE_WORKGROUP, Beside, MOST_GATHERED, UNIQUE_TILE};
+
+use super::{Recorder, Scratch, Slice, Sort, begin_pass};
+use crate::error::Error;
+use crate::gpu::bindings::{bind_group, layout, pipeline, storage, uniform, whole};
+use crate::parallel::lock;
+
+/// Workgroups that keep any device busy.
+const MOST_WORKGROUPS: u32 = 1 << 14;
+
+/// The texts of these kernels, and what was made of them.
+pub(super) struct Kernels {
+    pub(super) texts: Beside,
+    made: Mutex<HashMap<String, Arc<Kernel>>>,
+}
+
+struct Kernel {
+    pipeline: wgpu::ComputePipeline,
+    buffers: wgpu::BindGroupLayout,
+    /// Where arguments are no immediates.
+    arguments: Option<wgpu::BindGroupLayout>,
+}
+
+impl Kernels {
+    pub(super) fn new(texts: Beside) -> Self {
+        Self { texts, made: Mutex::default() }
+    }
+}
+
+/// Elements to be gathered.
+pub(crate) struct Gathered<'a> {
+    pub(crate) source: Slice<'a>,
+    pub(crate) target: Slice<'a>,
+}
+
+/// Where unique elements go.
+pub(crate) struct UniqueInto<'a> {
+    pub(crate) keys: Slice<'a>,
+    pub(crate) values: Option<Slice<'a>>,
+    pub(crate) counts: Option<Slice<'a>>,
+    pub(crate) number: Slice<'a>,
+    /// The most of them that are written.
+    pub(crate) most: u32,
+}
+
+/// A sorted run.
+pub(crate) struct SortedRun<'a> {
+    pub(crate) keys: Slice<'a>,
+    pub(crate) values: Option<Slice<'a>>,
+    pub(crate) most: u32,
+    pub(crate) count: Option<Slice<'a>>,
+}
+
+/// A word of bytes, the lowest first: places before a slice, in elements.
+fn packed(firsts: [u32; 4]) -> u32 {
+    u32::from_le_bytes(firsts.map(|first| first as u8))
+}
+
+fn first(slice: Option<&Slice>) -> u32 {
+    slice.map_or(0, Slice::first)
+}
+
+fn or_nothing<'a>(scratch: &'a Scratch, slice: Option<&Slice<'a>>) -> wgpu::BufferBinding<'a> {
+    slice.map_or_else(|| whole(&scratch.nothing), Slice::binding)
+}
+
+impl Recorder {
+    /// Dispatches this many workgroups of a kernel, or more, with these buffers by binding.
+    fn dispatch_beside(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        name: &str,
+        text: impl FnOnce(&Beside) -> Result<String, Error>,
+        buffers: &[(u32, wgpu::BufferBinding<'_>)],
+        arguments: &[u32],
+        workgroups: u32,
+    ) -> Result<(), Error> {
+        let device = &self.context.device;
+        let kernel =
+            self.beside_kernel(name, text(&self.beside.texts)?, buffers.iter().map(|(at, _)| *at))?;
+        pass.set_pipeline(&kernel.pipeline);
+        pass.set_bind_group(0, &bind_group(device, name, &kernel.buffers, buffers.iter().cloned()), &[]);
+        if let Some(layout) = &kernel.arguments {
+            // In whole vectors, as the least that shaders take.
+            let words = [arguments, &[0; 3]].concat();
+            let words = &words[..arguments.len().next_multiple_of(4)];
+            let usage = wgpu::BufferUsages::UNIFORM;
+            let made = self.context.filled("gpusort arguments", bytemuck::cast_slice(words), usage)?;
+            pass.set_bind_group(1, &bind_group(device, name, layout, [(0, whole(&made))]), &[]);
+        } else {
+            pass.set_immediates(0, bytemuck::cast_slice(arguments));
+        }
+        let grid = Grid::new(workgroups.max(1).into(), &self.context.info.limits)?;
+        pass.dispatch_workgroups(grid.x, grid.y, 1);
+        Ok(())
+    }
+
+    fn beside_kernel(
+        &self,
+        name: &str,
+        text: String,
+        bindings: impl Iterator<Item = u32>,
+    ) -> Result<Arc<Kernel>, Error> {
+        let key = format!("{name}\n{text}");
+        if let Some(kernel) = lock(&self.beside.made).get(&key) {
+            return Ok(Arc::clone(kernel));
+        }
+        let kernel = self.context.scoped(|context| {
+            let device = &context.device;
+            // Slices of one buffer may be read and written.
+            let entries: Vec<_> = bindings.map(|binding| storage(binding, false)).collect();
+            let buffers = layout(device, name, &entries);
+            let by_buffer = !self.beside.texts.has_immediates;
+            let arguments = by_buffer.then(|| layout(device, name, &[uniform(0, false)]));
+            let layouts: Vec<_> =
+                [Some(&buffers), arguments.as_ref()].into_iter().take(1 + usize::from(by_buffer)).collect();
+            let pipeline = pipeline(device, name, text, &layouts, self.cache.as_ref());
+            Ok(Kernel { pipeline, buffers, arguments })
+        })?;
+        Ok(Arc::clone(lock(&self.beside.made).entry(key).or_insert(Arc::new(kernel))))
+    }
+
+    /// Workgroups that take some in turn, of an invocation for each of so many.
+    fn some_workgroups(&self, invocations: u64) -> u32 {
+        let most = self.context.info.limits.workgroups_per_dimension.min(MOST_WORKGROUPS);
+        invocations.div_ceil(BESIDE_WORKGROUP.into()).min(most.into()) as u32
+    }
+
+    /// Does this work with the keys of narrow elements in place of these, of which the first `k` are
+    /// brought back; others are as wide as their keys.
+    pub(super) fn with_wide_keys<'s>(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        scratch: &'s Scratch,
+        sort: &Sort<'s>,
+        k: u32,
+        work: impl FnOnce(&mut wgpu::CommandEncoder, &Sort<'s>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Some(narrow) = self.beside.texts.narrow else { return work(encoder, sort) };
+        let lacks = || Error::lacks("memory for narrow keys");
+        let wide = scratch.find("copied keys").ok_or_else(lacks)?;
+        let buffers = [(0, sort.keys.binding()), (1, whole(wide)), (2, self.count(sort))];
+        let move_keys = |encoder: &mut wgpu::CommandEncoder, name, n: u32, each: u32| {
+            let arguments = [n, sort.keys.first(), first(sort.count.as_ref())];
+            let workgroups = self.some_workgroups(u64::from(n).div_ceil(each.into()) + 1);
+            let mut pass = begin_pass(encoder, name);
+            self.dispatch_beside(&mut pass, name, |texts| Ok(texts.widen()), &buffers, &arguments, workgroups)
+        };
+        move_keys(encoder, "widen", sort.most, 1)?;
+        let keys = Slice { buffer: wide, offset: 0, each: 4, len: sort.most.into() };
+        work(encoder, &Sort { keys, ..*sort })?;
+        if sort.keeps_keys { Ok(()) } else { move_keys(encoder, "narrow", k, 32 / narrow.bits) }
+    }
+
+    /// Records gathers of arrays by positions, of which there are `most` unless the device knows
+    /// better.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device reports of a pipeline that had to be made.
+    pub(crate) fn record_gather(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        positions: &Slice,
+        arrays: &[Gathered],
+        most: u32,
+        count: Option<&Slice>,
+    ) -> Result<(), Error> {
+        let mut pass = begin_pass(encoder, "gpusort gather");
+        for arrays in arrays.chunks(MOST_GATHERED) {
+            let mut buffers = vec![(0, positions.binding()), (1, self.count_or_none(count))];
+            let (mut firsts, mut elements) = ([0; MOST_GATHERED], [0; MOST_GATHERED]);
+            for (number, Gathered { source, target }) in arrays.iter().enumerate() {
+                let binding = 2 + 2 * number as u32;
+                buffers.extend([(binding, source.binding()), (binding + 1, target.binding())]);
+                let words = |slice: &Slice| (slice.offset % super::ALIGNMENT / 4) as u32;
+                firsts[number] = packed([words(source), words(target), 0, 0]);
+                elements[number] = u32::try_from(source.len).unwrap_or(u32::MAX);
+            }
+            let own = [most, packed([positions.first(), first(count), 0, 0])];
+            let arguments = [&own[..], &firsts, &elements].concat();
+            let words: Vec<u32> = arrays.iter().map(|array| (array.source.each / 4) as u32).collect();
+            let workgroups = self.some_workgroups(most.into());
+            let text = |texts: &Beside| Ok(texts.gather(&words));
+            self.dispatch_beside(&mut pass, "gather", text, &buffers, &arguments, workgroups)?;
+        }
+        Ok(())
+    }
+
+    /// Records what writes that there is no run of equal keys.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device reports of a pipeline that had to be made.
+    pub(crate) fn record_none_unique(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        scratch: &Scratch,
+        number: &Slice,
+    ) -> Result<(), Error> {
+        let nothing = scratch.named("keys");
+        let buffers = [
+            (0, nothing.clone()),
+            (1, whole(&self.no_count)),
+            (2, nothing),
+            (3, number.binding()),
+            (4, scratch.named("unique tiles")),
+        ];
+        let arguments = [0, packed([0, 0, 0, number.first()]), 0, 0];
+        let mut pass = begin_pass(encoder, "gpusort unique");
+        let text = |texts: &Beside| Ok(texts.unique(None));
+        self.dispatch_beside(&mut pass, "number_firsts", text, &buffers, &arguments, 1)
+    }
+
+    /// Records what writes the first of each run of equal keys.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device reports of a pipeline that had to be made.
+    pub(crate) fn record_unique(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        scratch: &Scratch,
+        sort: &Sort,
+        into: &UniqueInto,
+    ) -> Result<(), Error> {
+        let number = &into.number;
+        let arguments = [
+            sort.most,
+            packed([sort.keys.first(), first(sort.count.as_ref()), into.keys.first(), number.first()]),
+            packed([
+                first(sort.payload.as_ref()),
+                first(into.values.as_ref()),
+                first(into.counts.as_ref()),
+                0,
+            ]),
+            into.most,
+        ];
+        let (firsts, tiles) = (scratch.named("keys"), scratch.named("unique tiles"));
+        let finding = [
+            (0, firsts.clone()),
+            (1, self.count(sort)),
+            (2, sort.keys.binding()),
+            (3, number.binding()),
+            (4, tiles),
+        ];
+        let mut pass = begin_pass(encoder, "gpusort unique");
+        let all = sort.most.div_ceil(UNIQUE_TILE);
+        for (name, workgroups) in [("count_firsts", all), ("number_firsts", 1), ("note_firsts", all)] {
+            let text = |texts: &Beside| Ok(texts.unique(None));
+            self.dispatch_beside(&mut pass, name, text, &finding, &arguments, workgroups)?;
+        }
+        let values = sort.payload.filter(|_| into.values.is_some());
+        let [_, count, keys, number, _] = finding;
+        let writing = [
+            (0, firsts),
+            count,
+            keys,
+            number,
+            (5, into.keys.binding()),
+            (6, or_nothing(scratch, values.as_ref())),
+            (7, or_nothing(scratch, into.values.as_ref())),
+            (8, or_nothing(scratch, into.counts.as_ref())),
+        ];
+        let has = (into.values.is_some(), into.counts.is_some());
+        let text = |texts: &Beside| Ok(texts.unique(Some(has)));
+        let workgroups = self.some_workgroups(into.most.into());
+        self.dispatch_beside(&mut pass, "write_firsts", text, &writing, &arguments, workgroups)
+    }
+
+    /// Records a merge of two runs into a third one, whose slices end where its elements do.
+    ///
+    /// # Errors
+    ///
+    /// Whatever the device reports of a pipeline that had to be made.
+    pub(crate) fn record_merge<'a>(
+        &'a self,
+        encoder: &mut wgpu::CommandEncoder,
+        runs: [&SortedRun<'a>; 2],
+        keys: &Slice<'a>,
+        values: Option<&Slice<'a>>,
+    ) -> Result<(), Error> {
+        let [a, b] = runs;
+        let most = u32::try_from(keys.len).unwrap_or(u32::MAX);
+        let firsts = |[a, b, merged]: [Option<&Slice>; 3], count: &Option<Slice>| {
+            packed([first(a), first(b), first(merged), first(count.as_ref())])
+        };
+        let arguments = [
+            a.most,
+            b.most,
+            most,
+            firsts([Some(&a.keys), Some(&b.keys), Some(keys)], &a.count),
+            firsts([a.values.as_ref(), b.values.as_ref(), values], &b.count),
+        ];
+        let mut buffers =
+            vec![(0, self.count_or_none(a.count.as_ref())), (1, self.count_or_none(b.count.as_ref()))];
+        let all_keys = [Some(&a.keys), Some(&b.keys), Some(keys)];
+        let all_values = [a.values.as_ref(), b.values.as_ref(), values];
+        for (slice, binding) in all_keys.into_iter().chain(all_values).zip(2..) {
+            // Nothing is read of a run without elements.
+            let binds = |slice: &Slice<'a>| match slice.len {
+                0 => whole(&self.no_count),
+                _ => slice.binding(),
+            };
+            buffers.extend(slice.map(|slice| (binding, binds(slice))));
+        }
+        let tile = self.beside.texts.merge_tile(values.is_some())?;
+        let mut pass = begin_pass(encoder, "gpusort merge");
+        let text = |texts: &Beside| Ok(texts.merge(values.is_some())?);
+        let workgroups = (a.most + b.most).div_ceil(tile.size());
+        self.dispatch_beside(&mut pass, "merge_runs", text, &buffers, &arguments, workgroups)
+    }
+}
