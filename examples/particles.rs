@@ -45,7 +45,6 @@ pub fn run(adapter: &str, particles: u32, frames: u32) -> Result<(Vec<u8>, Vec<f
     let draw = common::blending(&device, shader, ["corner", "colour"]);
     let draw_group = common::bind(&device, &draw.get_bind_group_layout(0), &[(2, &time), (3, &order)]);
     let texture = common::target(&device, SIDE);
-    let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
 
     // What the sort needs, once.
     let spec = Spec::new(ElementType::F32).payload(Payload::U32).descending(true).argsort(false);
@@ -58,26 +57,11 @@ pub fn run(adapter: &str, particles: u32, frames: u32) -> Result<(Vec<u8>, Vec<f
         common::dispatch(&mut encoder, &look, &look_group, particles.div_ceil(256));
         let (keys, values) = (depths.slice(..), Some(order.slice(..)));
         sorter.record(&mut encoder, &workspace, keys, values, Count::Host(particles))?;
-        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                view: &view,
-                depth_slice: None,
-                resolve_target: None,
-                ops: wgpu::Operations {
-                    load: wgpu::LoadOp::Clear(wgpu::Color::BLACK),
-                    store: wgpu::StoreOp::Store,
-                },
-            })],
-            ..Default::default()
+        common::draw(&mut encoder, &texture, &pixels, |pass| {
+            pass.set_pipeline(&draw);
+            pass.set_bind_group(0, &draw_group, &[]);
+            pass.draw(0..6, 0..particles);
         });
-        pass.set_pipeline(&draw);
-        pass.set_bind_group(0, &draw_group, &[]);
-        pass.draw(0..6, 0..particles);
-        drop(pass);
-        let layout =
-            wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(4 * SIDE), rows_per_image: None };
-        let to = wgpu::TexelCopyBufferInfo { buffer: &pixels, layout };
-        encoder.copy_texture_to_buffer(texture.as_image_copy(), to, texture.size());
         queue.submit([encoder.finish()]);
     }
     let depths = bytemuck::pod_collect_to_vec(&common::read(&device, &queue, &depths)?);

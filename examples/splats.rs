@@ -93,7 +93,6 @@ pub fn run(adapter: &str, splats: u32, frames: u32) -> Result<Frame> {
     let draw = common::blending(&device, shader, ["corner", "colour"]);
     let draw_group = common::bind(&device, &draw.get_bind_group_layout(0), &[(5, &projected), (6, &order)]);
     let texture = common::target(&device, SIDE);
-    let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
 
     // What the sort needs, once.
     let spec =
@@ -109,26 +108,11 @@ pub fn run(adapter: &str, splats: u32, frames: u32) -> Result<Frame> {
         let (keys, values) = (depths.slice(..), Some(order.slice(..)));
         let in_sight = Count::Buffer { buffer: &arguments, offset: 4 };
         sorter.record(&mut encoder, &workspace, keys, values, in_sight)?;
-        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                view: &view,
-                depth_slice: None,
-                resolve_target: None,
-                ops: wgpu::Operations {
-                    load: wgpu::LoadOp::Clear(wgpu::Color::BLACK),
-                    store: wgpu::StoreOp::Store,
-                },
-            })],
-            ..Default::default()
+        common::draw(&mut encoder, &texture, &pixels, |pass| {
+            pass.set_pipeline(&draw);
+            pass.set_bind_group(0, &draw_group, &[]);
+            pass.draw_indirect(&arguments, 0);
         });
-        pass.set_pipeline(&draw);
-        pass.set_bind_group(0, &draw_group, &[]);
-        pass.draw_indirect(&arguments, 0);
-        drop(pass);
-        let layout =
-            wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(4 * SIDE), rows_per_image: None };
-        let to = wgpu::TexelCopyBufferInfo { buffer: &pixels, layout };
-        encoder.copy_texture_to_buffer(texture.as_image_copy(), to, texture.size());
         queue.submit([encoder.finish()]);
     }
     let read = |buffer| common::read(&device, &queue, buffer);

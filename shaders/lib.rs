@@ -15,7 +15,7 @@ files! {
     "fused_stages" "fused_tiles" "iota" "key_1" "key_2" "last_swap" "local" "merge" "merge_neighbours" "phase" "step" "top"
     "transpose"
     "callers/access" "callers/access_payload" "callers/access_payload_slices" "callers/access_slices"
-    "callers/array" "callers/array_packed" "callers/copy" "callers/elements" "callers/floats_1"
+    "callers/array" "callers/array_packed" "callers/byte" "callers/copy" "callers/elements" "callers/floats_1"
     "callers/floats_2" "callers/gather" "callers/gather_array" "callers/host" "callers/integers"
     "callers/keys" "callers/merge" "callers/merge_key" "callers/merge_payload" "callers/narrow"
     "callers/places" "callers/places_slices" "callers/prepare" "callers/prepare_rows"

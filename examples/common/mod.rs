@@ -148,3 +148,31 @@ pub fn blending(device: &wgpu::Device, shader: &str, [vertex, fragment]: [&str; 
         cache: None,
     })
 }
+
+/// Records a pass that draws on black, and a copy of the square's pixels to this buffer.
+pub fn draw(
+    encoder: &mut wgpu::CommandEncoder,
+    target: &wgpu::Texture,
+    pixels: &wgpu::Buffer,
+    work: impl FnOnce(&mut wgpu::RenderPass<'_>),
+) {
+    let view = target.create_view(&wgpu::TextureViewDescriptor::default());
+    let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+            view: &view,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations {
+                load: wgpu::LoadOp::Clear(wgpu::Color::BLACK),
+                store: wgpu::StoreOp::Store,
+            },
+        })],
+        ..Default::default()
+    });
+    work(&mut pass);
+    drop(pass);
+    let bytes_per_row = Some(4 * target.width());
+    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row, rows_per_image: None };
+    let to = wgpu::TexelCopyBufferInfo { buffer: pixels, layout };
+    encoder.copy_texture_to_buffer(target.as_image_copy(), to, target.size());
+}

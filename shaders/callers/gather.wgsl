@@ -21,7 +21,7 @@ struct Arguments {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn gather(place: Place, @builtin(local_invocation_index) local: u32) {
-    let n = min(arguments.n, counts[(arguments.firsts >> 8u) & 0xffu]);
+    let n = min(arguments.n, counts[byte(arguments.firsts, 1u)]);
     // A block is of as many elements as there are invocations. Each array takes it in turn, so that
     // its positions are read from memory once.
     for (var block = workgroup_number(place); block * WORKGROUP_SIZE < n; block += place.grid.x * place.grid.y) {

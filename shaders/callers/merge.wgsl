@@ -15,10 +15,6 @@ struct Arguments {
 @group(0) @binding(0) var<storage, read_write> first_counts: array<u32>;
 @group(0) @binding(1) var<storage, read_write> second_counts: array<u32>;
 
-fn byte(word: u32, which: u32) -> u32 {
-    return (word >> (8u * which)) & 0xffu;
-}
-
 fn first_count() -> u32 {
     return min(arguments.first_most, first_counts[byte(arguments.keys, 3u)]);
 }

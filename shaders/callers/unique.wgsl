@@ -27,10 +27,6 @@ const TILE: u32 = WORKGROUP_SIZE * EACH;
 @group(0) @binding(3) var<storage, read_write> numbers: array<u32>;
 @group(0) @binding(4) var<storage, read_write> tiles: array<u32>;
 
-fn byte(word: u32, which: u32) -> u32 {
-    return (word >> (8u * which)) & 0xffu;
-}
-
 fn count() -> u32 {
     return min(arguments.n, counts[byte(arguments.keys, 1u)]);
 }

@@ -132,7 +132,9 @@ use gpusort_planner::plan::{KeyTransform, Narrow};
 use crate::error::Error;
 use crate::error::misuse::on_callers_device;
 pub use crate::error::misuse::{MOST, Misuse};
-use crate::gpu::{Gathered, Ranges, Recorder, Scratch, Slice, Sort, SortedRun, UniqueInto, Uses, most_bytes};
+use crate::gpu::{
+    Gathered, Ranges, Recorder, Scratch, Slice, Sort, SortedRun, UniqueInto, Uses, Work, most_bytes,
+};
 use crate::method::Method;
 
 /// Small blocks of memory, so that each large buffer has its own, for [`wgpu::DeviceDescriptor`].
@@ -502,7 +504,7 @@ impl BufferSorter {
     ) -> Result<(), Error> {
         let values = self.values(values)?;
         if let Some(sort) = self.checked(workspace, keys, values, count, workspace.scratch.capacity)? {
-            self.recorder.record(encoder, &workspace.scratch, &sort)?;
+            self.recorder.record(encoder, &workspace.scratch, &sort, Work::Sort)?;
         }
         Ok(())
     }
@@ -527,7 +529,7 @@ impl BufferSorter {
         let positions = Some(("positions", positions));
         if let Some(sort) = self.checked(workspace, keys, positions, count, workspace.scratch.capacity)? {
             let sort = Sort { iota: true, keeps_keys: true, ..sort };
-            self.recorder.record(encoder, &workspace.scratch, &sort)?;
+            self.recorder.record(encoder, &workspace.scratch, &sort, Work::Sort)?;
         }
         Ok(())
     }
@@ -554,7 +556,8 @@ impl BufferSorter {
         if let Some(sort) = self.checked(workspace, keys, values, count, workspace.scratch.capacity)?
             && k > 0
         {
-            self.recorder.record_top(encoder, &workspace.scratch, &sort, k.min(sort.most))?;
+            let work = Work::Top(k.min(sort.most));
+            self.recorder.record(encoder, &workspace.scratch, &sort, work)?;
         }
         Ok(())
     }
@@ -593,7 +596,7 @@ impl BufferSorter {
                 let is_narrow = self.spec.narrow().is_some();
                 let room = if is_narrow { scratch.capacity } else { MOST };
                 let Some(all) = all(room)? else { return Ok(()) };
-                return self.recorder.record_rows(encoder, scratch, &all, length);
+                return self.recorder.record(encoder, scratch, &all, Work::Rows(length));
             }
         }
         if !self.spec.segments {
@@ -616,7 +619,8 @@ impl BufferSorter {
         let (mut least, mut longest) = (2, self.spec.longest_segment.unwrap_or(u32::MAX));
         let offsets = match segments {
             Segments::Rows(length) => {
-                return self.recorder.record_segments(encoder, scratch, &all, Ranges::Long(length));
+                let work = Work::Segments(Ranges::Long(length));
+                return self.recorder.record(encoder, scratch, &all, work);
             }
             Segments::Offsets(offsets) => offsets,
             Segments::HostOffsets(offsets) => {
@@ -638,12 +642,12 @@ impl BufferSorter {
             return Ok(());
         }
         let ranges = Ranges::Offsets(offsets, (least, longest));
-        self.recorder.record_segments(encoder, scratch, &all, ranges)
+        self.recorder.record(encoder, scratch, &all, Work::Segments(ranges))
     }
 
-    /// Records a gather: element `i` of each target becomes the element of its source at position `i`,
-    /// for `count` positions. With those of [`Self::record_argsort`], targets have the order of the keys.
-    /// Where a position is beyond the source, the target stays as it is.
+    /// Records a gather: element `i` of each target becomes element `positions[i]` of its source, for
+    /// `i` below `count`. With the positions of [`Self::record_argsort`], targets have the order of the
+    /// keys. If a position is beyond the source, the element of the target stays as it is.
     ///
     /// Three arrays are gathered at a time, so that positions are read once for them. The first call
     /// with elements of other sizes compiles a pipeline.
@@ -683,10 +687,10 @@ impl BufferSorter {
         self.recorder.record_gather(encoder, &positions, &gathered, most, count.as_ref())
     }
 
-    /// Records what writes the first of each run of equal keys of `count` sorted ones, in order; its
-    /// value, how many are equal, and how many runs there are. Keys are equal if the bits do by which
-    /// they are sorted: −0 and +0 are not. Keys and values stay as they are. Slices that are shorter
-    /// than the number of runs get as many as they hold.
+    /// Records a compaction of `count` sorted keys: of each run of equal keys, the first key, its value
+    /// and the length of the run, in order; and the number of runs. Keys are equal if the bits by which
+    /// they are sorted are the same, so −0 and +0 differ. Keys and values stay as they are. Slices
+    /// shorter than the number of runs are filled.
     ///
     /// # Errors
     ///

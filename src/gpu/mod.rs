@@ -30,7 +30,8 @@ mod staging;
 mod timestamps;
 
 pub(crate) use recorder::{
-    ALIGNMENT, Gathered, Ranges, Recorder, Scratch, Slice, Sort, SortedRun, UniqueInto, Uses, most_bytes,
+    ALIGNMENT, Gathered, Ranges, Recorder, Scratch, Slice, Sort, SortedRun, UniqueInto, Uses, Work,
+    most_bytes,
 };
 
 pub use buffers::Buffers;

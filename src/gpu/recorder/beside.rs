@@ -18,8 +18,14 @@ const MOST_WORKGROUPS: u32 = 1 << 14;
 /// The texts of these kernels, and what was made of them.
 pub(super) struct Kernels {
     pub(super) texts: Beside,
-    made: Mutex<HashMap<String, Arc<Kernel>>>,
+    made: Mutex<HashMap<Which, Arc<Kernel>>>,
 }
+
+/// A kernel's name, and the numbers by which its text differs.
+type Which = (&'static str, [u32; MOST_GATHERED]);
+
+/// Of a kernel with one text.
+const NO_NUMBERS: [u32; MOST_GATHERED] = [0; MOST_GATHERED];
 
 struct Kernel {
     pipeline: wgpu::ComputePipeline,
@@ -67,24 +73,18 @@ fn first(slice: Option<&Slice>) -> u32 {
     slice.map_or(0, Slice::first)
 }
 
-fn or_nothing<'a>(scratch: &'a Scratch, slice: Option<&Slice<'a>>) -> wgpu::BufferBinding<'a> {
-    slice.map_or_else(|| whole(&scratch.nothing), Slice::binding)
-}
-
 impl Recorder {
     /// Dispatches this many workgroups of a kernel, or more, with these buffers by binding.
     fn dispatch_beside(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
-        name: &str,
-        text: impl FnOnce(&Beside) -> Result<String, Error>,
+        which: Which,
         buffers: &[(u32, wgpu::BufferBinding<'_>)],
         arguments: &[u32],
         workgroups: u32,
     ) -> Result<(), Error> {
-        let device = &self.context.device;
-        let kernel =
-            self.beside_kernel(name, text(&self.beside.texts)?, buffers.iter().map(|(at, _)| *at))?;
+        let (device, name) = (&self.context.device, which.0);
+        let kernel = self.beside_kernel(which, buffers.iter().map(|(at, _)| *at))?;
         pass.set_pipeline(&kernel.pipeline);
         pass.set_bind_group(0, &bind_group(device, name, &kernel.buffers, buffers.iter().cloned()), &[]);
         if let Some(layout) = &kernel.arguments {
@@ -102,16 +102,22 @@ impl Recorder {
         Ok(())
     }
 
-    fn beside_kernel(
-        &self,
-        name: &str,
-        text: String,
-        bindings: impl Iterator<Item = u32>,
-    ) -> Result<Arc<Kernel>, Error> {
-        let key = format!("{name}\n{text}");
-        if let Some(kernel) = lock(&self.beside.made).get(&key) {
+    fn beside_kernel(&self, which: Which, bindings: impl Iterator<Item = u32>) -> Result<Arc<Kernel>, Error> {
+        if let Some(kernel) = lock(&self.beside.made).get(&which) {
             return Ok(Arc::clone(kernel));
         }
+        let (name, numbers) = which;
+        let texts = &self.beside.texts;
+        let text = match name {
+            "gather" => {
+                let arrays = numbers.iter().take_while(|&&words| words > 0).count();
+                texts.gather(&numbers[..arrays])
+            }
+            "write_firsts" => texts.unique(Some((numbers[0] == 1, numbers[1] == 1))),
+            "merge_runs" => texts.merge(numbers[0] == 1)?,
+            "widen" | "narrow" => texts.widen(),
+            _ => texts.unique(None),
+        };
         let kernel = self.context.scoped(|context| {
             let device = &context.device;
             // Slices of one buffer may be read and written.
@@ -124,7 +130,7 @@ impl Recorder {
             let pipeline = pipeline(device, name, text, &layouts, self.cache.as_ref());
             Ok(Kernel { pipeline, buffers, arguments })
         })?;
-        Ok(Arc::clone(lock(&self.beside.made).entry(key).or_insert(Arc::new(kernel))))
+        Ok(Arc::clone(lock(&self.beside.made).entry(which).or_insert(Arc::new(kernel))))
     }
 
     /// Workgroups that take some in turn, of an invocation for each of so many.
@@ -146,12 +152,12 @@ impl Recorder {
         let Some(narrow) = self.beside.texts.narrow else { return work(encoder, sort) };
         let lacks = || Error::lacks("memory for narrow keys");
         let wide = scratch.find("copied keys").ok_or_else(lacks)?;
-        let buffers = [(0, sort.keys.binding()), (1, whole(wide)), (2, self.count(sort))];
+        let buffers = [(0, sort.keys.binding()), (1, whole(wide)), (2, self.count(sort.count.as_ref()))];
         let move_keys = |encoder: &mut wgpu::CommandEncoder, name, n: u32, each: u32| {
             let arguments = [n, sort.keys.first(), first(sort.count.as_ref())];
             let workgroups = self.some_workgroups(u64::from(n).div_ceil(each.into()) + 1);
             let mut pass = begin_pass(encoder, name);
-            self.dispatch_beside(&mut pass, name, |texts| Ok(texts.widen()), &buffers, &arguments, workgroups)
+            self.dispatch_beside(&mut pass, (name, NO_NUMBERS), &buffers, &arguments, workgroups)
         };
         move_keys(encoder, "widen", sort.most, 1)?;
         let keys = Slice { buffer: wide, offset: 0, each: 4, len: sort.most.into() };
@@ -175,21 +181,20 @@ impl Recorder {
     ) -> Result<(), Error> {
         let mut pass = begin_pass(encoder, "gpusort gather");
         for arrays in arrays.chunks(MOST_GATHERED) {
-            let mut buffers = vec![(0, positions.binding()), (1, self.count_or_none(count))];
-            let (mut firsts, mut elements) = ([0; MOST_GATHERED], [0; MOST_GATHERED]);
+            let mut buffers = vec![(0, positions.binding()), (1, self.count(count))];
+            let [mut firsts, mut elements, mut words_of_each] = [[0; MOST_GATHERED]; 3];
             for (number, Gathered { source, target }) in arrays.iter().enumerate() {
                 let binding = 2 + 2 * number as u32;
                 buffers.extend([(binding, source.binding()), (binding + 1, target.binding())]);
                 let words = |slice: &Slice| (slice.offset % super::ALIGNMENT / 4) as u32;
                 firsts[number] = packed([words(source), words(target), 0, 0]);
+                words_of_each[number] = (source.each / 4) as u32;
                 elements[number] = u32::try_from(source.len).unwrap_or(u32::MAX);
             }
             let own = [most, packed([positions.first(), first(count), 0, 0])];
             let arguments = [&own[..], &firsts, &elements].concat();
-            let words: Vec<u32> = arrays.iter().map(|array| (array.source.each / 4) as u32).collect();
             let workgroups = self.some_workgroups(most.into());
-            let text = |texts: &Beside| Ok(texts.gather(&words));
-            self.dispatch_beside(&mut pass, "gather", text, &buffers, &arguments, workgroups)?;
+            self.dispatch_beside(&mut pass, ("gather", words_of_each), &buffers, &arguments, workgroups)?;
         }
         Ok(())
     }
@@ -215,8 +220,7 @@ impl Recorder {
         ];
         let arguments = [0, packed([0, 0, 0, number.first()]), 0, 0];
         let mut pass = begin_pass(encoder, "gpusort unique");
-        let text = |texts: &Beside| Ok(texts.unique(None));
-        self.dispatch_beside(&mut pass, "number_firsts", text, &buffers, &arguments, 1)
+        self.dispatch_beside(&mut pass, ("number_firsts", NO_NUMBERS), &buffers, &arguments, 1)
     }
 
     /// Records what writes the first of each run of equal keys.
@@ -246,7 +250,7 @@ impl Recorder {
         let (firsts, tiles) = (scratch.named("keys"), scratch.named("unique tiles"));
         let finding = [
             (0, firsts.clone()),
-            (1, self.count(sort)),
+            (1, self.count(sort.count.as_ref())),
             (2, sort.keys.binding()),
             (3, number.binding()),
             (4, tiles),
@@ -254,8 +258,7 @@ impl Recorder {
         let mut pass = begin_pass(encoder, "gpusort unique");
         let all = sort.most.div_ceil(UNIQUE_TILE);
         for (name, workgroups) in [("count_firsts", all), ("number_firsts", 1), ("note_firsts", all)] {
-            let text = |texts: &Beside| Ok(texts.unique(None));
-            self.dispatch_beside(&mut pass, name, text, &finding, &arguments, workgroups)?;
+            self.dispatch_beside(&mut pass, (name, NO_NUMBERS), &finding, &arguments, workgroups)?;
         }
         let values = sort.payload.filter(|_| into.values.is_some());
         let [_, count, keys, number, _] = finding;
@@ -265,14 +268,13 @@ impl Recorder {
             keys,
             number,
             (5, into.keys.binding()),
-            (6, or_nothing(scratch, values.as_ref())),
-            (7, or_nothing(scratch, into.values.as_ref())),
-            (8, or_nothing(scratch, into.counts.as_ref())),
+            (6, scratch.bound(values.as_ref())),
+            (7, scratch.bound(into.values.as_ref())),
+            (8, scratch.bound(into.counts.as_ref())),
         ];
-        let has = (into.values.is_some(), into.counts.is_some());
-        let text = |texts: &Beside| Ok(texts.unique(Some(has)));
+        let has = [into.values.is_some().into(), into.counts.is_some().into(), 0];
         let workgroups = self.some_workgroups(into.most.into());
-        self.dispatch_beside(&mut pass, "write_firsts", text, &writing, &arguments, workgroups)
+        self.dispatch_beside(&mut pass, ("write_firsts", has), &writing, &arguments, workgroups)
     }
 
     /// Records a merge of two runs into a third one, whose slices end where its elements do.
@@ -299,8 +301,7 @@ impl Recorder {
             firsts([Some(&a.keys), Some(&b.keys), Some(keys)], &a.count),
             firsts([a.values.as_ref(), b.values.as_ref(), values], &b.count),
         ];
-        let mut buffers =
-            vec![(0, self.count_or_none(a.count.as_ref())), (1, self.count_or_none(b.count.as_ref()))];
+        let mut buffers = vec![(0, self.count(a.count.as_ref())), (1, self.count(b.count.as_ref()))];
         let all_keys = [Some(&a.keys), Some(&b.keys), Some(keys)];
         let all_values = [a.values.as_ref(), b.values.as_ref(), values];
         for (slice, binding) in all_keys.into_iter().chain(all_values).zip(2..) {
@@ -313,8 +314,8 @@ impl Recorder {
         }
         let tile = self.beside.texts.merge_tile(values.is_some())?;
         let mut pass = begin_pass(encoder, "gpusort merge");
-        let text = |texts: &Beside| Ok(texts.merge(values.is_some())?);
+        let which = ("merge_runs", [values.is_some().into(), 0, 0]);
         let workgroups = (a.most + b.most).div_ceil(tile.size());
-        self.dispatch_beside(&mut pass, "merge_runs", text, &buffers, &arguments, workgroups)
+        self.dispatch_beside(&mut pass, which, &buffers, &arguments, workgroups)
     }
 }

@@ -86,6 +86,17 @@ pub(crate) struct Sort<'a> {
     pub(crate) offsets: Option<Slice<'a>>,
 }
 
+/// What is done with the elements.
+#[derive(Clone, Copy)]
+pub(crate) enum Work<'a> {
+    Sort,
+    /// The first so many are left in order at the beginning, others after them.
+    Top(u32),
+    /// Rows of so many elements, no more than of the longest row.
+    Rows(u32),
+    Segments(Ranges<'a>),
+}
+
 /// What records sorts of one kind on one device.
 pub(crate) struct Recorder {
     context: Context,
@@ -285,22 +296,29 @@ impl Recorder {
         self.context.info.limits.binding_bytes
     }
 
-    /// Records a sort.
+    /// Records what is done with elements: with keys of narrow ones in their place.
     ///
     /// # Errors
     ///
-    /// An argsort without memory for one; whatever the device reports of a pipeline that had to be made.
+    /// An argsort without memory for one; memory without room for segments; more offsets than one
+    /// dispatch is for; whatever the device reports of a pipeline that had to be made.
     pub(crate) fn record<'s>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         scratch: &'s Scratch,
         sort: &Sort<'s>,
+        work: Work<'s>,
     ) -> Result<(), Error> {
-        let work = |encoder: &mut _, sort: &_| self.record_keys(encoder, scratch, sort);
-        self.with_wide_keys(encoder, scratch, sort, sort.most, work)
+        let k = if let Work::Top(k) = work { k } else { sort.most };
+        self.with_wide_keys(encoder, scratch, sort, k, |encoder, sort| match work {
+            Work::Sort => self.record_sort(encoder, scratch, sort),
+            Work::Top(k) => self.record_top(encoder, scratch, sort, k),
+            Work::Rows(length) => self.record_rows(encoder, scratch, sort, length),
+            Work::Segments(ranges) => self.record_segments(encoder, scratch, sort, ranges),
+        })
     }
 
-    fn record_keys(
+    fn record_sort(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         scratch: &Scratch,
@@ -337,11 +355,7 @@ impl Recorder {
     }
 
     /// The binding of the count; of `u32::MAX` if the host knows it.
-    fn count<'a>(&'a self, sort: &Sort<'a>) -> wgpu::BufferBinding<'a> {
-        self.count_or_none(sort.count.as_ref())
-    }
-
-    fn count_or_none<'a>(&'a self, count: Option<&Slice<'a>>) -> wgpu::BufferBinding<'a> {
+    fn count<'a>(&'a self, count: Option<&Slice<'a>>) -> wgpu::BufferBinding<'a> {
         count.map_or_else(|| whole(&self.no_count), Slice::binding)
     }
 
@@ -385,23 +399,7 @@ impl Recorder {
         plan::longest_row(&self.context.info.limits)
     }
 
-    /// Records sorts of rows of this many elements, no more than of the longest row.
-    ///
-    /// # Errors
-    ///
-    /// Whatever the device reports of a pipeline that had to be made.
-    pub(crate) fn record_rows<'s>(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        scratch: &'s Scratch,
-        sort: &Sort<'s>,
-        length: u32,
-    ) -> Result<(), Error> {
-        let work = |encoder: &mut _, sort: &_| self.record_rows_of_keys(encoder, scratch, sort, length);
-        self.with_wide_keys(encoder, scratch, sort, sort.most, work)
-    }
-
-    fn record_rows_of_keys(
+    fn record_rows(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         scratch: &Scratch,
@@ -450,7 +448,7 @@ impl Recorder {
                 (1, scratch.named("histograms")),
                 (2, scratch.named("varying_bits")),
                 (3, whole(&planned.fixed)),
-                (4, self.count(sort)),
+                (4, self.count(sort.count.as_ref())),
             ],
         );
         let first_payload = sort.payload.as_ref().map_or(0, Slice::first);

@@ -8,7 +8,7 @@ use gpusort_planner::plan::{
 };
 use gpusort_planner::{Limits, Variant};
 
-use super::{ALIGNMENT, ARGUMENTS, Recorder, SLICES};
+use super::{ALIGNMENT, ARGUMENTS, Recorder, SLICES, Slice};
 use crate::error::Error;
 use crate::gpu::bindings::{begin_of, bind_group, whole};
 
@@ -59,6 +59,11 @@ impl Scratch {
     /// The same, or nothing.
     pub(super) fn named(&self, name: &str) -> wgpu::BufferBinding<'_> {
         whole(self.find(name).unwrap_or(&self.nothing))
+    }
+
+    /// A caller's slice, or nothing.
+    pub(super) fn bound<'a>(&'a self, slice: Option<&Slice<'a>>) -> wgpu::BufferBinding<'a> {
+        slice.map_or_else(|| whole(&self.nothing), Slice::binding)
     }
 }
 

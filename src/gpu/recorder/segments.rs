@@ -71,18 +71,7 @@ impl Recorder {
     ///
     /// Memory without room for them; more offsets than one dispatch is for; whatever the device
     /// reports of a pipeline that had to be made.
-    pub(crate) fn record_segments(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        scratch: &Scratch,
-        sort: &Sort,
-        ranges: Ranges,
-    ) -> Result<(), Error> {
-        let work = |encoder: &mut _, sort: &_| self.record_segments_of_keys(encoder, scratch, sort, ranges);
-        self.with_wide_keys(encoder, scratch, sort, sort.most, work)
-    }
-
-    fn record_segments_of_keys(
+    pub(super) fn record_segments(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         scratch: &Scratch,
@@ -136,7 +125,7 @@ impl Recorder {
                         (0, whole(found)),
                         (1, scratch.named("keys")),
                         (2, offsets.binding()),
-                        (3, positions.map_or_else(|| whole(&scratch.nothing), Slice::binding)),
+                        (3, scratch.bound(positions)),
                     ],
                 );
                 dispatch(&finder.begin, &group, 1, [0; 4])?;

@@ -41,18 +41,7 @@ impl Recorder {
     /// # Errors
     ///
     /// Whatever the device reports of a pipeline that had to be made.
-    pub(crate) fn record_top<'s>(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        scratch: &'s Scratch,
-        sort: &Sort<'s>,
-        k: u32,
-    ) -> Result<(), Error> {
-        let work = |encoder: &mut _, sort: &_| self.record_top_of_keys(encoder, scratch, sort, k);
-        self.with_wide_keys(encoder, scratch, sort, k, work)
-    }
-
-    fn record_top_of_keys(
+    pub(super) fn record_top(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         scratch: &Scratch,
@@ -60,7 +49,7 @@ impl Recorder {
         k: u32,
     ) -> Result<(), Error> {
         let Some(plan) = self.kinds.sort.top(k, sort.most, &self.context.info.limits)? else {
-            return self.record_keys(encoder, scratch, sort);
+            return self.record_sort(encoder, scratch, sort);
         };
         let takes_immediates = self.takes_immediates(sort);
         let as_recorded = |key: PipelineKey| if takes_immediates { key } else { key.of_slices() };
@@ -68,7 +57,7 @@ impl Recorder {
         let mut pass = begin_pass(encoder, "gpusort top");
         if !takes_immediates {
             let Selector { prepare, want, layout } = &self.selector;
-            let buffers = [(0, whole(&scratch.parameters)), (1, self.count(sort))];
+            let buffers = [(0, whole(&scratch.parameters)), (1, self.count(sort.count.as_ref()))];
             let group = bind_group(&self.context.device, "gpusort top", layout, buffers);
             let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
             let first_count = sort.count.as_ref().map_or(0, Slice::first);
@@ -86,6 +75,6 @@ impl Recorder {
             iota: false,
             ..*sort
         };
-        self.record_keys(encoder, scratch, &sort)
+        self.record_sort(encoder, scratch, &sort)
     }
 }

@@ -94,29 +94,29 @@ impl Keys {
 impl KeyTransform {
     /// The maps between elements and keys in WGSL.
     pub(crate) fn text(self) -> String {
-        let transform = self;
-        let (width, form) = transform.element.layout();
+        let Self { element, descending, begin, bits } = self;
+        let (width, form) = element.layout();
         let low_bits = |bits: u32| if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
         let mut text = super::constants(&[
-            ("DESCENDING", transform.descending.into()),
-            ("KEY_BEGIN", transform.begin),
-            ("KEY_BITS", transform.bits),
-            ("LOW_BITS", low_bits(transform.bits)),
-            ("HIGH_BITS", low_bits(transform.bits.saturating_sub(32))),
+            ("DESCENDING", descending.into()),
+            ("KEY_BEGIN", begin),
+            ("KEY_BITS", bits),
+            ("LOW_BITS", low_bits(bits)),
+            ("HIGH_BITS", low_bits(bits.saturating_sub(32))),
         ]);
         // A key, as WGSL has it.
-        let words = transform.element.key_words().count();
+        let words = element.key_words().count();
         let constant = |low: u32, high: u32| match words {
             1 => format!("{low}u"),
             _ => format!("vec2({low}u, {high}u)"),
         };
-        let counting = constant(low_bits(transform.bits), low_bits(transform.bits.saturating_sub(32)));
+        let counting = constant(low_bits(bits), low_bits(bits.saturating_sub(32)));
         let _ = writeln!(text, "const COUNTING: Key = {counting};");
         let map = match form {
             Form::Float { .. } => wgsl(&format!("callers/floats_{words}")),
             Form::Unsigned | Form::Signed => {
                 let sign = if matches!(form, Form::Signed) { 1_u64 << (width - 1) } else { 0 };
-                let flipped = if transform.descending { !sign } else { sign };
+                let flipped = if descending { !sign } else { sign };
                 let flipped = constant(flipped as u32, (flipped >> 32) as u32);
                 let _ = writeln!(text, "const FLIPPED: Key = {flipped};");
                 wgsl("callers/integers")

@@ -81,6 +81,7 @@ impl Beside {
     fn begin(&self, tile: u32) -> String {
         constants(&[("WORKGROUP_SIZE", BESIDE_WORKGROUP), ("TILE_SIZE", tile)])
             + wgsl("common")
+            + wgsl("callers/byte")
             + wgsl(if self.has_immediates { "arguments_immediate" } else { "arguments_uniform" })
     }
 
