@@ -15,9 +15,6 @@ struct Arguments {
 // Rows in a tile of the first class.
 const ROWS: u32 = 1u << (TILE_LOG2 - ROW_LOG2);
 
-// Where each row of the tile begins, and its length.
-var<workgroup> rows: array<vec2<u32>, ROWS>;
-
 // Finds the rows of a tile. Returns the class of the tile, counted from the first one of these.
 fn find_rows(tile: u32, local: u32) -> u32 {
     var number = 0u;
@@ -38,24 +35,6 @@ fn find_rows(tile: u32, local: u32) -> u32 {
     }
     workgroupBarrier();
     return number;
-}
-
-// Where the element with this index in the tile is in the array.
-fn place_of(tile: u32, index: u32, row_log2: u32) -> u32 {
-    let row = rows[index >> row_log2];
-    let column = index & ((1u << row_log2) - 1u);
-    return select(NOWHERE, row.x + column, column < row.y);
-}
-
-// Where the row begins of an element that is there.
-fn row_begin(index: u32, place: u32, row_log2: u32) -> u32 {
-    return rows[index >> row_log2].x;
-}
-
-// An element of a row of the tile, to be read where there is none: those of other tiles may be
-// written meanwhile.
-fn any_place(tile: u32) -> u32 {
-    return rows[0].x;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

@@ -10,8 +10,8 @@ macro_rules! files {
 }
 
 files! {
-    "arguments_immediate" "arguments_uniform" "batch" "batch_equal" "batch_key" "batch_listed"
-    "batch_payload" "common" "copy" "element_key" "element_payload" "fused" "fused_halves" "fused_sort"
+    "arguments_immediate" "arguments_uniform" "batch" "batch_equal" "batch_found" "batch_key"
+    "batch_listed" "batch_offsets" "batch_payload" "common" "copy" "element_key" "element_payload" "fused" "fused_halves" "fused_sort"
     "fused_stages" "fused_tiles" "iota" "key_1" "key_2" "last_swap" "local" "merge" "merge_neighbours"
     "phase" "step" "top" "transpose"
     "callers/access" "callers/access_payload" "callers/access_payload_slices" "callers/access_slices"

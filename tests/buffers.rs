@@ -734,6 +734,51 @@ fn segments_of_every_length() {
     }
 }
 
+/// Those that are sorted in the order of their offsets, told by either.
+#[test]
+fn segments_whose_longest_is_known() {
+    let features = wgpu::Features::SUBGROUP | wgpu::Features::SUBGROUP_BARRIER;
+    let guests = [Guest::advised(), Guest::plain(), Guest::with_some(features)];
+    let kinds = [
+        (ElementType::F32, Payload::U32),
+        (ElementType::U64, Payload::Positions),
+        (ElementType::I16, Payload::None),
+        (ElementType::U32, Payload::Positions),
+    ];
+    for (which, (guest, (element, payload))) in
+        guests.iter().flat_map(|guest| kinds.map(|kind| (guest, kind))).enumerate()
+    {
+        if tier::is_quick() && which % 3 > 0 {
+            continue;
+        }
+        let asked = Asked { payload, descending: which % 2 > 0, ..Asked::of(element) };
+        for longest in [1, 8, 9, 100, 1024, 4096, 8192_u32] {
+            let (sorter, workspace) = sorter_of_segments(guest, asked.spec().longest_segment(longest));
+            let segments = (20_000 / longest).clamp(3, 2000) as usize;
+            // From half as long on, and some empty ones, at the end as well.
+            let lengths = random(u64::from(longest)).take(segments).enumerate().map(|(number, word)| {
+                let is_empty = number % 7 == 0 || number + 1 == segments;
+                if is_empty { 0 } else { longest - word as u32 % longest.div_ceil(2) }
+            });
+            let ends = ends(lengths);
+            let elements = inputs::elements(element, *ends.last().unwrap() as usize + which % 2, 5);
+            let places = Places { keys: which, values: 2 * which, count: 0 };
+            let offsets = guest.buffer(&within(which, bytemuck::cast_slice(&ends), 4));
+            let begin = 4 * which as u64;
+            let by_device = Segments::Offsets(offsets.slice(begin..begin + 4 * ends.len() as u64));
+            for segments in [by_device, Segments::HostOffsets(&ends)] {
+                let slices = Slices::new(guest, &asked, &elements, Told::Host, places);
+                let (keys, values) = slices.slices(&asked, places);
+                let mut encoder = guest.encoder();
+                sorter.record_segments(&mut encoder, &workspace, keys, values, segments).unwrap();
+                guest.submit(encoder);
+                let sorted = slices.check_segments(guest, &asked, &ends, places);
+                assert!(sorted.is_ok(), "{sorted:?}: {which}, up to {longest}");
+            }
+        }
+    }
+}
+
 /// Two sorts of segments with one workspace in one encoder, and a whole sort after them.
 #[test]
 fn segments_and_all_in_one_encoder() {
@@ -790,7 +835,6 @@ fn segments_in_workspaces_of_every_size() {
 fn wrong_offsets_sort_nothing() {
     let guest = Guest::advised();
     let asked = Asked { payload: Payload::U32, ..Asked::of(ElementType::F32) };
-    let (sorter, workspace) = sorter_of_segments(&guest, asked.spec());
     let elements = inputs::elements(asked.element, 30_000, 4);
     let overlapping: Vec<u32> = (0..20_000).map(|at| if at % 2 == 0 { 0 } else { 30_000 }).collect();
     let wrong = [
@@ -801,19 +845,24 @@ fn wrong_offsets_sort_nothing() {
         vec![0, 29_000, 1, 30_000],
         overlapping,
     ];
-    for offsets in wrong {
+    // Also where segments are sorted in their order.
+    let specs = [asked.spec(), asked.spec().longest_segment(8192)];
+    let sorters = specs.map(|spec| sorter_of_segments(&guest, spec));
+    for (offsets, (sorter, workspace)) in
+        wrong.iter().flat_map(|offsets| sorters.iter().map(move |sorter| (offsets, sorter)))
+    {
         let slices = Slices::new(&guest, &asked, &elements, Told::Host, NOWHERE);
         let (keys, values) = slices.slices(&asked, NOWHERE);
-        let told = guest.buffer(bytemuck::cast_slice(&offsets));
+        let told = guest.buffer(bytemuck::cast_slice(offsets));
         let mut encoder = guest.encoder();
         let segments = Segments::Offsets(told.slice(..));
-        sorter.record_segments(&mut encoder, &workspace, keys, values, segments).unwrap();
+        sorter.record_segments(&mut encoder, workspace, keys, values, segments).unwrap();
         guest.submit(encoder);
         slices.check_segments(&guest, &asked, &[0], NOWHERE).unwrap();
         // The same workspace sorts what comes next.
         let mut encoder = guest.encoder();
         let segments = Segments::HostOffsets(&[0, 12_000, 12_100]);
-        sorter.record_segments(&mut encoder, &workspace, keys, values, segments).unwrap();
+        sorter.record_segments(&mut encoder, workspace, keys, values, segments).unwrap();
         guest.submit(encoder);
         slices.check_segments(&guest, &asked, &[0, 12_000, 12_100], NOWHERE).unwrap();
     }

@@ -22,9 +22,11 @@ struct Arguments {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn gather(place: Place, @builtin(local_invocation_index) local: u32) {
     let n = min(arguments.n, counts[byte(arguments.firsts, 1u)]);
-    // A block is of as many elements as there are invocations. Each array takes it in turn, so that
-    // its positions are read from memory once.
-    for (var block = workgroup_number(place); block * WORKGROUP_SIZE < n; block += place.grid.x * place.grid.y) {
-        gather_block(block * WORKGROUP_SIZE, min(n - block * WORKGROUP_SIZE, WORKGROUP_SIZE), local);
+    // One array after another: together they would drive each other out of the device's cache. A
+    // block is of as many elements as there are invocations.
+    let workgroups = place.grid.x * place.grid.y / ARRAYS;
+    let array = workgroup_number(place) / workgroups;
+    for (var block = workgroup_number(place) % workgroups; block * WORKGROUP_SIZE < n; block += workgroups) {
+        gather_block(array, block * WORKGROUP_SIZE, min(n - block * WORKGROUP_SIZE, WORKGROUP_SIZE), local);
     }
 }

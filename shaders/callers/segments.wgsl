@@ -68,6 +68,31 @@ fn begin(@builtin(local_invocation_index) local: u32) {
     atomicStore(&plan[local], 0u);
 }
 
+// An invocation for each segment, where none is longer than a row of those that are sorted in the
+// order of their offsets. Told: where offsets, keys and payload begin.
+@compute @workgroup_size(WORKGROUP)
+fn check(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let segment = (workgroup.y * grid.x + workgroup.x) * WORKGROUP + local;
+    let segments = arrayLength(&offsets) - host_byte_0 - 1u;
+    if segment < segments {
+        let begin = offsets[host_byte_0 + segment];
+        let end = offsets[host_byte_0 + segment + 1u];
+        if begin > end || end > host_number() {
+            atomicStore(&plan[IS_WRONG], 1u);
+        }
+    }
+    if segment == 0u {
+        parameters[OFFSETS_SEGMENTS] = segments;
+        parameters[OFFSETS_FIRST_OFFSET] = host_byte_0;
+        parameters[OFFSETS_FIRST_KEY] = host_byte_1;
+        parameters[OFFSETS_FIRST_PAYLOAD] = host_byte_2;
+    }
+}
+
 var<workgroup> listed: array<atomic<u32>, CLASSES>;
 var<workgroup> first_listed: array<u32, CLASSES>;
 

@@ -2,11 +2,14 @@
 // after another.
 //
 // ```text
-// count_firsts    firsts in each tile
+// count_firsts    which are firsts, a bit for each element, and how many of a tile
 // number_firsts   firsts before each tile, and all of them
 // note_firsts     the place of each first
 // write_firsts    its element, its value, and how many are equal to it
 // ```
+//
+// So keys are read once. A tile is of 32 elements for each invocation, which all take in turn, so that
+// neighbours read neighbouring keys; its bits are a word for each invocation.
 
 struct Arguments {
     // The most elements.
@@ -20,15 +23,25 @@ struct Arguments {
     most: u32,
 }
 
-const TILE: u32 = WORKGROUP_SIZE * EACH;
+const TILE: u32 = WORKGROUP_SIZE * 32u;
 
 @group(0) @binding(0) var<storage, read_write> firsts: array<u32>;
 @group(0) @binding(1) var<storage, read_write> counts: array<u32>;
 @group(0) @binding(3) var<storage, read_write> numbers: array<u32>;
+// How many firsts are in each tile, then their bits.
 @group(0) @binding(4) var<storage, read_write> tiles: array<u32>;
 
 fn count() -> u32 {
     return min(arguments.n, counts[byte(arguments.keys, 1u)]);
+}
+
+fn tiles_there() -> u32 {
+    return (arguments.n + TILE - 1u) / TILE;
+}
+
+// Where the word of bits is of an invocation in a tile.
+fn bits_at(tile: u32, local: u32) -> u32 {
+    return tiles_there() + tile * WORKGROUP_SIZE + local;
 }
 
 fn is_first(i: u32, n: u32) -> bool {
@@ -58,23 +71,28 @@ fn sum_before(own: u32, local: u32) -> u32 {
     return sums[local] - own;
 }
 
-// Consecutive elements of an invocation, so that sums over invocations number them.
-fn firsts_of(tile: u32, local: u32, n: u32) -> u32 {
-    var found = 0u;
-    for (var e = 0u; e < EACH; e++) {
-        found |= u32(is_first(tile * TILE + local * EACH + e, n)) << e;
-    }
-    return found;
-}
+var<workgroup> bits: array<atomic<u32>, WORKGROUP_SIZE>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn count_firsts(place: Place, @builtin(local_invocation_index) local: u32) {
     let tile = workgroup_number(place);
     let n = count();
-    let own = countOneBits(firsts_of(tile, local, n));
-    sum_before(own, local);
+    atomicStore(&bits[local], 0u);
+    workgroupBarrier();
+    for (var i = local; i < TILE; i += WORKGROUP_SIZE) {
+        if is_first(tile * TILE + i, n) {
+            atomicOr(&bits[i / 32u], 1u << (i % 32u));
+        }
+    }
+    workgroupBarrier();
+    let found = atomicLoad(&bits[local]);
+    sum_before(countOneBits(found), local);
     // Tiles behind the last one have none.
-    if local == 0u && tile < (arguments.n + TILE - 1u) / TILE {
+    if tile >= tiles_there() {
+        return;
+    }
+    tiles[bits_at(tile, local)] = found;
+    if local == 0u {
         tiles[tile] = sums[WORKGROUP_SIZE - 1u];
     }
 }
@@ -82,7 +100,7 @@ fn count_firsts(place: Place, @builtin(local_invocation_index) local: u32) {
 // One workgroup.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn number_firsts(place: Place, @builtin(local_invocation_index) local: u32) {
-    let all = (arguments.n + TILE - 1u) / TILE;
+    let all = tiles_there();
     let each = (all + WORKGROUP_SIZE - 1u) / WORKGROUP_SIZE;
     let begin = min(local * each, all);
     let end = min(begin + each, all);
@@ -104,16 +122,14 @@ fn number_firsts(place: Place, @builtin(local_invocation_index) local: u32) {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn note_firsts(place: Place, @builtin(local_invocation_index) local: u32) {
     let tile = workgroup_number(place);
-    let found = firsts_of(tile, local, count());
-    let before = sum_before(countOneBits(found), local);
-    if found == 0u {
+    if tile >= tiles_there() {
         return;
     }
-    var number = tiles[tile] + before;
-    for (var e = 0u; e < EACH; e++) {
-        if ((found >> e) & 1u) == 1u {
-            firsts[number] = tile * TILE + local * EACH + e;
-            number++;
-        }
+    let found = tiles[bits_at(tile, local)];
+    let number = tiles[tile] + sum_before(countOneBits(found), local);
+    var noted = 0u;
+    for (var left = found; left != 0u; left &= left - 1u) {
+        firsts[number + noted] = tile * TILE + 32u * local + firstTrailingBit(left);
+        noted++;
     }
 }

@@ -649,7 +649,7 @@ impl BufferSorter {
     /// `i` below `count`. With the positions of [`Self::record_argsort`], targets have the order of the
     /// keys. If a position is beyond the source, the element of the target stays as it is.
     ///
-    /// Three arrays are gathered at a time, so that positions are read once for them. The first call
+    /// One dispatch gathers up to three arrays, one after another. The first call
     /// with elements of other sizes compiles a pipeline.
     ///
     /// # Errors

@@ -193,7 +193,7 @@ impl Recorder {
             }
             let own = [most, packed([positions.first(), first(count), 0, 0])];
             let arguments = [&own[..], &firsts, &elements].concat();
-            let workgroups = self.some_workgroups(most.into());
+            let workgroups = self.some_workgroups(most.into()) * arrays.len() as u32;
             self.dispatch_beside(&mut pass, ("gather", words_of_each), &buffers, &arguments, workgroups)?;
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gpusort_planner::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
 use gpusort_planner::plan::{
-    AuxBuffer, Callers, KeyTransform, LEADING_FROM, MOST_GROUPS, Plan, UNIQUE_TILE, merged, segments_words,
+    AuxBuffer, Callers, KeyTransform, LEADING_FROM, MOST_GROUPS, Plan, merged, segments_words, unique_words,
 };
 use gpusort_planner::{Limits, Variant};
 
@@ -118,7 +118,7 @@ impl Kinds {
         let elements = u64::from(all().map(Plan::other_room).max().unwrap_or(0));
         let keys = elements * sort.0.shape().key_bytes();
         let mut buffers = vec![("keys", keys)];
-        buffers.push(("unique tiles", 4 * elements.div_ceil(UNIQUE_TILE.into())));
+        buffers.push(("unique tiles", 4 * unique_words(elements)));
         buffers.extend((self.are_narrow || argsort.is_some()).then_some(("copied keys", keys)));
         buffers.extend(all().any(|plan| plan.shape().payload).then_some(("positions", 4 * elements)));
         buffers.extend(segments.as_ref().map(|plan| ("segments", 4 * segments_words(plan.n(), limits))));

@@ -4,6 +4,7 @@
 //! offsets      [begin] [classify] ┐
 //!                                 ├ [fill]   lists of short segments, tiles of long ones, arguments of all passes
 //! equal rows   [number rows] ─────┘
+//! offsets of segments as short    [begin] [check]
 //! ```
 
 use gpusort_planner::Limits;
@@ -33,10 +34,12 @@ pub(crate) enum Ranges<'a> {
 pub(super) struct Finder {
     found: wgpu::BindGroupLayout,
     filled: wgpu::BindGroupLayout,
+    checked: wgpu::BindGroupLayout,
     begin: wgpu::ComputePipeline,
     classify: wgpu::ComputePipeline,
     number_rows: wgpu::ComputePipeline,
     fill: wgpu::ComputePipeline,
+    check: wgpu::ComputePipeline,
 }
 
 impl Finder {
@@ -52,14 +55,18 @@ impl Finder {
         let found = layout(device, "gpusort segments found", &of_all);
         let of_long = [0, 4, 5, 6, 7, 8].map(|binding| storage(binding, false));
         let filled = layout(device, "gpusort segments", &of_long);
+        let of_short = [storage(0, false), storage(2, true), storage(7, false)];
+        let checked = layout(device, "gpusort segments checked", &of_short);
         let kernel = |name, layout| pipeline(device, name, text.clone(), &[Some(layout), Some(bytes)], cache);
         Ok(Self {
             begin: kernel("begin", &found),
             classify: kernel("classify", &found),
             number_rows: kernel("number_rows", &filled),
             fill: kernel("fill", &filled),
+            check: kernel("check", &checked),
             found,
             filled,
+            checked,
         })
     }
 }
@@ -84,12 +91,22 @@ impl Recorder {
             Ranges::Long(length) => length..=length,
             Ranges::Offsets(_, (least, most)) => least..=most,
         };
-        let plan = self.kinds.sort.segments(sort.most, &self.context.info.limits, sort.iota, &lengths)?;
+        let (device, limits, n) = (&self.context.device, &self.context.info.limits, sort.most);
+        let callers = &self.kinds.sort;
+        let segments = |offsets: Slice| u32::try_from(offsets.len - 1).unwrap_or(u32::MAX);
+        let as_they_are = match ranges {
+            Ranges::Long(_) => None,
+            Ranges::Offsets(offsets, (_, longest)) => {
+                callers.short_segments(n, limits, sort.iota, segments(offsets), longest)?
+            }
+        };
+        let is_short = as_they_are.is_some();
+        let plan = match as_they_are {
+            Some(plan) => plan,
+            None => callers.segments(n, limits, sort.iota, &lengths)?,
+        };
         self.pipelines.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
-        let limits = &self.context.info.limits;
         let mut pass = begin_pass(encoder, "gpusort segments");
-        let device = &self.context.device;
-        let n = sort.most;
         let filled = bind_group(
             device,
             "gpusort segments",
@@ -106,13 +123,14 @@ impl Recorder {
         let mut dispatch = |pipeline: &_, group: &_, workgroups, host| {
             self.dispatch_with_host_parameters(&mut pass, pipeline, group, workgroups, (n, host))
         };
+        let first_key = sort.keys.first();
         let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
         let iota = u32::from(sort.iota);
+        let of_each = |number: u32| number.div_ceil(WORKGROUP).max(1);
         let first_offset = match ranges {
             Ranges::Long(length) => {
                 let host = length.to_le_bytes().map(u32::from);
-                let workgroups = (n / length.max(1)).div_ceil(WORKGROUP).max(1);
-                dispatch(&finder.number_rows, &filled, workgroups, host)?;
+                dispatch(&finder.number_rows, &filled, of_each(n / length.max(1)), host)?;
                 0
             }
             Ranges::Offsets(offsets, _) => {
@@ -129,23 +147,30 @@ impl Recorder {
                     ],
                 );
                 dispatch(&finder.begin, &group, 1, [0; 4])?;
-                let host = [offsets.first(), first_payload, iota, 0];
-                let segments = u32::try_from(offsets.len - 1).unwrap_or(u32::MAX);
-                dispatch(&finder.classify, &group, segments.div_ceil(WORKGROUP).max(1), host)?;
+                let workgroups = of_each(segments(offsets));
+                if is_short {
+                    let group = bind_group(
+                        device,
+                        "gpusort segments checked",
+                        &finder.checked,
+                        [(0, whole(found)), (2, offsets.binding()), (7, whole(&scratch.parameters))],
+                    );
+                    let host = [offsets.first(), first_key, first_payload, 0];
+                    dispatch(&finder.check, &group, workgroups, host)?;
+                } else {
+                    let host = [offsets.first(), first_payload, iota, 0];
+                    dispatch(&finder.classify, &group, workgroups, host)?;
+                }
                 offsets.first()
             }
         };
-        let host = [first_offset, sort.keys.first(), first_payload, iota];
-        let long = if *lengths.end() > self.longest_row() { most_long_segments(n, limits) } else { 0 };
-        dispatch(&finder.fill, &filled, long.clamp(1, MOST_FILLING), host)?;
+        if !is_short {
+            let long = if *lengths.end() > self.longest_row() { most_long_segments(n, limits) } else { 0 };
+            let host = [first_offset, first_key, first_payload, iota];
+            dispatch(&finder.fill, &filled, long.clamp(1, MOST_FILLING), host)?;
+        }
         let offsets = if let Ranges::Offsets(offsets, _) = ranges { Some(offsets) } else { None };
-        self.record_passes(
-            &mut pass,
-            scratch,
-            &Sort { offsets, ..*sort },
-            &self.kinds.sort,
-            plan.dispatches(),
-            false,
-        )
+        let sort = Sort { offsets, ..*sort };
+        self.record_passes(&mut pass, scratch, &sort, callers, plan.dispatches(), false)
     }
 }

@@ -9,11 +9,11 @@
 //! written in order.
 //!
 //! Rows are those of a matrix, one after another; or segments that the device has listed by classes
-//! of their lengths. A tile is then of one class.
+//! of their lengths, where a tile is of one class; or all segments in their order.
 
 use gpusort_shaders::wgsl;
 
-use super::segments::{self, FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS};
+use super::segments::{self, FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENTS};
 use super::{Access, Arguments, AuxBuffer, FusedTile, Kernel, KernelSpec, Keys, Launch, Module, Shape};
 use crate::error::{Error, at_most, refuse_if, within};
 use crate::item::Item;
@@ -53,16 +53,24 @@ impl Group {
     }
 }
 
+/// Which rows there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Rows {
+    /// Of this length, one after another.
+    Equal(u32),
+    /// Those that the device has listed.
+    Listed(Group),
+    /// Between offsets, so many; longer ones than the smallest row has places stay as they are.
+    Offsets(u32),
+}
+
 /// Rows in tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Batch {
     tile: FusedTile,
     /// Places of the smallest row in a tile, as a power of two.
     row_log2: u32,
-    /// The length of all; of no matter where they are listed.
-    length: u32,
-    /// The rows that the device has listed, if it is these.
-    pub(super) group: Option<Group>,
+    rows: Rows,
     /// Whether the payload is written as iota (the position in the row), not moved.
     iota: bool,
 }
@@ -76,7 +84,7 @@ impl Batch {
     /// Rows without elements, or that are longer than the tile; a tile in parts.
     pub fn new(tile: FusedTile, length: u32, iota: bool) -> Result<Self, Error> {
         within("elements in a row", length, 1..=1 << tile.log2())?;
-        Self::of(tile, length.next_power_of_two().ilog2(), length, None, iota)
+        Self::of(tile, length.next_power_of_two().ilog2(), Rows::Equal(length), iota)
     }
 
     /// Segments of these classes; as rows otherwise.
@@ -88,34 +96,48 @@ impl Batch {
         let (first, last) = group.log2;
         within("for log2 of the elements in the longest row", last, first..=tile.log2())?;
         within("for log2 of the elements of an invocation", tile.elements_log2(), 0..=first)?;
-        Self::of(tile, first, 0, Some(group), iota)
+        Self::of(tile, first, Rows::Listed(group), iota)
     }
 
-    fn of(
-        tile: FusedTile,
-        row_log2: u32,
-        length: u32,
-        group: Option<Group>,
-        iota: bool,
-    ) -> Result<Self, Error> {
+    /// So many segments of up to 2^`row_log2` elements, in the order of their offsets.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::new`].
+    pub fn by_offsets(tile: FusedTile, row_log2: u32, segments: u32, iota: bool) -> Result<Self, Error> {
+        Self::of(tile, row_log2, Rows::Offsets(segments), iota)
+    }
+
+    fn of(tile: FusedTile, row_log2: u32, rows: Rows, iota: bool) -> Result<Self, Error> {
         within("for log2 of the parts in a tile of rows", tile.parts_log2(), 0..=0)?;
         within("for log2 of the elements in a row", row_log2, 0..=tile.log2())?;
-        Ok(Self { tile, row_log2, length, group, iota })
+        Ok(Self { tile, row_log2, rows, iota })
+    }
+
+    /// The rows that the device has listed, if it is these.
+    pub(super) fn group(self) -> Option<Group> {
+        if let Rows::Listed(group) = self.rows { Some(group) } else { None }
     }
 
     /// Tiles of so many elements, at most.
     fn most_tiles(self, count: u32) -> u64 {
         let tiles = |rows: u32, log2: u32| u64::from(rows).div_ceil(1_u64 << (self.tile.log2() - log2));
-        let Some(group) = self.group else { return tiles(count / self.length.max(1), self.row_log2) };
-        let listed = group.classes().map(|log2| tiles(Group::most(log2, count), log2));
-        listed.sum::<u64>().min(MOST_LISTED >> self.tile.invocations_log2())
+        match self.rows {
+            Rows::Equal(length) => tiles(count / length.max(1), self.row_log2),
+            Rows::Offsets(segments) => tiles(segments, self.row_log2),
+            Rows::Listed(group) => {
+                let listed = group.classes().map(|log2| tiles(Group::most(log2, count), log2));
+                listed.sum::<u64>().min(MOST_LISTED >> self.tile.invocations_log2())
+            }
+        }
     }
 }
 
 impl KernelSpec for Batch {
     fn check(&self, _: Shape, limits: &Limits) -> Result<(), Error> {
-        // Beside the tile there is where listed rows begin and end.
-        let rows = if self.group.is_some() { 8 << (self.tile.log2() - self.row_log2) } else { 0 };
+        // Beside the tile there is where rows begin and end that have been found.
+        let is_found = !matches!(self.rows, Rows::Equal(_));
+        let rows = if is_found { 8 << (self.tile.log2() - self.row_log2) } else { 0 };
         at_most([("bytes of workgroup memory", self.tile.workgroup_bytes() + rows, limits.workgroup_bytes)])?;
         self.tile.keep_to(limits)
     }
@@ -124,18 +146,23 @@ impl KernelSpec for Batch {
         Launch::of_all(1 << self.tile.invocations_log2(), self.most_tiles(count), count, shape)
     }
 
-    /// In bounds since loads are of elements of rows that there are, or of one that there is; and
-    /// stores of elements of rows that there are alone. The payload is read at positions
-    /// that were taken in the tile, or at that one. Rows that are listed lie in the array, since
-    /// only those are listed, and have no element in common.
+    /// In bounds since loads and stores are of elements of rows that there are alone. The payload is
+    /// read at positions that were taken in the tile. Rows that are listed lie in the array, since only
+    /// those are listed, and have no element in common; so do those between offsets, of which nothing is
+    /// sorted where any is wrong.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
-        let are_whole = self.group.is_some() || count.is_multiple_of(self.length.max(1));
+        let are_whole =
+            if let Rows::Equal(length) = self.rows { count.is_multiple_of(length.max(1)) } else { true };
         refuse_if([("the elements are not whole rows", !are_whole)])?;
         Access::from_start(first, count)
     }
 
     fn aux_buffers(&self) -> &'static [AuxBuffer] {
-        if self.group.is_some() { &[SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_CLASSES] } else { &[] }
+        match self.rows {
+            Rows::Equal(_) => &[],
+            Rows::Listed(_) => &[SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_CLASSES],
+            Rows::Offsets(_) => &[SEGMENT_OFFSETS, SEGMENTS],
+        }
     }
 
     fn aux_words(&self, aux: &AuxBuffer, _: u32) -> u64 {
@@ -143,8 +170,12 @@ impl KernelSpec for Batch {
     }
 
     fn without_arguments(&self) -> Kernel {
-        let group = self.group.map(|group| Group { number: 0, ..group });
-        Kernel::Batch(Self { length: 0, group, ..*self })
+        let rows = match self.rows {
+            Rows::Equal(_) => Rows::Equal(0),
+            Rows::Listed(group) => Rows::Listed(Group { number: 0, ..group }),
+            Rows::Offsets(_) => Rows::Offsets(0),
+        };
+        Kernel::Batch(Self { rows, ..*self })
     }
 
     fn module(&self, shape: Shape, _: Keys) -> Module {
@@ -154,39 +185,44 @@ impl KernelSpec for Batch {
             vec![
                 ("ROW_LOG2", self.row_log2),
                 ("FIRST_CLASS", self.row_log2.saturating_sub(FIRST_CLASS_LOG2)),
-                ("CLASSES", self.group.map_or(0, |group| group.classes().count() as u32)),
+                ("CLASSES", self.group().map_or(0, |group| group.classes().count() as u32)),
                 ("SORTED_LOG2", self.row_log2.min(elements_log2)),
                 ("IOTA", self.iota.into()),
             ],
         ]
         .concat();
         let own = if shape.payload { wgsl("batch_payload") } else { wgsl("batch_key") };
-        let text = [
-            wgsl("fused"),
-            wgsl("fused_stages"),
-            wgsl("batch"),
-            wgsl(if self.group.is_some() { "batch_listed" } else { "batch_equal" }),
-            own,
-        ]
-        .concat();
+        let rows: &[&str] = match self.rows {
+            Rows::Equal(_) => &["batch_equal"],
+            Rows::Listed(_) => &["batch_found", "batch_listed"],
+            Rows::Offsets(_) => &["batch_found", "batch_offsets"],
+        };
+        let shared = ["fused", "fused_stages", "batch"].iter();
+        let text = shared.chain(rows).map(|name| wgsl(name)).chain([own]).collect();
         Module { entry_point: "sort_rows", constants, text }
     }
 
     fn arguments(&self, _: u32, count: u32, _: u32) -> Arguments {
-        let (key, position) = (("first_key", 0), ("first_payload", 0));
-        if self.group.is_some() {
-            [("tiles", self.most_tiles(count) as u32), ("first_offset", 0), key, position].into()
-        } else {
-            [("rows", count / self.length.max(1)), ("length", self.length), key, position].into()
+        let (offset, key, position) = (("first_offset", 0), ("first_key", 0), ("first_payload", 0));
+        match self.rows {
+            Rows::Equal(length) => {
+                [("rows", count / length.max(1)), ("length", length), key, position].into()
+            }
+            Rows::Listed(_) => [("tiles", self.most_tiles(count) as u32), offset, key, position].into(),
+            Rows::Offsets(segments) => [("segments", segments), offset, key, position].into(),
         }
     }
 
     fn interpret<T: Item>(&self, elements: &mut [T], offsets: &[u32], _: T) {
-        let Some(Group { log2: (first, last), .. }) = self.group else {
-            return elements.chunks_mut(self.length as usize).for_each(<[T]>::sort);
+        let lengths = match self.rows {
+            Rows::Equal(length) => return elements.chunks_mut(length as usize).for_each(<[T]>::sort),
+            Rows::Listed(Group { log2: (first, last), .. }) => {
+                segments::longer_than(first) as usize + 1..=1 << last
+            }
+            Rows::Offsets(_) => 0..=1 << self.row_log2,
         };
         for range in segments::ranges(offsets, elements.len()) {
-            if (segments::longer_than(first) as usize + 1..=1 << last).contains(&range.len()) {
+            if lengths.contains(&range.len()) {
                 elements[range].sort();
             }
         }

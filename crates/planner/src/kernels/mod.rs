@@ -502,7 +502,7 @@ impl Dispatch {
 
     /// The group of segments that it sorts, if it is one.
     pub fn group(&self) -> Option<Group> {
-        if let Kernel::Batch(batch) = self.kernel { batch.group } else { None }
+        if let Kernel::Batch(batch) = self.kernel { batch.group() } else { None }
     }
 
     /// The buffers that it binds beside keys and payload, with the words that it needs of each.

@@ -26,6 +26,9 @@ pub const SEGMENT_CLASSES: AuxBuffer =
 /// The offsets, as the caller has them.
 pub const SEGMENT_OFFSETS: AuxBuffer = AuxBuffer::words("segment_offsets").read();
 
+/// What was found out about segments, of which the first word says whether offsets are wrong.
+pub const SEGMENTS: AuxBuffer = AuxBuffer::words("segments").read();
+
 /// The length of the longest segments in the first class, as a power of two.
 pub const FIRST_CLASS_LOG2: u32 = 3;
 

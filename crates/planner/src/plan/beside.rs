@@ -28,11 +28,14 @@ const WORKGROUP_LOG2: u32 = 8;
 /// Arrays that one dispatch gathers: with fewer storage buffers than any device has.
 pub const MOST_GATHERED: usize = 3;
 
-/// Elements of an invocation in the tiles of [`Beside::unique`].
-const UNIQUE_EACH: u32 = 8;
-
 /// Elements of a tile in which [`Beside::unique`] counts.
-pub const UNIQUE_TILE: u32 = BESIDE_WORKGROUP * UNIQUE_EACH;
+pub const UNIQUE_TILE: u32 = BESIDE_WORKGROUP * 32;
+
+/// Words in which [`Beside::unique`] notes what it finds in so many elements: of each tile a number,
+/// and of each invocation bits.
+pub const fn unique_words(n: u64) -> u64 {
+    n.div_ceil(UNIQUE_TILE as u64) * (1 + BESIDE_WORKGROUP as u64)
+}
 
 /// Elements of fewer than 32 bits, which are sorted as keys of 32.
 #[derive(Clone, Copy, Debug)]
@@ -121,17 +124,20 @@ impl Beside {
             let _ = writeln!(text, "const WORDS_{number} = {words}u;");
             text += &(array("source", 2 + 2 * number) + &array("target", 3 + 2 * number));
             text += &wgsl("callers/gather_array").replace("NUMBER", &number.to_string());
-            let _ = writeln!(block, "    gather_{number}(first, count, local);");
+            let _ = writeln!(block, "        case {number}u: {{ gather_{number}(first, count, local); }}");
         }
-        let block = format!("\nfn gather_block(first: u32, count: u32, local: u32) {{\n{block}}}\n");
-        text + wgsl("callers/gather") + &block
+        let _ = writeln!(text, "const ARRAYS = {}u;", words.len());
+        text + wgsl("callers/gather")
+            + &format!(
+                "\nfn gather_block(array: u32, first: u32, count: u32, local: u32) {{\n    switch array {{\n{block}        default: {{}}\n    }}\n}}\n"
+            )
     }
 
     /// `count_firsts`, `number_firsts` and `note_firsts`; with `written`, `write_firsts` too, of which
     /// it says whether there are values and counts.
     #[must_use]
     pub fn unique(&self, written: Option<(bool, bool)>) -> String {
-        let mut text = self.begin(1) + &constants(&[("EACH", UNIQUE_EACH)]) + &self.order();
+        let mut text = self.begin(1) + &self.order();
         text += &self.keys("keys", 2);
         text += wgsl("callers/unique");
         if let Some((values, counts)) = written {

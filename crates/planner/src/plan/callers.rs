@@ -116,6 +116,26 @@ impl Callers {
         self.plan(n, limits, segments::plan(self, n, limits, iota, lengths)?)
     }
 
+    /// A plan that sorts so many segments in the order of their offsets, where none has more than `longest`
+    /// elements; otherwise as [`Self::segments`]. `None` where lists of them are better, since most are
+    /// far shorter.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::new`].
+    pub fn short_segments(
+        &self,
+        n: u32,
+        limits: &Limits,
+        iota: bool,
+        segments: u32,
+        longest: u32,
+    ) -> Result<Option<Plan>, Error> {
+        let n = checked_size(n as usize, self.shape, limits)?;
+        let dispatch = segments::by_offsets(self.shape, n, limits, iota, segments, longest)?;
+        dispatch.map(|dispatch| self.plan(n, limits, vec![dispatch])).transpose()
+    }
+
     /// A plan that leaves the first `k` at the beginning, in the order in which they came, once the
     /// device knows how many there are: no more than `n`. `None` where sorting all is faster.
     ///

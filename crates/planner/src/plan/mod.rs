@@ -52,7 +52,7 @@ pub use crate::kernels::{
 };
 pub use crate::limits::{Limits, Subgroups};
 pub use crate::network::{Pair, Step};
-pub use beside::{BESIDE_WORKGROUP, Beside, MOST_GATHERED, Narrow, UNIQUE_TILE};
+pub use beside::{BESIDE_WORKGROUP, Beside, MOST_GATHERED, Narrow, UNIQUE_TILE, unique_words};
 pub use callers::Callers;
 pub use recorded::{
     MOST_GROUPS, copy_text, most_long_segments, prepare_rows_text, prepare_text, prepare_top_text,

@@ -9,6 +9,7 @@
 //! segments       offsets [begin] [classify] ┐
 //!                                           ├ [fill] lists of short segments, tiles of long ones, arguments of all passes
 //!                long rows [number_rows] ───┘
+//!                offsets of short segments [begin] [check] arguments of the pass over all of them
 //! ```
 
 use std::fmt::Write;
@@ -36,6 +37,7 @@ fn host_text() -> String {
         ("SELECT", "Arguments", wgsl("select/select")),
         ("ROWS", "Arguments", wgsl("batch_equal")),
         ("LISTED", "Arguments", wgsl("batch_listed")),
+        ("OFFSETS", "Arguments", wgsl("batch_offsets")),
         ("COPY", "Arguments", wgsl("callers/copy")),
         ("SLICES", "Slices", wgsl("callers/slices")),
     ] {

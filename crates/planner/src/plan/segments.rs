@@ -12,6 +12,9 @@
 //! of one segment, has that one's counts, and looks back no further than to its first tile. So a
 //! pass over all of them takes as long as one over an array of their size, however many they are.
 //!
+//! Where the host knows that all segments are short, and they are about as long, they need no lists: a
+//! tile is of segments in their order.
+//!
 //! # Measured
 //!
 //! See `benches/results/2026-11-23-h200-recorded.md`.
@@ -20,7 +23,7 @@ use std::ops::RangeInclusive;
 
 use super::{Callers, tuning};
 use crate::error::Error;
-use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork, Scope};
+use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork, Scope, Shape};
 use crate::limits::Limits;
 
 /// The groups of segments that are sorted in tiles, from that of the shortest, each with its tile.
@@ -75,6 +78,30 @@ pub(super) fn plan(
     Ok(dispatches)
 }
 
+/// How many times as many places as elements rows may have, if segments are to be sorted in their order.
+/// Sorting in wider rows takes longer than finding out how wide they need be.
+const MOST_PLACES: u64 = 2;
+
+/// The pass for so many segments in their order, where none has more than `longest` elements.
+pub(super) fn by_offsets(
+    shape: Shape,
+    n: u32,
+    limits: &Limits,
+    iota: bool,
+    segments: u32,
+    longest: u32,
+) -> Result<Option<Dispatch>, Error> {
+    if longest > tuning::longest_row(limits) {
+        return Ok(None);
+    }
+    let row_log2 = longest.max(1).next_power_of_two().ilog2().max(FIRST_CLASS_LOG2);
+    if u64::from(segments) << row_log2 > MOST_PLACES * u64::from(n) {
+        return Ok(None);
+    }
+    let batch = Batch::by_offsets(tuning::row_tile(1 << row_log2, limits)?, row_log2, segments, iota)?;
+    Dispatch::new(batch, 0, n, shape, limits).map(Some)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,6 +154,31 @@ mod tests {
         assert!(performed(&ends) == expected);
         // The comparison must be able to fail.
         assert!(performed(&ends[..9]) != expected);
+    }
+
+    #[test]
+    fn segments_of_about_one_length_are_sorted_in_their_order() {
+        let limits = Limits::TYPICAL;
+        let transform = KeyTransform { element: ElementType::U32, descending: false, begin: 0, bits: 32 };
+        let callers = Callers::new(transform, false, None, &limits).unwrap();
+        let offsets = [5, 5, 12, 28, 60, 61, 77];
+        let n = 100;
+        let plan = callers.short_segments(n, &limits, false, 6, 16).unwrap().unwrap();
+        let elements: Vec<u32> = (0..n).map(|place| place.wrapping_mul(0x9E37_79B9)).collect();
+        let mut sorted = elements.clone();
+        plan.dispatches().for_each(|dispatch| dispatch.kernel().perform(&mut sorted, &offsets, u32::MAX));
+        let mut expected = elements.clone();
+        // That of 32 elements is longer than was said.
+        for ends in [5..12, 12..28, 61..77] {
+            expected[ends].sort_unstable();
+        }
+        assert_eq!(sorted, expected);
+        let is_planned = |segments, longest| {
+            callers.short_segments(1 << 20, &limits, false, segments, longest).unwrap().is_some()
+        };
+        assert!(is_planned(1 << 17, 16) && is_planned(1 << 17, 9) && !is_planned(1 << 17, 17));
+        let longest = tuning::longest_row(&limits);
+        assert!(is_planned(1, longest) && !is_planned(1, longest + 1));
     }
 
     #[test]

@@ -1,0 +1,39 @@
+// Segments in the order of their offsets, where none is longer than a row: those that are, though the
+// host said otherwise, stay as they are.
+
+struct Arguments {
+    segments: u32,
+    // Where the offsets begin.
+    first_offset: u32,
+    // Where the array begins: keys, and what is beside them.
+    first_key: u32,
+    first_payload: u32,
+}
+
+// Rows in a tile.
+const ROWS: u32 = 1u << (TILE_LOG2 - ROW_LOG2);
+
+fn find_rows(tile: u32, local: u32) {
+    for (var r = local; r < ROWS; r += WORKGROUP_SIZE) {
+        let segment = tile * ROWS + r;
+        var found = vec2(0u);
+        if segment < arguments.segments {
+            let begin = segment_offsets[arguments.first_offset + segment];
+            let length = segment_offsets[arguments.first_offset + segment + 1u] - begin;
+            found = vec2(begin, select(0u, length, length <= 1u << ROW_LOG2));
+        }
+        rows[r] = found;
+    }
+    workgroupBarrier();
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn sort_rows(place: Place, @builtin(local_invocation_index) local: u32) {
+    // Where offsets are wrong nothing is sorted.
+    if segments[0] != 0u {
+        return;
+    }
+    let tile = workgroup_number(place);
+    find_rows(tile, local);
+    sort_tile(tile, local, ROW_LOG2);
+}
