@@ -18,11 +18,9 @@ fn read_rows(e: ptr<function, Registers>, tile: u32, local: u32, row_log2: u32) 
     // unroll
     for (var r = 0u; r < ELEMENTS; r++) {
         let i = place_of_register(tile, local, r, row_log2);
-        (*e)[r] = LAST_ELEMENT;
-        if i != NOWHERE {
-            // Places in the array are positions: in a row they break ties as those in the row would.
-            (*e)[r] = element_of(key_of_element(keys[arguments.first_key + i]), i);
-        }
+        let key = key_of_element(keys[arguments.first_key + select(i, any_place(tile), i == NOWHERE)]);
+        // Places in the array are positions: in a row they break ties as those in the row would.
+        (*e)[r] = element_or_last(element_of(key, i), i != NOWHERE);
     }
 }
 

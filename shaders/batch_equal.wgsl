@@ -22,6 +22,12 @@ fn row_begin(index: u32, place: u32, row_log2: u32) -> u32 {
     return place / arguments.length * arguments.length;
 }
 
+// An element of a row of the tile, to be read where there is none: those of other tiles may be
+// written meanwhile.
+fn any_place(tile: u32) -> u32 {
+    return min(tile << (TILE_LOG2 - ROW_LOG2), arguments.rows - 1u) * arguments.length;
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn sort_rows(place: Place, @builtin(local_invocation_index) local: u32) {
     sort_tile(workgroup_number(place), local, ROW_LOG2);

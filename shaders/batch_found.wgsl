@@ -1,5 +1,13 @@
 // Rows that a workgroup has found before it sorts a tile of them.
 
+// An element of a row of the tile, to be read where there is none: those of other tiles may be
+// written meanwhile.
+var<private> somewhere: u32;
+
+fn any_place(tile: u32) -> u32 {
+    return somewhere;
+}
+
 // Where each row of the tile begins, and its length.
 var<workgroup> rows: array<vec2<u32>, ROWS>;
 

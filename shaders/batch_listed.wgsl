@@ -34,6 +34,7 @@ fn find_rows(tile: u32, local: u32) -> u32 {
         rows[r] = found;
     }
     workgroupBarrier();
+    somewhere = rows[0].x;
     return number;
 }
 

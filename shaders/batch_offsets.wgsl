@@ -13,18 +13,31 @@ struct Arguments {
 // Rows in a tile.
 const ROWS: u32 = 1u << (TILE_LOG2 - ROW_LOG2);
 
-fn find_rows(tile: u32, local: u32) {
+// Where the first row of the tile begins that is not empty.
+var<workgroup> first_begin: atomic<u32>;
+
+// Returns whether there are rows to be sorted.
+fn find_rows(tile: u32, local: u32) -> bool {
+    if local == 0u {
+        atomicStore(&first_begin, NOWHERE);
+    }
+    workgroupBarrier();
     for (var r = local; r < ROWS; r += WORKGROUP_SIZE) {
         let segment = tile * ROWS + r;
         var found = vec2(0u);
         if segment < arguments.segments {
             let begin = segment_offsets[arguments.first_offset + segment];
             let length = segment_offsets[arguments.first_offset + segment + 1u] - begin;
-            found = vec2(begin, select(0u, length, length <= 1u << ROW_LOG2));
+            if length > 0u && length <= 1u << ROW_LOG2 {
+                found = vec2(begin, length);
+                atomicMin(&first_begin, begin);
+            }
         }
         rows[r] = found;
     }
-    workgroupBarrier();
+    let begin = workgroupUniformLoad(&first_begin);
+    somewhere = begin;
+    return begin != NOWHERE;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -34,6 +47,7 @@ fn sort_rows(place: Place, @builtin(local_invocation_index) local: u32) {
         return;
     }
     let tile = workgroup_number(place);
-    find_rows(tile, local);
-    sort_tile(tile, local, ROW_LOG2);
+    if find_rows(tile, local) {
+        sort_tile(tile, local, ROW_LOG2);
+    }
 }

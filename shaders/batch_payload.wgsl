@@ -12,9 +12,9 @@ fn write_rows(e: ptr<function, Registers>, tile: u32, local: u32, row_log2: u32)
         // All of a row are read before any is written.
         // unroll
         for (var r = 0u; r < ELEMENTS; r++) {
-            if place_of_register(tile, local, r, row_log2) != NOWHERE {
-                words[r] = payload[arguments.first_payload + (*e)[r].payload];
-            }
+            let is_there = place_of_register(tile, local, r, row_log2) != NOWHERE;
+            let i = select(any_place(tile), (*e)[r].payload, is_there);
+            words[r] = payload[arguments.first_payload + i];
         }
     }
     storageBarrier();

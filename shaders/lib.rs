@@ -30,7 +30,7 @@ files! {
     "radix/part_whole" "radix/pass" "radix/payload" "radix/peers" "radix/rank_barrier" "radix/rank_groups"
     "radix/rank_masks" "radix/rank_shuffle" "radix/runs" "radix/sample" "radix/scan" "radix/scatter"
     "radix/scatter_again" "radix/scatter_once" "radix/sorted" "radix/sums" "radix/sums_groups"
-    "radix/totals" "radix/vary" "radix/vary_first" "radix/vary_none" "radix/varying" "radix/window"
+    "radix/tile" "radix/tile_key" "radix/tile_payload" "radix/totals" "radix/vary" "radix/vary_first" "radix/vary_none" "radix/varying" "radix/window"
     "radix/word_1" "radix/word_2"
     "select/choose" "select/chosen" "select/clear" "select/count" "select/histogram" "select/keep"
     "select/key" "select/payload" "select/return" "select/select"

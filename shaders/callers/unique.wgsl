@@ -8,8 +8,8 @@
 // write_firsts    its element, its value, and how many are equal to it
 // ```
 //
-// So keys are read once. A tile is of 32 elements for each invocation, which all take in turn, so that
-// neighbours read neighbouring keys; its bits are a word for each invocation.
+// So keys are read once. Before it there are the constants TILE (elements in a tile) and TOGETHER
+// (loads of an invocation at a time).
 
 struct Arguments {
     // The most elements.
@@ -23,7 +23,8 @@ struct Arguments {
     most: u32,
 }
 
-const TILE: u32 = WORKGROUP_SIZE * 32u;
+// Words of bits of a tile.
+const WORDS: u32 = TILE / 32u;
 
 @group(0) @binding(0) var<storage, read_write> firsts: array<u32>;
 @group(0) @binding(1) var<storage, read_write> counts: array<u32>;
@@ -39,19 +40,11 @@ fn tiles_there() -> u32 {
     return (arguments.n + TILE - 1u) / TILE;
 }
 
-// Where the word of bits is of an invocation in a tile.
-fn bits_at(tile: u32, local: u32) -> u32 {
-    return tiles_there() + tile * WORKGROUP_SIZE + local;
+// Where a word of bits is of a tile.
+fn bits_at(tile: u32, word: u32) -> u32 {
+    return tiles_there() + tile * WORDS + word;
 }
 
-fn is_first(i: u32, n: u32) -> bool {
-    if i >= n {
-        return false;
-    }
-    let at = byte(arguments.keys, 0u) + i;
-    // With any() and select(), since keys may be vectors.
-    return i == 0u || any(counting_key(read_keys(at)) != counting_key(read_keys(at - select(0u, 1u, i > 0u))));
-}
 
 var<workgroup> sums: array<u32, WORKGROUP_SIZE>;
 
@@ -71,28 +64,45 @@ fn sum_before(own: u32, local: u32) -> u32 {
     return sums[local] - own;
 }
 
-var<workgroup> bits: array<atomic<u32>, WORKGROUP_SIZE>;
+var<workgroup> bits: array<atomic<u32>, WORDS>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn count_firsts(place: Place, @builtin(local_invocation_index) local: u32) {
     let tile = workgroup_number(place);
     let n = count();
-    atomicStore(&bits[local], 0u);
+    if local < WORDS {
+        atomicStore(&bits[local], 0u);
+    }
     workgroupBarrier();
-    for (var i = local; i < TILE; i += WORKGROUP_SIZE) {
-        if is_first(tile * TILE + i, n) {
-            atomicOr(&bits[i / 32u], 1u << (i % 32u));
+    let last = max(n, 1u) - 1u;
+    for (var i = local; i < TILE; i += TOGETHER * WORKGROUP_SIZE) {
+        var before: array<Key, TOGETHER>;
+        var read: array<Key, TOGETHER>;
+        // unroll
+        for (var t = 0u; t < TOGETHER; t++) {
+            let at = min(tile * TILE + i + t * WORKGROUP_SIZE, last);
+            before[t] = read_keys(byte(arguments.keys, 0u) + max(at, 1u) - 1u);
+            read[t] = read_keys(byte(arguments.keys, 0u) + at);
+        }
+        // unroll
+        for (var t = 0u; t < TOGETHER; t++) {
+            let bit = i + t * WORKGROUP_SIZE;
+            let at = tile * TILE + bit;
+            // With any(), since keys may be vectors.
+            if at < n && (at == 0u || any(counting_key(before[t]) != counting_key(read[t]))) {
+                atomicOr(&bits[bit / 32u], 1u << (bit % 32u));
+            }
         }
     }
     workgroupBarrier();
-    let found = atomicLoad(&bits[local]);
-    sum_before(countOneBits(found), local);
+    var found = 0u;
     // Tiles behind the last one have none.
-    if tile >= tiles_there() {
-        return;
+    if local < WORDS && tile < tiles_there() {
+        found = atomicLoad(&bits[local]);
+        tiles[bits_at(tile, local)] = found;
     }
-    tiles[bits_at(tile, local)] = found;
-    if local == 0u {
+    sum_before(countOneBits(found), local);
+    if local == 0u && tile < tiles_there() {
         tiles[tile] = sums[WORKGROUP_SIZE - 1u];
     }
 }
@@ -105,14 +115,26 @@ fn number_firsts(place: Place, @builtin(local_invocation_index) local: u32) {
     let begin = min(local * each, all);
     let end = min(begin + each, all);
     var own = 0u;
-    for (var tile = begin; tile < end; tile++) {
-        own += tiles[tile];
+    for (var tile = begin; tile < end; tile += TOGETHER) {
+        // unroll
+        for (var t = 0u; t < TOGETHER; t++) {
+            own += select(0u, tiles[min(tile + t, end - 1u)], tile + t < end);
+        }
     }
     var before = sum_before(own, local);
-    for (var tile = begin; tile < end; tile++) {
-        let firsts_here = tiles[tile];
-        tiles[tile] = before;
-        before += firsts_here;
+    for (var tile = begin; tile < end; tile += TOGETHER) {
+        var firsts_here: array<u32, TOGETHER>;
+        // unroll
+        for (var t = 0u; t < TOGETHER; t++) {
+            firsts_here[t] = tiles[min(tile + t, end - 1u)];
+        }
+        // unroll
+        for (var t = 0u; t < TOGETHER; t++) {
+            if tile + t < end {
+                tiles[tile + t] = before;
+                before += firsts_here[t];
+            }
+        }
     }
     if local == WORKGROUP_SIZE - 1u {
         numbers[byte(arguments.keys, 3u)] = before;
@@ -125,7 +147,10 @@ fn note_firsts(place: Place, @builtin(local_invocation_index) local: u32) {
     if tile >= tiles_there() {
         return;
     }
-    let found = tiles[bits_at(tile, local)];
+    var found = 0u;
+    if local < WORDS {
+        found = tiles[bits_at(tile, local)];
+    }
     let number = tiles[tile] + sum_before(countOneBits(found), local);
     var noted = 0u;
     for (var left = found; left != 0u; left &= left - 1u) {

@@ -261,6 +261,7 @@ fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
                 | RadixWork::Finish(_)
                 | RadixWork::Runs(_) => Layer::Count(Vec::new()),
                 RadixWork::Histogram | RadixWork::Count { .. } => Layer::Count(counts),
+                RadixWork::Tile => moved(before, after),
                 RadixWork::Scan => {
                     let mut sum = 0;
                     counts.iter_mut().for_each(|count| sum += std::mem::replace(count, sum));

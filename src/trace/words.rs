@@ -75,6 +75,7 @@ pub(super) fn of(dispatch: &Dispatch) -> String {
                     Scope::Leading(_) => "count the leading digits".to_owned(),
                     Scope::All | Scope::Segments(_) => format!("count all {} digits", radix.digits),
                 },
+                RadixWork::Tile => "sort all elements in one workgroup".to_owned(),
                 RadixWork::Sample => "look at some keys".to_owned(),
                 RadixWork::Choose => "choose leading digits".to_owned(),
                 RadixWork::Cut(_) => "cut windows between prefixes".to_owned(),

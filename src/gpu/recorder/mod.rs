@@ -36,10 +36,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gpusort_planner::Variant;
-use gpusort_planner::kernels::{Arguments, PipelineKey, SEGMENT_LIST, SEGMENT_OFFSETS};
+use gpusort_planner::kernels::{Arguments, SEGMENT_LIST, SEGMENT_OFFSETS};
 use gpusort_planner::plan::{
-    self, Beside, Callers, Dispatch, KeyTransform, LEADING_FROM, Narrow, Plan, copy_text, prepare_rows_text,
-    prepare_text,
+    self, Beside, Callers, Dispatch, KeyTransform, Narrow, Plan, copy_text, prepare_rows_text, prepare_text,
 };
 
 use self::beside::Kernels;
@@ -271,7 +270,11 @@ impl Recorder {
             };
             // Of any size, as pipelines do not depend on it.
             for callers in [Some(sort), recorder.kinds.argsort].into_iter().flatten() {
-                recorder.compile(&callers.sort(2, limits)?)?;
+                let in_tile = callers.sort_in_tile(2, limits)?;
+                in_tile
+                    .iter()
+                    .chain([&callers.sort(2, limits)?])
+                    .try_for_each(|plan| recorder.compile(plan))?;
             }
             Ok(Self { compiling: start.elapsed(), ..recorder })
         })
@@ -282,7 +285,8 @@ impl Recorder {
         let all = || plan.distinct_dispatches().map(Dispatch::pipeline);
         let immediate = all().filter(|_| self.plain_copy.is_some());
         // The preparation clears, too.
-        self.pipelines.make(immediate.chain(all().skip(1).map(PipelineKey::of_slices)))
+        let others = plan.distinct_dispatches().filter(|dispatch| !dispatch.clears());
+        self.pipelines.make(immediate.chain(others.map(|dispatch| dispatch.pipeline().of_slices())))
     }
 
     /// A buffer of these words, to be read.
@@ -333,13 +337,13 @@ impl Recorder {
         let takes_immediates = self.takes_immediates(sort);
         let digits = callers.transform.digits();
         let mut pass = begin_pass(encoder, "gpusort");
-        let few = planned.few.as_ref().filter(|_| sort.most < LEADING_FROM);
-        let mut dispatches = few.unwrap_or(&planned.plan).dispatches();
+        let fewer = planned.fewer.iter().find(|(most, _)| sort.most <= *most);
+        let dispatches = fewer.map_or(&planned.plan, |(_, plan)| plan).dispatches();
         if !takes_immediates {
-            // Which clears, too.
             self.record_prepare(&mut pass, scratch, planned, sort, digits)?;
-            dispatches.next();
         }
+        // The preparation clears, too.
+        let dispatches = dispatches.filter(|dispatch| takes_immediates || !dispatch.clears());
         // Narrow keys have been copied.
         if sort.keeps_keys && self.beside.texts.narrow.is_none() {
             self.record_copy(&mut pass, scratch, sort, takes_immediates, digits);

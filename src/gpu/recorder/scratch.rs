@@ -44,8 +44,8 @@ pub(crate) struct Scratch {
 /// A plan, with what does not change from one sort by it to the next.
 pub(super) struct Planned {
     pub(super) plan: Plan,
-    /// The plan for few elements, if it is another.
-    pub(super) few: Option<Plan>,
+    /// Those for fewer elements, each with the most of them, from the fewest.
+    pub(super) fewer: Vec<(u32, Plan)>,
     /// As `Fixed` in `prepare.wgsl`.
     pub(super) fixed: wgpu::Buffer,
 }
@@ -78,8 +78,8 @@ pub(super) struct Kinds {
 
 /// The plans for the most elements.
 struct Plans {
-    sort: (Plan, Option<Plan>),
-    argsort: Option<(Plan, Option<Plan>)>,
+    sort: (Plan, Vec<(u32, Plan)>),
+    argsort: Option<(Plan, Vec<(u32, Plan)>)>,
     /// The buffers that they need, with the bytes of each.
     buffers: Vec<(&'static str, u64)>,
     /// Bytes of all memory.
@@ -105,14 +105,15 @@ impl Kinds {
 
     fn plans(&self, capacity: u32, limits: &Limits) -> Result<Plans, Error> {
         let plans = |callers: &Callers| -> Result<_, Error> {
-            Ok((callers.sort(capacity, limits)?, callers.sort_few(capacity, limits)?))
+            Ok((callers.sort(capacity, limits)?, callers.sorts_of_fewer(capacity, limits)?))
         };
         let (sort, argsort) = (plans(&self.sort)?, self.argsort.as_ref().map(plans).transpose()?);
         let segments = || self.sort.segments(capacity, limits, false, &(0..=capacity));
         let segments = self.has_segments.then(segments).transpose()?;
         let all = || {
             let sorts = [Some(&sort), argsort.as_ref()].into_iter().flatten();
-            sorts.flat_map(|(plan, few)| [Some(plan), few.as_ref()]).flatten().chain(&segments)
+            let plans = sorts.flat_map(|(plan, fewer)| fewer.iter().map(|(_, plan)| plan).chain([plan]));
+            plans.chain(&segments)
         };
 
         let elements = u64::from(all().map(Plan::other_room).max().unwrap_or(0));
@@ -183,14 +184,12 @@ impl Recorder {
             let named = |&(name, bytes): &(&'static str, u64)| Ok((name, buffer(name, bytes)?));
             let bytes = self.kinds.parameter_bytes();
             let parameters = context.buffer("gpusort parameters", bytes, storage | uniform, false)?;
-            let planned = |callers: &Callers, (plan, few): (Plan, Option<Plan>)| {
-                if few.is_some() {
-                    self.compile(&plan)?;
-                }
+            let planned = |callers: &Callers, (plan, fewer): (Plan, Vec<(u32, Plan)>)| {
+                self.compile(&plan)?;
                 let chunk = callers.chunk(plan.n(), &context.info.limits);
                 let fixed = [capacity, callers.tuning.tile.size(), chunk, callers.transform.digits()];
                 let fixed = context.filled("gpusort fixed", bytemuck::cast_slice(&fixed), uniform)?;
-                Ok::<_, Error>(Planned { plan, few, fixed })
+                Ok::<_, Error>(Planned { plan, fewer, fixed })
             };
             let argsort = self.kinds.argsort.as_ref().zip(plans.argsort);
             Ok(Scratch {

@@ -146,8 +146,9 @@ impl KernelSpec for Batch {
         Launch::of_all(1 << self.tile.invocations_log2(), self.most_tiles(count), count, shape)
     }
 
-    /// In bounds since loads and stores are of elements of rows that there are alone. The payload is
-    /// read at positions that were taken in the tile. Rows that are listed lie in the array, since only
+    /// In bounds since loads are of elements of rows that there are, or of one that there is; and
+    /// stores of elements of rows that there are alone. The payload is read at positions
+    /// that were taken in the tile, or at that one. Rows that are listed lie in the array, since only
     /// those are listed, and have no element in common; so do those between offsets, of which nothing is
     /// sorted where any is wrong.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {

@@ -500,6 +500,11 @@ impl Dispatch {
         }
     }
 
+    /// Whether it sets to zero what others add up in, and does nothing else.
+    pub fn clears(&self) -> bool {
+        matches!(self.kernel, Kernel::Radix(Radix { work: RadixWork::Clear, .. }))
+    }
+
     /// The group of segments that it sorts, if it is one.
     pub fn group(&self) -> Option<Group> {
         if let Kernel::Batch(batch) = self.kernel { batch.group() } else { None }

@@ -10,6 +10,8 @@
 //! Scan        counts of chunks to counts in all chunks before
 //! Scatter     as Sweep, but where elements go was counted
 //!
+//! Tile        few elements sorted in one workgroup, by all digits
+//!
 //! Sample      how many pairs of some keys begin with how many equal digits
 //! Choose      the leading digits that tell nearly all keys apart
 //! Cut         the array in windows between prefixes; prefixes of too many keys apart
@@ -185,6 +187,8 @@ pub enum RadixWork {
     Scan,
     /// Distributes by a digit as was counted.
     Scatter,
+    /// Sorts elements that are no more than a tile has.
+    Tile,
     /// Looks at some keys.
     Sample,
     /// Chooses leading digits by that.
@@ -341,14 +345,15 @@ impl KernelSpec for Radix {
         has([("workgroups that start in order", self.tile.fifo_dispatch, limits.fifo_dispatch)])?;
         let counts = matches!(self.work, RadixWork::Count { .. } | RadixWork::Scan | RadixWork::Scatter);
         let sweeps = matches!(self.work, RadixWork::Clear | RadixWork::Histogram | RadixWork::Sweep(_));
+        let is_tile = self.work == RadixWork::Tile;
         refuse_if([
             (
                 "only histograms and sweeps sort segments, or by leading digits",
-                self.scope != Scope::All && counts,
+                self.scope != Scope::All && (counts || is_tile),
             ),
             (
                 "leading digits are chosen in passes for them",
-                !matches!(self.scope, Scope::Leading(_)) && !counts && !sweeps,
+                !matches!(self.scope, Scope::Leading(_)) && !counts && !sweeps && !is_tile,
             ),
             ("a chunk must have tiles", counts && self.chunk == 0),
         ])?;
@@ -414,6 +419,10 @@ impl KernelSpec for Radix {
                 }
             }
             RadixWork::Count { .. } => of_tile(self.chunks(count).into(), keys + tiles * row),
+            RadixWork::Tile => {
+                let read = n * if self.iota { shape.key_bytes() } else { shape.bytes() };
+                of_tile(1, read + n * shape.bytes() - if self.drops_keys { keys } else { 0 })
+            }
             RadixWork::Scan => of_tile(RADIX.into(), 3 * u64::from(self.chunks(count)) * row + row),
             RadixWork::Sample => Launch {
                 workgroup_size: 1 << limits.invocations.clamp(1, 256).ilog2(),
@@ -444,6 +453,8 @@ impl KernelSpec for Radix {
     /// subgroup of the smallest size that there is; sums and offsets for each value of a digit.
     /// Rows of `status` and of the sums are those of tiles and chunks that there are.
     ///
+    /// A tile sorts in place what it has read, below `n`, in places of its own for each of its elements.
+    ///
     /// Samples are taken below `n`. Windows and long runs are parts of the array that have no element
     /// in common: each border has a place where a prefix begins, or two around a run. A window reads
     /// and writes its own elements, the last of them where it has fewer than its workgroup; it ends at
@@ -457,6 +468,10 @@ impl KernelSpec for Radix {
             RadixWork::Clear | RadixWork::Scan | RadixWork::Choose => Access { reads: 0, writes: 0, ..whole },
             RadixWork::Histogram | RadixWork::Count { .. } | RadixWork::Sample => {
                 Access { writes: 0, ..whole }
+            }
+            RadixWork::Tile => {
+                at_most([("elements in a tile", count.into(), self.tile.size().into())])?;
+                whole
             }
             // From either array, and to their own.
             RadixWork::Cut(_) | RadixWork::Finish(_) | RadixWork::Runs(_) => {
@@ -494,6 +509,7 @@ impl KernelSpec for Radix {
             RadixWork::Scatter => {
                 const { &[HISTOGRAMS.read(), VARYING.read(), TILE_SUMS.read(), CHUNK_SUMS.read()] }
             }
+            RadixWork::Tile => &[],
             RadixWork::Sample => &[SAMPLES],
             RadixWork::Choose => const { &[SAMPLES.read(), VARYING, CUTS] },
             RadixWork::Cut(_) => const { &[VARYING.read(), CUTS.added_to()] },
@@ -532,7 +548,9 @@ impl KernelSpec for Radix {
 
     fn workgroup_bytes(&self, shape: Shape) -> u64 {
         match self.work {
-            RadixWork::Sweep(_) | RadixWork::Scatter | RadixWork::Runs(_) => self.tile.workgroup_bytes(),
+            RadixWork::Sweep(_) | RadixWork::Scatter | RadixWork::Runs(_) | RadixWork::Tile => {
+                self.tile.workgroup_bytes()
+            }
             RadixWork::Histogram => u64::from(self.digits * RADIX) * 4,
             RadixWork::Count { .. } => u64::from(RADIX) * 4,
             RadixWork::Sample => 512 * shape.key_bytes() + SAMPLE_WORDS * 4,
@@ -565,7 +583,11 @@ impl KernelSpec for Radix {
             ("DIGITS", self.digits),
             (
                 "COUNTERS",
-                if ["scatter", "runs"].contains(&entry_point) { counters } else { self.digits * RADIX },
+                if ["scatter", "runs", "sort_in_tile"].contains(&entry_point) {
+                    counters
+                } else {
+                    self.digits * RADIX
+                },
             ),
             ("COUNTERS_EACH", self.tile.counters() / self.tile.invocations),
             ("COUNTED_TOGETHER", COUNTED_TOGETHER),
@@ -643,6 +665,7 @@ impl KernelSpec for Radix {
                     }
                 }
             }
+            (RadixWork::Tile, _) => (0..self.digits).for_each(|digit| by_digit(elements, digit)),
             _ => {}
         }
     }
@@ -694,6 +717,10 @@ impl Radix {
             RadixWork::Count { first: false } => ("count", wgsl!("varying" "vary_none" "count") + &lane()),
             RadixWork::Scan => ("scan", wgsl!("varying" "scan") + &sums()),
             RadixWork::Scatter => scatter(wgsl!("varying" "counted" "scatter_once")),
+            RadixWork::Tile => {
+                let payload = if shape.payload { wgsl!("tile_payload") } else { wgsl!("tile_key") };
+                ("sort_in_tile", wgsl!("tile") + &payload + &sums() + places)
+            }
             RadixWork::Sample => ("sample", wgsl!("leading" "sample")),
             RadixWork::Choose => ("choose", wgsl!("leading" "choose")),
             RadixWork::Cut(_) => ("cut", wgsl!("leading" "chosen" "window" "sorted" "cut") + places),
@@ -710,10 +737,10 @@ impl Radix {
         let scatters = ["scatter", "runs"].contains(&entry_point);
         let mut text = wgsl!("pass") + &own;
         text += &if keys.transform().is_some() { wgsl!("elements") } else { wgsl!("keys") };
-        if entry_point != "runs" {
+        if !["runs", "sort_in_tile"].contains(&entry_point) {
             text += keys.access();
         }
-        if scatters {
+        if scatters || self.work == RadixWork::Tile {
             text += &match self.tile.matching {
                 Matching::Groups => wgsl!("rank_groups"),
                 _ if largest <= 32 => wgsl!("peers" "mask_1"),
@@ -725,9 +752,11 @@ impl Radix {
                 Matching::Ballots => wgsl!("rank_shuffle"),
                 Matching::Groups => String::new(),
             };
+            text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };
+        }
+        if scatters {
             text += if shape.payload && entry_point != "runs" { keys.access_payload() } else { "" };
             text += &wgsl!("part");
-            text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };
             text += &if shape.key_words() == 1 { wgsl!("word_1") } else { wgsl!("word_2") };
             text += &if shape.payload { wgsl!("payload") } else { wgsl!("key") };
         }

@@ -28,13 +28,17 @@ const WORKGROUP_LOG2: u32 = 8;
 /// Arrays that one dispatch gathers: with fewer storage buffers than any device has.
 pub const MOST_GATHERED: usize = 3;
 
+/// Keys that an invocation of [`Beside::unique`] loads at a time, so that it waits for memory once.
+const TOGETHER: (&str, u32) = ("TOGETHER", 4);
+
 /// Elements of a tile in which [`Beside::unique`] counts.
-pub const UNIQUE_TILE: u32 = BESIDE_WORKGROUP * 32;
+pub const UNIQUE_TILE: u32 = 4096;
 
 /// Words in which [`Beside::unique`] notes what it finds in so many elements: of each tile a number,
-/// and of each invocation bits.
+/// and a bit for each element.
+#[must_use]
 pub const fn unique_words(n: u64) -> u64 {
-    n.div_ceil(UNIQUE_TILE as u64) * (1 + BESIDE_WORKGROUP as u64)
+    n.div_ceil(UNIQUE_TILE as u64) * (1 + UNIQUE_TILE as u64 / 32)
 }
 
 /// Elements of fewer than 32 bits, which are sorted as keys of 32.
@@ -137,9 +141,9 @@ impl Beside {
     /// it says whether there are values and counts.
     #[must_use]
     pub fn unique(&self, written: Option<(bool, bool)>) -> String {
-        let mut text = self.begin(1) + &self.order();
+        let mut text = self.begin(1) + &constants(&[("TILE", UNIQUE_TILE), TOGETHER]) + &self.order();
         text += &self.keys("keys", 2);
-        text += wgsl("callers/unique");
+        text += &unroll(wgsl("callers/unique"), &[TOGETHER]);
         if let Some((values, counts)) = written {
             text += &constants(&[("HAS_VALUES", values.into()), ("HAS_COUNTS", counts.into())]);
             text += &self.keys("unique", 5);

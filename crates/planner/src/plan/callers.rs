@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 
 use super::{
-    Algorithm, KeyTransform, Limits, Plan, RadixTuning, Shape, Variant, best_variant, checked_size, leading,
-    radix, segments, select, tuning,
+    Algorithm, KeyTransform, LEADING_FROM, Limits, Plan, RadixTuning, Shape, Variant, best_variant,
+    checked_size, leading, radix, segments, select, tuning,
 };
 use crate::error::Error;
 use crate::kernels::{Batch, Dispatch};
@@ -51,16 +51,33 @@ impl Callers {
         self.sort_by(self.variant_for(capacity, limits), capacity, limits)
     }
 
-    /// The plan that is better than this one for fewer than [`LEADING_FROM`](super::LEADING_FROM)
-    /// elements, if it is another.
+    /// The plans that are better than this one for fewer elements, each with the most of those, from the
+    /// fewest.
     ///
     /// # Errors
     ///
     /// As for [`Plan::radix`].
-    pub fn sort_few(&self, capacity: u32, limits: &Limits) -> Result<Option<Plan>, Error> {
+    pub fn sorts_of_fewer(&self, capacity: u32, limits: &Limits) -> Result<Vec<(u32, Plan)>, Error> {
+        let single = self.sort_in_tile(capacity, limits)?;
         let few = self.variant_for(0, limits);
         let is_other = few != self.variant_for(capacity, limits);
-        is_other.then(|| self.sort_by(few, capacity, limits)).transpose()
+        let few = is_other.then(|| self.sort_by(few, capacity, limits)).transpose()?;
+        let few = few.map(|plan| (LEADING_FROM - 1, plan));
+        Ok(single.map(|plan| (plan.n(), plan)).into_iter().chain(few).collect())
+    }
+
+    /// The plan by which one workgroup sorts all elements: as many as there may be, or as it has room
+    /// for. `None` where there is none, or a variant is asked for.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Plan::radix`].
+    pub fn sort_in_tile(&self, capacity: u32, limits: &Limits) -> Result<Option<Plan>, Error> {
+        let most = RadixTuning::single(limits).filter(|_| self.variant.is_none());
+        let Some(most) = most.map(|tile| tile.size().min(capacity.max(2))) else { return Ok(None) };
+        let &Self { shape, transform, .. } = self;
+        let dispatch = radix::single(most, shape, limits, transform.digits(), shape.payload)?;
+        dispatch.map(|dispatch| self.plan(most, limits, vec![dispatch])).transpose()
     }
 
     fn variant_for(&self, n: u32, limits: &Limits) -> Variant {
@@ -160,9 +177,36 @@ impl Callers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::item::Pair;
     use crate::kernels::{Kernel, RadixWork};
     use crate::key::ElementType;
     use crate::limits::Subgroups;
+
+    #[test]
+    fn few_elements_are_sorted_in_one_pass() {
+        let subgroups = |smallest| Some(Subgroups { smallest, largest: smallest, barrier: true });
+        for (smallest, kilobytes, most) in [(32, 48, 8192), (32, 32, 7680), (64, 16, 3840), (4, 48, 2048)] {
+            let limits = Limits {
+                subgroups: subgroups(smallest),
+                workgroup_bytes: kilobytes << 10,
+                ..Limits::TYPICAL
+            };
+            let transform = KeyTransform { element: ElementType::U32, descending: false, begin: 0, bits: 24 };
+            let callers = |variant| Callers::new(transform, true, variant, &limits).unwrap();
+            let plan = callers(None).sort_in_tile(u32::MAX, &limits).unwrap().unwrap();
+            assert_eq!((plan.n(), plan.dispatches().count()), (most, 1), "{smallest}");
+            let few = callers(None).sort_in_tile(9, &limits).unwrap().unwrap();
+            assert_eq!(few.n(), 9);
+            assert!(callers(Some(Variant::Onesweep)).sort_in_tile(9, &limits).unwrap().is_none());
+            let item = |position: u32| Pair { key: position.wrapping_mul(0x9E37_79B9) >> 20, position };
+            let mut sorted: Vec<Pair<u32>> = (0..most).map(item).collect();
+            let mut expected = sorted.clone();
+            expected.sort_by_key(|item| item.key);
+            let last = Pair { key: u32::MAX, position: u32::MAX };
+            plan.dispatches().for_each(|dispatch| dispatch.kernel().perform(&mut sorted, &[], last));
+            assert!(sorted == expected);
+        }
+    }
 
     #[test]
     fn many_wide_keys_are_sorted_by_leading_digits_and_few_are_not() {
@@ -171,7 +215,7 @@ mod tests {
         let leads = |plan: &Plan| {
             plan.dispatches().any(|dispatch| matches!(dispatch.kernel(), Kernel::Radix(radix) if radix.work == RadixWork::Choose))
         };
-        let many = super::super::LEADING_FROM;
+        let many = LEADING_FROM;
         for (element, bits, fifo_dispatch, capacity, expected) in [
             (ElementType::F64, 64, true, many, true),
             (ElementType::F64, 64, true, many - 1, false),
@@ -182,10 +226,14 @@ mod tests {
             let limits = Limits { fifo_dispatch, ..limits };
             let transform = KeyTransform { element, descending: false, begin: 0, bits };
             let callers = Callers::new(transform, true, None, &limits).unwrap();
-            let few = callers.sort_few(capacity, &limits).unwrap();
+            let fewer = callers.sorts_of_fewer(capacity, &limits).unwrap();
             assert_eq!(leads(&callers.sort(capacity, &limits).unwrap()), expected, "{element:?} {bits}");
-            assert_eq!(few.is_some(), expected);
-            assert!(!few.is_some_and(|few| leads(&few)));
+            let most: Vec<u32> = fewer.iter().map(|(most, _)| *most).collect();
+            // 48 KiB are not there.
+            let single = fewer[0].1.n();
+            assert_eq!(most, if expected { vec![single, many - 1] } else { vec![single] });
+            assert!(single >= 2048 && fewer[0].1.dispatches().count() == 1);
+            assert!(!fewer.iter().any(|(_, plan)| leads(plan)));
         }
     }
 }

@@ -12,6 +12,9 @@
 //! histogram of the whole array; the last is its rank, found in registers and workgroup memory. The
 //! variants differ in the second.
 //!
+//! Where elements are no more than one workgroup has room for, it sorts all of them by itself, in
+//! registers and workgroup memory, if a caller records the sort.
+//!
 //! # What is in earlier tiles
 //!
 //! `reduce-scan` counts each tile before it distributes any: a pass reads the elements twice.
@@ -100,6 +103,21 @@ use crate::limits::Limits;
 /// Digits in a key of this shape.
 pub(super) fn digits(shape: Shape) -> u32 {
     shape.key_words() * (32 / DIGIT_BITS)
+}
+
+/// The one pass for so few elements that a workgroup sorts them by itself; `None` for more.
+pub(super) fn single(
+    n: u32,
+    shape: Shape,
+    limits: &Limits,
+    digits: u32,
+    iota: bool,
+) -> Result<Option<Dispatch>, Error> {
+    let Some(tile) = RadixTuning::single(limits).filter(|tile| n <= tile.size()) else { return Ok(None) };
+    let (work, scope) = (RadixWork::Tile, Scope::All);
+    let (digit, chunk, drops_keys, is_rare) = (0, 0, false, false);
+    let radix = Radix { tile, work, digit, digits, chunk, iota, drops_keys, scope, is_rare };
+    Dispatch::new(radix, 0, n, shape, limits).map(Some)
 }
 
 /// The passes for the lowest `digits`. The first that runs writes `iota` as payload, or reads the

@@ -238,6 +238,10 @@ impl Crossovers {
     }
 }
 
+/// The most elements of an invocation, and the most invocations, where one workgroup sorts all.
+const SINGLE_ITEMS: u64 = 16;
+const SINGLE_INVOCATIONS_LOG2: u32 = 9;
+
 /// The choices of the radix sort by size, shape and device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RadixTuning {
@@ -288,6 +292,20 @@ impl RadixTuning {
                 _ => invocations /= 2,
             }
         }
+    }
+
+    /// The tile of as many elements as one workgroup sorts by itself; `None` where there are no subgroups,
+    /// or no room.
+    pub(super) fn single(limits: &Limits) -> Option<RadixTile> {
+        let words = limits.workgroup_bytes.min(48 << 10) / 4;
+        let tile = |log2: u32| {
+            let invocations = 1 << log2;
+            let items = words.saturating_sub(256) / u64::from(invocations);
+            let tile = RadixTile::new(invocations, items.min(SINGLE_ITEMS) as u32, limits).ok()?;
+            (invocations <= limits.invocations && tile.workgroup_bytes() <= words * 4).then_some(tile)
+        };
+        // Of equal ones that with the most invocations, which have the fewest elements each.
+        (5..=SINGLE_INVOCATIONS_LOG2).filter_map(tile).max_by_key(|tile| tile.size())
     }
 
     /// Tiles of 2^`log2` elements, one in each of as few invocations as a kernel can have, up to a
