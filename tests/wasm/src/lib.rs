@@ -6,7 +6,7 @@
 //! or `gpusort: FAILED`, and the page closes itself.
 
 use gpusort::buffers::{BufferSorter, Count, Payload, Segments, Spec};
-use gpusort::{AsyncSorter, ElementType, wgpu};
+use gpusort::{AsyncSorter, ElementType, Method, Variant, wgpu};
 use gpusort_planner::key::{KeyMap, KeyWords, Word};
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -151,9 +151,12 @@ fn same(found: &[u8], expected: &[u8], what: &str) -> Result<()> {
 
 async fn run() -> Result<()> {
     let browser = Browser::start().await?;
-    for (number, element) in ElementType::WIDE.into_iter().enumerate() {
+    let all = ElementType::WIDE.map(|element| (element, None));
+    let leading = [ElementType::U64, ElementType::F64].map(|element| (element, Some(Variant::Leading)));
+    for (number, (element, variant)) in all.into_iter().chain(leading).enumerate() {
         let descending = number % 2 == 1;
-        let spec = Spec::new(element).payload(Payload::Positions).descending(descending);
+        let method = Method { algorithm: None, variant };
+        let spec = Spec::new(element).payload(Payload::Positions).descending(descending).method(method);
         let fail = |error: gpusort::Error| format!("{element}: {error}");
         let sorter = BufferSorter::new(&browser.device, &browser.queue, spec).map_err(fail)?;
         let workspace = sorter.workspace(N as u32).map_err(fail)?;
@@ -180,8 +183,9 @@ async fn run() -> Result<()> {
             same(&browser.read(&values).await?, &expected, &what)?;
         }
         let [first, again, counted] = &told[..] else { continue };
+        let variant = variant.map_or_else(String::new, |variant| format!(" ({variant})"));
         say(&format!(
-            "radix sort of {N} {element} with positions: {again} ms (the first time {first}), of 777777 that the device counts {counted} ms, right"
+            "radix sort{variant} of {N} {element} with positions: {again} ms (the first time {first}), of 777777 that the device counts {counted} ms, right"
         ));
     }
     let element = ElementType::F32;
