@@ -45,7 +45,6 @@ fn bits_at(tile: u32, word: u32) -> u32 {
     return tiles_there() + tile * WORDS + word;
 }
 
-
 var<workgroup> sums: array<u32, WORKGROUP_SIZE>;
 
 // The sum over the invocations before this one; the sum of all is in the last place of `sums`.
