@@ -34,7 +34,6 @@ pub(crate) enum Ranges<'a> {
 pub(super) struct Finder {
     found: wgpu::BindGroupLayout,
     filled: wgpu::BindGroupLayout,
-    checked: wgpu::BindGroupLayout,
     begin: wgpu::ComputePipeline,
     classify: wgpu::ComputePipeline,
     number_rows: wgpu::ComputePipeline,
@@ -51,22 +50,19 @@ impl Finder {
         cache: Option<&wgpu::PipelineCache>,
     ) -> Result<Self, Error> {
         let text = segments_text(callers, limits)?;
-        let of_all = [storage(0, false), storage(1, false), storage(2, true), storage(3, false)];
+        let of_all = [0, 1, 2, 3, 7].map(|binding| storage(binding, binding == 2));
         let found = layout(device, "gpusort segments found", &of_all);
         let of_long = [0, 4, 5, 6, 7, 8].map(|binding| storage(binding, false));
         let filled = layout(device, "gpusort segments", &of_long);
-        let of_short = [storage(0, false), storage(2, true), storage(7, false)];
-        let checked = layout(device, "gpusort segments checked", &of_short);
         let kernel = |name, layout| pipeline(device, name, text.clone(), &[Some(layout), Some(bytes)], cache);
         Ok(Self {
             begin: kernel("begin", &found),
             classify: kernel("classify", &found),
             number_rows: kernel("number_rows", &filled),
             fill: kernel("fill", &filled),
-            check: kernel("check", &checked),
+            check: kernel("check", &found),
             found,
             filled,
-            checked,
         })
     }
 }
@@ -94,14 +90,14 @@ impl Recorder {
         let (device, limits, n) = (&self.context.device, &self.context.info.limits, sort.most);
         let callers = &self.kinds.sort;
         let segments = |offsets: Slice| u32::try_from(offsets.len - 1).unwrap_or(u32::MAX);
-        let as_they_are = match ranges {
+        let in_order = match ranges {
             Ranges::Long(_) => None,
             Ranges::Offsets(offsets, (_, longest)) => {
                 callers.short_segments(n, limits, sort.iota, segments(offsets), longest)?
             }
         };
-        let is_short = as_they_are.is_some();
-        let plan = match as_they_are {
+        let is_short = in_order.is_some();
+        let plan = match in_order {
             Some(plan) => plan,
             None => callers.segments(n, limits, sort.iota, &lengths)?,
         };
@@ -144,17 +140,12 @@ impl Recorder {
                         (1, scratch.named("keys")),
                         (2, offsets.binding()),
                         (3, scratch.bound(positions)),
+                        (7, whole(&scratch.parameters)),
                     ],
                 );
                 dispatch(&finder.begin, &group, 1, [0; 4])?;
                 let workgroups = of_each(segments(offsets));
                 if is_short {
-                    let group = bind_group(
-                        device,
-                        "gpusort segments checked",
-                        &finder.checked,
-                        [(0, whole(found)), (2, offsets.binding()), (7, whole(&scratch.parameters))],
-                    );
                     let host = [offsets.first(), first_key, first_payload, 0];
                     dispatch(&finder.check, &group, workgroups, host)?;
                 } else {

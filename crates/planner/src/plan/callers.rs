@@ -73,11 +73,12 @@ impl Callers {
     ///
     /// As for [`Plan::radix`].
     pub fn sort_in_tile(&self, capacity: u32, limits: &Limits) -> Result<Option<Plan>, Error> {
-        let most = RadixTuning::single(limits).filter(|_| self.variant.is_none());
-        let Some(most) = most.map(|tile| tile.size().min(capacity.max(2))) else { return Ok(None) };
+        let tile = RadixTuning::single(limits).filter(|_| self.variant.is_none());
+        let Some(tile) = tile else { return Ok(None) };
+        let most = tile.size().min(capacity.max(2));
         let &Self { shape, transform, .. } = self;
-        let dispatch = radix::single(most, shape, limits, transform.digits(), shape.payload)?;
-        dispatch.map(|dispatch| self.plan(most, limits, vec![dispatch])).transpose()
+        let pass = radix::single(tile, most, shape, limits, transform.digits(), shape.payload)?;
+        self.plan(most, limits, vec![pass]).map(Some)
     }
 
     fn variant_for(&self, n: u32, limits: &Limits) -> Variant {

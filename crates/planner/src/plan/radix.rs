@@ -100,7 +100,7 @@
 
 use super::{RadixTuning, Variant, leading};
 use crate::error::Error;
-use crate::kernels::{DIGIT_BITS, Dispatch, Radix, RadixWork, Scope, Shape};
+use crate::kernels::{DIGIT_BITS, Dispatch, Radix, RadixTile, RadixWork, Scope, Shape};
 use crate::limits::Limits;
 
 /// Digits in a key of this shape.
@@ -108,19 +108,19 @@ pub(super) fn digits(shape: Shape) -> u32 {
     shape.key_words() * (32 / DIGIT_BITS)
 }
 
-/// The one pass for so few elements that a workgroup sorts them by itself; `None` for more.
+/// The one pass for elements that are no more than this tile has.
 pub(super) fn single(
+    tile: RadixTile,
     n: u32,
     shape: Shape,
     limits: &Limits,
     digits: u32,
     iota: bool,
-) -> Result<Option<Dispatch>, Error> {
-    let Some(tile) = RadixTuning::single(limits).filter(|tile| n <= tile.size()) else { return Ok(None) };
+) -> Result<Dispatch, Error> {
     let (work, scope) = (RadixWork::Tile, Scope::All);
     let (digit, chunk, drops_keys, is_rare) = (0, 0, false, false);
     let radix = Radix { tile, work, digit, digits, chunk, iota, drops_keys, scope, is_rare };
-    Dispatch::new(radix, 0, n, shape, limits).map(Some)
+    Dispatch::new(radix, 0, n, shape, limits)
 }
 
 /// The passes for the lowest `digits`. The first that runs writes `iota` as payload, or reads the
