@@ -62,6 +62,25 @@ fn note_long(number: u32, begin: u32, end: u32, first_tile: u32) {
     }
 }
 
+fn invocation_number(workgroup: vec3<u32>, grid: vec3<u32>, local: u32) -> u32 {
+    return (workgroup.y * grid.x + workgroup.x) * WORKGROUP + local;
+}
+
+struct Segment {
+    begin: u32,
+    end: u32,
+}
+
+// The segment that its offsets tell: an empty one, and noted, where they are wrong.
+fn segment_at(number: u32) -> Segment {
+    let segment = Segment(offsets[host_byte_0 + number], offsets[host_byte_0 + number + 1u]);
+    if segment.begin > segment.end || segment.end > host_number() {
+        atomicStore(&plan[IS_WRONG], 1u);
+        return Segment(0u, 0u);
+    }
+    return segment;
+}
+
 // Nothing is known.
 @compute @workgroup_size(32)
 fn begin(@builtin(local_invocation_index) local: u32) {
@@ -76,14 +95,10 @@ fn check(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let segment = (workgroup.y * grid.x + workgroup.x) * WORKGROUP + local;
+    let segment = invocation_number(workgroup, grid, local);
     let segments = arrayLength(&offsets) - host_byte_0 - 1u;
     if segment < segments {
-        let begin = offsets[host_byte_0 + segment];
-        let end = offsets[host_byte_0 + segment + 1u];
-        if begin > end || end > host_number() {
-            atomicStore(&plan[IS_WRONG], 1u);
-        }
+        _ = segment_at(segment);
     }
     if segment == 0u {
         parameters[OFFSETS_SEGMENTS] = segments;
@@ -108,21 +123,19 @@ fn classify(
         atomicStore(&listed[local], 0u);
     }
     workgroupBarrier();
-    let segment = (workgroup.y * grid.x + workgroup.x) * WORKGROUP + local;
+    let segment = invocation_number(workgroup, grid, local);
     var own_class = NONE;
     var before = 0u;
     if segment + 1u < arrayLength(&offsets) - host_byte_0 {
-        let begin = offsets[host_byte_0 + segment];
-        let end = offsets[host_byte_0 + segment + 1u];
-        if begin > end || end > host_number() {
-            atomicStore(&plan[IS_WRONG], 1u);
-        } else if end - begin > LONGEST {
-            note_long(atomicAdd(&plan[LONG], 1u), begin, end, atomicAdd(&plan[TILES], tiles_of(end - begin)));
-        } else if end - begin > 1u {
-            own_class = class_of(end - begin);
+        let own = segment_at(segment);
+        let length = own.end - own.begin;
+        if length > LONGEST {
+            note_long(atomicAdd(&plan[LONG], 1u), own.begin, own.end, atomicAdd(&plan[TILES], tiles_of(length)));
+        } else if length > 1u {
+            own_class = class_of(length);
             before = atomicAdd(&listed[own_class], 1u);
-        } else if end - begin == 1u && host_byte_2 == 1u {
-            payload[host_byte_1 + begin] = 0u;
+        } else if length == 1u && host_byte_2 == 1u {
+            payload[host_byte_1 + own.begin] = 0u;
         }
     }
     workgroupBarrier();
@@ -147,7 +160,7 @@ fn number_rows(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let row = (workgroup.y * grid.x + workgroup.x) * WORKGROUP + local;
+    let row = invocation_number(workgroup, grid, local);
     let length = max(host_byte_0 | (host_byte_1 << 8u) | (host_byte_2 << 16u) | (host_byte_3 << 24u), 1u);
     let rows = host_number() / length;
     if row < rows {

@@ -1,15 +1,6 @@
 // Distributes the elements of a tile by one digit, those of equal digits in order: WORKGROUP_SIZE *
 // ITEMS elements, ITEMS of them in the registers of each invocation.
 
-alias Keys = array<Key, ITEMS>;
-alias Words = array<u32, ITEMS>;
-
-// First the counters, RADIX for each subgroup; then, in their place, the tile by words. After both
-// RADIX words more: sums while digits are added up, then where each digit's elements go.
-var<workgroup> shared_words: array<atomic<u32>, SHARED>;
-
-const OFFSETS: u32 = SHARED - RADIX;
-
 // What an invocation works on.
 struct Own {
     // The tile, and what it is a tile of.

@@ -1,14 +1,5 @@
 // Sorts all elements in one workgroup, digit after digit, in registers and workgroup memory.
 
-alias Keys = array<Key, ITEMS>;
-alias Words = array<u32, ITEMS>;
-
-// In turn the counters, RADIX for each subgroup, and words of the elements. After both RADIX words
-// more, for sums.
-var<workgroup> shared_words: array<atomic<u32>, SHARED>;
-
-const OFFSETS: u32 = SHARED - RADIX;
-
 // What an invocation works on.
 struct Own {
     // Elements that it has: as few as it takes.

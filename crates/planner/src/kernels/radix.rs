@@ -741,6 +741,7 @@ impl Radix {
             text += keys.access();
         }
         if scatters || self.work == RadixWork::Tile {
+            text += &wgsl!("in_order");
             text += &match self.tile.matching {
                 Matching::Groups => wgsl!("rank_groups"),
                 _ if largest <= 32 => wgsl!("peers" "mask_1"),
