@@ -91,7 +91,7 @@
 //! particles. The count is then known only to the device: grids are sized for the whole slices, and
 //! workgroups without work end at once.
 //!
-//! Slices of up to some thousand elements (8,192 where workgroups have much memory, none without
+//! Slices of up to some thousand elements (4,096 where workgroups have 32 KiB of memory, none without
 //! subgroups) are sorted by one dispatch.
 //!
 //! # Segments
