@@ -102,11 +102,13 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     let if_on = |on, name| if on { name } else { "" };
     let gpu = cfg!(feature = "gpu");
     format!(
-        "{}\nrevision {}, {}\nfeatures: cli{}\nback ends: cpu ({}){}{}{}",
+        "{}\nrevision {}, {}\nfeatures: cli{}{}{}\nback ends: cpu ({}){}{}{}",
         env!("CARGO_PKG_VERSION"),
         revision.unwrap_or("unknown"),
         env!("GPUSORT_COMPILER"),
         if_on(gpu, " gpu"),
+        if_on(cfg!(feature = "arrow"), " arrow"),
+        if_on(cfg!(feature = "distributed"), " distributed"),
         gpusort::unstable::cpu::instructions(),
         if_on(gpu, " vulkan"),
         if_on(gpu && cfg!(target_vendor = "apple"), " metal"),
