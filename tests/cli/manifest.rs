@@ -35,7 +35,7 @@ fn manifest() -> Value {
     let all = PARTS.concat();
     let inputs = [&all[..3], &all[3..]].map(|of_input| json!({"checksum": digits(sum(of_input))}));
     json!({
-        "gpusort": "0.1.0",
+        "gpusort": env!("CARGO_PKG_VERSION"),
         "check": ["--from=csv"],
         "keys": [["n", null]],
         "na": [],
