@@ -84,73 +84,29 @@ build_windows() {
     cross "$windows" cargo build --release --locked --features arrow --target "$windows"
 }
 
-# The licences of all crates in it.
-third_party() {
+# The archive for a target, of its command, with what the one that runs here says of itself.
+archive() {
     command -v cargo-about >/dev/null || cargo_install cargo-about@0.9.3 --features cli
-    cargo about generate --locked --features arrow --config dist/about.toml --output-file "$1" dist/about.hbs
+    python3 dist/archive.py "$1" "$2" "$3" ${4:-}
 }
 
-# What there is beside the command, in a folder: documents, licences, completions, manual pages.
-beside() {
-    folder=$1
-    command=$CARGO_TARGET_DIR/$linux/release/gpusort
-    mkdir -p "$folder/completions" "$folder/man/man1"
-    cp README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$folder/"
-    third_party "$folder/THIRD-PARTY.txt"
-    "$command" completions bash >"$folder/completions/gpusort"
-    "$command" completions zsh >"$folder/completions/_gpusort"
-    for shell in fish elvish powershell; do
-        case $shell in elvish) end=elv ;; powershell) end=ps1 ;; *) end=fish ;; esac
-        "$command" completions "$shell" >"$folder/completions/gpusort.$end"
-    done
-    "$command" man >"$folder/man/man1/gpusort.1"
-    for name in sort check gen bench trace tune devices completions man; do
-        "$command" man "$name" >"$folder/man/man1/gpusort-$name.1"
-    done
-}
-
-# One folder, as an archive of that name.
-tarball() {
-    tar c --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
-        -C "$(dirname "$1")" "$(basename "$1")" | gzip -9n >"$out/$(basename "$1").tar.gz"
-}
-
-staged() {
-    folder=$CARGO_TARGET_DIR/staged/gpusort-$version-$1
-    rm -rf "$folder"
-    beside "$folder"
-    cp "$CARGO_TARGET_DIR/$1/release/$2" "$folder/"
-}
+native=$CARGO_TARGET_DIR/$linux/release/gpusort
 
 make_linux() {
     build_linux
-    staged "$linux" gpusort
-    tarball "$folder"
+    archive "$linux" "$native" "$out"
 }
 
 make_arm() {
     build_linux
     build_arm
-    staged "$arm" gpusort
-    tarball "$folder"
+    archive "$arm" "$CARGO_TARGET_DIR/$arm/release/gpusort" "$out" "$native"
 }
 
 make_windows() {
     build_linux
     build_windows
-    staged "$windows" gpusort.exe
-    rm -r "$folder/man"
-    python3 - "$folder" "$out/$(basename "$folder").zip" <<'END'
-import os, pathlib, sys, time, zipfile
-folder, target = map(pathlib.Path, sys.argv[1:])
-when = time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"]))[:6]
-with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            entry = zipfile.ZipInfo(path.relative_to(folder.parent).as_posix(), when)
-            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-            archive.writestr(entry, path.read_bytes())
-END
+    archive "$windows" "$CARGO_TARGET_DIR/$windows/release/gpusort.exe" "$out" "$native"
 }
 
 make_wheels() {
@@ -164,9 +120,8 @@ make_deb() {
     build_linux
     needs dpkg-dev
     command -v cargo-deb >/dev/null || cargo_install cargo-deb@3.8.0
-    # What the package has beside the command.
     rm -rf "$CARGO_TARGET_DIR/deb"
-    beside "$CARGO_TARGET_DIR/deb"
+    archive folder "$CARGO_TARGET_DIR/deb" "$native"
     gzip -9n "$CARGO_TARGET_DIR"/deb/man/man1/*
     when=$(date -Ru -d "@$SOURCE_DATE_EPOCH")
     maintainer=$(sed -n 's/^maintainer = "\(.*\)"/\1/p' Cargo.toml)

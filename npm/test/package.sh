@@ -1,7 +1,7 @@
 #!/bin/sh
 # Packs the package, installs it in an empty project, and uses it there as others do: in Node, by TypeScript, in a page that imports its
 # files, and in one that Vite 8 bundled; the example runs too. `sh test/package.sh short` leaves Vite out, and needs no network.
-# Chromium must be there: test/run.sh installs it.
+# Chromium must be there: test/run.sh installs it. TARBALL is a package that was packed before.
 set -eu
 cd "$(dirname "$0")/.."
 form=${1:-long}
@@ -24,8 +24,8 @@ mkdir "$work/copy" "$work/copy/npm" "$work/project"
 cp ../LICENSE-MIT ../LICENSE-APACHE "$work/copy/"
 cp -R package.json README.md tsconfig.json src examples test "$work/copy/npm/"
 ln -s "$PWD/node_modules" "$work/copy/npm/node_modules"
-(cd "$work/copy/npm" && npm pack --silent --pack-destination "$work" >/dev/null)
-tarball=$(echo "$work"/gpusort-*.tgz)
+[ -n "${TARBALL:-}" ] || (cd "$work/copy/npm" && npm pack --silent --pack-destination "$work" >/dev/null)
+tarball=${TARBALL:-$(echo "$work"/gpusort-*.tgz)}
 tar tzf "$tarball" >"$work/list"
 echo "tarball: $(wc -c <"$tarball") bytes, $(wc -l <"$work/list") files"
 for file in README.md LICENSE-MIT LICENSE-APACHE package.json dist/index.js dist/index.d.ts; do

@@ -1,0 +1,85 @@
+"""Packs the command with what belongs to it: documents, licences, completions, manual pages.
+
+    python3 dist/archive.py folder FOLDER COMMAND           what belongs to it, in a folder
+    python3 dist/archive.py TARGET BINARY FOLDER [COMMAND]  an archive gpusort-VERSION-TARGET.tar.gz, or .zip for Windows
+
+COMMAND is a gpusort that runs here, and is BINARY itself unless that is for another system. `cargo about` must be there. The time
+of all files is that of the commit, so the same sources make the same bytes.
+"""
+
+import gzip
+import pathlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import tomllib
+import zipfile
+
+COMPLETIONS = {"bash": "gpusort", "zsh": "_gpusort", "fish": "gpusort.fish", "elvish": "gpusort.elv", "powershell": "gpusort.ps1"}
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True).stdout
+
+
+def fill(folder, command):
+    """Writes what belongs to the command."""
+    for name in ("README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"):
+        shutil.copy(name, folder)
+    (folder / "THIRD-PARTY.txt").write_bytes(
+        output("cargo", "about", "generate", "--locked", "--features", "arrow", "--config", "dist/about.toml", "dist/about.hbs")
+    )
+    (folder / "completions").mkdir()
+    for shell, name in COMPLETIONS.items():
+        (folder / "completions" / name).write_bytes(output(command, "completions", shell))
+    pages = folder / "man" / "man1"
+    pages.mkdir(parents=True)
+    (pages / "gpusort.1").write_bytes(output(command, "man"))
+    # The commands are those that the manual page of all can be asked for.
+    values = output(command, "man", "--help").decode().split("possible values: ")[1].split("]")[0]
+    for name in values.replace(",", " ").split():
+        (pages / f"gpusort-{name}.1").write_bytes(output(command, "man", name))
+
+
+def pack(folder, archive, when):
+    """Packs a folder, its files in the order of their names."""
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    entries = [(path, path.relative_to(folder.parent).as_posix()) for path in paths]
+    if archive.suffix == ".zip":
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+            for path, name in entries:
+                entry = zipfile.ZipInfo(name, time.gmtime(when)[:6])
+                entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+                packed.writestr(entry, path.read_bytes())
+        return
+    with open(archive, "wb") as file, gzip.GzipFile("", "wb", 9, file, when) as zipped, tarfile.open(fileobj=zipped, mode="w") as packed:
+        for path, name in entries:
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mtime = path.stat().st_size, when
+            entry.mode = 0o755 if path.parent == folder and path.name == "gpusort" else 0o644
+            with open(path, "rb") as content:
+                packed.addfile(entry, content)
+
+
+def main(target, binary, out, command=None):
+    if target == "folder":
+        pathlib.Path(binary).mkdir(parents=True)
+        return fill(pathlib.Path(binary), out)
+    version = tomllib.loads(pathlib.Path("Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"]
+    name = f"gpusort-{version}-{target}"
+    with tempfile.TemporaryDirectory() as work:
+        folder = pathlib.Path(work) / name
+        folder.mkdir()
+        fill(folder, command or binary)
+        if "windows" in target:
+            shutil.rmtree(folder / "man")
+        shutil.copy(binary, folder)
+        end = "zip" if "windows" in target else "tar.gz"
+        pack(folder, pathlib.Path(out) / f"{name}.{end}", int(output("git", "log", "-1", "--format=%ct")))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Checks what must agree before a release: versions, changelog, lock files, completions, manual pages, and the licences and sources of all
+# crates.
+#
+#   sh dist/check.sh            what must always be so
+#   sh dist/check.sh 0.2.0      and that this is the version, with its date in the changelog
+#   sh dist/check.sh --notes    prints what the changelog says of this version
+set -eu
+cd "$(dirname "$0")/.."
+version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+wanted=${1:-}
+failed=0
+wrong() { echo "dist/check.sh: $*" >&2 && failed=1; }
+
+if [ "$wanted" = --notes ]; then
+    awk -v begin="## [$version]" 'index($0, begin) == 1 { on = 1; next } /^(## |\[)/ { on = 0 } on' CHANGELOG.md
+    exit
+fi
+
+# One version, everywhere. Lock files have it, and are in step with what they lock.
+for name in $(sed -n 's/^gpusort.* = { version = "=\([^"]*\)".*/\1/p' Cargo.toml) \
+    "$(sed -n 's/^  "version": "\(.*\)",/\1/p' npm/package.json)" \
+    $(sed -n '1,10s/^ *"version": "\(.*\)",/\1/p' npm/package-lock.json); do
+    [ "$name" = "$version" ] || wrong "the version is $version, and $name in Cargo.toml or npm/; run: sh dist/version.sh $version"
+done
+for lock in $(git ls-files '*Cargo.lock'); do
+    cargo metadata --quiet --locked --format-version 1 --manifest-path "$(dirname "$lock")/Cargo.toml" >/dev/null ||
+        wrong "$lock is not in step with its Cargo.toml; run: sh dist/version.sh $version"
+done
+[ -z "$wanted" ] || [ "$wanted" = "$version" ] || wrong "the version is $version, not $wanted"
+
+# The changelog tells of it; for a release, with the date.
+line=$(grep -F "## [$version]" CHANGELOG.md) || wrong "CHANGELOG.md says nothing of $version"
+[ "$(sed -n 's/^## \[\(.*\)\].*/\1/p' CHANGELOG.md | sed -n 1p)" = Unreleased ] || wrong "CHANGELOG.md does not begin with [Unreleased]"
+for name in $(sed -n 's/^## \[\(.*\)\].*/\1/p' CHANGELOG.md); do
+    grep -q "^\[$name\]: https://" CHANGELOG.md || wrong "CHANGELOG.md: [$name] leads nowhere"
+done
+if [ -n "$wanted" ]; then
+    echo "$line" | grep -Eq '^## \[[^]]*\] - [0-9]{4}-[0-9]{2}-[0-9]{2}$' || wrong "CHANGELOG.md: $version has no date"
+    [ -z "$(git status --porcelain)" ] || wrong "not all is committed"
+fi
+
+# What is generated from the command names its commands and options: all of them, in completions and in manual pages.
+gpusort=${GPUSORT:-target/release/gpusort}
+[ -x "$gpusort" ] || cargo build --quiet --release
+[ "$("$gpusort" --version | sed -n 1p)" = "gpusort $version" ] || wrong "$gpusort is another version; build it"
+completions=$("$gpusort" completions bash)
+for name in $("$gpusort" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+    [ "$name" != help ] || continue
+    page=$("$gpusort" man "$name") || wrong "$name has no manual page"
+    for option in $("$gpusort" "$name" --help | grep -o -- '^ *\(-.,\)\? *--[a-z0-9-]*' | grep -o -- '--.*'); do
+        case $completions in *"$option"*) ;; *) wrong "$name $option is not completed" ;; esac
+        case $page in *"$(echo "$option" | sed 's/-/\\-/g')"*) ;; *) wrong "$name $option is not in the manual page" ;; esac
+    done
+done
+
+# Both know the same licences.
+licences() { sed -n "/^$2 = \[/,/^\]/p" "$1" | grep -o '"[^"]*"' | sort; }
+[ "$(licences dist/about.toml accepted)" = "$(licences dist/deny.toml allow)" ] || wrong "dist/about.toml and dist/deny.toml accept other licences"
+if [ -x target/tools/bin/cargo-deny ] || ! command -v cargo-deny >/dev/null; then
+    [ -x target/tools/bin/cargo-deny ] || CARGO_TARGET_DIR=target/tools/target cargo install --quiet --locked --root target/tools cargo-deny@0.20.2
+    PATH=$PWD/target/tools/bin:$PATH
+fi
+cargo deny --log-level error --config dist/deny.toml check licenses bans sources || wrong "licences or sources of crates"
+
+[ "$failed" = 0 ] || exit 1
+echo "gpusort $version: versions, changelog, lock files, completions, manual pages and licences agree"

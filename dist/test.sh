@@ -1,0 +1,186 @@
+#!/bin/sh
+# Installs and runs each artefact of target/dist/ where nothing else of gpusort's is, and removes it again:
+#
+#   sh dist/test.sh             all that are there
+#   sh dist/test.sh linux deb   some of them: linux arm windows wheels deb npm crates container formulas
+#
+# Needs root, and Debian or its like; it installs what it needs, and makes a bare Debian (some 300 MB) in target/debian-bare. What runs
+# on a GPU, on macOS or on real Windows is not tested here.
+set -eu
+cd "$(dirname "$0")/.."
+root=$PWD
+out=$root/target/dist
+tools=$root/target/tools
+version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+all="linux arm windows wheels deb npm crates container formulas"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+bare=$root/target/debian-bare
+
+fail() { echo "FAILED: $*" >&2 && exit 1; }
+ok() { echo "ok: $*"; }
+
+needs() {
+    for package; do
+        dpkg -s "$package" >/dev/null 2>&1 || apt-get install -y -qq "$package" >/dev/null
+    done
+}
+
+# In the bare Debian; what is tested there is in /project/target/dist.
+inside() { sh dist/debian.sh "$bare" run "$@"; }
+
+make_bare() {
+    sh dist/debian.sh "$bare" make bookworm
+    ! inside sh -c 'command -v cargo gpusort' || fail "the bare Debian is not bare"
+}
+
+# The README's first example, a table, binary by a pipe, a file beyond memory, an error: "$@" is the command, run in the project.
+examples() {
+    "$@" sort -q fixtures/elevations.txt | cmp - fixtures/elevations.sorted.txt || fail "$1: the first example"
+    [ "$("$@" sort -q -k price -k id:r fixtures/sales.csv | sed -n 2p)" = 6,pen,1.2 ] || fail "$1: a table"
+    "$@" gen --count 300K -t u32 --to bin | "$@" sort -q --memory 64M -f bin -t u32 | "$@" check -q -f bin -t u32 || fail "$1: a pipe"
+    "$@" sort -q fixtures/cities.parquet -k city --to csv | "$@" check -q -f csv -k city || fail "$1: Parquet"
+    if "$@" sort -q missing.txt 2>"$work/error"; then fail "$1: a missing file"; fi
+    grep -q 'missing.txt' "$work/error" || fail "$1: $(cat "$work/error")"
+    [ "$("$@" --version | sed -n 1p)" = "gpusort $version" ] || fail "$1: $("$@" --version)"
+}
+
+# Nothing newer than this C library is asked for.
+check_glibc() {
+    newest=$(objdump -T "$1" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)
+    [ "$(printf '%s\nGLIBC_2.28\n' "$newest" | sort -V | tail -n 1)" = GLIBC_2.28 ] || fail "$1 needs $newest"
+}
+
+unpacked() {
+    tar xzf "$out/gpusort-$version-$1.tar.gz" -C "$work"
+    folder=$work/gpusort-$version-$1
+    for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE THIRD-PARTY.txt completions/gpusort completions/_gpusort \
+        completions/gpusort.fish man/man1/gpusort.1 man/man1/gpusort-sort.1; do
+        [ -s "$folder/$file" ] || fail "$1 lacks $file"
+    done
+    bash -n "$folder/completions/gpusort"
+    size=$(wc -c <"$out/gpusort-$version-$1.tar.gz")
+    [ "$size" -le 8388608 ] || fail "$1 has $size bytes"
+    check_glibc "$folder/gpusort"
+}
+
+test_linux() {
+    unpacked x86_64-unknown-linux-gnu
+    make_bare
+    cp -R "$folder" "$bare/opt/gpusort"
+    examples inside /opt/gpusort/gpusort
+    rm -r "$bare/opt/gpusort"
+    ok "linux: $size bytes, from $newest on"
+}
+
+test_arm() {
+    needs qemu-user-static libc6-arm64-cross libgcc-s1-arm64-cross
+    unpacked aarch64-unknown-linux-gnu
+    examples qemu-aarch64-static -L /usr/aarch64-linux-gnu "$folder/gpusort"
+    ok "arm: $size bytes, run by QEMU"
+}
+
+test_wheels() {
+    python3 -m venv "$work/venv"
+    python=$work/venv/bin/python
+    for wheel in "$out"/gpusort-"$version"-*.whl "$out"/gpusort_cli-"$version"-*.whl; do
+        "$tools/bin/auditwheel" show "$wheel" | tr '\n' ' ' | grep -q 'manylinux_2_28_x86_64' || fail "$wheel is not manylinux_2_28"
+        "$python" -m pip install --quiet --disable-pip-version-check "$wheel"
+    done
+    "$python" -c 'import gpusort, numpy; assert gpusort.argsort(numpy.array([2.5, -1, 0])).tolist() == [1, 2, 0]'
+    [ "$("$python" -c 'import gpusort; print(gpusort.__version__)')" = "$version" ] || fail "wheel: its version"
+    examples "$work/venv/bin/gpusort"
+    "$python" -m pip uninstall --quiet --yes gpusort gpusort-cli
+    [ -z "$(find "$work/venv" -iname '*gpusort*')" ] || fail "wheels: rests"
+    ok "wheels"
+}
+
+test_deb() {
+    make_bare
+    package=gpusort_$version-1_amd64.deb
+    needs lintian
+    lintian --fail-on error --suppress-tags initial-upload-closes-no-bugs "$out/$package" || fail "lintian"
+    inside sh -c 'find / -xdev -not -path "/proc/*" -not -path "/project/*" | LC_ALL=C sort' >"$work/before"
+    inside sh -euc "apt-get update -qq; apt-get install -y -qq --no-install-recommends /project/target/dist/$package" >"$work/log" 2>&1 || fail "$(tail -3 "$work/log")"
+    examples inside gpusort
+    [ -s "$bare/usr/share/bash-completion/completions/gpusort" ] || fail "deb: completions"
+    inside sh -c 'ls /usr/share/man/man1/gpusort-sort.1.gz' >/dev/null || fail "deb: manual pages"
+    dpkg-deb -f "$out/$package" Recommends | grep -q libvulkan1 || fail "deb: recommends"
+    inside apt-get purge -y -qq gpusort >/dev/null 2>&1
+    inside sh -c 'find / -xdev -not -path "/proc/*" -not -path "/project/*" | LC_ALL=C sort' | LC_ALL=C comm -13 "$work/before" - |
+        { ! grep gpusort; } || fail "deb: rests"
+    ok "deb: $(wc -c <"$out/$package") bytes"
+}
+
+# Wine is in the folder in which it was built.
+test_windows() {
+    sid=${GPUSORT_SID:-$root/target/debian-sid}
+    sh dist/debian.sh "$sid" make sid
+    sh dist/debian.sh "$sid" run sh -c 'command -v wine >/dev/null || { apt-get update -qq; apt-get install -y -qq --no-install-recommends wine wine64; }' >/dev/null 2>&1
+    rm -rf target/wine
+    mkdir -p target/wine
+    python3 -m zipfile -e "$out/gpusort-$version-x86_64-pc-windows-gnu.zip" target/wine
+    mv target/wine/*/* target/wine/
+    printf '3\r\n1\r\n' >target/wine/a.txt
+    printf '2\r\n10\r\n' >target/wine/b.txt
+    wine() { sh dist/debian.sh "$sid" run env --chdir=/project/"${at:-.}" WINEDEBUG=-all WINEPREFIX=/tmp/wine XDG_RUNTIME_DIR=/tmp wine "$@"; }
+    examples wine target/wine/gpusort.exe
+    at=target/wine
+    [ "$(wine gpusort.exe sort -q '*.txt' | tr -d '\r' | tr '\n' ' ')" = "1 2 3 10 " ] || fail "windows: *.txt"
+    wine gpusort.exe sort -q -m b.txt -o merged.txt
+    [ "$(tr -d '\r' <target/wine/merged.txt | tr '\n' ' ')" = "2 10 " ] || fail "windows: merge"
+    wine gpusort.exe sort -q a.txt -o a.txt
+    [ "$(od -An -c target/wine/a.txt | tr -d ' ')" = '1\r\n3\r\n' ] || fail "windows: in place: $(od -c target/wine/a.txt)"
+    if wine gpusort.exe check -q merged.txt a.txt; then fail "windows: check"; fi
+    rm -rf target/wine
+    ok "windows: $(wc -c <"$out/gpusort-$version-x86_64-pc-windows-gnu.zip") bytes, run by Wine"
+}
+
+test_npm() {
+    TARBALL=$out/gpusort-$version.tgz sh npm/test/package.sh short
+    ok "npm"
+}
+
+# As if the packages it depends on were published.
+test_crates() {
+    for name in gpusort gpusort-planner gpusort-shaders; do
+        tar xzf "$out/$name-$version.crate" -C "$work"
+        [ -s "$work/$name-$version/Cargo.toml" ] || fail "$name has no Cargo.toml"
+    done
+    patch() { echo "patch.crates-io.$1.path=\"$work/$1-$version\""; }
+    CARGO_TARGET_DIR=$root/target/release-build/installed cargo install --quiet --path "$work/gpusort-$version" --features arrow --root "$work/root" \
+        --config "$(patch gpusort-planner)" --config "$(patch gpusort-shaders)"
+    examples "$work/root/bin/gpusort"
+    ok "crates: cargo install"
+}
+
+test_container() {
+    needs buildah
+    image="buildah --storage-driver vfs"
+    name=$($image from "oci-archive:$out/gpusort-$version-container.tar")
+    container() { $image run --isolation chroot --volume "$root:/data" "$name" -- /usr/bin/gpusort "$@"; }
+    examples container
+    $image rm "$name" >/dev/null
+    ok "container: $(wc -c <"$out/gpusort-$version-container.tar") bytes"
+}
+
+test_formulas() {
+    needs ruby
+    ruby -c "$out/gpusort.rb" >/dev/null || fail "the formula is not Ruby"
+    # Each address is of a file that is there, and has its checksum.
+    python3 - "$out" <<'END' || fail "formulas"
+import hashlib, json, pathlib, re, sys
+out = pathlib.Path(sys.argv[1])
+scoop = json.loads((out / "gpusort.json").read_text())["architecture"]["64bit"]
+brew = re.findall(r'url "(.*)"\s+sha256 "(.*)"', (out / "gpusort.rb").read_text())
+assert brew
+for url, checksum in [(scoop["url"], scoop["hash"]), *brew]:
+    assert hashlib.sha256((out / url.rsplit("/", 1)[1]).read_bytes()).hexdigest() == checksum, url
+END
+    ok "formulas"
+}
+
+(cd "$out" && sha256sum --quiet --check SHA256SUMS) || fail "checksums"
+for what in ${*:-$all}; do
+    "test_$what"
+done
