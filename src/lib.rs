@@ -38,7 +38,7 @@
 //! A program compiles only the features that it needs:
 //!
 //! ```toml
-//! gpusort = { path = "../gpusort", default-features = false, features = ["gpu"] }
+//! gpusort = { version = "0.2", default-features = false, features = ["gpu"] }
 //! ```
 //!
 //! Without features the crate is the sort on the CPU, which needs few other crates and compiles in
