@@ -5,6 +5,7 @@
 #   sh dist/check.sh            what must always be so
 #   sh dist/check.sh 0.2.0      and that this is the version, with its date in the changelog
 #   sh dist/check.sh --notes    prints what the changelog says of this version
+#   sh dist/check.sh --self-test  whether it finds what it is to find, in what is committed
 set -eu
 cd "$(dirname "$0")/.."
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
@@ -14,6 +15,33 @@ wrong() { echo "dist/check.sh: $*" >&2 && failed=1; }
 
 if [ "$wanted" = --notes ]; then
     awk -v begin="## [$version]" 'index($0, begin) == 1 { on = 1; next } /^(## |\[)/ { on = 0 } on' CHANGELOG.md
+    exit
+fi
+
+if [ "$wanted" = --self-test ]; then
+    work=$(mktemp -d)
+    trap 'git worktree remove --force "$work/tree"; rm -rf "$work"' EXIT
+    git worktree add --quiet --detach "$work/tree"
+    gpusort=$(realpath "${GPUSORT:-target/release/gpusort}")
+    deny=$(realpath target/tools/bin 2>/dev/null || true)
+    # What is done to a file, and what must be said of it.
+    while IFS='|' read -r file change expected; do
+        sed -i "$change" "$work/tree/$file"
+        if (cd "$work/tree" && PATH="$deny:$PATH" GPUSORT=$gpusort sh dist/check.sh) >"$work/said" 2>&1; then
+            wrong "nothing is said of $file: $change"
+        fi
+        grep -q -- "$expected" "$work/said" || wrong "$file, $change: $(cat "$work/said")"
+        git -C "$work/tree" checkout --quiet .
+    done <<END
+npm/package.json|s/"version": "[^"]*"/"version": "9.0.0"/|the version is $version, and 9.0.0
+Cargo.toml|s/^gpusort-planner = { version = "=[^"]*"/gpusort-planner = { version = "=9.0.0"/|the version is $version, and 9.0.0
+tests/wasm/Cargo.lock|/name = "gpusort"/,/version/s/version = .*/version = "9.0.0"/|tests/wasm/Cargo.lock is not in step
+CHANGELOG.md|s/^## \\[$version\\].*//|CHANGELOG.md says nothing of $version
+CHANGELOG.md|s/^\\[Unreleased\\]: .*//|leads nowhere
+dist/deny.toml|s/"MIT", //|accept other licences
+END
+    [ "$failed" = 0 ] || exit 1
+    echo "dist/check.sh finds what it is to find"
     exit
 fi
 
@@ -57,7 +85,7 @@ done
 # Both know the same licences.
 licences() { sed -n "/^$2 = \[/,/^\]/p" "$1" | grep -o '"[^"]*"' | sort; }
 [ "$(licences dist/about.toml accepted)" = "$(licences dist/deny.toml allow)" ] || wrong "dist/about.toml and dist/deny.toml accept other licences"
-if [ -x target/tools/bin/cargo-deny ] || ! command -v cargo-deny >/dev/null; then
+if ! command -v cargo-deny >/dev/null; then
     [ -x target/tools/bin/cargo-deny ] || CARGO_TARGET_DIR=target/tools/target cargo install --quiet --locked --root target/tools cargo-deny@0.20.2
     PATH=$PWD/target/tools/bin:$PATH
 fi
