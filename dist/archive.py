@@ -25,13 +25,21 @@ def output(*command):
     return subprocess.run(command, check=True, capture_output=True).stdout
 
 
+def third_party():
+    """The licences of all crates in the command: half a minute, so they are kept until what they depend on changes."""
+    kept = pathlib.Path("target/THIRD-PARTY.txt")
+    changed = max(pathlib.Path(name).stat().st_mtime for name in ("Cargo.lock", "Cargo.toml", "dist/about.toml", "dist/about.hbs"))
+    if not kept.exists() or kept.stat().st_mtime < changed:
+        settings = ["--locked", "--features", "arrow", "--config", "dist/about.toml"]
+        kept.write_bytes(output("cargo", "about", "generate", *settings, "dist/about.hbs"))
+    return kept
+
+
 def fill(folder, command):
     """Writes what belongs to the command."""
     for name in ("README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"):
         shutil.copy(name, folder)
-    (folder / "THIRD-PARTY.txt").write_bytes(
-        output("cargo", "about", "generate", "--locked", "--features", "arrow", "--config", "dist/about.toml", "dist/about.hbs")
-    )
+    shutil.copy(third_party(), folder)
     (folder / "completions").mkdir()
     for shell, name in COMPLETIONS.items():
         (folder / "completions" / name).write_bytes(output(command, "completions", shell))
