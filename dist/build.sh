@@ -31,8 +31,8 @@ say() { echo "dist: $*" >&2; }
 
 # Programs of Debian's packages.
 needs() {
-    for package; do
-        dpkg -s "$package" >/dev/null 2>&1 || apt-get install -y -qq "$package" >/dev/null
+    for needed; do
+        dpkg -s "$needed" >/dev/null 2>&1 || apt-get install -y -qq "$needed" >/dev/null
     done
 }
 

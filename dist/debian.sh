@@ -21,7 +21,7 @@ make)
     rm -rf "$dir.partial"
     mkdir -p "$(dirname "$dir")"
     include=$(echo "ca-certificates $*" | tr ' ' ,)
-    unshare --mount debootstrap --variant=minbase --include="$include" "$suite" "$dir.partial" "$mirror" >&2
+    unshare --mount debootstrap --variant=minbase --include="$include" "$suite" "$dir.partial" "$mirror" >"$dir.log"
     mv "$dir.partial" "$dir"
     ;;
 run)

@@ -21,8 +21,8 @@ fail() { echo "FAILED: $*" >&2 && exit 1; }
 ok() { echo "ok: $*"; }
 
 needs() {
-    for package; do
-        dpkg -s "$package" >/dev/null 2>&1 || apt-get install -y -qq "$package" >/dev/null
+    for needed; do
+        dpkg -s "$needed" >/dev/null 2>&1 || apt-get install -y -qq "$needed" >/dev/null
     done
 }
 
@@ -95,19 +95,23 @@ test_wheels() {
     ok "wheels"
 }
 
+files_inside() {
+    inside find / -xdev '(' -path /proc -o -path /project -o -path /root/.cargo ')' -prune -o -print | LC_ALL=C sort
+}
+
 test_deb() {
     make_bare
     package=gpusort_$version-1_amd64.deb
     needs lintian
-    lintian --fail-on error --suppress-tags initial-upload-closes-no-bugs "$out/$package" || fail "lintian"
-    inside sh -c 'find / -xdev -not -path "/proc/*" -not -path "/project/*" | LC_ALL=C sort' >"$work/before"
+    lintian --allow-root --fail-on error --suppress-tags initial-upload-closes-no-bugs "$out/$package" || fail "lintian"
+    files_inside >"$work/before"
     inside sh -euc "apt-get update -qq; apt-get install -y -qq --no-install-recommends /project/target/dist/$package" >"$work/log" 2>&1 || fail "$(tail -3 "$work/log")"
     examples inside gpusort
     [ -s "$bare/usr/share/bash-completion/completions/gpusort" ] || fail "deb: completions"
     inside sh -c 'ls /usr/share/man/man1/gpusort-sort.1.gz' >/dev/null || fail "deb: manual pages"
     dpkg-deb -f "$out/$package" Recommends | grep -q libvulkan1 || fail "deb: recommends"
     inside apt-get purge -y -qq gpusort >/dev/null 2>&1
-    inside sh -c 'find / -xdev -not -path "/proc/*" -not -path "/project/*" | LC_ALL=C sort' | LC_ALL=C comm -13 "$work/before" - |
+    files_inside | LC_ALL=C comm -13 "$work/before" - |
         { ! grep gpusort; } || fail "deb: rests"
     ok "deb: $(wc -c <"$out/$package") bytes"
 }
