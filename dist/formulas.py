@@ -14,7 +14,7 @@ import tomllib
 folder, version = pathlib.Path(sys.argv[1]), sys.argv[2]
 cargo = tomllib.loads(pathlib.Path("Cargo.toml").read_text(encoding="utf-8"))
 repository, license_ = (cargo["workspace"]["package"][key] for key in ("repository", "license"))
-description = "Sort numbers, lines and tables of any size, on all cores or a GPU"
+description = cargo["package"]["description"]
 
 
 def archive(target, end="tar.gz"):
