@@ -24,7 +24,7 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 home=${CARGO_HOME:-$HOME/.cargo}
 mapped="--remap-path-prefix=$root=. --remap-path-prefix=$home=/cargo"
-export RUSTFLAGS="$mapped" CFLAGS="-ffile-prefix-map=$home=/cargo -g0"
+export RUSTFLAGS="$mapped" CFLAGS="-ffile-prefix-map=$home=/cargo -g0" CARGO_PROFILE_RELEASE_STRIP=symbols
 export CARGO_TARGET_DIR="$root/target/release-build" PATH="$tools/bin:$PATH"
 
 say() { echo "dist: $*" >&2; }
@@ -47,7 +47,7 @@ python_tools() {
 # The command, by zig for a chosen C library.
 build_linux() {
     python_tools
-    cargo zigbuild --profile dist --locked --features arrow --target "$linux.$glibc"
+    cargo zigbuild --release --locked --features arrow --target "$linux.$glibc"
 }
 
 # Where this Rust has no standard library for the target, Debian's builds it.
@@ -67,7 +67,7 @@ cross() {
     sh dist/debian.sh "$sid" run env RUSTC_BOOTSTRAP=1 SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" GIT_CONFIG_COUNT=1 \
         GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=/project \
         RUSTFLAGS="--remap-path-prefix=/project=. --remap-path-prefix=/root/.cargo=/cargo --remap-path-prefix=/usr/src/rustc=/rustc" \
-        CFLAGS="-ffile-prefix-map=/root/.cargo=/cargo -g0" CARGO_TARGET_DIR="/project/target/release-build" \
+        CFLAGS="-ffile-prefix-map=/root/.cargo=/cargo -g0" CARGO_TARGET_DIR="/project/target/release-build" CARGO_PROFILE_RELEASE_STRIP=symbols \
         CARGO_ZIGBUILD_ZIG_PATH="/project/${zig#"$root/"}" PATH="/project/target/tools/bin:/usr/bin:/bin" \
         "$@" -Zbuild-std=std,panic_unwind
 }
@@ -75,13 +75,13 @@ cross() {
 build_arm() {
     python_tools
     zig=$(echo "$tools"/lib/python3*/site-packages/ziglang/zig)
-    cross "$arm" cargo zigbuild --profile dist --locked --features arrow --target "$arm.$glibc"
+    cross "$arm" cargo zigbuild --release --locked --features arrow --target "$arm.$glibc"
 }
 
 build_windows() {
     zig=none
     needs gcc-mingw-w64-x86-64-posix
-    cross "$windows" cargo build --profile dist --locked --features arrow --target "$windows"
+    cross "$windows" cargo build --release --locked --features arrow --target "$windows"
 }
 
 # The archive for a target, of its command, with what the one that runs here says of itself.
@@ -90,7 +90,7 @@ archive() {
     python3 dist/archive.py "$1" "$2" "$3" ${4:-}
 }
 
-native=$CARGO_TARGET_DIR/$linux/dist/gpusort
+native=$CARGO_TARGET_DIR/$linux/release/gpusort
 
 make_linux() {
     build_linux
@@ -100,19 +100,19 @@ make_linux() {
 make_arm() {
     build_linux
     build_arm
-    archive "$arm" "$CARGO_TARGET_DIR/$arm/dist/gpusort" "$out" "$native"
+    archive "$arm" "$CARGO_TARGET_DIR/$arm/release/gpusort" "$out" "$native"
 }
 
 make_windows() {
     build_linux
     build_windows
-    archive "$windows" "$CARGO_TARGET_DIR/$windows/dist/gpusort.exe" "$out" "$native"
+    archive "$windows" "$CARGO_TARGET_DIR/$windows/release/gpusort.exe" "$out" "$native"
 }
 
 make_wheels() {
     python_tools
     for package in python python/cli; do
-        (cd "$package" && maturin build --quiet --profile dist --locked --zig --target "$linux" --compatibility manylinux_2_28 --out "$out")
+        (cd "$package" && maturin build --quiet --release --locked --zig --target "$linux" --compatibility manylinux_2_28 --out "$out")
     done
 }
 
@@ -127,7 +127,7 @@ make_deb() {
     maintainer=$(sed -n 's/^maintainer = "\(.*\)"/\1/p' Cargo.toml)
     printf 'gpusort (%s-1) unstable; urgency=medium\n\n  * Release %s: see CHANGELOG.md.\n\n -- %s  %s\n' \
         "$version" "$version" "$maintainer" "$when" >"$CARGO_TARGET_DIR/deb/changelog"
-    cargo deb --quiet --profile dist --no-build --no-strip --target "$linux" --output "$out/"
+    cargo deb --quiet --no-build --no-strip --target "$linux" --output "$out/"
 }
 
 make_npm() {

@@ -17,7 +17,7 @@ repository, license_ = (cargo["workspace"]["package"][key] for key in ("reposito
 description = cargo["package"]["description"]
 
 
-def archive(target, end="tar.gz"):
+def archive(target, end="tar.xz"):
     """Where the archive will be, and its checksum; None if it is not built."""
     path = folder / f"gpusort-{version}-{target}.{end}"
     if not path.exists():

@@ -52,15 +52,15 @@ check_glibc() {
 }
 
 unpacked() {
-    tar xzf "$out/gpusort-$version-$1.tar.gz" -C "$work"
+    tar xJf "$out/gpusort-$version-$1.tar.xz" -C "$work"
     folder=$work/gpusort-$version-$1
     for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE THIRD-PARTY.txt completions/gpusort completions/_gpusort \
         completions/gpusort.fish man/man1/gpusort.1 man/man1/gpusort-sort.1; do
         [ -s "$folder/$file" ] || fail "$1 lacks $file"
     done
     bash -n "$folder/completions/gpusort"
-    size=$(wc -c <"$out/gpusort-$version-$1.tar.gz")
-    [ "$size" -le 8388608 ] || fail "$1 has $size bytes"
+    size=$(wc -c <"$out/gpusort-$version-$1.tar.xz")
+    [ "$size" -le 8000000 ] || fail "$1 has $size bytes"
     check_glibc "$folder/gpusort"
 }
 
