@@ -26,6 +26,8 @@ cp -R package.json README.md tsconfig.json src examples test "$work/copy/npm/"
 ln -s "$PWD/node_modules" "$work/copy/npm/node_modules"
 [ -n "${TARBALL:-}" ] || (cd "$work/copy/npm" && npm pack --silent --pack-destination "$work" >/dev/null)
 tarball=${TARBALL:-$(echo "$work"/gpusort-*.tgz)}
+# Packing built it; of one that was packed before it is taken out.
+[ -z "${TARBALL:-}" ] || tar xzf "$tarball" -C "$work/copy/npm" --strip-components=1 package/dist
 tar tzf "$tarball" >"$work/list"
 echo "tarball: $(wc -c <"$tarball") bytes, $(wc -l <"$work/list") files"
 for file in README.md LICENSE-MIT LICENSE-APACHE package.json dist/index.js dist/index.d.ts; do
