@@ -8,11 +8,7 @@
 # their standard library from rustup, or, where that lacks it, build it in a folder with Debian's Rust (some 2 GB).
 set -eu
 cd "$(dirname "$0")/.."
-root=$PWD
-out=$root/target/dist
-tools=$root/target/tools
-version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
-all="linux arm windows wheels deb npm crates container formulas"
+. dist/common.sh
 # The oldest C library that it runs with.
 glibc=2.28
 linux=x86_64-unknown-linux-gnu
@@ -28,13 +24,6 @@ export RUSTFLAGS="$mapped" CFLAGS="-ffile-prefix-map=$home=/cargo -g0" CARGO_PRO
 export CARGO_TARGET_DIR="$root/target/release-build" PATH="$tools/bin:$PATH"
 
 say() { echo "dist: $*" >&2; }
-
-# Programs of Debian's packages.
-needs() {
-    for needed; do
-        dpkg -s "$needed" >/dev/null 2>&1 || apt-get install -y -qq "$needed" >/dev/null
-    done
-}
 
 python_tools() {
     [ -x "$tools/bin/maturin" ] && return

@@ -8,23 +8,13 @@
 # on a GPU, on macOS or on real Windows is not tested here.
 set -eu
 cd "$(dirname "$0")/.."
-root=$PWD
-out=$root/target/dist
-tools=$root/target/tools
-version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
-all="linux arm windows wheels deb npm crates container formulas"
+. dist/common.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bare=$root/target/debian-bare
 
 fail() { echo "FAILED: $*" >&2 && exit 1; }
 ok() { echo "ok: $*"; }
-
-needs() {
-    for needed; do
-        dpkg -s "$needed" >/dev/null 2>&1 || apt-get install -y -qq "$needed" >/dev/null
-    done
-}
 
 # In the bare Debian; what is tested there is in /project/target/dist.
 inside() { sh dist/debian.sh "$bare" run "$@"; }
