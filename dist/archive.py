@@ -1,6 +1,7 @@
 """Packs the command with what belongs to it: documents, licences, completions, manual pages.
 
     python3 dist/archive.py folder FOLDER COMMAND           what belongs to it, in a folder
+    python3 dist/archive.py wheels COMMAND                  what of it is in the wheels, where maturin takes it from
     python3 dist/archive.py TARGET BINARY FOLDER [COMMAND]  an archive gpusort-VERSION-TARGET.tar.xz, or .zip for Windows
 
 COMMAND is a gpusort that runs here, and is BINARY itself unless that is for another system. `cargo about` must be there. The time
@@ -19,6 +20,7 @@ import tomllib
 import zipfile
 
 COMPLETIONS = {"bash": "gpusort", "zsh": "_gpusort", "fish": "gpusort.fish", "elvish": "gpusort.elv", "powershell": "gpusort.ps1"}
+LICENCES = ("LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.txt")
 
 
 def output(*command):
@@ -37,9 +39,8 @@ def third_party():
 
 def fill(folder, command):
     """Writes what belongs to the command."""
-    for name in ("README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"):
+    for name in ("README.md", "CHANGELOG.md", *LICENCES[:2], third_party()):
         shutil.copy(name, folder)
-    shutil.copy(third_party(), folder)
     (folder / "completions").mkdir()
     for shell, name in COMPLETIONS.items():
         (folder / "completions" / name).write_bytes(output(command, "completions", shell))
@@ -50,6 +51,22 @@ def fill(folder, command):
     values = output(command, "man", "--help").decode().split("possible values: ")[1].split("]")[0]
     for name in values.replace(",", " ").split():
         (pages / f"gpusort-{name}.1").write_bytes(output(command, "man", name))
+
+
+def wheels(command):
+    """Licences for both packages, manual pages for that of the command. No commit has these folders."""
+    data = pathlib.Path("python/cli/gpusort-cli.data")
+    licences = [data / "data/share/doc/gpusort-cli", pathlib.Path("python/package/gpusort/licences")]
+    for folder in (data, licences[1]):
+        shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as work:
+        work = pathlib.Path(work)
+        fill(work, command)
+        shutil.copytree(work / "man", data / "data/share/man")
+        for folder in licences:
+            folder.mkdir(parents=True)
+            for name in LICENCES:
+                shutil.copy(work / name, folder)
 
 
 def pack(folder, archive, when):
@@ -73,7 +90,9 @@ def pack(folder, archive, when):
                 packed.addfile(entry, content)
 
 
-def main(target, binary, out, command=None):
+def main(target, binary, out=None, command=None):
+    if target == "wheels":
+        return wheels(binary)
     if target == "folder":
         pathlib.Path(binary).mkdir(parents=True)
         return fill(pathlib.Path(binary), out)

@@ -73,10 +73,10 @@ build_windows() {
     cross "$windows" cargo build --release --locked --features arrow --target "$windows"
 }
 
-# The archive for a target, of its command, with what the one that runs here says of itself.
+# What belongs to the command, and archives of it: see archive.py.
 archive() {
     command -v cargo-about >/dev/null || cargo_install cargo-about@0.9.3 --features cli
-    python3 dist/archive.py "$1" "$2" "$3" ${4:-}
+    python3 dist/archive.py "$@"
 }
 
 native=$CARGO_TARGET_DIR/$linux/release/gpusort
@@ -98,23 +98,12 @@ make_windows() {
     archive "$windows" "$CARGO_TARGET_DIR/$windows/release/gpusort.exe" "$out" "$native"
 }
 
-# With the licences; the command with its manual pages, too. Files of these names are in no commit.
 make_wheels() {
     build_linux
-    data=python/cli/gpusort_cli.data
-    module=python/package/gpusort/licences
-    rm -rf "$CARGO_TARGET_DIR/wheels" $data $module
-    archive folder "$CARGO_TARGET_DIR/wheels" "$native"
-    mkdir -p $data/data/share/doc/gpusort-cli $module
-    cp -R "$CARGO_TARGET_DIR/wheels/man" $data/data/share/
-    for file in LICENSE-MIT LICENSE-APACHE THIRD-PARTY.txt; do
-        cp "$CARGO_TARGET_DIR/wheels/$file" $data/data/share/doc/gpusort-cli/
-        cp "$CARGO_TARGET_DIR/wheels/$file" $module/
-    done
+    archive wheels "$native"
     for package in python python/cli; do
         (cd "$package" && maturin build --quiet --release --locked --zig --target "$linux" --compatibility manylinux_2_28 --out "$out")
     done
-    rm -rf $data $module
 }
 
 make_deb() {

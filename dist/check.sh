@@ -8,8 +8,8 @@
 #   sh dist/check.sh --self-test  whether it finds what it is to find, in what is committed
 set -eu
 cd "$(dirname "$0")/.."
-export PATH="$PWD/target/tools/bin:$PATH"
-version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+. dist/common.sh
+export PATH="$tools/bin:$PATH"
 wanted=${1:-}
 failed=0
 wrong() { echo "dist/check.sh: $*" >&2 && failed=1; }
@@ -87,7 +87,7 @@ licences() { sed -n "/^$2 = \[/,/^\]/p" "$1" | grep -o '"[^"]*"' | sort; }
 [ "$(licences dist/about.toml accepted)" = "$(licences dist/deny.toml allow)" ] || wrong "dist/about.toml and dist/deny.toml accept other licences"
 # Unoptimized, it is compiled in a third of the time.
 command -v cargo-deny >/dev/null ||
-    CARGO_TARGET_DIR=target/tools/target cargo install --quiet --debug --locked --root target/tools cargo-deny@0.20.2
+    CARGO_TARGET_DIR="$tools/target" cargo install --quiet --debug --locked --root "$tools" cargo-deny@0.20.2
 cargo deny --log-level error --config dist/deny.toml check licenses bans sources || wrong "licences or sources of crates"
 
 [ "$failed" = 0 ] || exit 1

@@ -1,4 +1,4 @@
-# What dist/build.sh and dist/test.sh share; the current folder is the project's.
+# What the scripts of dist/ share; the current folder is the project's.
 
 root=$PWD
 out=$root/target/dist
