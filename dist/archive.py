@@ -10,6 +10,7 @@ of all files is that of the commit, so the same sources make the same bytes.
 
 import lzma
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -23,24 +24,32 @@ COMPLETIONS = {"bash": "gpusort", "zsh": "_gpusort", "fish": "gpusort.fish", "el
 LICENCES = ("LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.txt")
 
 
+def cargo():
+    return tomllib.loads(pathlib.Path("Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
+
+
 def output(*command):
     return subprocess.run(command, check=True, capture_output=True).stdout
 
 
 def third_party():
-    """The licences of all crates in the command: half a minute, so they are kept until what they depend on changes."""
+    """The licences of all crates in the command or in the Python module: half a minute, so they are kept until a crate changes."""
     kept = pathlib.Path("target/THIRD-PARTY.txt")
     changed = max(pathlib.Path(name).stat().st_mtime for name in ("Cargo.lock", "Cargo.toml", "dist/about.toml", "dist/about.hbs"))
     if not kept.exists() or kept.stat().st_mtime < changed:
-        settings = ["--locked", "--features", "arrow", "--config", "dist/about.toml"]
+        settings = ["--locked", "--workspace", "--all-features", "--config", "dist/about.toml"]
         kept.write_bytes(output("cargo", "about", "generate", *settings, "dist/about.hbs"))
     return kept
 
 
 def fill(folder, command):
     """Writes what belongs to the command."""
-    for name in ("README.md", "CHANGELOG.md", *LICENCES[:2], third_party()):
+    for name in ("CHANGELOG.md", *LICENCES[:2], third_party()):
         shutil.copy(name, folder)
+    # What it links to is not there.
+    at = f"{cargo()['repository']}/blob/v{cargo()['version']}/"
+    readme = re.sub(r"\]\((?!https:|CHANGELOG)", f"]({at}", pathlib.Path("README.md").read_text(encoding="utf-8"))
+    (folder / "README.md").write_text(readme, encoding="utf-8", newline="\n")
     (folder / "completions").mkdir()
     for shell, name in COMPLETIONS.items():
         (folder / "completions" / name).write_bytes(output(command, "completions", shell))
@@ -96,8 +105,7 @@ def main(target, binary, out=None, command=None):
     if target == "folder":
         pathlib.Path(binary).mkdir(parents=True)
         return fill(pathlib.Path(binary), out)
-    version = tomllib.loads(pathlib.Path("Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"]
-    name = f"gpusort-{version}-{target}"
+    name = f"gpusort-{cargo()['version']}-{target}"
     with tempfile.TemporaryDirectory() as work:
         folder = pathlib.Path(work) / name
         folder.mkdir()

@@ -2,7 +2,7 @@
 # Builds what is released, from a clean checkout, into target/dist/:
 #
 #   sh dist/build.sh            everything
-#   sh dist/build.sh linux deb  some of it: linux arm windows wheels deb npm crates container formulas
+#   sh dist/build.sh linux deb  some of it, by the names in dist/common.sh
 #
 # It is made for Debian and its like on x86-64, as root, and installs what it needs: tools into target/tools. arm and windows take
 # their standard library from rustup, or, where that lacks it, build it in a folder with Debian's Rust (some 2 GB).
@@ -15,7 +15,7 @@ linux=x86_64-unknown-linux-gnu
 arm=aarch64-unknown-linux-gnu
 windows=x86_64-pc-windows-gnu
 
-# The same sources make the same bytes: no times but the commit's, no paths of this machine.
+# The same sources and compiler make the same bytes: no times but the commit's, no paths of this machine.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 home=${CARGO_HOME:-$HOME/.cargo}
@@ -132,9 +132,8 @@ make_crates() {
 }
 
 make_container() {
-    needs buildah
     [ -f "$out/gpusort_$version-1_amd64.deb" ] || make_deb
-    sh dist/container.sh "$out" "$version"
+    sh dist/container.sh
 }
 
 make_formulas() {
@@ -147,6 +146,8 @@ cargo_install() {
     env -u RUSTFLAGS -u CFLAGS CARGO_TARGET_DIR="$tools/target" cargo install --quiet --locked --root "$tools" "$@"
 }
 
+# Nothing of other versions is released, too.
+[ $# -gt 0 ] || rm -rf "$out"
 mkdir -p "$out"
 for what in ${*:-$all}; do
     case " $all " in *" $what "*) ;; *) say "no such artefact: $what; there are: $all" && exit 2 ;; esac

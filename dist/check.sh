@@ -15,7 +15,9 @@ failed=0
 wrong() { echo "dist/check.sh: $*" >&2 && failed=1; }
 
 if [ "$wanted" = --notes ]; then
-    awk -v begin="## [$version]" 'index($0, begin) == 1 { on = 1; next } /^(## |\[)/ { on = 0 } on' CHANGELOG.md
+    # A line that goes on is joined, since every end of a line is one in a release's notes.
+    awk -v begin="## [$version]" 'index($0, begin) == 1 { on = 1; next } /^(## |\[)/ { on = 0 } on' CHANGELOG.md |
+        sed -e ':more' -e '$!N' -e 's/\n  */ /' -e 'tmore' -e 'P' -e 'D'
     exit
 fi
 
@@ -38,7 +40,7 @@ Cargo.toml|s/^gpusort-planner = { version = "=[^"]*"/gpusort-planner = { version
 tests/wasm/Cargo.lock|/name = "gpusort"/,/version/s/version = .*/version = "9.0.0"/|tests/wasm/Cargo.lock is not in step
 CHANGELOG.md|s/^## \\[$version\\].*//|CHANGELOG.md says nothing of $version
 CHANGELOG.md|s/^\\[Unreleased\\]: .*//|leads nowhere
-dist/deny.toml|s/"MIT", //|accept other licences
+dist/deny.toml|s/"MIT", //|accept different licences
 END
     [ "$failed" = 0 ] || exit 1
     echo "dist/check.sh finds what it is to find"
@@ -57,6 +59,8 @@ for lock in $(git ls-files '*Cargo.lock'); do
 done
 [ -z "$wanted" ] || [ "$wanted" = "$version" ] || wrong "the version is $version, not $wanted"
 
+grep -q "^gpusort = { version = \"${version%.*}\"" README.md || wrong "README.md does not depend on ${version%.*}"
+
 # The changelog tells of it; for a release, with the date.
 line=$(grep -F "## [$version]" CHANGELOG.md) || wrong "CHANGELOG.md says nothing of $version"
 [ "$(sed -n 's/^## \[\(.*\)\].*/\1/p' CHANGELOG.md | sed -n 1p)" = Unreleased ] || wrong "CHANGELOG.md does not begin with [Unreleased]"
@@ -66,11 +70,12 @@ done
 if [ -n "$wanted" ]; then
     echo "$line" | grep -Eq '^## \[[^]]*\] - [0-9]{4}-[0-9]{2}-[0-9]{2}$' || wrong "CHANGELOG.md: $version has no date"
     [ -z "$(git status --porcelain)" ] || wrong "not all is committed"
+    ! grep -n 'not published yet' README.md || wrong "README.md says that it is not published"
 fi
 
 # What is generated from the command names its commands and options: all of them, in completions and in manual pages.
+[ -n "${GPUSORT:-}" ] || cargo build --quiet --release
 gpusort=${GPUSORT:-target/release/gpusort}
-[ -x "$gpusort" ] || cargo build --quiet --release
 [ "$("$gpusort" --version | sed -n 1p)" = "gpusort $version" ] || wrong "$gpusort is another version; build it"
 completions=$("$gpusort" completions bash)
 for name in $("$gpusort" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
@@ -84,11 +89,11 @@ done
 
 # Both know the same licences.
 licences() { sed -n "/^$2 = \[/,/^\]/p" "$1" | grep -o '"[^"]*"' | sort; }
-[ "$(licences dist/about.toml accepted)" = "$(licences dist/deny.toml allow)" ] || wrong "dist/about.toml and dist/deny.toml accept other licences"
+[ "$(licences dist/about.toml accepted)" = "$(licences dist/deny.toml allow)" ] || wrong "dist/about.toml and dist/deny.toml accept different licences"
 # Unoptimized, it is compiled in a third of the time.
 command -v cargo-deny >/dev/null ||
     CARGO_TARGET_DIR="$tools/target" cargo install --quiet --debug --locked --root "$tools" cargo-deny@0.20.2
-cargo deny --log-level error --config dist/deny.toml check licenses bans sources || wrong "licences or sources of crates"
+cargo deny --log-level error --workspace --config dist/deny.toml check licenses bans sources || wrong "licences or sources of crates"
 
 [ "$failed" = 0 ] || exit 1
 echo "gpusort $version: versions, changelog, lock files, completions, manual pages and licences agree"

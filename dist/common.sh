@@ -6,9 +6,16 @@ tools=$root/target/tools
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 all="linux arm windows wheels deb npm crates container formulas"
 
-# Programs of Debian's packages.
+# Packages of Debian's or Ubuntu's.
 needs() {
     for needed; do
-        dpkg -s "$needed" >/dev/null 2>&1 || apt-get install -y -qq "$needed" >/dev/null
+        [ "$(dpkg-query --show --showformat '${db:Status-Status}' "$needed" 2>/dev/null)" != installed ] || continue
+        [ -n "${updated:-}" ] || apt-get update -qq
+        updated=1
+        apt-get install -y -qq "$needed" >/dev/null
     done
 }
+
+# A bare Debian, and a command in it, for which the project is in /project.
+bare=$root/target/debian-bare
+inside() { sh dist/debian.sh "$bare" run "$@"; }

@@ -5,16 +5,17 @@
 #   sh dist/debian.sh DIR make SUITE [PACKAGE…]   makes it, unless it is there
 #   sh dist/debian.sh DIR run COMMAND…            runs a command in it; the project is /project
 set -eu
-project=$(cd "$(dirname "$0")/.." && pwd)
 dir=$(realpath -m "$1")
 action=$2
 shift 2
+cd "$(dirname "$0")/.."
+. dist/common.sh
 case $action in
 make)
     [ ! -d "$dir" ] || exit 0
     suite=$1
     shift
-    command -v debootstrap >/dev/null || apt-get install -y -qq debootstrap >/dev/null
+    needs debootstrap
     # The mirror of this system.
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' | sed -n 1p)
     # Under another name until it is whole. What is mounted for it ends with the namespace.
@@ -27,13 +28,13 @@ make)
 run)
     mkdir -p "$dir/project" "$dir/root/.cargo" "${CARGO_HOME:=$HOME/.cargo}"
     touch "$dir/etc/resolv.conf" "$dir/etc/hosts"
-    export dir project CARGO_HOME
+    export dir root CARGO_HOME
     # Crates are downloaded once, for this system and for that one.
     exec unshare --mount sh -euc '
         mount -t proc proc "$dir/proc"
         for path in /dev /etc/ssl/certs /etc/resolv.conf /etc/hosts; do mount --bind "$path" "$dir$path"; done
         mount --bind "$CARGO_HOME" "$dir/root/.cargo"
-        mount --bind "$project" "$dir/project"
+        mount --bind "$root" "$dir/project"
         unset CARGO_HOME
         exec chroot "$dir" env --chdir=/project HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
             SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt "$@"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs and runs each artefact of target/dist/ where nothing else of gpusort's is, and removes it again:
 #
-#   sh dist/test.sh             all that are there
-#   sh dist/test.sh linux deb   some of them: linux arm windows wheels deb npm crates container formulas
+#   sh dist/test.sh             all of them
+#   sh dist/test.sh linux deb   some of them, by the names in dist/common.sh
 #
 # Needs root, and Debian or its like; it installs what it needs, and makes a bare Debian (some 300 MB) in target/debian-bare. What runs
 # on a GPU, on macOS or on real Windows is not tested here.
@@ -11,17 +11,13 @@ cd "$(dirname "$0")/.."
 . dist/common.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-bare=$root/target/debian-bare
 
 fail() { echo "FAILED: $*" >&2 && exit 1; }
 ok() { echo "ok: $*"; }
 
-# In the bare Debian; what is tested there is in /project/target/dist.
-inside() { sh dist/debian.sh "$bare" run "$@"; }
-
 make_bare() {
     sh dist/debian.sh "$bare" make bookworm
-    ! inside sh -c 'command -v cargo gpusort' || fail "the bare Debian is not bare"
+    ! inside sh -c 'command -v cargo || command -v gpusort' || fail "the bare Debian is not bare"
 }
 
 # The README's first example, a table, binary by a pipe, a file beyond memory, an error: "$@" is the command, run in the project.
@@ -57,6 +53,7 @@ unpacked() {
 test_linux() {
     unpacked x86_64-unknown-linux-gnu
     make_bare
+    rm -rf "$bare/opt/gpusort"
     cp -R "$folder" "$bare/opt/gpusort"
     examples inside /opt/gpusort/gpusort
     rm -r "$bare/opt/gpusort"
@@ -82,7 +79,7 @@ test_wheels() {
     [ "$("$python" -c 'import gpusort; print(gpusort.__version__)')" = "$version" ] || fail "wheel: its version"
     examples "$work/venv/bin/gpusort"
     "$python" -m pip uninstall --quiet --yes gpusort gpusort-cli
-    [ -z "$(find "$work/venv" -iname '*gpusort*')" ] || fail "wheels: rests"
+    [ -z "$(find "$work/venv" -iname '*gpusort*')" ] || fail "wheels: files are left"
     ok "wheels"
 }
 
@@ -103,7 +100,7 @@ test_deb() {
     dpkg-deb -f "$out/$package" Recommends | grep -q libvulkan1 || fail "deb: recommends"
     inside apt-get purge -y -qq gpusort >/dev/null 2>&1
     files_inside | LC_ALL=C comm -13 "$work/before" - |
-        { ! grep gpusort; } || fail "deb: rests"
+        { ! grep gpusort; } || fail "deb: files are left"
     ok "deb: $(wc -c <"$out/$package") bytes"
 }
 
@@ -153,11 +150,11 @@ test_crates() {
 test_container() {
     needs buildah
     image="buildah --storage-driver vfs"
-    name=$($image from "oci-archive:$out/gpusort-$version-container.tar")
+    name=$($image from --quiet "docker-archive:$out/gpusort-$version-container.tar.xz")
     container() { $image run --isolation chroot --volume "$root:/data" "$name" -- /usr/bin/gpusort "$@"; }
     examples container
     $image rm "$name" >/dev/null
-    ok "container: $(wc -c <"$out/gpusort-$version-container.tar") bytes"
+    ok "container: $(wc -c <"$out/gpusort-$version-container.tar.xz") bytes"
 }
 
 test_formulas() {
