@@ -152,7 +152,8 @@ impl Facts {
         for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
             let path = entry.path();
             let name = path.strip_prefix(self.root).unwrap().to_str().unwrap().replace('\\', "/");
-            if entry.file_type().unwrap().is_file() {
+            // Links to files, too.
+            if path.is_file() {
                 self.files.insert(name);
             } else if !is_made(&name) {
                 self.folders.insert(name);
