@@ -113,9 +113,10 @@ make_deb() {
     rm -rf "$CARGO_TARGET_DIR/deb"
     archive folder "$CARGO_TARGET_DIR/deb" "$native"
     gzip -9n "$CARGO_TARGET_DIR"/deb/man/man1/*
+    gzip -9nc CHANGELOG.md >"$CARGO_TARGET_DIR/deb/changelog.gz"
     when=$(date -Ru -d "@$SOURCE_DATE_EPOCH")
     maintainer=$(sed -n 's/^maintainer = "\(.*\)"/\1/p' Cargo.toml)
-    printf 'gpusort (%s-1) unstable; urgency=medium\n\n  * Release %s: see CHANGELOG.md.\n\n -- %s  %s\n' \
+    printf 'gpusort (%s-1) unstable; urgency=medium\n\n  * Release %s: see changelog.gz.\n\n -- %s  %s\n' \
         "$version" "$version" "$maintainer" "$when" >"$CARGO_TARGET_DIR/deb/changelog"
     cargo deb --quiet --no-build --no-strip --target "$linux" --output "$out/"
 }
