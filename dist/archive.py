@@ -24,7 +24,7 @@ COMPLETIONS = {"bash": "gpusort", "zsh": "_gpusort", "fish": "gpusort.fish", "el
 LICENCES = ("LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.txt")
 
 
-def cargo():
+def project():
     return tomllib.loads(pathlib.Path("Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
 
 
@@ -46,9 +46,10 @@ def fill(folder, command):
     """Writes what belongs to the command."""
     for name in ("CHANGELOG.md", *LICENCES[:2], third_party()):
         shutil.copy(name, folder)
-    # What it links to is not there.
-    at = f"{cargo()['repository']}/blob/v{cargo()['version']}/"
-    readme = re.sub(r"\]\((?!https:|CHANGELOG)", f"]({at}", pathlib.Path("README.md").read_text(encoding="utf-8"))
+    # The files that it links to are in the repository only.
+    package = project()
+    at = f"{package['repository']}/blob/v{package['version']}/"
+    readme = re.sub(r"\]\((?!https?:|#|CHANGELOG)", f"]({at}", pathlib.Path("README.md").read_text(encoding="utf-8"))
     (folder / "README.md").write_text(readme, encoding="utf-8", newline="\n")
     (folder / "completions").mkdir()
     for shell, name in COMPLETIONS.items():
@@ -105,7 +106,7 @@ def main(target, binary, out=None, command=None):
     if target == "folder":
         pathlib.Path(binary).mkdir(parents=True)
         return fill(pathlib.Path(binary), out)
-    name = f"gpusort-{cargo()['version']}-{target}"
+    name = f"gpusort-{project()['version']}-{target}"
     with tempfile.TemporaryDirectory() as work:
         folder = pathlib.Path(work) / name
         folder.mkdir()

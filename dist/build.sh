@@ -50,7 +50,6 @@ cross() {
         return
     fi
     say "rustup has no $target here: building its standard library by Debian's Rust"
-    sid=${GPUSORT_SID:-$root/target/debian-sid}
     sh dist/debian.sh "$sid" make sid rustc cargo rust-src gcc libc6-dev gcc-mingw-w64-x86-64-posix python3 git
     # The home of cargo is /root/.cargo there, and the project /project.
     sh dist/debian.sh "$sid" run env RUSTC_BOOTSTRAP=1 SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" GIT_CONFIG_COUNT=1 \
@@ -126,7 +125,7 @@ make_npm() {
 }
 
 make_crates() {
-    # Everything that publishing does, but for the upload; it keeps no packages.
+    # Does all that publishing does but the upload. That leaves no package files, so they are made after it.
     env -u RUSTFLAGS -u CFLAGS cargo publish --workspace --locked --dry-run
     cargo package --quiet --locked --no-verify
     cp "$CARGO_TARGET_DIR"/package/gpusort*-"$version".crate "$out/"
@@ -138,7 +137,7 @@ make_container() {
 }
 
 make_formulas() {
-    python3 dist/formulas.py "$out" "$version"
+    python3 dist/formulas.py "$out"
 }
 
 # A tool of cargo's, once.
@@ -147,7 +146,7 @@ cargo_install() {
     env -u RUSTFLAGS -u CFLAGS CARGO_TARGET_DIR="$tools/target" cargo install --quiet --locked --root "$tools" "$@"
 }
 
-# Nothing of other versions is released, too.
+# Files of other versions must not be released.
 [ $# -gt 0 ] || rm -rf "$out"
 mkdir -p "$out"
 for what in ${*:-$all}; do

@@ -15,7 +15,7 @@ failed=0
 wrong() { echo "dist/check.sh: $*" >&2 && failed=1; }
 
 if [ "$wanted" = --notes ]; then
-    # A line that goes on is joined, since every end of a line is one in a release's notes.
+    # GitHub keeps the line breaks of release notes, so lines of one paragraph are joined.
     awk -v begin="## [$version]" 'index($0, begin) == 1 { on = 1; next } /^(## |\[)/ { on = 0 } on' CHANGELOG.md |
         sed -e ':more' -e '$!N' -e 's/\n  */ /' -e 'tmore' -e 'P' -e 'D'
     exit
@@ -40,6 +40,7 @@ Cargo.toml|s/^gpusort-planner = { version = "=[^"]*"/gpusort-planner = { version
 tests/wasm/Cargo.lock|/name = "gpusort"/,/version/s/version = .*/version = "9.0.0"/|tests/wasm/Cargo.lock is not in step
 CHANGELOG.md|s/^## \\[$version\\].*//|CHANGELOG.md says nothing of $version
 CHANGELOG.md|s/^\\[Unreleased\\]: .*//|leads nowhere
+README.md|s/^gpusort = { version = "[^"]*"/gpusort = { version = "9.0"/|README.md shows another version
 dist/deny.toml|s/"MIT", //|accept different licences
 END
     [ "$failed" = 0 ] || exit 1
@@ -58,8 +59,9 @@ for lock in $(git ls-files '*Cargo.lock'); do
         wrong "$lock is not in step with its Cargo.toml; run: sh dist/version.sh $version"
 done
 [ -z "$wanted" ] || [ "$wanted" = "$version" ] || wrong "the version is $version, not $wanted"
-
-grep -q "^gpusort = { version = \"${version%.*}\"" README.md || wrong "README.md does not depend on ${version%.*}"
+for file in README.md src/lib.rs; do
+    grep -q "gpusort = { version = \"${version%.*}\"" $file || wrong "$file shows another version than ${version%.*}; run: sh dist/version.sh $version"
+done
 
 # The changelog tells of it; for a release, with the date.
 line=$(grep -F "## [$version]" CHANGELOG.md) || wrong "CHANGELOG.md says nothing of $version"
@@ -70,7 +72,7 @@ done
 if [ -n "$wanted" ]; then
     echo "$line" | grep -Eq '^## \[[^]]*\] - [0-9]{4}-[0-9]{2}-[0-9]{2}$' || wrong "CHANGELOG.md: $version has no date"
     [ -z "$(git status --porcelain)" ] || wrong "not all is committed"
-    ! grep -n 'not published yet' README.md || wrong "README.md says that it is not published"
+    ! grep -n 'not published yet' README.md || wrong "README.md says that $version is not published; remove that"
 fi
 
 # What is generated from the command names its commands and options: all of them, in completions and in manual pages.

@@ -6,7 +6,7 @@ tools=$root/target/tools
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 all="linux arm windows wheels deb npm crates container formulas"
 
-# Packages of Debian's or Ubuntu's.
+# Installs packages of Debian or Ubuntu, unless they are there.
 needs() {
     for needed; do
         [ "$(dpkg-query --show --showformat '${db:Status-Status}' "$needed" 2>/dev/null)" != installed ] || continue
@@ -16,6 +16,13 @@ needs() {
     done
 }
 
-# A bare Debian, and a command in it, for which the project is in /project.
+# A bare Debian, which is made once, and a command in it, for which the project is in /project.
 bare=$root/target/debian-bare
-inside() { sh dist/debian.sh "$bare" run "$@"; }
+inside() {
+    sh dist/debian.sh "$bare" make bookworm && sh dist/debian.sh "$bare" run "$@"
+}
+
+# Debian's newest Rust, and Wine; another folder with them saves the time to make it.
+sid=${GPUSORT_SID:-$root/target/debian-sid}
+
+image="buildah --storage-driver vfs"

@@ -8,7 +8,6 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder/root/tmp" "$folder/root/data"
 chmod 1777 "$folder/root/tmp"
-sh dist/debian.sh "$bare" make bookworm
 inside sh -euc 'rm -rf /var/tmp/packages; mkdir /var/tmp/packages; cd /var/tmp/packages
     apt-get update -qq; apt-get download -qq -o APT::Sandbox::User=root libc6 libvulkan1'
 for package in "$bare"/var/tmp/packages/*.deb "$out/gpusort_$version-1_amd64.deb"; do
@@ -19,7 +18,6 @@ find "$folder/root/usr/share" -mindepth 1 -maxdepth 1 ! -name doc ! -name vulkan
 find "$folder/root/usr/share/doc" -type f ! -name copyright ! -name THIRD-PARTY.txt -delete
 rm -rf "$folder/root/usr/lib/x86_64-linux-gnu/gconv" "$folder/root/usr/sbin" "$folder/root/sbin"
 needs buildah xz-utils
-image="buildah --storage-driver vfs"
 $image bud --quiet --isolation chroot --timestamp "${SOURCE_DATE_EPOCH:-0}" --build-arg VERSION="$version" \
     --file dist/Containerfile --tag gpusort:latest "$folder/root" >/dev/null
 archive=$out/gpusort-$version-container.tar

@@ -41,7 +41,7 @@ run)
     ' sh "$@"
     ;;
 *)
-    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' "$0" >&2
+    sed -n '2,/^set /{/^#/s/^# \{0,1\}//p}' dist/debian.sh >&2
     exit 2
     ;;
 esac

@@ -1,6 +1,6 @@
 """Writes the Homebrew formula and the Scoop manifest, from Cargo.toml and the checksums of the archives.
 
-    python3 dist/formulas.py FOLDER VERSION
+    python3 dist/formulas.py FOLDER
 
 The archives are those of FOLDER; one that is not there (macOS is built by .github/workflows/release.yml) is left out.
 """
@@ -11,9 +11,9 @@ import pathlib
 import sys
 import tomllib
 
-folder, version = pathlib.Path(sys.argv[1]), sys.argv[2]
+folder = pathlib.Path(sys.argv[1])
 cargo = tomllib.loads(pathlib.Path("Cargo.toml").read_text(encoding="utf-8"))
-repository, license_ = (cargo["workspace"]["package"][key] for key in ("repository", "license"))
+version, repository, license_ = (cargo["workspace"]["package"][key] for key in ("version", "repository", "license"))
 description = cargo["package"]["description"]
 
 

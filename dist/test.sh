@@ -15,8 +15,8 @@ trap 'rm -rf "$work"' EXIT
 fail() { echo "FAILED: $*" >&2 && exit 1; }
 ok() { echo "ok: $*"; }
 
-make_bare() {
-    sh dist/debian.sh "$bare" make bookworm
+check_bare() {
+    inside true
     ! inside sh -c 'command -v cargo || command -v gpusort' || fail "the bare Debian is not bare"
 }
 
@@ -52,7 +52,7 @@ unpacked() {
 
 test_linux() {
     unpacked x86_64-unknown-linux-gnu
-    make_bare
+    check_bare
     rm -rf "$bare/opt/gpusort"
     cp -R "$folder" "$bare/opt/gpusort"
     examples inside /opt/gpusort/gpusort
@@ -88,7 +88,7 @@ files_inside() {
 }
 
 test_deb() {
-    make_bare
+    check_bare
     package=gpusort_$version-1_amd64.deb
     needs lintian
     lintian --allow-root --fail-on error --suppress-tags initial-upload-closes-no-bugs "$out/$package" || fail "lintian"
@@ -106,7 +106,6 @@ test_deb() {
 
 # Wine is in the folder in which it was built.
 test_windows() {
-    sid=${GPUSORT_SID:-$root/target/debian-sid}
     sh dist/debian.sh "$sid" make sid
     sh dist/debian.sh "$sid" run sh -c 'command -v wine >/dev/null || { apt-get update -qq; apt-get install -y -qq --no-install-recommends wine wine64; }' >/dev/null 2>&1
     rm -rf target/wine
@@ -149,7 +148,6 @@ test_crates() {
 
 test_container() {
     needs buildah
-    image="buildah --storage-driver vfs"
     name=$($image from --quiet "docker-archive:$out/gpusort-$version-container.tar.xz")
     container() { $image run --isolation chroot --volume "$root:/data" "$name" -- /usr/bin/gpusort "$@"; }
     examples container

@@ -7,6 +7,8 @@ version=${1:?which version? for example 0.3.0}
 sed -i -E "/^\[workspace.package\]/,/^\[package\]/s/^(version = \"|gpusort.*version = \"=)[0-9][^\"]*/\1$version/" Cargo.toml
 # Its own is the first in the one, and the first two in the other.
 sed -i -E "1,10s/^( *\"version\": \")[^\"]*/\1$version/" npm/package.json npm/package-lock.json
+# What a program depends on, in documents.
+sed -i -E "s/(gpusort = \{ version = \")[0-9][^\"]*/\1${version%.*}/" README.md src/lib.rs
 for lock in $(git ls-files '*Cargo.lock'); do
     cargo update --quiet --offline --workspace --manifest-path "$(dirname "$lock")/Cargo.toml"
 done
