@@ -137,7 +137,10 @@ impl<K: Item> Divided<K> {
 
     /// Sorts each bucket, and has `give` write it to its places among as many.
     pub(super) fn sort<R: Send>(self, with: Instructions, to: &mut [MaybeUninit<R>], give: Give<K, R>) {
-        let most = 4 * (to.len() / parallel::threads()).clamp(LEAST, BUCKET / size_of::<K>());
+        let share = to.len() / parallel::threads();
+        // A core sorts a bucket that exceeds its cache faster than all cores sort one such bucket after
+        // another; only an eighth of its share would keep the others waiting.
+        let most = (4 * share.clamp(LEAST, BUCKET / size_of::<K>())).max(share / 8);
         let places = split(to, self.buckets.iter().map(|bucket| bucket.0));
         let mut large = Vec::new();
         let mut small = Vec::new();
