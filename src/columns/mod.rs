@@ -310,7 +310,9 @@ impl<T: Element> Numbers for &[T] {
         let most = greatest.saturating_sub(least);
         let are_first = column.order.empty == Nulls::First;
         let of_parts = |of_null: u64, before: u64, most: u64| {
-            let code = |row| if column.is_null(row) { of_null } else { key(row) - least + before };
+            // Another thread may have changed the number since it was compared.
+            let above = |row| key(row).min(greatest).max(least) - least;
+            let code = |row| if column.is_null(row) { of_null } else { above(row) + before };
             Codes { parts: map_parts(parts, |rows| rows.clone().map(code).collect()), most }
         };
         match (has_nulls, most.checked_add(1)) {

@@ -61,15 +61,20 @@ impl Prefix {
         Self { shift, count: ((greatest - least) >> shift) as usize + 1, ..self }
     }
 
+    /// The value of a key; none of the values if the key is not between the extremes.
     #[inline]
     pub(super) fn of(self, key: u64) -> usize {
-        ((key - self.least) >> self.shift) as usize
+        (key.wrapping_sub(self.least) >> self.shift) as usize
     }
 
     /// The number of keys of each value.
     pub(super) fn histogram(self, keys: &[u64]) -> Vec<usize> {
         let mut counts = vec![0; self.count];
-        keys.iter().for_each(|&key| counts[self.of(key)] += 1);
+        for &key in keys {
+            if let Some(count) = counts.get_mut(self.of(key)) {
+                *count += 1;
+            }
+        }
         counts
     }
 }
@@ -131,6 +136,15 @@ impl Room {
 
     /// Sorts the elements.
     pub(super) fn sort<T: Item>(&mut self, items: &mut [T]) -> Form {
+        self.sort_by(items, Self::sort_by_digits)
+    }
+
+    /// Sorts a caller's elements. If another thread changes them meanwhile, the result is any elements.
+    pub(super) fn sort_shared<T: Item>(&mut self, items: &mut [T]) -> Form {
+        self.sort_by(items, Self::sort_copy_by_digits)
+    }
+
+    fn sort_by<T: Item>(&mut self, items: &mut [T], by_digits: fn(&mut Self, &mut [T])) -> Form {
         let with = Instructions::chosen();
         let sample = |step| sample(&[Cow::Borrowed(&*items)], step);
         if with.sorts::<T>() && !with.prefers_digits::<T>(items.len(), 1, sample) {
@@ -139,18 +153,24 @@ impl Room {
             sort_by_vectors(with, items, unsafe { as_unwritten(scratch) });
             return Form::Quicksort;
         }
-        self.sort_by_digits(items);
+        by_digits(self, items);
         Form::Radix
     }
 
-    /// Sorts the elements by digits.
+    /// Sorts elements that no other thread changes by digits.
     pub(super) fn sort_by_digits<T: Item>(&mut self, items: &mut [T]) {
-        if u32::try_from(items.len()).is_err() {
-            // More than are counted.
-            return items.sort_by_key(|item| item.key());
-        }
         let (scratch, counts) = self.split(items.len());
         sort(items, scratch, counts);
+    }
+
+    /// Sorts a copy of the elements by digits: these are counted before they are scattered, and another
+    /// thread may change a caller's elements in between.
+    fn sort_copy_by_digits<T: Item>(&mut self, items: &mut [T]) {
+        let (room, counts) = self.split(2 * items.len());
+        let (copy, scratch) = room.split_at_mut(items.len());
+        copy.copy_from_slice(items);
+        sort(copy, scratch, counts);
+        items.copy_from_slice(copy);
     }
 
     /// Sorts elements whose keys have 16 bits, by two bytes.
@@ -162,36 +182,41 @@ impl Room {
     ) {
         let short = |element| Into::<u64>::into(key(element)) as u16;
         let element = |key: u16| element(K::of_u64(key.into()));
-        let (scratch, [lows, highs, _]) = self.split::<u16>(elements.len());
-        let Some(&first) = elements.first() else { return };
+        let n = elements.len();
+        let (scratch, [lows, highs, _]) = self.split::<u16>(2 * n);
+        let (keys, sorted) = scratch.split_at_mut(n);
         lows[..256].fill(0);
         highs[..256].fill(0);
         let low = |key: u16| usize::from(key) % 256;
         let high = |key: u16| usize::from(key) / 256;
-        for &element in &*elements {
-            lows[low(short(element))] += 1;
-            highs[high(short(element))] += 1;
+        // The elements are read once, since another thread may change them.
+        Instructions::chosen().with(|| {
+            keys.iter_mut().zip(&*elements).for_each(|(key, &element)| *key = short(element));
+        });
+        for &key in &*keys {
+            lows[low(key)] += 1;
+            highs[high(key)] += 1;
         }
-        // A byte that is the same in all moves none.
-        let n = elements.len();
-        if lows[low(short(first))] as usize == n {
-            scratch.iter_mut().zip(&*elements).for_each(|(to, &element)| *to = short(element));
+        let Some(&first) = keys.first() else { return };
+        // A byte that is the same in all keys moves none.
+        if lows[low(first)] as usize == n {
+            sorted.copy_from_slice(keys);
         } else {
-            // SAFETY: these are the elements that were counted.
-            unsafe { scatter(elements, scratch, lows, 256, |element| low(short(element)), short) };
+            // SAFETY: these are the keys that were counted, and nobody else has them.
+            unsafe { scatter(keys, sorted, lows, 256, low, |key| key) };
         }
-        if highs[high(short(first))] as usize == n {
-            elements.iter_mut().zip(&*scratch).for_each(|(to, &key)| *to = element(key));
+        if highs[high(first)] as usize == n {
+            elements.iter_mut().zip(&*sorted).for_each(|(to, &key)| *to = element(key));
         } else {
-            // SAFETY: these are the keys of those that were counted.
-            unsafe { scatter(scratch, elements, highs, 256, high, element) };
+            // SAFETY: these are the same keys.
+            unsafe { scatter(sorted, elements, highs, 256, high, element) };
         }
     }
 }
 
 /// Sorts keys by vectors, with this room for it.
 pub(super) fn sort_by_vectors<T: Item>(with: Instructions, keys: &mut [T], scratch: &mut [MaybeUninit<T>]) {
-    with.sort(keys, scratch, |keys| Room::with(|room| room.sort_by_digits(keys)));
+    with.sort(keys, scratch, |keys| Room::with(|room| room.sort_copy_by_digits(keys)));
 }
 
 /// Does `work` with so many keys, whatever they are, and room for a sort of them.
@@ -223,11 +248,15 @@ pub(super) unsafe fn as_unwritten<T>(places: &mut [T]) -> &mut [MaybeUninit<T>] 
     unsafe { slice::from_raw_parts_mut(places.as_mut_ptr().cast(), places.len()) }
 }
 
-/// Sorts the elements, with as many for scratch.
+/// Sorts elements that no other thread changes, with room for all of them.
 fn sort<T: Item>(items: &mut [T], scratch: &mut [T], counts: &mut [Counts; DIGITS]) {
     let n = items.len();
     if n <= INSERTION {
         return insert(items);
+    }
+    if u32::try_from(n).is_err() {
+        // Counts have 32 bits.
+        return items.sort_by_key(|item| item.key());
     }
     let extremes = T::extremes(items.iter().copied());
     let scratch = &mut scratch[..n];
@@ -290,7 +319,7 @@ fn by_digits<T: Item, const BITS: u32>(
     }
     // SAFETY: these are the elements that were counted, in another order now.
     unsafe { scatter(items, scratch, lows, 1 << BITS, low, |item| item) };
-    // SAFETY: the same again.
+    // SAFETY: these are the same elements.
     unsafe { scatter(scratch, items, highs, 1 << BITS, high, |item| item) };
     if shift == same {
         return;
@@ -307,12 +336,12 @@ fn by_digits<T: Item, const BITS: u32>(
     }
 }
 
-/// Scatters the elements by a digit of so many values, of which `counts` is the histogram, as `map`
-/// has them. That each place is there is not asked, which took a tenth of a sort's time.
+/// Scatters what `map` makes of the elements by a digit of `values` values, whose histogram is `counts`.
+/// Places are not checked, which took a tenth of the time of a sort.
 ///
 /// # Safety
 ///
-/// As many elements of each value come as were counted.
+/// No element has changed since all were counted: the memory is not a caller's.
 #[inline]
 unsafe fn scatter<T: Copy, R>(
     from: &[T],

@@ -1,5 +1,7 @@
 //! Sorting without a GPU: the networks, and the fast sort that `auto` uses.
 
+#[cfg(test)]
+mod changing;
 mod counts;
 mod divided;
 mod items;

@@ -90,7 +90,7 @@ impl Packing {
 
     #[inline]
     fn pack(self, key: u64, position: usize) -> u64 {
-        ((key - self.least) >> self.dropped) << self.bits | position as u64
+        (key.wrapping_sub(self.least) >> self.dropped) << self.bits | position as u64
     }
 
     #[inline]
@@ -100,12 +100,10 @@ impl Packing {
 
     /// Sorts runs of equal words by their keys.
     fn repair<P: Piece<Item: Word>>(self, words: &mut [u64], keys: &Keys<P>) {
-        /// More are sorted with their keys at hand.
-        const FEW: usize = 32;
         if self.is_exact {
             return;
         }
-        let mut begin = 0;
+        let (mut begin, mut pairs) = (0, Vec::new());
         while let Some(place) =
             words[begin..].windows(2).position(|pair| (pair[0] ^ pair[1]) >> self.bits == 0)
         {
@@ -114,13 +112,17 @@ impl Packing {
             begin = first + alike.count();
             let run = &mut words[first..begin];
             let key = |&word: &u64| keys.at(self.position(word));
-            if run.len() <= FEW {
-                run.sort_by_key(key);
+            if run.len() <= 2 {
+                // Most runs.
+                if key(&run[0]) > key(&run[1]) {
+                    run.swap(0, 1);
+                }
             } else if !run.is_sorted_by_key(key) {
-                let mut pairs: Vec<Pair<u64, u64>> =
-                    run.iter().map(|word| Pair { key: key(word), position: *word }).collect();
+                // Each key is read once, since an order that changes meanwhile is none.
+                pairs.clear();
+                pairs.extend(run.iter().map(|word| Pair { key: key(word), position: *word }));
                 Room::with(|room| room.sort(&mut pairs));
-                run.iter_mut().zip(pairs).for_each(|(word, pair)| *word = pair.position);
+                run.iter_mut().zip(&pairs).for_each(|(word, pair)| *word = pair.position);
             }
         }
     }

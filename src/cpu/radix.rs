@@ -83,8 +83,8 @@ impl SampledBuckets {
 
     #[inline]
     fn of(&self, key: u64) -> usize {
-        let (first, shift) = self.cuts[self.prefix.of(key)];
-        let below = (key - self.prefix.least) & ((1 << self.prefix.shift) - 1);
+        let Some(&(first, shift)) = self.cuts.get(self.prefix.of(key)) else { return self.count };
+        let below = key.wrapping_sub(self.prefix.least) & ((1 << self.prefix.shift) - 1);
         first as usize + (below >> shift) as usize
     }
 }
@@ -117,7 +117,8 @@ pub(super) fn sort_buckets<T: Item, R: Send>(
     give: &(dyn Fn(&[T], &mut [R]) + Sync),
 ) {
     let Buckets::Unsorted(sizes) = buckets else { return by_blocks(items, to, give) };
-    let most = (items.len() / parallel::threads() / 2).clamp(LOCAL.start, LOCAL.end);
+    let share = items.len() / parallel::threads();
+    let most = (share / 2).clamp(LOCAL.start, LOCAL.end).max(share / 8);
     let places = split(to, sizes.iter().copied());
     let (large, small): (Vec<_>, Vec<_>) =
         split(items, sizes.into_iter()).into_iter().zip(places).partition(|(bucket, _)| bucket.len() > most);
@@ -143,12 +144,31 @@ pub(super) enum Buckets {
     Unsorted(Vec<usize>),
 }
 
-/// The elements of the pieces, scattered to buckets in a room for as many, on all cores. Returns
+/// Scatters the elements of the pieces to buckets in a room for all of them, on all cores. Returns
 /// `None` if all keys are equal.
+///
+/// The pieces are read several times. Another thread may change them in between, as it may a NumPy array or a
+/// mapped file; a copy is scattered then.
 pub(super) fn scatter<'a, P: Piece>(
     pieces: &[P],
     room: &'a mut [MaybeUninit<P::Item>],
 ) -> Option<(&'a mut [P::Item], Buckets)> {
+    let buckets = scatter_in_place(pieces, room).unwrap_or_else(|Changed| {
+        let copy = Cow::Owned(join(pieces));
+        scatter_in_place(&[copy], room).unwrap_or_else(|Changed| unreachable!("nobody else has the copy"))
+    })?;
+    // SAFETY: the scatter wrote to every place.
+    Some((unsafe { &mut *(std::ptr::from_mut(room) as *mut [P::Item]) }, buckets))
+}
+
+/// The elements are not those that were counted: another thread has changed them.
+struct Changed;
+
+/// Scatters the elements to every place of the room, unless they change meanwhile.
+fn scatter_in_place<P: Piece>(
+    pieces: &[P],
+    room: &mut [MaybeUninit<P::Item>],
+) -> Result<Option<Buckets>, Changed> {
     let (n, threads) = (count(pieces), parallel::threads());
     // Several per core.
     let parts = parts(pieces, (n / threads / 4).max(PART));
@@ -158,64 +178,71 @@ pub(super) fn scatter<'a, P: Piece>(
     // Where parts are short, their counts would be more work than their elements.
     let is_last = |digit: &Prefix| digit.shift == 0 && digit.count * parts.len() <= n;
     if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(is_last) {
-        let (scattered, _) = scatter_by(&parts, room, all.count, move |key| all.of(key));
-        return Some((scattered, Buckets::Sorted));
+        scatter_by(&parts, room, all.count, move |key| all.of(key))?;
+        return Ok(Some(Buckets::Sorted));
     }
     let bits = (n / BUCKET).max(4 * threads).ilog2().min(DIGIT_BITS);
-    let prefix = Prefix::new(extremes, bits)?;
+    let (Some(prefix), Some(widest)) = (Prefix::new(extremes, bits), Prefix::new(extremes, DIGIT_BITS)) else {
+        return Ok(None);
+    };
     let step = n / (SAMPLES << bits) + 1;
     let sample: Vec<u64> = parts.iter().flat_map(|part| part.sample(step)).collect();
     let largest = prefix.histogram(&sample).into_iter().max().unwrap_or(0) * step;
     // More than its share of a core would keep the others waiting, also where it fits a cache.
-    let (scattered, sizes) = if largest > LOCAL.start.min(n / threads).max(4 * (n >> bits)) {
-        let buckets = SampledBuckets::new(Prefix::new(extremes, DIGIT_BITS)?, &sample, 1 << bits);
-        scatter_by(&parts, room, buckets.count, |key| buckets.of(key))
+    let sizes = if largest > LOCAL.start.min(n / threads).max(4 * (n >> bits)) {
+        let buckets = SampledBuckets::new(widest, &sample, 1 << bits);
+        scatter_by(&parts, room, buckets.count, |key| buckets.of(key))?
     } else {
-        scatter_by(&parts, room, prefix.count, move |key| prefix.of(key))
+        scatter_by(&parts, room, prefix.count, move |key| prefix.of(key))?
     };
-    Some((scattered, Buckets::Unsorted(sizes)))
+    Ok(Some(Buckets::Unsorted(sizes)))
 }
 
-/// The elements of all parts, scattered to `count` buckets in a room for as many on all cores, and
+/// Scatters the elements of all parts to `count` buckets in a room for all of them, on all cores; returns
 /// the sizes of the buckets. The bucket of a key rises with it.
-fn scatter_by<'a, P: Piece>(
+fn scatter_by<P: Piece>(
     parts: &[Part<P>],
-    room: &'a mut [MaybeUninit<P::Item>],
+    room: &mut [MaybeUninit<P::Item>],
     count: usize,
     bucket_of: impl Fn(u64) -> usize + Copy + Sync,
-) -> (&'a mut [P::Item], Vec<usize>) {
+) -> Result<Vec<usize>, Changed> {
     let histogram = |part: &Part<P>| {
         // A copy, which stays in registers.
         let (mut counts, bucket) = (vec![0; count], bucket_of);
-        part.items().for_each(|item| counts[bucket(item.key())] += 1);
-        counts
+        part.items().try_for_each(|item| {
+            *counts.get_mut(bucket(item.key()))? += 1;
+            Some(())
+        })?;
+        Some(counts)
     };
-    let mut places: Vec<Vec<usize>> = parallel::map_parts(parts, histogram);
-    // Turn counts into offsets, ordered by bucket and then by part.
+    let counts: Option<Vec<Vec<usize>>> = parallel::map_parts(parts, histogram).into_iter().collect();
+    let counts = counts.ok_or(Changed)?;
+    // For each part, the places of its share of each bucket: in the order of buckets, then of parts.
+    let mut shares: Vec<Vec<Range<usize>>> = counts.iter().map(|_| Vec::with_capacity(count)).collect();
     let mut place = 0;
     let size_of = |bucket| {
         let start = place;
-        for counts in &mut places {
-            (counts[bucket], place) = (place, place + counts[bucket]);
+        for (counts, shares) in counts.iter().zip(&mut shares) {
+            shares.push(place..place + counts[bucket]);
+            place += counts[bucket];
         }
         place - start
     };
     let sizes = (0..count).map(size_of).collect();
     assert_eq!(place, room.len(), "there is room for all");
     let to = Places::of(room);
-    parallel::map_parts(parts.iter().zip(places), |(part, mut places)| {
+    let fits = parallel::map_parts(parts.iter().zip(shares), |(part, mut shares)| {
         let bucket = bucket_of;
         for item in part.items() {
-            let place = &mut places[bucket(item.key())];
+            let share = shares.get_mut(bucket(item.key())).filter(|share| share.start < share.end)?;
             // SAFETY:
-            // - The places of a part's share of a bucket belong to this part alone: they were
-            //   counted by the same rule from the same elements, which nothing changes.
-            // - All shares together are the elements for which there is room.
-            unsafe { to.write(*place, item) };
-            *place += 1;
+            // - The place is within this part's share of the bucket, which no other part writes to.
+            // - All shares together are the room.
+            unsafe { to.write(share.start, item) };
+            share.start += 1;
         }
+        Some(())
     });
-    // SAFETY: each was written, since as many as were counted were scattered.
-    let scattered = unsafe { &mut *(std::ptr::from_mut(room) as *mut [P::Item]) };
-    (scattered, sizes)
+    // Each part has as many elements as its shares have places, and filled them.
+    if fits.contains(&None) { Err(Changed) } else { Ok(sizes) }
 }

@@ -71,7 +71,7 @@ pub(crate) fn sort_words<W: Word>(
         return Form::Radix;
     }
     if is_for_one || parallel::threads() == 1 {
-        return in_place(words, &mut |keys| Room::with(|room| room.sort(keys)));
+        return in_place(words, &mut |keys| Room::with(|room| room.sort_shared(keys)));
     }
     let divided = Divided::new(with, &[Keyed { elements: &*words, key }], 0);
     let give = move |keys: &mut [W], words: &mut [MaybeUninit<W>]| {
