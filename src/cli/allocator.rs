@@ -3,12 +3,13 @@
 //!
 //! A system promises more memory than it has, and kills a process that uses what was promised; so
 //! does a control group. Large blocks are therefore counted, and one that exceeds the available
-//! memory ends the process before it is touched, as a refused one does: with a message, exit code
-//! 2, and no temporary files.
+//! memory is refused before it is touched. A refused block ends the process with a message, exit code
+//! 2, and no temporary files, unless the code that asked for it handles the refusal.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{Cursor, Write};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The system's allocator, with huge pages for large blocks: numbers are read and written at random
 /// places all over them, and each small page would cost a page fault and a TLB entry.
@@ -63,95 +64,99 @@ pub(crate) fn share_little_space() {
 // - No call unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(0, layout.size());
         // SAFETY: the caller upholds the same contract.
-        checked(unsafe { System.alloc(layout) }, layout.size())
+        counted(0, layout.size(), || unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(0, layout.size());
         // SAFETY: as above.
-        checked(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        counted(0, layout.size(), || unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(layout.size(), size);
         // SAFETY: as above.
-        checked(unsafe { System.realloc(block, layout, size) }, size)
+        counted(layout.size(), size, || unsafe { System.realloc(block, layout, size) })
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        count(layout.size(), 0);
+        release(layout.size(), 0);
         // SAFETY: as above.
         unsafe { System.dealloc(block, layout) }
     }
 }
 
-/// Records that a block of `before` bytes becomes one of `after`, and ends the process if it does
-/// not fit.
+/// Makes a block of `before` bytes one of `after`, with advice if it is large. Null if the block is
+/// refused and the caller handles that; else a refusal ends the process.
 #[inline]
-fn count(before: usize, after: usize) {
-    if before.max(after) < COUNTED {
-        return;
+fn counted(before: usize, after: usize, make: impl FnOnce() -> *mut u8) -> *mut u8 {
+    let refused = if before.max(after) < COUNTED { None } else { count(before, after) };
+    let block = if refused.is_none() { make() } else { ptr::null_mut() };
+    if block.is_null() {
+        // The block stays as it was.
+        release(after, before);
+        if !gpusort::unstable::memory::handles_refusal() {
+            end(after - before.min(after), refused);
+        }
+    } else if after >= 2 << 20 {
+        // Less than a huge page is not worth a call.
+        gpusort::unstable::memory::in_huge_pages(block, after);
     }
-    let counted = |size: usize| if size < COUNTED { 0 } else { size };
-    let (before, after) = (counted(before), counted(after));
-    if after <= before {
+    block
+}
+
+/// Bytes of a block that are counted.
+fn counted_bytes(size: usize) -> usize {
+    if size < COUNTED { 0 } else { size }
+}
+
+/// Records that a block of `before` bytes becomes one of `after`.
+#[inline]
+fn release(before: usize, after: usize) {
+    let (before, after) = (counted_bytes(before), counted_bytes(after));
+    if before > after {
         ALLOCATED.fetch_sub(before - after, Relaxed);
-        return;
-    }
-    let more = after - before;
-    let all = ALLOCATED.fetch_add(more, Relaxed).saturating_add(more);
-    // A block without a mapping of its own is copied if it cannot grow.
-    let copied = if before > MAPPED { 0 } else { before };
-    if all.saturating_add(copied) > ALLOWED.load(Relaxed) {
-        look(more, copied);
+    } else if before < after {
+        ALLOCATED.fetch_add(after - before, Relaxed);
     }
 }
 
-/// Checks that `more` bytes are available, and sets the limit until the next check.
+/// The same of a block that is about to change. The bytes that are left if it does not fit.
+fn count(before: usize, after: usize) -> Option<usize> {
+    release(before, after);
+    let more = counted_bytes(after).saturating_sub(counted_bytes(before));
+    // A block without a mapping of its own is copied if it cannot grow.
+    let copied = if before > MAPPED { 0 } else { counted_bytes(before) };
+    let exceeds = ALLOCATED.load(Relaxed).saturating_add(copied) > ALLOWED.load(Relaxed);
+    if more > 0 && exceeds { look(more, copied) } else { None }
+}
+
+/// Checks that `more` bytes are available, and sets the limit until the next check. The bytes that are
+/// left if they are not. Several threads may check at once, each with the blocks of all.
 #[cold]
-fn look(more: usize, copied: usize) {
-    static LOOKING: AtomicBool = AtomicBool::new(false);
-    while LOOKING.swap(true, Relaxed) {
-        std::thread::yield_now();
-    }
-    if let Some(untouched) = gpusort::unstable::memory::untouched() {
-        // Subtract page tables and uncounted blocks.
-        let untouched = (untouched - untouched / 32).saturating_sub(4 << 20) as usize;
-        let all = ALLOCATED.load(Relaxed);
-        // Counted blocks use address space at once, but memory only when they are touched.
-        let promised = (all - more.min(all)).saturating_sub(touched());
-        let space = gpusort::unstable::memory::address_space_left().map_or(usize::MAX, |left| left as usize);
-        let left = untouched.saturating_sub(promised).min(space);
-        let needed = more.saturating_add(copied);
-        if needed > left {
-            end(more, Some(left.saturating_sub(copied)));
-        }
-        ALLOWED.store(all.saturating_add((left - needed) / 2), Relaxed);
-    } else {
+fn look(more: usize, copied: usize) -> Option<usize> {
+    let Some(untouched) = gpusort::unstable::memory::untouched() else {
         ALLOWED.store(usize::MAX, Relaxed);
+        return None;
+    };
+    // Subtract page tables and uncounted blocks.
+    let untouched = (untouched - untouched / 32).saturating_sub(4 << 20) as usize;
+    let all = ALLOCATED.load(Relaxed);
+    // Counted blocks use address space at once, but memory only when they are touched.
+    let promised = (all - more.min(all)).saturating_sub(touched());
+    let space = gpusort::unstable::memory::address_space_left().map_or(usize::MAX, |left| left as usize);
+    let left = untouched.saturating_sub(promised).min(space);
+    let needed = more.saturating_add(copied);
+    if needed > left {
+        return Some(left.saturating_sub(copied));
     }
-    LOOKING.store(false, Relaxed);
+    ALLOWED.store(all.saturating_add((left - needed) / 2), Relaxed);
+    None
 }
 
 /// Bytes of anonymous memory that this process has touched.
 fn touched() -> usize {
     let [resident, swapped] = gpusort::unstable::memory::own(["RssAnon:", "VmSwap:"]);
     resident.map_or(ALLOCATED.load(Relaxed), |resident| (resident + swapped.unwrap_or(0)) as usize)
-}
-
-/// The block, with advice applied if it is large; ends the process if the allocation failed.
-#[inline]
-fn checked(block: *mut u8, size: usize) -> *mut u8 {
-    if block.is_null() {
-        end(size, None);
-    }
-    // Less than a huge page is not worth a call.
-    if size >= 2 << 20 {
-        gpusort::unstable::memory::in_huge_pages(block, size);
-    }
-    block
 }
 
 /// Reports that `more` bytes are not available, and ends the process.

@@ -182,7 +182,8 @@ fn scatter_in_place<P: Piece>(
         return Ok(Some(Buckets::Sorted));
     }
     let bits = (n / BUCKET).max(4 * threads).ilog2().min(DIGIT_BITS);
-    let (Some(prefix), Some(widest)) = (Prefix::new(extremes, bits), Prefix::new(extremes, DIGIT_BITS)) else {
+    let (Some(prefix), Some(widest)) = (Prefix::new(extremes, bits), Prefix::new(extremes, DIGIT_BITS))
+    else {
         return Ok(None);
     };
     let step = n / (SAMPLES << bits) + 1;

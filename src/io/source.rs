@@ -13,6 +13,7 @@ use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Hint};
 use crate::file::{fill, fill_at, read_at, uninterrupted};
 use crate::human;
+use crate::memory;
 use crate::parallel;
 use crate::parallel::lock;
 
@@ -601,8 +602,10 @@ impl Opened {
 
     /// Reserves room for `more` bytes.
     pub(super) fn grow(&self, to: &mut Vec<u8>, more: usize) -> Result<(), Error> {
-        to.try_reserve_exact(more)
-            .map_err(|error| self.failed(io::Error::new(io::ErrorKind::OutOfMemory, error)))
+        memory::try_reserve(to, more).map_err(|_| {
+            let (what, available) = (format!("reading {}", self.name), memory::available().unwrap_or(0));
+            Error::new(ErrorKind::Memory { what, needed: more as u64, available })
+        })
     }
 
     /// Fills `room` as far as the input goes; a partial fill means the end.

@@ -4,6 +4,10 @@
 mod available;
 
 use std::alloc::Layout;
+#[cfg(feature = "files")]
+use std::cell::Cell;
+#[cfg(feature = "files")]
+use std::collections::TryReserveError;
 use std::mem::MaybeUninit;
 use std::slice;
 use std::sync::Mutex;
@@ -12,6 +16,32 @@ use bytemuck::{Pod, Zeroable};
 
 #[cfg(feature = "files")]
 pub use self::available::{available, ensure, parse, untouched};
+
+#[cfg(feature = "files")]
+thread_local! {
+    /// Whether this thread handles a refused allocation.
+    static HANDLES_REFUSAL: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the caller of the allocator handles a refusal: the command's allocator ends the process
+/// otherwise.
+#[cfg(feature = "files")]
+pub fn handles_refusal() -> bool {
+    HANDLES_REFUSAL.get()
+}
+
+/// Makes room for `more` items, if the allocator has it.
+///
+/// # Errors
+///
+/// The allocator refuses.
+#[cfg(feature = "files")]
+pub(crate) fn try_reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), TryReserveError> {
+    HANDLES_REFUSAL.set(true);
+    let reserved = items.try_reserve_exact(more);
+    HANDLES_REFUSAL.set(false);
+    reserved
+}
 
 /// Asks for what is at this place, which is read soon. It may lie beyond the items.
 #[cfg(feature = "files")]
