@@ -124,9 +124,9 @@ pub(super) struct TuneArgs {
     #[arg(short, long, value_name = "N|NAME", default_value = "auto", hide_default_value = true)]
     pub(super) device: String,
 
-    /// Largest number of elements to sort
-    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size::parse)]
-    pub(super) largest: u64,
+    /// Largest number of elements to sort [default: 256M, or what memory holds]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub(super) largest: Option<u64>,
 
     #[command(flatten)]
     pub(super) progress: ProgressArgs,

@@ -16,6 +16,7 @@ use gpusort::unstable::bench::table::{WIDTH, wrapped};
 use gpusort::unstable::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts};
 use gpusort::unstable::gpu::adapter;
 use gpusort::unstable::human::{self, grouped, time};
+use gpusort::unstable::report::timing::milliseconds;
 use gpusort::{AdapterInfo, Select};
 use gpusort_planner::key::ElementType;
 use gpusort_planner::plan::{Algorithm, CANDIDATES, Crossovers, Shape};
@@ -28,6 +29,10 @@ use super::progress::{Progress, Unit};
 
 /// Sorts per case; the median counts.
 const RUNS: usize = 3;
+
+/// Elements of the largest sort unless --largest says otherwise, and bytes of memory for each of them.
+const LARGEST: u64 = 1 << 28;
+const BYTES: u64 = 64;
 
 /// Runs for each size of each algorithm on the GPU alone.
 const TIMED_RUNS: u32 = 5;
@@ -69,13 +74,16 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     let mut output = files::Output::file(&file)?;
     let gpu = find_gpu(&Device::named(&args.device)?)?;
     let progress = Progress::new(args.progress.progress);
-    let rising = std::iter::successors(Some(cost::FEWEST), |size| size.checked_mul(16));
-    let mut sizes: Vec<u64> = rising.take_while(|&size| size < args.largest).collect();
-    sizes.push(args.largest.max(cost::FEWEST));
+    let machine = Machine::here();
+    let largest = args.largest.unwrap_or(LARGEST.min(machine.memory_bytes / BYTES));
+    // Closer to each other at the end, since the last two sizes tell of larger ones.
+    let next = |size: &u64| size.checked_mul(if *size < 1 << 24 { 16 } else { 4 });
+    let rising = std::iter::successors(Some(cost::FEWEST), next);
+    let mut sizes: Vec<u64> = rising.take_while(|&size| size < largest).collect();
+    sizes.push(largest.max(cost::FEWEST));
 
     // Unnamed, so that nothing remains however the process ends.
     let data = tempfile::tempfile().context("no temporary file for data; set TMPDIR to a writable folder")?;
-    let machine = Machine::here();
     let named = |(_, info): &(usize, AdapterInfo)| GpuCosts {
         name: info.name.clone(),
         start_ms: 0.0,
@@ -94,11 +102,11 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
             let what = described(shape.key_words(), shape.payload);
             let both = CANDIDATES.map(Algorithm::name).join(" and ");
             progress.phase(format!("{both} sort of {what}"), Unit::Time, None);
-            own.crossovers.extend(crossovers(shape, gpu, args.largest)?);
+            own.crossovers.extend(crossovers(shape, gpu, largest)?);
         }
     }
     progress.phase("radix sort and quicksort of keys on the CPU".to_owned(), Unit::Time, None);
-    costs.cpus[0].by_digits = digits::measured(args.largest, machine.cores);
+    costs.cpus[0].by_digits = digits::measured(largest, machine.cores);
     let mut starts = Vec::new();
     for case in &CASES {
         starts.extend(measure(&mut costs, case, &sizes, gpu.as_ref(), &data, &progress)?);
@@ -242,7 +250,7 @@ struct Timed {
     /// Reading and parsing.
     input: f64,
     start: f64,
-    /// The sort, with both transfers.
+    /// From the moment when the input is read and the GPU has started to the end of the process.
     sort: f64,
 }
 
@@ -285,18 +293,18 @@ fn sort(case: &Case, mut data: &File, how: &[&str]) -> anyhow::Result<Timed> {
     data.rewind()?;
     let input = ["-t", case.element.name(), "-f", case.format(), DATA];
     let arguments = [&["sort", "-q", "--json", "--timing", "stderr"], how, &input[..]].concat();
+    let begin = Instant::now();
     let told = run_self(&arguments, data.try_clone()?, Stdio::null())?;
+    let process = milliseconds(begin.elapsed());
     let timing = serde_json::from_str(&told);
     let timing: Value =
         timing.with_context(|| format!("gpusort sort wrote no timing: {}", human::said(&told)))?;
     let ms = |phase: &str| timing["ms"][phase].as_f64().unwrap_or_default();
-    Ok(Timed {
-        bytes: timing["bytes"].as_f64().unwrap_or_default(),
-        // Never 0, since it is a divisor.
-        input: (ms("read") + ms("parse")).max(1e-6),
-        start: ms("device"),
-        sort: (ms("upload") + ms("sort") + ms("download")).max(1e-6),
-    })
+    // Never 0, since it is a divisor.
+    let (input, start) = ((ms("read") + ms("parse")).max(1e-6), ms("device"));
+    let bytes = timing["bytes"].as_f64().unwrap_or_default();
+    // The GPU starts while the input is read.
+    Ok(Timed { bytes, input, start, sort: (process - input.max(start)).max(1e-6) })
 }
 
 fn median_of(runs: &[Timed], value: impl Fn(&Timed) -> f64) -> f64 {

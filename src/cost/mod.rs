@@ -1,9 +1,9 @@
 //! A cost model of sorting on the CPU and on a GPU, by which `auto` chooses.
 //!
-//! [`Costs`] are measured times of sorts of several sizes on both, from keys to result in memory
-//! with all work that a fresh process needs, and the startup time of the GPU. `gpusort tune`
-//! measures them on a machine; without it, [`Costs::built_in`] has those of two others. Sizes in
-//! between are interpolated.
+//! [`Costs`] are measured times of sorts of several sizes on both, from the moment when the input is
+//! read and the GPU has started to the end of the process, and the startup time of the GPU. `gpusort
+//! tune` measures them on a machine; without it, [`Costs::built_in`] has those of another one. Sizes in
+//! between are interpolated; beyond the largest size, each element takes as long as between the last two.
 //!
 //! Startup takes longer than most sorts, but overlaps with reading the input: only the rest of it
 //! counts.
@@ -140,11 +140,17 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Below the smallest size fixed costs dominate. Beyond the largest one the number of passes
-    /// grows slowly, so the time is nearly linear.
+    /// Below the smallest size fixed costs dominate. Beyond the largest one, each element takes as long as
+    /// between the last two sizes, which leaves out fixed costs.
     fn milliseconds(&self, n: u64) -> f64 {
-        let largest = self.times.last().map_or(n, |&(size, _)| size);
-        interpolated(&self.times, n).unwrap_or(f64::INFINITY) * (n as f64 / largest as f64).max(1.0)
+        let before = self.times.iter().rev().nth(1).copied().unwrap_or((0, 0.0));
+        match self.times.last() {
+            Some(&(size, time)) if n > size => {
+                let each = (time - before.1).max(0.0) / (size - before.0) as f64;
+                time + each * (n - size) as f64
+            }
+            _ => interpolated(&self.times, n).unwrap_or(f64::INFINITY),
+        }
     }
 }
 
@@ -376,8 +382,8 @@ mod tests {
             // Fewer cores than measured, and more.
             (1 << 20, 1, (64.0, 2.0)),
             (1 << 20, 64, (16.0, 2.0)),
-            // And elements.
-            (1 << 23, 2, (512.0, 16.0)),
+            // More elements take as long each as those between the last two sizes.
+            ((1 << 20) + (15 << 16), 2, (124.0, 3.0)),
             (5, 2, (4.0, 1.0)),
         ] {
             let choice = costs().choose(n, KEYS, cores, Duration::ZERO);
