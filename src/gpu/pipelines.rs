@@ -119,7 +119,11 @@ impl Pipelines {
             label: Some("kernels"),
             source: wgpu::ShaderSource::Wgsl(Cow::Owned(text)),
         };
-        let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
+        // Offsets are checked before they are used, but they stay in a buffer of the caller's.
+        let checks = wgpu::ShaderRuntimeChecks {
+            bounds_checks: key.reads_offsets(),
+            ..wgpu::ShaderRuntimeChecks::unchecked()
+        };
         // SAFETY:
         // - Only kernels of gpusort-planner, of this very version, come here: a key is made by
         //   `Dispatch::new` alone, or from one by saying whose keys they are. A kernel is refused whose numbers its text is not
@@ -138,7 +142,7 @@ impl Pipelines {
         // - Loops end: after as many turns as a number has bits, as a tile or a run has elements
         //   for each invocation, or as there are tiles. No divisor is 0.
         // - What a kernel takes subgroups to be is what this device has (`PipelineKey::check`).
-        let module = unsafe { self.context.device.create_shader_module_trusted(module, unchecked) };
+        let module = unsafe { self.context.device.create_shader_module_trusted(module, checks) };
         self.context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(entry_point),
             layout: Some(&self.layouts(key.bindings(), key.has_group()).pipeline),

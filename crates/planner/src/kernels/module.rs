@@ -26,6 +26,7 @@ use std::fmt::Write;
 
 use gpusort_shaders::wgsl;
 
+use super::segments::SEGMENT_OFFSETS;
 use super::unroll::unroll;
 use super::{AuxBuffer, Kernel, KeyTransform, Keys, Module, Shape};
 use crate::error::Error;
@@ -88,6 +89,11 @@ impl PipelineKey {
     /// for another.
     pub fn check(&self, limits: &Limits) -> Result<(), Error> {
         self.kernel.check_subgroups(limits)
+    }
+
+    /// Whether it reads places in arrays from a buffer of the caller's.
+    pub fn reads_offsets(&self) -> bool {
+        self.kernel.spec().aux_buffers().contains(&SEGMENT_OFFSETS)
     }
 
     /// The buffers that are bound.
