@@ -1,7 +1,8 @@
 //! Quicksort by vectors, once for all instruction sets.
 //!
-//! The functions are unsafe for one reason: the operations of a vector are, since the processor has
-//! to have their instructions. All are inlined into what [`Vector::run`] compiles for these.
+//! The functions are unsafe for one reason: they call the operations of a vector, whose instructions
+//! the processor must have. The compiler inlines them into [`Vector::run`], which enables these
+//! instructions.
 
 use std::mem::MaybeUninit;
 use std::slice;
@@ -16,12 +17,13 @@ use crate::cpu::random;
 /// # Safety of its functions
 ///
 /// - The processor has the instructions.
-/// - As many keys as are loaded can be read, and as many as are stored can be written.
+/// - The pointer of a load can be read for all lanes that it loads, and the pointer of a store
+///   written.
 pub(super) trait Vector: Copy {
     type Key: Word;
-    /// A vector of half as many lanes; this one, if there is none.
+    /// The vector of half the lanes; the shortest vector names itself.
     type Half: Vector<Key = Self::Key>;
-    /// How many keys it has.
+    /// Keys in a vector.
     const LANES: usize;
     /// The greatest key.
     const MOST: Self::Key;
@@ -37,7 +39,7 @@ pub(super) trait Vector: Copy {
     unsafe fn splat(key: Self::Key) -> Self;
     unsafe fn min(self, other: Self) -> Self;
     unsafe fn max(self, other: Self) -> Self;
-    /// A bit for each lane that is less than the other's.
+    /// Sets the bit of each lane whose key is less than the key of the other vector.
     unsafe fn is_less(self, other: Self) -> u32;
     /// The lanes of these bits first; behind them anything.
     #[inline(always)]
@@ -49,12 +51,12 @@ pub(super) trait Vector: Copy {
     unsafe fn divide(self, lanes: u32) -> Self;
     /// In each lane `i` the key of lane `i ^ X`.
     unsafe fn swap<const X: usize>(self) -> Self;
-    /// The keys of lanes `i` and `i ^ X` in order: the greater one in the lane that has the highest
-    /// bit of `X`.
+    /// Orders the keys of lanes `i` and `i ^ X`: the lane with the highest bit of `X` gets the greater
+    /// one.
     unsafe fn exchange<const X: usize>(self) -> Self;
 }
 
-/// What is compiled for some instructions.
+/// Code that the compiler translates for an instruction set.
 pub(super) trait Operation {
     type Output;
 
@@ -62,7 +64,7 @@ pub(super) trait Operation {
     unsafe fn run(self) -> Self::Output;
 }
 
-/// Anything else that is compiled for them.
+/// A closure as an operation.
 #[cfg(target_arch = "x86_64")]
 pub(super) struct Work<F>(pub(super) F);
 
@@ -76,8 +78,8 @@ impl<R, F: FnOnce() -> R> Operation for Work<F> {
     }
 }
 
-/// Runs the body for each row, unrolled: an array that is indexed in a loop is not kept in
-/// registers.
+/// Runs the body for each row, unrolled: the compiler keeps an array in registers only if no loop
+/// indexes it.
 macro_rules! each_row {
     ($rows:expr, $row:ident => $body:expr) => {
         each_row!(@ $rows, $row => $body; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
@@ -98,7 +100,7 @@ macro_rules! order {
     )*};
 }
 
-/// Sorts each column, by the smallest networks that are known (Knuth, Green).
+/// Sorts each column by the smallest known networks (Knuth, Green).
 #[inline(always)]
 unsafe fn sort_columns<V: Vector, const ROWS: usize>(rows: &mut [V; ROWS]) {
     // SAFETY: the caller's promise.
@@ -131,9 +133,9 @@ unsafe fn sort_columns<V: Vector, const ROWS: usize>(rows: &mut [V; ROWS]) {
 /// Merges neighbouring groups of lanes, each of them in order row by row, to groups of `X + 1`
 /// lanes.
 ///
-/// This is a bitonic merge of which every step is mirrored: row `r` meets row `r ^ d`, where `d` is
-/// one less than a power of two, and lane `l` lane `l ^ X`. Since `d` is odd, one of two such rows
-/// is odd, and it suffices to mirror the lanes of odd rows once.
+/// A bitonic merge with mirrored steps: row `r` meets row `r ^ d`, where `d` is one less than a power
+/// of two, and lane `l` meets lane `l ^ X`. Since `d` is odd, each pair of rows has an odd row, and it
+/// suffices to mirror the lanes of odd rows once.
 #[inline(always)]
 unsafe fn merge<V: Vector, const ROWS: usize, const X: usize>(rows: &mut [V; ROWS]) {
     // SAFETY: the caller's promise.
@@ -143,7 +145,7 @@ unsafe fn merge<V: Vector, const ROWS: usize, const X: usize>(rows: &mut [V; ROW
         each_row!(ROWS, row => if ROWS > 4 && row & 4 == 0 { order!(rows; (row, row ^ 7)); });
         each_row!(ROWS, row => if ROWS > 2 && row & 2 == 0 { order!(rows; (row, row ^ 3)); });
         each_row!(ROWS, row => if row & 1 == 0 { order!(rows; (row, row ^ 1)); });
-        // Then those within a row, of which the first is mirrored, too.
+        // Then the steps within a row; the first step is mirrored, too.
         each_row!(ROWS, row => rows[row] = rows[row].exchange::<X>());
         if X >= 15 {
             each_row!(ROWS, row => rows[row] = rows[row].exchange::<4>());
@@ -204,11 +206,12 @@ impl<V: Vector, const ROWS: usize> Operation for SortRows<V, ROWS> {
     }
 }
 
-/// Sorts up to sixteen vectors of keys, by vectors that are as short as can hold them: lanes are
-/// merged in more steps than rows.
+/// Sorts up to `ROWS` vectors of keys, by the shortest vectors that hold the keys: lanes are merged
+/// in more steps than rows.
 #[inline(always)]
 unsafe fn sort_few<V: Vector>(from: *const V::Key, to: *mut V::Key, count: usize) {
     type Quarter<V> = <<V as Vector>::Half as Vector>::Half;
+    debug_assert!(count <= ROWS * V::LANES, "the keys fit the registers");
     // SAFETY: the caller's promise.
     unsafe {
         if count > ROWS * V::Half::LANES {
@@ -225,9 +228,8 @@ unsafe fn sort_few<V: Vector>(from: *const V::Key, to: *mut V::Key, count: usize
     }
 }
 
-/// Divides keys: those less than the pivot, or up to it, to `low` and the others to `high`, each in
-/// the order in which they were; one of the two may be where they come from. Returns how many are
-/// low.
+/// Partitions keys: keys less than the pivot, or up to it, go to `low`, and the rest to `high`. Both
+/// sides keep their order, and one side may overwrite the input. Returns the number of low keys.
 struct Divide<V: Vector, const UP_TO: bool> {
     from: *const V::Key,
     low: *mut V::Key,
@@ -241,14 +243,14 @@ impl<V: Vector, const UP_TO: bool> Operation for Divide<V, UP_TO> {
 
     #[inline(always)]
     unsafe fn run(self) -> usize {
-        /// Vectors that are loaded before any of them is stored.
+        /// Vectors loaded before the first store.
         const TOGETHER: usize = 4;
         let Self { from, low, high, count, pivot } = self;
         let all = (1_u32 << V::LANES) - 1;
         // SAFETY:
         // - The caller's promise.
-        // - What is stored ends at most where what was loaded ends, in either array: there are no
-        //   more low or high keys than keys.
+        // - A store ends no further than the loads so far, in either array: the loaded keys include
+        //   all low keys and all high keys.
         unsafe {
             let pivot = V::splat(pivot);
             let (mut at, mut lows) = (0, 0);
@@ -290,11 +292,11 @@ impl<V: Vector, const UP_TO: bool> Operation for Divide<V, UP_TO> {
     }
 }
 
-/// Divides keys where they are: those less than the pivot, or up to it, come first. Returns how many
-/// these are. There are at least eight vectors.
+/// Partitions at least eight vectors of keys in place: keys less than the pivot, or up to it, come
+/// first. Returns the number of these keys.
 ///
-/// Vectors are read from the end that has less room for what is written, so that there always is
-/// room at both. At first that is what the outermost vectors leave, which are kept for last.
+/// Each step reads from the end with less free space, so that both ends always have space for a
+/// write. The outermost vectors leave the first space; they are written last.
 struct DivideInPlace<V: Vector, const UP_TO: bool> {
     keys: *mut V::Key,
     count: usize,
@@ -306,7 +308,7 @@ impl<V: Vector, const UP_TO: bool> Operation for DivideInPlace<V, UP_TO> {
 
     #[inline(always)]
     unsafe fn run(self) -> usize {
-        /// Vectors that are read from one end.
+        /// Vectors read from one end at a time.
         const TOGETHER: usize = 4;
         /// The most lanes of a vector.
         const MOST_LANES: usize = 16;
@@ -318,12 +320,12 @@ impl<V: Vector, const UP_TO: bool> Operation for DivideInPlace<V, UP_TO> {
         // SAFETY:
         // - The caller's promise.
         // - There are at least two chunks.
-        // - Between what is written and what is to be read are two chunks at both ends together, and
-        //   three after one more is read, of which no less than one is at either end: that one is
-        //   read where there is less.
-        // - What is written of a vector at either end is no more than that.
-        // - Last come two chunks and less than one more, which fit `last`, and the keys where nothing
-        //   is written yet.
+        // - The two ends together have two free chunks between the written and the unread keys. After
+        //   another read they have three, with at least one at either end: the read takes place at the
+        //   end with less space.
+        // - The four vectors of a step write at most one chunk at either end.
+        // - Two chunks and less than one more come last: `last` holds them, and the free space between
+        //   the ends takes them.
         unsafe {
             kept.copy_from_nonoverlapping(keys, chunk);
             kept.add(chunk).copy_from_nonoverlapping(keys.add(count - chunk), chunk);
@@ -360,20 +362,20 @@ impl<V: Vector, const UP_TO: bool> Operation for DivideInPlace<V, UP_TO> {
     }
 }
 
-/// The most divisions: enough for as many keys as there are addresses.
+/// The greatest number of divisions: enough for keys at all addresses.
 const MOST: usize = 2 * 64 + 8;
 
-/// How many divisions one counts for that leaves almost all keys together.
+/// The cost, in divisions, of one that leaves almost all keys together.
 const BAD: u32 = 4;
 
-/// Keys that are not sorted yet.
+/// A range of unsorted keys.
 #[derive(Clone, Copy)]
 struct Rest<K> {
     begin: usize,
     count: usize,
-    /// How often they may still be divided.
+    /// The number of divisions left to this range.
     divisions: u32,
-    /// None of them is less.
+    /// A lower bound of the keys.
     least: Option<K>,
 }
 
@@ -395,9 +397,9 @@ struct Sort<'a, V: Vector> {
     /// More keys than there is room for are divided where they are, which takes longer.
     room: &'a mut [MaybeUninit<V::Key>],
     rest: &'a mut dyn FnMut(&mut [V::Key]),
-    /// How often keys are divided at most: a bound that only inputs made against the pivots reach.
+    /// The greatest depth of divisions; only inputs made against the pivots reach it.
     divisions: u32,
-    /// What the samples for pivots depend on.
+    /// The seed of the samples.
     random: u64,
 }
 
@@ -416,7 +418,7 @@ impl<V: Vector> Operation for Sort<'_, V> {
         let mut now = Rest { begin: 0, count: keys.len(), divisions, least: None };
         let (keys, capacity) = (keys.as_mut_ptr(), room.len());
         let room = room.as_mut_ptr().cast::<V::Key>();
-        // Whether those that are sorted now are at the beginning of the room, as right parts are.
+        // Whether the current range lies at the beginning of the room, as right parts do.
         let mut is_in_room = false;
         let mut left = [Rest { begin: 0, count: 0, divisions: 0, least: None }; MOST];
         let mut lefts = 0;
@@ -425,7 +427,7 @@ impl<V: Vector> Operation for Sort<'_, V> {
             // SAFETY:
             // - The caller's promise.
             // - Ranges are within the keys.
-            // - None comes to the room that does not fit it, or while the keys of another one are there.
+            // - A range enters the room only if it fits and the room holds no other range.
             unsafe {
                 let to = keys.add(begin);
                 let from = if is_in_room { room } else { to };
@@ -451,7 +453,7 @@ impl<V: Vector> Operation for Sort<'_, V> {
                     let mut above = Some(pivot);
                     let is_least = lows == 0;
                     if is_least {
-                        // None is less than the pivot: those that equal it are where they belong.
+                        // The pivot is the least key: keys equal to it are in their final place.
                         lows = if fits {
                             V::run(Divide::<V, true> { from, low: to, high: room, count, pivot })
                         } else {
@@ -494,10 +496,10 @@ pub(super) unsafe fn divide<V: Vector>(
 /// Divides keys by splitters in order, by the middle one first.
 struct DivideBySplitters<'a, V: Vector> {
     keys: &'a mut [V::Key],
-    /// For at least as many.
+    /// At least the length of `keys`.
     room: &'a mut [MaybeUninit<V::Key>],
     splitters: &'a [V::Key],
-    /// Where the keys less than each splitter end, and then all.
+    /// The end of the keys less than each splitter, and then the end of the keys.
     ends: &'a mut [u32],
 }
 
@@ -517,7 +519,7 @@ impl<V: Vector> Operation for DivideBySplitters<'_, V> {
         let Self { keys, room, splitters, ends } = self;
         let mut now = Range { begin: 0, count: keys.len(), first: 0, last: splitters.len() };
         let (keys, room) = (keys.as_mut_ptr(), room.as_mut_ptr().cast::<V::Key>());
-        // As when they are sorted, right parts are in the room.
+        // As in a sort, right parts lie in the room.
         let mut is_in_room = false;
         let mut left = [now; usize::BITS as usize];
         let mut lefts = 0;
@@ -527,7 +529,7 @@ impl<V: Vector> Operation for DivideBySplitters<'_, V> {
                 let middle = first.midpoint(last);
                 // SAFETY:
                 // - The caller's promise.
-                // - Ranges are within the keys, and the room is for as many.
+                // - Ranges are within the keys, and the room has the length of the keys.
                 // - The keys of no other range are in the room.
                 let lows = unsafe {
                     let low = keys.add(begin);
@@ -554,31 +556,31 @@ impl<V: Vector> Operation for DivideBySplitters<'_, V> {
     }
 }
 
-/// Keys of which the median is the pivot.
+/// The pivot is the median of up to `SAMPLES` keys.
 const SAMPLES: usize = 64;
 
-/// Where the keys are, out of so many, that are sampled for a pivot.
+/// The places of the keys sampled for a pivot, out of `count`: a sample fits `ROWS` vectors.
 #[inline(always)]
 pub(super) fn sampled(lanes: usize, count: usize, state: &mut u64) -> impl ExactSizeIterator<Item = usize> {
-    let samples = if count >= 128 * lanes { SAMPLES } else { SAMPLES / 4 };
+    let samples = if count >= 128 * lanes { SAMPLES.min(ROWS * lanes) } else { SAMPLES / 4 };
     let step = count / samples;
     (0..samples).map(move |place| place * step + (((random(state) >> 48) as usize * step) >> 16))
 }
 
-/// About the median of these keys: that of some of them.
+/// About the median of these keys: the median of a sample.
 #[inline(always)]
 unsafe fn pivot<V: Vector>(from: *const V::Key, count: usize, random: &mut u64) -> V::Key {
     let places = sampled(V::LANES, count, random);
     let samples = places.len();
     let mut sample = [V::MOST; SAMPLES];
     for (key, place) in sample.iter_mut().zip(places) {
-        // SAFETY: it is less than `samples * step`, which is at most `count`.
+        // SAFETY: the place is less than `samples * step`, at most `count`.
         *key = unsafe { *from.add(place) };
     }
     let to = sample.as_mut_ptr();
     // SAFETY:
     // - The caller's promise.
-    // - There are as many samples.
+    // - The sample has this length.
     unsafe { sort_few::<V>(to, to, samples) };
     sample[samples / 2]
 }

@@ -1,8 +1,8 @@
 //! Sorts keys by vector instructions, which are chosen when the program runs.
 //!
-//! Quicksort whose steps are vectors: [`engine`] has it once, for every instruction set that has the
-//! few operations of [`Vector`](engine::Vector). Keys are divided by compressing the lanes that are
-//! less than a pivot, and few of them are sorted in registers by a network:
+//! Quicksort in steps of vectors: [`engine`] implements it once, for every instruction set with the
+//! few operations of [`Vector`](engine::Vector). A partition compresses the lanes less than a pivot,
+//! and a network sorts a few keys in registers:
 //!
 //! ```text
 //! keys     [ 7 1 8 2 | 9 3 6 4 | … ]     a vector at a time, less than the pivot 5 or not
@@ -10,8 +10,8 @@
 //! keys     [ 1 2 3 4 … ]  scratch [ 7 8 9 6 … ]     then the right part, back to behind the left one
 //! ```
 //!
-//! Keys that there is no room for beside are divided where they are, from both ends; and for sorts on
-//! all cores, they are divided by many splitters.
+//! Without enough scratch, keys are partitioned in place, from both ends; for sorts on all cores they
+//! are partitioned by many splitters.
 //!
 //! Up to sixteen vectors are a matrix whose columns a network sorts, and whose lanes are then
 //! merged by two, four, and so on. After Blacher and others, "Vectorized and performance-portable
@@ -32,7 +32,7 @@ macro_rules! functions {
         unsafe fn $name $(<const $x: usize>)? ($($argument: $type),*) $(-> $result)? {
             // SAFETY:
             // - The caller has the instructions.
-            // - The caller's pointers are to as many keys.
+            // - The caller's pointers are valid for all lanes.
             unsafe { $body }
         })*
     };
@@ -61,21 +61,21 @@ use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
 use gpusort_planner::item::Item;
 
-/// Vectors that are sorted in registers.
+/// The number of vectors sorted in registers.
 const ROWS: usize = 16;
 
-/// The most keys that are sorted so, of the longest vectors that there are.
+/// The greatest number of keys sorted in registers, by the longest vectors.
 pub(super) const IN_REGISTERS: usize = ROWS * 64 / size_of::<u32>();
 
-/// Sorts keys, of which parts that fit the room are divided there; sorts some by the function where
-/// pivots divided them so often without an end. The processor has the instructions.
+/// Sorts keys, and partitions through the room the parts that fit it. The function sorts parts that
+/// are still large after this number of divisions. The processor has the instructions.
 type SortKeys<K> = unsafe fn(&mut [K], &mut [MaybeUninit<K>], &mut dyn FnMut(&mut [K]), u32, u64);
 
-/// Divides keys, with as much room, by splitters, which are in order; says where the keys less than
-/// each splitter end, and then all. The processor has the instructions.
+/// Divides keys by sorted splitters, with a room of the same length; stores the end of the keys less
+/// than each splitter, and then the end of the keys. The processor has the instructions.
 type DivideKeys<K> = unsafe fn(&mut [K], &mut [MaybeUninit<K>], &[K], &mut [u32]);
 
-/// What is done with keys of a width.
+/// The functions for keys of one width.
 struct Sorts<K> {
     sort: SortKeys<K>,
     divide: DivideKeys<K>,
@@ -88,7 +88,7 @@ impl<K: gpusort_planner::key::Word> Sorts<K> {
     }
 }
 
-/// What is known of a set of instructions.
+/// An instruction set.
 struct Facts {
     name: &'static str,
     are_there: fn() -> bool,
@@ -103,9 +103,9 @@ struct Facts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "costs", derive(serde::Serialize, serde::Deserialize))]
 pub struct Digits {
-    /// From so many on, whatever they are.
+    /// From this count on, for all keys.
     pub any: usize,
-    /// For so many that digits tell apart soon, sorted by one core, and by several.
+    /// The counts for keys that a few digits tell apart, on one core, and on several.
     pub even: [Range<usize>; 2],
 }
 
@@ -119,11 +119,10 @@ impl Digits {
     pub const NEVER: Self = Self { any: NEVER, even: [NEVER..NEVER, NEVER..NEVER] };
 }
 
-/// What was measured on this machine, if anything was, in place of the tables. It is never freed.
+/// The measurements of this machine, which replace the tables. They are never freed.
 static MEASURED: AtomicPtr<[Digits; 2]> = AtomicPtr::new(ptr::null_mut());
 
-/// Has keys of four bytes, and of eight, sorted by digits for so many from now on, in place of the
-/// numbers that are known of such processors.
+/// Sets the counts from which digits sort keys of four bytes, and of eight, in place of the tables.
 pub fn prefer_digits(digits: [Digits; 2]) {
     MEASURED.store(Box::into_raw(Box::new(digits)), Ordering::Release);
 }
@@ -158,8 +157,8 @@ impl Instructions {
         ALL.iter().filter(|facts| (facts.are_there)()).map(Self)
     }
 
-    /// The best ones, or those that the variable `GPUSORT_CPU` names, by which tests and
-    /// measurements choose others.
+    /// The best instructions, or, for tests and measurements, the set that the variable `GPUSORT_CPU`
+    /// names.
     pub(super) fn chosen() -> Self {
         static CHOSEN: OnceLock<Instructions> = OnceLock::new();
         *CHOSEN.get_or_init(|| {
@@ -174,22 +173,21 @@ impl Instructions {
         self.0.name
     }
 
-    /// How many such keys are sorted in registers, without room; 0 where they are not sorted by
-    /// vectors.
+    /// The greatest number of such keys sorted in registers, without room; 0 if vectors do not sort
+    /// them.
     pub(super) fn in_registers<T: Item>(self) -> usize {
         if is::<T, u32>() || is::<T, u64>() { ROWS * self.0.bytes / size_of::<T>() } else { 0 }
     }
 
-    /// Sorts keys, the faster the more room there is, up to as much; returns whether it has, since
-    /// some keys, and all where there are no such instructions, are not sorted by vectors. `rest`
-    /// sorts keys that no pivot divides well.
+    /// Sorts keys; room up to their length makes it faster. Returns false if vectors do not sort such
+    /// keys, and leaves them. `rest` sorts keys that no pivot divides well.
     pub(super) fn sort<T: Item>(
         self,
         keys: &mut [T],
         room: &mut [MaybeUninit<T>],
         rest: impl FnMut(&mut [T]),
     ) -> bool {
-        // Of pivots that are about medians, half as many do.
+        // Pivots close to medians need half of these divisions.
         let vectors = keys.len() / (self.in_registers::<T>() + 1);
         let divisions = 2 * vectors.max(1).ilog2() + 8;
         // Whoever makes keys against pivots does not know where they will be.
@@ -197,7 +195,7 @@ impl Instructions {
         self.sort_within(divisions, random, keys, room, rest)
     }
 
-    /// The same, of keys that are divided at most so often.
+    /// Like [`Self::sort`], with at most `divisions` divisions.
     fn sort_within<T: Item>(
         self,
         divisions: u32,
@@ -219,7 +217,7 @@ impl Instructions {
         self.in_registers::<T>() > 0
     }
 
-    /// Does `work`, in which the compiler may use the instructions where it is a loop over elements.
+    /// Does `work`, compiled for the instructions; this makes loops over elements faster.
     #[inline]
     pub(super) fn with<R>(self, work: impl FnOnce() -> R) -> R {
         match self.0.bytes {
@@ -233,18 +231,18 @@ impl Instructions {
         }
     }
 
-    /// Writes as many items as there are places.
+    /// Writes an item to each place.
     pub(super) fn write<T>(self, places: &mut [MaybeUninit<T>], items: impl Iterator<Item = T>) {
         self.with(|| places.iter_mut().zip(items).for_each(|(place, item)| _ = place.write(item)));
     }
 
-    /// Whether it sorts such keys.
+    /// Returns whether vectors sort such keys.
     pub(super) fn sorts<T: Item>(self) -> bool {
         self.in_registers::<T>() > 0
     }
 
-    /// Divides keys, with as much room, by splitters in order, one less than there are `ends`: says
-    /// where those less than each splitter end, and then all.
+    /// Divides keys by sorted splitters, one fewer than `ends`, with a room of the same length: stores
+    /// the end of the keys less than each splitter, and then the end of the keys.
     pub(super) fn divide<T: Item>(
         self,
         keys: &mut [T],
@@ -261,7 +259,7 @@ impl Instructions {
         if let (Some(keys), Some(room)) = (as_slice_of::<_, u32>(keys), as_slice_of(room)) {
             // SAFETY:
             // - The processor has the instructions, or there would be no `self`.
-            // - There is as much room as keys, and an end for each bucket.
+            // - The room has the length of the keys, and each bucket has an end.
             unsafe { (narrow.divide)(keys, room, cast_slice(splitters), ends) };
         } else if let (Some(keys), Some(room)) = (as_slice_of::<_, u64>(keys), as_slice_of(room)) {
             // SAFETY: as above.
@@ -269,15 +267,15 @@ impl Instructions {
         }
     }
 
-    /// Whether a sort by digits is faster than one by vectors, for so many elements on so many cores,
-    /// of which `sample` has the key of one of so many.
+    /// Returns whether a sort by digits is faster than one by vectors for `n` elements. `sample` takes
+    /// a step, and returns the key of one element of each step.
     pub(super) fn prefers_digits<T: Item>(
         self,
         n: usize,
         cores: usize,
         sample: impl FnOnce(usize) -> Vec<u64>,
     ) -> bool {
-        // SAFETY: what was stored is never freed or changed.
+        // SAFETY: a stored value is never freed or changed.
         let measured = unsafe { MEASURED.load(Ordering::Acquire).as_ref() };
         // Without vectors there is nothing else.
         let digits = measured.filter(|_| self.0.sorts.is_some()).unwrap_or(&self.0.digits);
@@ -288,11 +286,11 @@ impl Instructions {
     }
 }
 
-/// Keys that are sampled.
+/// The length of a sample.
 const SAMPLES: usize = 256;
 
-/// Whether digits tell so many keys apart soon, by some of them: they differ evenly in their
-/// highest bits, or in few.
+/// Returns whether a few digits tell `n` keys apart, judged by a sample: the keys differ evenly in
+/// their highest bits, or in few bits.
 fn are_for_digits(n: usize, cores: usize, sample: &[u64]) -> bool {
     const VALUES: usize = 64;
     let (least, greatest) = sample.iter().fold((u64::MAX, 0), |(a, b), &key| (a.min(key), b.max(key)));
@@ -312,12 +310,12 @@ pub(super) fn words<T: Item>(keys: Vec<u64>) -> Vec<T> {
     if is::<T, u64>() { cast_vec(keys) } else { cast_vec(keys.iter().map(|&key| key as u32).collect()) }
 }
 
-/// Whether two types are the same.
+/// Returns whether two types are equal.
 fn is<A: 'static, B: 'static>() -> bool {
     TypeId::of::<A>() == TypeId::of::<B>()
 }
 
-/// The slice, if it is of this type.
+/// The slice as one of `B`, if `A` is `B`.
 fn as_slice_of<A: 'static, B: 'static>(slice: &mut [A]) -> Option<&mut [B]> {
     // SAFETY: the types are the same.
     is::<A, B>().then(|| unsafe { slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), slice.len()) })
@@ -330,13 +328,13 @@ mod tests {
     use super::*;
     use crate::cpu::numbers;
 
-    /// Those by which this machine can sort.
+    /// The vector instructions of this machine.
     fn all() -> impl Iterator<Item = Instructions> {
         Instructions::all().filter(|with| with.0.sorts.is_some())
     }
 
-    /// Sorts these keys among others, and tells whether they are as they should be, and the others
-    /// as they were.
+    /// Sorts keys in the middle of an array, and returns whether they are sorted and their neighbours
+    /// unchanged.
     fn is_right<W: Word>(keys: &[W], sort: impl FnOnce(&mut [W], &mut [MaybeUninit<W>])) -> bool {
         let around = [W::of_u64(5); 40];
         let mut all = [&around[..], keys, &around[..]].concat();
@@ -344,7 +342,7 @@ mod tests {
         sort(&mut all[40..40 + keys.len()], &mut room[..keys.len()]);
         let mut expected = keys.to_vec();
         expected.sort_unstable();
-        // SAFETY: it was made of keys.
+        // SAFETY: the room was filled with keys.
         let untouched = room[keys.len()..].iter().all(|key| unsafe { key.assume_init() } == W::of_u64(9));
         all == [&around[..], &expected, &around[..]].concat() && untouched
     }
@@ -378,7 +376,7 @@ mod tests {
         }
     }
 
-    /// Every size up to more than fits registers, at which another network begins.
+    /// All sizes up to some that do not fit the registers: networks change with the size.
     #[test]
     fn every_size_of_every_pattern_is_sorted() {
         let mut random = numbers();
@@ -404,7 +402,7 @@ mod tests {
         }
     }
 
-    /// With room for all, some or none of the keys.
+    /// The room holds a part of the keys, or nothing.
     #[test]
     fn keys_are_divided_where_they_are_if_there_is_no_room() {
         let mut random = numbers();
@@ -460,8 +458,38 @@ mod tests {
         }
     }
 
-    /// Keys of which those that are sampled are always the least: almost all stay together, again and
-    /// again.
+    /// Returns whether the median of the sample divides the keys: after one division the function for
+    /// the rest gets the keys from the pivot on, and then the lesser keys.
+    fn is_divided_by_the_median<W: Word>(by: Instructions, keys: &[W]) -> bool {
+        let mut least = Vec::new();
+        let right = is_right(keys, |keys, room| {
+            let rest = |part: &mut [W]| {
+                part.sort_unstable();
+                least.push(part[0]);
+            };
+            assert!(by.sort_within(1, 7, keys, room, rest));
+        });
+        let mut random = 7;
+        let places = engine::sampled(by.in_registers::<W>() / ROWS, keys.len(), &mut random);
+        let mut sample: Vec<W> = places.map(|place| keys[place]).collect();
+        sample.sort_unstable();
+        right && least.len() == 2 && least[0] == sample[sample.len() / 2]
+    }
+
+    #[test]
+    fn the_pivot_is_the_median_of_the_sample() {
+        let mut random = numbers();
+        for by in all() {
+            for n in [1000, 5000, 100_003] {
+                let wide: Vec<u64> = (0..n).map(|_| random()).collect();
+                let narrow: Vec<u32> = wide.iter().map(|&key| key as u32).collect();
+                assert!(is_divided_by_the_median(by, &wide), "{}, {n} u64", by.name());
+                assert!(is_divided_by_the_median(by, &narrow), "{}, {n} u32", by.name());
+            }
+        }
+    }
+
+    /// The sampled keys are always the least: almost all keys stay together, again and again.
     fn against_pivots(lanes: usize, n: usize, mut random: u64) -> Vec<u32> {
         let mut keys = vec![u32::MAX; n];
         let (mut places, mut next): (Vec<usize>, _) = ((0..n).collect(), 0);
@@ -474,7 +502,7 @@ mod tests {
             }
             let mut sorted: Vec<u32> = sampled.iter().map(|&place| keys[places[place]]).collect();
             sorted.sort_unstable();
-            // The others stay in the order in which they were.
+            // A partition keeps the order of the rest.
             places.retain(|&place| keys[place] >= sorted[sorted.len() / 2]);
         }
         keys
