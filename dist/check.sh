@@ -92,9 +92,7 @@ done
 # Both know the same licences.
 licences() { sed -n "/^$2 = \[/,/^\]/p" "$1" | grep -o '"[^"]*"' | sort; }
 [ "$(licences dist/about.toml accepted)" = "$(licences dist/deny.toml allow)" ] || wrong "dist/about.toml and dist/deny.toml accept different licences"
-# Unoptimized, it is compiled in a third of the time.
-command -v cargo-deny >/dev/null ||
-    CARGO_TARGET_DIR="$tools/target" cargo install --quiet --debug --locked --root "$tools" cargo-deny@0.20.2
+cargo_tool cargo-deny@0.20.2
 cargo deny --log-level error --workspace --config dist/deny.toml check licenses bans sources || wrong "licences or sources of crates"
 
 [ "$failed" = 0 ] || exit 1

@@ -33,6 +33,8 @@
 //! | `gpu` (default) | sorts on GPUs, with wgpu |
 //! | `cli` (default) | the command; it includes `files` |
 //! | `files` | sorts, checks and merges of files, as the command does them, and of rows in memory by columns |
+//! | `arrow` | Parquet and Arrow among these files; it includes `files` |
+//! | `distributed` | the steps of a sort of files by several processes, which `files::distributed` has; it includes `files` |
 //! | `costs` | what `gpusort tune` measured; it may change in any release |
 //!
 //! A program compiles only the features that it needs:
@@ -128,6 +130,7 @@ pub mod guide {
 /// The path of the data: `files` reads inputs into keys and records, a [`Sorter`] orders them, and
 /// `files` writes the records. The sorter gets the dispatches for a device from
 /// [`gpusort_planner`], and [`gpu`](unstable::gpu) or the CPU performs them.
+#[cfg_attr(public_api, doc(hidden))]
 pub mod unstable {
     macro_rules! open {
         ($($(#[$attribute:meta])* $name:ident: $what:literal;)*) => {
