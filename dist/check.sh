@@ -41,6 +41,8 @@ tests/wasm/Cargo.lock|/name = "gpusort"/,/version/s/version = .*/version = "9.0.
 CHANGELOG.md|s/^## \\[$version\\].*//|CHANGELOG.md says nothing of $version
 CHANGELOG.md|s/^\\[Unreleased\\]: .*//|leads nowhere
 README.md|s/^gpusort = { version = "[^"]*"/gpusort = { version = "9.0"/|README.md shows another version
+docs/library/versions.md|s/ ${version%.*} / 9.0 /|versions.md lacks
+docs/other-tools.md|s/^gpusort [0-9.]*, /gpusort 9.0.0, /|other-tools.md tells of gpusort 9.0.0
 dist/deny.toml|s/"MIT", //|accept different licences
 END
     [ "$failed" = 0 ] || exit 1
@@ -62,6 +64,11 @@ done
 for file in README.md src/lib.rs; do
     grep -q "gpusort = { version = \"${version%.*}\"" $file || wrong "$file shows another version than ${version%.*}; run: sh dist/version.sh $version"
 done
+row="| ${version%.*} | $wgpu |"
+grep -qxF "$row" docs/library/versions.md || wrong "docs/library/versions.md lacks '$row'; run: sh dist/version.sh $version"
+# No script writes this version: the table is what programs were seen to do.
+seen=$(sed -n 's/^gpusort \([0-9.]*\), GNU sort .*/\1/p' docs/other-tools.md)
+[ "${seen%.*}" = "${version%.*}" ] || wrong "docs/other-tools.md tells of gpusort $seen; run benches/behaviours/behaviours.py"
 
 # The changelog tells of it; for a release, with the date.
 line=$(grep -F "## [$version]" CHANGELOG.md) || wrong "CHANGELOG.md says nothing of $version"

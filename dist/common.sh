@@ -4,6 +4,7 @@ root=$PWD
 out=$root/target/dist
 tools=$root/target/tools
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+wgpu=$(sed -n '/^\[dependencies\]/,/^$/s/^wgpu = { version = "\([0-9]*\).*/\1/p' Cargo.toml)
 arm=aarch64-unknown-linux-gnu
 all="linux arm windows wheels deb npm crates container formulas"
 
@@ -31,10 +32,10 @@ inside() {
     sh dist/debian.sh "$bare" make bookworm && sh dist/debian.sh "$bare" run "$@"
 }
 
-# Debian's newest Rust, in a folder that is made once; another folder with it saves the time to make it.
+# Debian's newest packages, in a folder that is made once; another folder with them saves the time to make it.
 sid=${GPUSORT_SID:-$root/target/debian-sid}
 needs_in_sid() {
-    sh dist/debian.sh "$sid" make sid rustc cargo rust-src gcc libc6-dev python3 git
+    sh dist/debian.sh "$sid" make sid
     # shellcheck disable=SC2016
     sh dist/debian.sh "$sid" run sh -euc 'dpkg --status "$@" >/dev/null 2>&1 ||
         { apt-get update -qq; apt-get install -y -qq --no-install-recommends "$@" >/dev/null; }' sh "$@"
@@ -61,7 +62,7 @@ cross() {
         return
     fi
     say "rustup has no $target here: building its standard library by Debian's Rust"
-    needs_in_sid git
+    needs_in_sid rustc cargo rust-src gcc libc6-dev python3 git
     zig=$(cd "$root" && echo target/tools/lib/python3*/site-packages/ziglang/zig)
     # The home of cargo is /root/.cargo there, and the project /project.
     sh dist/debian.sh "$sid" run env RUSTC_BOOTSTRAP=1 GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=/project \
