@@ -2,7 +2,7 @@
 
 import { isSoftware } from "./adapter.js";
 import { argsortOnCpu, type Form, sortOnCpu } from "./cpu.js";
-import { Misuse } from "./slices.js";
+import { checkKeys, Misuse } from "./slices.js";
 import type { KeyType, Sorter, Workspace } from "./sorter.js";
 
 /** From how many elements on "auto" takes the GPU. */
@@ -74,6 +74,7 @@ function run(what: "sort" | "argsort", array: Sortable, options: SortOptions = {
   if (typeof options !== "object" || options === null) {
     throw new Misuse(`options: ${options === null ? "null" : typeof options} is no object; the order is ascending, or by { descending: true }`);
   }
+  checkKeys("options", options, "descending", "device");
   const { descending = false, device = "auto" } = options;
   if (typeof descending !== "boolean") {
     throw new Misuse(`descending: a ${typeof descending} is no boolean; pass true or false`);

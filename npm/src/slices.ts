@@ -14,6 +14,31 @@ export class Misuse extends Error {
   override name = "Misuse";
 }
 
+/** The number of letters to insert, delete or replace between two words; 0 where one begins with the other. */
+function distance(a: string, b: string): number {
+  if (Math.min(a.length, b.length) > 2 && (a.startsWith(b) || b.startsWith(a))) {
+    return 0;
+  }
+  const first = Array.from({ length: b.length + 1 }, (_, at) => at);
+  const step = (row: number[], letter: string, at: number) => {
+    const next = [at + 1];
+    [...b].forEach((other, i) => next.push(Math.min(row[i]! + Number(letter !== other), row[i + 1]! + 1, next[i]! + 1)));
+    return next;
+  };
+  return [...a].reduce(step, first).at(-1)!;
+}
+
+/** Refuses an object with a key that is not in the list, and names the nearest one. */
+export function checkKeys(name: string, object: object, ...known: string[]): void {
+  const key = Object.keys(object).find((key) => !known.includes(key));
+  if (key !== undefined) {
+    const near = known.map((it) => ({ it, far: distance(key.toLowerCase(), it) })).filter(({ it, far }) => far <= it.length / 3);
+    const nearest = near.sort((a, b) => a.far - b.far)[0]?.it;
+    const remedy = nearest === undefined ? "leave it out" : `did you mean '${nearest}'?`;
+    throw new Misuse(`${name}: unknown key '${key}' (keys: ${known.join(", ")}); ${remedy}`);
+  }
+}
+
 /** A slice, and how it is bound. */
 export interface Bound {
   name: string;
@@ -29,11 +54,14 @@ export interface Bound {
 
 /** The parts of a slice. */
 function partsOf(name: string, slice: Slice): { buffer: GPUBuffer; offset: number; size: number } {
-  const { buffer, offset = 0, size = undefined } =
-    typeof slice === "object" && slice && "buffer" in slice ? slice : { buffer: slice };
+  const isPart = typeof slice === "object" && slice && "buffer" in slice;
+  const { buffer, offset = 0, size = undefined } = isPart ? slice : { buffer: slice };
   // A typed array has a buffer, too.
   if (typeof buffer?.usage !== "number") {
     throw new Misuse(`${name}: pass a GPUBuffer or { buffer, offset, size }`);
+  }
+  if (isPart) {
+    checkKeys(name, slice, "buffer", "offset", "size");
   }
   if (!(offset >= 0 && offset <= buffer.size)) {
     throw new Misuse(`${name}: byte offset ${offset} is outside its buffer of ${buffer.size} bytes`);

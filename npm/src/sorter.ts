@@ -11,7 +11,7 @@
 
 import { type Before, Pipelines } from "./pipelines.js";
 import { type Amount, chunkOf, gridOf, numberOf, type Pass, type Sort } from "./plan.js";
-import { ALIGNMENT, type Bound, bindingOf, bound, boundCount, checkSlices, type Count, Misuse, type Slice } from "./slices.js";
+import { ALIGNMENT, type Bound, bindingOf, bound, boundCount, checkKeys, checkSlices, type Count, Misuse, type Slice } from "./slices.js";
 
 /** Types of keys: numbers as they lie in the buffer. */
 export type KeyType = "u32" | "i32" | "f32" | "u64" | "i64" | "f64";
@@ -122,6 +122,7 @@ export class Sorter {
     if (typeof spec !== "object" || spec === null) {
       throw new Misuse('spec: pass an object such as { key: "f32", payload: "u32" }');
     }
+    checkKeys("spec", spec, "key", "payload", "descending", "argsort", "segments");
     if (spec.payload !== undefined && spec.payload !== "u32" && spec.payload !== "positions") {
       throw new Misuse(`${String(spec.payload)} is no payload; use "u32" or "positions", or leave it out`);
     }
@@ -153,6 +154,7 @@ export class Sorter {
 
   /** Compiles what is otherwise compiled at its first use: of segments by offsets, of rows of a length, of the first elements. */
   async compile(of: { segments?: boolean | undefined; rows?: number | undefined; top?: boolean | undefined }): Promise<void> {
+    checkKeys("compile", of, "segments", "rows", "top");
     const { own, pipelines } = this;
     const isNumbered = this.spec.payload === "positions";
     const before: Before[] = [];
@@ -250,6 +252,7 @@ export class Sorter {
 
   /** Records a sort of keys, and of their payload if the specification has one, in place. */
   record(encoder: GPUCommandEncoder, workspace: Workspace, elements: Elements): void {
+    checkKeys("elements", elements, "keys", "payload", "count");
     const sort = this.checked(workspace, elements, this.payload(elements), workspace.capacity);
     if (sort) {
       this.recordSort(encoder, workspace, sort);
@@ -258,6 +261,7 @@ export class Sorter {
 
   /** Records an argsort: writes the positions of the keys in order, as u32. The keys stay as they are. */
   recordArgsort(encoder: GPUCommandEncoder, workspace: Workspace, what: { keys: Slice; positions: Slice; count?: Count | undefined }): void {
+    checkKeys("elements", what, "keys", "positions", "count");
     if (this.spec.argsort === false) {
       throw new Misuse("the specification leaves out the argsort; use argsort: true");
     }
@@ -272,6 +276,7 @@ export class Sorter {
    * are unspecified: some may be duplicated, others lost.
    */
   recordTop(encoder: GPUCommandEncoder, workspace: Workspace, elements: Elements, k: number): void {
+    checkKeys("elements", elements, "keys", "payload", "count");
     if (!Number.isInteger(k) || k < 0) {
       throw new Misuse(`${k} is no number of elements; use an integer from 0 on`);
     }
@@ -302,6 +307,8 @@ export class Sorter {
    * that the host knows become a buffer: in each frame pass a buffer of yours.
    */
   recordSegments(encoder: GPUCommandEncoder, workspace: Workspace, elements: Omit<Elements, "count">, segments: Segments): void {
+    checkKeys("elements", elements, "keys", "payload");
+    checkKeys("segments", segments, "rows", "offsets");
     const payload = this.payload(elements);
     const { length } = bound("keys", elements.keys, this.keyBytes);
     const all = (capacity: number) => this.checked(workspace, { ...elements, count: length }, payload, capacity);

@@ -120,6 +120,10 @@ test("what cannot be sorted is refused with the remedy", async () => {
     [new Uint8Array(2), { device: null }, /null is none of/],
     [new Uint8Array(2), { descending: 1 }, /descending: a number is no boolean/],
     [new Uint8Array(2), null, /null is no object/],
+    [new Uint8Array(2), { descend: true }, /^options: unknown key 'descend' \(keys: descending, device\); did you mean 'descending'\?$/],
+    [new Uint8Array(2), { Device: "cpu" }, /'Device'.* mean 'device'/],
+    [new Uint8Array(2), { descending: true, stable: true }, /unknown key 'stable' \(keys: descending, device\); leave it out$/],
+    [new Uint8Array(2), { ["x".repeat(10_000)]: 1 }, /; leave it out$/],
   ];
   for (const [array, options, message] of cases) {
     for (const call of [sort, argsort]) {
@@ -266,6 +270,37 @@ test("an own device: errors name the remedy, and leave the array as it was", asy
 test("a sorter of buffers needs a device and a specification", async () => {
   await assert.rejects(Sorter.create(undefined, { key: "f32" }), (error) => error instanceof Misuse && /device: pass a GPUDevice/.test(error.message));
   await assert.rejects(Sorter.create(fakeDevice()), (error) => error instanceof Misuse && /spec: pass an object/.test(error.message));
+});
+
+test("every object of a sorter refuses a key that it does not know", async () => {
+  const device = fakeDevice();
+  const encoder = device.createCommandEncoder();
+  const buffer = () => ({ size: 1024, usage: GPUBufferUsage.STORAGE });
+  const sorter = await Sorter.create(device, { key: "f32", payload: undefined });
+  const workspace = sorter.workspace(8);
+  const keys = buffer();
+  const elements = { keys, count: 8 };
+  const refused = (what, call, found, known, meant) =>
+    assert.rejects(async () => call(), (error) => {
+      assert.equal(error.message, `${what}: unknown key '${found}' (keys: ${known}); ${meant ? `did you mean '${meant}'?` : "leave it out"}`);
+      return error instanceof Misuse;
+    });
+  await refused("spec", () => Sorter.create(device, { key: "f32", keys: "f32" }), "keys", "key, payload, descending, argsort, segments", "key");
+  await refused("spec", () => Sorter.create(device, { key: "f32", decsending: true }), "decsending", "key, payload, descending, argsort, segments", "descending");
+  await refused("compile", () => sorter.compile({ row: 5 }), "row", "segments, rows, top", "rows");
+  for (const call of [(it) => sorter.record(encoder, workspace, it), (it) => sorter.recordTop(encoder, workspace, it, 2)]) {
+    call(elements);
+    await refused("elements", () => call({ keys, length: 8 }), "length", "keys, payload, count");
+  }
+  const recordArgsort = (it) => sorter.recordArgsort(encoder, workspace, it);
+  recordArgsort({ ...elements, positions: buffer() });
+  await refused("elements", () => recordArgsort({ ...elements, position: buffer() }), "position", "keys, positions, count", "positions");
+  const recordSegments = (it, segments) => sorter.recordSegments(encoder, workspace, it, segments);
+  recordSegments({ keys: { buffer: keys, size: 32 } }, { rows: 4 });
+  await refused("elements", () => recordSegments(elements, { rows: 4 }), "count", "keys, payload");
+  await refused("segments", () => recordSegments({ keys }, { offset: Uint32Array.of(0, 4) }), "offset", "rows, offsets", "offsets");
+  await refused("keys", () => sorter.record(encoder, workspace, { keys: { buffer: keys, ofset: 256 } }), "ofset", "buffer, offset, size", "offset");
+  await refused("count", () => sorter.record(encoder, workspace, { keys, count: { buffer: buffer(), at: 4 } }), "at", "buffer, offset, size");
 });
 
 test("an array that is detached while it waits is an error, and one that may be resized is copied", async () => {
