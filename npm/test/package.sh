@@ -41,8 +41,7 @@ npm install --offline --no-audit --no-fund --silent "$tarball"
 cp -R "$work/copy/npm/test/package/." "$work/copy/npm/test/support.js" .
 node node.js
 
-# The types, without skipping those of the package; every name that it exports is used.
-cp -RL "$work/copy/npm/node_modules/@webgpu" node_modules/
+# The package's declarations are checked, too (no skipLibCheck), and use.ts uses every export.
 declared=node_modules/gpusort/dist
 names=$(sed -n 's/^export {\(.*\)} from.*/\1/p' $declared/index.d.ts | tr ',' '\n' | sed 's/type //')
 members=$(sed -n 's/^    \(static \|get \)\{0,1\}\([a-zA-Z]*\)(.*/\2/p' $declared/sorter.d.ts | grep -v constructor)
@@ -50,15 +49,22 @@ members=$(sed -n 's/^    \(static \|get \)\{0,1\}\([a-zA-Z]*\)(.*/\2/p' $declare
 for name in $names $members; do
     grep -qw "$name" use.ts || fail "test/package/use.ts does not use $name"
 done
+# The compiler of package $1 in npm/node_modules, with options.
 compile() {
-    "$work/copy/npm/node_modules/.bin/tsc" --noEmit --strict --exactOptionalPropertyTypes --target es2022 --lib es2022,dom --types @webgpu/types "$@"
+    tsc=$work/copy/npm/node_modules/$1/bin/tsc
+    shift
+    node "$tsc" --noEmit --strict --exactOptionalPropertyTypes --target es2022 --lib es2022,dom "$@"
 }
-for resolution in "bundler --module es2022" "node16 --module node16"; do
-    compile --moduleResolution $resolution use.ts || fail "use.ts does not compile by $resolution"
-    if compile --moduleResolution $resolution wrong.ts >wrong.log; then fail "wrong.ts compiles"; fi
-    grep -q '"f16"' wrong.log || fail "wrong.ts fails for another reason: $(cat wrong.log)"
+# TypeScript 7 has types of WebGPU, and must not need @webgpu/types; TypeScript 5 needs them.
+for compiler in typescript "typescript-5 --types @webgpu/types"; do
+    case $compiler in *@webgpu*) cp -RL "$work/copy/npm/node_modules/@webgpu" node_modules/ ;; esac
+    for resolution in "bundler --module es2022" "node16 --module node16"; do
+        compile $compiler --moduleResolution $resolution use.ts || fail "use.ts does not compile: $compiler, $resolution"
+        if compile $compiler --moduleResolution $resolution wrong.ts >wrong.log; then fail "wrong.ts compiles: $compiler"; fi
+        grep -q '"f16"' wrong.log || fail "wrong.ts fails for another reason: $(cat wrong.log)"
+    done
+    echo "types: $compiler, $(compile $compiler --version): use.ts compiles by bundler and by node16; a wrong key type does not"
 done
-echo "types: compile by bundler and by node16; a wrong key type does not"
 
 port=${PORT:-8379}
 python3 -m http.server "$port" --bind 127.0.0.1 --directory "$work" >/dev/null 2>&1 &
