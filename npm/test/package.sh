@@ -1,7 +1,7 @@
 #!/bin/sh
 # Packs the package, installs it in an empty project, and uses it there as others do: in Node, by TypeScript, in a page that imports its
-# files, and in one that Vite 8 bundled; the example runs too. `sh test/package.sh short` leaves Vite out, and needs no network.
-# Chromium must be there: test/run.sh installs it. TARBALL is a package that was packed before.
+# files, in one that Vite 8 bundled, and in a worker of another such page; the example runs too. `sh test/package.sh short` leaves Vite out, and
+# needs no network. Chromium must be there: test/run.sh installs it. TARBALL is a package that was packed before.
 set -eu
 cd "$(dirname "$0")/.."
 form=${1:-long}
@@ -119,5 +119,14 @@ if [ "$form" != short ]; then
     printf 'import { Sorter, sort } from "gpusort";\nimport { run } from "../app.js";\n\nrun({ Sorter, sort });\n' >app/main.js
     printf '<!doctype html>\n<meta charset="utf-8">\n<script type="module" src="./main.js"></script>\n' >app/index.html
     npx vite build app --base ./ --logLevel warn
-    check_app project/app/dist/index.html app/dist "Vite $(node -p 'require("./node_modules/vite/package.json").version')"
+    version=$(node -p 'require("./node_modules/vite/package.json").version')
+    check_app project/app/dist/index.html app/dist "Vite $version"
+    # The same in a worker, with the configuration of the README: without it the worker is one script with all kernels.
+    mkdir worker
+    cp app/index.html worker/
+    sed 's/^run(.*)/&.then(() => postMessage("done"))/' app/main.js >worker/worker.js
+    printf 'new Worker(new URL("./worker.js", import.meta.url), { type: "module" }).onmessage = () => window.close();\n' >worker/main.js
+    sed -n '/^\/\/ vite.config.js/,/^```/{/^```/!p;}' node_modules/gpusort/README.md >worker/vite.config.js
+    npx vite build worker --base ./ --logLevel warn
+    check_app project/worker/dist/index.html worker/dist "a worker by Vite $version"
 fi

@@ -23,5 +23,6 @@ export async function run({ Sorter, sort }) {
   const scripts = performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname);
   for (const script of scripts) if (script.endsWith(".js")) log(`loaded ${script}`);
   log("done");
-  window.close();
+  // The page of a worker closes itself.
+  globalThis.window?.close();
 }
