@@ -10,6 +10,7 @@ export interface Content {
   header: number;
   /** Names of columns, each another; none of numbers. */
   columns: string[];
+  /** NONE where each line is one field, with its quotes. */
   delimiter: number;
   /** Where records lie. */
   begins: number[];
@@ -17,12 +18,20 @@ export interface Content {
 }
 
 /** How bytes are read; rows are a table without a header. */
-export type Reading = "auto" | "numbers" | "table" | "rows";
+export type Reading = "auto" | "numbers" | "table" | "rows" | "lines";
 
 export type Keys = Uint32Array | Int32Array | BigUint64Array | BigInt64Array | Float64Array;
 
 const [LF, CR, QUOTE] = [10, 13, 34] as const;
 const [COMMA, TAB, SEMICOLON] = [44, 9, 59] as const;
+export const NONE = -1;
+/** Dates and times at the start of a line: as digits, or with a name of a month or a day in front. */
+const DATES = [
+  /^"?\d{1,4}[-/.:]\d[-\d/.:TZ+ ]*([ap]m|utc|gmt)?(?=[",;\t]|$)/i,
+  /^"?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]? +\d/i,
+];
+/** An object or an array of JSON, but not a name in brackets. */
+const JSON_START = /^(\{|\[\s*(["[{\]\d-]|true|false|null))/;
 const BETWEEN = new Set([9, 10, 13, 32, 44, 59]);
 const utf8 = new TextDecoder();
 /** A code unit for each byte, in the order of bytes: texts so decoded compare as their bytes do. */
@@ -56,7 +65,7 @@ function numbers(bytes: Uint8Array, header: number, areSeveral: boolean): Conten
 /** The end of the field that begins here: ends of lines between quotes belong to it. */
 function fieldEnd(bytes: Uint8Array, from: number, delimiter: number): number {
   let at = from;
-  if (bytes[at] === QUOTE) {
+  if (bytes[at] === QUOTE && delimiter !== NONE) {
     for (at++; bytes[at] !== QUOTE || bytes[at + 1] === QUOTE; at++) {
       if (bytes[at] === QUOTE) at++;
       if (at >= bytes.length) throw new Error(`line ${lineAt(bytes, from)}: the quote is not closed; add one at the end of the field`);
@@ -66,12 +75,16 @@ function fieldEnd(bytes: Uint8Array, from: number, delimiter: number): number {
   return at;
 }
 
+/** The first line of a text, without quoted parts. */
+const firstOf = (text: string) => text.replace(/"[^"]*("|$)/g, "").trimStart().split("\n", 1)[0]!;
+
 /** Rows of a table. Blank lines are left out, except where they may be the empty fields of a single column. */
-function table(bytes: Uint8Array, mark: number, hasHeader: boolean): Content {
-  const first = raw.decode(bytes.subarray(mark, mark + 65536)).replace(/"[^"]*("|$)/g, "").trimStart().split("\n", 1)[0]!;
+function table(bytes: Uint8Array, mark: number, reading: Reading): Content {
+  const hasHeader = reading === "table";
+  const first = firstOf(raw.decode(bytes.subarray(mark, mark + 65536)));
   if (/\r[^]/.test(first)) throw new Error("the lines end in CR alone; save the file with line ends LF or CR LF");
   const times = (delimiter: number) => first.split(String.fromCharCode(delimiter)).length;
-  const delimiter = [COMMA, TAB, SEMICOLON].reduce((best, other) => (times(other) > times(best) ? other : best));
+  const delimiter = reading === "lines" ? NONE : [COMMA, TAB, SEMICOLON].reduce((best, other) => (times(other) > times(best) ? other : best));
   const content: Content = { kind: "table", bytes, header: mark, columns: [], delimiter, begins: [], ends: [] };
   const { columns, begins, ends } = content;
   for (let begin = mark, end; begin < bytes.length; begin = end) {
@@ -105,15 +118,25 @@ export function fields({ bytes, delimiter }: Content, begin: number, end: number
   for (let from = begin, to; from <= end; from = to + 1) {
     to = Math.min(fieldEnd(bytes, from, delimiter), end);
     const text = (wanted ?? all.length) === all.length ? decoder.decode(bytes.subarray(from, to)) : "";
-    all.push(text.startsWith('"') ? text.replace(/^"|"$/g, "").replaceAll('""', '"') : text);
+    all.push(text.startsWith('"') && delimiter !== NONE ? text.replace(/^"|"$/g, "").replaceAll('""', '"') : text);
   }
   return all;
 }
 
-/**
- * What these bytes hold. Unless it is told, the first line decides: where it begins with a number, it has no names of columns, and is
- * one of several rows, or a number of many.
- */
+/** True for a line that begins with a number, a date or a time: such a line does not name columns. */
+const isData = (line: string) =>
+  DATES.some((form) => form.test(line)) || valueOf(line.split(/[,;\t]/, 1)[0]!.replace(/^"|"$/g, "").trim()) !== undefined;
+
+/** The reading of a text that does not begin with a number. The first line of a single column is a header only where the second line is data. */
+function guess(text: string, isCsv: boolean): Reading {
+  const [first = "", second = ""] = text.split("\n").map((line) => line.trim()).filter(Boolean);
+  if (JSON_START.test(first)) return "lines";
+  const isTable = isCsv || /[,;\t]/.test(firstOf(text));
+  if (!isData(first) && (isTable || isData(second))) return "table";
+  return isTable || first.startsWith('"') ? "rows" : "lines";
+}
+
+/** Reads bytes. The reading "auto" looks at the first two lines: numbers alone, or several numbers in a row, have no header. */
 export function content(bytes: Uint8Array, reading: Reading, name = ""): Content {
   const [one, two, three] = bytes;
   if (bytes.includes(0) || (one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff)) {
@@ -121,13 +144,16 @@ export function content(bytes: Uint8Array, reading: Reading, name = ""): Content
   }
   const mark = one === 0xef && two === 0xbb && three === 0xbf ? 3 : 0;
   if (reading === "numbers") return numbers(bytes, mark, true);
-  if (reading !== "auto") return table(bytes, mark, reading === "table");
+  if (reading !== "auto") return table(bytes, mark, reading);
   const begin = bytes.findIndex((byte, at) => at >= mark && !BETWEEN.has(byte));
   const end = begin < 0 ? -1 : bytes.indexOf(LF, begin);
   const isAlone = end < 0 || bytes.subarray(end).every((byte) => BETWEEN.has(byte));
   const words = raw.decode(bytes.subarray(Math.max(begin, 0), end < 0 ? bytes.length : end)).match(/[^\s,;]+/g) ?? [];
-  if (valueOf(words[0] ?? "") === undefined) return table(bytes, mark, true);
-  return /\.(csv|tsv)$/i.test(name) || (words.length > 1 && !isAlone) ? table(bytes, mark, false) : numbers(bytes, mark, isAlone);
+  const isCsv = /\.(csv|tsv)$/i.test(name);
+  if (valueOf(words[0] ?? "") === undefined) {
+    return table(bytes, mark, guess(utf8.decode(bytes.subarray(Math.max(begin, 0), begin + 65536)), isCsv));
+  }
+  return isCsv || (words.length > 1 && !isAlone) ? table(bytes, mark, "rows") : numbers(bytes, mark, isAlone);
 }
 
 /** The texts that decide the order: numbers, or the fields of a column. */
@@ -138,7 +164,7 @@ export function textsOf(content: Content, column: number): string[] {
     const all = fields(content, begin, ends[at]!, raw, column);
     if (all.length !== columns.length) {
       const count = all.length === 1 ? "1 field" : `${all.length} fields`;
-      throw new Error(`line ${lineAt(bytes, begin)}: ${count}, but the first line has ${columns.length}; correct the line`);
+      throw new Error(`line ${lineAt(bytes, begin)}: ${count}, but the first line has ${columns.length}; correct the line, or read the text as lines`);
     }
     return all[column]!;
   });
@@ -176,7 +202,7 @@ export async function order(
   const texts = textsOf(content, column);
   const [full, empty]: [number[], number[]] = [[], []];
   texts.forEach((text, at) => (text.trim() === "" ? empty : full).push(at));
-  const isText = asText || (content.kind === "table" && full.length > 0 && valueOf(texts[full[0]!]!.trim()) === undefined);
+  const isText = asText || (content.kind === "table" && valueOf((texts[full[0]!] ?? "").trim()) === undefined);
   const own = full.map((at) => (isText ? texts[at]! : texts[at]!.trim()));
   const fail = (at: number, what: string): never => {
     const line = lineAt(content.bytes, content.begins[full[at]!]!);

@@ -5,7 +5,7 @@ import { PAYS } from "gpusort/arrays.js";
 import { by, bytes, choose, fill, grouped, input, made, say, select, time, turn } from "./dom.js";
 import { device } from "./gpu.js";
 import { change, read } from "./hash.js";
-import { type Content, content, fields, type Keys, order, type Reading, written } from "./text.js";
+import { type Content, content, fields, type Keys, NONE, order, type Reading, written } from "./text.js";
 
 /** Rows that are shown. */
 const SHOWN = 20;
@@ -52,24 +52,23 @@ function reread(): void {
   say("try-error");
   try {
     const { bytes, name } = given!;
-    if (bytes.length > 0) held = content(bytes, select("kind").value as Reading, name);
-    else if (name !== "") say("try-error", `${name} is empty; choose another file`);
+    if (bytes.length > 0 || name !== "") held = content(bytes, select("kind").value as Reading, name);
   } catch (error) {
     say("try-error", error);
   }
   select("column").replaceChildren(...(held?.columns ?? []).map((name) => made("option", { value: name }, name)));
   choose("column", column);
-  by("of-column").hidden = held?.kind !== "table";
+  by("of-column").hidden = held?.kind !== "table" || held.delimiter === NONE;
   if (held) void run(held);
 }
 
 /** The argsort of the package; where the device fails, that of the CPU. */
 async function sorted(keys: Keys, descending: boolean, tell: (where: string) => void): Promise<Uint32Array> {
-  const { gpu, name } = await device();
+  const { gpu, name, isSoftware } = await device();
   const wants = select("where").value;
   try {
     if (wants === "gpu" && !gpu) throw new Error(name);
-    if (gpu && (wants === "gpu" || (wants === "auto" && keys.length >= PAYS.argsort))) {
+    if (gpu && (wants === "gpu" || (wants === "auto" && !isSoftware && keys.length >= PAYS.argsort))) {
       const positions = await argsort(keys, { descending, device: gpu });
       tell(name);
       return positions;
@@ -99,10 +98,12 @@ async function run(own: Content): Promise<void> {
     if (mine !== number) return;
     const took = (ms: number) => (ms < 1 ? "less than 1 ms" : time(ms));
     const total = took(performance.now() - begin);
-    const what = own.kind === "numbers" ? "numbers" : `rows by '${own.columns[column]}'`;
+    const unit = own.kind === "numbers" ? "number" : own.delimiter === NONE ? "line" : "row";
+    const count = `${grouped(positions.length)} ${unit}${positions.length === 1 ? "" : "s"}`;
+    const key = unit === "row" && own.columns.length > 0 ? ` by '${own.columns[column]}'` : "";
     const how = `${type}${descending ? ", descending" : ""}`;
-    say("try-report", `Sorted ${grouped(positions.length)} ${what} (${how}) on ${where} in ${took(ms)}; ${total} with reading and writing.`);
-    result = { bytes: all, name: `sorted${/\.[a-z]+$/i.exec(given!.name)?.[0] ?? (own.kind === "numbers" ? ".txt" : ".csv")}` };
+    say("try-report", `Sorted ${count}${key} (${how}) on ${where} in ${took(ms)}; ${total} with reading and writing.`);
+    result = { bytes: all, name: `sorted${/\.[a-z]+$/i.exec(given!.name)?.[0] ?? (unit === "row" ? ".csv" : ".txt")}` };
     preview(own, positions, column);
     by("result").hidden = false;
     by("download").textContent = `Download ${result.name} (${bytes(all.length)})`;

@@ -9,6 +9,7 @@ import { read, write } from "../dist/hash.js";
 import { parsed, preset, PRESETS, ranksOf, valueOf } from "../dist/numbers.js";
 import { FILLER, perform } from "../dist/plan.js";
 import { content, order, textsOf, written } from "../dist/text.js";
+import { PAYS } from "gpusort/arrays.js";
 import { check, log, refused } from "../../npm/test/support.js";
 
 function same(what, found, expected) {
@@ -106,8 +107,8 @@ async function texts() {
     return Uint32Array.from(positionsOf(Array.from(keys), descending));
   };
   const bytes = (text) => new TextEncoder().encode(text);
-  const sorted = async (text, column = 0, options = {}, kind = "auto") => {
-    const own = content(typeof text === "string" ? bytes(text) : text, kind);
+  const sorted = async (text, column = 0, options = {}, kind = "auto", name = "") => {
+    const own = content(typeof text === "string" ? bytes(text) : text, kind, name);
     const { positions } = await order(own, column, { descending: false, asText: false, ...options }, argsort);
     return new TextDecoder("utf-8", { ignoreBOM: true }).decode(written(own, positions));
   };
@@ -139,9 +140,28 @@ async function texts() {
   same("blank rows of one column", await sorted("a\n2\n\n1\n"), "a\n1\n2\n\n");
   same("text by bytes", await sorted("a\n😀\n\uffee\né\nz\n"), "a\nz\né\n\uffee\n😀\n");
   same("spaces around numbers", await sorted("a\n 10\n9 \n"), "a\n9 \n 10\n");
-  same("nothing", [await sorted(" \n"), await sorted("\ufeff"), await sorted("", 0, {}, "rows")], [" \n", "\ufeff", ""]);
+  same("nothing", [await sorted(" \n"), await sorted("\ufeff"), await sorted(""), await sorted("", 0, {}, "rows")], [" \n", "\ufeff", "", ""]);
   same("tabs", await sorted("a\tb\nx\t2\ny\t1\n", 1), "a\tb\ny\t1\nx\t2\n");
   same("a header alone", await sorted("a,b\n", 0), "a,b\n");
+  // A first line that may be data is not lost as a header.
+  for (const [given, expected, ...how] of [
+    ["pear\nfig, dried\n\n7up\n\"apple", "\"apple\n7up\nfig, dried\npear\n\n"],
+    ["2024-03-01\n2023-12-31\n", "2023-12-31\n2024-03-01\n"],
+    ["2024-03-01 10:30,b\n2023-12-31 9:00,a\n", "2023-12-31 9:00,a\n2024-03-01 10:30,b\n"],
+    ["2024-03-01 10:30 PM,b\n2023-12-31 9:00 AM,a\n", "2023-12-31 9:00 AM,a\n2024-03-01 10:30 PM,b\n"],
+    ["12:30\r\n08:15\r\n", "08:15\r\n12:30\r\n", 0, {}, "auto", "times.csv"],
+    ["Mar 1, 2024\nJan 5, 2024\n", "Jan 5, 2024\nMar 1, 2024\n"],
+    ['"2","b"\n"10","a"\n1,c\n', '1,c\n"2","b"\n"10","a"\n'],
+    ['"pear"\n"fig\ndried"\n', '"fig\ndried"\n"pear"\n'],
+    ['{"b":2,"c":[1]}\n{"a":1}\n', '{"a":1}\n{"b":2,"c":[1]}\n'],
+    ["[2,3]\n[1]\n", "[1]\n[2,3]\n"],
+    ['b,"x\na,\n', 'a,\nb,"x\n', 0, {}, "lines"],
+  ]) {
+    same(`the lines of ${given}`, await sorted(given, ...how), expected);
+  }
+  same("a header of dates", await sorted("day\n2024-03-01\n2023-12-31\n"), "day\n2023-12-31\n2024-03-01\n");
+  same("a header in brackets", content(bytes("[id],[name]\n1,x\n"), "auto").columns, ["[id]", "[name]"]);
+  same("a .csv of words", content(bytes("name\nfig\n"), "auto", "x.csv").columns, ["name"]);
   // Bytes that are no UTF-8 stay.
   const raw = new Uint8Array([...bytes("a,b\n2,"), 255, 254, ...bytes("\n1,x\n")]);
   const own = content(raw, "table");
@@ -150,7 +170,7 @@ async function texts() {
   await refused("a word among numbers", () => sorted("1\n2\nthree\n4"), ["line 3", "'three'", "as text"]);
   await refused("a word in a column", () => sorted("a\n1\n\"x\ny\"\n", 0, {}, "table"), ["line 3", "'x\ny'", "as text"]);
   await refused("an open quote", () => sorted('a,b\n1,"x\n2,y\n'), ["line 2", "quote is not closed"]);
-  await refused("a short row", () => sorted("a,b\n1,2\n3\n", 1), ["line 3", "1 field,", "has 2"]);
+  await refused("a short row", () => sorted("a,b\n1,2\n3\n", 1), ["line 3", "1 field,", "has 2", "as lines"]);
   await refused("a long row", () => sorted("a,b\n1,2,3\n"), ["line 2", "3 fields", "has 2"]);
   await refused("a short row of a wider table, at another column", () => sorted("a,b\n1,2\n3\n", 0), ["line 3"]);
   await refused("UTF-16", () => sorted(new Uint8Array([255, 254, 49, 0, 10, 0])), ["UTF-16", "UTF-8"]);
@@ -286,6 +306,26 @@ async function pages() {
   check("what is wrong hides the controls", wrong.own.getElementById("stage").hidden && wrong.text("numbers-error").includes("'<b>'"));
   const tried = await page("#view=try", (own) => !own.getElementById("result").hidden);
   same("the example", Array.from(tried.own.querySelectorAll("#rows tbody tr td:nth-child(2)"), (it) => it.textContent).join(""), "16378254");
+  // What the page reports of a text or a file.
+  const report = async (id, set, event) => {
+    set(tried.own.getElementById(id));
+    tried.own.getElementById("try-report").textContent = "";
+    tried.own.getElementById(id).dispatchEvent(new tried.window.Event(event));
+    for (let tries = 0; !/^Sorted /.test(tried.text("try-report")) && tries < 400; tries++) await new Promise((resolve) => setTimeout(resolve, 25));
+    return `${tried.text("try-report")}${tried.text("try-error")}`.replace(/ in .*/, "");
+  };
+  const ofText = (text) => report("text", (field) => (field.value = text), "input");
+  const ofFile = (name) => report("file", (field) => {
+    const files = new tried.window.DataTransfer();
+    files.items.add(new tried.window.File([], name));
+    field.files = files.files;
+  }, "change");
+  same("one row", await ofText("a,b\n1,2\n"), "Sorted 1 row by 'a' (u32) on the CPU");
+  same("one number", await ofText("7"), "Sorted 1 number (u32) on the CPU");
+  same("lines", await ofText("b\na\n"), "Sorted 2 lines (text) on the CPU");
+  same("an adapter in software is not automatic", await ofText("7\n".repeat(PAYS.argsort)), "Sorted 131,072 numbers (u32) on the CPU");
+  same("an empty file", [await ofFile("none.csv"), tried.text("download")], ["Sorted 0 rows (text) on the CPU", "Download sorted.csv (0 B)"]);
+  same("an empty text file", [await ofFile("none.txt"), tried.text("download")], ["Sorted 0 lines (text) on the CPU", "Download sorted.txt (0 B)"]);
   const measure = await page("#view=measure", (own) => own.querySelector("#times th"));
   check("sizes", measure.own.querySelectorAll("#times tbody tr").length === 6);
   for (const document of [own, tried.own, measure.own]) {
