@@ -6,10 +6,11 @@
 Only the standard library of Python 3 is needed. Sizes are powers of two: an element is a number, a line or a row, and
 a surface is one use of the program (--list prints all). Inputs are made in a new subfolder of --folder and doubled from
 size to size, so that they are in the page cache; outputs are new files beside them. A time is the median of three
-processes, or of one that takes over a second; a size that is marked is run twice as often again. At the smallest size every result is compared with a sort by Python; at
-every size the length of the output is compared with that of the input.
+processes, or of one that takes over a second; a size that is marked is run twice as often again. At the smallest size
+every result is compared with a sort by Python; at every size the length of the output is compared with that of the input.
 
-A size is marked where its time per element is more than 1.3 times that of the size before. The fixed cost, which is the
+A size is marked where its time per element is more than 1.3 times that of the size before, by the medians and by the
+fastest runs. The fixed cost, which is the
 time of the fastest (usually the smallest) size, is subtracted from both, and a cell of less than 50 ms beyond it is not
 marked: the start of a process or of a GPU hides no jump and makes none. Marks are `!` in tables and red rings in the plot.
 """
@@ -381,8 +382,12 @@ class Series:
     def seconds(self):
         return {at: statistics.median(runs) for at, runs in self.runs.items()}
 
+    def marks(self):
+        # Other work on the machine only adds time: a jump is in the fastest runs, too.
+        return marked(self.seconds()) & marked({at: min(runs) for at, runs in self.runs.items()})
+
     def record(self):
-        marks = marked(self.seconds())
+        marks = self.marks()
         return {
             "surface": self.surface, "device": self.device, "end": self.end,
             "cells": [
@@ -408,7 +413,7 @@ def markdown(machine, series):
     tables = [
         (f"Nanoseconds per element; `!`: more than {GROWTH} times the size before, beyond the fixed cost. "
          f"Last column: time per element of the largest size over that of 2^{MIDDLE}.",
-         lambda one, at, median: short(median * 1e9 / 2**at) + "!" * (at in marked(one.seconds()))),
+         lambda one, at, median: short(median * 1e9 / 2**at) + "!" * (at in one.marks())),
         ("Megabytes of input per second.", lambda one, at, median: short(one.bytes[at] / median / 1e6)),
     ]
     for title, show in tables:
@@ -443,7 +448,9 @@ def plot(series):
         shown = [one for one in series if one.surface == surface and one.runs]
         each = {id(one): {at: median * 1e9 / 2**at for at, median in one.seconds().items()} for one in shown}
         values = [value for points in each.values() for value in points.values()]
-        low, most = math.log10(min(values)) - 0.05, math.log10(max(values)) + 0.05
+        low = math.log10(min(values)) - 0.1
+        # At least a decade, so that small differences look small.
+        most = max(math.log10(max(values)) + 0.1, low + 1)
         x = lambda at: left + wide * (at - sizes[0]) / max(sizes[-1] - sizes[0], 1)
         y = lambda value: top + high * (most - math.log10(value)) / (most - low)
         out.append(f'<text x="{left}" y="{top - 6}" font-weight="bold">{escape(surface)}</text>'
@@ -462,7 +469,7 @@ def plot(series):
             for at, value in points.items():
                 place = f'cx="{x(at):.1f}" cy="{y(value):.1f}"'
                 out.append(f'<circle {place} r="2" fill="{colour}"/>')
-                if at in marked(one.seconds()):
+                if at in one.marks():
                     out.append(f'<circle {place} r="6" fill="none" stroke="red" stroke-width="1.5"/>')
     return "\n".join(out + ["</svg>", ""])
 
@@ -512,7 +519,7 @@ def measure(options, data, group, until, in_memory):
             elif why is None:
                 try:
                     one.runs[at] = cell(options, data, one.surface, one.device, is_first=at == options.from_)
-                    if at in marked(one.seconds()):
+                    if at in one.marks():
                         # Other work on the machine looks alike, but does not last.
                         for _ in range(2):
                             one.runs[at] += cell(options, data, one.surface, one.device, is_first=False)
@@ -528,7 +535,7 @@ def measure(options, data, group, until, in_memory):
 def tell(one, at):
     if at in one.runs:
         median = one.seconds()[at]
-        mark = "!" if at in marked(one.seconds()) else ""
+        mark = "!" if at in one.marks() else ""
         result = f"{median * 1e3:10.1f} ms {short(median * 1e9 / 2**at) + mark:>8} ns {one.bytes[at] / median / 1e6:8.0f} MB/s"
     else:
         result = one.end
@@ -560,12 +567,14 @@ def self_test():
     one, other = Series("u32", "cpu"), Series("u32", "gpu")
     about = {"date": "", "cpu": "", "cores": 1, "gpus": [], "folder": "", "version": ""}
     for series, seconds in [(one, jump), (other, steady)]:
-        series.runs = {at: [took] for at, took in seconds.items()}
+        series.runs = {at: [took, 1.01 * took, 9 * took] for at, took in seconds.items()}
         series.bytes = {at: 4 * 2**at for at in seconds}
     assert markdown(about, [one, other]).count("!") == 2, "the legend and the jump"
     assert plot([one, other]).count('stroke="red"') == 1
     assert [at["n"] for at in one.record()["cells"] if at["grows"]] == [2**27]
-    assert markdown(about, [other]).count("!") == 1 and plot([other]).count('stroke="red"') == 0
+    other.runs[27] = [steady[27], 9 * steady[27], 9 * steady[27]]
+    assert markdown(about, [other]).count("!") == 1, "other work on the machine is no jump"
+    assert plot([other]).count('stroke="red"') == 0
     chunk = b"AZ,190\n"
     assert permuted(chunk, 1) != chunk and len(permuted(chunk, 1)) == len(chunk) and b"0\n" in permuted(chunk, 1)
     print("self-test: a planted jump is marked, a steady series is not")
@@ -616,6 +625,8 @@ def main():
     # Checks and merges compare on the CPU alone.
     series = [Series(name, device) for name in chosen for device in devices
               if device == devices[0] or SURFACES[name][1] not in ("check", "merge")]
+    # So that inputs and running processes go.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sweep(options, about, series)
     write(options, about, series)
     print(markdown(about, series))
