@@ -242,7 +242,9 @@ impl Facts {
             let command = words.next().unwrap_or_default();
             if command == "cargo"
                 && let Some(name) = words.clone().skip_while(|word| *word != "--example").nth(1)
-                && !self.files.contains(&format!("examples/{name}.rs"))
+                && !["examples", "benches/tunings"]
+                    .iter()
+                    .any(|folder| self.files.contains(&format!("{folder}/{name}.rs")))
             {
                 note(format!("--example {name}"));
             }

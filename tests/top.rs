@@ -25,7 +25,7 @@ pub fn plan(k: usize, n: usize, shape: Shape, limits: &Limits) -> Result<Plan, P
     Plan::first(k, n, Algorithm::Bitonic, Variant::Fused, shape, limits)
 }
 
-/// In this order, as `examples/top.rs` has them: elements, invocations, groups, subset, slots,
+/// In this order, as `benches/tunings/top.rs` has them: elements, invocations, groups, subset, slots,
 /// rest.
 fn tuned(k: usize, n: usize, shape: Shape, limits: &Limits, numbers: [u32; 6]) -> Result<Plan, PlanError> {
     let [elements, invocations, groups, subset, slots, rest] = numbers;
