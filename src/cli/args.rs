@@ -81,7 +81,7 @@ pub(super) enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page of gpusort or of a command
+    /// Show the manual page of gpusort or of a command
     Man {
         /// The command
         #[arg(value_parser = PossibleValuesParser::new(COMMANDS))]

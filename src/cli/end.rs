@@ -23,7 +23,7 @@ pub(crate) fn failed(message: &[u8]) -> ! {
     for _ in 0..PATIENCE_SECONDS * 10 {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    // It was this thread.
+    // The renaming thread is this one.
     output::remove_temporary();
     system::exit(FAILED)
 }
@@ -44,7 +44,7 @@ fn interrupted(done: bool) -> ! {
     system::exit(if done { 0 } else { INTERRUPTED })
 }
 
-pub(crate) use self::system::say_at_last;
+pub(crate) use self::system::{leave_interrupts, say_at_last};
 
 #[cfg(unix)]
 mod system {
@@ -101,7 +101,7 @@ mod system {
         unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     }
 
-    /// Whether the parent had the signal ignored, as `nohup` does.
+    /// True if the parent had the signal ignored, as `nohup` does.
     fn is_ignored(signal: c_int) -> bool {
         // SAFETY: a `sigaction` of zeros is a valid value for the call to overwrite.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -119,7 +119,7 @@ mod system {
         if pipe != SAYING {
             // SAFETY:
             // - The byte is static.
-            // - The descriptor is that of a pipe that is never closed.
+            // - The descriptor belongs to a pipe, never closed.
             // - The alarm ends the process if the message takes too long.
             unsafe {
                 libc::write(pipe, [0_u8].as_ptr().cast(), 1);
@@ -129,7 +129,7 @@ mod system {
     }
 
     fn alarm() {
-        // Our alarm means that the message takes too long; any other one is handled like other
+        // Our alarm means that the message takes too long; a foreign alarm is handled like other
         // signals.
         if LAST_WORDS.load(Ordering::SeqCst) == SAYING {
             output::end_process(interrupted);
@@ -160,10 +160,16 @@ mod system {
             let writer: OwnedFd = writer.into();
             let before = LAST_WORDS.swap(writer.into_raw_fd(), Ordering::SeqCst);
             if before >= 0 {
-                // SAFETY: it is an end of a pipe that only this module has.
+                // SAFETY: only this module owns this end of the pipe.
                 drop(unsafe { OwnedFd::from_raw_fd(before as RawFd) });
             }
         }
+    }
+
+    /// From here on only a pager acts on an interrupt from the terminal.
+    pub(crate) fn leave_interrupts() {
+        // SAFETY: an ignored signal runs no code.
+        unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
     }
 
     pub(super) fn print(message: &[u8]) {
@@ -205,6 +211,9 @@ mod system {
     pub(crate) fn say_at_last(words: impl FnOnce() + Send + 'static) {
         *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
     }
+
+    /// A console has no signals that a pager could handle.
+    pub(crate) fn leave_interrupts() {}
 
     pub(super) fn print(message: &[u8]) {
         // Without stderr the message is lost.

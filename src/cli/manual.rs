@@ -1,6 +1,7 @@
 //! `gpusort completions` and `gpusort man`, generated from the clap commands.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::process::{Command, Stdio};
 
 use anyhow::Context;
 use clap::builder::PossibleValue;
@@ -8,6 +9,7 @@ use clap::{Arg, CommandFactory};
 use clap_complete::Shell;
 
 use super::args::Cli;
+use super::end;
 
 pub(super) fn completions(shell: Shell) -> anyhow::Result<()> {
     let mut script = Vec::new();
@@ -15,7 +17,7 @@ pub(super) fn completions(shell: Shell) -> anyhow::Result<()> {
     super::print(&String::from_utf8_lossy(&script))
 }
 
-/// The manual page of gpusort as a whole, or of one command.
+/// Writes the manual page of gpusort as a whole or of one command, or shows it on a terminal.
 pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
     let mut all = super::command();
     all.build();
@@ -24,6 +26,7 @@ pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
     let command = command.mut_args(with_values);
     let more = command.get_after_long_help().or_else(|| command.get_after_help()).map(ToString::to_string);
     let has_commands = command.has_subcommands();
+    let plain = command.clone().render_long_help().to_string();
     let man = clap_mangen::Man::new(command);
     let mut page = Vec::new();
     let rendered = (|| {
@@ -39,7 +42,26 @@ pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
         sections(&more.unwrap_or_default(), &mut page)
     })();
     rendered.context("the manual page")?;
-    super::print(&String::from_utf8_lossy(&page))
+    if io::stdout().is_terminal() { show(&page, &plain) } else { super::write(None, &page) }
+}
+
+/// Shows a manual page on a terminal: by `man`, or else as plain text in the pager of the
+/// environment, or else all at once.
+fn show(page: &[u8], plain: &str) -> anyhow::Result<()> {
+    let pager = ["MANPAGER", "PAGER"].into_iter().filter_map(std::env::var_os).find(|name| !name.is_empty());
+    let mut man = Command::new("man");
+    let is_shown = reads(man.args(["-l", "-"]).stderr(Stdio::null()), page)
+        || pager.is_some_and(|pager| reads(Command::new("sh").arg("-c").arg(pager), plain.as_bytes()));
+    if is_shown { Ok(()) } else { super::print(plain) }
+}
+
+/// Runs the program on this input. True if it succeeded.
+fn reads(program: &mut Command, input: &[u8]) -> bool {
+    let Ok(mut child) = program.stdin(Stdio::piped()).spawn() else { return false };
+    end::leave_interrupts();
+    // The reader may quit the pager early.
+    let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input));
+    child.wait().is_ok_and(|status| status.success())
 }
 
 /// The argument with its possible values as a sentence, where a list would take a page.

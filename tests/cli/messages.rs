@@ -1,8 +1,9 @@
 //! Help, manual pages, completions, and what a message may contain.
 
 use std::fs;
+use std::process::{Command, Stdio};
 
-use crate::support::command::{refused, run_in_environment, sorted, stderr};
+use crate::support::command::{BINARY, refused, run_in_environment, sorted, stderr};
 use crate::support::files::{Folder, npy_of};
 
 const COMMANDS: [&str; 9] =
@@ -43,6 +44,36 @@ fn help_fits_a_terminal() {
         (&["gen"], include_str!("../../src/cli/help/gen.txt")),
     ] {
         assert!(help(command).ends_with(examples), "{command:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_terminal_a_manual_page_is_shown() {
+    let folder = Folder::new();
+    folder.write("man", "#!/bin/sh\n[ \"$*\" = '-l -' ] && sed 's/^/BY MAN /'\n");
+    folder.write("less", "#!/bin/sh\nsed 's/^/BY LESS /'\n");
+    let run = |set_up: &str| {
+        let script = format!("{set_up} {BINARY} man gen");
+        let script = ["-qec", &script, "/dev/null"];
+        let output =
+            Command::new("script").args(script).current_dir(folder.root()).stdin(Stdio::null()).output();
+        let output = output.expect("`script` of util-linux, which gives it a terminal, is needed");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).replace('\r', "")
+    };
+    let by_man = run("chmod +x man less; PATH=$PWD:$PATH");
+    assert!(by_man.contains("BY MAN .SH SYNOPSIS\n"), "{by_man}");
+    // Without `man`, or where it fails.
+    for (pager, begin) in [
+        ("MANPAGER=less PAGER=more", "BY LESS "),
+        ("MANPAGER= PAGER='less -R'", "BY LESS "),
+        ("MANPAGER=false", ""),
+        ("MANPAGER= PAGER=", ""),
+    ] {
+        let text = run(&format!("ln -sf $(command -v false) man; {pager} PATH=$PWD:$PATH"));
+        assert!(text.contains(&format!("{begin}Usage: gpusort gen")), "{pager}: {text}");
+        assert!(!text.contains(".SH"), "{text}");
     }
 }
 
