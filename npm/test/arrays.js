@@ -285,8 +285,9 @@ test("every object of a sorter refuses a key that it does not know", async () =>
       assert.equal(error.message, `${what}: unknown key '${found}' (keys: ${known}); ${meant ? `did you mean '${meant}'?` : "leave it out"}`);
       return error instanceof Misuse;
     });
-  await refused("spec", () => Sorter.create(device, { key: "f32", keys: "f32" }), "keys", "key, payload, descending, argsort, segments", "key");
-  await refused("spec", () => Sorter.create(device, { key: "f32", decsending: true }), "decsending", "key, payload, descending, argsort, segments", "descending");
+  const ofSpec = "key, payload, descending, argsort, segments";
+  await refused("spec", () => Sorter.create(device, { key: "f32", keys: "f32" }), "keys", ofSpec, "key");
+  await refused("spec", () => Sorter.create(device, { key: "f32", decsending: true }), "decsending", ofSpec, "descending");
   await refused("compile", () => sorter.compile({ row: 5 }), "row", "segments, rows, top", "rows");
   for (const call of [(it) => sorter.record(encoder, workspace, it), (it) => sorter.recordTop(encoder, workspace, it, 2)]) {
     call(elements);
