@@ -158,7 +158,7 @@ fn case(seed: u64) -> Case {
     let mut keys: Vec<Key> =
         keys.into_iter().map(|key| if choices.below(3) == 0 { key.descending() } else { key }).collect();
     if format == Format::Lines && choices.below(4) == 0 {
-        keys = vec![Key::number(0)];
+        keys = vec![Key::record()];
     }
     let (empty, invalid) = match format {
         Format::Binary | Format::Text => (None, None),

@@ -48,6 +48,44 @@ fn readers_are_read_as_they_come_and_once() {
 }
 
 #[test]
+fn bytes_and_readers_are_what_their_names_say() {
+    let zstd = |bytes: &[u8]| zstd::encode_all(bytes, 0).unwrap();
+    for (name, content, expected) in [
+        ("x.csv", b"n,a\n3,x\n1,y\n".to_vec(), &b"n,a\n1,y\n3,x\n"[..]),
+        ("x.TSV.zst", zstd(b"n\ta\n3\tx\n1\ty\n"), b"n\ta\n1\ty\n3\tx\n"),
+        ("folder/x.jsonl", b"{\"n\":3}\n{\"n\":1}\n".to_vec(), b"{\"n\":1}\n{\"n\":3}\n"),
+        ("x.u16", vec![3, 0, 1, 0], &[1, 0, 3, 0]),
+        ("x.u16.zst", zstd(&[3, 0, 1, 0]), &[1, 0, 3, 0]),
+    ] {
+        let reader = Input::reader(name, io::Cursor::new(content.clone()));
+        for input in [Input::bytes(name, &content), reader] {
+            let mut sorted = Vec::new();
+            let sort = if name.contains("u16") { Sort::new() } else { Sort::new().key("n") };
+            sort.input(input).write_to(&mut sorted).unwrap();
+            assert_eq!(sorted, expected, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_key_of_text_is_what_the_command_reads() {
+    let table = || Sort::new().input(Input::bytes("t.csv", b"price,b\n3,4\n10,x\n"));
+    let sorted = |sort: Sort| {
+        let mut sorted = Vec::new();
+        sort.write_to(&mut sorted).map(|_| String::from_utf8(sorted).unwrap())
+    };
+    for key in ["price:r", "1nr", "price:text"] {
+        assert_eq!(sorted(table().key(key)).unwrap(), "price,b\n10,x\n3,4\n", "{key}");
+    }
+    let error = sorted(table().key("price:up!")).unwrap_err();
+    assert!(error.to_string().starts_with("t.csv: key 'price:up!': unknown modifier 'up!'"), "{error}");
+    let error = sorted(table().key(Key::column("price:r"))).unwrap_err();
+    assert_eq!(error.to_string(), "t.csv: no column 'price:r'; columns: 'price', 'b'");
+    assert_eq!(error.advice().unwrap(), "use key(\"price:r\")");
+    assert_eq!(sorted(table().key(Key::record())).unwrap(), "price,b\n10,x\n3,4\n");
+}
+
+#[test]
 fn bytes_and_readers_may_be_compressed() {
     let text: String = (0..30_000_u64).map(|i| format!("{}\n", i * 7919 % 30_011)).collect();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -98,6 +136,14 @@ fn options_that_do_not_fit_are_refused_before_anything_is_written() {
     refused(Sort::new().input(&text).input(&table), "is text or lines, but");
     refused(Sort::new().input(&table).to(Format::Npy), "cannot be written as npy");
     refused(Sort::new().input(&table).positions().to(Format::Csv), "positions cannot be written as a table");
+    refused(Sort::new().input(&table).key(Key::number(0)), "key '0': columns are numbered from 1");
+    refused(Sort::new().input("a.jsonl").key(Key::number(0).descending()), "key '0': columns are numbered");
+    for (sort, delimiter) in
+        [(Sort::new().input(&text), b'\n'), (Sort::new().input(&text).zero_terminated(), 0)]
+    {
+        refused(sort.delimiter(delimiter), "the end of a line cannot separate its fields");
+    }
+    refused(Sort::new().input(&table).delimiter(b'\n'), "a quote or line end cannot separate");
     let error = Sort::new().input(&table).key(Key::column("m").descending()).output(&target).unwrap_err();
     assert!(error.to_string().ends_with("no column 'm'; columns: 'n'"), "{error}");
     assert_eq!(fs::read(&target).unwrap(), b"kept");

@@ -73,7 +73,7 @@ fn keys(what: &serde_json::Value) -> Vec<Key> {
     if !keys.is_empty() || !flag("lines") || flag("numeric") || !(flag("versions") || flag("fold")) {
         return keys;
     }
-    vec![Key::number(0).kind(if flag("versions") { Kind::Version } else { Kind::Text })]
+    vec![Key::record().kind(if flag("versions") { Kind::Version } else { Kind::Text })]
 }
 
 /// Sets an option.

@@ -1,5 +1,6 @@
 //! Errors, described so that users know what to do.
 
+mod advice;
 #[cfg(feature = "gpu")]
 pub(crate) mod misuse;
 
@@ -23,8 +24,8 @@ pub struct Error {
     hint: Option<Hint>,
 }
 
-/// A remedy for an error. The library's message does not name it; the caller knows how to request
-/// it.
+/// A remedy for an error. The message does not name it: [`Error::advice`] does in terms of this
+/// library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Hint {

@@ -36,7 +36,7 @@ use crate::io::binary::BinaryInput;
 use crate::io::csv::{self, Dialect, Facts, Known, Settled};
 use crate::io::frames::RunFormat;
 use crate::io::records::Print;
-use crate::io::{Compression, Extension, Input, InputKind, InputSpec, Output, Words};
+use crate::io::{Compression, Input, InputKind, InputSpec, Output, Words};
 use crate::order::Selection;
 use crate::runs::Folders;
 use crate::sorter::{Request, Sorter};
@@ -173,14 +173,7 @@ impl<'a> Sort<'a> {
     /// # Errors
     ///
     /// What is wrong with an option; a format that tasks do not write.
-    pub fn task(mut self, name: &str, beginning: &[u8], is_all: bool) -> Result<Option<Task<'a>>, Error> {
-        // Bytes have no extension of their own.
-        let named = Extension::of(Path::new(name));
-        let options = &mut self.options;
-        options.format = options.format.or(named.format.filter(|&format| format != Format::Text));
-        if options.format == Some(Format::Binary) {
-            options.element = options.element.or(named.element);
-        }
+    pub fn task(self, name: &str, beginning: &[u8], is_all: bool) -> Result<Option<Task<'a>>, Error> {
         let mut job = self.input(Input::bytes(name, beginning)).resolve(None)?;
         let (from, to) = (job.input_format(), job.format());
         let is_same = from == to || from == Format::Binary && to.is_bits();
@@ -189,7 +182,8 @@ impl<'a> Sort<'a> {
                 format!("a sort by several processes cannot read {} and write {}", from.name(), to.name());
             return Err(Error::options(problem));
         }
-        if !matches!(job.resolved.how.kind, InputKind::Bits(_)) {
+        let has_rows = !is_bits(&job.resolved.how);
+        if has_rows {
             let (dialect, _) = job.resolved.how.kind.divided();
             let record = csv::end_of_first_row(beginning, dialect).and_then(|end| {
                 // The header, and a record after it.
@@ -204,12 +198,15 @@ impl<'a> Sort<'a> {
         let mut parts = Parts::new(job.inputs(), &job.resolved.how, &job.budget, &job.watch)
             .shared(Known::of_many(), Vec::new());
         let mut head = Vec::new();
-        each_part(&mut parts, |_, _, part| {
-            if let Content::Records { mut records, .. } = part.content {
-                head.append(&mut records.head);
-            }
-            Ok(())
-        })?;
+        // Elements tell nothing more, and these are decompressed already, whatever their name.
+        if has_rows {
+            each_part(&mut parts, |_, _, part| {
+                if let Content::Records { mut records, .. } = part.content {
+                    head.append(&mut records.head);
+                }
+                Ok(())
+            })?;
+        }
         let known = parts.known().cloned().unwrap_or_default();
         Ok(Some(Task { job, known, head }))
     }

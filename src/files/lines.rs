@@ -26,7 +26,7 @@ pub(crate) fn order_lines(
 ) -> Result<(Duration, Sorted), Error> {
     let fields = Fields::Blanks(LineEnd::Lf);
     let kind = InputKind::Table(Dialect { fields, header: 0, comments: false });
-    let keys = vec![Key::number(0).kind(Kind::Text)];
+    let keys = vec![Key::record().kind(Kind::Text)];
     let how = InputSpec { kind, by: KeySpec { keys, ..KeySpec::default() } };
     let text = Text::of_one("lines", lines, None, LineEnd::Lf);
     let mut records = Keyed::read(text, &how, &mut Known::default(), &Ahead::new(&[], &how), true)?;

@@ -108,8 +108,8 @@ setters! {
     /// An input, after those before it: a path, or what [`Input`](crate::files::Input) makes of
     /// readers and bytes.
     input(input: impl Into<crate::io::Input>) |it| it.inputs.push(input.into());
-    /// A key, which decides where those before it are equal: a name, or what
-    /// [`Key`](crate::files::Key) makes.
+    /// A key, for records whose earlier keys are equal: a text that `-k` of the command takes, such as
+    /// `price` or `price:r`, or a [`Key`](crate::files::Key).
     key(key: impl Into<crate::io::csv::Key>) |it| it.keys.push(key.into());
     /// The format of all inputs.
     format(format: crate::format::Format) |it| it.format = Some(format);
@@ -192,6 +192,9 @@ impl Options {
         if inputs.is_empty() {
             return Err(Error::options("no input"));
         }
+        if let Some(problem) = self.keys.iter().find_map(Key::problem) {
+            return Err(Error::options(problem));
+        }
         let known = self.format.map_or_else(|| format_by_names(&inputs), |format| Ok(Some(format)))?;
         let content = known.unwrap_or(Format::Text);
         for input in &mut inputs {
@@ -246,13 +249,16 @@ impl Options {
         let spelling = self.spelling()?;
         let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
         let fields = match (format, self.delimiter) {
+            (Format::Lines, Some(byte)) if line_end.bytes() == [byte] => {
+                return Err(Error::options("the end of a line cannot separate its fields"));
+            }
             (Format::Text, _) => Fields::Tokens,
             (Format::Lines, None) => Fields::Blanks(line_end),
             (Format::Lines, Some(byte)) => Fields::Split(byte, line_end),
             (Format::Tsv, None) => Fields::Quoted(b'\t'),
             (Format::JsonLines, _) => Fields::Json,
             (_, None) => Fields::Quoted(b','),
-            (_, Some(b'"' | b'\r')) => {
+            (_, Some(b'"' | b'\r' | b'\n')) => {
                 return Err(Error::options("a quote or line end cannot separate the fields of a table"));
             }
             (_, Some(byte)) => Fields::Quoted(byte),
@@ -444,7 +450,7 @@ fn decompressed(input: Input, format: Format, memory: Option<u64>) -> Input {
     if is_text(format) {
         return input.decompressed(None, memory);
     }
-    let compression = input.path().and_then(Compression::of_name).map(|(compression, _)| compression);
+    let compression = input.named().and_then(Compression::of_name).map(|(compression, _)| compression);
     let named = extension(&input).and_then(|extension| extension.format);
     match compression {
         Some(compression) if named.is_some_and(|format| !is_text(format)) => {
@@ -490,5 +496,5 @@ fn binary_element(inputs: &[Input]) -> Result<(Option<ElementType>, bool), Error
 }
 
 fn extension(input: &Input) -> Option<Extension> {
-    input.path().map(Extension::of)
+    input.named().map(Extension::of)
 }

@@ -57,8 +57,7 @@ pub struct With {
     before: Option<Before>,
 }
 
-/// A reader with a name for messages. Reading goes on where it was when it is opened again, as that
-/// of standard input does.
+/// A reader with a name. Opened again, it continues where the last reading ended, like standard input.
 #[derive(Clone)]
 pub struct Reader {
     name: String,
@@ -110,7 +109,7 @@ impl From<String> for Input {
     }
 }
 
-/// Bytes in memory, with a name for messages.
+/// Bytes in memory, with a name.
 #[derive(Clone, Debug)]
 pub struct Memory {
     name: String,
@@ -118,14 +117,16 @@ pub struct Memory {
 }
 
 impl Input {
-    /// What this reader gives, with a name for messages. It is read once, as it comes.
+    /// The bytes of this reader, which is read once. Messages show the name, and its extension decides
+    /// the format, like the extension of a file.
     #[must_use]
     pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
         let shared = Shared { reader: Box::new(reader), has_ended: false };
         Self::Reader(Reader { name: name.into(), shared: Arc::new(Mutex::new(shared)) })
     }
 
-    /// These bytes, with a name for messages.
+    /// These bytes. Messages show the name, and its extension decides the format, like the extension of
+    /// a file.
     #[must_use]
     pub fn bytes(name: &str, bytes: &[u8]) -> Self {
         Self::Memory(Memory { name: name.to_owned(), bytes: bytes.into() })
@@ -210,6 +211,16 @@ impl Input {
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         if let Self::File(path) = self.as_it_is() { Some(path) } else { None }
+    }
+
+    /// The path or the caller's name, whose extension says what it holds.
+    pub(crate) fn named(&self) -> Option<&Path> {
+        match self.as_it_is() {
+            Self::File(path) => Some(path),
+            Self::Memory(memory) => Some(memory.name.as_ref()),
+            Self::Reader(reader) => Some(reader.name.as_ref()),
+            Self::Stdin | Self::With(_) => None,
+        }
     }
 
     /// The size in bytes, if it is known in advance.

@@ -49,7 +49,7 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
         && keys.is_empty()
         && args.from.is_none_or(|format| format == Format::Lines)
     {
-        keys.push(Key::number(0).kind(if args.version_sort { Kind::Version } else { Kind::Text }));
+        keys.push(Key::record().kind(if args.version_sort { Kind::Version } else { Kind::Text }));
     }
     let (mut delimiter, mut kind) = (args.delimiter, None);
     match args.element {

@@ -163,17 +163,27 @@ impl Key {
         Self { said, readings: columns.into_iter().map(reading).collect() }
     }
 
-    /// The column of this name; without such a name, if it is a number, the column of that number,
-    /// counted from 1.
+    /// The column of exactly this name. A number without such a column counts columns from 1.
     pub fn column(name: impl Into<String>) -> Self {
         let name = name.into();
         let number = name.parse().ok().map(ColumnRef::Number);
         Self::new(name.clone(), [ColumnRef::Name(name)].into_iter().chain(number))
     }
 
-    /// The column of this number, or the field of lines, counted from 1; 0 is the whole line.
+    /// The column of this number, or the field of lines, counted from 1. A sort by 0 is an error.
     pub fn number(number: usize) -> Self {
-        Self::new(number.to_string(), [ColumnRef::Number(number)])
+        let column = match number {
+            0 => ColumnRef::Refused(
+                "columns are numbered from 1; use Key::record() for the whole record".to_owned(),
+            ),
+            _ => ColumnRef::Number(number),
+        };
+        Self::new(number.to_string(), [column])
+    }
+
+    /// The whole record: of lines the line, as text unless [`Key::kind`] says otherwise.
+    pub fn record() -> Self {
+        Self::new("0".to_owned(), [ColumnRef::Number(0)])
     }
 
     /// The same with the largest first, whatever the direction of the other keys.
@@ -231,6 +241,16 @@ impl Key {
         Self { said: said.to_owned(), readings }
     }
 
+    /// The error of a key that no input can have.
+    pub(crate) fn problem(&self) -> Option<String> {
+        match &self.readings[..] {
+            [KeyMeaning { column: ColumnRef::Refused(problem), .. }] => {
+                Some(format!("key '{}': {problem}", self.said))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether it can only be a name.
     pub(crate) fn is_name(&self) -> bool {
         self.readings.iter().all(|reading| matches!(reading.column, ColumnRef::Name(_)))
@@ -252,8 +272,9 @@ impl FromStr for Key {
 }
 
 impl From<&str> for Key {
-    fn from(name: &str) -> Self {
-        Self::column(name)
+    /// See [`Key::parse`].
+    fn from(said: &str) -> Self {
+        Self::parse(said)
     }
 }
 
