@@ -259,8 +259,9 @@ pub(super) struct BenchArgs {
 pub(super) struct TraceArgs {
     /// Numbers in text, binary or .npy; - is standard input [default: generated]
     ///
-    /// Without FILE, up to 64 elements are different numbers from 0 to 99. More, and any number of
-    /// them with --type, --dist or --seed, are made as by 'gpusort gen'.
+    /// Without FILE, --dist and --seed, trace reads standard input unless it is a terminal or empty.
+    /// Up to 64 generated elements are different numbers from 0 to 99. Larger counts, and elements
+    /// with --type, --dist or --seed, are those of 'gpusort gen'.
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
 
@@ -903,9 +904,14 @@ fn auto_or<T: Copy + Send + Sync + 'static>(
 fn one_of<T: Copy + Send + Sync + 'static>(
     values: impl IntoIterator<Item = (&'static str, T)>,
 ) -> impl TypedValueParser<Value = T> {
-    let values: Vec<(&str, T)> = values.into_iter().collect();
-    PossibleValuesParser::new(values.iter().map(|(name, _)| *name)).try_map(move |given| {
-        let value = values.iter().find(|(name, _)| *name == given).map(|(_, value)| *value);
+    // The name in textbooks, as well.
+    let also = |name| (name == Algorithm::OddEven.name()).then_some("brick");
+    let values: Vec<(PossibleValue, T)> = values
+        .into_iter()
+        .map(|(name, value)| (PossibleValue::new(name).aliases(also(name)), value))
+        .collect();
+    PossibleValuesParser::new(values.iter().map(|(name, _)| name.clone())).try_map(move |given| {
+        let value = values.iter().find(|(name, _)| name.matches(&given, false)).map(|(_, value)| *value);
         value.ok_or("not one of the possible values")
     })
 }

@@ -64,7 +64,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Bench(args) => bench::run(args)?,
         Command::Devices(args) => devices::run(&args)?,
         Command::Gen(args) => generate::run(args)?,
-        Command::Trace(args) => trace::run(&args)?,
+        Command::Trace(args) => trace::run(args)?,
         Command::Tune(args) => tune::run(&args)?,
         Command::Completions { shell } => manual::completions(shell)?,
         Command::Man { command } => manual::page(command.as_deref())?,

@@ -1,12 +1,13 @@
 //! `gpusort trace`: what each pass of a sort does, as a list, a picture or JSON.
 
 use std::collections::HashSet;
+use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
 
 use anyhow::{anyhow, bail, ensure};
 use console::Term;
-use gpusort::files::Sort;
 use gpusort::files::internal::write_keys;
+use gpusort::files::{Input, Options, Sort};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::gpu::Gpu;
 use gpusort::unstable::human::{self, grouped};
@@ -16,15 +17,15 @@ use gpusort::unstable::sorter::{Request, Sorter};
 use gpusort::unstable::trace::{
     FEW, MOST, Panel, Played, Scheme, Style, Trace, list, measure, network, network_svg, svg, write_json,
 };
-use gpusort::{ErrorKind, PlanError};
+use gpusort::{Error, ErrorKind, Format, Hint, PlanError};
 use gpusort_planner::key::{ElementType, KeyMap};
 use gpusort_planner::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
 
-use super::args::{OrderArgs, TraceArgs, TypeArg};
+use super::args::TraceArgs;
 use super::bench::check_place;
 use super::device::Device;
 use super::format::{check_picture, unless_stdout};
-use super::sort::options;
+use super::meant;
 
 /// The number of elements without FILE and -n.
 const COUNT: u64 = 16;
@@ -153,7 +154,11 @@ fn algorithm_of(variant: Variant) -> Option<Algorithm> {
     Algorithm::ALL.into_iter().find(|algorithm| algorithm.variants().contains(&variant))
 }
 
-pub(super) fn run(args: &TraceArgs) -> anyhow::Result<()> {
+pub(super) fn run(mut args: TraceArgs) -> anyhow::Result<()> {
+    if is_given_stdin(&args) {
+        args.files.push("-".into());
+    }
+    let args = &args;
     let mut methods = methods(args)?;
     if args.network {
         methods = networks(&methods)?;
@@ -240,6 +245,23 @@ pub(super) fn run(args: &TraceArgs) -> anyhow::Result<()> {
     super::write(None, &text)
 }
 
+/// Returns true if standard input, which no argument names, has the elements: it is no terminal and
+/// not empty, and no option generates elements.
+fn is_given_stdin(args: &TraceArgs) -> bool {
+    let is_generated = args.dist.is_some() || args.seed.is_some();
+    let may_be = args.files.is_empty() && !is_generated && !io::stdin().is_terminal();
+    may_be && io::stdin().lock().fill_buf().is_ok_and(|bytes| !bytes.is_empty())
+}
+
+/// An error without a remedy that needs an option of `sort`.
+fn without_options_of_sort(error: Error) -> anyhow::Error {
+    match error.hint() {
+        None | Some(Hint::Rounding | Hint::Type | Hint::OtherType(_)) => error.into(),
+        Some(Hint::Format(Format::Binary | Format::Npy)) => error.into(),
+        Some(_) => anyhow!("{error}"),
+    }
+}
+
 /// Whether no option or file specifies the elements; their number may be given.
 fn is_default(args: &TraceArgs) -> bool {
     args.files.is_empty() && args.element.is_none() && args.dist.is_none() && args.seed.is_none()
@@ -313,13 +335,23 @@ fn elements(args: &TraceArgs) -> anyhow::Result<Elements> {
     for (is_given, option) in [(args.dist.is_some(), "--dist"), (args.seed.is_some(), "--seed")] {
         ensure!(!is_given, "{option} makes elements, but FILE has them; leave one out");
     }
-    let name = human::path(&args.files[0]);
-    let element = args.element.map_or(TypeArg::Auto, TypeArg::Element);
-    let order = OrderArgs { files: args.files.clone(), from: args.from, element, ..OrderArgs::default() };
-    let job = Sort::new().options(options::of(&order)?.of_numbers()).resolve(None)?;
+    let mut options = Options::new().of_numbers();
+    for file in &args.files {
+        options = options.input(if file.as_os_str() == "-" {
+            meant::tell_of_terminal(false);
+            // Not `Input::Stdin`, which misses the bytes that were looked at.
+            Input::reader(Input::Stdin.name(), io::stdin())
+        } else {
+            Input::from(file)
+        });
+    }
+    options = args.from.into_iter().fold(options, Options::format);
+    options = args.element.into_iter().fold(options, Options::element);
+    let job = Sort::new().options(options).resolve(None).map_err(without_options_of_sort)?;
+    let name = job.inputs()[0].name();
     ensure!(!job.has_rows(), "{name}: a table; trace reads plain numbers in text, binary or .npy");
     let too_much = || anyhow!("{name}: does not fit in memory; use a smaller file");
-    let (keys, order) = job.numbers()?.ok_or_else(too_much)?;
+    let (keys, order) = job.numbers().map_err(without_options_of_sort)?.ok_or_else(too_much)?;
     let keys = match args.count {
         None => keys,
         Some(count) => {

@@ -432,7 +432,15 @@ fn elements_come_from_files_as_sort_reads_them() {
     };
     assert_eq!(shown(&[&text], ""), ["30", "-10", "20.5"]);
     assert_eq!(shown(&[&text, "-n", "2"], ""), ["30", "-10"]);
-    assert_eq!(shown(&["-"], "3 1 2"), ["3", "1", "2"]);
+    for named in [&["-"][..], &[], &["-a", "radix", "-t", "u32"], &["-n", "3"]] {
+        let input = if named.is_empty() { "3 1\n2" } else { "3 1 2 9" };
+        assert_eq!(shown(named, input)[..3], ["3", "1", "2"], "{named:?}");
+    }
+    assert_eq!(shown(&["--seed", "7", "-n", "5"], "3 1 2"), shown(&["--seed", "7", "-n", "5"], ""));
+    assert_eq!(shown(&[], "").len(), 16);
+    // More than is looked at before it is read.
+    let many: String = (0..100_000).map(|number| format!("{number}\n")).collect();
+    assert!(sorted(&["trace"], &many).contains(", 100,000 u32"));
     let binary = folder.write("x.i64", [5_i64.to_le_bytes(), (-5_i64).to_le_bytes()].concat());
     assert_eq!(shown(&[&binary], ""), ["5", "-5"]);
     let words = [7_u32, 4].map(u32::to_le_bytes).concat();
@@ -442,7 +450,6 @@ fn elements_come_from_files_as_sort_reads_them() {
     let made = sorted(&["gen", "-c", "5", "-t", "i16", "--seed", "7", "--dist", "zipf"], "");
     let asked = ["-n", "5", "-t", "i16", "--seed", "7", "--dist", "zipf"];
     assert_eq!(shown(&asked, ""), made.lines().collect::<Vec<_>>());
-    assert_eq!(shown(&[], "").len(), 16);
     let table = folder.write("x.csv", "a,b\n1,2\n");
     for (args, said) in [
         (&["trace", &text, "-n", "4"][..], "x.txt: has 3 elements, fewer than -n 4"),
@@ -454,6 +461,31 @@ fn elements_come_from_files_as_sort_reads_them() {
         let message = refused(args, "");
         assert!(message.contains(said), "{args:?}: {message}");
     }
+    // No option of sort that trace lacks.
+    for (args, stdin, said) in [
+        (&["trace", "-"][..], "1 x\n", "standard input:1:3: 'x' is not a number\n"),
+        (&["trace", "-"], "1 1,000\n", "standard input:1:3: '1,000' is not a number\n"),
+        (
+            &["trace", "-t", "u32"],
+            "1.5\n",
+            "standard input:1:1: '1.5' is not an integer from 0 to 4294967295 (u32)\n",
+        ),
+        (&["trace"], "1 18446744073709551616\n", "; use --type f64 to round\n"),
+    ] {
+        let message = refused(args, stdin);
+        assert!(message.ends_with(said), "{args:?}: {message}");
+    }
+}
+
+#[test]
+fn brick_is_a_name_of_odd_even() {
+    for options in [&[][..], &["-n", "8", "--json"]] {
+        let [brick, own] =
+            ["brick", "odd-even"].map(|name| sorted(&[&["trace", "-a", name], options].concat(), ""));
+        assert_eq!(brick, own);
+    }
+    assert_eq!(sorted(&["sort", "-q", "-a", "brick"], "2\n1\n"), "1\n2\n");
+    assert!(refused(&["trace", "-a", "bric"], "").contains("[possible values: bitonic, odd-even, radix]"));
 }
 
 #[test]
