@@ -181,6 +181,74 @@ fn progress_tells_of_every_phase_to_its_end() {
     assert!(merged.is_sorted() && merged[0] == 0 && merged.last() == Some(&100_000), "{merged:?}");
 }
 
+/// The longest file without a name in this folder that this process has open.
+#[cfg(target_os = "linux")]
+fn longest_unnamed(folder: &std::path::Path) -> u64 {
+    let links = fs::read_dir("/proc/self/fd").unwrap().filter_map(|link| Some(link.ok()?.path()));
+    let is_there = |link: &std::path::PathBuf| {
+        fs::read_link(link).is_ok_and(|target| {
+            target.starts_with(folder) && target.to_string_lossy().ends_with(" (deleted)")
+        })
+    };
+    links.filter(is_there).filter_map(|link| Some(fs::metadata(link).ok()?.len())).max().unwrap_or(0)
+}
+
+/// The size that the output has when the first records were merged.
+#[cfg(target_os = "linux")]
+fn reserved(sort: impl FnOnce(&(dyn Fn(Progress) + Send + Sync), &std::path::Path)) -> u64 {
+    let folder = Folder::new();
+    let output = folder.path("sorted");
+    let seen = Mutex::new(0);
+    let look = |progress: Progress| {
+        let mut seen = seen.lock().unwrap();
+        if progress.phase == Phase::Merge && progress.done > 0 && *seen == 0 {
+            *seen = longest_unnamed(&folder.root());
+        }
+    };
+    sort(&look, &output);
+    seen.into_inner().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn outputs_of_known_size_have_their_space_from_the_beginning() {
+    // Long lines, since of short ones all are merged at once.
+    let line = |number: u64| format!("{number:0>1000}\n");
+    let lines: String = (0..30_000_u64).map(|number| line(number * 7919 % 30_011)).collect();
+    let numbers: Vec<u8> = (0..4_000_000_u32).rev().flat_map(u32::to_le_bytes).collect();
+    let inputs = |name: &str, bytes: &[u8]| Input::bytes(name, bytes);
+    let temp = Folder::new();
+    for (name, bytes, top, expected) in [
+        ("x", lines.as_bytes(), u64::MAX, lines.len()),
+        ("x.u32", &numbers[..], u64::MAX, numbers.len()),
+        ("x.u32", &numbers[..], 3_000_000, 12_000_000),
+    ] {
+        let size = reserved(|look, output| {
+            let sort = Sort::new().input(inputs(name, bytes)).memory(2 << 20).temp_dir(temp.root());
+            let sort = if top < u64::MAX { sort.top(top) } else { sort };
+            sort.progress(look).output(output).unwrap();
+            assert_eq!(fs::metadata(output).unwrap().len(), expected as u64);
+        });
+        assert_eq!(size, expected as u64, "{name} {top}");
+    }
+    let mut ordered = Vec::new();
+    Sort::new().input(inputs("x.u32", &numbers)).write_to(&mut ordered).unwrap();
+    let rows: String = (0..30_000_u64).map(line).collect();
+    for (name, bytes) in [("x", rows.as_bytes()), ("x.u32", &ordered[..])] {
+        let size = reserved(|look, output| {
+            let merge = Merge::new().input(inputs(name, bytes)).input(inputs(name, bytes));
+            merge.progress(look).output(output).unwrap();
+        });
+        assert_eq!(size, 2 * bytes.len() as u64, "{name}");
+    }
+    // What is left out is not known.
+    let size = reserved(|look, output| {
+        let merge = Merge::new().input(inputs("x", rows.as_bytes())).unique();
+        merge.progress(look).output(output).unwrap();
+    });
+    assert!(size < rows.len() as u64, "{size}");
+}
+
 /// Cancels when so many bytes were read.
 struct Cancelling(Cancel, usize, io::Cursor<Vec<u8>>);
 

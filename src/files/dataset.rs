@@ -347,10 +347,22 @@ pub(super) struct Done {
     pub(super) cut: usize,
 }
 
-impl Outcome<'_, '_> {
+impl<'a> Outcome<'_, 'a> {
     /// The first and the last of the ordered words, if they are in memory and there are any.
     pub(super) fn ends(&self) -> Option<[u64; 2]> {
         self.ordered.ends()
+    }
+
+    /// The same in memory, so that the device is free.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the device.
+    pub(super) fn brought(self) -> Result<Outcome<'static, 'a>, Error> {
+        let Self { ordered, map, form, n, format, reading, parsing } = self;
+        let Sorted { words, repeated, report } = ordered.bring()?;
+        let ordered = Ordered::in_memory(words, repeated, report);
+        Ok(Outcome { ordered, map, form, n, format, reading, parsing })
     }
 
     /// Writes the records; the caller finishes the output.

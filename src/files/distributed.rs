@@ -381,6 +381,10 @@ impl Task<'_> {
             let stored = StoredRun::Elsewhere(source.name, source.range.bytes, source.reader);
             Run { stored, form, count: source.range.records, zeros: BTreeSet::new() }
         };
+        // Frames of records have their lengths and keys, too.
+        let (n, read) = sources.iter().fold((0, 0), |(n, read), Source { range, .. }| {
+            (n + range.records, read + range.bytes.saturating_sub(12 * range.records))
+        });
         let runs = sources.into_iter().filter(|source| source.range.records > 0).map(run).collect();
         let head = if has_head { self.head.clone() } else { Vec::new() };
         let mut folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
@@ -388,7 +392,8 @@ impl Task<'_> {
         let runs = Runs::given((how, &job.budget), (runs, head), job.ask, &mut folders);
         let known = self.known_to(joined)?;
         let parts = Parts::new(&[], how, &job.budget, &job.watch).shared(known, Vec::new());
-        let report = runs.merge(&parts, &mut output, &job.watch)?;
+        let expected = job.bytes_of(n, read, parts.written(&job.ask, n));
+        let report = runs.merge(&parts, &mut output, expected, &job.watch)?;
         job.close(output)?;
         Ok(report)
     }

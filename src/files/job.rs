@@ -1,6 +1,6 @@
 //! A sort with everything decided but the device: it reads, chooses, orders and writes.
 
-use std::io::Write;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use gpusort_planner::key::{ElementType, KeyMap};
 use gpusort_planner::plan::Shape;
 
-use super::dataset::{self, Dataset, OutputSpec};
+use super::dataset::{self, Dataset, Outcome, OutputSpec};
 use super::options::Resolved;
 use super::parts::Parts;
 use super::progress::Watch;
@@ -33,7 +33,7 @@ const BYTES_OF_TOKEN: u64 = 10;
 const BYTES_OF_ROW: u64 = 50;
 
 /// The least bytes of a printed number: a digit and the line end.
-const LEAST_PRINTED: usize = 2;
+const LEAST_PRINTED: u64 = 2;
 
 /// What is known of an input before it is read.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +94,9 @@ impl ChooseSorter for Always<'_> {
     }
 }
 
+/// Writes sorted records, and completes their output.
+type Write<'w> = Box<dyn FnOnce(Outcome) -> Result<Report, Error> + Send + 'w>;
+
 /// Where a result goes.
 pub enum To<'a> {
     /// Standard output.
@@ -101,9 +104,9 @@ pub enum To<'a> {
     /// A file, which is replaced once the result is complete.
     File(&'a Path),
     /// Whatever this is.
-    Writer(&'a mut (dyn Write + Send)),
+    Writer(&'a mut (dyn io::Write + Send)),
     /// The same, never compressed.
-    Plain(&'a mut (dyn Write + Send)),
+    Plain(&'a mut (dyn io::Write + Send)),
 }
 
 /// A sort, decided but for the device.
@@ -227,7 +230,8 @@ impl Job<'_> {
                 .then(|| dataset::read_meanwhile(how, &self.watch, scope))
                 .flatten();
             if let Some(input) = coming {
-                return self.sort_one(input, output, devices, begin);
+                let (outcome, write) = self.order(input, output, devices, begin)?;
+                return write(outcome);
             }
             let (first, parts) = self.first_part()?;
             self.sort_all(first, parts, output, devices, begin)
@@ -262,6 +266,35 @@ impl Job<'_> {
             Some((first, parts)) => self.sort_all(first, parts, self.open(to)?, devices, loaded.begin),
             None => self.run(devices, to),
         }
+    }
+
+    /// Sorts inputs that [`Job::load`] has begun to read. The returned function writes the records, on any
+    /// thread, and needs no device.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Job::run`].
+    pub fn sort_only<'w>(
+        &'w self,
+        loaded: Loaded<'w>,
+        devices: &mut dyn ChooseSorter,
+        to: To<'w>,
+    ) -> Result<Box<dyn FnOnce() -> Result<Report, Error> + Send + 'w>, Error> {
+        match loaded.read {
+            Some((first, parts)) if parts.is_over() => {
+                let (outcome, write) = self.order(first, self.open(to)?, devices, loaded.begin)?;
+                let outcome = outcome.brought()?;
+                Ok(Box::new(move || write(outcome)))
+            }
+            _ => self.finish(loaded, devices, to).map(|report| Box::new(move || Ok(report)) as _),
+        }
+    }
+
+    /// Returns true if the results of this many bytes of input fit the memory of one sort.
+    pub fn holds(&self, bytes: u64) -> bool {
+        /// Short records take this many times their bytes.
+        const TIMES: u64 = 8;
+        self.budget.fits(bytes, TIMES)
     }
 
     /// The numbers of the inputs, as keys by a map; `None` if they are not all numbers, or more
@@ -320,31 +353,39 @@ impl Job<'_> {
         begin: Instant,
     ) -> Result<Report, Error> {
         if parts.is_over() {
-            return self.sort_one(first, output, devices, begin);
+            let (outcome, write) = self.order(first, output, devices, begin)?;
+            return write(outcome);
         }
         self.sort_parts(first, parts, output, devices, begin)
     }
 
-    /// Sorts an input into an output.
-    fn sort_one(
-        &self,
-        mut input: Dataset,
-        mut output: Output,
-        devices: &mut dyn ChooseSorter,
+    /// About how many bytes `n` records are in the output that were `read` bytes; 0 if that depends on
+    /// the records.
+    pub(super) fn bytes_of(&self, n: u64, read: u64, element: Option<ElementType>) -> u64 {
+        let (ask, Selection { unique, first }) = (&self.ask, self.ask.selection);
+        let as_read = ask.format == self.resolved.format && !ask.format.is_bits() && !ask.positions;
+        let kept = first.map_or(n, |first| n.min(first as u64));
+        match element {
+            _ if unique || as_read && kept < n => 0,
+            // Printed as read, or shorter.
+            _ if as_read => read,
+            Some(element) if ask.format.is_bits() => kept * element.bytes() as u64,
+            _ => kept * LEAST_PRINTED,
+        }
+    }
+
+    /// Sorts an input. The returned function writes its records to the output.
+    fn order<'s, 'a, 'j, 'w: 'j>(
+        &'j self,
+        mut input: Dataset<'a>,
+        mut output: Output<'w>,
+        devices: &'s mut dyn ChooseSorter,
         begin: Instant,
-    ) -> Result<Report, Error> {
+    ) -> Result<(Outcome<'s, 'a>, Write<'j>), Error> {
         let (n, bytes, ask) = (input.len(), input.bytes, &self.ask);
         let element = input.written(ask);
         self.check_promise(element.filter(|_| n > 0), &output)?;
-        if ask.selection == Selection::ALL {
-            let as_read = ask.format == self.resolved.format && !ask.format.is_bits() && !ask.positions;
-            output.expect(match element {
-                // Printed as read, or shorter.
-                _ if as_read => bytes,
-                Some(element) if ask.format.is_bits() => (n * element.bytes()) as u64,
-                _ => (n * LEAST_PRINTED) as u64,
-            });
-        }
+        output.expect(self.bytes_of(n as u64, bytes, element));
         let shape = input.shape(ask)?;
         let chosen = devices.choose(n as u64, shape, input.unread())?;
         if chosen.sorter.device().is_none() {
@@ -357,29 +398,34 @@ impl Job<'_> {
         }
         let (types, counts) = (input.types.clone(), input.counts());
         let doubts = input.doubts().to_vec();
-        let done = input.order(chosen.sorter, *ask, &self.watch)?.write(&mut output, &self.watch)?;
-        let start = Instant::now();
-        self.close(output)?;
-        let phases = Phases {
-            read: done.reading,
-            parse: done.parsing,
-            device: chosen.started,
-            write: done.writing + start.elapsed(),
-            merge: Duration::ZERO,
-            total: begin.elapsed(),
+        let devices = chosen.sorter.devices().cloned().collect();
+        let (started, why) = (chosen.started, chosen.why);
+        let write = move |outcome: Outcome| {
+            let done = outcome.write(&mut output, &self.watch)?;
+            let start = Instant::now();
+            self.close(output)?;
+            let phases = Phases {
+                read: done.reading,
+                parse: done.parsing,
+                device: started,
+                write: done.writing + start.elapsed(),
+                merge: Duration::ZERO,
+                total: begin.elapsed(),
+            };
+            Ok(Report {
+                records: n as u64,
+                repeated: done.repeated as u64,
+                cut: done.cut as u64,
+                counts,
+                bytes,
+                types,
+                doubts,
+                phases,
+                devices,
+                ..Report::new(ask.format, done.report, why)
+            })
         };
-        Ok(Report {
-            records: n as u64,
-            repeated: done.repeated as u64,
-            cut: done.cut as u64,
-            counts,
-            bytes,
-            types,
-            doubts,
-            phases,
-            devices: chosen.sorter.devices().cloned().collect(),
-            ..Report::new(ask.format, done.report, chosen.why)
-        })
+        Ok((input.order(chosen.sorter, *ask, &self.watch)?, Box::new(write)))
     }
 
     /// Sorts an input in parts, of which this is the first, and merges them into an output.
@@ -396,8 +442,10 @@ impl Job<'_> {
         let chosen = devices.choose(first.len() as u64, first.shape(&self.ask)?, 0)?;
         let mut folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
         let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
-        self.check_promise(parts.written(&self.ask, runs.passed), &output)?;
-        let report = runs.merge(&parts, &mut output, &self.watch)?;
+        let element = parts.written(&self.ask, runs.passed);
+        self.check_promise(element, &output)?;
+        let expected = self.bytes_of(runs.report.records, runs.report.bytes, element);
+        let report = runs.merge(&parts, &mut output, expected, &self.watch)?;
         let start = Instant::now();
         self.close(output)?;
         let phases = Phases {

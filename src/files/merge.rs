@@ -130,6 +130,12 @@ impl Job<'_> {
                 output.write_header(element, n)?;
             }
         }
+        if let Some(bytes) = inputs.iter().map(Input::size).sum() {
+            let element =
+                if let InputKind::Bits(sources) = &how.kind { Some(sources[0].element()) } else { None };
+            let n = element.map_or(bytes, |element| bytes / element.bytes() as u64);
+            output.expect(self.bytes_of(n, bytes, element));
+        }
         self.watch.phase(Phase::Merge, None);
         let written =
             if ask.format == Format::Text { Written::InText(Print::Shortest) } else { Written::AsRead };

@@ -54,7 +54,7 @@ pub(super) struct Runs<'a> {
     /// What comes before the rows of a table.
     head: Vec<u8>,
     /// What came of the parts so far.
-    report: Report,
+    pub(super) report: Report,
     /// Records so far, with those left out of tables: the position of the next part's first.
     pub(super) passed: u64,
 }
@@ -288,7 +288,8 @@ impl<'a> Runs<'a> {
         self.folders.create(self.budget.block())
     }
 
-    /// Merges the runs of all parts, and writes the records; the caller finishes the output.
+    /// Merges the runs of all parts, and writes the records: about `expected` bytes, or an unknown
+    /// number if that is 0. The caller finishes the output.
     ///
     /// # Errors
     ///
@@ -297,6 +298,7 @@ impl<'a> Runs<'a> {
         mut self,
         parts: &Parts,
         output: &mut Output,
+        expected: u64,
         watch: &Watch,
     ) -> Result<Report, Error> {
         watch.phase(Phase::Merge, Some(self.report.records));
@@ -338,6 +340,8 @@ impl<'a> Runs<'a> {
             runs = longer;
         }
         let element = parts.written(&self.ask, self.passed);
+        // Not before, since longer runs may need the space.
+        output.expect(expected);
         if !self.ask.positions {
             output.write_all(&self.head).map_err(|error| output.failed(error))?;
         }

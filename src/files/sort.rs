@@ -170,8 +170,8 @@ impl<'a> Sort<'a> {
         let is_halved = Folders::new(folders.clone()).are_in_memory();
         let budget = if is_halved { budget.shared_by(2) } else { budget };
         let budget = if positions { budget.with_positions() } else { budget };
-        // The next one is read meanwhile.
-        let budget = if one_of_many { budget.shared_by(2) } else { budget };
+        // Two other threads read the next file and write the earlier ones.
+        let budget = if one_of_many { budget.shared_by(3) } else { budget };
         let first = first.map(|first| usize::try_from(first).unwrap_or(usize::MAX));
         let selection = Selection { unique: resolved.unique, first };
         Ok(Job {

@@ -108,6 +108,39 @@ fn each_table_and_array_on_its_own() {
 
 #[cfg(unix)]
 #[test]
+fn files_are_written_at_once() {
+    use std::io::Read as _;
+
+    let folder = Folder::new();
+    // More than a pipe holds.
+    let text: String = (0..40_000).rev().map(|number| format!("{number}\n")).collect();
+    let files = ["a.txt", "b.txt", "c.txt"].map(|name| folder.write(name, &text));
+    fs::create_dir(folder.path("out")).unwrap();
+    let fifo = folder.fifo("out/a.txt");
+    // Nothing is read from it yet.
+    let mut pipe = fs::File::options().read(true).write(true).open(fifo).unwrap();
+    let [a, b, c] = &files;
+    let mut child = gpusort(&["sort", "-q", "--each", a, b, c, "-o", &folder.arg("out")]).spawn().unwrap();
+    let others = ["out/b.txt", "out/c.txt"].map(|name| folder.path(name));
+    let since = std::time::Instant::now();
+    while !others.iter().all(|path| path.exists()) {
+        if since.elapsed().as_secs() > 20 {
+            child.kill().unwrap();
+            panic!("the others wait for the first");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let mut sorted = vec![0; text.len()];
+    pipe.read_exact(&mut sorted).unwrap();
+    assert!(end(&mut child).success());
+    for other in others {
+        assert!(fs::read(other).unwrap() == sorted);
+    }
+    assert!(sorted.starts_with(b"0\n1\n2\n"));
+}
+
+#[cfg(unix)]
+#[test]
 fn pipes_are_not_sorted_in_place() {
     let folder = Folder::new();
     folder.write("x.txt", "2\n1\n");

@@ -1,14 +1,16 @@
-//! `gpusort sort --each`: sorts each file on its own, reading the next one meanwhile, all on one
-//! device.
+//! `gpusort sort --each`: sorts file after file on one device. Another thread reads the next file,
+//! and others write the sorted files.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::{fs, io, thread};
 
 use anyhow::{anyhow, bail, ensure};
+use gpusort::files::Report;
 use gpusort::files::internal::{Job, Loaded, To};
-use gpusort::unstable::{human, parallel};
-use gpusort::{ErrorKind, PlanError};
+use gpusort::unstable::human;
+use gpusort::unstable::parallel::{self, Meanwhile};
+use gpusort::{Error, ErrorKind, PlanError};
 
 use super::options::TimingTo;
 use super::{notes, options, tell};
@@ -43,13 +45,29 @@ impl One {
         self.job.as_ref().map_err(|wrong| anyhow!("{wrong}"))
     }
 
-    fn sort(&self, loaded: Loaded, devices: &mut Devices, progress: &Progress) -> anyhow::Result<()> {
+    /// Bytes of the input, if they are known.
+    fn bytes(&self) -> u64 {
+        let expected = self.job.as_ref().ok().and_then(|(job, _)| job.expected());
+        expected.map_or(u64::MAX, |expected| expected.bytes)
+    }
+
+    /// Returns true if memory holds this result besides the others, so that threads write them together.
+    fn joins<'o>(&self, others: impl ExactSizeIterator<Item = &'o Self>) -> bool {
+        let count = others.len();
+        let bytes = others.map(Self::bytes).fold(self.bytes(), u64::saturating_add);
+        count == 0 || count < MOST && self.job().is_ok_and(|(job, _)| job.holds(bytes))
+    }
+
+    /// Reports on the file that was written.
+    fn end(&self, report: &Report, progress: &Progress) -> anyhow::Result<()> {
         let (job, timing_to) = self.job()?;
-        let report = job.finish(loaded, devices, To::File(&self.target))?;
-        notes(&self.args, Some(&self.target), &report, progress);
-        progress.suspend(|| tell(&self.args, *timing_to, job, &report, Some(&self.file)))
+        notes(&self.args, Some(&self.target), report, progress);
+        progress.suspend(|| tell(&self.args, *timing_to, job, report, Some(&self.file)))
     }
 }
+
+/// The most files written together. Signal handlers remove the temporary files of up to eight.
+const MOST: usize = 6;
 
 /// Sorts every file. Files that cannot be sorted are reported on stderr; the others are still
 /// sorted.
@@ -63,11 +81,8 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
         let read = |number: usize| jobs.get(number).map(|one| parallel::meanwhile(scope, || one.read()));
         let mut next = read(0);
         let mut failed = 0;
-        for (number, one) in jobs.iter().enumerate() {
-            let Some(reading) = next.take() else { break };
-            let loaded = reading.wait();
-            next = read(number + 1);
-            match loaded.and_then(|loaded| one.sort(loaded, &mut devices, &progress)) {
+        let mut end = |(one, written): (&One, anyhow::Result<Meanwhile<Result<Report, Error>>>)| {
+            match written.and_then(|written| one.end(&written.wait()?, &progress)) {
                 Err(error) if is_broken_pipe(&error) => return Err(error),
                 Err(error) => {
                     progress.note(&hints::shown(&error));
@@ -75,7 +90,22 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
                 }
                 Ok(()) => {}
             }
+            Ok(())
+        };
+        let mut writing = VecDeque::new();
+        for (number, one) in jobs.iter().enumerate() {
+            let Some(reading) = next.take() else { break };
+            let loaded = reading.wait();
+            next = read(number + 1);
+            let sorted = loaded.and_then(|loaded| {
+                Ok(one.job()?.0.sort_only(loaded, &mut devices, To::File(&one.target))?)
+            });
+            while !one.joins(writing.iter().map(|(one, _)| *one)) {
+                writing.pop_front().map_or(Ok(()), &mut end)?;
+            }
+            writing.push_back((one, sorted.map(|write| parallel::meanwhile(scope, write))));
         }
+        writing.into_iter().try_for_each(&mut end)?;
         ensure!(failed == 0, "{failed} of {} files not sorted", jobs.len());
         Ok(())
     })

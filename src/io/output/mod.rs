@@ -174,7 +174,7 @@ impl<'w> Output<'w> {
     /// Reserves disk space for about `bytes` more bytes, which speeds up writing a new file, where
     /// supported.
     pub(crate) fn expect(&mut self, bytes: u64) {
-        if self.compressing.is_some() {
+        if self.compressing.is_some() || bytes == 0 {
             return;
         }
         if let Destination::Replacing(replacement) = &mut self.to {
