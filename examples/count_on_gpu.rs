@@ -42,13 +42,14 @@ fn main() -> Result<()> {
 ///
 /// No such adapter; whatever its driver says.
 pub fn run(adapter: &str) -> Result<Vec<f32>> {
-    let (device, queue) = common::device(adapter, N)?;
+    let spec = Spec::new(ElementType::F32).argsort(false);
+    let (device, queue) = common::device(adapter, &spec, N)?;
     let kept = common::buffer(&device, "kept", 4 * N as usize);
     let count = common::buffer(&device, "count", 4);
     let filter = common::pipeline(&device, SHADER, "filter_numbers");
     let group = common::bind(&device, &filter.get_bind_group_layout(0), &[(0, &kept), (1, &count)]);
 
-    let sorter = BufferSorter::new(&device, &queue, Spec::new(ElementType::F32).argsort(false))?;
+    let sorter = BufferSorter::new(&device, &queue, spec)?;
     let workspace = sorter.workspace(N)?;
 
     let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());

@@ -33,7 +33,8 @@ fn main() -> Result<()> {
 ///
 /// No such adapter; whatever its driver says.
 pub fn run(adapter: &str, particles: u32, frames: u32) -> Result<(Vec<u8>, Vec<f32>)> {
-    let (device, queue) = common::device(adapter, particles)?;
+    let spec = Spec::new(ElementType::F32).payload(Payload::U32).descending(true).argsort(false);
+    let (device, queue) = common::device(adapter, &spec, particles)?;
     let [depths, order] =
         ["depths", "order"].map(|name| common::buffer(&device, name, 4 * particles as usize));
     let pixels = common::buffer(&device, "pixels", 4 * (SIDE * SIDE) as usize);
@@ -47,7 +48,6 @@ pub fn run(adapter: &str, particles: u32, frames: u32) -> Result<(Vec<u8>, Vec<f
     let texture = common::target(&device, SIDE);
 
     // What the sort needs, once.
-    let spec = Spec::new(ElementType::F32).payload(Payload::U32).descending(true).argsort(false);
     let sorter = BufferSorter::new(&device, &queue, spec)?;
     let workspace = sorter.workspace(particles)?;
 

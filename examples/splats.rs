@@ -73,7 +73,9 @@ impl Frame {
 ///
 /// No such adapter; whatever its driver says.
 pub fn run(adapter: &str, splats: u32, frames: u32) -> Result<Frame> {
-    let (device, queue) = common::device(adapter, splats)?;
+    let spec =
+        Spec::new(ElementType::F32).payload(Payload::U32).descending(true).argsort(false).segments(false);
+    let (device, queue) = common::device(adapter, &spec, splats)?;
     let words = |name, words| common::buffer(&device, name, 4 * words);
     let projected = words("projected", WORDS * splats as usize);
     let [depths, order] = ["depths", "order"].map(|name| words(name, splats as usize));
@@ -95,8 +97,6 @@ pub fn run(adapter: &str, splats: u32, frames: u32) -> Result<Frame> {
     let texture = common::target(&device, SIDE);
 
     // What the sort needs, once.
-    let spec =
-        Spec::new(ElementType::F32).payload(Payload::U32).descending(true).argsort(false).segments(false);
     let sorter = BufferSorter::new(&device, &queue, spec)?;
     let workspace = sorter.workspace(splats)?;
 

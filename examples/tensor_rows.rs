@@ -36,12 +36,12 @@ fn main() -> Result<()> {
 ///
 /// No such adapter; whatever its driver says.
 pub fn sort_rows(adapter: &str, matrix: &[f32], columns: usize) -> Result<(Vec<f32>, Vec<u32>)> {
-    let (device, queue) = common::device(adapter, u32::try_from(matrix.len())?)?;
+    let spec = Spec::new(ElementType::F32).payload(Payload::Positions).argsort(false);
+    let (device, queue) = common::device(adapter, &spec, u32::try_from(matrix.len())?)?;
     let values = common::buffer(&device, "values", 4 * matrix.len());
     let indices = common::buffer(&device, "indices", 4 * matrix.len());
     queue.write_buffer(&values, 0, bytemuck::cast_slice(matrix));
 
-    let spec = Spec::new(ElementType::F32).payload(Payload::Positions).argsort(false);
     let sorter = BufferSorter::new(&device, &queue, spec)?;
     let columns = u32::try_from(columns)?;
     // Rows that fit a tile need no room, longer ones room for all of them.

@@ -6,9 +6,10 @@ mod hostile;
 mod narrow;
 
 use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
-use gpusort::buffers::{BufferSorter, Count, Misuse, Payload, Segments, Spec, Workspace};
-use gpusort::{Algorithm, ElementType, ErrorKind, Method, PlanError, Variant};
+use gpusort::buffers::{BufferSorter, Count, MOST, Misuse, Payload, Segments, Spec, Workspace};
+use gpusort::{Algorithm, ElementType, ErrorKind, Gpu, Method, PlanError, Sorter, Variant};
 use gpusort_planner::key::{KeyMap, KeyWords, Word};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -1252,7 +1253,7 @@ fn what_a_device_lacks_is_said() {
         assert_eq!(
             refused.to_string(),
             "more than 8192 bytes of workgroup memory (16352 needed); \
-             start the device with a larger max_compute_workgroup_storage_size (BufferSorter::required_limits)"
+             start the device with a larger max_compute_workgroup_storage_size (Spec::required_limits)"
         );
     }
 
@@ -1264,7 +1265,7 @@ fn what_a_device_lacks_is_said() {
     assert!(matches!(refused.kind(), ErrorKind::Plan(PlanError::TooLarge { .. })));
     assert!(
         refused.to_string().ends_with(
-            "; start the device with a larger max_storage_buffer_binding_size (BufferSorter::required_limits)"
+            "; start the device with a larger max_storage_buffer_binding_size (Spec::required_limits)"
         ),
         "{refused}"
     );
@@ -1278,6 +1279,103 @@ fn what_a_device_lacks_is_said() {
     let expected = Misuse::Binding { slice: "keys", bytes: (1 << 16) + 4, limit: 1 << 16 };
     assert_eq!(misuse(record(&mut encoder, 4)), expected);
     narrow.submit(encoder);
+}
+
+#[test]
+fn limits_are_those_of_the_elements_and_of_the_adapter() {
+    let adapter = device::adapter();
+    let (least, has) = (wgpu::Limits::default(), adapter.limits());
+    let (f32, u64) = (Spec::new(ElementType::F32), Spec::new(ElementType::U64));
+    for (spec, n, key, both) in [
+        (f32.clone(), 17_000_000, 4, 4),
+        (f32.payload(Payload::Positions), 60_000_000, 4, 8),
+        (Spec::new(ElementType::U8), 100_000_000, 4, 4),
+        (u64.clone(), 1 << 28, 8, 8),
+        (u64.payload(Payload::U32), MOST, 8, 12),
+    ] {
+        let limits = spec.required_limits(&adapter, n);
+        let expected = |each: u64, least: u64, has: u64| (each * u64::from(n) + 256).max(least).min(has);
+        let binding = (least.max_storage_buffer_binding_size, has.max_storage_buffer_binding_size);
+        assert_eq!(limits.max_storage_buffer_binding_size, expected(key, binding.0, binding.1), "{spec:?}");
+        let buffer = (least.max_buffer_size, has.max_buffer_size);
+        assert_eq!(limits.max_buffer_size, expected(both, buffer.0, buffer.1), "{spec:?}");
+        assert!(limits.check_limits(&has));
+        Guest::with(spec.required_features(&adapter), limits);
+        Guest::with(BufferSorter::required_features(&adapter), BufferSorter::required_limits(&adapter, n));
+    }
+}
+
+#[test]
+fn buffers_and_encoders_of_other_devices_are_refused() {
+    let adapter = device::adapter();
+    let spec = Spec::new(ElementType::U32).payload(Payload::U32);
+    let descriptor = wgpu::DeviceDescriptor {
+        required_features: spec.required_features(&adapter),
+        required_limits: spec.required_limits(&adapter, 100),
+        ..Default::default()
+    };
+    let guest = || {
+        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).unwrap();
+        Guest { device, queue }
+    };
+    let (here, other) = (guest(), guest());
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hears = Arc::clone(&heard);
+    here.device.on_uncaptured_error(Arc::new(move |error| hears.lock().unwrap().push(error.to_string())));
+    let sorter = BufferSorter::new(&here.device, &here.queue, spec).unwrap();
+    let workspace = sorter.workspace(100).unwrap();
+    let [keys, values, count] = [here.buffer(&[1; 400]), here.buffer(&[0; 400]), here.buffer(&[0; 400])];
+    let wrong = |keys: &wgpu::Buffer, values: &wgpu::Buffer, count: &wgpu::Buffer, encoder: &mut _| {
+        let count = Count::Buffer { buffer: count, offset: 0 };
+        let values = Some(values.slice(..));
+        match sorter.record(encoder, &workspace, keys.slice(..), values, count) {
+            Ok(()) => None,
+            Err(error) => match error.kind() {
+                ErrorKind::Misuse(Misuse::Device(name)) => Some(*name),
+                other => panic!("{other:?}"),
+            },
+        }
+    };
+    let mut encoder = here.encoder();
+    // Another instance has more objects than this one, so that none of the last is also here.
+    let abroad = Guest::advised();
+    let all: Vec<wgpu::Buffer> = (0..100).map(|_| abroad.buffer(&[0; 400])).collect();
+    for foreign in [other.buffer(&[0; 400]), all[99].clone()] {
+        assert_eq!(wrong(&foreign, &values, &count, &mut encoder), Some("keys"));
+        assert_eq!(wrong(&keys, &foreign, &count, &mut encoder), Some("values"));
+        assert_eq!(wrong(&keys, &values, &foreign, &mut encoder), Some("the number of elements"));
+        let offsets = Segments::Offsets(foreign.slice(..));
+        let (keys, values) = (keys.slice(..), Some(values.slice(..)));
+        let refused = sorter.record_segments(&mut encoder, &workspace, keys, values, offsets).unwrap_err();
+        assert!(matches!(refused.kind(), ErrorKind::Misuse(Misuse::Device("offsets"))), "{refused}");
+    }
+    let mut empty = Guest::advised().encoder();
+    assert_eq!(wrong(&keys, &values, &count, &mut empty), Some("encoder"));
+    assert_eq!(wrong(&keys, &values, &count, &mut encoder), None);
+    here.submit(encoder);
+    here.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    assert_eq!(*heard.lock().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_made_has_labels_of_gpusort() {
+    let guest = Guest::with(wgpu::Features::IMMEDIATES, device::adapter().limits());
+    let names = || -> Vec<String> {
+        let report = guest.device.generate_allocator_report().unwrap();
+        report.allocations.into_iter().map(|allocation| allocation.name).collect()
+    };
+    let before = names();
+    let sorter = Sorter::on(Gpu::from_device(guest.device.clone(), guest.queue.clone()).unwrap());
+    let mut numbers: Vec<u32> = (0..100_000).rev().collect();
+    sorter.sort(&mut numbers).unwrap();
+    let spec = Spec::new(ElementType::U32).payload(Payload::U32);
+    let recorded = BufferSorter::new(&guest.device, &guest.queue, spec).unwrap();
+    let _workspace = recorded.workspace(100_000).unwrap();
+    let made: Vec<String> = names().into_iter().filter(|name| !before.contains(name)).collect();
+    assert!(made.len() > 5, "{made:?}");
+    for name in made {
+        assert!(name.starts_with("gpusort ") || name.starts_with("(wgpu internal)"), "{name}");
+    }
 }
 
 #[test]

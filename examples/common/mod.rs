@@ -4,26 +4,26 @@
 
 use std::error::Error;
 
-use gpusort::buffers::{BufferSorter, MEMORY_HINTS};
+use gpusort::buffers::{MEMORY_HINTS, Spec};
 use gpusort::wgpu;
 
 /// What may go wrong in any way.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// A device on the first adapter with this in its name, started for sorts of `capacity` elements.
+/// A device on the first adapter with this in its name, started for such sorts of `capacity` elements.
 ///
 /// # Errors
 ///
 /// No such adapter; a driver that refuses.
-pub fn device(name: &str, capacity: u32) -> Result<(wgpu::Device, wgpu::Queue)> {
+pub fn device(name: &str, spec: &Spec, capacity: u32) -> Result<(wgpu::Device, wgpu::Queue)> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
     let is_named = |adapter: &wgpu::Adapter| adapter.get_info().name.contains(name);
     let adapter = adapters.into_iter().find(is_named).ok_or("no such adapter")?;
     println!("on {}", adapter.get_info().name);
     let descriptor = wgpu::DeviceDescriptor {
-        required_features: BufferSorter::required_features(&adapter),
-        required_limits: BufferSorter::required_limits(&adapter, capacity),
+        required_features: spec.required_features(&adapter),
+        required_limits: spec.required_limits(&adapter, capacity),
         memory_hints: MEMORY_HINTS,
         ..Default::default()
     };

@@ -19,19 +19,20 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> { pollster::block_on(run()) }
 //! async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//!     // Particles are drawn from the farthest to the nearest.
+//!     let spec = Spec::new(ElementType::F32).payload(Payload::U32).descending(true);
 //!     // A device for sorts of up to 1000 elements.
 //!     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
 //!     let adapter = instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await?;
 //!     let descriptor = wgpu::DeviceDescriptor {
-//!         required_features: BufferSorter::required_features(&adapter),
-//!         required_limits: BufferSorter::required_limits(&adapter, 1000),
+//!         required_features: spec.required_features(&adapter),
+//!         required_limits: spec.required_limits(&adapter, 1000),
 //!         memory_hints: MEMORY_HINTS,
 //!         ..Default::default()
 //!     };
 //!     let (device, queue) = adapter.request_device(&descriptor).await?;
 //!
-//!     // Once: particles are drawn from the farthest to the nearest.
-//!     let spec = Spec::new(ElementType::F32).payload(Payload::U32).descending(true);
+//!     // Once.
 //!     let sorter = BufferSorter::new(&device, &queue, spec)?;
 //!     let workspace = sorter.workspace(1000)?;
 //!     let buffer = |contents: &[u8]| {
@@ -77,8 +78,10 @@
 //! Larger payloads, and several, do not move with each pass: [`BufferSorter::record_argsort`] writes
 //! positions, and [`BufferSorter::record_gather`] brings elements of any size into their order.
 //!
-//! All buffers are of the device of the sorter. Those of another one are an error of wgpu, which it
-//! reports to the device's handler of errors, and those of another instance make it panic.
+//! Buffers and encoders must belong to the sorter's device. Outside browsers, recording a buffer of
+//! another device is [`Misuse::Device`]. wgpu looks up the objects of another instance by number: a
+//! missing number is the same error, after the message of a caught panic; a number in use is the wrong
+//! object. wgpu reports an encoder of another device of the instance at `finish`.
 //!
 //! Keys and values may be slices of one buffer that do not overlap. A slice may begin at any
 //! element; with [`Count::Host`], sorts of slices that begin at multiples of 256 bytes are a few
@@ -116,8 +119,8 @@
 //! # Devices
 //!
 //! Any device with the default limits of WebGPU works: 8 storage buffers in a kernel, and 256
-//! invocations in a workgroup. Start yours with [`BufferSorter::required_features`] and
-//! [`BufferSorter::required_limits`]: with subgroups and immediates a sort takes two thirds of the
+//! invocations in a workgroup. Start yours with [`Spec::required_features`] and
+//! [`Spec::required_limits`]: with subgroups and immediates a sort takes two thirds of the
 //! time. If you decide on the memory of the device, start it with [`MEMORY_HINTS`]: sorts of 4 to
 //! 64 MB take a few percent longer where keys share a block of memory with other buffers.
 
@@ -290,6 +293,35 @@ impl Spec {
         self.transform().ok().and_then(|transform| most(transform).ok()).unwrap_or(0)
     }
 
+    /// The features to start a device with: immediates and subgroups, if the adapter has them. The
+    /// sort also works without.
+    #[must_use]
+    #[expect(clippy::unused_self, reason = "a specification may need others")]
+    pub fn required_features(&self, adapter: &wgpu::Adapter) -> wgpu::Features {
+        let used = wgpu::Features::IMMEDIATES.union(wgpu::Features::SUBGROUP);
+        adapter.features() & used.union(wgpu::Features::SUBGROUP_BARRIER)
+    }
+
+    /// The limits to start a device with for sorts of `capacity` elements, as far as the adapter has
+    /// them: the defaults of wgpu, with larger bindings where necessary, buffers for keys and payload
+    /// together, and all of the adapter's workgroup memory. With less than that, a workspace for as
+    /// many elements is an error that names the limit.
+    #[must_use]
+    pub fn required_limits(&self, adapter: &wgpu::Adapter, capacity: u32) -> wgpu::Limits {
+        let (least, has) = (wgpu::Limits::default(), adapter.limits());
+        // Keys of 8 and 16 bits become words. A binding begins up to `ALIGNMENT` bytes before its slice.
+        let bytes = |each| each * u64::from(capacity) + crate::gpu::ALIGNMENT;
+        let (key, payload) = (self.key_bytes().max(4), if self.has_payload() { 4 } else { 0 });
+        wgpu::Limits {
+            max_storage_buffer_binding_size: least.max_storage_buffer_binding_size.max(bytes(key)),
+            max_buffer_size: least.max_buffer_size.max(bytes(key + payload)),
+            max_compute_workgroup_storage_size: has.max_compute_workgroup_storage_size,
+            max_immediate_size: Arguments::MOST_BYTES,
+            ..least
+        }
+        .or_worse_values_from(&has)
+    }
+
     /// Segments are sorted by whole keys alone.
     fn uses(&self) -> Uses {
         let narrow = self.narrow().is_some();
@@ -427,28 +459,16 @@ impl BufferSorter {
         Ok(Self { spec, recorder: recorder.map_err(on_callers_device)? })
     }
 
-    /// The features to start a device with: immediates and subgroups, if the adapter has them. The
-    /// sort also works without.
+    /// [`Spec::required_features`], of any specification.
     #[must_use]
     pub fn required_features(adapter: &wgpu::Adapter) -> wgpu::Features {
-        let used = wgpu::Features::IMMEDIATES.union(wgpu::Features::SUBGROUP);
-        adapter.features() & used.union(wgpu::Features::SUBGROUP_BARRIER)
+        Spec::new(ElementType::U64).required_features(adapter)
     }
 
-    /// The limits to start a device with for sorts of `capacity` elements of 64 bits: the defaults
-    /// of wgpu, with larger bindings where necessary and all of the adapter's workgroup memory.
+    /// [`Spec::required_limits`] of the largest elements: keys of 64 bits with a payload.
     #[must_use]
     pub fn required_limits(adapter: &wgpu::Adapter, capacity: u32) -> wgpu::Limits {
-        let (least, has) = (wgpu::Limits::default(), adapter.limits());
-        // Beside a slice there may be what is between its beginning and where it is bound from.
-        let bytes = 8 * u64::from(capacity) + crate::gpu::ALIGNMENT;
-        wgpu::Limits {
-            max_storage_buffer_binding_size: least.max_storage_buffer_binding_size.max(bytes),
-            max_buffer_size: least.max_buffer_size.max(bytes),
-            max_compute_workgroup_storage_size: has.max_compute_workgroup_storage_size,
-            max_immediate_size: has.max_immediate_size.min(Arguments::MOST_BYTES),
-            ..least
-        }
+        Spec::new(ElementType::U64).payload(Payload::U32).required_limits(adapter, capacity)
     }
 
     /// The specification.
@@ -635,7 +655,7 @@ impl BufferSorter {
             }
         };
         let offsets = slice("offsets", offsets, 4)?;
-        self.check_binding("offsets", offsets.bound_bytes())?;
+        self.check_slices(std::iter::empty(), [("offsets", offsets)].into_iter())?;
         for (name, other) in [("keys", Some(all.keys)), ("values", all.payload)] {
             if other.is_some_and(|other| other.buffer == offsets.buffer) {
                 return Err(Misuse::OneBuffer(name, "offsets").into());
@@ -823,6 +843,9 @@ impl BufferSorter {
                 return Err(Misuse::PartialWord { slice: name, size: slice.buffer.size() });
             }
             self.check_binding(name, slice.bound_bytes())?;
+            if !self.recorder.binds(slice) {
+                return Err(Misuse::Device(name));
+            }
             let before = &all[..number.min(written.len())];
             if let Some((other, _)) = before.iter().find(|(_, other)| other.overlaps(slice)) {
                 return Err(Misuse::Overlap(other, name));
@@ -881,6 +904,13 @@ impl BufferSorter {
             values.map(|(name, values)| Ok::<_, Misuse>((name, slice(name, values, 4)?))).transpose()?;
         let all = [Some(("keys", keys)), values];
         let (most, count) = counted(count, all.into_iter().flatten(), capacity)?;
+        if let Some((name, _)) = [Some(("keys", keys)), values]
+            .into_iter()
+            .flatten()
+            .find(|(_, slice)| workspace.scratch.holds(slice.buffer))
+        {
+            return Err(Misuse::Device(name));
+        }
         if most == 0 {
             return Ok(None);
         }

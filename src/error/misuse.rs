@@ -76,6 +76,8 @@ pub enum Misuse {
     WorkspaceOf(u32),
     /// The workspace belongs to another sorter.
     Workspace,
+    /// The slice's buffer or the encoder belongs to another device, or the buffer is destroyed.
+    Device(&'static str),
     /// The [`Spec`](crate::buffers::Spec) left out memory for an argsort.
     NoArgsort,
     /// The [`Spec`](crate::buffers::Spec) left out memory for segments.
@@ -130,7 +132,7 @@ impl fmt::Display for Misuse {
             Self::Binding { slice, bytes, limit } => write!(
                 f,
                 "{slice}: {bytes} bytes exceed the device's limit of {limit} in one binding; \
-                 start the device with a larger max_storage_buffer_binding_size (BufferSorter::required_limits)"
+                 start the device with a larger max_storage_buffer_binding_size (Spec::required_limits)"
             ),
             Self::PartialWord { slice, size } => {
                 write!(f, "{slice}: the buffer has {size} bytes; create it with a multiple of 4")
@@ -149,6 +151,9 @@ impl fmt::Display for Misuse {
             Self::Workspace => f.write_str(
                 "the workspace belongs to another sorter; use BufferSorter::workspace of this one",
             ),
+            Self::Device(what) => {
+                write!(f, "{what}: it is not of the sorter's device; create it with that device")
+            }
             Self::NoArgsort => f.write_str("the Spec leaves out the argsort; use Spec::argsort(true)"),
             Self::NoSegments => f.write_str("the Spec leaves out segments; use Spec::segments(true)"),
             Self::Rows { elements, length } => {
@@ -181,17 +186,15 @@ pub(crate) fn on_callers_device(error: Error) -> Error {
         return error;
     };
     let needed = match *what {
-        "bytes in one binding" => "a larger max_storage_buffer_binding_size (BufferSorter::required_limits)",
-        "bytes in one buffer" => "a larger max_buffer_size (BufferSorter::required_limits)",
+        "bytes in one binding" => "a larger max_storage_buffer_binding_size (Spec::required_limits)",
+        "bytes in one buffer" => "a larger max_buffer_size (Spec::required_limits)",
         "storage buffers in a kernel" => "a larger max_storage_buffers_per_shader_stage",
         "uniform buffers in a kernel" => "a larger max_uniform_buffers_per_shader_stage",
         "uniform buffers with dynamic offsets" => "a larger max_dynamic_uniform_buffers_per_pipeline_layout",
         "invocations in a workgroup" => "a larger max_compute_invocations_per_workgroup",
-        "bytes of workgroup memory" => {
-            "a larger max_compute_workgroup_storage_size (BufferSorter::required_limits)"
-        }
+        "bytes of workgroup memory" => "a larger max_compute_workgroup_storage_size (Spec::required_limits)",
         "workgroups in a row" => "a larger max_compute_workgroups_per_dimension",
-        "subgroups" => "Features::SUBGROUP (BufferSorter::required_features)",
+        "subgroups" => "Features::SUBGROUP (Spec::required_features)",
         _ => return error,
     };
     error.hinting(Hint::StartWith(needed))

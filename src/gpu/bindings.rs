@@ -2,6 +2,11 @@
 
 use gpusort_planner::kernels::Arguments;
 
+/// The label of an object on the device.
+pub(super) fn label(name: &str) -> String {
+    ["gpusort ", name].concat()
+}
+
 pub(super) fn storage(binding: u32, read_only: bool) -> wgpu::BindGroupLayoutEntry {
     let ty = wgpu::BufferBindingType::Storage { read_only };
     layout_entry(binding, wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None })
@@ -21,22 +26,24 @@ fn layout_entry(binding: u32, ty: wgpu::BindingType) -> wgpu::BindGroupLayoutEnt
 
 pub(super) fn layout(
     device: &wgpu::Device,
-    label: &str,
+    name: &str,
     entries: &[wgpu::BindGroupLayoutEntry],
 ) -> wgpu::BindGroupLayout {
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries })
+    let label = label(name);
+    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(&label), entries })
 }
 
 pub(super) fn bind_group<'a>(
     device: &wgpu::Device,
-    label: &str,
+    name: &str,
     layout: &wgpu::BindGroupLayout,
     buffers: impl IntoIterator<Item = (u32, wgpu::BufferBinding<'a>)>,
 ) -> wgpu::BindGroup {
     let entry =
         |(binding, buffer)| wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) };
     let entries: Vec<_> = buffers.into_iter().map(entry).collect();
-    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
+    let label = label(name);
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(&label), layout, entries: &entries })
 }
 
 /// A part of a buffer, from its beginning on.
@@ -56,7 +63,8 @@ pub(super) fn pipeline(
     layouts: &[Option<&wgpu::BindGroupLayout>],
     cache: Option<&wgpu::PipelineCache>,
 ) -> wgpu::ComputePipeline {
-    let label = Some(name);
+    let label = label(name);
+    let label = Some(&label[..]);
     let source = wgpu::ShaderSource::Wgsl(text.into());
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -68,7 +76,7 @@ pub(super) fn pipeline(
         label,
         layout: Some(&layout),
         module: &module,
-        entry_point: label,
+        entry_point: Some(name),
         compilation_options: wgpu::PipelineCompilationOptions::default(),
         cache,
     })

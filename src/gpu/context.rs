@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use gpusort_planner::kernels::Arguments;
 use gpusort_planner::{Kind, Limits, Subgroups};
 
+use super::bindings::label;
 use crate::device::{AdapterInfo, Select};
 use crate::error::{Error, ErrorKind};
 use crate::human;
@@ -163,18 +164,18 @@ impl Context {
     /// A buffer that holds these bytes, a multiple of four of them.
     pub(crate) fn filled(
         &self,
-        label: &str,
+        name: &str,
         bytes: &[u8],
         usage: wgpu::BufferUsages,
     ) -> Result<wgpu::Buffer, Error> {
-        let buffer = self.buffer(label, bytes.len() as u64, usage | wgpu::BufferUsages::COPY_DST, false)?;
+        let buffer = self.buffer(name, bytes.len() as u64, usage | wgpu::BufferUsages::COPY_DST, false)?;
         self.queue.write_buffer(&buffer, 0, bytes);
         Ok(buffer)
     }
 
     /// A list of commands to be filled.
-    pub(crate) fn encoder(&self, label: &str) -> wgpu::CommandEncoder {
-        self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) })
+    pub(crate) fn encoder(&self, name: &str) -> wgpu::CommandEncoder {
+        self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(&label(name)) })
     }
 
     /// The error that wgpu reported since the last call, if any.
@@ -192,20 +193,21 @@ impl Context {
     /// Makes a buffer; too little memory is an error that says so.
     pub(crate) fn buffer(
         &self,
-        label: &str,
+        name: &str,
         size: u64,
         usage: wgpu::BufferUsages,
         mapped: bool,
     ) -> Result<wgpu::Buffer, Error> {
+        let label = label(name);
         let descriptor =
-            wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: mapped };
+            wgpu::BufferDescriptor { label: Some(&label), size, usage, mapped_at_creation: mapped };
         let make = || self.device.create_buffer(&descriptor);
         let (buffer, failure) = within(&self.device, wgpu::ErrorFilter::OutOfMemory, make);
         match failure {
             None => self.check().map(|()| buffer),
             Some(_) => Err(Error::new(ErrorKind::NoMemory {
                 device: self.info.to_string(),
-                what: label.to_owned(),
+                what: name.to_owned(),
                 bytes: size,
             })),
         }
@@ -214,7 +216,7 @@ impl Context {
 
 /// Does this work, and returns an error of this kind that it causes on the device. In a browser
 /// nobody can wait for that: there the page hears of it.
-fn within<R>(
+pub(super) fn within<R>(
     device: &wgpu::Device,
     filter: wgpu::ErrorFilter,
     work: impl FnOnce() -> R,

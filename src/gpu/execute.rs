@@ -48,7 +48,7 @@ pub fn execute(
         let recording =
             recording.get_or_insert_with(|| Recording::begin(gpu, plan, &buffers.arrays, &mut encoder));
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: Some("sort"),
+            label: Some("gpusort sort"),
             // Which submit will be the last is not known yet, so each ends with a timestamp; the
             // last one stays.
             timestamp_writes: timestamps.map(|all| all.writes((done == 0).then_some(0), Some(1))),

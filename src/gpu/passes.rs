@@ -75,7 +75,7 @@ pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Res
             for number in 1..=fits {
                 let (before, after) = ((number == 1).then_some(0), after(number));
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-                    label: Some("timed pass"),
+                    label: Some("gpusort timed pass"),
                     timestamp_writes: before.or(after).map(|_| timestamps.writes(before, after)),
                 });
                 let mut takes = true;

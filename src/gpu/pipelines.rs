@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use gpusort_planner::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKey};
 
-use super::bindings::{layout, storage};
+use super::bindings::{label, layout, storage};
 use super::context::Context;
 use crate::error::Error;
 use crate::parallel;
@@ -48,7 +48,7 @@ impl Layouts {
         let bindings = layout(device, "elements", &entries);
         let groups = [Some(&bindings), arguments];
         let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some("elements"),
+            label: Some(&label("elements")),
             bind_group_layouts: if arguments.is_some() { &groups } else { &groups[..1] },
             immediate_size: if arguments.is_some() { 0 } else { Arguments::MOST_BYTES },
         });
@@ -116,7 +116,7 @@ impl Pipelines {
     fn compile(&self, key: PipelineKey) -> wgpu::ComputePipeline {
         let (text, entry_point) = key.module();
         let module = wgpu::ShaderModuleDescriptor {
-            label: Some("kernels"),
+            label: Some(&label("kernels")),
             source: wgpu::ShaderSource::Wgsl(Cow::Owned(text)),
         };
         // Offsets are checked before they are used, but they stay in a buffer of the caller's.
@@ -144,7 +144,7 @@ impl Pipelines {
         // - What a kernel takes subgroups to be is what this device has (`PipelineKey::check`).
         let module = unsafe { self.context.device.create_shader_module_trusted(module, checks) };
         self.context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(entry_point),
+            label: Some(&label(entry_point)),
             layout: Some(&self.layouts(key.bindings(), key.has_group()).pipeline),
             module: &module,
             entry_point: Some(entry_point),

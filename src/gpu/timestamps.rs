@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::bindings::label;
 use super::context::Context;
 use super::readback::Readback;
 use crate::error::Error;
@@ -19,8 +20,9 @@ impl Timestamps {
         if !context.device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return Ok(None);
         }
-        let (label, ty) = (Some("timestamps"), wgpu::QueryType::Timestamp);
-        let queries = context.device.create_query_set(&wgpu::QuerySetDescriptor { label, ty, count });
+        let (label, ty) = (label("timestamps"), wgpu::QueryType::Timestamp);
+        let queries =
+            context.device.create_query_set(&wgpu::QuerySetDescriptor { label: Some(&label), ty, count });
         let bytes = u64::from(count) * size_of::<u64>() as u64;
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
         let resolved = context.buffer("timestamps", bytes, usage, false)?;

@@ -92,7 +92,7 @@ impl Recorder {
             let words = [arguments, &[0; 3]].concat();
             let words = &words[..arguments.len().next_multiple_of(4)];
             let usage = wgpu::BufferUsages::UNIFORM;
-            let made = self.context.filled("gpusort arguments", bytemuck::cast_slice(words), usage)?;
+            let made = self.context.filled("arguments", bytemuck::cast_slice(words), usage)?;
             pass.set_bind_group(1, &bind_group(device, name, layout, [(0, whole(&made))]), &[]);
         } else {
             pass.set_immediates(0, bytemuck::cast_slice(arguments));
@@ -179,7 +179,8 @@ impl Recorder {
         most: u32,
         count: Option<&Slice>,
     ) -> Result<(), Error> {
-        let mut pass = begin_pass(encoder, "gpusort gather");
+        self.check_encoder(encoder)?;
+        let mut pass = begin_pass(encoder, "gather");
         for arrays in arrays.chunks(MOST_GATHERED) {
             let mut buffers = vec![(0, positions.binding()), (1, self.count(count))];
             let [mut firsts, mut elements, mut words_of_each] = [[0; MOST_GATHERED]; 3];
@@ -219,7 +220,8 @@ impl Recorder {
             (4, scratch.named("unique tiles")),
         ];
         let arguments = [0, packed([0, 0, 0, number.first()]), 0, 0];
-        let mut pass = begin_pass(encoder, "gpusort unique");
+        self.check_encoder(encoder)?;
+        let mut pass = begin_pass(encoder, "unique");
         self.dispatch_beside(&mut pass, ("number_firsts", NO_NUMBERS), &buffers, &arguments, 1)
     }
 
@@ -255,7 +257,8 @@ impl Recorder {
             (3, number.binding()),
             (4, tiles),
         ];
-        let mut pass = begin_pass(encoder, "gpusort unique");
+        self.check_encoder(encoder)?;
+        let mut pass = begin_pass(encoder, "unique");
         let all = sort.most.div_ceil(UNIQUE_TILE);
         for (name, workgroups) in [("count_firsts", all), ("number_firsts", 1), ("note_firsts", all)] {
             self.dispatch_beside(&mut pass, (name, NO_NUMBERS), &finding, &arguments, workgroups)?;
@@ -313,7 +316,8 @@ impl Recorder {
             buffers.extend(slice.map(|slice| (binding, binds(slice))));
         }
         let tile = self.beside.texts.merge_tile(values.is_some())?;
-        let mut pass = begin_pass(encoder, "gpusort merge");
+        self.check_encoder(encoder)?;
+        let mut pass = begin_pass(encoder, "merge");
         let which = ("merge_runs", [values.is_some().into(), 0, 0]);
         let workgroups = (a.most + b.most).div_ceil(tile.size());
         self.dispatch_beside(&mut pass, which, &buffers, &arguments, workgroups)

@@ -32,6 +32,7 @@ mod segments;
 mod slice;
 mod top;
 
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,12 +50,13 @@ use self::segments::Finder;
 pub(crate) use self::segments::Ranges;
 pub(crate) use self::slice::Slice;
 use self::top::Selector;
-use super::bindings::{begin_of, bind_group, layout, pipeline, storage, uniform, whole};
-use super::context::Context;
+use super::bindings::{begin_of, bind_group, label, layout, pipeline, storage, uniform, whole};
+use super::context::{Context, within};
 use super::encode::{Dispatches, Memory, Sent, Side};
 use super::pipelines::Pipelines;
 use crate::clock::Instant;
 use crate::error::Error;
+use crate::error::misuse::Misuse;
 
 /// What offsets of bindings are multiples of, on every device.
 pub(crate) const ALIGNMENT: u64 = 256;
@@ -112,6 +114,8 @@ pub(crate) struct Recorder {
     host: wgpu::BindGroup,
     /// `u32::MAX`, bound as the count where the host knows it, and for elements where there are none.
     no_count: wgpu::Buffer,
+    /// A buffer that only encoders of this instance find.
+    own: wgpu::Buffer,
     /// The copy with arguments in a buffer, and with immediates where the device has them.
     copy: wgpu::ComputePipeline,
     plain_copy: Option<wgpu::ComputePipeline>,
@@ -202,13 +206,13 @@ impl Recorder {
             let kinds = Kinds::new(transform, payload, uses, variant, limits)?;
             let sort = kinds.sort;
 
-            let arguments = layout(device, "gpusort arguments", &[uniform(0, true), uniform(1, true)]);
+            let arguments = layout(device, "arguments", &[uniform(0, true), uniform(1, true)]);
             let pipelines = Pipelines::new(context.clone(), Some(arguments.clone()), cache.cloned());
             let entries: [_; 8] = std::array::from_fn(|byte| uniform(byte as u32, true));
-            let bytes = layout(device, "gpusort bytes", &entries);
+            let bytes = layout(device, "bytes", &entries);
             let prepare_layout = layout(
                 device,
-                "gpusort prepare",
+                "prepare",
                 &[
                     storage(0, false),
                     storage(1, false),
@@ -219,10 +223,10 @@ impl Recorder {
             );
             let prepare =
                 pipeline(device, "prepare", prepare_text(), &[Some(&prepare_layout), Some(&bytes)], cache);
-            let rows_layout = layout(device, "gpusort rows", &[storage(0, false)]);
+            let rows_layout = layout(device, "rows", &[storage(0, false)]);
             let layouts = [Some(&rows_layout), Some(&bytes)];
             let prepare_rows = pipeline(device, "prepare_rows", prepare_rows_text(), &layouts, cache);
-            let copy_layout = layout(device, "gpusort copy", &[storage(0, true), storage(1, false)]);
+            let copy_layout = layout(device, "copy", &[storage(0, true), storage(1, false)]);
             let copy = |has_immediates, layouts: &[_]| {
                 let text = copy_text(sort.shape.key_words(), has_immediates);
                 pipeline(device, "copy", text, layouts, cache)
@@ -241,12 +245,13 @@ impl Recorder {
                 entry[0] = byte as u8;
             }
             let uniform_usage = wgpu::BufferUsages::UNIFORM;
-            let table = context.filled("gpusort bytes", &table, uniform_usage)?;
+            let table = context.filled("bytes", &table, uniform_usage)?;
             // Of the size of the largest element, for runs without any.
-            let no_count = context.filled("gpusort any number", &[0xff; 8], wgpu::BufferUsages::STORAGE)?;
+            let own = context.buffer("own", 4, wgpu::BufferUsages::COPY_DST, false)?;
+            let no_count = context.filled("any number", &[0xff; 8], wgpu::BufferUsages::STORAGE)?;
             // The least that may be bound is what the shader takes, in whole vectors.
             let host = (0..8).map(|byte| (byte, begin_of(&table, 16)));
-            let host = bind_group(device, "gpusort bytes", &bytes, host);
+            let host = bind_group(device, "bytes", &bytes, host);
             let recorder = Self {
                 context: context.clone(),
                 identity: Arc::default(),
@@ -259,6 +264,7 @@ impl Recorder {
                 prepare_layout,
                 host,
                 no_count,
+                own,
                 copy,
                 plain_copy,
                 copy_layout,
@@ -292,12 +298,29 @@ impl Recorder {
     /// A buffer of these words, to be read.
     pub(crate) fn words(&self, words: &[u32]) -> Result<wgpu::Buffer, Error> {
         let bytes = bytemuck::cast_slice(words);
-        self.context.scoped(|context| context.filled("gpusort offsets", bytes, wgpu::BufferUsages::STORAGE))
+        self.context.scoped(|context| context.filled("offsets", bytes, wgpu::BufferUsages::STORAGE))
     }
 
     /// The most bytes of a slice that the device binds.
     pub(crate) fn binding_bytes(&self) -> u64 {
         self.context.info.limits.binding_bytes
+    }
+
+    /// Returns false if wgpu reports that a slice's buffer belongs to another device.
+    pub(crate) fn binds(&self, slice: &Slice) -> bool {
+        let bind = || bind_group(&self.context.device, "check", &self.rows_layout, [(0, slice.binding())]);
+        let fails = || within(&self.context.device, wgpu::ErrorFilter::Validation, bind).1.is_some();
+        slice.len == 0 || knows(|| !fails())
+    }
+
+    /// Checks that an encoder is of the instance of this device.
+    pub(super) fn check_encoder(&self, encoder: &mut wgpu::CommandEncoder) -> Result<(), Misuse> {
+        // Clears 0 bytes.
+        let is_known = knows(|| {
+            encoder.clear_buffer(&self.own, 0, Some(0));
+            true
+        });
+        if is_known { Ok(()) } else { Err(Misuse::Device("encoder")) }
     }
 
     /// Records what is done with elements: with keys of narrow ones in their place.
@@ -313,6 +336,7 @@ impl Recorder {
         sort: &Sort<'s>,
         work: Work<'s>,
     ) -> Result<(), Error> {
+        self.check_encoder(encoder)?;
         let k = if let Work::Top(k) = work { k } else { sort.most };
         self.with_wide_keys(encoder, scratch, sort, k, |encoder, sort| match work {
             Work::Sort => self.record_sort(encoder, scratch, sort),
@@ -336,7 +360,7 @@ impl Recorder {
         };
         let takes_immediates = self.takes_immediates(sort);
         let digits = callers.transform.digits();
-        let mut pass = begin_pass(encoder, "gpusort");
+        let mut pass = begin_pass(encoder, "sort");
         let fewer = planned.fewer.iter().find(|(most, _)| sort.most <= *most);
         let dispatches = fewer.map_or(&planned.plan, |(_, plan)| plan).dispatches();
         if !takes_immediates {
@@ -411,13 +435,13 @@ impl Recorder {
         length: u32,
     ) -> Result<(), Error> {
         let plan = self.kinds.sort.rows(sort.most / length, length, &self.context.info.limits, sort.iota)?;
-        let mut pass = begin_pass(encoder, "gpusort rows");
+        let mut pass = begin_pass(encoder, "rows");
         let takes_immediates = self.plain_copy.is_some();
         let first_key = sort.keys.first();
         let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
         if !takes_immediates {
             let parameters = [(0, whole(&scratch.parameters))];
-            let group = bind_group(&self.context.device, "gpusort rows", &self.rows_layout, parameters);
+            let group = bind_group(&self.context.device, "rows", &self.rows_layout, parameters);
             let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
             let host = [length_0, length_1, first_key, first_payload];
             self.dispatch_with_host_parameters(&mut pass, &self.prepare_rows, &group, 1, (sort.most, host))?;
@@ -445,7 +469,7 @@ impl Recorder {
     ) -> Result<(), Error> {
         let group = bind_group(
             &self.context.device,
-            "gpusort prepare",
+            "prepare",
             &self.prepare_layout,
             [
                 (0, whole(&scratch.parameters)),
@@ -475,7 +499,7 @@ impl Recorder {
         const MOST: u32 = 1 << 14;
         let group = bind_group(
             &self.context.device,
-            "gpusort copy",
+            "copy",
             &self.copy_layout,
             [(0, sort.keys.binding()), (1, scratch.named("copied keys"))],
         );
@@ -493,6 +517,13 @@ impl Recorder {
     }
 }
 
-fn begin_pass<'a>(encoder: &'a mut wgpu::CommandEncoder, label: &str) -> wgpu::ComputePass<'a> {
-    encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes: None })
+/// Returns the result of `work`, or false if wgpu panics because it lacks an object of another instance.
+fn knows(work: impl FnOnce() -> bool) -> bool {
+    // Before the panic wgpu only reserves a number.
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(false)
+}
+
+fn begin_pass<'a>(encoder: &'a mut wgpu::CommandEncoder, name: &str) -> wgpu::ComputePass<'a> {
+    let label = label(name);
+    encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some(&label), timestamp_writes: None })
 }

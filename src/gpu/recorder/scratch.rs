@@ -51,6 +51,12 @@ pub(super) struct Planned {
 }
 
 impl Scratch {
+    /// Returns true if wgpu compares a buffer equal to one of the workspace: a caller's buffer then
+    /// belongs to another instance.
+    pub(crate) fn holds(&self, buffer: &wgpu::Buffer) -> bool {
+        *buffer == self.nothing || self.buffers.iter().any(|(_, own)| own == buffer)
+    }
+
     /// The buffer of this name, if there is one.
     pub(super) fn find(&self, name: &str) -> Option<&wgpu::Buffer> {
         self.buffers.iter().find(|(known, _)| *known == name).map(|(_, buffer)| buffer)
@@ -180,15 +186,15 @@ impl Recorder {
         self.context.scoped(|context| {
             let plans = self.kinds.plans(capacity, &context.info.limits)?;
             let (storage, uniform) = (wgpu::BufferUsages::STORAGE, wgpu::BufferUsages::UNIFORM);
-            let buffer = |name, bytes| context.buffer(&format!("gpusort {name}"), bytes, storage, false);
+            let buffer = |name, bytes| context.buffer(name, bytes, storage, false);
             let named = |&(name, bytes): &(&'static str, u64)| Ok((name, buffer(name, bytes)?));
             let bytes = self.kinds.parameter_bytes();
-            let parameters = context.buffer("gpusort parameters", bytes, storage | uniform, false)?;
+            let parameters = context.buffer("parameters", bytes, storage | uniform, false)?;
             let planned = |callers: &Callers, (plan, fewer): (Plan, Vec<(u32, Plan)>)| {
                 self.compile(&plan)?;
                 let chunk = callers.chunk(plan.n(), &context.info.limits);
                 let fixed = [capacity, callers.tuning.tile.size(), chunk, callers.transform.digits()];
-                let fixed = context.filled("gpusort fixed", bytemuck::cast_slice(&fixed), uniform)?;
+                let fixed = context.filled("fixed", bytemuck::cast_slice(&fixed), uniform)?;
                 Ok::<_, Error>(Planned { plan, fewer, fixed })
             };
             let argsort = self.kinds.argsort.as_ref().zip(plans.argsort);
@@ -197,7 +203,7 @@ impl Recorder {
                 capacity,
                 arguments: bind_group(
                     &context.device,
-                    "gpusort arguments",
+                    "arguments",
                     &self.arguments,
                     [(0, begin_of(&parameters, ARGUMENTS)), (1, begin_of(&parameters, SLICES))],
                 ),

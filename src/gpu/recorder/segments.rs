@@ -51,9 +51,9 @@ impl Finder {
     ) -> Result<Self, Error> {
         let text = segments_text(callers, limits)?;
         let of_all = [0, 1, 2, 3, 7].map(|binding| storage(binding, binding == 2));
-        let found = layout(device, "gpusort segments found", &of_all);
+        let found = layout(device, "segments found", &of_all);
         let of_long = [0, 4, 5, 6, 7, 8].map(|binding| storage(binding, false));
-        let filled = layout(device, "gpusort segments", &of_long);
+        let filled = layout(device, "segments", &of_long);
         let kernel = |name, layout| pipeline(device, name, text.clone(), &[Some(layout), Some(bytes)], cache);
         Ok(Self {
             begin: kernel("begin", &found),
@@ -102,10 +102,10 @@ impl Recorder {
             None => callers.segments(n, limits, sort.iota, &lengths)?,
         };
         self.pipelines.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
-        let mut pass = begin_pass(encoder, "gpusort segments");
+        let mut pass = begin_pass(encoder, "segments");
         let filled = bind_group(
             device,
-            "gpusort segments",
+            "segments",
             &finder.filled,
             [
                 (0, whole(found)),
@@ -133,7 +133,7 @@ impl Recorder {
                 let positions = sort.payload.as_ref().filter(|_| sort.iota);
                 let group = bind_group(
                     device,
-                    "gpusort segments found",
+                    "segments found",
                     &finder.found,
                     [
                         (0, whole(found)),
