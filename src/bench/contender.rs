@@ -44,6 +44,8 @@ pub struct Sample {
     pub download: Duration,
     /// From keys in host memory to the result in host memory.
     pub end_to_end: Duration,
+    /// Bytes of the elements, without positions.
+    pub bytes: u64,
     /// Number of passes over the data.
     pub dispatches: u64,
     /// Bytes of memory read and written by the passes.
@@ -51,13 +53,14 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Of a sort on the CPU without passes, which took this long.
+    /// A sort on the CPU that took this long, without passes.
     pub fn on_cpu(time: Duration) -> Self {
         Self {
             sort: Elapsed { time, clock: Clock::Host },
             upload: Duration::ZERO,
             download: Duration::ZERO,
             end_to_end: time,
+            bytes: 0,
             dispatches: 0,
             bytes_moved: 0,
         }
@@ -194,9 +197,9 @@ impl Contender for OnGpu<'_> {
             sort,
             upload,
             download,
-            end_to_end: upload + executed + download,
             dispatches,
             bytes_moved: self.plan.bytes_moved_by(dispatches),
+            ..Sample::on_cpu(upload + executed + download)
         };
         Ok((sample, self.result.sorted()))
     }

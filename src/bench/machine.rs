@@ -14,7 +14,7 @@ pub struct Machine {
     pub arch: &'static str,
     /// The processor's name.
     pub cpu: String,
-    /// The instructions with which it sorts keys.
+    /// Instruction set of the CPU sort.
     pub instructions: &'static str,
     /// Cores available to threads.
     pub cores: usize,
@@ -22,10 +22,18 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// gpusort's version.
     pub version: &'static str,
-    /// The revision of its sources, if it was built from a repository.
+    /// The source revision, when built from a repository.
     pub revision: Option<&'static str>,
     /// The compiler that built it.
     pub compiler: &'static str,
+}
+
+/// The processor's name, also its name as a device.
+pub(super) fn cpu_name() -> String {
+    let kinds = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
+    let system = System::new_with_specifics(kinds);
+    let brand = system.cpus().first().map(|cpu| cpu.brand().trim()).filter(|brand| !brand.is_empty());
+    brand.unwrap_or("unknown CPU").to_owned()
 }
 
 impl Machine {
@@ -43,15 +51,12 @@ impl Machine {
 
     /// This machine and build.
     pub fn here() -> Self {
-        let kinds = RefreshKind::nothing()
-            .with_cpu(CpuRefreshKind::nothing())
-            .with_memory(MemoryRefreshKind::nothing().with_ram());
+        let kinds = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
         let system = System::new_with_specifics(kinds);
-        let brand = system.cpus().first().map(|cpu| cpu.brand().trim()).unwrap_or_default();
         Self {
             os: System::long_os_version().unwrap_or_else(|| std::env::consts::OS.to_owned()),
             arch: std::env::consts::ARCH,
-            cpu: if brand.is_empty() { "unknown CPU".to_owned() } else { brand.to_owned() },
+            cpu: cpu_name(),
             instructions: crate::cpu::instructions(),
             cores: crate::parallel::cores(),
             memory_bytes: system.total_memory(),

@@ -30,5 +30,11 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
             writeln!(out)?;
         }
     }
+    if report.results.iter().any(|result| report.grows(result)) {
+        writeln!(
+            out,
+            "\n`!`: the time per element grows by more than 1.3 from one power of two to the next."
+        )?;
+    }
     Ok(())
 }

@@ -31,6 +31,9 @@ const MARKS: [MarkerShape; 5] = [
     MarkerShape::Diamond,
     MarkerShape::TriangleDown,
 ];
+/// Colour and legend of the rings around points whose time per element grows.
+const RED: &str = "#FF0000";
+const GROWN: &str = "time per element grows by more than 1.3";
 /// The colour of the CPU's own sorts, and their marks.
 const BASELINE: &str = "#555555";
 const BASELINE_MARKS: [MarkerShape; 5] =
@@ -45,7 +48,7 @@ const DARK: &str = "<style>@media (prefers-color-scheme: dark) {\
                     [stroke=\"#555555\"] { stroke: #a9b3be } [fill=\"#555555\"] { fill: #a9b3be }\
                     }</style>";
 
-/// The plot as an SVG file's text; `None` if there are no results.
+/// The plot as an SVG file's text; `None` without results.
 pub fn svg(report: &Report) -> Option<String> {
     let lines = lines(report);
     let [[left, right], [bottom, top]] = axes(&lines)?;
@@ -64,6 +67,17 @@ pub fn svg(report: &Report) -> Option<String> {
             .with_legend(&line.label);
         plots.extend([Plot::Line(path), Plot::Scatter(marks)]);
     }
+    let grown: Vec<_> = lines.iter().flat_map(|line| line.grown.iter().copied()).collect();
+    if !grown.is_empty() {
+        let ring = ScatterPlot::new()
+            .with_data(grown)
+            .with_color(RED)
+            .with_size(8.0)
+            .with_marker_opacity(0.0)
+            .with_marker_stroke_width(2.0)
+            .with_legend(GROWN);
+        plots.push(Plot::Scatter(ring));
+    }
     let crossovers = crossovers(report);
     if !crossovers.is_empty() {
         let mark = ScatterPlot::new()
@@ -73,7 +87,8 @@ pub fn svg(report: &Report) -> Option<String> {
             .with_size(6.0);
         plots.push(Plot::Scatter(mark));
     }
-    let letters = lines.iter().map(|line| line.label.chars().count()).max().unwrap_or_default();
+    let letters =
+        lines.iter().map(|line| line.label.chars().count()).max().unwrap_or_default().max(GROWN.len());
     let mut layout = Layout::auto_from_plots(&plots)
         .with_title(title(report))
         .with_x_axis_min(left)
@@ -117,7 +132,7 @@ fn looks(lines: &[Line]) -> Vec<(&'static str, MarkerShape, LineStyle)> {
 }
 
 /// The plot in characters, of `columns` by `rows` if these are enough: each line has a letter at its
-/// points and dots between them. `None` if there are no results.
+/// points and dots between them. `None` without results.
 pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> {
     /// Columns left of the plot: a time, a space and the axis.
     const LEFT: usize = 9;
@@ -164,6 +179,14 @@ pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> 
             }
         }
     }
+    let grown = || lines.iter().flat_map(|line| &line.grown);
+    for &point in grown() {
+        let (x, y) = cell(point);
+        let mut cells = near.iter().filter_map(|&aside| x.checked_add_signed(aside).filter(|&x| x < width));
+        if let Some(x) = cells.find(|&x| matches!(canvas[y][x].0, ' ' | '·')) {
+            canvas[y][x] = ('!', 0);
+        }
+    }
 
     let mut text = format!("{}\n", title(report));
     let decades: Vec<(usize, f64)> = whole(bottom, top).map(|y| (cell((left, y)).1, y)).collect();
@@ -175,6 +198,7 @@ pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> 
         for &(character, number) in row {
             let _ = match character {
                 ' ' => write!(line, " "),
+                '!' => write!(line, "{}", Style::new().force_styling(true).red().bold().apply_to('!')),
                 _ => write!(line, "{}", look(number).1.apply_to(character)),
             };
         }
@@ -195,6 +219,9 @@ pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> 
         let (letter, style) = look(number);
         let label = human::cut(&line.label, columns.saturating_sub(LEFT + 2));
         let _ = writeln!(text, "{:LEFT$}{} {label}", "", style.apply_to(letter));
+    }
+    if grown().next().is_some() {
+        let _ = writeln!(text, "{:LEFT$}! {GROWN}", "");
     }
     Some(text)
 }
@@ -226,6 +253,8 @@ struct Line<'a> {
     label: String,
     /// The logarithms of size and time.
     points: Vec<(f64, f64)>,
+    /// Points whose time per element grows.
+    grown: Vec<(f64, f64)>,
 }
 
 /// The lines in the order of the results.
@@ -234,9 +263,16 @@ fn lines(report: &Report) -> Vec<Line<'_>> {
     for result in &report.results {
         let case = &result.case;
         let point = ((case.n as f64).log2(), result.medians()[0].max(1e-6).log10());
+        let grown = report.grows(result).then_some(point);
         match lines.iter_mut().find(|line| Case { n: case.n, ..line.case.clone() } == *case) {
-            Some(line) => line.points.push(point),
-            None => lines.push(Line { case, label: label(report, case), points: vec![point] }),
+            Some(line) => {
+                line.points.push(point);
+                line.grown.extend(grown);
+            }
+            None => {
+                let (label, points) = (label(report, case), vec![point]);
+                lines.push(Line { case, label, points, grown: Vec::new() });
+            }
         }
     }
     lines
@@ -257,7 +293,7 @@ fn crossovers(report: &Report) -> Vec<(f64, f64, String)> {
 fn label(report: &Report, case: &Case) -> String {
     /// Characters of a device's name.
     const NAME: usize = 32;
-    let mut label = case.shown();
+    let mut label = case.method();
     if !case.is_baseline() && report.devices.len() > 1 {
         let _ = write!(label, ", {}", human::cut(&case.device, NAME));
     }
@@ -311,7 +347,7 @@ mod tests {
     fn points_and_their_marks_are_inside_the_frame() {
         for times in [&[0.001, 0.5, 101.0][..], &[2.0, 2.0], &[10.0, 100.0], &[1e-7, 1e5], &[5.0; 8]] {
             let svg = svg(&example(1, U32, times)).unwrap();
-            // What is drawn beyond it is clipped.
+            // Drawing beyond the frame is clipped.
             let frame = svg.split("<clipPath ").nth(1).and_then(|rest| rest.split("<rect ").nth(1)).unwrap();
             let corner = numbers(frame.split("/>").next().unwrap());
             let [x, y, width, height] = corner[..] else { panic!("{frame}") };
@@ -345,7 +381,7 @@ mod tests {
     fn each_line_has_a_look_of_its_own() {
         let mut report = example(2, U32, &[1.0, 2.0]);
         report.results.extend(example(2, Type::Text, &[1.0, 2.0]).results);
-        // Of one GPU: there are thirty looks.
+        // With one GPU, since thirty looks exist.
         let mut one = example(1, U32, &[1.0]);
         one.results.extend(example(1, Type::Text, &[1.0]).results);
         let looks: BTreeSet<String> = looks(&lines(&one)).iter().map(|look| format!("{look:?}")).collect();
@@ -366,7 +402,7 @@ mod tests {
             assert!(plot.lines().all(|line| line.chars().count() <= columns), "{plot}");
             let rows: String = plot.lines().filter(|line| line.contains(['│', '┤'])).collect();
             assert_eq!((rows.matches('A').count(), rows.matches('B').count()), (3, 3), "{plot}");
-            assert!(plot.contains("A cpu, all cores") && plot.contains("B cpu, 1 core"), "{plot}");
+            assert!(plot.contains("A gpusort, ") && plot.contains("B sort_unstable, 1 core"), "{plot}");
         }
     }
 }

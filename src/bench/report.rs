@@ -10,6 +10,8 @@ use super::contender::Sample;
 use super::machine::Machine;
 use super::statistics::{self, Crossover};
 use crate::generate::{Distribution, Type};
+use crate::human::counted;
+use crate::parallel;
 use crate::report::timing::milliseconds;
 
 /// The `algo` of the CPU's own sorts, the baseline for networks.
@@ -19,6 +21,9 @@ pub(super) const CPU: &str = "cpu";
 pub(super) const ALL_CORES: &str = "auto";
 /// The `variant` of the standard library's sort on one core.
 pub(super) const ONE_CORE: &str = "sort_unstable";
+
+/// Growth of the time per element for twice the elements, above which a size is marked.
+pub(super) const GROWTH: f64 = 1.3;
 
 /// A benchmark case: device, method and keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,10 +36,10 @@ pub struct Case {
     pub variant: &'static str,
     /// The type of the elements.
     pub element: Type,
-    /// Whether numbers carry positions as payloads, which makes the sort stable. Texts always do,
+    /// Numbers carry positions as payloads, which makes the sort stable. Texts always do,
     /// and are not marked.
     pub positions: bool,
-    /// How the elements are distributed.
+    /// Distribution of the elements.
     pub distribution: Distribution,
     /// Number of elements.
     pub n: usize,
@@ -46,26 +51,23 @@ impl Case {
         format!("{}{}", self.element.name(), if self.positions { "+p" } else { "" })
     }
 
-    /// The algorithm and variant.
+    /// The algorithm and variant, or the name of a CPU sort and its number of cores.
     pub fn method(&self) -> String {
-        format!("{} {}", self.algorithm, self.variant)
-    }
-
-    /// The method as a table or a plot names it: the CPU's own sorts by their number of cores.
-    pub fn shown(&self) -> String {
         match self.variant {
-            ALL_CORES if self.is_baseline() => "cpu, all cores".to_owned(),
-            ONE_CORE => "cpu, 1 core".to_owned(),
-            _ => self.method(),
+            ALL_CORES if self.is_baseline() => {
+                format!("gpusort, {}", counted(parallel::cores() as u64, "core", "cores"))
+            }
+            ONE_CORE => format!("{ONE_CORE}, 1 core"),
+            _ => format!("{} {}", self.algorithm, self.variant),
         }
     }
 
-    /// Whether this is one of the CPU's own sorts.
+    /// True for the CPU's own sorts.
     pub(super) fn is_baseline(&self) -> bool {
         self.algorithm == CPU
     }
 
-    /// Whether both cases sort keys of the same kind.
+    /// True if both cases sort keys of the same kind.
     pub fn same_kind(&self, other: &Self) -> bool {
         let kind = |case: &Self| (case.element, case.positions, case.distribution);
         kind(self) == kind(other)
@@ -102,6 +104,11 @@ impl Measurement {
     /// The largest number of passes of any run.
     pub fn dispatches(&self) -> u64 {
         self.samples.iter().map(|sample| sample.dispatches).max().unwrap_or_default()
+    }
+
+    /// Bytes of the elements of a run; of texts, the mean of all runs.
+    fn bytes(&self) -> f64 {
+        self.samples.iter().map(|sample| sample.bytes as f64).sum::<f64>() / self.samples.len() as f64
     }
 
     /// Bytes read and written by those passes.
@@ -182,6 +189,10 @@ pub struct Row {
     pub end_to_end_ms: f64,
     /// Elements per second, by the median.
     pub keys_per_s: f64,
+    /// Nanoseconds per element, by the median.
+    pub ns_per_element: f64,
+    /// Bytes of elements per second, by the median.
+    pub bytes_per_s: f64,
     /// Speed relative to the faster of the CPU's own sorts, by the medians.
     pub vs_cpu: Option<f64>,
 }
@@ -193,6 +204,8 @@ impl Report {
         let [median_ms, end_to_end_ms] = result.medians();
         let cpu = self.baseline(case).filter(|_| !self.is_nothing(result));
         let vs_cpu = cpu.map(|cpu| cpu[0] / median_ms);
+        // A coarse clock may measure 0.
+        let per_second = |of: f64| if median_ms > 0.0 { (of / median_ms * 1e3).round() } else { 0.0 };
         Row {
             device: case.device.clone(),
             algo: case.algorithm,
@@ -207,10 +220,25 @@ impl Report {
             min_ms: times.iter().copied().fold(f64::INFINITY, f64::min),
             max_ms: times.iter().copied().fold(0.0, f64::max),
             end_to_end_ms,
-            // A coarse clock may measure 0.
-            keys_per_s: if median_ms > 0.0 { (case.n as f64 / median_ms * 1e3).round() } else { 0.0 },
+            keys_per_s: per_second(case.n as f64),
+            ns_per_element: median_ms * 1e6 / case.n as f64,
+            bytes_per_s: per_second(result.bytes()),
             vs_cpu: vs_cpu.filter(|ratio| ratio.is_finite()).map(four_digits),
         }
+    }
+
+    /// True if the time per element grows by more than [`GROWTH`] from one power of two to the next,
+    /// by the median and by the fastest run. The reference is the next smaller size of the same
+    /// method: over several doublings, a mean growth above `GROWTH` proves it for at least one.
+    pub(super) fn grows(&self, result: &Measurement) -> bool {
+        let is_same = |other: &Case| Case { n: result.case.n, ..other.clone() } == result.case;
+        let smaller =
+            self.results.iter().filter(|other| other.case.n < result.case.n && is_same(&other.case));
+        let Some(before) = smaller.max_by_key(|other| other.case.n) else { return false };
+        let (before, row) = (self.row(before), self.row(result));
+        let times = row.n as f64 / before.n as f64;
+        let most = times * GROWTH.powf(times.log2().max(1.0));
+        row.median_ms > most * before.median_ms && row.min_ms > most * before.min_ms && before.min_ms > 0.0
     }
 
     /// The times of the faster of the CPU's own sorts on the same keys: of the sort alone, and end
@@ -220,7 +248,7 @@ impl Report {
         self.of_kind(case).filter(of_cpu).map(Measurement::medians).reduce(least)
     }
 
-    /// Whether a GPU had no work, so that its time is no comparison.
+    /// True if a GPU had no work, so that its time means nothing.
     fn is_nothing(&self, result: &Measurement) -> bool {
         result.dispatches() == 0 && self.gpus().any(|gpu| gpu.name == result.case.device)
     }
@@ -230,7 +258,7 @@ impl Report {
         self.devices.iter().filter(|device| device.is_gpu())
     }
 
-    /// The bandwidth of the passes relative to that of the device's copies.
+    /// Bandwidth of the passes relative to the device's copies.
     pub(super) fn part_of_copy(&self, result: &Measurement) -> Option<f64> {
         let device = self.devices.iter().find(|device| device.name == result.case.device)?;
         Some(result.bytes_moved() as f64 / result.medians()[0] * 1e3 / device.copy_bytes_per_s?)
@@ -294,7 +322,7 @@ fn four_digits(ratio: f64) -> f64 {
 }
 
 impl DeviceReport {
-    /// Whether it is a GPU, including software ones.
+    /// True for GPUs, including software ones.
     pub fn is_gpu(&self) -> bool {
         self.kind != CPU
     }
@@ -345,10 +373,62 @@ pub(super) fn example(gpus: usize, element: Type, times: &[f64]) -> Report {
                 distribution: Distribution::NearlySorted,
                 n,
             };
-            let sample = Sample { dispatches: 16_777_216, bytes_moved: 1 << 40, ..Sample::on_cpu(time) };
-            let samples = vec![sample, Sample::on_cpu(time * 100), sample];
+            let (bytes, dispatches, bytes_moved) = (4 * n as u64, 16_777_216, 1 << 40);
+            let sample = Sample { bytes, dispatches, bytes_moved, ..Sample::on_cpu(time) };
+            let samples = vec![sample, Sample { bytes, ..Sample::on_cpu(time * 100) }, sample];
             results.push(Measurement { case, samples, prepare_ms: 0.0 });
         }
     }
     Report { machine, devices, results, skipped: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use gpusort_planner::key::ElementType;
+
+    use super::*;
+    use crate::bench::table::Table;
+    use crate::bench::{markdown, plot};
+
+    #[test]
+    fn growing_time_per_element_is_marked_everywhere() {
+        let marks = |times: &[f64]| {
+            // Sizes grow by 16; steady time per element means times that grow alike.
+            let times: Vec<f64> =
+                times.iter().zip(0..).map(|(each, size)| each * 16_f64.powi(size)).collect();
+            let report = example(0, Type::Number(ElementType::U32), &times);
+            let cases: Vec<Case> = report.results.iter().map(|result| result.case.clone()).collect();
+            let table = Table::new(&report, &cases, 1 << 20, 80, false);
+            assert!(table.introduction(&report).contains("\nns/elem "));
+            let table = table.group(&report, &report.results, &[]);
+            let mut text = Vec::new();
+            markdown::write(&report, &mut text).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            let svg = plot::svg(&report).unwrap();
+            let terminal = plot::terminal(&report, 80, 40).unwrap();
+            let terminal = console::strip_ansi_codes(&terminal);
+            let counts = [
+                table.matches("! ").count(),
+                text.matches("! |").count(),
+                svg.matches("stroke=\"#ff0000\"").count(),
+                // One more in the legend.
+                terminal.matches('!').count().saturating_sub(1),
+            ];
+            assert_eq!(text.contains("`!`: "), counts[1] > 0, "{text}");
+            assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}\n{table}\n{terminal}\n{svg}");
+            counts[0]
+        };
+        assert_eq!(marks(&[1.0, 1.0, 0.5, 0.6]), 0, "steady");
+        let limit = GROWTH.powi(4);
+        assert_eq!(marks(&[1.0, 1.0, 1.01 * limit, 1.0]), 2, "both sorts of the CPU, once");
+        assert_eq!(marks(&[1.0, 1.0, 0.99 * limit]), 0, "no doubling need be longer");
+        assert_eq!(marks(&[0.0, 1.0]), 0, "a clock too coarse");
+    }
+
+    #[test]
+    fn throughput_is_of_elements_and_of_their_bytes() {
+        let report = example(0, Type::Number(ElementType::U32), &[2.0]);
+        let row = report.row(&report.results[0]);
+        assert_eq!((row.n, row.ns_per_element, row.bytes_per_s), (16, 125_000.0, 32_000.0));
+    }
 }

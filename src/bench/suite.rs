@@ -7,6 +7,7 @@ use gpusort_planner::key::{ElementType, KeyWords};
 use gpusort_planner::plan::{self, Algorithm, Plan, Shape, Variant};
 
 use super::contender::{Contender, OnCpu, OnGpu, Sample};
+use super::machine::cpu_name;
 use super::report::{ALL_CORES, CPU, Case, DeviceReport, Measurement, ONE_CORE, Skipped};
 use super::sizes::Sizes;
 use super::spin_up::SpinUp;
@@ -21,7 +22,7 @@ use crate::method::Method;
 use crate::report::timing::milliseconds;
 use crate::sorter::Sorter;
 
-/// How often each case is run.
+/// Number of runs of each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// Timed runs.
@@ -48,7 +49,7 @@ impl Pace {
         self.runs.min(3)
     }
 
-    /// Whether runs this long exceed the limit.
+    /// True if runs this long exceed the limit.
     fn is_exceeded_by(&self, run: Duration) -> bool {
         run.mul_f64(self.least() as f64) > self.limit
     }
@@ -59,7 +60,7 @@ impl Pace {
 pub enum Outcome {
     /// All runs.
     Measured(Vec<Sample>),
-    /// One run, which took this long and would exceed the limit.
+    /// The second run took this long, so that all runs would exceed the limit.
     TooLong(Duration),
 }
 
@@ -93,7 +94,13 @@ fn measure_runs(sort: &mut Run, pace: &Pace, ran: &mut dyn FnMut(usize)) -> Resu
         ran(run as usize + 1);
         spent += sample.end_to_end;
         if samples.is_empty() && pace.is_exceeded_by(sample.end_to_end) {
-            return Ok(Outcome::TooLong(sample.end_to_end));
+            if run > 0 {
+                return Ok(Outcome::TooLong(sample.end_to_end));
+            }
+            // The first run may have compiled kernels, so the limit excludes it.
+            spent = Duration::ZERO;
+            warm_up = warm_up.saturating_sub(1);
+            continue;
         }
         // While enough time remains for the timed runs.
         let is_free = spent + sample.end_to_end.mul_f64(pace.least() as f64) < pace.limit;
@@ -111,14 +118,20 @@ fn measure_runs(sort: &mut Run, pace: &Pace, ran: &mut dyn FnMut(usize)) -> Resu
     Ok(Outcome::Measured(samples))
 }
 
+/// The time of a run after a first one, which may compile kernels.
+fn warm(sort: &mut Run, seed: u64) -> Result<Duration, Error> {
+    sort(seed)?;
+    Ok(sort(seed)?.end_to_end)
+}
+
 /// Sorts keys and verifies the result.
 fn verified(contender: &mut dyn Contender, input: &KeyBuf<'static>, seed: u64) -> Result<Sample, Error> {
     let (sample, sorted) = contender.sort(input)?;
     verify(input, sorted).map_err(|problem| Error::new(ErrorKind::WrongResult { seed, problem }))?;
-    Ok(sample)
+    Ok(Sample { bytes: input.bytes().iter().map(|block| block.len() as u64).sum(), ..sample })
 }
 
-/// A device that is ready to be measured.
+/// A started device.
 pub struct Device {
     /// Its entry in reports.
     pub report: DeviceReport,
@@ -131,7 +144,7 @@ impl Device {
     /// The CPU, which also performs the networks.
     pub fn cpu() -> Self {
         let report = DeviceReport {
-            name: CPU_NAME.to_owned(),
+            name: cpu_name(),
             backend: CPU,
             kind: CPU,
             driver: None,
@@ -177,9 +190,6 @@ impl Device {
     }
 }
 
-/// The name of the CPU as a device.
-const CPU_NAME: &str = "CPU";
-
 /// The cases to measure: every combination of these.
 #[derive(Clone, Debug)]
 pub struct Suite {
@@ -192,7 +202,7 @@ pub struct Suite {
     pub types: Vec<Type>,
     /// Distributions of the elements.
     pub distributions: Vec<Distribution>,
-    /// Whether positions are carried as payloads of numbers.
+    /// Carry positions as payloads of numbers.
     pub positions: bool,
     /// Number of runs and time limit.
     pub pace: Pace,
@@ -251,8 +261,9 @@ impl Suite {
             Type::Text => Shape { key: KeyWords::Two, payload: true },
         };
         // The baselines first, so that all others can be compared with them.
-        add(CPU_NAME, CPU, ALL_CORES, By::Cpu(Some(Method::default())));
-        add(CPU_NAME, CPU, ONE_CORE, By::Cpu(None));
+        let cpu = cpu_name();
+        add(&cpu, CPU, ALL_CORES, By::Cpu(Some(Method::default())));
+        add(&cpu, CPU, ONE_CORE, By::Cpu(None));
         for device in devices {
             for &(algorithm, variant) in &self.methods {
                 let mut add = |variant, by| add(&device.report.name, algorithm.name(), variant, by);
@@ -267,7 +278,7 @@ impl Suite {
                             add(variant.name(), By::Gpu(gpu, device, algorithm, variant));
                         }
                     }
-                    // That is the baseline.
+                    // The baseline is this sort.
                     None if !algorithm.is_network() => {}
                     // Variants make no difference on the CPU.
                     None => {
@@ -315,7 +326,7 @@ struct Entrant<'a> {
     known: Option<(usize, Duration)>,
 }
 
-/// How an entrant sorts.
+/// The sort of an entrant.
 #[derive(Clone, Copy)]
 enum By<'a> {
     /// By this method, or on one core without any.
@@ -388,7 +399,7 @@ impl<'a> Entrant<'a> {
     }
 
     /// Estimates the time of a run by measuring smaller sizes in steps of four, up to a quarter of
-    /// this size or to a size from which on it is certain to take too long; so no step takes long.
+    /// this size or until a size is certain to take too long; so no step takes long.
     /// `None` if the size is too small to need an estimate.
     fn estimate(&mut self, pace: &Pace) -> Result<Option<Duration>, Error> {
         const STEP: usize = 4;
@@ -403,8 +414,7 @@ impl<'a> Entrant<'a> {
             if self.grown(n).is_some_and(|run| pace.is_exceeded_by(run)) {
                 break;
             }
-            let sample = self.sort(n)?(pace.seed)?;
-            self.known = Some((n, sample.end_to_end));
+            self.known = Some((n, warm(self.sort(n)?.as_mut(), pace.seed)?));
         }
         Ok(self.grown(size))
     }
@@ -454,5 +464,17 @@ impl<'a> Entrant<'a> {
             }
         };
         Ok(Box::new(move |seed| verified(contender.as_mut(), &sequence(seed).keys(0, n), seed)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_is_of_a_second_run() {
+        let mut times = [60, 1].into_iter();
+        let mut sort = |_| Ok(Sample::on_cpu(Duration::from_secs(times.next().unwrap())));
+        assert_eq!(warm(&mut sort, 1).unwrap(), Duration::from_secs(1));
     }
 }

@@ -15,20 +15,27 @@ struct Column {
     width: usize,
     /// A line of the legend.
     meaning: &'static str,
-    /// The higher, the sooner it is left out.
+    /// Columns of the highest rank are left out first.
     rank: usize,
 }
 
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column; 11] = [
     Column::new("median", 7, 0, "time of the sort alone, by the device's own clock if it has one"),
-    Column::new("min", 7, 5, "the shortest time"),
-    Column::new("spread", 6, 4, "longest time minus shortest time, relative to the median"),
-    Column::new("keys/s", 6, 3, "elements per second, by the median"),
-    Column::new("passes", 10, 7, "passes over all keys"),
-    Column::new("moved", 8, 8, "bytes that the passes read and write"),
-    Column::new("of copy", 7, 6, "throughput of the passes, relative to the device's own copies"),
-    Column::new("vs CPU", 8, 1, "speed relative to the faster CPU sort, by the medians"),
-    Column::new("end to end", 10, 2, "median time including the transfers to the device and back"),
+    Column::new(
+        "ns/elem",
+        7,
+        1,
+        "nanoseconds per element; !: they grow by more than 1.3 from one power of two to the next",
+    ),
+    Column::new("bytes/s", 7, 4, "bytes of elements per second, by the median"),
+    Column::new("min", 7, 7, "the shortest time"),
+    Column::new("spread", 6, 6, "longest time minus shortest time, relative to the median"),
+    Column::new("keys/s", 6, 5, "elements per second, by the median"),
+    Column::new("passes", 10, 9, "passes over all keys"),
+    Column::new("moved", 8, 10, "bytes that the passes read and write"),
+    Column::new("of copy", 7, 8, "throughput of the passes, relative to the device's own copies"),
+    Column::new("vs CPU", 8, 2, "speed relative to the faster CPU sort, by the medians"),
+    Column::new("end to end", 10, 3, "median time including the transfers to the device and back"),
 ];
 
 impl Column {
@@ -37,14 +44,14 @@ impl Column {
     }
 }
 
-/// The columns with times by which a result can be the best.
+/// The columns in which the best result is highlighted.
 const MEDIAN: usize = 0;
-const END_TO_END: usize = 8;
+const END_TO_END: usize = 10;
 
-/// The width of a line that is not on a terminal.
+/// The width of a line outside a terminal.
 pub const WIDTH: usize = 80;
 
-/// A table that is printed as results arrive.
+/// A table, printed as results arrive.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// The devices, to distinguish their methods if there are several.
@@ -103,8 +110,8 @@ impl Table {
 
     fn method(&self, case: &Case) -> String {
         match case.is_baseline() {
-            true => case.shown(),
-            false => format!("{}{}", case.shown(), self.mark(&case.device)),
+            true => case.method(),
+            false => format!("{}{}", case.method(), self.mark(&case.device)),
         }
     }
 
@@ -231,6 +238,8 @@ pub(super) fn cells(report: &Report, result: &Measurement) -> [String; COLUMNS.l
     let passes = row.dispatches > 0;
     [
         time(row.median_ms),
+        count(row.ns_per_element) + if report.grows(result) { "!" } else { "" },
+        count(row.bytes_per_s),
         time(row.min_ms),
         percent((row.max_ms - row.min_ms) / row.median_ms),
         count(row.keys_per_s),
@@ -290,7 +299,7 @@ mod tests {
         {
             for times in [&[0.000_12, 12.3][..], &[999.0; 8], &[1e-6, 9e4, 9e4, 9e4, 9e4, 9e4]] {
                 let report = example(gpus, element, times);
-                for width in [80, 100, 140, 200] {
+                for width in [80, 100, 150, 200] {
                     let text = whole(&report, width);
                     let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
                     assert!(widest <= width, "{gpus} {element:?} {times:?}: {widest} > {width}\n{text}");

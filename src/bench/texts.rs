@@ -26,7 +26,7 @@ pub(super) fn sample(sorter: &Sorter, method: Option<Method>, texts: &Sequence) 
     };
     verify_positions(slices.len(), |position| slices[position], &order)
         .map_err(|problem| Error::new(ErrorKind::WrongResult { seed: texts.seed, problem }))?;
-    Ok(sample)
+    Ok(Sample { bytes: lines.len() as u64, ..sample })
 }
 
 fn order(sorter: &Sorter, method: Method, lines: Vec<u8>) -> Result<(Sample, Vec<u32>), Error> {

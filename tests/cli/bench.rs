@@ -17,7 +17,7 @@ use crate::support::process::{end, read_all, send};
 
 /// The columns that the specification lists, in its order.
 const COLUMNS: &str = "device,algo,variant,type,dist,n,runs,dispatches,bytes_moved,median_ms,min_ms,max_ms,\
-                       end_to_end_ms,keys_per_s,vs_cpu";
+                       end_to_end_ms,keys_per_s,ns_per_element,bytes_per_s,vs_cpu";
 
 /// What a bench of one GPU measures: two sorts of the CPU, and each algorithm.
 const ON_GPU: usize = 2 + Algorithm::ALL.len();
@@ -25,6 +25,12 @@ const ON_GPU: usize = 2 + Algorithm::ALL.len();
 /// What a bench of the CPU measures: two sorts, and each network.
 fn on_cpu() -> usize {
     2 + Algorithm::ALL.into_iter().filter(|algorithm| algorithm.is_network()).count()
+}
+
+/// How a bench names gpusort's own sort.
+fn own_sort() -> String {
+    let cores = gpusort::unstable::parallel::cores();
+    format!("gpusort, {cores} core{}", if cores == 1 { "" } else { "s" })
 }
 
 /// A bench of few runs, of which none is left out for lack of time, however busy the machine is.
@@ -44,7 +50,7 @@ fn every_size_and_method_has_its_line() {
         let section = table.split(&format!("\n{kind}\n")).nth(1).unwrap_or_else(|| panic!("{kind}: {table}"));
         let section = section.split("\n\n").next().unwrap();
         let lines: Vec<&str> = section.lines().skip(1).collect();
-        let of_cpu = ["cpu, all cores", "cpu, 1 core"].map(str::to_owned);
+        let of_cpu = [own_sort(), "sort_unstable, 1 core".to_owned()];
         let limits = device::gpu().info().limits;
         let on_gpu = Algorithm::ALL
             .map(|algorithm| format!("{algorithm} {} [1]", plan::default_variant(algorithm, &limits)));
@@ -108,6 +114,10 @@ fn exports_hold_the_fields_of_the_specification() {
         let speed = result["n"].as_f64().unwrap() / rising[1] * 1e3;
         // Told in whole keys.
         assert!((result["keys_per_s"].as_f64().unwrap() - speed).abs() <= 0.5 + speed * 1e-12);
+        let each = result["ns_per_element"].as_f64().unwrap();
+        assert!((each - rising[1] * 1e6 / result["n"].as_f64().unwrap()).abs() <= each * 1e-12);
+        let bytes = result["bytes_per_s"].as_f64().unwrap();
+        assert!((bytes - 4.0 * speed).abs() <= 0.5 + bytes * 1e-12, "positions are not counted");
         assert!(result["end_to_end_ms"].as_f64().unwrap() > 0.0);
         if result["algo"] == "bitonic" {
             assert!(
@@ -127,7 +137,7 @@ fn exports_hold_the_fields_of_the_specification() {
     assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
     // One that knows no style sheets finds literal colours.
     assert!(picture.contains("fill=\"white\"") && !picture.contains("var("));
-    for text in ["bitonic fused", "odd-even block", "cpu, all cores", "number of elements", "128", "8K"] {
+    for text in ["bitonic fused", "odd-even block", &own_sort(), "number of elements", "128", "8K"] {
         assert!(picture.contains(text), "{text}");
     }
     assert_eq!(folder.names(), ["x.csv", "x.json", "x.md", "x.svg"], "nothing else is left");
@@ -143,7 +153,7 @@ fn an_export_to_standard_output_replaces_the_table() {
         serde_json::from_str(&bench(&["-d", "cpu", "--sizes", "16", "--export-json", "-"])).unwrap();
     assert_eq!(json["results"].as_array().unwrap().len(), on_cpu());
     let plot = bench(&["-d", "cpu", "--sizes", "16..1K", "--plot", "-"]);
-    for text in ["u32, uniform", "┤", "256", "A cpu, all cores", "B cpu, 1 core"] {
+    for text in ["u32, uniform", "┤", "256", &format!("A {}", own_sort()), "B sort_unstable, 1 core"] {
         assert!(plot.contains(text), "{text}: {plot}");
     }
     assert!(!plot.contains('\x1b'));
@@ -231,6 +241,21 @@ fn an_interrupt_ends_a_bench_whose_export_blocks() {
     assert!(child.try_wait().unwrap().is_none(), "it waits");
     send("-TERM", &child);
     assert_eq!(end(&mut child).code(), Some(130));
+}
+
+#[test]
+fn devices_have_the_names_that_devices_lists() {
+    let listed: Value = serde_json::from_str(&sorted(&["devices", "--json"], "")).unwrap();
+    let listed: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    let devices = format!("{},cpu", device::name());
+    let whole: Value = serde_json::from_str(&bench(&["-d", &devices, "--sizes", "16", "--json"])).unwrap();
+    let results = whole["results"].as_array().unwrap();
+    for entry in results.iter().chain(whole["machine"]["devices"].as_array().unwrap()) {
+        let name = entry["device"].as_str().or(entry["name"].as_str()).unwrap();
+        assert!(listed.contains(&name), "{name} {listed:?}");
+    }
+    assert_eq!(results[0]["device"], whole["machine"]["cpu"]);
 }
 
 #[test]

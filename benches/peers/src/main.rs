@@ -282,7 +282,7 @@ where
         let sorted = self.values.as_deref().map_or(Sorted::Keys(&self.keys), Sorted::Positions);
         let (upload, download) = (Duration::ZERO, Duration::ZERO);
         let sort = Elapsed { time, clock: Clock::Gpu };
-        Ok((Sample { sort, upload, download, end_to_end: time, dispatches: 0, bytes_moved: 0 }, sorted))
+        Ok((Sample { sort, upload, download, ..Sample::on_cpu(time) }, sorted))
     }
 }
 
