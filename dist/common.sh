@@ -36,9 +36,10 @@ inside() {
 sid=${GPUSORT_SID:-$root/target/debian-sid}
 needs_in_sid() {
     sh dist/debian.sh "$sid" make sid
+    # A mirror may be behind: debootstrap does not ask how old its list is, either.
     # shellcheck disable=SC2016
     sh dist/debian.sh "$sid" run sh -euc 'dpkg --status "$@" >/dev/null 2>&1 ||
-        { apt-get update -qq; apt-get install -y -qq --no-install-recommends "$@" >/dev/null; }' sh "$@"
+        { apt-get update -qq -o Acquire::Check-Valid-Until=false; apt-get install -y -qq --no-install-recommends "$@" >/dev/null; }' sh "$@"
 }
 
 # Zig, which links for any Linux, and what packs wheels.

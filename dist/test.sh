@@ -106,8 +106,7 @@ test_deb() {
 
 # Wine is in the folder in which it was built.
 test_windows() {
-    sh dist/debian.sh "$sid" make sid
-    sh dist/debian.sh "$sid" run sh -c 'command -v wine >/dev/null || { apt-get update -qq; apt-get install -y -qq --no-install-recommends wine wine64; }' >/dev/null 2>&1
+    needs_in_sid wine wine64
     rm -rf target/wine
     mkdir -p target/wine
     python3 -m zipfile -e "$out/gpusort-$version-x86_64-pc-windows-gnu.zip" target/wine
