@@ -359,6 +359,17 @@ mod tests {
         assert!(!is_right(&keys, |keys, _| keys.copy_from_slice(&[1, 2, 2])));
     }
 
+    /// No test: AddressSanitizer must notice this write when `tests/sanitizers.sh` runs it.
+    #[test]
+    #[ignore = "writes past the end of an array"]
+    fn a_write_past_the_end() {
+        let mut keys = vec![1_u64; 1000];
+        let mut room = Vec::with_capacity(keys.len() - 1);
+        // SAFETY: the room lacks a place; this is the fault to notice.
+        let room = unsafe { slice::from_raw_parts_mut(room.as_mut_ptr(), keys.len()) };
+        all().for_each(|by| assert!(by.sort(&mut keys, room, |_| panic!("one pivot divides these"))));
+    }
+
     /// By the 0/1 principle a network that sorts these sorts all.
     #[test]
     fn networks_sort_all_zeros_and_ones() {
