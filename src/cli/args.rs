@@ -124,7 +124,7 @@ pub(super) struct TuneArgs {
     #[arg(short, long, value_name = "N|NAME", default_value = "auto", hide_default_value = true)]
     pub(super) device: String,
 
-    /// Largest number of elements to sort [default: 256M, or what memory holds]
+    /// Largest number of elements to sort [default: 1G, or what memory holds]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(super) largest: Option<u64>,
 

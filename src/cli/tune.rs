@@ -27,18 +27,19 @@ use super::device::Device;
 use super::digits;
 use super::progress::{Progress, Unit};
 
-/// Sorts per case; the median counts.
+/// Sorts per case, whose median counts; one from [`MANY`] elements on.
 const RUNS: usize = 3;
+const MANY: u64 = 1 << 28;
 
 /// Elements of the largest sort unless --largest says otherwise, and bytes of memory for each of them.
-const LARGEST: u64 = 1 << 28;
+const LARGEST: u64 = 1 << 30;
 const BYTES: u64 = 64;
 
 /// Runs for each size of each algorithm on the GPU alone.
 const TIMED_RUNS: u32 = 5;
 
 /// If a size takes longer than this in total, larger ones are not measured.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(6);
 
 /// A kind of sort.
 struct Case {
@@ -149,8 +150,14 @@ fn measure(
             continue;
         }
         progress.phase(format!("{} {} {what}", grouped(size), case.element), Unit::Time, None);
-        generate(case, size, data)?;
-        let runs = repeat(case, data, &["-d", "cpu"])?;
+        if let Err(error) = generate(case, size, data) {
+            if cpu.times.is_empty() {
+                return Err(error);
+            }
+            // The folder of temporary files has no room for as many.
+            break;
+        }
+        let runs = repeat(case, size, data, &["-d", "cpu"])?;
         cpu.times.push((size, median_of(&runs, |run| run.sort)));
         // That of the largest input counts.
         let rate = if case.text { &mut costs.text_bytes_per_ms } else { &mut costs.binary_bytes_per_ms };
@@ -159,7 +166,7 @@ fn measure(
             // The algorithm that `auto` will choose by the crossovers measured above.
             let n = usize::try_from(size).unwrap_or(usize::MAX);
             let algorithm = crossovers.fastest(n, Shape::of(case.element, case.text))[0];
-            let runs = repeat(case, data, &["-d", &number.to_string(), "-a", algorithm.name()])?;
+            let runs = repeat(case, size, data, &["-d", &number.to_string(), "-a", algorithm.name()])?;
             on_gpu.times.push((size, median_of(&runs, |run| run.sort)));
             starts.extend(runs.iter().map(|run| run.start));
         }
@@ -239,9 +246,9 @@ fn described(key_words: u32, records: bool) -> String {
 
 /// Sorts with these options, after a first sort that warms the driver's kernel cache and the file
 /// cache.
-fn repeat(case: &Case, data: &File, how: &[&str]) -> anyhow::Result<Vec<Timed>> {
+fn repeat(case: &Case, size: u64, data: &File, how: &[&str]) -> anyhow::Result<Vec<Timed>> {
     sort(case, data, how)?;
-    (0..RUNS).map(|_| sort(case, data, how)).collect()
+    (0..if size < MANY { RUNS } else { 1 }).map(|_| sort(case, data, how)).collect()
 }
 
 /// The times of one process, in milliseconds.
