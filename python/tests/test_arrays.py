@@ -4,6 +4,7 @@ import concurrent.futures
 import gc
 import multiprocessing
 import os
+import threading
 
 import numpy as np
 import oracle
@@ -305,6 +306,38 @@ def test_eight_threads_at_once():
             assert np.array_equal(found, positions)
         for found, positions, array in zip(pool.map(gpusort.sort, arrays), right, arrays, strict=True):
             assert np.array_equal(found, array[positions])
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "float32", "uint64", "float64"])
+def test_arrays_that_another_thread_writes_to(dtype):
+    """The order of changed elements is undefined, but positions are a permutation, and no other memory changes."""
+    pa = pytest.importorskip("pyarrow")
+    random = np.random.default_rng(5)
+    for n in [3_000, 40_000, 300_000]:
+        x = random.integers(0, 1 << 16, n).astype(dtype)
+        other = random.integers(0, 3, n)
+        column = pa.Array.from_buffers(pa.from_numpy_dtype(dtype), n, [None, pa.py_buffer(x)])
+        table = pa.table({"x": column, "other": other})
+        done = threading.Event()
+
+        def write():
+            words = x.view(np.uint16)
+            while not done.is_set():
+                words[:: 1 + int(random.integers(0, 7))] = random.integers(0, 1 << 16)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for _ in range(8):
+                for positions in [gpusort.argsort(x), gpusort.lexsort((x, other)), gpusort.lexsort((other, x))]:
+                    assert np.array_equal(np.sort(positions), np.arange(n))
+                assert len(np.unique(gpusort.argtop(x, n // 9))) == n // 9
+                assert len(gpusort.top(x, 10)) == 10 and len(gpusort.sort(x)) == n
+                gpusort.sort(x, out=x)
+                assert gpusort.sort_table(table, "x").num_rows == n
+        finally:
+            done.set()
+            writer.join()
 
 
 def resident():

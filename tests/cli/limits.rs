@@ -106,6 +106,15 @@ fn checks_and_merges_use_little_memory() {
     }
 }
 
+/// The reader handles what the allocator refuses: the process does not end in the allocator.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_input_larger_than_memory_is_an_error_that_names_it() {
+    let pipe = "head -c 900000000 /dev/zero | tr '\\0' a | \"$0\" sort -f lines --memory 8G -o out -";
+    let said = exits(&format!("ulimit -v 500000; {pipe}"), &Folder::new(), 2);
+    assert!(said.contains("not enough memory: reading standard input needs"), "{said}");
+}
+
 #[test]
 fn too_little_memory_is_an_error_with_the_number() {
     let folder = Folder::new();
