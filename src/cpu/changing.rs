@@ -1,5 +1,5 @@
-//! Tests of sorts whose input another thread changes meanwhile, as it may a NumPy array, a mapped file or
-//! shared memory. Any result will do, but no access outside of the arrays; positions stay a permutation.
+//! Tests of sorts while another thread changes the input, which may be a NumPy array, a mapped file or shared
+//! memory. Any result will do, but accesses stay within the arrays and positions remain a permutation.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
@@ -9,22 +9,22 @@ use gpusort_planner::item::Pair;
 use super::items::Keyed;
 use super::{numbers, positions, sort, sort_shorts, sort_words, top};
 
-/// Around the bounds between the sorts of one core and of all.
+/// Sizes around the thresholds for one core and for all cores.
 const SIZES: [usize; 5] = [700, 5_000, 30_000, 100_000, 300_001];
 
-/// Keys of different spreads; each has another value every time it is read.
+/// A key function with this spread, which returns another key at every call.
 fn unsteady(spread: u64) -> impl Fn(u64) -> u64 + Copy + Send + Sync {
     static READ: AtomicU64 = AtomicU64::new(0);
     move |key| {
         let read = READ.fetch_add(0x9E37_79B9_7F4A_7C15, Relaxed);
         match spread {
             0 => key ^ read,
-            // Small, but for a few.
+            // Small keys, except a few.
             1 if read >> 54 == 0 => key ^ read,
             1 => (key ^ read) >> 40,
-            // Between the extremes, as others are.
+            // Keys that stay between the extremes.
             2 => (key & 0xFFFF) | (read & 0xF_0000),
-            // The exponents of floats.
+            // Keys with the exponents of floats.
             _ => (((key ^ read) >> 12) as f64).to_bits(),
         }
     }
@@ -63,7 +63,7 @@ fn keys_that_differ_at_each_reading_are_sorted_somehow() {
     }
 }
 
-/// Changes the elements all the time while they are sorted, some times.
+/// Sorts the elements repeatedly while another thread changes them.
 fn while_changing<T: Copy + Send + Sync>(elements: &mut [T], sort: impl Fn(&mut [T])) {
     let (words, bytes) = (elements.as_mut_ptr().addr(), size_of_val(elements));
     let is_done = AtomicBool::new(false);
@@ -74,8 +74,8 @@ fn while_changing<T: Copy + Send + Sync>(elements: &mut [T], sort: impl Fn(&mut 
                 let number = random();
                 let place = words + (number % (bytes as u64 / 8)) as usize * 8;
                 // SAFETY:
-                // - The place is of 8 bytes within the elements, which live until this thread ends.
-                // - It is aligned, since the allocation is and places are multiples of 8.
+                // - The 8 bytes lie within the elements, which outlive this thread.
+                // - The place is aligned, since offsets from the aligned allocation are multiples of 8.
                 unsafe { AtomicU64::from_ptr(place as *mut u64) }.store(number, Relaxed);
             }
         });

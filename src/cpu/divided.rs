@@ -1,8 +1,7 @@
 //! Sorts keys by vectors on all cores.
 //!
-//! Each core divides blocks, which fit its cache, by splitters that a sample of all keys gives. Then
-//! each brings together what all blocks have of a bucket, sorts it in its cache, and gives it to
-//! where it belongs:
+//! Each core partitions blocks that fit its cache, by splitters from a sample of all keys. Then each core
+//! gathers the keys of a bucket from all blocks, sorts them in its cache and writes the result to its place:
 //!
 //! ```text
 //! pieces   [3 1 7 2] [0 6 5 4]       as they were read
@@ -12,9 +11,9 @@
 //! sorted   [0 1│2 3│4 5│6 7]         each bucket sorted, on any core
 //! ```
 //!
-//! A key that occurs so often that it is several splitters has a bucket of its own, which is not
-//! sorted. This is the sample sort of Frazer and others, "Samplesort" (1970), with the division into
-//! blocks that are gathered from Sanders and Winkel, "Super scalar sample sort" (2004).
+//! A key so frequent that several splitters equal it gets a bucket of its own, which needs no sort. This is
+//! the sample sort of Frazer and others, "Samplesort" (1970); Sanders and Winkel, "Super scalar sample sort"
+//! (2004), partition blocks and gather them.
 
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
@@ -28,32 +27,32 @@ use super::vector::{Instructions, words};
 use crate::memory::{self, Kept};
 use crate::parallel;
 
-/// Writes what becomes of sorted keys to their places.
+/// Writes the results for sorted keys, which it may rearrange, to their places.
 pub(super) type Give<'a, K, R> = &'a (dyn Fn(&mut [K], &mut [MaybeUninit<R>]) + Sync);
 
-/// Bytes of a bucket, about: it and as much room fit a core's cache.
+/// Approximate bytes of a bucket: the bucket and its scratch memory fit a core's cache.
 const BUCKET: usize = 1 << 19;
 
 /// Bytes of the largest block.
 const BLOCK: usize = 1 << 20;
 
-/// Fewer keys are no block, and are sorted sooner than others wake.
+/// The fewest keys of a block: one core sorts fewer before others wake.
 const LEAST: usize = 1 << 10;
 
-/// The most buckets: more have too few keys in each block.
+/// The most buckets: with more, a block has too few keys of each.
 const MOST: usize = 1 << 11;
 
-/// Keys that are alike are given so many at a time.
+/// Equal keys written at a time.
 const SAME: usize = 1 << 12;
 
 /// Keys sampled per bucket.
 const SAMPLES: usize = 16;
 
-/// Where the keys are.
+/// The storage of the keys.
 enum Arrays<K> {
-    /// In arrays that were given.
+    /// The arrays of the input.
     Own(Vec<Vec<K>>),
-    /// So many in one, all of them written.
+    /// One array with this number of keys, all initialised.
     Kept(Kept, usize),
 }
 
@@ -61,7 +60,7 @@ impl<K: Item> Arrays<K> {
     fn get(&self, array: usize) -> &[K] {
         match self {
             Self::Own(arrays) => &arrays[array],
-            // SAFETY: they were written.
+            // SAFETY: `Divided::new` wrote all `n` keys.
             Self::Kept(keys, n) => unsafe { keys.elements(*n) },
         }
     }
@@ -74,21 +73,21 @@ impl<K: Item> Arrays<K> {
     }
 }
 
-/// Keys in blocks, each of them divided by the same splitters.
+/// Blocks of keys, all partitioned by the same splitters.
 pub(super) struct Divided<K> {
     arrays: Arrays<K>,
-    /// The array of each block, and where it begins there.
+    /// For each block, its array and its start there.
     blocks: Vec<(usize, usize)>,
-    /// For each block and each bucket, where the bucket ends in the block.
+    /// For each block and each bucket, the end of the bucket in the block.
     ends: Vec<u32>,
-    /// For each bucket, how many keys it has, and whether they are all alike.
+    /// For each bucket, its number of keys, and true if they are all equal.
     buckets: Vec<(usize, bool)>,
     ignored: u32,
 }
 
 impl<K: Item> Divided<K> {
-    /// The keys of the pieces, of which there are some. Those that differ in none but so many of the
-    /// lowest bits come to one bucket.
+    /// Partitions the keys of the pieces; at least one. Keys that differ only in the lowest `ignored` bits
+    /// share a bucket.
     pub(super) fn new<P: Piece<Item = K>>(with: Instructions, pieces: &[P], ignored: u32) -> Self {
         let n = count(pieces);
         let parts = parts(pieces, block_size::<K>(n));
@@ -97,15 +96,15 @@ impl<K: Item> Divided<K> {
         let blocks = split(keys.places(n), parts.iter().map(Part::len));
         let (ends, buckets) = divide(with, splitters, parts.iter().zip(blocks), |(part, places)| {
             with.write(places, part.items());
-            // SAFETY: all were written, as many as the part has.
+            // SAFETY: `write` filled all places, since the part has one key for each.
             unsafe { &mut *(std::ptr::from_mut(places) as *mut [K]) }
         });
         let blocks = begins(parts.iter().map(Part::len)).map(|begin| (0, begin)).collect();
-        // All blocks were written.
+        // The blocks cover the array, so all its keys are initialised.
         Self { arrays: Arrays::Kept(keys, n), blocks, ends, buckets, ignored }
     }
 
-    /// The keys of arrays, of which there are some.
+    /// Partitions the keys of these arrays in place; at least one.
     pub(super) fn of_arrays(with: Instructions, mut arrays: Vec<Vec<K>>) -> Self {
         let n = arrays.iter().map(Vec::len).sum();
         let size = block_size::<K>(n);
@@ -121,7 +120,7 @@ impl<K: Item> Divided<K> {
         Self { arrays: Arrays::Own(arrays), blocks, ends, buckets, ignored: 0 }
     }
 
-    /// All keys, sorted.
+    /// Sorts all keys into one array.
     pub(super) fn sorted(self, with: Instructions) -> Vec<K> {
         let n = self.arrays.count();
         let mut sorted = memory::room(n);
@@ -129,17 +128,17 @@ impl<K: Item> Divided<K> {
             with.write(to, keys.iter().copied());
         });
         // SAFETY:
-        // - There is room for so many.
-        // - All buckets were given.
+        // - The capacity is at least `n`.
+        // - The sort wrote every bucket, and the buckets have `n` keys.
         unsafe { sorted.set_len(n) };
         sorted
     }
 
-    /// Sorts each bucket, and has `give` write it to its places among as many.
+    /// Sorts each bucket; `give` writes its result to its place in `to`, which has one place per key.
     pub(super) fn sort<R: Send>(self, with: Instructions, to: &mut [MaybeUninit<R>], give: Give<K, R>) {
         let share = to.len() / parallel::threads();
-        // A core sorts a bucket that exceeds its cache faster than all cores sort one such bucket after
-        // another; only an eighth of its share would keep the others waiting.
+        // Large buckets are sorted faster on one core each than one after another on all cores, even beyond
+        // the cache. A bucket above an eighth of a core's share would keep the other cores waiting.
         let most = (4 * share.clamp(LEAST, BUCKET / size_of::<K>())).max(share / 8);
         let places = split(to, self.buckets.iter().map(|bucket| bucket.0));
         let mut large = Vec::new();
@@ -184,11 +183,11 @@ impl<K: Item> Divided<K> {
         if to.len() <= self.arrays.count() / 4 * 3 {
             return Self::new(with, &pieces, self.ignored).sort(with, to, give);
         }
-        // Splitters have hardly divided them.
+        // Splitters hardly divide such keys: most of them are in this bucket.
         give(&mut radix::sort(pieces), to);
     }
 
-    /// What each block has of a bucket.
+    /// The keys of a bucket in each block.
     fn parts(&self, bucket: usize) -> impl Iterator<Item = &[K]> {
         let blocks = self.blocks.iter().zip(self.ends.chunks(self.buckets.len()));
         blocks.map(move |(&(array, begin), ends)| {
@@ -197,7 +196,7 @@ impl<K: Item> Divided<K> {
         })
     }
 
-    /// Brings together what the blocks have of a bucket.
+    /// Copies the keys of a bucket from all blocks.
     fn gather(&self, bucket: usize, mut to: &mut [K]) {
         for part in self.parts(bucket) {
             let (begin, rest) = to.split_at_mut(part.len());
@@ -207,14 +206,13 @@ impl<K: Item> Divided<K> {
     }
 }
 
-/// How many keys a block has, of so many: several blocks for each core, so that none waits for
-/// another one.
+/// Keys per block: several blocks per core, so that no core waits for another.
 fn block_size<K>(n: usize) -> usize {
     (n / (2 * parallel::threads())).clamp(LEAST, BLOCK / size_of::<K>())
 }
 
-/// Divides blocks of keys, which `fill` makes of parts: where each bucket ends in each of them, and
-/// for each bucket how many keys it has, and whether they are all alike.
+/// Partitions the block that `fill` makes of each part. Returns the end of each bucket in each block; then
+/// for each bucket its number of keys, and true if they are all equal.
 fn divide<'a, T: Send, K: Item>(
     with: Instructions,
     (splitters, alike): (Vec<u64>, Vec<bool>),
@@ -238,8 +236,8 @@ fn divide<'a, T: Send, K: Item>(
     (ends, buckets)
 }
 
-/// Splitters of keys, which are zero in so many of the lowest bits; and for each bucket between them
-/// whether its keys are all alike.
+/// Splitters with zeros in the lowest `ignored` bits. Also, for each bucket between them, true if its keys
+/// are all equal.
 fn splitters<P: Piece>(pieces: &[P], n: usize, ignored: u32) -> (Vec<u64>, Vec<bool>) {
     let buckets = (n * size_of::<P::Item>() / BUCKET).max(2 * parallel::threads()).min(MOST);
     let greatest = u64::MAX >> (u64::BITS - 8 * size_of::<P::Item>() as u32) >> ignored;
@@ -249,7 +247,7 @@ fn splitters<P: Piece>(pieces: &[P], n: usize, ignored: u32) -> (Vec<u64>, Vec<b
     let mut splitters: Vec<u64> = Vec::with_capacity(buckets);
     for key in sample.iter().skip(SAMPLES).step_by(SAMPLES).map(|key| key >> ignored) {
         match splitters.last() {
-            // It was the one before the last, too.
+            // A third sample of this key: the last splitter is its successor.
             Some(&last) if last > key => {}
             Some(&last) if last == key => splitters.extend((key < greatest).then(|| key + 1)),
             _ => splitters.push(key),
@@ -270,7 +268,7 @@ mod tests {
     use super::super::numbers;
     use super::*;
 
-    /// Divided and sorted, as many a time as there are instructions for it.
+    /// Sorts the keys both ways by every instruction set of this processor.
     fn check(keys: &[u64], name: &str) {
         fn is_right<W: Item>(with: Instructions, keys: &[W]) -> bool {
             let (a, b) = keys.split_at(keys.len() / 3);
@@ -308,7 +306,7 @@ mod tests {
         }
     }
 
-    /// Where a sample says nothing of the keys, a bucket is divided again, or sorted by digits.
+    /// If the sample misrepresents the keys, a bucket is partitioned again or sorted by digits.
     #[test]
     fn a_large_bucket_is_divided_again() {
         for with in Instructions::all().filter(|with| with.sorts::<u64>()) {

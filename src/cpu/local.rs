@@ -1,10 +1,10 @@
-//! One core's stable sort of elements that fit its cache: by [`vector`](super::vector) if they are keys
-//! alone and the processor has what it takes, else by digits.
+//! One core's stable sort of elements that fit its cache: by [`vector`](super::vector) for keys alone, if the
+//! processor has the instructions, else by digits.
 //!
-//! The latter is a least-significant-digit sort by the highest bits in which keys differ, two digits of them,
-//! which tell most elements apart. Where the highest digit shows that many would still be equal, as
-//! with floats, whose highest bits are the exponent, there is a third one. Then neighbours out of
-//! order are looked for: they are equal so far, and their run is sorted by the bits below.
+//! The latter is a least-significant-digit sort by the highest bits that differ between keys: two digits,
+//! which tell most elements apart. If the histogram of the highest digit shows that many keys would stay
+//! equal, as with floats, whose highest bits are the exponent, the sort adds a third digit. Neighbours out of
+//! order then mark a run of keys with equal digits, and the run is sorted by the bits below.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -20,24 +20,24 @@ use super::vector::Instructions;
 use crate::memory;
 use crate::report::Form;
 
-/// Up to this many elements are sorted by insertion.
+/// The most elements for insertion sort.
 const INSERTION: usize = 24;
 
-/// Fewer than this are sorted by narrower digits than others.
+/// Fewer elements than this are sorted by narrower digits.
 const FEW: usize = 1 << 11;
 
 /// The widest digit: with more bits, the scatter writes to more places at once than caches support.
 pub(super) const DIGIT_BITS: u32 = 11;
 
-/// More than this many words are not kept for the next sort.
+/// The most words of scratch memory that a thread keeps for the next sort.
 const KEPT: usize = 1 << 18;
 
-/// How many elements that is.
+/// `KEPT` in elements.
 const fn kept<T>() -> usize {
     KEPT * size_of::<u64>() / size_of::<T>()
 }
 
-/// A digit: some of the highest bits in which keys between two extremes differ.
+/// A digit: some of the highest bits that differ between two extreme keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prefix {
     pub(super) least: u64,
@@ -55,13 +55,13 @@ impl Prefix {
         (bits > 0).then_some(Self { least, shift, count: ((greatest - least) >> shift) as usize + 1 })
     }
 
-    /// The same, without the lowest bits, which are the same in all keys.
+    /// This digit without the lowest `bits`, which are equal in all keys.
     fn above(self, bits: u32, (least, greatest): (u64, u64)) -> Self {
         let shift = self.shift.max(bits);
         Self { shift, count: ((greatest - least) >> shift) as usize + 1, ..self }
     }
 
-    /// The value of a key; none of the values if the key is not between the extremes.
+    /// The value of a key; `count` or more is possible if the key is not between the extremes.
     #[inline]
     pub(super) fn of(self, key: u64) -> usize {
         (key.wrapping_sub(self.least) >> self.shift) as usize
@@ -79,14 +79,14 @@ impl Prefix {
     }
 }
 
-/// At most so many digits are sorted by at once.
+/// The most digits sorted by at once.
 const DIGITS: usize = 3;
 
-/// For each value of a digit the number of elements, and then the place of the next one.
+/// For each value of a digit, its number of elements; during the scatter, the next element's place.
 type Counts = [u32; 1 << DIGIT_BITS];
 
-/// What a sort needs beside its elements. A thread keeps it for the next sort: fresh memory costs
-/// as much time as a sort of what fits in it.
+/// The scratch memory of a sort. A thread keeps it for the next sort: touching fresh memory takes as long as
+/// a sort of the elements that fit in it.
 pub(super) struct Room {
     words: Vec<u64>,
     counts: Vec<Counts>,
@@ -97,9 +97,9 @@ thread_local! {
 }
 
 impl Room {
-    /// Does `work` with the room that this thread has.
+    /// Calls `work` with this thread's scratch memory.
     pub(super) fn with<R>(work: impl FnOnce(&mut Self) -> R) -> R {
-        // There is none where the thread is about to end.
+        // A thread about to end has no memory left.
         let kept = KEPT_ROOM.try_with(Cell::take).ok().flatten();
         let mut room = kept.unwrap_or_else(|| Self { words: Vec::new(), counts: vec![[0; _]; DIGITS] });
         let result = work(&mut room);
@@ -109,11 +109,11 @@ impl Room {
         result
     }
 
-    /// So many elements, whatever they are, and the counts.
+    /// Scratch memory for `count` elements, with arbitrary content, and the counts.
     fn split<T: Pod>(&mut self, count: usize) -> (&mut [T], &mut [Counts; DIGITS]) {
         let bytes = count * size_of::<T>();
         if self.words.len() * size_of::<u64>() < bytes {
-            // To the next power of two, so that it rarely grows.
+            // A power of two, so that the memory rarely grows.
             self.words.resize(bytes.next_power_of_two().div_ceil(size_of::<u64>()), 0);
         }
         let all: &mut [u8] = bytemuck::cast_slice_mut(&mut self.words);
@@ -121,7 +121,7 @@ impl Room {
         (bytemuck::cast_slice_mut(&mut all[..bytes]), counts)
     }
 
-    /// Divides keys by splitters, as [`Instructions::divide`] does.
+    /// Partitions keys by splitters, as [`Instructions::divide`] does.
     pub(super) fn divide<T: Item>(
         &mut self,
         with: Instructions,
@@ -130,16 +130,16 @@ impl Room {
         ends: &mut [u32],
     ) {
         let (scratch, _) = self.split(keys.len());
-        // SAFETY: a division by vectors writes keys alone.
+        // SAFETY: a partition by vectors writes keys alone.
         with.divide(keys, unsafe { as_unwritten(scratch) }, splitters, ends);
     }
 
-    /// Sorts the elements.
+    /// Sorts elements that no other thread changes.
     pub(super) fn sort<T: Item>(&mut self, items: &mut [T]) -> Form {
         self.sort_by(items, Self::sort_by_digits)
     }
 
-    /// Sorts a caller's elements. If another thread changes them meanwhile, the result is any elements.
+    /// Sorts a caller's elements. If another thread changes them during the sort, the result is arbitrary.
     pub(super) fn sort_shared<T: Item>(&mut self, items: &mut [T]) -> Form {
         self.sort_by(items, Self::sort_copy_by_digits)
     }
@@ -157,14 +157,14 @@ impl Room {
         Form::Radix
     }
 
-    /// Sorts elements that no other thread changes by digits.
+    /// Sorts elements by digits; no other thread may change them.
     pub(super) fn sort_by_digits<T: Item>(&mut self, items: &mut [T]) {
         let (scratch, counts) = self.split(items.len());
         sort(items, scratch, counts);
     }
 
-    /// Sorts a copy of the elements by digits: these are counted before they are scattered, and another
-    /// thread may change a caller's elements in between.
+    /// Sorts a copy of the elements by digits: another thread may change a caller's elements after their
+    /// digits are counted and before they are scattered.
     fn sort_copy_by_digits<T: Item>(&mut self, items: &mut [T]) {
         let (room, counts) = self.split(2 * items.len());
         let (copy, scratch) = room.split_at_mut(items.len());
@@ -173,7 +173,7 @@ impl Room {
         items.copy_from_slice(copy);
     }
 
-    /// Sorts elements whose keys have 16 bits, by two bytes.
+    /// Sorts elements with keys of 16 bits, by one byte and then the other.
     pub(super) fn sort_shorts<T: Copy, K: Word>(
         &mut self,
         elements: &mut [T],
@@ -189,7 +189,7 @@ impl Room {
         highs[..256].fill(0);
         let low = |key: u16| usize::from(key) % 256;
         let high = |key: u16| usize::from(key) / 256;
-        // The elements are read once, since another thread may change them.
+        // Reads each element once, since another thread may change it.
         Instructions::chosen().with(|| {
             keys.iter_mut().zip(&*elements).for_each(|(key, &element)| *key = short(element));
         });
@@ -198,28 +198,28 @@ impl Room {
             highs[high(key)] += 1;
         }
         let Some(&first) = keys.first() else { return };
-        // A byte that is the same in all keys moves none.
+        // A byte equal in all keys moves no key.
         if lows[low(first)] as usize == n {
             sorted.copy_from_slice(keys);
         } else {
-            // SAFETY: these are the keys that were counted, and nobody else has them.
+            // SAFETY: `lows` counts these keys, which no other thread has.
             unsafe { scatter(keys, sorted, lows, 256, low, |key| key) };
         }
         if highs[high(first)] as usize == n {
             elements.iter_mut().zip(&*sorted).for_each(|(to, &key)| *to = element(key));
         } else {
-            // SAFETY: these are the same keys.
+            // SAFETY: `highs` counts the same keys.
             unsafe { scatter(sorted, elements, highs, 256, high, element) };
         }
     }
 }
 
-/// Sorts keys by vectors, with this room for it.
+/// Sorts keys by vectors, with this scratch memory.
 pub(super) fn sort_by_vectors<T: Item>(with: Instructions, keys: &mut [T], scratch: &mut [MaybeUninit<T>]) {
     with.sort(keys, scratch, |keys| Room::with(|room| room.sort_copy_by_digits(keys)));
 }
 
-/// Does `work` with so many keys, whatever they are, and room for a sort of them.
+/// Calls `work` with `count` keys of arbitrary value and scratch memory for their sort.
 pub(super) fn with_keys<T: Pod, R>(
     count: usize,
     work: impl FnOnce(&mut [T], &mut [MaybeUninit<T>]) -> R,
@@ -238,17 +238,19 @@ pub(super) fn with_keys<T: Pod, R>(
     })
 }
 
-/// The same places, as of what was never written.
+/// These places as uninitialised memory.
 ///
 /// # Safety
 ///
-/// What is written there are elements.
+/// The caller writes only elements to the places.
 pub(super) unsafe fn as_unwritten<T>(places: &mut [T]) -> &mut [MaybeUninit<T>] {
-    // SAFETY: a place of an element may be one of anything, and the caller writes elements.
+    // SAFETY:
+    // - `MaybeUninit<T>` has the layout of `T`.
+    // - The caller writes only elements.
     unsafe { slice::from_raw_parts_mut(places.as_mut_ptr().cast(), places.len()) }
 }
 
-/// Sorts elements that no other thread changes, with room for all of them.
+/// Sorts elements that no other thread changes, with a scratch array of at least their number.
 fn sort<T: Item>(items: &mut [T], scratch: &mut [T], counts: &mut [Counts; DIGITS]) {
     let n = items.len();
     if n <= INSERTION {
@@ -263,25 +265,25 @@ fn sort<T: Item>(items: &mut [T], scratch: &mut [T], counts: &mut [Counts; DIGIT
     let same = same_bits(items);
     match (u64::BITS - (extremes.1 - extremes.0).leading_zeros()).saturating_sub(same) {
         ..=8 | 12..=16 => by_digits::<T, 8>(items, scratch, counts, extremes, same),
-        // Two digits of fewer bits, where the counts of one would take longer than the elements.
+        // Two narrow digits, since the counts of a wide one would take longer than the elements.
         9..=11 if n < 1 << 8 => by_digits::<T, 8>(items, scratch, counts, extremes, same),
         17.. if n < FEW => by_digits::<T, 9>(items, scratch, counts, extremes, same),
         _ => by_digits::<T, DIGIT_BITS>(items, scratch, counts, extremes, same),
     }
 }
 
-/// How many of the lowest bits are the same in all keys, as in those of floats that are small
-/// integers; or fewer.
+/// The number of lowest bits equal in all keys: many for floats of small integers. Returns 0 if the first
+/// keys share fewer than four.
 fn same_bits<T: Item>(items: &[T]) -> u32 {
     let first = items.first().map_or(0, |item| item.key());
     let same = |items: &[T]| {
         items.iter().fold(0, |bits, item| bits | item.key() ^ first).trailing_zeros() % u64::BITS
     };
-    // A few tell of most that there are none.
+    // The first few keys settle most inputs.
     if same(&items[..items.len().min(16)]) < 4 { 0 } else { same(items) }
 }
 
-/// The same, by digits of so many bits.
+/// Sorts by digits of `BITS` bits; all keys agree in the lowest `same` bits.
 fn by_digits<T: Item, const BITS: u32>(
     items: &mut [T],
     scratch: &mut [T],
@@ -298,7 +300,7 @@ fn by_digits<T: Item, const BITS: u32>(
     lows[..1 << BITS].fill(0);
     if prefix.count <= 1 << BITS {
         items.iter().for_each(|&item| lows[low(item)] += 1);
-        // SAFETY: these are the elements that were counted.
+        // SAFETY: `lows` counts these elements.
         unsafe { scatter(items, scratch, lows, 1 << BITS, low, |item| item) };
         return items.copy_from_slice(scratch);
     }
@@ -307,19 +309,19 @@ fn by_digits<T: Item, const BITS: u32>(
         lows[low(item)] += 1;
         highs[high(item)] += 1;
     }
-    // Of how many pairs the keys would be equal so far, if the lower digit is spread evenly.
+    // The expected number of pairs with equal digits so far, if the lower digit is spread evenly.
     let equal = highs[..1 << BITS].iter().map(|&count| u64::from(count).pow(2)).sum::<u64>() >> (BITS + 1);
     if shift > same && equal > items.len() as u64 / 4 {
         let below = digit(shift.saturating_sub(BITS));
         belows[..1 << BITS].fill(0);
         items.iter().for_each(|&item| belows[below(item)] += 1);
-        // SAFETY: these are the elements that were counted.
+        // SAFETY: `belows` counts these elements.
         unsafe { scatter(items, scratch, belows, 1 << BITS, below, |item| item) };
         items.copy_from_slice(scratch);
     }
-    // SAFETY: these are the elements that were counted, in another order now.
+    // SAFETY: `lows` counts these elements, which are in another order now.
     unsafe { scatter(items, scratch, lows, 1 << BITS, low, |item| item) };
-    // SAFETY: these are the same elements.
+    // SAFETY: `highs` counts the same elements.
     unsafe { scatter(scratch, items, highs, 1 << BITS, high, |item| item) };
     if shift == same {
         return;
@@ -336,12 +338,12 @@ fn by_digits<T: Item, const BITS: u32>(
     }
 }
 
-/// Scatters what `map` makes of the elements by a digit of `values` values, whose histogram is `counts`.
-/// Places are not checked, which took a tenth of the time of a sort.
+/// Scatters the elements, mapped by `map`, by a digit of `values` values. The places are not checked: the
+/// checks took a tenth of the time of a sort.
 ///
 /// # Safety
 ///
-/// No element has changed since all were counted: the memory is not a caller's.
+/// `counts` is the histogram of these elements, and none has changed since: the memory is not a caller's.
 #[inline]
 unsafe fn scatter<T: Copy, R>(
     from: &[T],
@@ -352,7 +354,7 @@ unsafe fn scatter<T: Copy, R>(
     map: impl Fn(T) -> R,
 ) {
     assert_eq!(from.len(), to.len(), "an element goes to each place");
-    // The number of elements of each value becomes the place of the next one.
+    // Turn the number of elements of each value into the place of its first one.
     let mut start = 0;
     for count in &mut counts[..values] {
         (*count, start) = (start, start + *count);
@@ -363,13 +365,12 @@ unsafe fn scatter<T: Copy, R>(
         *next += 1;
         debug_assert!(place < to.len(), "place {place} of {}", to.len());
         // SAFETY:
-        // - By the caller's promise places go from 0 up to the number of elements.
-        // - That is the number of places.
+        // - By the caller's promise, places go from 0 up to the number of elements.
+        // - `to` has that number of places, as asserted above.
         unsafe { *to.get_unchecked_mut(place) = map(item) };
     }
 }
 
-/// Insertion sort.
 #[inline]
 fn insert<T: Item>(items: &mut [T]) {
     for end in 1..items.len() {

@@ -1,4 +1,4 @@
-//! Sorting without a GPU: the networks, and the fast sort that `auto` uses.
+//! Sorts without a GPU: the networks, and the fast sort of `auto`.
 
 #[cfg(test)]
 mod changing;
@@ -23,14 +23,14 @@ pub(crate) use sort::sort;
 pub(crate) use top::top;
 pub use vector::{Digits, prefer_digits};
 
-/// The next number at random, for samples: Knuth's MMIX, whose highest bits are good.
+/// The next random number, for samples: Knuth's MMIX generator, with good highest bits.
 #[inline]
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state
 }
 
-/// Numbers for tests that are all alike on every machine, good in all bits.
+/// Random numbers for tests: good in all bits, and equal on every machine.
 #[cfg(test)]
 fn numbers() -> impl FnMut() -> u64 {
     let mut state = 1;
@@ -40,7 +40,7 @@ fn numbers() -> impl FnMut() -> u64 {
     }
 }
 
-/// The instructions by which keys are sorted on the CPU.
+/// The name of the instruction set that sorts keys on the CPU.
 pub fn instructions() -> &'static str {
     vector::Instructions::chosen().name()
 }

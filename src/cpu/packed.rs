@@ -1,14 +1,14 @@
-//! Positions in the order of their keys, by vectors: a key and its position are one word.
+//! Argsort by vectors: a key and its position share a word.
 //!
 //! ```text
 //! keys       1007   1003   1007
-//! words      4|0    0|1    4|2       what is above the least key, and the position
+//! words      4|0    0|1    4|2       key minus the least one, and position
 //! sorted     0|1    4|0    4|2
-//! positions  1      0      2         equal keys in the order in which they were
+//! positions  1      0      2         equal keys keep their order
 //! ```
 //!
-//! Where a key has too many bits, a word has its highest ones, and runs of equal words are then
-//! sorted by the keys themselves.
+//! If a key has too many bits, its word has the highest ones; the keys themselves then sort runs of equal
+//! words.
 
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
@@ -25,28 +25,28 @@ use super::vector::Instructions;
 use crate::report::Form;
 use crate::{memory, parallel};
 
-/// Up to so many are sorted by one core, if there are others.
+/// The most keys that one core sorts if there are others.
 const SERIAL: usize = 1 << 14;
 
-/// Fewer than this are not worth a look at how they differ.
+/// Fewer keys than this are not sampled.
 const FEW: usize = 1 << 11;
 
-/// How a key and a position are one word.
+/// The layout of a key and its position in a word.
 #[derive(Clone, Copy)]
 struct Packing {
     /// The least key.
     least: u64,
-    /// How many of the lowest bits of keys words do not have.
+    /// The number of lowest key bits that words lack.
     dropped: u32,
-    /// Whether those are the same in all keys.
+    /// True if all keys agree in the bits that words lack.
     is_exact: bool,
     /// Bits of a position.
     bits: u32,
 }
 
 impl Packing {
-    /// For so many keys; `None` where they are sorted sooner by their digits: some that one core
-    /// sorts, few different ones, and such as words would not tell apart.
+    /// The packing of `n` keys. `None` if digits sort them faster: some inputs of one core, few distinct
+    /// keys, and keys that words would not tell apart.
     fn new<P: Piece<Item: Word>>(with: Instructions, pieces: &[P], n: usize) -> Option<Self> {
         if is_for_one(n) && with.prefers_digits::<u64>(n, 1, |step| sample(pieces, step)) {
             return None;
@@ -113,12 +113,12 @@ impl Packing {
             let run = &mut words[first..begin];
             let key = |&word: &u64| keys.at(self.position(word));
             if run.len() <= 2 {
-                // Most runs.
+                // Most runs are pairs.
                 if key(&run[0]) > key(&run[1]) {
                     run.swap(0, 1);
                 }
             } else if !run.is_sorted_by_key(key) {
-                // Each key is read once, since an order that changes meanwhile is none.
+                // Reads each key once: keys that change during a sort have no order.
                 pairs.clear();
                 pairs.extend(run.iter().map(|word| Pair { key: key(word), position: *word }));
                 Room::with(|room| room.sort(&mut pairs));
@@ -128,15 +128,14 @@ impl Packing {
     }
 }
 
-/// Whether one core sorts so many.
+/// Returns true if one core sorts `n` keys.
 fn is_for_one(n: usize) -> bool {
     n <= SERIAL || parallel::threads() == 1
 }
 
-/// Keys in pieces.
 struct Keys<'a, P> {
     pieces: &'a [P],
-    /// Where each piece begins.
+    /// The first position of each piece.
     begins: Vec<usize>,
 }
 
@@ -149,7 +148,7 @@ impl<P: Piece<Item: Word>> Keys<'_, P> {
     }
 }
 
-/// What becomes of the keys of a piece and their positions, of which this is the first.
+/// A piece of keys with their positions, from `first` on, mapped by `of`.
 struct Numbered<'a, P, F> {
     keys: &'a P,
     first: usize,
@@ -169,14 +168,13 @@ where
     }
 
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = T> {
-        // A copy, which stays in registers.
+        // A copy stays in registers.
         let (first, of) = (self.first + range.start, self.of);
         self.keys.items(range).enumerate().map(move |(place, key)| of(key, first + place))
     }
 }
 
-/// The positions of all keys of the pieces, of which there are fewer than 2^32, stably sorted by
-/// key.
+/// The positions of all keys of the pieces, fewer than 2^32, stably sorted by key.
 pub(crate) fn positions<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
     if let [keys] = pieces
         && (2..=INSERTED).contains(&keys.count())
@@ -192,10 +190,10 @@ pub(crate) fn positions<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) 
     if pieces.len() > MANY { unordered(&[Cow::from(join(pieces))]) } else { unordered(pieces) }
 }
 
-/// No more keys than this are inserted one by one, before memory for all else would be there.
+/// The most keys for insertion sort, which ends before another sort has allocated its memory.
 const INSERTED: usize = 20;
 
-/// The same of so few keys.
+/// The sorted positions of at most `INSERTED` keys.
 fn of_few<P: Piece<Item: Word>>(keys: &P) -> Vec<u32> {
     let n = keys.count();
     let mut sorted = [(P::Item::default(), 0); INSERTED];
@@ -210,7 +208,7 @@ fn of_few<P: Piece<Item: Word>>(keys: &P) -> Vec<u32> {
     sorted[..n].iter().map(|&(_, position)| position).collect()
 }
 
-/// The same of keys that are in no order.
+/// The sorted positions of keys in no order.
 fn unordered<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
     let (with, n) = (Instructions::chosen(), count(pieces));
     let begins: Vec<usize> = begins(pieces.iter().map(Piece::count)).collect();
@@ -246,8 +244,8 @@ fn unordered<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
         Divided::new(with, &packed, ignored).sort(with, to, &give);
     }
     // SAFETY:
-    // - There is room for so many.
-    // - All were given.
+    // - The capacity is at least `n`.
+    // - Either sort wrote all positions.
     unsafe { sorted.set_len(n) };
     (sorted, Form::Quicksort)
 }
@@ -271,7 +269,7 @@ mod tests {
         form
     }
 
-    /// Keys whose words tell all apart, some, or none.
+    /// Sorts keys with distinct words, with some equal words and with equal words only.
     #[test]
     fn positions_are_in_the_order_of_their_keys() {
         let mut random = numbers();

@@ -1,8 +1,8 @@
 //! A stable radix sort on all cores, from pieces into one array.
 //!
-//! All cores scatter the elements to buckets by the highest bits in which keys differ, until a
-//! bucket fits a core's cache. One core then sorts it by the bits below, as [`local`](super::local)
-//! does. Every step is stable, so positions need no comparison.
+//! All cores scatter the elements to buckets by the highest bits that differ between keys, until a bucket
+//! fits a core's cache. One core then sorts it by the bits below, as [`local`](super::local) does. Every step
+//! is stable, so positions need no comparison.
 //!
 //! ```text
 //! pieces   [3 1 7 2] [0 6 5 4] …   as they were read
@@ -27,9 +27,8 @@ use crate::memory::{self, Kept};
 use crate::parallel::by_blocks;
 use crate::parallel::{self, Places};
 
-/// Bounds of the largest bucket that one core sorts in its cache: smaller buckets always go to one
-/// core, larger ones never do, and in between it depends on whether there is as much work for the
-/// others.
+/// Bounds of the largest bucket for one core: half its share of the elements within these bounds, where a
+/// bucket fits its cache, or an eighth of the share if larger.
 const LOCAL: Range<usize> = 1 << 16..1 << 18;
 
 /// Target number of elements per bucket.
@@ -44,9 +43,8 @@ const SAMPLES: usize = 8;
 /// If no more bits than these remain, one scatter handles them all, which saves a pass.
 const LAST_BITS: u32 = 13;
 
-/// Buckets balanced by a sample, for skewed keys such as floats, whose highest bits are the
-/// exponent: values of a digit that have few keys share a bucket, and one with many keys is divided
-/// into several.
+/// Buckets balanced by a sample, for skewed keys such as floats, whose highest bits are the exponent: digit
+/// values with few keys share a bucket, and a value with many keys gets several.
 struct SampledBuckets {
     prefix: Prefix,
     /// For each value of the digit, its first bucket, and the shift from the bits below the digit
@@ -56,11 +54,11 @@ struct SampledBuckets {
 }
 
 impl SampledBuckets {
-    /// About this many buckets of equal sizes, as far as the sample shows.
+    /// Divides keys into about `buckets` buckets, which the sample makes about equal.
     fn new(prefix: Prefix, sample: &[u64], buckets: usize) -> Self {
         let share = (sample.len() / buckets).max(1);
         let (mut cuts, mut bucket, mut filled) = (Vec::with_capacity(prefix.count), 0, 0);
-        // Whether the current bucket has digit values already, even without a sampled key.
+        // True if the current bucket has digit values, even without a sampled key.
         let mut begun = false;
         for size in prefix.histogram(sample) {
             if size > 2 * share {
@@ -92,24 +90,23 @@ impl SampledBuckets {
 /// All elements of the pieces, stably sorted by key.
 pub(super) fn sort<P: Piece>(pieces: Vec<P>) -> Vec<P::Item> {
     let n = count(&pieces);
-    // Not zeroed, which takes a good part of the time of a sort where the memory was used before.
+    // Not zeroed: zeroing reused memory takes a good part of the time of a sort.
     let mut sorted = memory::room(n);
     let Some((items, buckets)) = scatter(&pieces, &mut sorted.spare_capacity_mut()[..n]) else {
         return join(&pieces);
     };
-    // Sorting the buckets allocates again.
+    // Free the pieces before the sort of the buckets allocates again.
     drop(pieces);
-    // They are where they belong, so nothing is given.
+    // The elements are in place already, so `give` does nothing.
     sort_buckets(items, buckets, &mut vec![(); n], &|_, _| {});
     // SAFETY:
-    // - There is room for so many.
-    // - All were scattered there.
+    // - The capacity is at least `n`.
+    // - The scatter wrote all elements there.
     unsafe { sorted.set_len(n) };
     sorted
 }
 
-/// Sorts every bucket, on all cores, and has `give` write what becomes of the sorted elements to
-/// their places in `to`.
+/// Sorts every bucket, on all cores; `give` writes the results for sorted elements to their places in `to`.
 pub(super) fn sort_buckets<T: Item, R: Send>(
     items: &mut [T],
     buckets: Buckets,
@@ -122,7 +119,7 @@ pub(super) fn sort_buckets<T: Item, R: Send>(
     let places = split(to, sizes.iter().copied());
     let (large, small): (Vec<_>, Vec<_>) =
         split(items, sizes.into_iter()).into_iter().zip(places).partition(|(bucket, _)| bucket.len() > most);
-    // Large buckets by all cores together, then the small ones by one core each.
+    // All cores share a large bucket; then one core sorts each small one.
     for (bucket, to) in large {
         let mut room = Kept::new::<T>(bucket.len());
         if let Some((scattered, buckets)) = scatter(&[Cow::Borrowed(&*bucket)], room.places(bucket.len())) {
@@ -144,11 +141,11 @@ pub(super) enum Buckets {
     Unsorted(Vec<usize>),
 }
 
-/// Scatters the elements of the pieces to buckets in a room for all of them, on all cores. Returns
+/// Scatters the elements of the pieces to buckets on all cores. `room` has a place for each element. Returns
 /// `None` if all keys are equal.
 ///
-/// The pieces are read several times. Another thread may change them in between, as it may a NumPy array or a
-/// mapped file; a copy is scattered then.
+/// The pieces are read several times. Another thread may change them in between, if they are a NumPy array or
+/// a mapped file; then a copy is scattered.
 pub(super) fn scatter<'a, P: Piece>(
     pieces: &[P],
     room: &'a mut [MaybeUninit<P::Item>],
@@ -161,21 +158,21 @@ pub(super) fn scatter<'a, P: Piece>(
     Some((unsafe { &mut *(std::ptr::from_mut(room) as *mut [P::Item]) }, buckets))
 }
 
-/// The elements are not those that were counted: another thread has changed them.
+/// Another thread changed the elements after they were counted.
 struct Changed;
 
-/// Scatters the elements to every place of the room, unless they change meanwhile.
+/// Scatters the elements to every place of the room, unless they change during the scatter.
 fn scatter_in_place<P: Piece>(
     pieces: &[P],
     room: &mut [MaybeUninit<P::Item>],
 ) -> Result<Option<Buckets>, Changed> {
     let (n, threads) = (count(pieces), parallel::threads());
-    // Several per core.
+    // Several parts per core.
     let parts = parts(pieces, (n / threads / 4).max(PART));
     let extremes = parallel::map_parts(&parts, |part| P::Item::extremes(part.items()))
         .into_iter()
         .fold((u64::MAX, 0), |(least, greatest), (a, b)| (least.min(a), greatest.max(b)));
-    // Where parts are short, their counts would be more work than their elements.
+    // The counts of short parts would be more work than their elements.
     let is_last = |digit: &Prefix| digit.shift == 0 && digit.count * parts.len() <= n;
     if let Some(all) = Prefix::new(extremes, LAST_BITS).filter(is_last) {
         scatter_by(&parts, room, all.count, move |key| all.of(key))?;
@@ -189,7 +186,7 @@ fn scatter_in_place<P: Piece>(
     let step = n / (SAMPLES << bits) + 1;
     let sample: Vec<u64> = parts.iter().flat_map(|part| part.sample(step)).collect();
     let largest = prefix.histogram(&sample).into_iter().max().unwrap_or(0) * step;
-    // More than its share of a core would keep the others waiting, also where it fits a cache.
+    // A bucket above a core's share would keep the others waiting, even if it fits a cache.
     let sizes = if largest > LOCAL.start.min(n / threads).max(4 * (n >> bits)) {
         let buckets = SampledBuckets::new(widest, &sample, 1 << bits);
         scatter_by(&parts, room, buckets.count, |key| buckets.of(key))?
@@ -199,8 +196,8 @@ fn scatter_in_place<P: Piece>(
     Ok(Some(Buckets::Unsorted(sizes)))
 }
 
-/// Scatters the elements of all parts to `count` buckets in a room for all of them, on all cores; returns
-/// the sizes of the buckets. The bucket of a key rises with it.
+/// Scatters the elements of all parts to `count` buckets on all cores, and returns the sizes of the buckets.
+/// `room` has a place for each element. Greater keys never go to earlier buckets.
 fn scatter_by<P: Piece>(
     parts: &[Part<P>],
     room: &mut [MaybeUninit<P::Item>],
@@ -208,7 +205,7 @@ fn scatter_by<P: Piece>(
     bucket_of: impl Fn(u64) -> usize + Copy + Sync,
 ) -> Result<Vec<usize>, Changed> {
     let histogram = |part: &Part<P>| {
-        // A copy, which stays in registers.
+        // A copy stays in registers.
         let (mut counts, bucket) = (vec![0; count], bucket_of);
         part.items().try_for_each(|item| {
             *counts.get_mut(bucket(item.key()))? += 1;
@@ -218,7 +215,7 @@ fn scatter_by<P: Piece>(
     };
     let counts: Option<Vec<Vec<usize>>> = parallel::map_parts(parts, histogram).into_iter().collect();
     let counts = counts.ok_or(Changed)?;
-    // For each part, the places of its share of each bucket: in the order of buckets, then of parts.
+    // For each part, its places in each bucket: ascending by bucket, then by part.
     let mut shares: Vec<Vec<Range<usize>>> = counts.iter().map(|_| Vec::with_capacity(count)).collect();
     let mut place = 0;
     let size_of = |bucket| {
@@ -236,14 +233,13 @@ fn scatter_by<P: Piece>(
         let bucket = bucket_of;
         for item in part.items() {
             let share = shares.get_mut(bucket(item.key())).filter(|share| share.start < share.end)?;
-            // SAFETY:
-            // - The place is within this part's share of the bucket, which no other part writes to.
-            // - All shares together are the room.
+            // - The place is within this part's share of the bucket, and no other part writes there.
+            // - All shares are within the room.
             unsafe { to.write(share.start, item) };
             share.start += 1;
         }
         Some(())
     });
-    // Each part has as many elements as its shares have places, and filled them.
+    // Each part's shares have one place per element, so every place is filled.
     if fits.contains(&None) { Err(Changed) } else { Ok(sizes) }
 }

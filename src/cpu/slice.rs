@@ -1,8 +1,9 @@
 //! Sorts a slice in place, by keys that map back to its elements.
 //!
-//! One core sorts what fits its cache, before others would wake, in memory that it keeps, and all if it
-//! is alone. More is divided or scattered to buckets in a second array, as [`divided`](super::divided) or [`radix`]
-//! does, and each bucket comes back sorted. Elements with few distinct values are counted.
+//! One core sorts small inputs, which fit its cache, in scratch memory that it keeps: the others would wake
+//! too late. A lone core sorts every input. Larger inputs are partitioned or scattered to buckets in a second
+//! array, by [`divided`](super::divided) or [`radix`], and each bucket comes back sorted. Elements with few
+//! distinct values are counted.
 
 use std::mem::MaybeUninit;
 
@@ -19,13 +20,14 @@ use crate::memory::Kept;
 use crate::parallel;
 use crate::report::Form;
 
-/// Fewer elements of two bytes are sorted sooner than looked at for how many differ.
+/// Fewer elements of two bytes are not checked for few distinct values.
 const FEW: usize = 1 << 12;
 
-/// From this many on, elements of two bytes are counted.
+/// From this number on, a counting sort takes all elements of two bytes.
 const MANY: usize = 1 << 19;
 
-/// Sorts words by their keys, on all cores: each is its key, or `bits` is the inverse of `key`.
+/// Sorts words by their keys, on all cores. `bits` is the inverse of `key`; with `is_key`, each word equals
+/// its key.
 pub(crate) fn sort_words<W: Word>(
     words: &mut [W],
     is_key: bool,
@@ -62,7 +64,7 @@ pub(crate) fn sort_words<W: Word>(
         if let Some((scattered, buckets)) = radix::scatter(&[Keyed { elements: words, key }], room.places(n))
         {
             let give = move |keys: &[W], words: &mut [W]| {
-                // A copy, which stays in registers.
+                // A copy stays in registers.
                 let bits = bits;
                 words.iter_mut().zip(keys).for_each(|(word, &key)| *word = bits(key));
             };
@@ -77,13 +79,12 @@ pub(crate) fn sort_words<W: Word>(
     let give = move |keys: &mut [W], words: &mut [MaybeUninit<W>]| {
         with.write(words, keys.iter().map(|&key| bits(key)));
     };
-    // SAFETY: words are written alone.
+    // SAFETY: `give` writes words alone.
     divided.sort(with, unsafe { as_unwritten(words) }, &give);
     Form::Quicksort
 }
 
-/// Sorts elements of one or two bytes by their keys of so many bits. `element` is the inverse of
-/// `key`.
+/// Sorts elements of one or two bytes by keys of `bits` bits. `element` is the inverse of `key`.
 pub(crate) fn sort_shorts<T: Copy + Send + Sync, K: Word>(
     elements: &mut [T],
     bits: u32,
@@ -119,7 +120,7 @@ pub(crate) fn sort_shorts<T: Copy + Send + Sync, K: Word>(
     Form::Radix
 }
 
-/// What has to be done, if the elements are in order or in reverse.
+/// Detects elements in order, and reverses elements in reverse order. Returns `None` for other elements.
 fn put_in_order<T: Copy + Sync, K: Word>(
     elements: &mut [T],
     key: impl Fn(T) -> K + Copy + Send + Sync,
@@ -133,20 +134,20 @@ fn put_in_order<T: Copy + Sync, K: Word>(
     })
 }
 
-/// Whether `holds` is true for all neighbours.
+/// Returns true if `holds` is true for all pairs of neighbours.
 pub(crate) fn is_in_order<T: Copy + Sync>(
     elements: &[T],
     holds: impl Fn(T, T) -> bool + Copy + Send + Sync,
 ) -> bool {
     const BLOCK: usize = 1 << 12;
     let each = |first: &[T]| {
-        // All of a block: a loop that may end anywhere does not use vectors.
+        // Reads the whole block: a loop that may end early does not use vectors.
         !first.iter().zip(&first[1..]).fold(false, |lost, (&a, &b)| lost | !holds(a, b))
     };
     let pairs = elements.len().saturating_sub(1);
     let block = |at: usize| each(&elements[at * BLOCK..=pairs.min((at + 1) * BLOCK)]);
     let blocks = pairs.div_ceil(BLOCK);
-    // The first few tell of most that they are in no order.
+    // The first few elements show that most inputs are in no order.
     let begin = &elements[..elements.len().min(16)];
     begin.windows(2).all(|pair| holds(pair[0], pair[1]))
         && if elements.len() <= SERIAL.end {
