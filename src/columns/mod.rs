@@ -11,9 +11,9 @@
 //! # Ok::<(), gpusort::Error>(())
 //! ```
 //!
-//! The values of a column become codes, numbers from 0 in the same order, and the codes of all
-//! columns share words, which are sorted. Of texts a code stands for the first bytes; where all
-//! words of rows are equal, the rest of the texts and the columns after it decide.
+//! The values of a column become codes: numbers from 0 in the same order. The codes of all columns share
+//! words, which are sorted. The code of a text stands for its first bytes; if all words of two rows are
+//! equal, the rest of the texts and the columns after them decide.
 
 #[cfg(feature = "arrow")]
 #[doc(hidden)]
@@ -38,8 +38,7 @@ use crate::parallel::{self, map_parts};
 use crate::report::Report;
 use crate::sorter::{Progress, Request, Sorted, Sorter};
 
-/// A column of values by which rows are ordered: smallest first, NaN after all numbers and nulls
-/// after these, until it says otherwise.
+/// A column of values that orders rows: by default, smallest first, NaN after all numbers and nulls last.
 pub struct Column<'a> {
     values: Values<'a>,
     valid: Option<Bits<'a>>,
@@ -51,7 +50,7 @@ enum Values<'a> {
     Texts { rows: usize, text: Box<dyn Fn(usize) -> &'a [u8] + Sync + 'a> },
 }
 
-/// A bit for each row, from the lowest of the first byte on.
+/// A bit for each row, starting at bit `first`; the lowest bit of a byte is its first.
 #[derive(Clone, Copy)]
 struct Bits<'a> {
     bytes: &'a [u8],
@@ -73,8 +72,8 @@ impl<'a> Column<'a> {
         Self::of(Values::Numbers(Box::new(values)))
     }
 
-    /// So many texts, ordered by their bytes, which for UTF-8 is the order of code points. `text`
-    /// is called once for each row, on all cores, and the sort copies what it returns.
+    /// Texts, one per row, ordered by their bytes: for UTF-8, the order of code points. `text` is called once
+    /// for each row, on all cores, and the sort copies the returned bytes.
     #[must_use]
     pub fn texts(rows: usize, text: impl Fn(usize) -> &'a [u8] + Sync + 'a) -> Self {
         Self::of(Values::Texts { rows, text: Box::new(text) })
@@ -84,38 +83,38 @@ impl<'a> Column<'a> {
         Self { values, valid: None, order: KeyOrder::ASCENDING }
     }
 
-    /// The same with nulls where the bit of a row is not set: that of the first row is bit `first`
-    /// of the bytes, counted from the lowest bit of each, as in Arrow.
+    /// This column with nulls in the rows whose bit is not set. Bit `first` of the bytes, counted from the
+    /// lowest bit of each byte as in Arrow, belongs to the first row.
     ///
     /// # Panics
     ///
-    /// When there are fewer bits than rows.
+    /// If there are fewer bits than rows.
     #[must_use]
     pub fn valid(self, bytes: &'a [u8], first: usize) -> Self {
         assert!(bytes.len().saturating_mul(8) >= first + self.rows(), "there are fewer bits than rows");
         Self { valid: Some(Bits { bytes, first }), ..self }
     }
 
-    /// The same with the largest first. NaN and nulls stay where they are.
+    /// This column with the largest values first. NaN and nulls stay in place.
     #[must_use]
     pub fn descending(self) -> Self {
         Self { order: KeyOrder { descending: true, ..self.order }, ..self }
     }
 
-    /// The same with nulls before all others, and NaN next to them.
+    /// This column with nulls before all other values, and NaN next to them.
     #[must_use]
     pub fn nulls_first(self) -> Self {
         Self { order: KeyOrder { nan: Nulls::First, empty: Nulls::First, ..self.order }, ..self }
     }
 
-    /// The same with NaN before all numbers, or after them, wherever nulls go.
+    /// This column with NaN before or after all numbers, independently of nulls.
     #[must_use]
     pub fn nan_first(self, first: bool) -> Self {
         let nan = if first { Nulls::First } else { Nulls::Last };
         Self { order: KeyOrder { nan, ..self.order }, ..self }
     }
 
-    /// The same in this order, whose reading is the form of texts.
+    /// This column in this order; its reading is the form of texts.
     #[cfg(feature = "arrow")]
     pub(crate) fn in_order(self, order: KeyOrder) -> Self {
         Self { order, ..self }
@@ -133,13 +132,12 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The numbers of rows of the first column in order, where the next one decides between rows that
-/// are equal in those before it; rows that are equal in all keep their order.
+/// The numbers of the rows in sorted order: by the first column, and by the next column between rows with
+/// equal values. Rows that are equal in all columns keep their order.
 ///
 /// # Errors
 ///
-/// No columns, or some of different lengths; 2^32 rows or more; 2 GiB of text in some thousand
-/// rows.
+/// No columns, or columns of different lengths; 2^32 rows or more; 2 GiB of text in a few thousand rows.
 pub fn argsort(columns: &[Column]) -> Result<Vec<u32>, Error> {
     Ok(Sorter::cpu().argsort_columns(columns)?.0)
 }
@@ -154,7 +152,7 @@ impl Sorter {
         self.order_columns(columns, Method::default(), &mut |_, _| {})
     }
 
-    /// The same by this algorithm.
+    /// [`Sorter::argsort_columns`] by this method.
     pub(crate) fn order_columns(
         &self,
         columns: &[Column],
@@ -186,24 +184,24 @@ impl Sorter {
     }
 }
 
-/// Ranges of rows, for a core each.
+/// Ranges of rows, several for each core.
 fn parts(rows: usize) -> Vec<Range<usize>> {
     const FEW: usize = 1 << 14;
     const MANY: usize = 1 << 19;
     parallel::ranges(rows, (rows / (4 * parallel::threads())).clamp(FEW, MANY)).collect()
 }
 
-/// What orders rows: words, and what settles where all of these are equal.
+/// The keys of rows: words, and tie breakers for rows with equal words.
 struct Coded {
     words: Vec<KeyBuf<'static>>,
     ties: Option<Ties>,
-    /// The keys of all rows from the first one on that is to be settled.
+    /// The values of all rows in the columns that break ties.
     pieces: Vec<Piece>,
 }
 
 fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<Coded, Error> {
     let mut codes = Vec::new();
-    // How many bytes of a text the last codes stand for, if there is more to be settled.
+    // The number of bytes of a text in the last codes, if there may be ties.
     let mut bytes = None;
     let mut settling: Vec<Vec<keys::Column>> = parts.iter().map(|_| Vec::new()).collect();
     for column in columns {
@@ -237,7 +235,7 @@ fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<Coded, Error> {
     Ok(Coded { words, ties, pieces })
 }
 
-/// The codes of a column, of one or two halves, as the words of the keys of each part.
+/// The codes of a column, whole or in two halves, as words of the keys of each part.
 fn words_of(codes: Vec<Codes>) -> Vec<keys::Column> {
     let mut halves = codes.into_iter().map(|codes| codes.parts);
     match (halves.next().unwrap_or_default(), halves.next()) {
@@ -251,7 +249,7 @@ fn words_of(codes: Vec<Codes>) -> Vec<keys::Column> {
 }
 
 impl<'a> Column<'a> {
-    /// The texts of some rows.
+    /// The texts of these rows.
     fn texts_of(
         &self,
         text: &(dyn Fn(usize) -> &'a [u8] + Sync),
@@ -274,11 +272,11 @@ impl<'a> Column<'a> {
 trait Numbers: Sync {
     fn rows(&self) -> usize;
 
-    /// The positions in this order.
+    /// The positions of the numbers in this order.
     fn positions(&self, sorter: &Sorter, order: KeyOrder) -> Result<(Vec<u32>, Report), Error>;
 
-    /// Their codes as those of a column, part by part, the most significant first: those of nulls
-    /// beside all numbers, or as a bit of their own where 64 bits have no room beside these.
+    /// The codes of the numbers of a column, part by part, the most significant codes first. Nulls get a code
+    /// below or above all numbers, or a bit of their own if the numbers take all 64 bits.
     fn codes(&self, column: &Column, parts: &[Range<usize>]) -> Vec<Codes>;
 }
 
@@ -310,7 +308,7 @@ impl<T: Element> Numbers for &[T] {
         let most = greatest.saturating_sub(least);
         let are_first = column.order.empty == Nulls::First;
         let of_parts = |of_null: u64, before: u64, most: u64| {
-            // Another thread may have changed the number since it was compared.
+            // Another thread may have changed the number since the extremes were found.
             let above = |row| key(row).min(greatest).max(least) - least;
             let code = |row| if column.is_null(row) { of_null } else { above(row) + before };
             Codes { parts: map_parts(parts, |rows| rows.clone().map(code).collect()), most }

@@ -1,12 +1,11 @@
-//! A cost model of sorting on the CPU and on a GPU, by which `auto` chooses.
+//! The cost model of sorting on the CPU and on a GPU; `auto` chooses the cheaper device.
 //!
-//! [`Costs`] are measured times of sorts of several sizes on both, from the moment when the input is
-//! read and the GPU has started to the end of the process, and the startup time of the GPU. `gpusort
-//! tune` measures them on a machine; without it, [`Costs::built_in`] has those of another one. Sizes in
-//! between are interpolated; beyond the largest size, each element takes as long as between the last two.
+//! [`Costs`] has measured times of sorts of several sizes on both devices, and the startup time of the GPU. A
+//! time counts from the moment when the input is read and the GPU has started to the end of the process.
+//! `gpusort tune` measures them on a machine; without it, [`Costs::built_in`] has times of another one. Sizes
+//! in between are interpolated; beyond the largest size, each element takes as long as between the last two.
 //!
-//! Startup takes longer than most sorts, but overlaps with reading the input: only the rest of it
-//! counts.
+//! Startup takes longer than most sorts, but overlaps with reading the input: only the remainder counts.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,14 +21,14 @@ use crate::error::Error;
 use crate::human::{self, grouped, short};
 use crate::report::timing::milliseconds;
 
-/// Fewer elements than this are sorted on the CPU before they could be transferred to any GPU.
+/// Fewer elements than this are sorted on the CPU before a transfer to any GPU would end.
 pub const FEWEST: u64 = 1 << 16;
 
 /// The costs of sorting on some machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Costs {
-    /// Whether they were measured on this machine.
+    /// True if the costs were measured on this machine.
     #[serde(skip)]
     pub measured_here: bool,
     /// The GPU; `None` without one.
@@ -48,16 +47,16 @@ pub struct Costs {
 pub struct GpuCosts {
     /// The GPU's name.
     pub name: String,
-    /// Startup time including the kernels, which the driver has cached.
+    /// Startup time, with kernels that the driver has cached.
     pub start_ms: f64,
     /// Times of sorts, with both transfers.
     pub sorts: Vec<Curve>,
-    /// The sizes from which on an algorithm is the fastest, as far as measured.
+    /// The smallest sizes where an algorithm is the fastest, as far as measured.
     #[serde(default)]
     pub crossovers: Vec<Crossover>,
 }
 
-/// The size from which on an algorithm is the fastest for elements of one shape.
+/// The smallest size where an algorithm is the fastest for elements of one shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Crossover {
@@ -66,13 +65,13 @@ pub struct Crossover {
     pub algorithm: Algorithm,
     /// 32-bit words per key.
     pub key_words: u32,
-    /// Whether records are sorted, or keys alone.
+    /// True for records, false for keys alone.
     pub records: bool,
     /// The number of elements.
     pub elements: usize,
 }
 
-/// These crossovers, replaced by those measured on a GPU.
+/// The crossovers `others`, replaced by the measured ones in `seen`.
 pub fn crossovers(seen: &[Crossover], others: Crossovers) -> Crossovers {
     let shape = |seen: &Crossover| {
         Shape::ALL.into_iter().find(|its| (its.key_words(), its.payload) == (seen.key_words, seen.records))
@@ -83,14 +82,14 @@ pub fn crossovers(seen: &[Crossover], others: Crossovers) -> Crossovers {
     })
 }
 
-/// Algorithms by their names.
+/// Serialises algorithms by name.
 mod by_name {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
     use gpusort_planner::Algorithm;
 
-    // As serde calls it.
+    // serde prescribes the signature.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     pub(super) fn serialize<S: Serializer>(algorithm: &Algorithm, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(algorithm.name())
@@ -116,13 +115,13 @@ pub struct CpuCosts {
     pub by_digits: Option<ByDigits>,
 }
 
-/// For how many keys digits are faster than vectors, by what instructions.
+/// The measured numbers of keys that digits sort faster than vectors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ByDigits {
-    /// The instructions by which vectors sorted.
+    /// The instruction set that the vectors used.
     pub instructions: String,
-    /// For keys of four bytes, and of eight.
+    /// The numbers for keys of four bytes, and of eight.
     pub digits: [Digits; 2],
 }
 
@@ -132,16 +131,15 @@ pub struct ByDigits {
 pub struct Curve {
     /// 32-bit words per key.
     pub key_words: u32,
-    /// Whether records are sorted, or keys alone.
+    /// True for records, false for keys alone.
     pub records: bool,
-    /// Numbers of elements, ascending, each with the time of sorting them in milliseconds; at least
-    /// one.
+    /// Numbers of elements, ascending, each with the milliseconds of a sort; at least one.
     pub times: Vec<(u64, f64)>,
 }
 
 impl Curve {
-    /// Below the smallest size fixed costs dominate. Beyond the largest one, each element takes as long as
-    /// between the last two sizes, which leaves out fixed costs.
+    /// The smallest size stands for all smaller ones, since fixed costs dominate there. Beyond the largest
+    /// size, each element takes as long as between the last two, without fixed costs.
     fn milliseconds(&self, n: u64) -> f64 {
         let before = self.times.iter().rev().nth(1).copied().unwrap_or((0, 0.0));
         match self.times.last() {
@@ -154,8 +152,8 @@ impl Curve {
     }
 }
 
-/// The time at `n` by those at other numbers, which ascend: linear on logarithmic scales between
-/// two of them, and that of the nearest one outside of all. `None` without any.
+/// The time at `n`, from times at ascending numbers: linear on logarithmic scales between two numbers, and
+/// the nearest time outside of them. `None` without any times.
 fn interpolated(times: &[(u64, f64)], n: u64) -> Option<f64> {
     let after = times.partition_point(|&(number, _)| number < n);
     match (times[..after].last(), times.get(after)) {
@@ -168,24 +166,24 @@ fn interpolated(times: &[(u64, f64)], n: u64) -> Option<f64> {
     }
 }
 
-/// The time of sorting `n` elements of this shape, if any such sort was measured.
+/// The time of sorting `n` elements of this shape, if one was measured.
 fn sorting(curves: &[Curve], n: u64, shape: Shape) -> Option<f64> {
     let kind = (shape.key_words(), shape.payload);
     curves.iter().find(|curve| (curve.key_words, curve.records) == kind).map(|curve| curve.milliseconds(n))
 }
 
 impl Costs {
-    /// The costs of a machine with a large GPU, and of its 16-core CPU and another with 2 cores.
+    /// The costs of a machine with a large GPU and 16 cores, and of another CPU with 2 cores.
     ///
     /// # Panics
     ///
-    /// Never: a test parses them.
+    /// Never: a test parses the costs.
     pub fn built_in() -> Self {
         let costs = Self::from_json(include_str!("built-in.json")).expect("a test reads them");
         Self { measured_here: false, ..costs }
     }
 
-    /// The file in which those of this machine are kept; `None` if no folder for settings is known.
+    /// The file of this machine's costs; `None` if no folder for settings is known.
     pub fn file() -> Option<PathBuf> {
         let folders = etcetera::choose_base_strategy().ok()?;
         Some(folders.config_dir().join("gpusort").join("costs.json"))
@@ -195,7 +193,7 @@ impl Costs {
     ///
     /// # Errors
     ///
-    /// What is wrong with their file.
+    /// The file cannot be read or is invalid.
     pub fn kept() -> Result<Option<Self>, Error> {
         let Some(file) = Self::file() else { return Ok(None) };
         let json = match fs::read_to_string(&file) {
@@ -213,7 +211,7 @@ impl Costs {
     ///
     /// # Errors
     ///
-    /// A description of what is wrong.
+    /// The JSON or a value is invalid.
     pub fn from_json(json: &str) -> Result<Self, Error> {
         let costs: Self = serde_json::from_str(json)
             .map_err(|error| Error::input("costs", human::said(error.to_string())))?;
@@ -239,11 +237,11 @@ impl Costs {
         Ok(Self { measured_here: true, ..costs })
     }
 
-    /// JSON on several lines.
+    /// Writes the costs as JSON on several lines.
     ///
     /// # Errors
     ///
-    /// None in practice; the serialiser's signature has one.
+    /// Never in practice; the serialiser's signature demands it.
     pub fn to_json(&self) -> serde_json::Result<String> {
         serde_json::to_string_pretty(self)
     }
@@ -259,8 +257,8 @@ impl Costs {
         self.gpu.as_ref().map(|gpu| duration(gpu.start_ms))
     }
 
-    /// Has the CPU, of which so many cores are used, sort by digits where that was measured to be
-    /// faster there.
+    /// Makes the CPU sort by digits wherever digits were measured to be faster, on this machine and with this
+    /// number of cores.
     pub fn prefer_digits(&self, cores: usize) {
         let own = self.cpus.iter().find(|cpu| self.measured_here && cpu.cores == cores);
         let by_digits = own.and_then(|cpu| cpu.by_digits.as_ref());
@@ -292,21 +290,21 @@ pub struct Choice {
     cpu: Duration,
     /// The remaining startup time and the time of the sort.
     gpu: Option<(Duration, Duration)>,
-    /// Whether the GPU merges shares.
+    /// True if the GPU merges shares.
     shares: bool,
     measured_here: bool,
 }
 
 impl Choice {
-    /// The same for elements that the GPU sorts in shares. Merging them there takes a hundredth of the
-    /// transfers' time. If the GPU's memory does not hold all of them, which cannot be known before,
-    /// the CPU merges them.
+    /// This choice for elements that the GPU sorts in shares. The GPU merges shares in a hundredth of the
+    /// transfers' time. If its memory does not hold all of them, which is unknown before the sort, the CPU
+    /// merges them.
     #[must_use]
     pub fn in_shares(self) -> Self {
         Self { shares: true, ..self }
     }
 
-    /// Whether it is the GPU.
+    /// Returns true if the GPU is faster.
     pub fn is_gpu(&self) -> bool {
         self.gpu.is_some_and(|(start, sort)| start.saturating_add(sort) < self.cpu)
     }
@@ -382,7 +380,7 @@ mod tests {
             // Fewer cores than measured, and more.
             (1 << 20, 1, (64.0, 2.0)),
             (1 << 20, 64, (16.0, 2.0)),
-            // More elements take as long each as those between the last two sizes.
+            // Beyond the last size, each element takes as long as between the last two.
             ((1 << 20) + (15 << 16), 2, (124.0, 3.0)),
             (5, 2, (4.0, 1.0)),
         ] {
@@ -426,7 +424,7 @@ mod tests {
             "1,048,576 elements: about 64.0 ms on the CPU, 2.00 ms on the GPU, in merged shares"
         );
         assert!(!costs().choose(1 << 20, KEYS, 2, Duration::from_millis(63)).in_shares().is_gpu());
-        // Only CPUs with measurements of such sorts count.
+        // Only CPUs with measurements of this shape count.
         let mut some = costs();
         some.cpus[0].sorts.clear();
         assert!(some.choose(1 << 20, KEYS, 8, Duration::ZERO).is_gpu());
@@ -479,8 +477,8 @@ mod tests {
             assert!(sorting(&costs.gpu.as_ref().unwrap().sorts, 1, shape).is_some(), "{shape:?}");
             assert!(costs.cpus.iter().all(|cpu| sorting(&cpu.sorts, 1, shape).is_some()), "{shape:?}");
             assert!(!costs.choose(FEWEST, shape, 2, costs.start().unwrap()).is_gpu(), "{shape:?}");
-            // Records of two words come out level on two cores, so that nothing is said of
-            // positions.
+            // With records of two words, the GPU and two cores are about as fast; either may win for shapes
+            // with positions.
             let many = costs.choose(1 << 30, shape, 2, costs.start().unwrap());
             assert!(many.is_gpu() || shape.payload, "{shape:?}");
         }

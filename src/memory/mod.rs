@@ -1,4 +1,4 @@
-//! Memory: allocations for elements, and how much there is.
+//! Memory: allocations for elements, and the available amount.
 
 #[cfg(feature = "files")]
 mod available;
@@ -19,18 +19,18 @@ pub use self::available::{available, ensure, parse, untouched};
 
 #[cfg(feature = "files")]
 thread_local! {
-    /// Whether this thread handles a refused allocation.
+    /// True while this thread handles a refused allocation.
     static HANDLES_REFUSAL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the caller of the allocator handles a refusal: the command's allocator ends the process
-/// otherwise.
+/// Returns true if the caller of the allocator handles a refusal; otherwise the command's allocator ends the
+/// process.
 #[cfg(feature = "files")]
 pub fn handles_refusal() -> bool {
     HANDLES_REFUSAL.get()
 }
 
-/// Makes room for `more` items, if the allocator has it.
+/// Reserves memory for `more` items, if the allocator has it.
 ///
 /// # Errors
 ///
@@ -43,13 +43,15 @@ pub(crate) fn try_reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), TryR
     reserved
 }
 
-/// Asks for what is at this place, which is read soon. It may lie beyond the items.
+/// Prefetches the item at this place, for a read soon. The place may lie beyond the items.
 #[cfg(feature = "files")]
 #[inline]
 pub(crate) fn prefetch<T>(items: &[T], place: usize) {
     let place = items.as_ptr().wrapping_add(place);
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the instruction is there on every such processor, and accesses nothing.
+    // SAFETY:
+    // - All processors of this architecture have the instruction.
+    // - It accesses no memory that a program can observe.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(place.cast());
@@ -63,7 +65,7 @@ pub(crate) fn prefetch<T>(items: &[T], place: usize) {
     let _ = place;
 }
 
-/// Room for `count` elements that are written all over it: in huge pages, where the system has
+/// An empty vector with capacity for `count` elements, which will fill it: in huge pages, if the system has
 /// them.
 pub(crate) fn room<T>(count: usize) -> Vec<T> {
     let mut room = Vec::<T>::with_capacity(count);
@@ -71,47 +73,47 @@ pub(crate) fn room<T>(count: usize) -> Vec<T> {
     room
 }
 
-/// Bytes that are kept at most.
+/// The most bytes kept for the next use.
 const KEPT: usize = 16 << 20;
 
-/// What the last [`Kept`] leaves to the next one.
+/// The memory that the last [`Kept`] leaves to the next one.
 static LEFT: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
-/// Room that is kept for the next one, if it is not much: memory that is touched for the first time
-/// takes as long as a sort of what fits in it.
+/// Scratch memory, kept for the next use if it is small: touching fresh memory takes as long as a sort of the
+/// elements that fit in it.
 pub(crate) struct Kept(Vec<u64>);
 
 impl Kept {
-    /// Room for so many elements, whatever is in it.
+    /// Memory for `count` elements, with arbitrary content.
     pub(crate) fn new<T: Pod>(count: usize) -> Self {
         let words = (count * size_of::<T>()).div_ceil(size_of::<u64>());
         let left = LEFT.try_lock().map(|mut left| std::mem::take(&mut *left)).unwrap_or_default();
         Self(if left.capacity() < words { room(words) } else { left })
     }
 
-    /// So many places.
+    /// Places for `count` elements.
     ///
     /// # Panics
     ///
-    /// When there are fewer.
+    /// If the memory has fewer places.
     pub(crate) fn places<T: Pod>(&mut self, count: usize) -> &mut [MaybeUninit<T>] {
         const { assert!(align_of::<T>() <= align_of::<u64>()) };
         assert!(count * size_of::<T>() <= self.0.capacity() * size_of::<u64>(), "there is room for all");
         // SAFETY:
-        // - There is room for so many.
-        // - A word's place is one of any element that is aligned as it is.
+        // - The memory has `count` places, as asserted.
+        // - The places are aligned, since a word's alignment is at least an element's.
         unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), count) }
     }
 
-    /// So many elements.
+    /// The first `count` elements.
     ///
     /// # Safety
     ///
-    /// As many have been written, as places of this room.
+    /// The caller has written `count` elements to places of this memory.
     pub(crate) unsafe fn elements<T: Pod>(&self, count: usize) -> &[T] {
         // SAFETY:
-        // - As many were written as places of this room, as the caller guarantees.
-        // - Nothing writes to them as long as it is borrowed.
+        // - The caller guarantees that `count` elements were written.
+        // - Nothing writes to them as long as `self` is borrowed.
         unsafe { slice::from_raw_parts(self.0.as_ptr().cast(), count) }
     }
 }
@@ -126,14 +128,16 @@ impl Drop for Kept {
     }
 }
 
-/// Asks for huge pages for a block that is written all over: each small one would cost a page fault
-/// and a TLB entry. All its pages, with the first one, which also holds the allocator's header: as a
-/// separate mapping it would keep the block from growing in place.
+/// Requests huge pages for a block that will be filled: each small page would cost a page fault and a TLB
+/// entry. The request covers all its pages. The first page, which also holds the allocator's header, would
+/// otherwise be a separate mapping, which keeps the block from growing in place.
 #[cfg(target_os = "linux")]
 pub fn in_huge_pages(block: *mut u8, bytes: usize) {
     // Less than a huge page is not worth a system call.
     if bytes >= 2 << 20 {
-        // SAFETY: the advice does not change what pages hold, and is refused where there are none.
+        // SAFETY:
+        // - The advice does not change the content of pages.
+        // - The system refuses the advice for unmapped pages.
         unsafe {
             let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
             let before = block.addr() % page;
@@ -143,11 +147,11 @@ pub fn in_huge_pages(block: *mut u8, bytes: usize) {
     }
 }
 
-/// Elsewhere nothing is asked.
+/// Does nothing: this system has no such request.
 #[cfg(not(target_os = "linux"))]
 pub fn in_huge_pages(_: *mut u8, _: usize) {}
 
-/// `count` zeros, in pages that the system provides when they are first touched.
+/// `count` zeros, in pages that the system provides at the first touch.
 pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
     bytemuck::allocation::try_zeroed_vec(count).unwrap_or_else(|()| {
         let layout = Layout::array::<T>(count).expect("more elements than an address space holds");
@@ -155,7 +159,7 @@ pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
     })
 }
 
-/// The numbers after these names in a file of this process; none on systems without such files.
+/// The numbers after these names in a file on this process; `None` on systems without such files.
 fn numbers(file: &str, names: [&str; 2]) -> [Option<u64>; 2] {
     let lines = std::fs::read_to_string(file).unwrap_or_default();
     names.map(|name| {
@@ -164,14 +168,14 @@ fn numbers(file: &str, names: [&str; 2]) -> [Option<u64>; 2] {
     })
 }
 
-/// Bytes of these kinds of memory that this process has, where the system says so.
+/// This process's bytes of these kinds of memory, if the system tells.
 pub fn own(kinds: [&str; 2]) -> [Option<u64>; 2] {
     numbers("/proc/self/status", kinds).map(|kilobytes| Some(kilobytes? << 10))
 }
 
-/// Bytes of address space that the limits of this process leave, if there are any.
+/// Bytes of address space that this process's limits leave, if it has limits.
 pub fn address_space_left() -> Option<u64> {
-    // Where there is no limit, it is `unlimited`.
+    // Without a limit the file says `unlimited`, which is no number.
     let limits = numbers("/proc/self/limits", ["Max address space", "Max data size"]);
     if limits == [None; 2] {
         return None;

@@ -1,15 +1,13 @@
-//! Work on all cores, where there is enough of it: few elements are done before other threads wake.
+//! Work on all cores, if it is large enough: one thread finishes small work before others wake.
 //!
-//! All loops over parts are one function, [`each`], which calls the work by reference: rayon's
-//! parallel iterators would be compiled anew for every type and every work, which takes longer than
-//! all else. A part is large enough that a call by reference costs nothing, and the loop over its
-//! elements is the work's own.
+//! All loops over parts are one function, [`each`], which calls the work by reference: rayon's parallel
+//! iterators would be compiled anew for every type and every closure, which dominates the build time. Parts
+//! are large, so a call by reference costs nothing, and the work loops over the elements of a part itself.
 //!
-//! Only this module starts threads or names rayon, whose global pool does the work. A system may
-//! refuse threads (`ulimit -u`, a limit on address space); the pool then has as many as it could
-//! get, down to the calling thread alone. The pool must not start lazily, since rayon gives up for
-//! good when one thread is refused: threads are started first, and those that did start become the
-//! pool.
+//! Only this module starts threads or names rayon, whose global pool does the work. A system may refuse
+//! threads (`ulimit -u`, a limit on address space); the pool then has fewer threads, or the calling thread
+//! alone. The pool must not start lazily, since rayon gives up for good when one thread is refused: threads
+//! are started first, and the successful ones become the pool.
 
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
@@ -26,14 +24,14 @@ const FEW: usize = 1 << 14;
 /// Elements processed by one core at a time.
 const BLOCK: usize = 1 << 12;
 
-/// Address space for the stack and the allocations of each thread, where that is limited.
+/// Address space for each thread's stack and allocations, if the address space is limited.
 const SPACE: u64 = 24 << 20;
 
-/// Whether the system refused every thread, or this process was forked and has none of its parent's.
-/// All work is then done by the thread that asks for it, and no other is started later.
+/// True if the system refused every thread, or if this process was forked and lacks its parent's threads.
+/// Every thread then does its own work, and no other is started later.
 static ALONE: AtomicBool = AtomicBool::new(false);
 
-/// How many threads the pool is to have; 0 is one for each core.
+/// The number of threads that the pool should have; 0 is one for each core.
 static WANTED: AtomicUsize = AtomicUsize::new(0);
 
 /// Cores that threads may run on.
@@ -41,7 +39,7 @@ pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Makes the pool one of this many threads, at least one; of no effect once there is work for it.
+/// Sets the number of threads of the pool, at least one, unless the pool has started.
 pub fn limit(threads: usize) {
     WANTED.store(threads.max(1), Ordering::Relaxed);
 }
@@ -51,7 +49,7 @@ pub fn limit(threads: usize) {
 struct Pool(Arc<ThreadPool>);
 
 thread_local! {
-    /// The pool for the work of this thread and of those that it starts, if not the global one.
+    /// The pool for the work of this thread and of the threads that it starts; `None` is the global pool.
     static POOL: RefCell<Option<Pool>> = const { RefCell::new(None) };
 }
 
@@ -59,7 +57,7 @@ fn own_pool() -> Option<Pool> {
     POOL.with_borrow(Clone::clone)
 }
 
-/// Has a thread use this pool as long as the value lives.
+/// Makes a thread use another pool until this value, which holds the previous pool, is dropped.
 struct Using(Option<Pool>);
 
 impl Using {
@@ -74,7 +72,7 @@ impl Drop for Using {
     }
 }
 
-/// Does this work with as many threads, at least one, where work is divided. Pools of them are kept.
+/// Calls `work` with a pool of this many threads, at least one. Pools are kept for the next call.
 ///
 /// # Errors
 ///
@@ -97,7 +95,7 @@ pub fn within<T>(threads: usize, work: impl FnOnce() -> T) -> io::Result<T> {
     Ok(work())
 }
 
-/// Says that this process was just forked: threads of pools are not in it.
+/// Must be called in a forked process, which lacks the threads of its parent's pools.
 pub fn forked() {
     ALONE.store(true, Ordering::Relaxed);
     POOL.set(None);
@@ -106,7 +104,7 @@ pub fn forked() {
 /// Starts the pool, once.
 fn start() {
     static START: Once = Once::new();
-    // Threads of a pool need no other.
+    // Threads of a pool need no other pool.
     if ALONE.load(Ordering::Relaxed) || rayon_core::current_thread_index().is_some() {
         return;
     }
@@ -132,7 +130,7 @@ fn start() {
             let sent = started.pop().is_some_and(|sender| sender.send(thread).is_ok());
             if sent { Ok(()) } else { Err(io::Error::other("the system refused a thread")) }
         };
-        // Fails if the program has a global pool already, which is then used.
+        // Fails if the program has started the global pool itself; that pool is used then.
         let _ = pool.spawn_handler(hand_over).build_global();
     });
 }
@@ -146,9 +144,9 @@ pub(crate) fn threads() -> usize {
     if ALONE.load(Ordering::Relaxed) { 1 } else { rayon_core::current_num_threads() }
 }
 
-/// Does this work for each number of the range, in parallel. Each is worth a thread's while.
+/// Calls `work` for each number of the range, in parallel. Each call should take longer than waking a thread.
 pub(crate) fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
-    /// A thread takes the first half, and others may take the second.
+    /// This thread takes the first half, and another may take the second.
     fn halves(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
         let Range { start, end } = range;
         match end.saturating_sub(start) {
@@ -170,7 +168,7 @@ pub(crate) fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
     if ALONE.load(Ordering::Relaxed) { range.for_each(work) } else { halves(range, work) }
 }
 
-/// Whether this holds for all numbers of the range, in parallel. Ends early where it does not.
+/// Returns true if `holds` is true for all numbers of the range, in parallel. Ends early otherwise.
 pub(crate) fn all(range: Range<usize>, holds: &(dyn Fn(usize) -> bool + Sync)) -> bool {
     let is_lost = AtomicBool::new(false);
     each(range, &|number| {
@@ -184,7 +182,7 @@ pub(crate) fn all(range: Range<usize>, holds: &(dyn Fn(usize) -> bool + Sync)) -
 /// Maps each element, in parallel; the results are in order.
 pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
     if items.len() < FEW {
-        // What the map knows stays in registers, since nobody else has it.
+        // Values that the closure captured stay in registers, since no other thread has them.
         return items.iter().map(map).collect();
     }
     let write = |begin: usize, places: &mut [MaybeUninit<R>]| {
@@ -192,26 +190,26 @@ pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -
             place.write(map(item));
         }
     };
-    // SAFETY: for each place there is an item.
+    // SAFETY: `items` has an item for each place.
     unsafe { written(items.len(), write) }
 }
 
-/// What `of` makes of each number below `count`, in parallel and in order.
+/// Maps each number below `count`, in parallel; the results are in order.
 pub(crate) fn numbered<R: Send>(count: usize, of: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let write = |begin: usize, places: &mut [MaybeUninit<R>]| {
         for (place, number) in places.iter_mut().zip(begin..) {
             place.write(of(number));
         }
     };
-    // SAFETY: numbers do not end.
+    // SAFETY: the range of numbers has no end, so each place gets a result.
     unsafe { written(count, write) }
 }
 
-/// As many elements as this, written to their places by blocks, in parallel where they are many.
+/// An array of `count` elements, which `write` fills block by block, in parallel if there are many.
 ///
 /// # Safety
 ///
-/// `write`, which gets the number of the first and the places, writes to all of them.
+/// `write` gets the number of the first place and the places, and writes to all of them.
 unsafe fn written<R: Send>(count: usize, write: impl Fn(usize, &mut [MaybeUninit<R>]) + Sync) -> Vec<R> {
     let mut written = Vec::with_capacity(count);
     let places = &mut written.spare_capacity_mut()[..count];
@@ -220,34 +218,34 @@ unsafe fn written<R: Send>(count: usize, write: impl Fn(usize, &mut [MaybeUninit
     } else {
         map_parts(places.chunks_mut(BLOCK).enumerate(), |(number, places)| write(number * BLOCK, places));
     }
-    // SAFETY: all have been written to, as the caller guarantees.
+    // SAFETY: `write` has filled all places, as the caller guarantees.
     unsafe { written.set_len(count) };
     written
 }
 
-/// The numbers below `count` in ranges of `each`, of which the last may be shorter.
+/// The numbers below `count`, in ranges of `each` numbers; the last range may be shorter.
 pub fn ranges(count: usize, each: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(each).map(move |begin| begin..count.min(begin + each))
 }
 
-/// Maps each of a few large parts, in parallel; the results are in order. Where one panics, others
-/// leak.
+/// Maps each of a few large parts, in parallel; the results are in order. If a call panics, other parts and
+/// results leak.
 pub fn map_parts<T: Send, R: Send>(
     parts: impl IntoIterator<Item = T>,
     map: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
-    /// Compiled once for all maps of such parts.
+    /// Compiled once for all closures on these types.
     fn mapped<T: Send, R: Send>(mut parts: Vec<T>, map: &(dyn Fn(T) -> R + Sync)) -> Vec<R> {
         let count = parts.len();
         let mut mapped = Vec::with_capacity(count);
         let (from, to) = (Places(parts.as_mut_ptr()), Places(mapped.as_mut_ptr()));
         // SAFETY:
-        // - None is fewer.
+        // - A length of 0 claims no elements.
         // - From here on the parts belong to the loop, which takes each of them.
         unsafe { parts.set_len(0) };
         each(0..count, &|number| {
             // SAFETY:
-            // - There are so many parts, and room for as many results.
+            // - There are `count` parts, and there is capacity for `count` results.
             // - The loop does this once for each number.
             unsafe { to.write(number, map(from.read(number))) };
         });
@@ -261,19 +259,20 @@ pub fn map_parts<T: Send, R: Send>(
 /// An array that several threads access at disjoint places.
 pub struct Places<T>(*mut T);
 
-// SAFETY: what is in the array goes from thread to thread, one at a time, as callers of `read` and
-// `write` guarantee.
+// SAFETY:
+// - Elements may go from thread to thread, since they are `Send`.
+// - Only one thread accesses an element at a time, as callers of `read` and `write` guarantee.
 unsafe impl<T: Send> Sync for Places<T> {}
 
 impl<T> Places<T> {
-    /// The places of this room for elements.
+    /// The places of uninitialised elements.
     pub(crate) fn of(room: &mut [MaybeUninit<T>]) -> Self {
         Self(room.as_mut_ptr().cast())
     }
 
     /// # Safety
     ///
-    /// There is an element at this place, which no other access takes or replaces.
+    /// The place has an element, and no other access takes or replaces it.
     unsafe fn read(&self, place: usize) -> T {
         // SAFETY: guaranteed by the caller.
         unsafe { self.0.add(place).read() }
@@ -288,8 +287,9 @@ impl<T> Places<T> {
     ///
     /// # Safety
     ///
-    /// The place is within the array, which lives and is nobody else's, and no other thread accesses
-    /// it.
+    /// - The place is within the array.
+    /// - The array is live, and only these places access it.
+    /// - No other thread accesses the place.
     #[inline]
     pub unsafe fn write(&self, place: usize, item: T) {
         // SAFETY: guaranteed by the caller.
@@ -306,12 +306,12 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub struct Meanwhile<'scope, T>(Result<thread::ScopedJoinHandle<'scope, T>, T>);
 
 impl<T> Meanwhile<'_, T> {
-    /// That has been done already, with this result.
+    /// Finished work with this result.
     pub(crate) fn done(result: T) -> Self {
         Self(Err(result))
     }
 
-    /// Whether it was done on the thread that wanted it.
+    /// Returns true if the work was done without another thread.
     pub(crate) fn is_done(&self) -> bool {
         self.0.is_err()
     }
@@ -342,11 +342,11 @@ pub fn background<T: Send + 'static>(
     spawn_or_run(work, |work| thread::Builder::new().spawn(work))
 }
 
-/// Gives this to `work` on a thread of its own.
+/// Calls `work` with `given` on a thread of its own.
 ///
 /// # Errors
 ///
-/// What was to be given, if the system refuses a thread.
+/// Returns `given` if the system refuses a thread.
 pub(crate) fn on_a_thread<A: Send + 'static>(
     given: A,
     work: impl FnOnce(A) + Send + 'static,
@@ -361,7 +361,7 @@ fn spawn_or_run<'a, T: 'a, H>(
     started(work, |place| spawn(Box::new(in_own_pool(move || taken(&place)())))).map_err(|work| work())
 }
 
-/// This work with the pool of the thread that starts it.
+/// This work, in the pool of the thread that starts it.
 fn in_own_pool<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
     let pool = own_pool();
     move || {
@@ -370,13 +370,13 @@ fn in_own_pool<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
     }
 }
 
-/// A value for a new thread, kept here until it takes it: a refused thread drops its closure.
+/// A value that waits for a new thread to take it: the closure of a refused thread is dropped.
 type Waiting<T> = Arc<Mutex<Option<T>>>;
 
-/// Has this wait for a thread that `spawn` starts, or gives it back.
+/// Passes the value to a thread that `spawn` starts; returns it if the system refuses a thread.
 fn started<T, H>(given: T, spawn: impl FnOnce(Waiting<T>) -> io::Result<H>) -> Result<H, T> {
-    // Before the new thread does: where there are no others, the pool is the first thread that asks
-    // for it.
+    // Start the pool before the new thread would: without threads of its own, a pool is the first thread that
+    // asks for it.
     if own_pool().is_none() {
         start();
     }
@@ -389,20 +389,20 @@ fn started<T, H>(given: T, spawn: impl FnOnce(Waiting<T>) -> io::Result<H>) -> R
     Err(taken(&place))
 }
 
-/// What waits there, for the one that takes it.
+/// Takes the waiting value.
 fn taken<T>(place: &Mutex<Option<T>>) -> T {
     lock(place).take().expect("one takes it")
 }
 
-/// Small enough that waking other threads costs more than the work.
+/// Elements of a block, and the most for one thread: waking others would cost more than the work.
 const SERIAL: usize = 1 << 16;
 
-/// What `map` makes of each of `from`, in `to`, which has as many, on all cores.
+/// Maps each element of `from` into `to`, of the same length, on all cores.
 pub fn map_into<T: Sync, R: Send>(from: &[T], to: &mut [R], map: impl Fn(&T) -> R + Sync) {
     by_blocks(from, to, &|from, to| to.iter_mut().zip(from).for_each(|(to, from)| *to = map(from)));
 }
 
-/// Has `write` write to `to`, which has as many as `from`, block by block on all cores.
+/// Writes `to` from `from`, of the same length, block by block on all cores.
 pub(crate) fn by_blocks<T: Sync, R: Send>(from: &[T], to: &mut [R], write: &(dyn Fn(&[T], &mut [R]) + Sync)) {
     if from.len() <= SERIAL {
         write(from, to);
