@@ -1,5 +1,5 @@
-//! Results as a table for a terminal: a group of lines per size, with the best of each group
-//! marked. Where a line is too narrow for all columns, the less important ones are left out.
+//! Results as a table for a terminal: a group of lines per size, with the best of each group marked. A line
+//! too narrow for all columns leaves out the less important ones.
 
 use std::fmt::Write;
 
@@ -44,7 +44,7 @@ impl Column {
     }
 }
 
-/// The columns in which the best result is highlighted.
+/// Columns with a highlighted best result.
 const MEDIAN: usize = 0;
 const END_TO_END: usize = 10;
 
@@ -194,7 +194,7 @@ impl Table {
         text
     }
 
-    /// The conclusion: the size from which on each GPU is faster than the CPU.
+    /// The conclusion: the size where each GPU overtakes the CPU.
     pub fn conclusion(&self, report: &Report) -> String {
         let mut text = String::new();
         for (kind, gpu, crossovers) in report.crossovers() {
@@ -251,7 +251,7 @@ pub(super) fn cells(report: &Report, result: &Measurement) -> [String; COLUMNS.l
     ]
 }
 
-/// A part of something that a coarse clock may measure as 0.
+/// A fraction; a coarse clock may measure its denominator as 0.
 fn percent(part: f64) -> String {
     if part < 9.995 { format!("{:.0} %", part * 100.0) } else { ">999 %".to_owned() }
 }
@@ -303,7 +303,7 @@ mod tests {
                     let text = whole(&report, width);
                     let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
                     assert!(widest <= width, "{gpus} {element:?} {times:?}: {widest} > {width}\n{text}");
-                    // The most important columns always fit, all of them on a wide terminal.
+                    // The most important columns always fit, and all columns fit a wide terminal.
                     assert!(text.contains("  median") && text.contains("  end to end"), "{text}");
                     let has_all = text.contains("\nmoved ");
                     assert!(has_all != text.contains("A wider terminal"), "{text}");

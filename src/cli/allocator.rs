@@ -1,25 +1,24 @@
 //! The command's allocator: huge pages for large blocks, and an exit with a message when memory
 //! runs out.
 //!
-//! A system promises more memory than it has, and kills a process that uses what was promised; so
-//! does a control group. Large blocks are therefore counted, and one that exceeds the available
-//! memory is refused before it is touched. A refused block ends the process with a message, exit code
-//! 2, and no temporary files, unless the code that asked for it handles the refusal.
+//! A system promises more memory than it has, and kills a process that uses too much of it; so does a control
+//! group. Large blocks are therefore counted, and a block that exceeds the available memory is refused before
+//! it is touched. A refused block ends the process with a message, exit code 2, and no temporary files,
+//! unless the caller handles the refusal.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{Cursor, Write};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The system's allocator, with huge pages for large blocks: numbers are read and written at random
-/// places all over them, and each small page would cost a page fault and a TLB entry.
+/// The system's allocator, with huge pages for large blocks: sorts access them at random places, and each
+/// small page would cost a page fault and a TLB entry.
 pub(crate) struct Counting;
 
 /// Smaller blocks are not counted. Querying the available memory allocates only such blocks.
 const COUNTED: usize = 64 << 10;
 
-/// Larger blocks are mappings of their own, which grow in place; no allocator's threshold is
-/// higher.
+/// Larger blocks are mappings of their own, which grow in place; no allocator has a higher threshold.
 const MAPPED: usize = 32 << 20;
 
 /// Bytes in counted blocks.
@@ -28,15 +27,16 @@ static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 /// The limit of [`ALLOCATED`] before the available memory is queried again.
 static ALLOWED: AtomicUsize = AtomicUsize::new(16 << 20);
 
-/// Gives blocks of more than a few pages back to the system as soon as they are free, and never
-/// keeps them for later: slower, but what is kept may be as much again as what is used. Smaller
-/// ones are kept by each heap, so that there are few heaps: one for four cores.
+/// Returns blocks of more than a few pages to the system as soon as they are free: slower, but blocks kept
+/// for later might double the memory. Each heap keeps its smaller blocks, so there are few heaps: one for
+/// four cores.
 pub(crate) fn keep_little() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         let cores = gpusort::unstable::parallel::cores();
-        // SAFETY: they change numbers, which other threads may be reading, and none but whole words
-        // are.
+        // SAFETY:
+        // - The calls change numbers that other threads may be reading.
+        // - Threads read and write these numbers as whole words.
         unsafe {
             libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
             libc::mallopt(libc::M_ARENA_MAX, (cores / 4).max(1) as libc::c_int);
@@ -44,15 +44,16 @@ pub(crate) fn keep_little() {
     }
 }
 
-/// Has all threads share one heap where the address space is limited: each heap of a thread
-/// reserves 64 MiB of it, much more than the thread needs, and leaves too little for blocks that
-/// there was room for before.
+/// Makes all threads share one heap if the address space is limited: each thread's own heap would reserve 64
+/// MiB, much more than the thread needs, and leave too little for other blocks.
 pub(crate) fn share_little_space() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         use rustix::process::{Resource, getrlimit};
         if [Resource::As, Resource::Data].into_iter().any(|limited| getrlimit(limited).current.is_some()) {
-            // SAFETY: it changes a number, and there is no other thread yet.
+            // SAFETY:
+            // - The call changes a number.
+            // - No other thread runs yet.
             unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
         }
     }
@@ -85,26 +86,26 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Makes a block of `before` bytes one of `after`, with advice if it is large. Null if the block is
-/// refused and the caller handles that; else a refusal ends the process.
+/// Changes a block of `before` bytes to `after` bytes, with advice if it is large. Returns null if the block
+/// is refused and the caller handles that; other refusals end the process.
 #[inline]
 fn counted(before: usize, after: usize, make: impl FnOnce() -> *mut u8) -> *mut u8 {
     let refused = if before.max(after) < COUNTED { None } else { count(before, after) };
     let block = if refused.is_none() { make() } else { ptr::null_mut() };
     if block.is_null() {
-        // The block stays as it was.
+        // The old block stays.
         release(after, before);
         if !gpusort::unstable::memory::handles_refusal() {
             end(after - before.min(after), refused);
         }
     } else if after >= 2 << 20 {
-        // Less than a huge page is not worth a call.
+        // A call costs more than it saves for less than a huge page.
         gpusort::unstable::memory::in_huge_pages(block, after);
     }
     block
 }
 
-/// Bytes of a block that are counted.
+/// The counted bytes of a block.
 fn counted_bytes(size: usize) -> usize {
     if size < COUNTED { 0 } else { size }
 }
@@ -120,7 +121,7 @@ fn release(before: usize, after: usize) {
     }
 }
 
-/// The same of a block that is about to change. The bytes that are left if it does not fit.
+/// Records that a block is about to change. Returns the bytes left if it does not fit.
 fn count(before: usize, after: usize) -> Option<usize> {
     release(before, after);
     let more = counted_bytes(after).saturating_sub(counted_bytes(before));
@@ -130,8 +131,8 @@ fn count(before: usize, after: usize) -> Option<usize> {
     if more > 0 && exceeds { look(more, copied) } else { None }
 }
 
-/// Checks that `more` bytes are available, and sets the limit until the next check. The bytes that are
-/// left if they are not. Several threads may check at once, each with the blocks of all.
+/// Checks that `more` bytes are available, and sets the limit until the next check. Returns the bytes left if
+/// there are too few. Several threads may check at once, each with the blocks of all threads.
 #[cold]
 fn look(more: usize, copied: usize) -> Option<usize> {
     let Some(untouched) = gpusort::unstable::memory::untouched() else {
@@ -162,7 +163,7 @@ fn touched() -> usize {
 /// Reports that `more` bytes are not available, and ends the process.
 #[cold]
 fn end(more: usize, left: Option<usize>) -> ! {
-    // Formatted without allocating.
+    // The message is formatted without allocating.
     let mut message = Cursor::new([0; 160]);
     let _ = match left {
         Some(left) => {

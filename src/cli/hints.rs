@@ -5,10 +5,10 @@ use gpusort::{Error, ErrorKind, Hint, Select};
 
 use super::meant;
 
-/// What helps where a build lacks Parquet and Arrow.
+/// The remedy for a build without Parquet and Arrow.
 pub(super) const BUILD: &str = "build it with --features arrow";
 
-/// An error with all its causes, and the option that helps.
+/// The message of an error with all its causes, and with the option that helps.
 pub(super) fn shown(error: &anyhow::Error) -> String {
     let hint = error.downcast_ref::<Error>().and_then(hint).unwrap_or_default();
     let of_library = error.downcast_ref::<Error>().map(Error::kind);
@@ -56,7 +56,7 @@ fn hint(error: &Error) -> Option<String> {
             };
             format!("; use: {command} | {to}")
         }
-        // After a question it is the answer.
+        // The advice answers the message's question.
         Hint::Keys(_) if error.to_string().ends_with('?') => {
             error.advice_by(&option)?.replacen("use", " Use", 1)
         }
@@ -69,20 +69,20 @@ fn command_for(command: &str, error: &Error) -> String {
     let (ErrorKind::Input { name, .. } | ErrorKind::Io { name, .. }) = error.kind() else {
         return command.to_owned();
     };
-    // Both are zip archives.
+    // These formats are zip archives.
     let command = match name.rsplit_once('.') {
         Some((_, "xlsx" | "ods")) => "in2csv FILE",
         Some((_, "npz")) => "unzip -p FILE NAME.npy",
         _ => command,
     };
-    // Before the number of a line, and that of a column.
+    // The name without a line number or a column number at its end.
     let before = |name: &'_ str| name.rsplit_once(':').map_or("", |(name, _)| name).to_owned();
     let names = [name.clone(), before(name), before(&before(name))];
     let Some(name) = names.iter().find(|name| std::path::Path::new(name).exists()) else {
         return command.to_owned();
     };
     let name = human::said(meant::shell(name));
-    // Within quotes of the command the name needs none of its own.
+    // The command's quotes replace the name's own quotes.
     if command.contains("'FILE'") {
         command.replace("'FILE'", &format!("'{}'", name.trim_matches('\'')))
     } else {

@@ -72,7 +72,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Characters of a line there.
+/// Characters of a line on this terminal.
 fn width(terminal: &Term) -> usize {
     terminal.size_checked().map_or(table::WIDTH, |(_, columns)| columns.into())
 }
@@ -81,12 +81,12 @@ fn width(terminal: &Term) -> usize {
 fn command() -> clap::Command {
     // Help is short; the manual pages have the details.
     let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).help("Print help");
-    // The last of a repeated option counts. Help does not show what variables hold.
+    // The last of a repeated option counts. Help does not show the values of variables.
     let all = |command: clap::Command| {
         let command = command.args_override_self(true).mut_args(|argument| argument.hide_env_values(true));
         if command.is_disable_help_flag_set() { command } else { command.disable_help_flag(true).arg(&help) }
     };
-    // What is the same for sort, and done otherwise.
+    // Arguments shared with `sort` that `check` treats differently.
     let check = |command: clap::Command| {
         command
             .mut_arg("files", |files| files.help("Files to check, as one input; without any, standard input"))
@@ -125,7 +125,7 @@ fn arguments() -> impl Iterator<Item = std::ffi::OsString> {
     args::with_ignore_case(all.collect()).into_iter()
 }
 
-/// The arguments, and which of them were typed, as only clap knows.
+/// Parses the arguments, and notes options that were typed, not set by variables: only clap knows them.
 fn parse() -> Result<args::Cli, clap::Error> {
     let matches = command().try_get_matches_from(arguments())?;
     let mut cli = args::Cli::from_arg_matches(&matches)?;

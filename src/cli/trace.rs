@@ -1,4 +1,4 @@
-//! `gpusort trace`: what each pass of a sort does, as a list, a picture or JSON.
+//! `gpusort trace`: the passes of a sort, as a list, a picture or JSON.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, IsTerminal};
@@ -30,10 +30,10 @@ use super::meant;
 /// The number of elements without FILE and -n.
 const COUNT: u64 = 16;
 
-/// The most passes that are listed or timed one by one.
+/// The most passes listed or timed one by one.
 const MOST_PASSES: u64 = 1 << 16;
 
-/// The algorithms, each with its variant if one is named.
+/// The algorithms, each with its named variant, if any.
 fn methods(args: &TraceArgs) -> anyhow::Result<Vec<(Algorithm, Option<Variant>)>> {
     if args.compare.is_empty() {
         let of_variant = || args.variant.and_then(algorithm_of);
@@ -50,8 +50,8 @@ fn methods(args: &TraceArgs) -> anyhow::Result<Vec<(Algorithm, Option<Variant>)>
     Ok(args.compare.iter().map(method).collect())
 }
 
-/// The methods whose networks are drawn, each network once. How variants cut it into passes makes no
-/// difference.
+/// The methods whose networks are drawn, each network once: variants that only cut a network into other
+/// passes are equal here.
 fn networks(methods: &[(Algorithm, Option<Variant>)]) -> anyhow::Result<Vec<(Algorithm, Option<Variant>)>> {
     let mut networks = Vec::new();
     for &(algorithm, variant) in methods {
@@ -72,7 +72,7 @@ fn networks(methods: &[(Algorithm, Option<Variant>)]) -> anyhow::Result<Vec<(Alg
     Ok(networks)
 }
 
-/// Refuses what makes no sense. The picture goes to standard output where it has no path.
+/// Rejects senseless combinations of options. A picture without a path goes to standard output.
 fn check(args: &TraceArgs, device: Option<&Device>, picture: Option<&Path>) -> anyhow::Result<()> {
     match device {
         Some(Device::Cpu) => bail!("--device cpu has no passes to time; leave --device out, or name a GPU"),
@@ -112,7 +112,7 @@ fn trace(
     limits: &Limits,
 ) -> anyhow::Result<Trace> {
     let first = args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX));
-    // A tile would hold few elements whole, and hide the phases.
+    // A tile would hold all elements if there are few, and hide the phases.
     let has_phases = algorithm == Algorithm::OddEven && n <= FEW;
     let variant = variant.unwrap_or_else(|| match (has_phases, first, args.tile, &args.device) {
         (true, None, None, None) => Variant::Naive,
@@ -202,7 +202,7 @@ pub(super) fn run(mut args: TraceArgs) -> anyhow::Result<()> {
         }
     }
     if args.network {
-        // A network alone has no elements, unless they were requested or move.
+        // A network is drawn without elements, unless they were requested or move.
         let of_elements = !is_default(args) || args.animate;
         played = played.into_iter().map(|played| played.stages(of_elements)).collect();
         if !of_elements {
@@ -245,15 +245,15 @@ pub(super) fn run(mut args: TraceArgs) -> anyhow::Result<()> {
     super::write(None, &text)
 }
 
-/// Returns true if standard input, which no argument names, has the elements: it is no terminal and
-/// not empty, and no option generates elements.
+/// Returns true if standard input, which no argument names, has the elements: it must not be a terminal or
+/// empty, and no option may generate elements.
 fn is_given_stdin(args: &TraceArgs) -> bool {
     let is_generated = args.dist.is_some() || args.seed.is_some();
     let may_be = args.files.is_empty() && !is_generated && !io::stdin().is_terminal();
     may_be && io::stdin().lock().fill_buf().is_ok_and(|bytes| !bytes.is_empty())
 }
 
-/// An error without a remedy that needs an option of `sort`.
+/// The error, without a hint on options that only `sort` has.
 fn without_options_of_sort(error: Error) -> anyhow::Error {
     match error.hint() {
         None | Some(Hint::Rounding | Hint::Type | Hint::OtherType(_)) => error.into(),
@@ -262,12 +262,12 @@ fn without_options_of_sort(error: Error) -> anyhow::Error {
     }
 }
 
-/// Whether no option or file specifies the elements; their number may be given.
+/// Returns true if no option or file specifies the elements, except their number.
 fn is_default(args: &TraceArgs) -> bool {
     args.files.is_empty() && args.element.is_none() && args.dist.is_none() && args.seed.is_none()
 }
 
-/// Performs the passes on the CPU.
+/// Plays the passes on the CPU.
 fn play(trace: &Trace, keys: &KeyBuf) -> anyhow::Result<Played> {
     Played::new(&trace.plan, keys).map_err(|error| match error.kind() {
         ErrorKind::Plan(_) => {
@@ -292,7 +292,7 @@ fn width() -> usize {
     super::width(&Term::stdout()).max(40)
 }
 
-/// The elements as they are printed, in order.
+/// The elements in order, as printed.
 fn labels(keys: &KeyBuf, order: KeyMap) -> anyhow::Result<Vec<String>> {
     let sorted = Sorter::cpu().run(Request::keys(keys.borrowed()), &mut |_, _| {})?.words;
     let mut text = Vec::new();
@@ -300,8 +300,8 @@ fn labels(keys: &KeyBuf, order: KeyMap) -> anyhow::Result<Vec<String>> {
     Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
 }
 
-/// Elements to be sorted: how many, their order, and what gives them, since of many only the number
-/// may count.
+/// The elements to sort: their number, their order, and a closure that makes them, since the number may
+/// suffice if there are many.
 type Elements = (usize, KeyMap, Box<dyn FnOnce() -> anyhow::Result<KeyBuf<'static>>>);
 
 /// At most 100 distinct numbers from 0 to 99: they are easier to read than numbers of the whole range,
@@ -314,7 +314,7 @@ fn small(n: usize) -> KeyBuf<'static> {
     numbers.filter(|&number| seen.insert(number)).take(n).collect::<Vec<u32>>().into()
 }
 
-/// Reads the elements, or says how they are made.
+/// Reads the elements, or prepares to generate them.
 fn elements(args: &TraceArgs) -> anyhow::Result<Elements> {
     if args.files.is_empty() {
         let element = args.element.unwrap_or(ElementType::U32);
@@ -339,7 +339,7 @@ fn elements(args: &TraceArgs) -> anyhow::Result<Elements> {
     for file in &args.files {
         options = options.input(if file.as_os_str() == "-" {
             meant::tell_of_terminal(false);
-            // Not `Input::Stdin`, which misses the bytes that were looked at.
+            // Not `Input::Stdin`, which would miss the bytes buffered by `is_given_stdin`.
             Input::reader(Input::Stdin.name(), io::stdin())
         } else {
             Input::from(file)

@@ -27,15 +27,15 @@ use super::device::Device;
 use super::digits;
 use super::progress::{Progress, Unit};
 
-/// Sorts per case, whose median counts; one from [`MANY`] elements on.
+/// Sorts per case, for their median; a single sort from [`MANY`] elements on.
 const RUNS: usize = 3;
 const MANY: u64 = 1 << 28;
 
-/// Elements of the largest sort unless --largest says otherwise, and bytes of memory for each of them.
+/// Elements of the largest sort without --largest, and bytes of memory for each element.
 const LARGEST: u64 = 1 << 30;
 const BYTES: u64 = 64;
 
-/// Runs for each size of each algorithm on the GPU alone.
+/// Runs of each algorithm at each size, on the GPU alone.
 const TIMED_RUNS: u32 = 5;
 
 /// If a size takes longer than this in total, larger ones are not measured.
@@ -44,7 +44,7 @@ const PATIENCE: Duration = Duration::from_secs(6);
 /// A kind of sort.
 struct Case {
     element: ElementType,
-    /// From text with its spelling, which makes it a sort of records; else from binary.
+    /// True for text, sorted as records with its spelling; false for binary keys.
     text: bool,
 }
 
@@ -61,7 +61,7 @@ const CASES: [Case; 4] = [
     Case { element: ElementType::F64, text: true },
 ];
 
-/// Text takes several times as many bytes per element.
+/// Divides the sizes of text: an element takes several times its binary bytes.
 const TEXT_SHARE: u64 = 8;
 
 pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
@@ -77,13 +77,13 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     let progress = Progress::new(args.progress.progress);
     let machine = Machine::here();
     let largest = args.largest.unwrap_or(LARGEST.min(machine.memory_bytes / BYTES));
-    // Closer to each other at the end, since the last two sizes tell of larger ones.
+    // Closer together at the end, since the last two sizes predict larger ones.
     let next = |size: &u64| size.checked_mul(if *size < 1 << 24 { 16 } else { 4 });
     let rising = std::iter::successors(Some(cost::FEWEST), next);
     let mut sizes: Vec<u64> = rising.take_while(|&size| size < largest).collect();
     sizes.push(largest.max(cost::FEWEST));
 
-    // Unnamed, so that nothing remains however the process ends.
+    // An unnamed file, which disappears however the process ends.
     let data = tempfile::tempfile().context("no temporary file for data; set TMPDIR to a writable folder")?;
     let named = |(_, info): &(usize, AdapterInfo)| GpuCosts {
         name: info.name.clone(),
@@ -154,12 +154,12 @@ fn measure(
             if cpu.times.is_empty() {
                 return Err(error);
             }
-            // The folder of temporary files has no room for as many.
+            // The folder of temporary files has no room for this size.
             break;
         }
         let runs = repeat(case, size, data, &["-d", "cpu"])?;
         cpu.times.push((size, median_of(&runs, |run| run.sort)));
-        // That of the largest input counts.
+        // The rate of the largest input counts.
         let rate = if case.text { &mut costs.text_bytes_per_ms } else { &mut costs.binary_bytes_per_ms };
         *rate = median_of(&runs, |run| run.bytes / run.input);
         if let Some((number, _)) = gpu {
@@ -181,13 +181,12 @@ fn measure(
     Ok(starts)
 }
 
-/// Powers of two: the sizes between which another algorithm becomes the fastest, on all GPUs
-/// measured so far.
+/// Exponents of 2: the crossovers of all GPUs measured so far lie between these powers.
 const CROSSING: std::ops::RangeInclusive<u32> = 12..=20;
 
-/// The size from which on each algorithm but the first is the fastest on this GPU, without
-/// transfers. An algorithm that never is gets a size beyond those measured; one that the GPU lacks
-/// is omitted.
+/// The crossover to each algorithm but the first, without transfers: the smallest size where the algorithm is
+/// the fastest on this GPU. An algorithm that never wins gets a size beyond the measured ones; an algorithm
+/// that the GPU lacks is omitted.
 fn crossovers(
     shape: Shape,
     (device, info): &(usize, AdapterInfo),
@@ -214,7 +213,7 @@ fn crossovers(
         own.filter_map(|own| Some((own["n"].as_u64()?, own["median_ms"].as_f64()?))).collect()
     };
     let [first, others @ ..] = &CANDIDATES;
-    // The best times of those before.
+    // The best times of the algorithms before.
     let mut best = times(*first);
     let mut crossovers = Vec::new();
     for &algorithm in others {
@@ -261,7 +260,7 @@ struct Timed {
     sort: f64,
 }
 
-/// Runs this program, which must succeed, and returns its stderr. On Linux it ends with this process;
+/// Runs this program, which must succeed, and returns its stderr. On Linux the child ends with this process;
 /// elsewhere Ctrl-C ends both, since they share a process group.
 fn run_self(arguments: &[&str], stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> anyhow::Result<String> {
     let mut command = Command::new(std::env::current_exe().context("the path of this program")?);
@@ -276,7 +275,9 @@ fn run_self(arguments: &[&str], stdin: impl Into<Stdio>, stdout: impl Into<Stdio
             let signal = Some(rustix::process::Signal::KILL);
             rustix::process::set_parent_process_death_signal(signal).map_err(std::io::Error::from)
         };
-        // SAFETY: the closure makes one system call, and takes no memory or lock.
+        // SAFETY:
+        // - The closure makes one system call.
+        // - It takes no memory or lock.
         unsafe { command.pre_exec(die_with_parent) };
     }
     let output = command.output().with_context(|| format!("gpusort {}", arguments[0]))?;

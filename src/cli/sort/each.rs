@@ -1,5 +1,5 @@
-//! `gpusort sort --each`: sorts file after file on one device. Another thread reads the next file,
-//! and others write the sorted files.
+//! `gpusort sort --each`: sorts file after file on one device. Another thread reads the next file, and
+//! further threads write the sorted files.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -23,14 +23,14 @@ use crate::cli::{format, hints, is_broken_pipe};
 struct One {
     file: PathBuf,
     args: SortArgs,
-    /// Its sort and where its timing goes; or its error, which is printed when it is its turn.
+    /// The sort and the destination of its timing; or an error to print when the file's turn comes.
     job: Result<(Job<'static>, Option<TimingTo>), String>,
     /// The output path.
     target: PathBuf,
 }
 
 impl One {
-    /// The first part of it, mostly all, and what is left.
+    /// Reads the first part of the file, usually all of it, and prepares to read the remainder.
     fn read(&self) -> anyhow::Result<Loaded<'_>> {
         let metadata = fs::metadata(&self.target);
         // A pipe would be drained, and then wait for a reader of the sorted data.
@@ -45,13 +45,14 @@ impl One {
         self.job.as_ref().map_err(|wrong| anyhow!("{wrong}"))
     }
 
-    /// Bytes of the input, if they are known.
+    /// Bytes of the input; the maximum if they are unknown.
     fn bytes(&self) -> u64 {
         let expected = self.job.as_ref().ok().and_then(|(job, _)| job.expected());
         expected.map_or(u64::MAX, |expected| expected.bytes)
     }
 
-    /// Returns true if memory holds this result besides the others, so that threads write them together.
+    /// Returns true if memory holds this result besides the others, so that they are written at the same
+    /// time.
     fn joins<'o>(&self, others: impl ExactSizeIterator<Item = &'o Self>) -> bool {
         let count = others.len();
         let bytes = others.map(Self::bytes).fold(self.bytes(), u64::saturating_add);
@@ -69,7 +70,7 @@ impl One {
 /// The most files written together. Signal handlers remove the temporary files of up to eight.
 const MOST: usize = 6;
 
-/// Sorts every file. Files that cannot be sorted are reported on stderr; the others are still
+/// Sorts every file. A file that fails is reported on stderr; the other files are still
 /// sorted.
 pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     let jobs = jobs(args)?;
@@ -111,7 +112,7 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     })
 }
 
-/// The jobs of all files, at least one, determined before any of them is touched.
+/// The jobs of all files, at least one, determined before any file is touched.
 fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
     let folder = format::unless_stdout(args.output.clone());
     if folder.is_none() && !args.in_place {

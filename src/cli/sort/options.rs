@@ -1,4 +1,4 @@
-//! From arguments to the library's options, and the notes that the command prints of them.
+//! Converts arguments to the library's options, and words the command's notes on its input.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
@@ -20,7 +20,6 @@ pub(super) enum TimingTo {
     Stderr,
 }
 
-/// Sets an option.
 type Set = fn(Options) -> Options;
 
 /// The options of the library for these arguments.
@@ -43,7 +42,7 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
         "-n, -h and -V cannot be combined; give each key its own order: -k 1,1V -k 2,2n"
     );
     let mut keys: Vec<Key> = args.key.iter().map(|key| Key::parse(key)).collect();
-    // Of lines without a key, all of a line is text.
+    // Without a key, the whole line is text.
     if (args.ignore_case || args.version_sort)
         && !are_numbers
         && keys.is_empty()
@@ -73,7 +72,7 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
         kind = Some(Kind::Version);
     }
     options = keys.into_iter().fold(options, Options::key);
-    // Each only where it is given.
+    // Sets only the given options.
     options = args.from.into_iter().fold(options, Options::format);
     options = kind.into_iter().fold(options, Options::kind);
     options = args.na.iter().cloned().fold(options, Options::na);
@@ -96,7 +95,7 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
     Ok(flags.into_iter().filter(|(is_set, _)| *is_set).fold(options, |options, (_, set)| set(options)))
 }
 
-/// The sort that these arguments ask for, without its progress and its output.
+/// The sort that these arguments describe, without its progress and its output.
 pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     let mut options = of(&args.order)?;
     if args.each {
@@ -119,13 +118,13 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     if args.bgzf {
         sort = sort.bgzf();
     }
-    // The library asks no environment.
+    // The library reads no environment variables.
     let named = std::env::var_os("TMPDIR").filter(|name| !name.is_empty()).map(PathBuf::from);
     let usual = if args.temp_dir.is_empty() { named } else { None };
     Ok(args.temp_dir.iter().cloned().chain(usual).fold(sort, Sort::temp_dir))
 }
 
-/// The first option that is about lines or their fields.
+/// The first option for lines or their fields.
 fn says_lines(args: &OrderArgs) -> &'static str {
     let options = [
         (!args.key.is_empty(), "--key"),
@@ -150,7 +149,7 @@ fn says_lines(args: &OrderArgs) -> &'static str {
     options.into_iter().find_map(|(is_given, option)| is_given.then_some(option)).unwrap_or(of_type)
 }
 
-/// What an input was taken for, and why, where nobody said what it is.
+/// The detected format of an input, with the reason.
 pub(super) fn why(taken: Taken, args: &OrderArgs) -> String {
     match taken {
         Taken::Option => format!("lines, because of {}", says_lines(args)),
@@ -166,13 +165,13 @@ pub(super) fn why(taken: Taken, args: &OrderArgs) -> String {
     }
 }
 
-/// What is to be noted about that.
+/// The note on a detected format.
 pub(in crate::cli) fn note(taken: Option<Taken>) -> Option<&'static str> {
     (taken == Some(Taken::First(FirstLine::Numbers)))
         .then_some("standard input is one line of numbers: sorting them; use --from lines to keep the line")
 }
 
-/// What is to be noted about what may not be meant.
+/// The note on input that may have been misread.
 pub(super) fn doubt(doubt: &Doubt) -> Option<String> {
     Some(match doubt {
         Doubt::Header(header) => {
@@ -201,19 +200,19 @@ pub(super) fn doubt(doubt: &Doubt) -> Option<String> {
     })
 }
 
-/// Where the timing goes, beside data of this format there or in a file.
+/// The destination of the timing, beside data of this format on standard output or in a file.
 pub(super) fn timing(
     args: &SortArgs,
     to_stdout: bool,
     output_format: Format,
 ) -> anyhow::Result<Option<TimingTo>> {
-    // Where nobody asks for it, it goes where somebody looks.
+    // Timing that was not requested goes only where somebody sees it.
     let is_asked = args.json || args.verbose;
     let stdout_is_seen = io::stdout().is_terminal();
     Ok(match args.timing {
         TimingArg::Off => None,
         _ if args.quiet && !is_asked && !args.timing_typed => None,
-        // Nobody would read it.
+        // Nobody would read the timing.
         TimingArg::Auto if !to_stdout && !stdout_is_open() => None,
         // A default from the environment must not cause an error.
         TimingArg::Stdout if !args.timing_typed && to_stdout && output_format != Format::Text => {
@@ -234,14 +233,14 @@ pub(super) fn timing(
     })
 }
 
-/// Whether this output is one of the inputs.
+/// Returns true if this output is one of the inputs.
 pub(super) fn replaces_input(args: &OrderArgs, output: Option<&Path>) -> bool {
     let canonical = |path: &Path| path.canonicalize().ok();
     let Some(output) = output.and_then(canonical) else { return false };
     args.files.iter().filter_map(|file| canonical(file)).any(|input| input == output)
 }
 
-/// Reads the names of the inputs, where a file has them.
+/// Reads the names of the inputs from a file, if one lists them.
 pub(in crate::cli) fn expand(order: &mut OrderArgs) -> anyhow::Result<()> {
     /// No system opens a longer path.
     const LONGEST: u64 = 1 << 17;
@@ -254,7 +253,7 @@ pub(in crate::cli) fn expand(order: &mut OrderArgs) -> anyhow::Result<()> {
     } else {
         Box::new(BufReader::new(File::open(&list).map_err(failed)?))
     };
-    // What they come from may never end, and so each is checked once it is read.
+    // The list may never end, so each name is checked once read.
     for number in 1.. {
         let mut name = Vec::new();
         if names.by_ref().take(LONGEST).read_until(0, &mut name).map_err(failed)? == 0 {

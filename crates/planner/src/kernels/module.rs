@@ -1,26 +1,25 @@
 //! The WGSL of a kernel, and the buffers that it binds.
 //!
-//! Each kernel is written once and serves all four shapes of element. Its module is put together
-//! from files, as text:
+//! Each kernel is written once for all four shapes of element. Its module is assembled from files, as text:
 //!
 //! ```text
-//! constants      numbers that the kernel is made for
+//! constants      numbers for this kernel
 //! common.wgsl    numbers of workgroup and invocation
-//! arguments_*    where arguments are; of a caller's elements also callers/: how they become keys
-//! key_*.wgsl     one file of two that say what a key is
-//! element_*.wgsl one file of two that say what an element is, with its bindings 0 to 3
-//! aux buffers    the kernel's other buffers, bindings from 4 on in the order in which it lists them
+//! arguments_*    the place of arguments; for a caller's elements also callers/: conversion to keys
+//! key_*.wgsl     the type of a key, by one file of two
+//! element_*.wgsl the element with its bindings 0 to 3, by one file of two
+//! aux buffers    the kernel's other buffers, bindings from 4 on in the kernel's order
 //! the kernel     loops that must be unrolled written out
 //! ```
 //!
-//! WGSL takes declarations in any order, so that is all a preprocessor would have to do here:
-//! constants alone cannot give a type a second field or leave a binding out. What WGSL lacks is
-//! loops that are certain to be unrolled; `unroll.rs` supplies them.
+//! WGSL takes declarations in any order, so joining text is all that a preprocessor would do here: constants
+//! alone cannot give a type a second field or leave a binding out. WGSL also lacks loops that are certain to
+//! be unrolled; `unroll.rs` supplies them.
 //!
-//! What differs between dispatches are arguments. They travel as immediates, so that a sort is one
-//! list of commands with few changes of pipeline; where the device knows what the host does not, or
-//! has no immediates, they lie in a buffer. The file `arguments_*.wgsl` says which; in sorts that a
-//! caller records, those in `callers/` say how elements become keys.
+//! Arguments differ between dispatches. They travel as immediates, so that a sort is one list of commands
+//! with few changes of pipeline. They lie in a buffer if the device knows values that the host does not, or
+//! has no immediates. The file `arguments_*.wgsl` says which; in sorts that a caller records, the files in
+//! `callers/` convert elements to keys.
 
 use std::fmt::Write;
 
@@ -32,22 +31,21 @@ use super::{AuxBuffer, Kernel, KeyTransform, Keys, Module, Shape};
 use crate::error::Error;
 use crate::limits::Limits;
 
-/// The bindings of keys, payload, and of both in the other array; those of auxiliary buffers
-/// follow.
+/// The bindings of keys and payload in both arrays; the bindings of auxiliary buffers follow.
 pub const ELEMENT_BINDINGS: u32 = 4;
 
-/// The buffers that a kernel binds beside the keys of the array that it works on.
+/// The buffers that a kernel binds beside the keys of its array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bindings {
     /// Positions.
     pub payload: bool,
     /// The other array.
     pub other: bool,
-    /// Buffers of the kernel's own.
+    /// The kernel's own buffers.
     pub aux_buffers: &'static [AuxBuffer],
 }
 
-/// What distinguishes one pipeline from another: dispatches alike in this share one.
+/// The properties of a pipeline: dispatches with equal properties share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PipelineKey {
     kernel: Kernel,
@@ -62,18 +60,18 @@ impl PipelineKey {
         Self { kernel: kernel.spec().without_arguments(), shape, workgroup_size, other, keys: Keys::Own }
     }
 
-    /// The same on a caller's elements.
+    /// This pipeline for a caller's elements.
     pub(super) fn transformed_by(self, transform: KeyTransform) -> Self {
         Self { keys: Keys::Elements(transform), ..self }
     }
 
-    /// The same for elements in slices that begin anywhere.
+    /// This pipeline for elements in slices that begin anywhere.
     #[must_use]
     pub fn of_slices(self) -> Self {
         Self { keys: self.keys.transform().map_or(Keys::Own, Keys::Slices), ..self }
     }
 
-    /// Whether its arguments lie on the device, in a group of their own.
+    /// Returns true if the pipeline's arguments lie on the device, in a bind group of their own.
     pub fn has_group(&self) -> bool {
         self.keys.are_slices()
     }
@@ -85,24 +83,24 @@ impl PipelineKey {
 
     /// # Errors
     ///
-    /// A device with these limits has subgroups that the text is not for. A plan may have been made
-    /// for another.
+    /// The kernel does not fit the subgroups of a device with these limits: its plan may have been made for
+    /// another device.
     pub fn check(&self, limits: &Limits) -> Result<(), Error> {
         self.kernel.check_subgroups(limits)
     }
 
-    /// Whether it reads places in arrays from a buffer of the caller's.
+    /// Returns true if the kernel reads places in arrays from a caller's buffer.
     pub fn reads_offsets(&self) -> bool {
         self.kernel.spec().aux_buffers().contains(&SEGMENT_OFFSETS)
     }
 
-    /// The buffers that are bound.
+    /// The bound buffers.
     pub fn bindings(&self) -> Bindings {
         let aux_buffers = self.kernel.spec().aux_buffers();
         Bindings { payload: self.shape.payload, other: self.other, aux_buffers }
     }
 
-    /// The whole text of the module, and the function in it that is run.
+    /// The text of the module, and the name of its entry point.
     pub fn module(&self) -> (String, &'static str) {
         let Module { entry_point, mut constants, text: kernel } =
             self.kernel.spec().module(self.shape, self.keys);
