@@ -1,5 +1,4 @@
-//! Sorts inside a program of your own that uses wgpu: recorded into your encoder, on your device,
-//! of buffers on the GPU.
+//! Sorts of GPU buffers inside your own program that uses wgpu: recorded into your encoder, on your device.
 //!
 //! ```text
 //! your passes ─▸ [ keys, values ] ─▸ recorded sort ─▸ [ the same, in order ] ─▸ your passes      one submit
@@ -66,22 +65,21 @@
 //!
 //! # Elements
 //!
-//! Keys are unsigned, signed or floating-point numbers of 8 to 64 bits, as they lie in your buffer.
-//! Each may have a `u32` payload in another buffer, often an index, which moves with its key. The
-//! order is that of the whole library: floats from −inf over −0 and +0 to +inf, then NaN, in both
-//! directions; equal keys always keep their order. Results replace the contents of the same
-//! buffers.
+//! Keys are unsigned, signed or floating-point numbers of 8 to 64 bits, as they lie in your buffer. Each key
+//! may have a `u32` payload in another buffer, often an index, which moves with its key. The whole library
+//! has one order: floats from −inf over −0 and +0 to +inf, then NaN, in both directions; equal keys always
+//! keep their order. Results replace the contents of the same buffers.
 //!
-//! Keys of 8 and 16 bits, [`Spec::bf16`] among them, are copied to 32 bits in the workspace, sorted by
-//! their own bits alone, and copied back. Elements that share a word with the slice stay as they are.
+//! Keys of 8 and 16 bits, including [`Spec::bf16`], are copied to 32 bits in the workspace, sorted by their
+//! own bits alone, and copied back. Elements that share a word with the slice stay as they are.
 //!
-//! Larger payloads, and several, do not move with each pass: [`BufferSorter::record_argsort`] writes
+//! Larger payloads, or several ones, do not move with each pass: [`BufferSorter::record_argsort`] writes
 //! positions, and [`BufferSorter::record_gather`] brings elements of any size into their order.
 //!
-//! Buffers and encoders must belong to the sorter's device. Outside browsers, recording a buffer of
-//! another device is [`Misuse::Device`]. wgpu looks up the objects of another instance by number: a
-//! missing number is the same error, after the message of a caught panic; a number in use is the wrong
-//! object. wgpu reports an encoder of another device of the instance at `finish`.
+//! Buffers and encoders must belong to the sorter's device. Outside browsers, recording a buffer of another
+//! device is [`Misuse::Device`]. wgpu looks up the objects of another instance by number: an unused number is
+//! the same error, after the message of a caught panic; a number in use finds the wrong object. wgpu reports
+//! an encoder of another device of the instance at `finish`.
 //!
 //! Keys and values may be slices of one buffer that do not overlap. A slice may begin at any
 //! element; with [`Count::Host`], sorts of slices that begin at multiples of 256 bytes are a few
@@ -89,40 +87,41 @@
 //!
 //! # Counts
 //!
-//! The number of elements is known when a sort is recorded ([`Count::Host`]), or lies in a buffer
-//! when it runs ([`Count::Buffer`]): the result of an earlier pass, such as the number of visible
-//! particles. The count is then known only to the device: grids are sized for the whole slices, and
-//! workgroups without work end at once.
+//! The number of elements is known when a sort is recorded ([`Count::Host`]), or lies in a buffer when the
+//! sort runs ([`Count::Buffer`]): the result of an earlier pass, such as the number of visible particles.
+//! Only the device then knows the count: grids are sized for the whole slices, and workgroups without work
+//! end at once.
 //!
-//! Slices of up to some thousand elements (4,096 where workgroups have 32 KiB of memory, none without
-//! subgroups) are sorted by one dispatch.
+//! One dispatch sorts slices of up to a few thousand elements (4,096 if workgroups have 32 KiB of memory,
+//! none without subgroups).
 //!
 //! # Segments
 //!
-//! [`BufferSorter::record_segments`] sorts each of many ranges by itself: the rows of a matrix, or
-//! segments between offsets, which may also be on the GPU. Segments of up to 8,192 elements, or
-//! fewer where workgroups have little memory, are sorted in tiles, many at a time; longer ones by
-//! radix, all of them together. This takes no longer than one sort of all elements, whatever the
-//! lengths. Where all are short, say so by [`Spec::longest_segment`]: it saves up to half of the time.
+//! [`BufferSorter::record_segments`] sorts each of many ranges by itself: the rows of a matrix, or segments
+//! between offsets, which may also be on the GPU. Segments of up to 8,192 elements, or fewer if workgroups
+//! have little memory, are sorted in tiles, many at a time; longer segments by radix, all together. This
+//! takes no longer than one sort of all elements, for any lengths. If all segments are short, say so by
+//! [`Spec::longest_segment`]: it saves up to half of the time.
 //!
 //! # After a sort
 //!
-//! [`BufferSorter::record_unique`] writes the first of equal keys, how often each occurs, and how many
-//! there are. [`BufferSorter::record_merge`] merges two sorted runs.
+//! [`BufferSorter::record_unique`] writes the first of equal keys, the number of times that each key occurs,
+//! and the number of distinct keys. [`BufferSorter::record_merge`] merges two sorted runs.
 //!
 //! # Memory
 //!
-//! [`Spec::workspace_bytes`] returns the most memory that a workspace takes on any device: a second
-//! array of keys and values, a copy of the keys for [`BufferSorter::record_argsort`] (leave it out
-//! with [`Spec::argsort`]) or of narrow keys, and counts of digits. A workspace serves any number of sorts in turn.
+//! [`Spec::workspace_bytes`] returns the most memory that a workspace takes on any device: a second array of
+//! keys and values, a copy of the keys for [`BufferSorter::record_argsort`] (leave it out with
+//! [`Spec::argsort`]) or of narrow keys, and counts of digits. A workspace serves any number of sorts, one
+//! after another.
 //!
 //! # Devices
 //!
-//! Any device with the default limits of WebGPU works: 8 storage buffers in a kernel, and 256
-//! invocations in a workgroup. Start yours with [`Spec::required_features`] and
-//! [`Spec::required_limits`]: with subgroups and immediates a sort takes two thirds of the
-//! time. If you decide on the memory of the device, start it with [`MEMORY_HINTS`]: sorts of 4 to
-//! 64 MB take a few percent longer where keys share a block of memory with other buffers.
+//! Any device with the default limits of WebGPU works: 8 storage buffers in a kernel, and 256 invocations in
+//! a workgroup. Start yours with [`Spec::required_features`] and [`Spec::required_limits`]: with subgroups
+//! and immediates a sort takes two thirds of the time. If you choose the device's memory hints, use
+//! [`MEMORY_HINTS`]: sorts of 4 to 64 MB take a few percent longer if keys share a block of memory with other
+//! buffers.
 
 mod awaited;
 
@@ -143,7 +142,7 @@ use crate::gpu::{
 };
 use crate::method::Method;
 
-/// Small blocks of memory, so that each large buffer has its own, for [`wgpu::DeviceDescriptor`].
+/// Small blocks of memory, so that each large buffer has its own block, for [`wgpu::DeviceDescriptor`].
 pub const MEMORY_HINTS: wgpu::MemoryHints =
     wgpu::MemoryHints::Manual { suballocated_device_memory_block_size: 1 << 20..1 << 20 };
 
@@ -156,16 +155,16 @@ pub enum Payload {
     None,
     /// A `u32` of the caller.
     U32,
-    /// The position of the key before the sort, from 0. It is written, not read. It is below 2³⁰, and so the same
-    /// as an `i32`.
+    /// The position of the key before the sort, from 0. The sort writes positions, and never reads them. A
+    /// position is below 2³⁰, so it may also be used as an `i32`.
     Positions,
 }
 
-/// What to sort, and how. Sorters with equal specifications do the same.
+/// The keys, payload and order of a sort. Sorters with equal specifications do the same work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     element: ElementType,
-    /// Whether it is not that, but the upper half of an `f32`.
+    /// True for the upper half of an `f32` in place of `element`.
     is_bf16: bool,
     payload: Payload,
     descending: bool,
@@ -182,9 +181,9 @@ pub struct Spec {
 pub enum Count<'a> {
     /// Known when the sort is recorded.
     Host(u32),
-    /// A `u32` on the GPU, read when the sort runs; for example, the number of instances in the
-    /// arguments of an indirect draw. A count above the length of the slices or the
-    /// capacity of the workspace is lowered to it.
+    /// A `u32` on the GPU, read when the sort runs; for example, the number of instances in the arguments of
+    /// an indirect draw. A count above the length of the slices or the capacity of the workspace is lowered
+    /// to this limit.
     Buffer {
         /// The buffer, with usage `STORAGE`.
         buffer: &'a wgpu::Buffer,
@@ -197,14 +196,13 @@ pub enum Count<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Segments<'a> {
-    /// Consecutive rows of this many elements, as of a matrix.
+    /// Consecutive rows of this many elements, as in a matrix.
     Rows(u32),
-    /// From each of these `u32` to the next, in elements from the beginning of the keys. They ascend,
-    /// and lie in a buffer of their own with usage `STORAGE`. Where they do not ascend, or exceed the
+    /// From each of these `u32` offsets to the next, in elements from the beginning of the keys. Offsets
+    /// ascend, and lie in a buffer of their own with usage `STORAGE`. If they do not ascend, or exceed the
     /// number of keys, keys and values stay as they are, and positions are unspecified.
     Offsets(wgpu::BufferSlice<'a>),
-    /// The same, known to the host. Recording creates a buffer of them, the only memory that it
-    /// allocates.
+    /// Offsets that the host knows. Recording creates a buffer of them, its only allocation.
     HostOffsets(&'a [u32]),
 }
 
@@ -226,7 +224,7 @@ impl Spec {
         }
     }
 
-    /// As [`Self::new`] for keys of bfloat16, the upper half of an `f32`, which only buffers have.
+    /// [`Self::new`] for keys of bfloat16, the upper half of an `f32`: a type for buffers only.
     #[must_use]
     pub const fn bf16() -> Self {
         Self { is_bf16: true, ..Self::new(ElementType::F16) }
@@ -244,9 +242,8 @@ impl Spec {
         Self { descending, ..self }
     }
 
-    /// By these bits of the keys only, counted from the lowest. Elements with equal bits keep their
-    /// order. For signed and floating-point numbers these are bits of the unsigned key that has
-    /// their order.
+    /// By these bits of the keys only, counted from the lowest. Elements with equal bits keep their order.
+    /// For signed and floating-point numbers, these are bits of the unsigned key with the same order.
     #[must_use]
     pub fn key_bits(self, bits: Range<u32>) -> Self {
         Self { bits: Some(bits), ..self }
@@ -258,43 +255,43 @@ impl Spec {
         Self { method, ..self }
     }
 
-    /// Whether workspaces have memory for [`BufferSorter::record_argsort`]: a copy of the keys, and
-    /// four bytes per element if there is no payload.
+    /// With or without workspace memory for [`BufferSorter::record_argsort`]: a copy of the keys, and without
+    /// a payload also four bytes per element.
     #[must_use]
     pub const fn argsort(self, argsort: bool) -> Self {
         Self { argsort, ..self }
     }
 
-    /// Whether workspaces have memory for [`BufferSorter::record_segments`] with offsets or long
-    /// rows: up to half a key per key, far less where tiles are large.
+    /// With or without workspace memory for [`BufferSorter::record_segments`] with offsets or long rows: up
+    /// to half the size of the keys, far less if tiles are large.
     #[must_use]
     pub const fn segments(self, segments: bool) -> Self {
         Self { segments, ..self }
     }
 
-    /// No segment between [`Segments::Offsets`] has more elements than this: kernels for longer ones
-    /// are not recorded, and such segments may stay as they are. Where all are short and about as long
-    /// as this, sorts of up to some million elements take half of the time to two thirds of it.
+    /// With at most this many elements in each segment between [`Segments::Offsets`]: kernels for longer
+    /// segments are not recorded, and such segments may stay as they are. If all segments are short and about
+    /// as long as this, sorts of up to a few million elements take half to two thirds of the time.
     #[must_use]
     pub const fn longest_segment(self, elements: u32) -> Self {
         Self { longest_segment: Some(elements), ..self }
     }
 
-    /// The most bytes that a workspace for `capacity` elements takes on any device. With subgroups
-    /// of 32, the most common size, it takes some 15 % less, and some 30 % less with memory for
-    /// segments (with the default of [`Self::argsort`]): [`BufferSorter::workspace_bytes`] is exact.
-    /// 0 for bits that [`BufferSorter::new`] refuses.
+    /// The most bytes that a workspace for `capacity` elements takes on any device. With subgroups of 32, the
+    /// most common size, a workspace takes some 15 % less, and some 30 % less with memory for segments (with
+    /// the default of [`Self::argsort`]): [`BufferSorter::workspace_bytes`] is exact. Returns 0 for bits that
+    /// [`BufferSorter::new`] refuses.
     #[must_use]
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
         let capacity = capacity.clamp(1, MOST);
         let variant = self.method.variant;
         let most = |transform| most_bytes(transform, self.has_payload(), self.uses(), variant, capacity);
-        // What cannot be takes nothing.
+        // Invalid specifications need 0 bytes.
         self.transform().ok().and_then(|transform| most(transform).ok()).unwrap_or(0)
     }
 
-    /// The features to start a device with: immediates and subgroups, if the adapter has them. The
-    /// sort also works without.
+    /// The features to start a device with: immediates and subgroups, if the adapter has them. Sorts also
+    /// work without these.
     #[must_use]
     #[expect(clippy::unused_self, reason = "a specification may need others")]
     pub fn required_features(&self, adapter: &wgpu::Adapter) -> wgpu::Features {
@@ -302,10 +299,10 @@ impl Spec {
         adapter.features() & used.union(wgpu::Features::SUBGROUP_BARRIER)
     }
 
-    /// The limits to start a device with for sorts of `capacity` elements, as far as the adapter has
-    /// them: the defaults of wgpu, with larger bindings where necessary, buffers for keys and payload
-    /// together, and all of the adapter's workgroup memory. With less than that, a workspace for as
-    /// many elements is an error that names the limit.
+    /// The limits to start a device with for sorts of `capacity` elements, as far as the adapter has them:
+    /// the defaults of wgpu, with larger bindings if necessary, buffers for keys and payload together, and
+    /// all of the adapter's workgroup memory. With lower limits, a workspace of this capacity is an error
+    /// that names the limit.
     #[must_use]
     pub fn required_limits(&self, adapter: &wgpu::Adapter, capacity: u32) -> wgpu::Limits {
         let (least, has) = (wgpu::Limits::default(), adapter.limits());
@@ -322,7 +319,7 @@ impl Spec {
         .or_worse_values_from(&has)
     }
 
-    /// Segments are sorted by whole keys alone.
+    /// Only sorts by whole keys have segments.
     fn uses(&self) -> Uses {
         let narrow = self.narrow().is_some();
         Uses { argsort: self.argsort, segments: self.segments && self.bits.is_none(), narrow }
@@ -332,7 +329,7 @@ impl Spec {
         self.payload != Payload::None
     }
 
-    /// Bits of a key, and what they mean.
+    /// The bits of a key, and their form.
     fn layout(&self) -> (u32, Form) {
         if self.is_bf16 { (16, Form::Float { exponent: 8 }) } else { self.element.layout() }
     }
@@ -353,7 +350,7 @@ impl Spec {
         if bits.is_empty() || bits.end > of {
             return Err(Misuse::KeyBits { bits, of });
         }
-        // Narrow keys become words in their order.
+        // Narrow keys become words with the same order.
         let (element, descending) = match self.narrow() {
             Some(_) => (ElementType::U32, false),
             None => (self.element, self.descending),
@@ -367,22 +364,22 @@ impl Spec {
 pub struct Gather<'a> {
     /// The elements.
     pub source: wgpu::BufferSlice<'a>,
-    /// Where they go in the order of the positions.
+    /// The elements in the order of the positions.
     pub target: wgpu::BufferSlice<'a>,
     /// Bytes of an element: a multiple of 4, at least 4.
     pub element_bytes: u32,
 }
 
-/// Where [`BufferSorter::record_unique`] writes.
+/// The outputs of [`BufferSorter::record_unique`].
 #[derive(Clone, Copy, Debug)]
 pub struct Unique<'a> {
     /// The first of each run of equal keys.
     pub keys: wgpu::BufferSlice<'a>,
-    /// Its value, if values are passed.
+    /// The value of this key, if values are passed.
     pub values: Option<wgpu::BufferSlice<'a>>,
-    /// How many keys are equal, as `u32`, if this is wanted.
+    /// The length of each run, as `u32`, if wanted.
     pub counts: Option<wgpu::BufferSlice<'a>>,
-    /// How many runs there are: a `u32`, also if the slices are shorter.
+    /// The number of runs: a `u32`, even if the slices are shorter.
     pub number: wgpu::BufferSlice<'a>,
 }
 
@@ -393,11 +390,11 @@ pub struct Run<'a> {
     pub keys: wgpu::BufferSlice<'a>,
     /// Their values, if the specification has a payload.
     pub values: Option<wgpu::BufferSlice<'a>>,
-    /// How many there are.
+    /// The number of keys.
     pub count: Count<'a>,
 }
 
-/// A slice, and what it is called in messages.
+/// A slice, and its name in messages.
 type Named<'a> = (&'static str, wgpu::BufferSlice<'a>);
 
 /// Records sorts on one device.
@@ -418,7 +415,7 @@ impl Workspace {
         self.scratch.capacity
     }
 
-    /// Its size in bytes.
+    /// The size of the workspace in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.scratch.bytes
@@ -426,8 +423,8 @@ impl Workspace {
 }
 
 impl BufferSorter {
-    /// Compiles the kernels of this specification. This may take a second if the driver has not
-    /// cached them; [`compile_time`](Self::compile_time) returns how long it took.
+    /// Compiles the kernels of this specification. This may take a second if the driver has not cached them;
+    /// [`compile_time`](Self::compile_time) returns the time.
     ///
     /// # Errors
     ///
@@ -459,13 +456,13 @@ impl BufferSorter {
         Ok(Self { spec, recorder: recorder.map_err(on_callers_device)? })
     }
 
-    /// [`Spec::required_features`], of any specification.
+    /// [`Spec::required_features`] for any specification.
     #[must_use]
     pub fn required_features(adapter: &wgpu::Adapter) -> wgpu::Features {
         Spec::new(ElementType::U64).required_features(adapter)
     }
 
-    /// [`Spec::required_limits`] of the largest elements: keys of 64 bits with a payload.
+    /// [`Spec::required_limits`] for the largest elements: keys of 64 bits with a payload.
     #[must_use]
     pub fn required_limits(adapter: &wgpu::Adapter, capacity: u32) -> wgpu::Limits {
         Spec::new(ElementType::U64).payload(Payload::U32).required_limits(adapter, capacity)
@@ -483,9 +480,8 @@ impl BufferSorter {
         self.recorder.compiling
     }
 
-    /// The longest row that is sorted in a tile with others: such rows need no memory of a workspace,
-    /// however many there are, unless their keys have 8 or 16 bits. Longer ones need a capacity of all
-    /// elements.
+    /// The longest row that is sorted in a tile with other rows. Any number of such rows needs no memory of a
+    /// workspace, unless their keys have 8 or 16 bits. Longer rows need a capacity of all elements.
     #[must_use]
     pub fn longest_row(&self) -> u32 {
         self.recorder.longest_row()
@@ -500,8 +496,8 @@ impl BufferSorter {
         self.recorder.scratch_bytes(in_range(capacity)?).map_err(on_callers_device)
     }
 
-    /// Allocates memory for sorts of up to `capacity` elements. It serves any number of sorts, in
-    /// turn.
+    /// Allocates memory for sorts of up to `capacity` elements. It serves any number of sorts, one after
+    /// another.
     ///
     /// # Errors
     ///
@@ -560,8 +556,8 @@ impl BufferSorter {
     /// Records a sort that leaves the first `k` of `count` keys in order at the beginning, with their
     /// values. The elements after them are unspecified: some may be duplicated, others lost.
     ///
-    /// If `k` is at most a quarter of many elements, they are selected first; the first such call
-    /// compiles pipelines. Otherwise it takes as long as sorting all.
+    /// If `k` is at most a quarter of many elements, these are selected first; the first such call compiles
+    /// pipelines. Otherwise the call takes as long as a sort of all elements.
     ///
     /// # Errors
     ///
@@ -588,9 +584,9 @@ impl BufferSorter {
     /// Records sorts of segments, each by itself; positions count within their segment. Keys outside
     /// of segments stay as they are.
     ///
-    /// Rows of up to [`Self::longest_row`], mostly 8,192 elements, use no memory of the workspace, and all
-    /// of them together may exceed its capacity, unless their keys have 8 or 16 bits. The first call with segments, or with rows of another power of two,
-    /// compiles pipelines.
+    /// Rows of up to [`Self::longest_row`], usually 8,192 elements, use no memory of the workspace, and
+    /// together they may exceed its capacity, unless their keys have 8 or 16 bits. The first call with
+    /// segments, or with rows of another power of two, compiles pipelines.
     ///
     /// # Errors
     ///
@@ -638,7 +634,7 @@ impl BufferSorter {
         }
         let Some(all) = all(scratch.capacity)? else { return Ok(()) };
         let made;
-        // Of segments that may have any length, and of those that the host knows.
+        // Limits on lengths that only the device knows; lengths on the host replace them.
         let (mut least, mut longest) = (2, self.spec.longest_segment.unwrap_or(u32::MAX));
         let offsets = match segments {
             Segments::Rows(length) => {
@@ -668,12 +664,12 @@ impl BufferSorter {
         self.recorder.record(encoder, scratch, &all, Work::Segments(ranges))
     }
 
-    /// Records a gather: element `i` of each target becomes element `positions[i]` of its source, for
-    /// `i` below `count`. With the positions of [`Self::record_argsort`], targets have the order of the
-    /// keys. If a position is beyond the source, the element of the target stays as it is.
+    /// Records a gather: element `i` of each target becomes element `positions[i]` of its source, for `i`
+    /// below `count`. With the positions of [`Self::record_argsort`], targets have the order of the keys. If
+    /// a position is beyond the source, the target's element stays as it is.
     ///
-    /// One dispatch gathers up to three arrays, one after another. The first call
-    /// with elements of other sizes compiles a pipeline.
+    /// One dispatch gathers up to three arrays, one after another. The first call with elements of another
+    /// size compiles a pipeline.
     ///
     /// # Errors
     ///
@@ -710,10 +706,10 @@ impl BufferSorter {
         self.recorder.record_gather(encoder, &positions, &gathered, most, count.as_ref())
     }
 
-    /// Records a compaction of `count` sorted keys: of each run of equal keys, the first key, its value
-    /// and the length of the run, in order; and the number of runs. Keys are equal if the bits by which
-    /// they are sorted are the same, so −0 and +0 differ. Keys and values stay as they are. Slices
-    /// shorter than the number of runs are filled.
+    /// Records a compaction of `count` sorted keys. It writes the first key of each run of equal keys, its
+    /// value and the length of the run, in order; and the number of runs. Keys are equal if the sorted bits
+    /// are equal, so −0 and +0 differ. Keys and values stay as they are. Slices shorter than the number of
+    /// runs are filled.
     ///
     /// # Errors
     ///
@@ -766,8 +762,8 @@ impl BufferSorter {
         self.recorder.record_unique(encoder, &workspace.scratch, &sort, &into)
     }
 
-    /// Records a merge of two sorted runs into `keys` and `values`, which hold both together. Of equal
-    /// keys, those of the first run come first. The runs stay as they are.
+    /// Records a merge of two sorted runs into `keys` and `values`, which hold both runs. Among equal keys,
+    /// keys of the first run come first. The runs stay as they are.
     ///
     /// # Errors
     ///
@@ -787,7 +783,7 @@ impl BufferSorter {
         let most = u64::from(runs[0].most) + u64::from(runs[1].most);
         let mut keys = slice("keys", keys, self.spec.key_bytes())?;
         let mut values = self.values(values)?.map(|(name, values)| slice(name, values, 4)).transpose()?;
-        // What the device alone knows may be less.
+        // A count that only the device knows may be lower.
         let is_known = runs.iter().all(|run| run.count.is_none());
         for (name, slice) in [("keys", Some(&mut keys)), ("values", values.as_mut())] {
             let Some(slice) = slice else { continue };
@@ -807,7 +803,7 @@ impl BufferSorter {
         keys = keys.first_of(room as u32);
         values = values.map(|values| values.first_of(room as u32));
         let written = [Some(("keys", keys)), values.map(|values| ("values", values))].into_iter().flatten();
-        // Nothing is bound of an empty run.
+        // An empty run binds no slices.
         let [a, b] = &runs;
         let read = [(a, "first keys", "first values"), (b, "second keys", "second values")];
         let read = read.into_iter().flat_map(|(run, keys, values)| {
@@ -819,7 +815,7 @@ impl BufferSorter {
         self.recorder.record_merge(encoder, [a, b], &keys, values.as_ref())
     }
 
-    /// A run whose slices have these names.
+    /// Checks a run; its slices have these names in messages.
     fn run<'a>(&self, names: [&'static str; 2], run: Run<'a>) -> Result<SortedRun<'a>, Misuse> {
         let values = self.values(run.values)?.map(|(_, values)| slice(names[1], values, 4)).transpose()?;
         let keys = slice(names[0], run.keys, self.spec.key_bytes())?;
@@ -829,8 +825,7 @@ impl BufferSorter {
         Ok(SortedRun { keys: keys.first_of(most), values, most, count })
     }
 
-    /// Whether the device binds these slices, and those that are written have nothing in common with
-    /// others.
+    /// Checks that the device binds these slices, and that no written slice overlaps another.
     fn check_slices<'a>(
         &self,
         written: impl Iterator<Item = (&'static str, Slice<'a>)>,
@@ -854,7 +849,7 @@ impl BufferSorter {
         Ok(())
     }
 
-    /// The values, as far as the specification has any.
+    /// Checks that values are passed exactly if the specification has a payload.
     fn values<'a>(&self, values: Option<wgpu::BufferSlice<'a>>) -> Result<Option<Named<'a>>, Misuse> {
         match (self.spec.payload, values) {
             (Payload::None, Some(_)) => Err(Misuse::Values),
@@ -863,13 +858,13 @@ impl BufferSorter {
         }
     }
 
-    /// Whether the device binds so many bytes of a slice.
+    /// Checks that the device binds this many bytes of a slice.
     fn check_binding(&self, slice: &'static str, bytes: u64) -> Result<(), Misuse> {
         let limit = self.recorder.binding_bytes();
         if bytes > limit { Err(Misuse::Binding { slice, bytes, limit }) } else { Ok(()) }
     }
 
-    /// What is to be recorded, if it is anything, of no more elements than there is room for.
+    /// The checked sort of at most `capacity` elements; `None` for an empty sort.
     fn checked<'a>(
         &self,
         workspace: &Workspace,
@@ -887,7 +882,7 @@ impl BufferSorter {
         Ok(Some(sort))
     }
 
-    /// The same without a look at what the slices have in common.
+    /// [`Self::checked`] without a check for overlapping slices.
     fn checked_or_none<'a>(
         &self,
         workspace: &Workspace,
@@ -914,7 +909,7 @@ impl BufferSorter {
         if most == 0 {
             return Ok(None);
         }
-        // What is bound is no more than what there may be.
+        // Bind no more elements than the sort may have.
         let keys = keys.first_of(most);
         let payload = values.map(|(_, values)| values.first_of(most));
         let iota = self.spec.payload == Payload::Positions;
@@ -922,11 +917,11 @@ impl BufferSorter {
     }
 }
 
-/// What the number of elements is called in messages.
+/// The name of the number of elements in messages.
 const COUNT: &str = "the number of elements";
 
-/// The most elements of these slices, which hold as many, and where the device has their number, if
-/// the host does not know it.
+/// Checks that these slices hold `count` elements, at most `capacity`. Returns the largest possible count,
+/// and the device's count if the host does not know it.
 fn counted<'a>(
     count: Count<'a>,
     mut slices: impl Iterator<Item = (&'static str, Slice<'a>)>,
@@ -958,12 +953,12 @@ fn in_range(capacity: u32) -> Result<u32, Misuse> {
     if (1..=MOST).contains(&capacity) { Ok(capacity) } else { Err(Misuse::WorkspaceOf(capacity)) }
 }
 
-/// A caller's slice, of elements of so many bytes.
+/// A caller's slice of elements of `each` bytes.
 fn slice<'a>(name: &'static str, slice: wgpu::BufferSlice<'a>, each: u64) -> Result<Slice<'a>, Misuse> {
     sized(name, slice, each, each)
 }
 
-/// The same, which begins at a multiple of another number of bytes.
+/// [`slice`] for a slice that begins at a multiple of `aligned_to` bytes.
 fn sized<'a>(
     name: &'static str,
     slice: wgpu::BufferSlice<'a>,
