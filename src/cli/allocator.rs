@@ -1,9 +1,9 @@
 //! The command's allocator: huge pages for large blocks, and an exit with a message when memory
 //! runs out.
 //!
-//! A system promises more memory than it has, and kills a process that uses too much of it; so does a control
+//! A system promises more memory than exists, and kills a process that uses too much; so does a control
 //! group. Large blocks are therefore counted, and a block that exceeds the available memory is refused before
-//! it is touched. A refused block ends the process with a message, exit code 2, and no temporary files,
+//! the first access. A refused block ends the process with a message, exit code 2, and no temporary files,
 //! unless the caller handles the refusal.
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -86,8 +86,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Changes a block of `before` bytes to `after` bytes, with advice if it is large. Returns null if the block
-/// is refused and the caller handles that; other refusals end the process.
+/// Changes a block of `before` bytes to `after` bytes, with advice for large blocks. Returns null if the
+/// block is refused and the caller handles that; other refusals end the process.
 #[inline]
 fn counted(before: usize, after: usize, make: impl FnOnce() -> *mut u8) -> *mut u8 {
     let refused = if before.max(after) < COUNTED { None } else { count(before, after) };

@@ -64,7 +64,7 @@ fn hint(error: &Error) -> Option<String> {
     })
 }
 
-/// The command that converts an input, with its name if it is a file.
+/// The command that converts an input, with the name of a file.
 fn command_for(command: &str, error: &Error) -> String {
     let (ErrorKind::Input { name, .. } | ErrorKind::Io { name, .. }) = error.kind() else {
         return command.to_owned();
