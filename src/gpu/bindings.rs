@@ -1,8 +1,8 @@
-//! Short forms of bind group layouts and bind groups; pipelines of kernels outside of plans.
+//! Helpers that create bind groups and their layouts, and pipelines for kernels that no plan contains.
 
 use gpusort_planner::kernels::Arguments;
 
-/// The label of an object on the device.
+/// The label of an object on the device: its name after `gpusort `.
 pub(super) fn label(name: &str) -> String {
     ["gpusort ", name].concat()
 }
@@ -46,7 +46,7 @@ pub(super) fn bind_group<'a>(
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(&label), layout, entries: &entries })
 }
 
-/// A part of a buffer, from its beginning on.
+/// The first `bytes` bytes of a buffer.
 pub(super) fn begin_of(buffer: &wgpu::Buffer, bytes: u64) -> wgpu::BufferBinding<'_> {
     wgpu::BufferBinding { buffer, offset: 0, size: wgpu::BufferSize::new(bytes) }
 }
@@ -55,7 +55,8 @@ pub(super) fn whole(buffer: &wgpu::Buffer) -> wgpu::BufferBinding<'_> {
     buffer.as_entire_buffer_binding()
 }
 
-/// A pipeline of a shader that is checked. Without a second group arguments are immediates.
+/// A pipeline for a kernel of this name, with wgpu's runtime checks. With one bind group layout,
+/// arguments are immediates.
 pub(super) fn pipeline(
     device: &wgpu::Device,
     name: &str,

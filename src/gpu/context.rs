@@ -1,5 +1,4 @@
-//! The adapters, the choice among them, and the device and queue that everything else here works
-//! with.
+//! Adapters, their selection, and the device and queue of this folder.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,16 +11,16 @@ use crate::error::{Error, ErrorKind};
 use crate::human;
 use crate::parallel::lock;
 
-/// The adapters of this machine in the order of their numbers: hardware first, software last.
+/// The adapters of this machine by number: hardware first, software last.
 pub fn adapters() -> Vec<AdapterInfo> {
     enumerate().iter().map(describe).collect()
 }
 
-/// The selected one of them, with its number.
+/// The selected adapter, with its number.
 ///
 /// # Errors
 ///
-/// No such adapter, with what there is.
+/// If no adapter matches; the error lists the adapters found.
 pub fn adapter(select: &Select) -> Result<(usize, AdapterInfo), Error> {
     selected(select, adapters())
 }
@@ -38,18 +37,18 @@ fn enumerate() -> Vec<wgpu::Adapter> {
     adapters
 }
 
-/// What the kernels cannot do without; every Vulkan, Metal and DirectX 12 adapter has it.
+/// Features that the kernels require; every Vulkan, Metal and DirectX 12 adapter has them.
 const REQUIRED: wgpu::Features = wgpu::Features::IMMEDIATES;
 
-/// What is used where an adapter has it.
+/// Optional features, requested if the adapter has them.
 const USED: wgpu::Features = wgpu::Features::TIMESTAMP_QUERY
     .union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES)
     .union(wgpu::Features::SUBGROUP)
     .union(wgpu::Features::SUBGROUP_BARRIER);
 
-/// The driver's memory in blocks as small as wgpu makes them, 4 MiB, so that no two large buffers
-/// share one. Where keys shared a block with other buffers, sorts of 4 to 64 MB took 2 to 4 %
-/// longer on an H100 (10,000,000 u32: 0.731 ms, not 0.706).
+/// Allocates device memory in wgpu's smallest blocks, 4 MiB, so that two large buffers never share
+/// a block. Where keys shared a block with other buffers, sorts of 4 to 64 MB took 2 to 4 % longer
+/// on an H100 (10,000,000 u32: 0.731 ms, not 0.706).
 const OWN_MEMORY: wgpu::MemoryHints =
     wgpu::MemoryHints::Manual { suballocated_device_memory_block_size: 1 << 20..1 << 20 };
 
@@ -66,11 +65,11 @@ fn describe(adapter: &wgpu::Adapter) -> AdapterInfo {
     information(&adapter.get_info(), &adapter.limits(), adapter.features())
 }
 
-/// What is known of an adapter, with the limits and features that a device on it has.
+/// Describes an adapter, with the limits and features of a device on it.
 fn information(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, features: wgpu::Features) -> AdapterInfo {
     AdapterInfo {
         kind: kind(info),
-        // A driver may call it anything.
+        // The name comes from the driver, so it may hold any characters.
         name: human::said(&info.name),
         backend: info.backend.to_str(),
         driver: human::said(format!("{} {}", info.driver, info.driver_info).trim()),
@@ -80,8 +79,7 @@ fn information(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, features: wgpu::
                 .max_compute_invocations_per_workgroup
                 .min(limits.max_compute_workgroup_size_x),
             workgroups_per_dimension: limits.max_compute_workgroups_per_dimension,
-            // The kernels count in 32 bits: 2^30 elements and the excess of a grid fit, more do
-            // not.
+            // The kernels count in 32 bits, which suffice for 2^30 elements plus the excess of a grid.
             binding_bytes: limits.max_storage_buffer_binding_size.min(u32::MAX.into()),
             buffer_bytes: limits.max_buffer_size,
             subgroups: features.contains(wgpu::Features::SUBGROUP).then_some(Subgroups {
@@ -89,13 +87,13 @@ fn information(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, features: wgpu::
                 largest: info.subgroup_max_size,
                 barrier: features.contains(wgpu::Features::SUBGROUP_BARRIER),
             }),
-            // Each of llvmpipe's threads takes a range of them.
+            // llvmpipe does not start workgroups in order: each of its threads takes a range of them.
             fifo_dispatch: kind(info) != Kind::Software,
         },
     }
 }
 
-/// A device with its queue, and the errors that it reports.
+/// A device with its queue, and the first error that it reported.
 #[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) device: wgpu::Device,
@@ -139,16 +137,16 @@ impl Context {
         Ok(context)
     }
 
-    /// A device of a caller, who may have started it with few features, and who hears of its
-    /// errors. Kernels are unchecked and sized by what the device itself says, so that no caller
-    /// can be wrong about it.
+    /// A context on a caller's device. The device may have few features, and its uncaptured errors
+    /// go to the caller. Limits come from the device itself, because kernels are sized by them and
+    /// run unchecked.
     pub(crate) fn of_caller(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let info = information(&device.adapter_info(), &device.limits(), device.features());
         Self { device, queue, info, failure: Arc::default() }
     }
 
-    /// Has errors that this work causes on the device returned, not told to whoever hears of
-    /// others.
+    /// Returns errors that `work` causes on the device, instead of passing them to the device's
+    /// error handler.
     pub(crate) fn scoped<R>(&self, work: impl FnOnce(&Self) -> Result<R, Error>) -> Result<R, Error> {
         use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
         let ((done, invalid), other) = within(&self.device, OutOfMemory, || {
@@ -161,7 +159,7 @@ impl Context {
         invalid.or(other).map_or(Ok(done), |error| Err(Error::device(error)))
     }
 
-    /// A buffer that holds these bytes, a multiple of four of them.
+    /// A buffer that holds `bytes`; their number is a multiple of four.
     pub(crate) fn filled(
         &self,
         name: &str,
@@ -173,24 +171,24 @@ impl Context {
         Ok(buffer)
     }
 
-    /// A list of commands to be filled.
+    /// An empty command encoder.
     pub(crate) fn encoder(&self, name: &str) -> wgpu::CommandEncoder {
         self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(&label(name)) })
     }
 
-    /// The error that wgpu reported since the last call, if any.
+    /// Returns the error that wgpu reported since the last call.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let failure = lock(&self.failure).take();
         failure.map_or(Ok(()), |failure| Err(Error::device(failure)))
     }
 
-    /// Waits until everything submitted is done.
+    /// Waits until all submitted work is done.
     pub(crate) fn wait(&self) -> Result<(), Error> {
         self.device.poll(wgpu::PollType::wait_indefinitely()).map_err(Error::device)?;
         self.check()
     }
 
-    /// Makes a buffer; too little memory is an error that says so.
+    /// Creates a buffer; too little memory is [`ErrorKind::NoMemory`].
     pub(crate) fn buffer(
         &self,
         name: &str,
@@ -214,8 +212,8 @@ impl Context {
     }
 }
 
-/// Does this work, and returns an error of this kind that it causes on the device. In a browser
-/// nobody can wait for that: there the page hears of it.
+/// Runs `work` and returns an error of this kind that it causes on the device. In a browser waiting
+/// is impossible, so the error goes to the page's handler.
 pub(super) fn within<R>(
     device: &wgpu::Device,
     filter: wgpu::ErrorFilter,
@@ -234,7 +232,7 @@ fn choose(adapters: Vec<wgpu::Adapter>, select: &Select) -> Result<(wgpu::Adapte
     Ok((adapters.into_iter().nth(number).expect("one for each that was described"), info))
 }
 
-/// Which of these adapters is selected, with its number.
+/// The selected adapter, with its number.
 fn selected(select: &Select, mut adapters: Vec<AdapterInfo>) -> Result<(usize, AdapterInfo), Error> {
     let hardware = || adapters.iter().position(|info| info.kind != Kind::Software);
     let number = match select {
@@ -244,7 +242,7 @@ fn selected(select: &Select, mut adapters: Vec<AdapterInfo>) -> Result<(usize, A
         Select::Name(part) => {
             let wanted = part.to_lowercase();
             let names: Vec<String> = adapters.iter().map(|info| info.name.to_lowercase()).collect();
-            // A whole name may be a part of another one's.
+            // An exact match wins, because a name may be part of another name.
             let whole = names.iter().position(|name| *name == wanted);
             whole.or_else(|| names.iter().position(|name| name.contains(&wanted)))
         }

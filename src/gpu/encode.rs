@@ -1,8 +1,8 @@
-//! Records a plan's dispatches into compute passes, ours or a caller's. Nothing is submitted here.
+//! Records the dispatches of a plan into a compute pass, our own or a caller's. Submits nothing.
 //!
 //! ```text
-//! Memory      where elements and auxiliary buffers are: our own arrays, or a caller's slices and the scratch of their sort
-//! Dispatches  pipeline ─▸ bind group ─▸ arguments ─▸ dispatch, each set where it differs from the one before
+//! Memory      buffers of elements and auxiliary data: our own arrays, or a caller's slices and scratch
+//! Dispatches  pipeline ─▸ bind group ─▸ arguments ─▸ dispatch; state is set only where it changes
 //! ```
 
 use gpusort_planner::kernels::{Bindings, ELEMENT_BINDINGS, PipelineKey};
@@ -12,12 +12,12 @@ use super::bindings::bind_group;
 use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_PAYLOAD, PAYLOAD, Pipelines};
 use crate::error::Error;
 
-/// Which of two arrays holds the elements.
+/// One of the two arrays that may hold the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Side {
-    /// Where they are uploaded to.
+    /// The array that receives the upload.
     Front,
-    /// The other.
+    /// The array behind it.
     Back,
 }
 
@@ -30,23 +30,23 @@ impl Side {
     }
 }
 
-/// Where the elements and the auxiliary buffers of a plan are.
+/// The buffers of a plan's elements and auxiliary data.
 pub(super) trait Memory {
     fn keys(&self, side: Side) -> wgpu::BufferBinding<'_>;
 
-    /// Any buffer, where elements have no payload.
+    /// The payload; an arbitrary buffer if elements have none.
     fn payload(&self, side: Side) -> wgpu::BufferBinding<'_>;
 
-    /// The buffer of this name.
+    /// The auxiliary buffer of this name.
     fn aux(&self, name: &str) -> wgpu::BufferBinding<'_>;
 
-    /// The buffers that a kernel binds when the elements are on this side.
+    /// The bind group of a kernel while the elements are on this side.
     fn group(&self, pipelines: &Pipelines, side: Side, key: PipelineKey) -> wgpu::BindGroup {
         new_group(self, pipelines, side, key)
     }
 }
 
-/// See [`Memory::group`].
+/// Creates the bind group for [`Memory::group`].
 pub(super) fn new_group(
     memory: &(impl Memory + ?Sized),
     pipelines: &Pipelines,
@@ -66,35 +66,35 @@ pub(super) fn new_group(
     bind_group(&pipelines.context.device, "elements", layout, buffers)
 }
 
-/// How a dispatch gets its arguments.
+/// Where a dispatch finds its arguments.
 #[derive(Clone, Copy)]
 pub(super) enum Sent<'a> {
     Immediates(&'a [u8]),
-    /// From a buffer, at these offsets of this group.
+    /// In a buffer: a bind group, with its dynamic offsets.
     Group(&'a wgpu::BindGroup, [u32; 2]),
 }
 
-/// Dispatches on this memory that are recorded one after another into one pass.
+/// Records dispatches on one memory into one pass.
 pub(super) struct Dispatches<'a, M> {
     pipelines: &'a Pipelines,
     memory: &'a M,
-    /// Where the elements are after what was recorded.
+    /// The side of the elements after the dispatches recorded so far.
     pub(super) side: Side,
     piped: Option<PipelineKey>,
     bound: Option<(Side, Bindings)>,
 }
 
 impl<'a, M: Memory> Dispatches<'a, M> {
-    /// With the elements on this side.
+    /// Starts with the elements on this side.
     pub(super) fn new(pipelines: &'a Pipelines, memory: &'a M, side: Side) -> Self {
         Self { pipelines, memory, side, piped: None, bound: None }
     }
 
-    /// Records the next one.
+    /// Records one dispatch.
     ///
     /// # Errors
     ///
-    /// Whatever the device reports of a pipeline that had to be made.
+    /// Errors of the device while it makes the pipeline.
     pub(super) fn record(
         &mut self,
         pass: &mut wgpu::ComputePass<'_>,

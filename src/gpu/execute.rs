@@ -1,9 +1,8 @@
-//! Performs a plan on a device and waits for it: recorded dispatches into command buffers, command
-//! buffers into submits.
+//! Runs a plan on a device and waits for it: records dispatches into command buffers, and submits them.
 //!
-//! It knows no algorithm. One submit does the whole sort unless that would keep the device busy for
-//! so long that a watchdog might step in or a person might wonder; then each submit is sized to
-//! about a tenth of a second by how long the one before took.
+//! This module knows no algorithm. One submit holds the whole sort, unless the device would be busy
+//! long enough for a watchdog to reset it or for a user to wonder. Then the duration of each submit
+//! sizes the next one, to about a tenth of a second.
 
 use std::time::Duration;
 
@@ -16,17 +15,17 @@ use super::recording::Recording;
 use crate::clock::{Clock, Elapsed, Instant};
 use crate::error::Error;
 
-/// Performs `plan` on the elements in `buffers` and waits for it, calling `progress` after each
-/// submit with the number of dispatches done so far. Returns how long it took and how many
-/// dispatches were made: fewer than planned if phases found everything in order.
+/// Runs `plan` on the elements in `buffers` and waits for it. Calls `progress` after each submit
+/// with the number of dispatches done. Returns the time taken and the number of dispatches made,
+/// which is below the plan's if phases found the elements in order.
 ///
 /// # Errors
 ///
-/// Whatever the device or its driver reports.
+/// Errors of the device or its driver.
 ///
 /// # Panics
 ///
-/// When the plan is for another size or shape than the buffers.
+/// If the plan's size or shape differs from the buffers'.
 pub fn execute(
     gpu: &Gpu,
     plan: &Plan,
@@ -49,8 +48,7 @@ pub fn execute(
             recording.get_or_insert_with(|| Recording::begin(gpu, plan, &buffers.arrays, &mut encoder));
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("gpusort sort"),
-            // Which submit will be the last is not known yet, so each ends with a timestamp; the
-            // last one stays.
+            // Any submit may be the last, so each one overwrites the closing timestamp.
             timestamp_writes: timestamps.map(|all| all.writes((done == 0).then_some(0), Some(1))),
         });
         let mut batch = Submit::default();
@@ -83,24 +81,24 @@ pub fn execute(
     Ok((elapsed, done))
 }
 
-/// What one submit holds.
+/// The work in one submit.
 #[derive(Default)]
 struct Submit {
     dispatches: u64,
     bytes: u64,
 }
 
-/// How much work to put into one submit.
+/// The limits of one submit.
 struct Pace {
     bytes: u64,
     dispatches: u64,
 }
 
 impl Pace {
-    /// What a submit should take once its device's speed is known.
+    /// The target duration of a submit once the device's speed is known.
     const TARGET: Duration = Duration::from_millis(100);
 
-    /// A start that a slow device of this kind does in well under a second.
+    /// Starts with limits that take a slow device of this kind well under a second.
     fn new(kind: Kind) -> Self {
         let bytes = match kind {
             Kind::Discrete => 16 << 30,

@@ -1,16 +1,15 @@
-//! The time of each dispatch of a plan, by timestamps between them.
+//! Measures each dispatch of a plan by timestamps.
 //!
 //! ```text
-//! begin ┊ dispatch 1 ┊ dispatch 2 ┊ dispatch 3 ┊      a dispatch takes from the timestamp before it to the one after it,
-//!       t0           t1           t2           t3     so that all times together are those of the whole
+//! begin ┊ dispatch 1 ┊ dispatch 2 ┊ dispatch 3 ┊      a dispatch lasts from the timestamp before to the one after,
+//!       t0           t1           t2           t3     so the times add up to the whole
 //! ```
 //!
-//! Where the device can write timestamps inside a pass, all dispatches of a submit are one pass, as
-//! when nobody asks for times. Elsewhere each is a pass of its own, and a timestamp is written
-//! where it ends.
+//! If the device can write timestamps inside a pass, each submit is one pass, as in an untimed
+//! sort. Otherwise each dispatch is a pass of its own, with a timestamp at its end.
 //!
-//! Timestamps take time, too: on some devices each as much as a short dispatch. So the same submits
-//! can be timed without those between, which shows how much.
+//! A timestamp takes time itself, on some devices as long as a short dispatch. To show this cost,
+//! the same submits can be timed by their first and last timestamps alone.
 
 use std::time::Duration;
 
@@ -23,23 +22,23 @@ use super::recording::Recording;
 use super::timestamps::Timestamps;
 use crate::error::Error;
 
-/// The timestamps of one submit: as many as a set of queries may have, and less on a driver that
-/// runs on the processor, so that a submit stays short.
+/// The most timestamps in one submit: the limit of a query set, but fewer on a software driver, to
+/// keep submits short.
 fn most(kind: Kind) -> u32 {
     if kind == Kind::Software { 256 } else { wgpu::QUERY_SET_MAX_QUERIES }
 }
 
-/// Performs `plan` on the elements in `buffers` and waits for it. Returns how long `each` dispatch
-/// took; else, in the same submits but with timestamps only where these begin and end, how long
-/// each submit took. All dispatches are made, also those after which nothing is left to do.
+/// Runs `plan` on the elements in `buffers` and waits for it. If `each`, returns the time of each
+/// dispatch; otherwise the time of each submit, from timestamps at its beginning and end. All
+/// dispatches run, even if the elements are in order earlier.
 ///
 /// # Errors
 ///
-/// A device without timestamps; whatever it or its driver reports.
+/// If the device has no timestamps; errors of the device or its driver.
 ///
 /// # Panics
 ///
-/// When the plan is for another size or shape than the buffers.
+/// If the plan's size or shape differs from the buffers'.
 pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Result<Vec<Duration>, Error> {
     assert!(buffers.fit(plan) && buffers.n() == plan.n(), "the plan is for other buffers");
     let context = &gpu.context;
@@ -59,7 +58,7 @@ pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Res
         let fits = (total - done).min(u64::from(count) - 1) as u32;
         done += u64::from(fits);
         let last = if each { fits } else { 1 };
-        // The timestamp after a dispatch.
+        // The timestamp to write after a dispatch.
         let after = |number| if each { Some(number) } else { (number == fits).then_some(last) };
         if inside {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());

@@ -1,6 +1,6 @@
-//! The pipelines of kernels, and the layouts of the buffers that they bind: each made once.
+//! Caches the pipelines of kernels, and the layouts of the buffers that they bind.
 //!
-//! What a kernel binds, the kernel declares; nothing here knows one from another.
+//! Each kernel declares its own bindings; this module treats all kernels alike.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -14,15 +14,15 @@ use crate::error::Error;
 use crate::parallel;
 use crate::parallel::lock;
 
-/// The bindings of keys and payload, and of those of the other array, as `element_*.wgsl` has them.
+/// Binding numbers of keys and payload on both sides, as in `element_*.wgsl`.
 pub(super) const KEYS: u32 = 0;
 pub(super) const PAYLOAD: u32 = 1;
 pub(super) const OTHER_KEYS: u32 = 2;
 pub(super) const OTHER_PAYLOAD: u32 = 3;
 
-/// The numbers of these bindings. The payload is bound even where elements have none: dispatches
-/// that bind a single buffer take 0.3 to 0.4 µs longer each on an H200 (2^18 u32: 0.0555 ms, not
-/// 0.0517).
+/// The binding numbers of a kernel. A payload buffer is bound even if elements have none:
+/// dispatches that bind a single buffer take 0.3 to 0.4 µs longer on an H200 (2^18 u32: 0.0555 ms,
+/// not 0.0517).
 pub(super) fn numbers(bindings: Bindings) -> impl Iterator<Item = u32> {
     let Bindings { payload, other, aux_buffers } = bindings;
     let elements = [(KEYS, true), (PAYLOAD, true), (OTHER_KEYS, other), (OTHER_PAYLOAD, other && payload)];
@@ -30,7 +30,7 @@ pub(super) fn numbers(bindings: Bindings) -> impl Iterator<Item = u32> {
     elements.into_iter().filter(|(_, is_bound)| *is_bound).map(|(number, _)| number).chain(aux_buffers)
 }
 
-/// The layout of the buffers that kernels bind, and of pipelines with them.
+/// The layout of a kernel's buffers, and of pipelines with these buffers.
 #[derive(Clone)]
 pub(super) struct Layouts {
     pub(super) bindings: wgpu::BindGroupLayout,
@@ -39,7 +39,7 @@ pub(super) struct Layouts {
 
 impl Layouts {
     fn new(device: &wgpu::Device, bindings: Bindings, arguments: Option<&wgpu::BindGroupLayout>) -> Self {
-        // What nobody writes needs no barrier between dispatches.
+        // A read-only buffer needs no barrier between dispatches.
         let read_only = |binding: u32| match binding.checked_sub(ELEMENT_BINDINGS) {
             Some(aux) => bindings.aux_buffers[aux as usize].read_only,
             None => binding == PAYLOAD && !bindings.payload,
@@ -56,20 +56,21 @@ impl Layouts {
     }
 }
 
-/// All that was made so far.
+/// The pipelines and layouts made so far.
 pub(super) struct Pipelines {
-    /// The device that they are for.
+    /// The device of all pipelines.
     pub(super) context: Context,
     layouts: Mutex<HashMap<(Bindings, bool), Layouts>>,
     made: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
-    /// The layout of arguments in a buffer, which kernels in a caller's encoder may have.
+    /// The layout of arguments in a buffer; only kernels in a caller's encoder have them.
     arguments: Option<wgpu::BindGroupLayout>,
-    /// What the driver has compiled before.
+    /// The driver's compiled pipelines from earlier runs.
     cache: Option<wgpu::PipelineCache>,
 }
 
 impl Pipelines {
-    /// Those of kernels whose arguments are immediates, or are bound like this.
+    /// An empty cache. With `arguments`, kernels may take their arguments from a buffer of this
+    /// layout; without, all take immediates.
     pub(super) fn new(
         context: Context,
         arguments: Option<wgpu::BindGroupLayout>,
@@ -78,8 +79,8 @@ impl Pipelines {
         Self { context, layouts: Mutex::default(), made: Mutex::default(), arguments, cache }
     }
 
-    /// Those of kernels with these bindings, and with arguments in a group of their own or as
-    /// immediates.
+    /// The layouts for these bindings. If `has_group`, arguments are in a group of their own,
+    /// otherwise they are immediates.
     pub(super) fn layouts(&self, bindings: Bindings, has_group: bool) -> Layouts {
         let mut layouts = lock(&self.layouts);
         let arguments = self.arguments.as_ref().filter(|_| has_group);
@@ -87,15 +88,14 @@ impl Pipelines {
         layouts.entry((bindings, has_group)).or_insert_with(new).clone()
     }
 
-    /// Makes those of these that are not made yet: on all cores, since a driver that has not seen
-    /// them before takes its time.
+    /// Makes the missing pipelines for `keys`, on all cores: a driver compiles a new kernel slowly.
     pub(super) fn make(&self, keys: impl Iterator<Item = PipelineKey>) -> Result<(), Error> {
         let mut keys: HashSet<_> = keys.collect();
         keys.retain(|key| !lock(&self.made).contains_key(key));
         parallel::map_parts(keys, |key| self.get(key).map(drop)).into_iter().collect()
     }
 
-    /// The pipeline for `key`, made when it is first asked for.
+    /// The pipeline for `key`, made at its first use.
     pub(super) fn get(&self, key: PipelineKey) -> Result<wgpu::ComputePipeline, Error> {
         let pipelines = || lock(&self.made);
         if let Some(pipeline) = pipelines().get(&key) {
@@ -103,7 +103,7 @@ impl Pipelines {
         }
         key.check(&self.context.info.limits)?;
         debug_assert!(!key.has_group() || self.arguments.is_some(), "arguments have no layout");
-        // Not while the map is locked: several may be compiled at once.
+        // Compiles without the lock, so that several threads can compile at once.
         let pipeline = if self.arguments.is_some() {
             self.context.scoped(|_| Ok(self.compile(key)))?
         } else {
@@ -119,29 +119,29 @@ impl Pipelines {
             label: Some(&label("kernels")),
             source: wgpu::ShaderSource::Wgsl(Cow::Owned(text)),
         };
-        // Offsets are checked before they are used, but they stay in a buffer of the caller's.
+        // Offsets are checked on the device before use, but the caller's buffer may change afterwards.
         let checks = wgpu::ShaderRuntimeChecks {
             bounds_checks: key.reads_offsets(),
             ..wgpu::ShaderRuntimeChecks::unchecked()
         };
         // SAFETY:
-        // - Only kernels of gpusort-planner, of this very version, come here: a key is made by
-        //   `Dispatch::new` alone, or from one by saying whose keys they are. A kernel is refused whose numbers its text is not
-        //   written for (`check`).
-        // - No array is accessed beyond its end: `Dispatch::new` notes how many elements of each
-        //   array a kernel accesses at most, whichever workgroups are launched; each kernel's
-        //   `access` says why that holds. A dispatch for fewer elements accesses no more.
-        // - Arrays are as large as that. A dispatch is recorded as a part of a plan, whose one
-        //   constructor makes the plan's sizes no smaller than what any dispatch of it accesses: on
-        //   `Arrays`, which compares its sizes with the plan's; or by `Recorder`, on its own
-        //   scratch for the plan's most elements, and on a caller's slices.
-        // - What is bound of a caller's slices holds as many elements as the passes are told: what
-        //   the host says, or what the device says, of which the preparation takes no more than
-        //   slices and scratch hold. Nobody else has the buffer with what it writes.
-        // - Accesses to workgroup memory stay below its size by the same checks.
-        // - Loops end: after as many turns as a number has bits, as a tile or a run has elements
-        //   for each invocation, or as there are tiles. No divisor is 0.
-        // - What a kernel takes subgroups to be is what this device has (`PipelineKey::check`).
+        // - Every key comes from `Dispatch::new` in this version of gpusort-planner; `of_slices` changes
+        //   only how its kernel accesses elements.
+        // - Each kernel's text supports its numbers: `KernelSpec::check` refuses other kernels.
+        // - No kernel accesses an array beyond the bound that `Dispatch::new` notes, whichever workgroups
+        //   are launched; each kernel's `access` gives the reason. A dispatch for fewer elements accesses
+        //   no more.
+        // - Arrays reach these bounds. Every dispatch belongs to a plan, and the only constructor of plans
+        //   makes the plan's sizes cover each dispatch. `Arrays` compares its sizes with the plan's;
+        //   `Recorder` binds its own scratch, made for the plan's most elements, and a caller's slices.
+        // - A caller's slices hold the number of elements that the passes receive: a number from the host,
+        //   or one from the device that the preparation limits to the size of slices and scratch.
+        // - Only this crate has the buffer into which the preparation writes.
+        // - Accesses to workgroup memory stay inside it, by the same checks.
+        // - Loops end: their turns are limited by the bits of a number, by an invocation's elements of a
+        //   tile or a run, or by the number of tiles.
+        // - No divisor is 0.
+        // - The device has the subgroups that a kernel assumes (`PipelineKey::check`).
         let module = unsafe { self.context.device.create_shader_module_trusted(module, checks) };
         self.context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(&label(entry_point)),
@@ -149,8 +149,8 @@ impl Pipelines {
             module: &module,
             entry_point: Some(entry_point),
             compilation_options: wgpu::PipelineCompilationOptions {
-                // Every kernel writes its tile and counters before it reads them, or does nothing
-                // with what it reads.
+                // Zeroing is unnecessary: kernels write workgroup memory before they read it, or
+                // ignore the values read.
                 zero_initialize_workgroup_memory: false,
                 ..Default::default()
             },

@@ -1,4 +1,4 @@
-//! The device's own clock, where it has one.
+//! Timestamps by the device's clock.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::context::Context;
 use super::readback::Readback;
 use crate::error::Error;
 
-/// Timestamps of a submit.
+/// The timestamps of one submit.
 pub(super) struct Timestamps {
     queries: wgpu::QuerySet,
     resolved: wgpu::Buffer,
@@ -15,7 +15,7 @@ pub(super) struct Timestamps {
 }
 
 impl Timestamps {
-    /// So many; `None` where the device has none.
+    /// `count` timestamps; `None` if the device has none.
     pub(super) fn new(context: &Context, count: u32) -> Result<Option<Self>, Error> {
         if !context.device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return Ok(None);
@@ -29,7 +29,7 @@ impl Timestamps {
         Ok(Some(Self { queries, resolved, words: Readback::new(context, bytes)? }))
     }
 
-    /// Has a pass write timestamp `begin` where it begins and `end` where it ends.
+    /// Makes a pass write timestamp `begin` at its beginning and `end` at its end.
     pub(super) fn writes(
         &self,
         begin: Option<u32>,
@@ -42,7 +42,7 @@ impl Timestamps {
         }
     }
 
-    /// Writes one within a pass.
+    /// Writes timestamp `number` inside a pass.
     pub(super) fn write(&self, pass: &mut wgpu::ComputePass<'_>, number: u32) {
         pass.write_timestamp(&self.queries, number);
     }
@@ -57,7 +57,7 @@ impl Timestamps {
         encoder.resolve_query_set(&self.queries, 0..count, &self.resolved, 0);
         let ticks: Vec<u64> = self.words.read(context, encoder, &self.resolved)?;
         let period = f64::from(context.queue.get_timestamp_period());
-        // A clock that was set back has no time between.
+        // Saturates, in case the clock was set back.
         let nanoseconds = |ticks: &[u64]| (ticks[1].saturating_sub(ticks[0]) as f64 * period) as u64;
         Ok(ticks[..count as usize].windows(2).map(nanoseconds).map(Duration::from_nanos).collect())
     }

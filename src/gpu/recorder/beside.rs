@@ -1,5 +1,5 @@
-//! Records kernels beside sorts: those that make keys of narrow elements and bring them back, and
-//! those that use what is sorted. Their pipelines are made at first use.
+//! Records kernels beside sorts: they widen narrow elements to keys and narrow them again, or
+//! process sorted elements. Pipelines are made at first use.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -12,25 +12,25 @@ use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, uniform, whole};
 use crate::parallel::lock;
 
-/// Workgroups that keep any device busy.
+/// Enough workgroups to keep any device busy.
 const MOST_WORKGROUPS: u32 = 1 << 14;
 
-/// The texts of these kernels, and what was made of them.
+/// The texts of these kernels, and the kernels made so far.
 pub(super) struct Kernels {
     pub(super) texts: Beside,
     made: Mutex<HashMap<Which, Arc<Kernel>>>,
 }
 
-/// A kernel's name, and the numbers by which its text differs.
+/// A kernel's name, and the numbers that its text contains.
 type Which = (&'static str, [u32; MOST_GATHERED]);
 
-/// Of a kernel with one text.
+/// The numbers of a kernel whose text contains none.
 const NO_NUMBERS: [u32; MOST_GATHERED] = [0; MOST_GATHERED];
 
 struct Kernel {
     pipeline: wgpu::ComputePipeline,
     buffers: wgpu::BindGroupLayout,
-    /// Where arguments are no immediates.
+    /// The layout of arguments in a buffer; `None` if they are immediates.
     arguments: Option<wgpu::BindGroupLayout>,
 }
 
@@ -40,23 +40,23 @@ impl Kernels {
     }
 }
 
-/// Elements to be gathered.
+/// An array to gather from, and an array to gather into.
 pub(crate) struct Gathered<'a> {
     pub(crate) source: Slice<'a>,
     pub(crate) target: Slice<'a>,
 }
 
-/// Where unique elements go.
+/// The outputs of a search for unique elements.
 pub(crate) struct UniqueInto<'a> {
     pub(crate) keys: Slice<'a>,
     pub(crate) values: Option<Slice<'a>>,
     pub(crate) counts: Option<Slice<'a>>,
     pub(crate) number: Slice<'a>,
-    /// The most of them that are written.
+    /// The most unique elements to write.
     pub(crate) most: u32,
 }
 
-/// A sorted run.
+/// A sorted run on the device.
 pub(crate) struct SortedRun<'a> {
     pub(crate) keys: Slice<'a>,
     pub(crate) values: Option<Slice<'a>>,
@@ -64,7 +64,8 @@ pub(crate) struct SortedRun<'a> {
     pub(crate) count: Option<Slice<'a>>,
 }
 
-/// A word of bytes, the lowest first: places before a slice, in elements.
+/// Packs offsets into a word, one a byte, the first one lowest; an offset is in elements, from a
+/// binding's beginning to its slice.
 fn packed(firsts: [u32; 4]) -> u32 {
     u32::from_le_bytes(firsts.map(|first| first as u8))
 }
@@ -74,7 +75,7 @@ fn first(slice: Option<&Slice>) -> u32 {
 }
 
 impl Recorder {
-    /// Dispatches this many workgroups of a kernel, or more, with these buffers by binding.
+    /// Dispatches at least this number of workgroups, with these buffers by binding number.
     fn dispatch_beside(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
@@ -88,7 +89,7 @@ impl Recorder {
         pass.set_pipeline(&kernel.pipeline);
         pass.set_bind_group(0, &bind_group(device, name, &kernel.buffers, buffers.iter().cloned()), &[]);
         if let Some(layout) = &kernel.arguments {
-            // In whole vectors, as the least that shaders take.
+            // Shaders take uniforms in whole vectors of four words.
             let words = [arguments, &[0; 3]].concat();
             let words = &words[..arguments.len().next_multiple_of(4)];
             let usage = wgpu::BufferUsages::UNIFORM;
@@ -120,7 +121,7 @@ impl Recorder {
         };
         let kernel = self.context.scoped(|context| {
             let device = &context.device;
-            // Slices of one buffer may be read and written.
+            // Kernels may read one slice of a buffer and write another, so all bindings are read-write.
             let entries: Vec<_> = bindings.map(|binding| storage(binding, false)).collect();
             let buffers = layout(device, name, &entries);
             let by_buffer = !self.beside.texts.has_immediates;
@@ -133,14 +134,15 @@ impl Recorder {
         Ok(Arc::clone(lock(&self.beside.made).entry(which).or_insert(Arc::new(kernel))))
     }
 
-    /// Workgroups that take some in turn, of an invocation for each of so many.
+    /// Workgroups for this number of invocations, at most [`MOST_WORKGROUPS`]: each invocation
+    /// loops over several elements.
     fn some_workgroups(&self, invocations: u64) -> u32 {
         let most = self.context.info.limits.workgroups_per_dimension.min(MOST_WORKGROUPS);
         invocations.div_ceil(BESIDE_WORKGROUP.into()).min(most.into()) as u32
     }
 
-    /// Does this work with the keys of narrow elements in place of these, of which the first `k` are
-    /// brought back; others are as wide as their keys.
+    /// Runs `work` with wide keys in place of narrow ones, then narrows the first `k` keys again.
+    /// If elements are not narrow, `work` gets the original keys.
     pub(super) fn with_wide_keys<'s>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -165,12 +167,11 @@ impl Recorder {
         if sort.keeps_keys { Ok(()) } else { move_keys(encoder, "narrow", k, 32 / narrow.bits) }
     }
 
-    /// Records gathers of arrays by positions, of which there are `most` unless the device knows
-    /// better.
+    /// Records gathers of `arrays` by up to `most` positions; `count` may hold a smaller number.
     ///
     /// # Errors
     ///
-    /// Whatever the device reports of a pipeline that had to be made.
+    /// Errors of the device while it makes a pipeline.
     pub(crate) fn record_gather(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -200,11 +201,11 @@ impl Recorder {
         Ok(())
     }
 
-    /// Records what writes that there is no run of equal keys.
+    /// Records a kernel that writes 0 as the number of unique elements.
     ///
     /// # Errors
     ///
-    /// Whatever the device reports of a pipeline that had to be made.
+    /// Errors of the device while it makes a pipeline.
     pub(crate) fn record_none_unique(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -225,11 +226,11 @@ impl Recorder {
         self.dispatch_beside(&mut pass, ("number_firsts", NO_NUMBERS), &buffers, &arguments, 1)
     }
 
-    /// Records what writes the first of each run of equal keys.
+    /// Records kernels that write the first element of each group of equal keys.
     ///
     /// # Errors
     ///
-    /// Whatever the device reports of a pipeline that had to be made.
+    /// Errors of the device while it makes a pipeline.
     pub(crate) fn record_unique(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -280,11 +281,11 @@ impl Recorder {
         self.dispatch_beside(&mut pass, ("write_firsts", has), &writing, &arguments, workgroups)
     }
 
-    /// Records a merge of two runs into a third one, whose slices end where its elements do.
+    /// Records a merge of two runs into `keys` and `values`, whose lengths limit the output.
     ///
     /// # Errors
     ///
-    /// Whatever the device reports of a pipeline that had to be made.
+    /// Errors of the device while it makes a pipeline.
     pub(crate) fn record_merge<'a>(
         &'a self,
         encoder: &mut wgpu::CommandEncoder,
@@ -308,7 +309,7 @@ impl Recorder {
         let all_keys = [Some(&a.keys), Some(&b.keys), Some(keys)];
         let all_values = [a.values.as_ref(), b.values.as_ref(), values];
         for (slice, binding) in all_keys.into_iter().chain(all_values).zip(2..) {
-            // Nothing is read of a run without elements.
+            // The kernel reads nothing from an empty run.
             let binds = |slice: &Slice<'a>| match slice.len {
                 0 => whole(&self.no_count),
                 _ => slice.binding(),

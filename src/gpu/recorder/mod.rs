@@ -1,26 +1,26 @@
 //! Records a sort of a caller's elements into the caller's encoder, on the caller's device.
 //!
 //! ```text
-//! prepare      number of elements, arguments of all passes     count: of the host, or in a buffer
-//! [copy]       keys that are to stay as they are
+//! prepare      number of elements, arguments of all passes     count from the host or from a buffer
+//! [copy]       keys that the sort must not change
 //! passes       caller's slices ⇄ workspace                      elements → keys … keys → elements
 //! ```
 //!
-//! Nothing is submitted or waited for here. Only bind groups are made on the device, a buffer for
-//! offsets that the host knows, and pipelines at their first use.
-//! [`crate::buffers`] has checked all arguments.
+//! Nothing is submitted or waited for here. On the device this module creates only bind groups, a
+//! buffer for offsets that the host knows, and pipelines at first use. [`crate::buffers`] has
+//! checked all arguments.
 //!
-//! There are two modes. Where the host knows the count and slices begin where buffers may be bound,
-//! passes are those of any sort, with immediates as arguments. Otherwise, or without immediates,
-//! the first dispatch writes the arguments of all passes into a buffer. Grids are then those of the
-//! most elements, and workgroups without work end at once. On an H200 this takes 5 to 7 µs more,
-//! and 3 to 8 % of longer sorts: each workgroup waits for its arguments.
+//! There are two modes. If the host knows the count and slices begin at bindable offsets, passes
+//! take immediates, as in any sort. Otherwise, or without immediates, the first dispatch writes the
+//! arguments of all passes into a buffer. Grids then fit the most elements, and workgroups without
+//! work end at once. On an H200 this mode takes 5 to 7 µs more, and 3 to 8 % of longer sorts,
+//! because each workgroup waits for its arguments.
 //!
 //! Slots of the parameters, for D digits:
 //!
 //! ```text
-//! 0 … D−1    arguments of the pass of each digit
-//! D, D+1     slices of passes that read, and that write, the caller's elements
+//! 0 … D−1    arguments of each digit's pass
+//! D, D+1     slices of passes that read the caller's elements, and of passes that write them
 //! D+2        arguments of the copy
 //! D+3 …      arguments of each group of short segments
 //! ```
@@ -58,50 +58,51 @@ use crate::clock::Instant;
 use crate::error::Error;
 use crate::error::misuse::Misuse;
 
-/// What offsets of bindings are multiples of, on every device.
+/// The alignment of binding offsets that suits every device.
 pub(crate) const ALIGNMENT: u64 = 256;
 
-/// Entries of the table of bytes.
+/// Entries of the byte table, one for each value of a byte.
 const BYTES: u64 = 256;
 
-/// Bytes of a set of arguments, and of where slices begin.
+/// Bytes of a pass's arguments, and of the offsets of its slices.
 const ARGUMENTS: u64 = 32;
 const SLICES: u64 = 16;
 
-/// A sort to be recorded.
+/// A sort to record.
 #[derive(Clone, Copy)]
 pub(crate) struct Sort<'a> {
-    /// At least one element; those of an argsort are read alone.
+    /// The keys of at least one element; an argsort only reads them.
     pub(crate) keys: Slice<'a>,
-    /// The payload, or where iota is written.
+    /// The payload, read or, with `iota`, only written.
     pub(crate) payload: Option<Slice<'a>>,
     /// The most elements.
     pub(crate) most: u32,
-    /// Where the device reads their number, if the host does not know it.
+    /// The number of elements in a buffer, if the host does not know it.
     pub(crate) count: Option<Slice<'a>>,
-    /// Whether the payload is written as iota, not read.
+    /// If true, the sort writes positions as payload, instead of reading a payload.
     pub(crate) iota: bool,
-    /// Whether keys stay as they are.
+    /// If true, the keys stay unchanged, as in an argsort.
     pub(crate) keeps_keys: bool,
     /// The offsets of segments, if there are segments.
     pub(crate) offsets: Option<Slice<'a>>,
 }
 
-/// What is done with the elements.
+/// The operation on the elements.
 #[derive(Clone, Copy)]
 pub(crate) enum Work<'a> {
     Sort,
-    /// The first so many are left in order at the beginning, others after them.
+    /// Leaves this number of first elements in order at the beginning, and the other elements
+    /// behind them.
     Top(u32),
-    /// Rows of so many elements, no more than of the longest row.
+    /// Sorts rows of this length, at most [`Recorder::longest_row`].
     Rows(u32),
     Segments(Ranges<'a>),
 }
 
-/// What records sorts of one kind on one device.
+/// Records sorts of one element type on one device.
 pub(crate) struct Recorder {
     context: Context,
-    /// Identifies the memory that it made.
+    /// Identifies memory made by this recorder.
     identity: Arc<()>,
     pipelines: Pipelines,
     arguments: wgpu::BindGroupLayout,
@@ -110,21 +111,21 @@ pub(crate) struct Recorder {
     selector: Selector,
     prepare: wgpu::ComputePipeline,
     prepare_layout: wgpu::BindGroupLayout,
-    /// The table of bytes, bound once for each byte of host parameters.
+    /// The byte table, bound once for each byte of host parameters.
     host: wgpu::BindGroup,
-    /// `u32::MAX`, bound as the count where the host knows it, and for elements where there are none.
+    /// Words of `u32::MAX`: bound as the count if the host knows it, and in place of empty slices.
     no_count: wgpu::Buffer,
-    /// A buffer that only encoders of this instance find.
+    /// A buffer for [`Self::check_encoder`]: only encoders of this wgpu instance accept it.
     own: wgpu::Buffer,
-    /// The copy with arguments in a buffer, and with immediates where the device has them.
+    /// The copy kernel with arguments in a buffer; below, with immediates, if the device has them.
     copy: wgpu::ComputePipeline,
     plain_copy: Option<wgpu::ComputePipeline>,
     copy_layout: wgpu::BindGroupLayout,
     prepare_rows: wgpu::ComputePipeline,
     rows_layout: wgpu::BindGroupLayout,
-    /// What is recorded beside sorts.
+    /// The kernels beside sorts.
     beside: Kernels,
-    /// What the driver has compiled before.
+    /// The driver's compiled pipelines from earlier runs.
     cache: Option<wgpu::PipelineCache>,
     pub(crate) compiling: Duration,
 }
@@ -133,7 +134,7 @@ pub(crate) struct Recorder {
 struct Slices<'a> {
     sort: &'a Sort<'a>,
     scratch: &'a Scratch,
-    /// Whether elements have a payload.
+    /// True if elements have a payload.
     payload: bool,
 }
 
@@ -156,7 +157,8 @@ impl Memory for Slices<'_> {
 
     fn aux(&self, name: &str) -> wgpu::BufferBinding<'_> {
         match name {
-            // Short segments are sorted before passes that need the other array.
+            // The list may share the other array: short segments are sorted before a pass needs
+            // that array.
             name if name == SEGMENT_LIST.name => self.scratch.named("keys"),
             name if name == SEGMENT_OFFSETS.name => {
                 self.sort.offsets.as_ref().map_or_else(|| whole(&self.scratch.nothing), Slice::binding)
@@ -179,14 +181,14 @@ fn check_limits(context: &Context) -> Result<(), Error> {
         ),
         ("invocations in a workgroup", 256, context.info.limits.invocations.into()),
         ("workgroups in a row", 8, context.info.limits.workgroups_per_dimension.into()),
-        // wgpu's downlevel default. Some kernels need less, but less is not tested.
+        // wgpu's downlevel default. Some kernels need less, but smaller limits are untested.
         ("bytes of workgroup memory", 16_352, context.info.limits.workgroup_bytes),
     ])?)
 }
 
 impl Recorder {
-    /// For elements that are keys alone, or have a word beside each, seen like this; keys of narrow
-    /// elements are seen when they are wide.
+    /// A recorder for elements with or without a payload word. `transform` maps their keys; narrow
+    /// elements are widened before it applies.
     #[expect(clippy::too_many_arguments, reason = "one caller, which names each")]
     pub(crate) fn new(
         device: &wgpu::Device,
@@ -246,10 +248,10 @@ impl Recorder {
             }
             let uniform_usage = wgpu::BufferUsages::UNIFORM;
             let table = context.filled("bytes", &table, uniform_usage)?;
-            // Of the size of the largest element, for runs without any.
             let own = context.buffer("own", 4, wgpu::BufferUsages::COPY_DST, false)?;
+            // Holds the largest element, since it also stands for empty runs.
             let no_count = context.filled("any number", &[0xff; 8], wgpu::BufferUsages::STORAGE)?;
-            // The least that may be bound is what the shader takes, in whole vectors.
+            // Shaders take uniforms in whole vectors, so the least binding is 16 bytes.
             let host = (0..8).map(|byte| (byte, begin_of(&table, 16)));
             let host = bind_group(device, "bytes", &bytes, host);
             let recorder = Self {
@@ -274,7 +276,7 @@ impl Recorder {
                 cache: cache.cloned(),
                 compiling: Duration::ZERO,
             };
-            // Of any size, as pipelines do not depend on it.
+            // Pipelines do not depend on the number of elements, so plans for 2 elements serve.
             for callers in [Some(sort), recorder.kinds.argsort].into_iter().flatten() {
                 let in_tile = callers.sort_in_tile(2, limits)?;
                 in_tile
@@ -290,18 +292,18 @@ impl Recorder {
     fn compile(&self, plan: &Plan) -> Result<(), Error> {
         let all = || plan.distinct_dispatches().map(Dispatch::pipeline);
         let immediate = all().filter(|_| self.plain_copy.is_some());
-        // The preparation clears, too.
+        // The preparation replaces dispatches that clear.
         let others = plan.distinct_dispatches().filter(|dispatch| !dispatch.clears());
         self.pipelines.make(immediate.chain(others.map(|dispatch| dispatch.pipeline().of_slices())))
     }
 
-    /// A buffer of these words, to be read.
+    /// A storage buffer that holds these words.
     pub(crate) fn words(&self, words: &[u32]) -> Result<wgpu::Buffer, Error> {
         let bytes = bytemuck::cast_slice(words);
         self.context.scoped(|context| context.filled("offsets", bytes, wgpu::BufferUsages::STORAGE))
     }
 
-    /// The most bytes of a slice that the device binds.
+    /// The most bytes that the device binds at once.
     pub(crate) fn binding_bytes(&self) -> u64 {
         self.context.info.limits.binding_bytes
     }
@@ -313,9 +315,9 @@ impl Recorder {
         slice.len == 0 || knows(|| !fails())
     }
 
-    /// Checks that an encoder is of the instance of this device.
+    /// Checks that an encoder belongs to the wgpu instance of this device.
     pub(super) fn check_encoder(&self, encoder: &mut wgpu::CommandEncoder) -> Result<(), Misuse> {
-        // Clears 0 bytes.
+        // Clears 0 bytes: it only looks up the buffer in the encoder's instance.
         let is_known = knows(|| {
             encoder.clear_buffer(&self.own, 0, Some(0));
             true
@@ -323,12 +325,12 @@ impl Recorder {
         if is_known { Ok(()) } else { Err(Misuse::Device("encoder")) }
     }
 
-    /// Records what is done with elements: with keys of narrow ones in their place.
+    /// Records an operation on elements. Narrow elements are widened first and narrowed afterwards.
     ///
     /// # Errors
     ///
-    /// An argsort without memory for one; memory without room for segments; more offsets than one
-    /// dispatch is for; whatever the device reports of a pipeline that had to be made.
+    /// Scratch without memory for an argsort or segments; more offsets than one dispatch takes;
+    /// errors of the device while it makes a pipeline.
     pub(crate) fn record<'s>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -366,29 +368,27 @@ impl Recorder {
         if !takes_immediates {
             self.record_prepare(&mut pass, scratch, planned, sort, digits)?;
         }
-        // The preparation clears, too.
+        // The preparation replaces dispatches that clear.
         let dispatches = dispatches.filter(|dispatch| takes_immediates || !dispatch.clears());
-        // Narrow keys have been copied.
+        // Narrow keys are copies already, made by widening.
         if sort.keeps_keys && self.beside.texts.narrow.is_none() {
             self.record_copy(&mut pass, scratch, sort, takes_immediates, digits);
         }
         self.record_passes(&mut pass, scratch, sort, callers, dispatches, takes_immediates)
     }
 
-    /// Whether arguments can be immediates: the host knows the count, and slices begin where they
-    /// can be bound.
+    /// Returns true if arguments can be immediates: the host knows the count, and slices begin at bindable offsets.
     fn takes_immediates(&self, sort: &Sort) -> bool {
         let first = sort.payload.as_ref().map_or(0, Slice::first) | sort.keys.first();
         self.plain_copy.is_some() && sort.count.is_none() && first == 0
     }
 
-    /// The binding of the count; of `u32::MAX` if the host knows it.
+    /// The binding of the count, or of `u32::MAX` if the host knows the count.
     fn count<'a>(&'a self, count: Option<&Slice<'a>>) -> wgpu::BufferBinding<'a> {
         count.map_or_else(|| whole(&self.no_count), Slice::binding)
     }
 
-    /// Records passes that find the elements in the caller's slices, with arguments as immediates
-    /// or in the scratch.
+    /// Records passes on elements in the caller's slices. Arguments are immediates, or in the scratch.
     fn record_passes<'a>(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
@@ -422,7 +422,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// The longest row that is sorted with others.
+    /// The longest row that a tile holds.
     pub(crate) fn longest_row(&self) -> u32 {
         plan::longest_row(&self.context.info.limits)
     }
@@ -495,7 +495,7 @@ impl Recorder {
         takes_immediates: bool,
         digits: u32,
     ) {
-        /// Workgroups that keep any device busy.
+        /// Enough workgroups to keep any device busy.
         const MOST: u32 = 1 << 14;
         let group = bind_group(
             &self.context.device,
@@ -519,7 +519,7 @@ impl Recorder {
 
 /// Returns the result of `work`, or false if wgpu panics because it lacks an object of another instance.
 fn knows(work: impl FnOnce() -> bool) -> bool {
-    // Before the panic wgpu only reserves a number.
+    // Unwinding is safe: before the panic wgpu only reserves an id.
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(false)
 }
 

@@ -1,4 +1,4 @@
-//! The device memory of recorded sorts, made once and used by any number of them in turn.
+//! The device memory of recorded sorts: allocated once, and reused by any number of sorts.
 
 use std::sync::Arc;
 
@@ -12,27 +12,27 @@ use super::{ALIGNMENT, ARGUMENTS, Recorder, SLICES, Slice};
 use crate::error::Error;
 use crate::gpu::bindings::{begin_of, bind_group, whole};
 
-/// Bytes that are bound where there is nothing.
+/// Bytes of the placeholder, bound in place of absent buffers.
 const NOTHING: u64 = 4;
 
-/// What memory is for, beside sorts.
+/// The operations that memory serves, besides sorts of whole arrays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Uses {
     pub(crate) argsort: bool,
     pub(crate) segments: bool,
-    /// Keys of narrow elements.
+    /// Sorts of narrow elements, which need wide keys.
     pub(crate) narrow: bool,
 }
 
-/// Memory for sorts of up to so many elements.
+/// Memory for sorts of up to `capacity` elements.
 pub(crate) struct Scratch {
     owner: Arc<()>,
     pub(crate) capacity: u32,
-    /// By name: `keys`; `copied keys`, those of an argsort and of narrow elements; `positions`, where
-    /// any sort has payload; `segments`, as `segments.wgsl` has them; `unique tiles`, as `unique.wgsl`
-    /// has them; and what kernels have by their names.
+    /// Buffers by name: `keys`; `copied keys`, for an argsort and for narrow elements; `positions`,
+    /// if any sort has a payload; `segments`, laid out as in `segments.wgsl`; `unique tiles`, as in
+    /// `unique.wgsl`; and the auxiliary buffers of kernels, by their own names.
     buffers: Vec<(&'static str, wgpu::Buffer)>,
-    /// A word, bound where there is nothing.
+    /// The placeholder: a word, bound in place of absent buffers.
     pub(super) nothing: wgpu::Buffer,
     pub(super) parameters: wgpu::Buffer,
     pub(super) arguments: wgpu::BindGroup,
@@ -41,52 +41,52 @@ pub(crate) struct Scratch {
     pub(crate) bytes: u64,
 }
 
-/// A plan, with what does not change from one sort by it to the next.
+/// A plan, with data that all sorts by it share.
 pub(super) struct Planned {
     pub(super) plan: Plan,
-    /// Those for fewer elements, each with the most of them, from the fewest.
+    /// Plans for fewer elements, each with its most elements, in ascending order.
     pub(super) fewer: Vec<(u32, Plan)>,
-    /// As `Fixed` in `prepare.wgsl`.
+    /// The struct `Fixed` of `prepare.wgsl`.
     pub(super) fixed: wgpu::Buffer,
 }
 
 impl Scratch {
-    /// Returns true if wgpu compares a buffer equal to one of the workspace: a caller's buffer then
-    /// belongs to another instance.
+    /// Returns true if wgpu compares a buffer equal to one of the workspace: the caller's buffer
+    /// then belongs to another wgpu instance.
     pub(crate) fn holds(&self, buffer: &wgpu::Buffer) -> bool {
         *buffer == self.nothing || self.buffers.iter().any(|(_, own)| own == buffer)
     }
 
-    /// The buffer of this name, if there is one.
+    /// The buffer of this name.
     pub(super) fn find(&self, name: &str) -> Option<&wgpu::Buffer> {
         self.buffers.iter().find(|(known, _)| *known == name).map(|(_, buffer)| buffer)
     }
 
-    /// The same, or nothing.
+    /// Binds the buffer of this name; the placeholder if there is no such buffer.
     pub(super) fn named(&self, name: &str) -> wgpu::BufferBinding<'_> {
         whole(self.find(name).unwrap_or(&self.nothing))
     }
 
-    /// A caller's slice, or nothing.
+    /// Binds a caller's slice; the placeholder for `None`.
     pub(super) fn bound<'a>(&'a self, slice: Option<&Slice<'a>>) -> wgpu::BufferBinding<'a> {
         slice.map_or_else(|| whole(&self.nothing), Slice::binding)
     }
 }
 
-/// The sorts that a recorder records, and whether segments are among them.
+/// The operations of a recorder, with the planner's settings for them.
 pub(super) struct Kinds {
     pub(super) sort: Callers,
-    /// If there are to be any.
+    /// Set if the recorder makes argsorts.
     pub(super) argsort: Option<Callers>,
     has_segments: bool,
     are_narrow: bool,
 }
 
-/// The plans for the most elements.
+/// The plans for a capacity, and the memory that they need.
 struct Plans {
     sort: (Plan, Vec<(u32, Plan)>),
     argsort: Option<(Plan, Vec<(u32, Plan)>)>,
-    /// The buffers that they need, with the bytes of each.
+    /// The buffers of these plans, with their bytes.
     buffers: Vec<(&'static str, u64)>,
     /// Bytes of all memory.
     bytes: u64,
@@ -131,11 +131,11 @@ impl Kinds {
         buffers.extend(segments.as_ref().map(|plan| ("segments", 4 * segments_words(plan.n(), limits))));
         let aux_buffers = merged(all().flat_map(Plan::aux_buffers).copied()).into_iter();
         let aux_buffers = aux_buffers.map(|(AuxBuffer { name, .. }, words)| (name, 4 * words));
-        // These are bound from elsewhere.
+        // The recorder binds these two from elsewhere.
         buffers.extend(
             aux_buffers.filter(|(name, _)| ![SEGMENT_LIST.name, SEGMENT_OFFSETS.name].contains(name)),
         );
-        // What finds segments binds these also where so few elements have none for them.
+        // The segment finder binds these two even if a plan for few elements has no such buffers.
         for (AuxBuffer { name, .. }, least) in [(SEGMENT_TILES, 16), (SEGMENT_CLASSES, 256)] {
             if segments.is_some() && !buffers.iter().any(|(known, _)| *known == name) {
                 buffers.push((name, least));
@@ -151,7 +151,7 @@ impl Kinds {
     }
 }
 
-/// The most bytes that memory for sorts of up to `capacity` such elements takes on any device.
+/// The most bytes, on any device, of memory for sorts of up to `capacity` elements of this type.
 pub(crate) fn most_bytes(
     transform: KeyTransform,
     payload: bool,
@@ -159,7 +159,8 @@ pub(crate) fn most_bytes(
     asked: Option<Variant>,
     capacity: u32,
 ) -> Result<u64, Error> {
-    // Tiles are smallest there, and what is kept of each is the same everywhere.
+    // These limits give the smallest tiles, so the most tiles; the state of a tile has one size on
+    // all devices.
     let limits = Limits { binding_bytes: u64::MAX, buffer_bytes: u64::MAX, ..Limits::WEBGPU };
     let bytes = |variant| {
         let kinds = Kinds::new(transform, payload, uses, Some(variant), &limits)?;
@@ -171,7 +172,7 @@ pub(crate) fn most_bytes(
 }
 
 impl Recorder {
-    /// Whether memory was made by this recorder.
+    /// Returns true if this recorder made the memory.
     pub(crate) fn owns(&self, scratch: &Scratch) -> bool {
         Arc::ptr_eq(&scratch.owner, &self.identity)
     }
@@ -181,7 +182,7 @@ impl Recorder {
         self.kinds.plans(capacity, &self.context.info.limits).map(|plans| plans.bytes)
     }
 
-    /// Memory for sorts of up to `capacity` elements.
+    /// Allocates memory for sorts of up to `capacity` elements.
     pub(crate) fn scratch(&self, capacity: u32) -> Result<Scratch, Error> {
         self.context.scoped(|context| {
             let plans = self.kinds.plans(capacity, &context.info.limits)?;

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! offsets      [begin] [classify] ┐
-//!                                 ├ [fill]   lists of short segments, tiles of long ones, arguments of all passes
+//!                                 ├ [fill]   lists short segments, tiles of long ones, arguments of all passes
 //! equal rows   [number rows] ─────┘
-//! offsets of segments as short    [begin] [check]
+//! offsets of short segments    [begin] [check]
 //! ```
 
 use gpusort_planner::Limits;
@@ -17,20 +17,19 @@ use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 /// Invocations in a workgroup.
 const WORKGROUP: u32 = 256;
 
-/// Workgroups that fill in what is known of long segments, in turn.
+/// The most workgroups of `fill`; each loops over several long segments.
 const MOST_FILLING: u32 = 264;
 
-/// Where segments are.
+/// The ranges of the segments.
 #[derive(Clone, Copy)]
 pub(crate) enum Ranges<'a> {
-    /// Rows of this length, which no tile holds.
+    /// Rows of this length, longer than a tile.
     Long(u32),
-    /// Between these offsets, of which there are at least two, with the least and the most elements
-    /// that segments of interest have.
+    /// Ranges between at least two offsets; and the least and the most elements of a segment to sort.
     Offsets(Slice<'a>, (u32, u32)),
 }
 
-/// The kernels that find out, and what they bind.
+/// The kernels that find segments, and the layouts of their buffers.
 pub(super) struct Finder {
     found: wgpu::BindGroupLayout,
     filled: wgpu::BindGroupLayout,
@@ -72,8 +71,8 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// Memory without room for them; more offsets than one dispatch is for; whatever the device
-    /// reports of a pipeline that had to be made.
+    /// Scratch without memory for segments; more offsets than one dispatch takes; errors of the
+    /// device while it makes a pipeline.
     pub(super) fn record_segments(
         &self,
         encoder: &mut wgpu::CommandEncoder,

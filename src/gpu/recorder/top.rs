@@ -1,9 +1,9 @@
-//! Records a selection of the first k elements of the sorted order, and their sort.
+//! Records a selection of the first k elements of the sorted order, and a sort of them.
 //!
 //! ```text
-//! prepare      number of elements, arguments of all passes                   where the host does not know them
-//! selection    the first k of the caller's elements, in the order in which they came, at the beginning of the slices
-//! sort         of these k, as of any others
+//! prepare      number of elements, arguments of all passes                   unless the host knows both
+//! selection    moves the first k elements to the beginning of the slices, in their original order
+//! sort         sorts these k elements, like any others
 //! ```
 
 use gpusort_planner::kernels::PipelineKey;
@@ -13,7 +13,7 @@ use super::{Recorder, Scratch, Slice, Sort, begin_pass};
 use crate::error::Error;
 use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
 
-/// What writes the arguments of a selection.
+/// The kernels that write the arguments of a selection.
 pub(super) struct Selector {
     prepare: wgpu::ComputePipeline,
     want: wgpu::ComputePipeline,
@@ -21,7 +21,7 @@ pub(super) struct Selector {
 }
 
 impl Selector {
-    /// For such elements.
+    /// A selector for the elements of `callers`.
     pub(super) fn new(
         device: &wgpu::Device,
         callers: &Callers,
@@ -36,11 +36,12 @@ impl Selector {
 }
 
 impl Recorder {
-    /// Records what leaves the first `k` elements in order at the beginning, and others after them.
+    /// Records passes that leave the first `k` elements in order at the beginning, and the other
+    /// elements behind them.
     ///
     /// # Errors
     ///
-    /// Whatever the device reports of a pipeline that had to be made.
+    /// Errors of the device while it makes a pipeline.
     pub(super) fn record_top(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -67,7 +68,7 @@ impl Recorder {
         }
         self.record_passes(&mut pass, scratch, sort, &self.kinds.sort, plan.dispatches(), takes_immediates)?;
         drop(pass);
-        // Positions are there.
+        // The selection has written the positions, so this sort moves them as payload.
         let sort = Sort {
             keys: sort.keys.first_of(k),
             payload: sort.payload.map(|positions| positions.first_of(k)),
