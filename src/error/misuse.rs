@@ -10,7 +10,7 @@ use super::{Error, ErrorKind, Hint, PlanError};
 /// The most elements in one sort of a caller's buffers.
 pub const MOST: u32 = (1 << 30) - 1;
 
-/// An invalid use of a caller's buffers. Slices have the names of the parameters.
+/// An invalid use of a caller's buffers. Slices are named after the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Misuse {
@@ -18,7 +18,7 @@ pub enum Misuse {
     KeyBits {
         /// The requested range.
         bits: Range<u32>,
-        /// The bits of a key.
+        /// Bits of a key.
         of: u32,
     },
     /// The algorithm does not sort a caller's buffers.
@@ -29,7 +29,7 @@ pub enum Misuse {
     Alignment {
         /// The slice.
         slice: &'static str,
-        /// Where it begins, in bytes.
+        /// The slice's offset, in bytes.
         offset: u64,
         /// Bytes of an element.
         element: u64,
@@ -59,11 +59,11 @@ pub enum Misuse {
         /// Bytes of the buffer.
         size: u64,
     },
-    /// Elements to be gathered have this number of bytes, which is 0 or no multiple of 4.
+    /// Elements to gather have this size in bytes, which must be a positive multiple of 4.
     GatherBytes(u32),
     /// Two slices overlap.
     Overlap(&'static str, &'static str),
-    /// Two slices share a buffer, although one is only read.
+    /// Two slices share a buffer, although a kernel reads one and writes the other.
     OneBuffer(&'static str, &'static str),
     /// The count exceeds the workspace's capacity.
     Capacity {
@@ -72,7 +72,7 @@ pub enum Misuse {
         /// The workspace's capacity.
         capacity: u32,
     },
-    /// No workspace has this capacity: it is 0 or above [`MOST`].
+    /// The capacity is invalid: 0 or above [`MOST`].
     WorkspaceOf(u32),
     /// The workspace belongs to another sorter.
     Workspace,
@@ -82,7 +82,7 @@ pub enum Misuse {
     NoArgsort,
     /// The [`Spec`](crate::buffers::Spec) left out memory for segments.
     NoSegments,
-    /// The elements do not make whole rows, or the row length is 0.
+    /// The elements do not fill whole rows, or the row length is 0.
     Rows {
         /// Elements in the slice of keys.
         elements: u64,
@@ -100,9 +100,9 @@ pub enum Misuse {
         /// Elements in the slice of keys.
         keys: u64,
     },
-    /// The [`Spec`](crate::buffers::Spec) has a payload, and no values were passed.
+    /// The [`Spec`](crate::buffers::Spec) has a payload, but no values were passed.
     NoValues,
-    /// Values were passed, and the [`Spec`](crate::buffers::Spec) has no payload.
+    /// Values were passed, but the [`Spec`](crate::buffers::Spec) has no payload.
     Values,
     /// The count lies outside its buffer.
     CountOffset {
@@ -180,7 +180,7 @@ impl From<Misuse> for Error {
     }
 }
 
-/// The same error, with its remedy where the caller started the device with too little.
+/// Adds the remedy if the caller's device was started with too small a limit or without a feature.
 pub(crate) fn on_callers_device(error: Error) -> Error {
     let ErrorKind::Plan(PlanError::TooLarge { what, .. } | PlanError::Lacks { what }) = error.kind() else {
         return error;

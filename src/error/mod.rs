@@ -1,4 +1,4 @@
-//! Errors, described so that users know what to do.
+//! Errors, with remedies.
 
 mod advice;
 #[cfg(feature = "gpu")]
@@ -19,107 +19,106 @@ use crate::human;
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
-    /// The subject, where the kind does not include it.
+    /// The subject, unless the kind includes it.
     about: Option<String>,
     hint: Option<Hint>,
 }
 
-/// A remedy for an error. The message does not name it: [`Error::advice`] does in terms of this
-/// library.
+/// A remedy for an error. The message omits it; [`Error::advice`] words it with the calls of this library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Hint {
-    /// Reading the numbers as f64, rounded.
+    /// Read the numbers as f64, which rounds them.
     Rounding,
-    /// Specifying the type.
+    /// Set the type.
     Type,
-    /// Reading the input in this format.
+    /// Read the input in this format.
     Format(Format),
-    /// Another place for NaN: the order makes it an error.
+    /// Choose a place for NaN: the order makes it an error.
     Nan,
-    /// Another place for empty fields: the order makes them an error.
+    /// Choose a place for empty fields: the order makes them an error.
     Empty,
-    /// A place for invalid fields, or leaving them out: the order makes them an error.
+    /// Choose a place for invalid fields, or skip them: the order makes them an error.
     Invalid,
-    /// The same, or saying that this column is text.
+    /// Sort this column as text, or do as for [`Hint::Invalid`].
     Words(Box<str>),
-    /// The same, or taking the first line, which it is in, for a header.
+    /// Take the first line, which has the field, as a header, or do as for [`Hint::Invalid`].
     FirstLine,
-    /// Reading the number that a field begins with.
+    /// Read the number at the beginning of a field, or do as for [`Hint::Invalid`].
     Leading,
-    /// Commas that separate thousands.
+    /// Allow commas that separate thousands.
     Thousands,
-    /// A decimal comma.
+    /// Use a decimal comma.
     DecimalComma,
-    /// Counting fields of this word as empty.
+    /// Count fields with this word as empty.
     Na(Box<str>),
-    /// Saying how times are written.
+    /// Set the format of times.
     TimeFormat,
-    /// Saying that this column is text.
+    /// Sort this column as text.
     Text(Box<str>),
-    /// Ordering by this key, which says a kind, and not by the numbers that fields begin with.
+    /// Order by this key, which names a kind, instead of by the numbers at the beginning of fields.
     Kind(Box<str>),
-    /// Keeping comments on top, or a place for them as for other invalid fields.
+    /// Keep comments on top, or do as for [`Hint::Invalid`].
     Comments,
-    /// Specifying a column, such as this one.
+    /// Name a column, for example this one.
     Column(Box<str>),
-    /// Specifying a column by its number: these have one name.
+    /// Name a column by its number: these two have the same name.
     ColumnNumber(usize, usize),
-    /// Separating fields by this character.
+    /// Separate fields by this character.
     Delimiter(char),
-    /// What separates fields, or what is in numbers, is to be another character.
+    /// Use another character as delimiter, decimal point or thousands separator.
     Marks,
-    /// Taking the first line for a header.
+    /// Take the first line as a header.
     Header,
-    /// Reading lines, and ordering them by one of their fields.
+    /// Sort lines as text, or do as for [`Hint::Invalid`].
     Lines,
-    /// Saying whether these are lines, or text with any numbers on a line.
+    /// Choose between lines, and text with any number of numbers on a line.
     Several,
-    /// Sorting the input instead of merging it.
+    /// Sort the input instead of merging it.
     Sort,
-    /// Having this command, in which FILE is the input, make text of it.
+    /// Convert the input to text with this command, whose input is called FILE.
     Through(&'static str),
-    /// Ordering by these keys.
+    /// Order by these keys.
     Keys(Box<[String]>),
-    /// Writing paths to values of JSON as they are.
+    /// Write paths to JSON values in this syntax.
     Path,
-    /// A build with the feature `arrow`.
+    /// Build with the feature `arrow`.
     Build,
-    /// There is no such column, nor one like it.
+    /// The column is missing, and no column has a similar name.
     NoColumn,
-    /// Leaving out a blank line where the header should be.
+    /// Remove the blank line before the header.
     BlankHeader,
-    /// Reading the input as a table, which this format is not.
+    /// Read the input as a table; this format has no columns.
     Table(Format),
-    /// Saying which format all inputs have.
+    /// Name one format for all inputs.
     FormatOfAll,
-    /// Sorting each input by itself: no format is that of all.
+    /// Sort each input by itself: the formats differ.
     EachFile,
-    /// Saying which type all inputs have.
+    /// Name one type for all inputs.
     TypeOfAll,
-    /// Reading as the type that is there, since this other one was asked for.
+    /// Read the input with the type that it has, not with this requested one.
     OtherType(ElementType),
-    /// Reading the type that the output's name promises, or writing another one there all the same.
+    /// Use an output name that promises the type of the data.
     Promised {
         /// The type that the name promises.
         promised: ElementType,
-        /// That of the data.
+        /// The type of the data.
         element: ElementType,
     },
-    /// Sorting the numbers in lines.
+    /// Sort the numbers in the lines.
     NumbersOfLines,
-    /// Writing text, binary or .npy.
+    /// Write text, binary or .npy.
     ToNumbers,
-    /// Writing this format.
+    /// Write this format.
     To(Format),
-    /// Writing binary.
+    /// Write binary.
     ToBinary,
-    /// Replacing the output once all is complete.
+    /// Write to a file, which is replaced when the merge is complete.
     Replace,
-    /// Allowing more memory.
+    /// Allow more memory.
     Memory,
-    /// Starting the caller's device with this limit or feature, which the message names, since only
-    /// a program can request it.
+    /// Start the caller's device with this limit or feature. The message includes this remedy,
+    /// because only a program can apply it.
     StartWith(&'static str),
 }
 
@@ -136,35 +135,35 @@ pub enum ErrorKind {
         /// The system's error.
         source: io::Error,
     },
-    /// A token of the input is not as expected.
+    /// A token of the input is invalid.
     Token {
-        /// `file:line:column`, both counted from 1, the column in bytes.
+        /// `file:line:column`; line and column count from 1, the column in bytes.
         place: String,
-        /// The token, made printable and cut if it is long.
+        /// The token in printable form, cut if it is long.
         token: String,
         /// The expected form.
         expected: String,
     },
-    /// The input as a whole has no order in a single type, or not the expected form.
+    /// The input as a whole is invalid, or cannot be ordered by a single type.
     Input {
         /// The file.
         name: String,
         /// A description of the problem.
         problem: String,
     },
-    /// Options that do not go together, or not with the inputs.
+    /// Options contradict each other or the inputs.
     Options {
-        /// The option, if it is one.
+        /// The option that the message is about.
         option: Option<&'static str>,
         /// A description of the problem.
         problem: String,
     },
-    /// The caller has ended the work.
+    /// The caller cancelled the work.
     Cancelled,
-    /// The work cannot be planned: it exceeds a limit, the device lacks or has too little of
-    /// something, parts do not go together, or the algorithm has no such variant.
+    /// The work cannot be planned: it exceeds a limit, the device lacks a feature, the parameters
+    /// contradict each other, or the algorithm has no such variant.
     Plan(PlanError),
-    /// A sort of a caller's buffers was asked for in a way that cannot be.
+    /// A call used a caller's buffers or device wrongly.
     #[cfg(feature = "gpu")]
     Misuse(misuse::Misuse),
     /// No device matches the request.
@@ -178,11 +177,11 @@ pub enum ErrorKind {
     Device(String),
     /// The machine, a cgroup or a limit leaves too little memory for the work.
     Memory {
-        /// The work.
+        /// A description of the work.
         what: String,
-        /// Bytes needed, at least.
+        /// A lower bound of the bytes needed.
         needed: u64,
-        /// Bytes that are available.
+        /// The available bytes.
         available: u64,
     },
     /// The device has too little memory left.
@@ -194,7 +193,7 @@ pub enum ErrorKind {
         /// Bytes requested.
         bytes: u64,
     },
-    /// A sort was verified and is wrong.
+    /// A verified sort gave a wrong result.
     WrongResult {
         /// The seed that reproduces the input.
         seed: u64,
@@ -215,12 +214,12 @@ impl Error {
         Self { kind, about: None, hint: None }
     }
 
-    /// The same error, preceded by its subject.
+    /// Sets the subject, which precedes the message.
     pub(crate) fn about(self, what: String) -> Self {
         Self { about: Some(what), ..self }
     }
 
-    /// The same error, with a remedy.
+    /// Sets the remedy.
     pub(crate) fn hinting(self, hint: Hint) -> Self {
         Self { hint: Some(hint), ..self }
     }
@@ -233,18 +232,18 @@ impl Error {
         Self::new(ErrorKind::Io { name: name.into(), action, source })
     }
 
-    /// Whether it is that the work needs more than a device has, which is no failure.
+    /// Returns true if the work needs more than a device has; callers recover from this.
     pub(crate) fn is_too_much(&self) -> bool {
         use PlanError::{Lacks, TooSmall};
         self.is_of_size() || matches!(self.kind, ErrorKind::Plan(Lacks { .. } | TooSmall { .. }))
     }
 
-    /// Whether a device has too little memory.
+    /// Returns true if a device has too little memory.
     pub(crate) fn is_no_memory(&self) -> bool {
         matches!(self.kind, ErrorKind::NoMemory { .. })
     }
 
-    /// Whether less work may be done where this is too much.
+    /// Returns true if a smaller sort may succeed.
     pub(crate) fn is_of_size(&self) -> bool {
         matches!(self.kind, ErrorKind::Plan(PlanError::TooLarge { .. }) | ErrorKind::NoMemory { .. })
     }
@@ -261,12 +260,12 @@ impl Error {
         Self::new(ErrorKind::Input { name: name.into(), problem: problem.into() })
     }
 
-    /// Options that do not go together.
+    /// Options that contradict each other.
     pub(crate) fn options(problem: impl Into<String>) -> Self {
         Self::new(ErrorKind::Options { option: None, problem: problem.into() })
     }
 
-    /// An option that does not go with the others, or not with the inputs.
+    /// An option that contradicts other options or the inputs.
     pub(crate) fn option(option: &'static str, problem: impl Into<String>) -> Self {
         Self::new(ErrorKind::Options { option: Some(option), problem: problem.into() })
     }
@@ -289,7 +288,7 @@ impl Error {
         self.hint.as_ref()
     }
 
-    /// Whether the reader of our output has closed it, which is no failure.
+    /// Returns true if the reader closed our output, which is no failure.
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {
         matches!(&self.kind, ErrorKind::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
@@ -354,7 +353,7 @@ impl fmt::Display for Error {
     }
 }
 
-// The message includes the cause, so there is no `source` to repeat it.
+// The message includes the cause, so `source` would repeat it.
 impl std::error::Error for Error {}
 
 impl From<PlanError> for Error {

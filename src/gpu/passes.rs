@@ -1,8 +1,8 @@
 //! Measures each dispatch of a plan by timestamps.
 //!
 //! ```text
-//! begin ┊ dispatch 1 ┊ dispatch 2 ┊ dispatch 3 ┊      a dispatch lasts from the timestamp before to the one after,
-//!       t0           t1           t2           t3     so the times add up to the whole
+//! begin ┊ dispatch 1 ┊ dispatch 2 ┊ dispatch 3 ┊   a dispatch lasts between the timestamps around it,
+//!       t0           t1           t2           t3  so the times add up to the whole
 //! ```
 //!
 //! If the device can write timestamps inside a pass, each submit is one pass, as in an untimed

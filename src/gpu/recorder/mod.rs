@@ -377,7 +377,8 @@ impl Recorder {
         self.record_passes(&mut pass, scratch, sort, callers, dispatches, takes_immediates)
     }
 
-    /// Returns true if arguments can be immediates: the host knows the count, and slices begin at bindable offsets.
+    /// Returns true if arguments can be immediates: the host knows the count, and slices begin at
+    /// bindable offsets.
     fn takes_immediates(&self, sort: &Sort) -> bool {
         let first = sort.payload.as_ref().map_or(0, Slice::first) | sort.keys.first();
         self.plain_copy.is_some() && sort.count.is_none() && first == 0

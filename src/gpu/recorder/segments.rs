@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! offsets      [begin] [classify] ┐
-//!                                 ├ [fill]   lists short segments, tiles of long ones, arguments of all passes
+//!                                 ├ [fill]   lists short segments and tiles of long ones; writes arguments
 //! equal rows   [number rows] ─────┘
 //! offsets of short segments    [begin] [check]
 //! ```
