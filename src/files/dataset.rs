@@ -1,14 +1,13 @@
-//! From inputs to an output: read, order, write.
+//! Reads inputs, orders their records and writes an output.
 //!
 //! ```text
 //! inputs ── read ──> Dataset ── order ──> Outcome ── write ──> output
 //!                    keys and payload     words on a device
 //! ```
 //!
-//! A dataset is keys and a payload, which says what the keys stand for: numbers that are printed
-//! anew, tokens of a text that keep their spelling, or rows of a table. Elements of binary files
-//! may still be read while the first of them are on their way to a device, and blocks of sorted
-//! keys are written while later ones are on their way back.
+//! A dataset has keys and a payload. The payload is numbers to print, tokens of a text in their original
+//! spelling, or rows of a table. Reading a binary file overlaps with the transfer of its first elements
+//! to a device, and writing overlaps with the transfer of sorted keys back.
 
 use std::io;
 use std::sync::mpsc;
@@ -34,60 +33,58 @@ use crate::parallel::{self, Meanwhile};
 use crate::report::Report;
 use crate::sorter::{self, Incoming, Ordered, Request, Sorted, Sorter};
 
-/// What is requested of a dataset.
+/// The requested order and output of a dataset.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OutputSpec {
-    /// The records to be written.
+    /// The records to write.
     pub(super) selection: Selection,
-    /// Whether to write their positions in the input, from 0, instead of the records.
+    /// If true, writes positions in the input, from 0, instead of records.
     pub(super) positions: bool,
-    /// The method of sorting.
     pub(super) method: Method,
     /// The format of the output.
     pub(super) format: Format,
 }
 
-/// Records that were read, or are being read.
+/// Records of an input; elements of binary files may still be being read.
 pub(super) struct Dataset<'a> {
     pub(super) content: Content<'a>,
     /// Bytes of input.
     pub(super) bytes: u64,
-    /// The thread that still reads, or has read, and the time it took.
+    /// The thread that reads; it returns the time taken.
     pub(super) reading: Meanwhile<'a, Duration>,
-    /// The time it took to make keys of text.
+    /// The time taken to make keys from text.
     pub(super) parsing: Duration,
-    /// The names of the types of the keys, separated by commas; of one of several parts, those so
-    /// far.
+    /// The type names of the keys, separated by commas. With several parts, the types found so far.
     pub(super) types: String,
-    /// The map of numbers, once all are read; rows have none.
+    /// The map of numbers, set once all are read; `None` for rows.
     pub(super) map: Option<KeyMap>,
 }
 
-/// Keys and what they stand for.
+/// Keys and their payload.
 pub(super) enum Content<'a> {
-    /// Elements, or numbers that are printed as they were read.
+    /// Elements, or numbers to print as they were read.
     Numbers { keys: Incoming<'a>, map: KeyMap, print: Print, comments: u64 },
-    /// Records, by words of which the next decides where those before it are equal, once these are
-    /// made of the keys. Records of several parts keep their keys.
+    /// Records, ordered by `words`: later words decide if earlier ones are equal. The words are
+    /// made from the keys on demand, except for records of several parts, which keep their keys.
     Records { words: Vec<KeyBuf<'a>>, ties: Option<Ties>, records: Keyed, are_all: bool },
 }
 
 impl Content<'_> {
-    /// Elements of binary files.
+    /// The content of binary files.
     pub(super) fn of_elements(keys: Incoming, map: KeyMap) -> Content {
         Content::Numbers { keys, map, print: Print::Shortest, comments: 0 }
     }
 }
 
-/// The number of records of binary inputs, where their sizes are known.
+/// The number of records of binary inputs, if their sizes are known.
 pub(super) fn count(how: &InputSpec) -> Option<u64> {
     let InputKind::Bits(sources) = &how.kind else { return None };
     let bytes = sources.iter().map(BinaryInput::size).sum::<Option<u64>>()?;
     Some(bytes / element_of(sources).bytes() as u64)
 }
 
-/// Reads binary files of known sizes on another thread, so that keys are on their way to a device
-/// before the last are read; `None` for other formats and for pipes.
+/// Reads binary files of known sizes on another thread, so that the first keys reach a device
+/// before the last are read. Returns `None` for other formats and for pipes.
 pub(super) fn read_meanwhile<'a>(
     how: &'a InputSpec,
     watch: &'a Watch<'a>,
@@ -105,7 +102,7 @@ pub(super) fn read_meanwhile<'a>(
         while let Some(keys) = reader.read().transpose() {
             watch.set(reader.bytes);
             let is_last = keys.is_err();
-            // If nobody receives them, another error has ended the sort.
+            // If nobody receives the keys, another error has ended the sort.
             if sender.send(keys).is_err() || is_last {
                 break;
             }
@@ -123,7 +120,7 @@ pub(super) fn read_meanwhile<'a>(
     })
 }
 
-/// The type of all sources, of which there is at least one.
+/// The element type of all sources; there is at least one source.
 pub(super) fn element_of(sources: &[BinaryInput]) -> ElementType {
     sources.first().map_or(ElementType::U32, BinaryInput::element)
 }
@@ -137,17 +134,17 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns true if the dataset has zero records.
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes that are still to be read.
+    /// Bytes not yet read.
     pub(super) fn unread(&self) -> u64 {
         if self.reading.is_done() { 0 } else { self.bytes }
     }
 
-    /// The shape of the sort's elements.
+    /// The shape of the elements to sort.
     ///
     /// # Errors
     ///
@@ -170,7 +167,7 @@ impl<'a> Dataset<'a> {
         Ok(shape)
     }
 
-    /// The type of the elements to be written; `None` for rows.
+    /// The type of the elements to write; `None` for rows.
     pub(super) fn written(&self, ask: &OutputSpec) -> Option<ElementType> {
         match (&self.content, self.map) {
             _ if ask.positions => Some(ElementType::U32),
@@ -179,11 +176,11 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// The keys of numbers, all of them, and the map that they are by; `None` for rows.
+    /// All keys of numbers, with their map; `None` for rows.
     ///
     /// # Errors
     ///
-    /// What goes wrong with reading the rest.
+    /// Errors from reading the remaining input.
     pub(super) fn into_keys(self) -> Result<Option<(KeyBuf<'a>, KeyMap)>, Error> {
         Ok(match (self.content, self.map) {
             (Content::Numbers { keys, map, .. }, _) => Some((keys.collect()?, map)),
@@ -192,7 +189,7 @@ impl<'a> Dataset<'a> {
         })
     }
 
-    /// Counts of nulls and of left-out records.
+    /// Counts of nulls and skipped records.
     pub(super) fn counts(&self) -> Counts {
         match &self.content {
             Content::Numbers { comments, .. } => Counts { comments: *comments, ..Counts::default() },
@@ -200,7 +197,7 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// What may not be meant.
+    /// Notes about input that may have been misread.
     pub(super) fn doubts(&self) -> &[Doubt] {
         match &self.content {
             Content::Records { records, .. } => &records.doubts,
@@ -208,11 +205,11 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// Orders the records, as far as requested.
+    /// Orders the records, up to the requested selection.
     ///
     /// # Errors
     ///
-    /// As for [`Sorter::order`].
+    /// See [`Sorter::order`].
     pub(super) fn order<'s>(
         mut self,
         sorter: &'s Sorter,
@@ -274,12 +271,12 @@ impl<'a> Dataset<'a> {
     }
 }
 
-/// Orders records by these words, and by their keys where words tie: their numbers, as far as they
-/// are asked for.
+/// Orders records by these words, and by their keys where words are equal. Returns the indices of
+/// the selected records in order.
 ///
 /// # Errors
 ///
-/// As for [`Sorter::run`].
+/// See [`Sorter::run`].
 pub(super) fn order_records(
     records: &Keyed,
     words: Vec<KeyBuf>,
@@ -302,13 +299,13 @@ pub(super) fn order_records(
     Ok(Sorted { words: order.into(), repeated, report })
 }
 
-/// The map of positions, which are their own keys.
+/// The map of positions: a position is its own key.
 const POSITIONS: KeyMap = KeyMap { element: ElementType::U32, descending: false, nan_first: false };
 
 /// Records in order.
 pub(super) struct Outcome<'s, 'a> {
     ordered: Ordered<'s>,
-    /// The map of the ordered words, if they are keys or positions.
+    /// The map of the ordered words, if the words are keys or positions.
     map: KeyMap,
     form: Written,
     /// The number of records read.
@@ -318,42 +315,42 @@ pub(super) struct Outcome<'s, 'a> {
     parsing: Duration,
 }
 
-/// What is written, and what the ordered words are.
+/// The output, and the meaning of the ordered words.
 enum Written {
-    /// Elements: their keys.
+    /// Writes elements; the words are their keys.
     Numbers(Print),
-    /// These records: their numbers.
+    /// Writes these records; the words are their indices.
     Records(Keyed),
-    /// These records: their places.
+    /// Writes these records; the words are their locations.
     Places(Keyed),
-    /// The positions of these records among all that were read: their numbers.
+    /// Writes positions in the whole input; the words are indices of these records.
     Positions(Keyed),
 }
 
-/// The report on a pipeline.
+/// The report on reading, sorting and writing.
 #[derive(Debug)]
 pub(super) struct Done {
     /// The report on the sort.
     pub(super) report: Report,
-    /// The time it took to read the input.
+    /// The time taken to read the input.
     pub(super) reading: Duration,
-    /// The time it took to make keys of it.
+    /// The time taken to make keys.
     pub(super) parsing: Duration,
-    /// The time it took to write.
+    /// The time taken to write.
     pub(super) writing: Duration,
-    /// Records left out because their keys were repeated.
+    /// Records omitted because their keys repeat.
     pub(super) repeated: usize,
-    /// Records left out after the first ones.
+    /// Records omitted after the first ones requested.
     pub(super) cut: usize,
 }
 
 impl<'a> Outcome<'_, 'a> {
-    /// The first and the last of the ordered words, if they are in memory and there are any.
+    /// The first and the last ordered word; `None` if the words are on a device, or there are zero words.
     pub(super) fn ends(&self) -> Option<[u64; 2]> {
         self.ordered.ends()
     }
 
-    /// The same in memory, so that the device is free.
+    /// Moves the result into memory, so that the device is free.
     ///
     /// # Errors
     ///
@@ -365,7 +362,7 @@ impl<'a> Outcome<'_, 'a> {
         Ok(Outcome { ordered, map, form, n, format, reading, parsing })
     }
 
-    /// Writes the records; the caller finishes the output.
+    /// Writes the records. The caller finishes the output.
     ///
     /// # Errors
     ///
@@ -427,7 +424,7 @@ impl<'a> Outcome<'_, 'a> {
                     before += block.len() as u64;
                     Ok(())
                 })?;
-                // Without elements there was no block.
+                // An empty result has zero blocks.
                 begin(output)?;
                 done
             }

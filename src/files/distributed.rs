@@ -1,16 +1,16 @@
-//! A sort that several processes do, on one machine or many: what each of them does. Who runs
-//! them, where, and moves bytes from one to another, is somebody else.
+//! The tasks of a sort by several processes, on one machine or many. The caller starts the
+//! processes and moves bytes between them.
 //!
 //! ```text
 //! inputs ── sample ──> splitters ┐
-//! stretches of inputs ── map ──> runs, with an index by splitter ┐
-//!                        facts ── join ──> types, tasks to be done again
-//!                                    the same range of all runs ── reduce ──> a part of the output
+//! stretches of inputs ── map ──> runs, with one range for each part ┐
+//!                        facts ── join ──> types, tasks to map again
+//!                                    one range of every run ── reduce ──> a part of the output
 //! ```
 //!
-//! A splitter is a key, and a place among the records that have it: the task that reads a record,
-//! and about where in its input. So the parts, one after another, are what one process would have
-//! written, and records of one key may be in several of them.
+//! A splitter is a key and a location among the records with this key: the task that reads a
+//! record, and the approximate position in the task's input. So the parts, concatenated, equal the
+//! output of one process, and records with one key may be in several parts.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -41,39 +41,39 @@ use crate::order::Selection;
 use crate::runs::Folders;
 use crate::sorter::{Request, Sorter};
 
-/// One process's part in a sort of several.
+/// A task of a sort by several processes.
 pub struct Task<'a> {
     job: Job<'a>,
-    /// The names of columns, and what they are read as.
+    /// The names and types of the columns.
     known: Known,
-    /// What comes before the records.
+    /// The bytes before the records.
     head: Vec<u8>,
 }
 
-/// Bytes of an input that begin and end with a record.
+/// A range of an input that begins and ends with a record.
 pub struct Stretch {
-    /// The bytes; a whole input may be compressed.
+    /// The bytes; only a whole input may be compressed.
     pub input: Input,
-    /// What comes before it in its file; `None` if it begins there, maybe with a header.
+    /// The lines before the stretch; `None` if it begins its file, possibly with a header.
     pub before: Option<Before>,
 }
 
-/// What comes before a stretch in its file.
+/// The lines before a stretch in its file.
 #[derive(Clone, Copy, Debug)]
 pub struct Before {
-    /// How many lines, for messages.
+    /// The number of lines, for messages.
     pub lines: u64,
-    /// Whether the first of them ends with CR LF, as a last one without an end then does, too.
+    /// True if the first line ends with CR LF; an unfinished last line then gets the same line end.
     pub is_crlf: bool,
 }
 
-/// Where a part of the output begins: at the first record that is not before this.
+/// The beginning of a part of the output: the first record that is not before this splitter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub struct Splitter {
-    /// A key, as bytes that compare as keys do.
+    /// A key, in bytes that compare like keys.
     key: Vec<u8>,
-    /// Of the records that have this key, which task reads them, which run of that task they are
-    /// in, and the share of its records that come before, of 2^32.
+    /// A location among the records with this key: the task that reads them, its run, and the
+    /// fraction of that run's records before it, in units of 2^−32.
     task: u64,
     run: u64,
     share: u32,
@@ -82,65 +82,65 @@ pub struct Splitter {
 /// A range of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct RunRange {
-    /// Where it begins in what the task wrote.
+    /// The offset in the task's output.
     pub offset: u64,
-    /// Its bytes there.
+    /// The number of bytes.
     pub bytes: u64,
-    /// Its records.
+    /// The number of records.
     pub records: u64,
-    /// The sum of the checksums of these, modulo 2^64: xxh3 of the bytes of each as it is written.
+    /// The sum of the records' checksums, modulo 2^64. A checksum is the xxh3 of a record's bytes
+    /// as written.
     pub checksum: u64,
 }
 
-/// A run, and where each part of the output has its records.
+/// A run, with a range for each part of the output.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct MappedRun {
-    /// What it holds: an element type, or nothing for records with their keys.
+    /// The element type; `None` for records with their keys.
     pub element: Option<String>,
     /// One range for each part.
     pub ranges: Vec<RunRange>,
 }
 
-/// What a task mapped.
+/// The result of mapping.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Mapped {
-    /// Its runs.
+    /// The runs.
     pub runs: Vec<MappedRun>,
-    /// Records that were left out because a field is invalid.
+    /// Records skipped because a field is invalid.
     pub skipped: u64,
-    /// Records that were left out because their keys are repeated.
+    /// Records omitted because their keys repeat.
     pub repeated: u64,
-    /// The sum of the checksums of the records of each stretch, with those that are left out as
-    /// repeated.
+    /// The sum of the records' checksums, for each stretch; it includes omitted repeated records.
     pub sums: Vec<u64>,
-    /// What it found of the columns.
+    /// Findings about the columns.
     facts: Facts,
-    /// The keys that have integers −0.
+    /// One flag a key: true if the key has an integer −0.
     zeros: Vec<bool>,
 }
 
-/// What all tasks know together.
+/// The facts of all tasks.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Joined {
-    /// The tasks, by their places in what was joined, that are to map again, since what others
-    /// found changes what they read.
+    /// Tasks to map again, because findings of other tasks change how they read; by index in the
+    /// joined list.
     pub again: Vec<usize>,
     facts: Facts,
 }
 
-/// A range of a run that a part of the output is merged of.
+/// A range of a run, to be merged into a part of the output.
 pub struct Source {
-    /// Its name in messages.
+    /// The name in messages.
     pub name: String,
-    /// As in [`MappedRun`].
+    /// The element type; see [`MappedRun`].
     pub element: Option<String>,
-    /// Its bytes and records.
+    /// The range of the run.
     pub range: RunRange,
-    /// Gives the bytes.
+    /// Supplies the bytes.
     pub reader: Box<dyn Read + Send + Sync>,
 }
 
-/// Counts bytes on their way.
+/// Counts the bytes written.
 struct Counted<'a> {
     to: &'a mut (dyn Write + Send),
     bytes: u64,
@@ -159,7 +159,7 @@ impl Write for Counted<'_> {
 }
 
 impl Splitter {
-    /// The key, as bytes that compare as keys do.
+    /// The key, in bytes that compare like keys.
     #[must_use]
     pub fn key(&self) -> &[u8] {
         &self.key
@@ -167,12 +167,12 @@ impl Splitter {
 }
 
 impl<'a> Sort<'a> {
-    /// A task of this sort, by the bytes that the first input begins with, or all of it; `None`
-    /// where more of them decide.
+    /// Makes a task of this sort from `beginning`, the first bytes of the first input; `is_all`
+    /// marks the whole input. Returns `None` if more bytes are needed.
     ///
     /// # Errors
     ///
-    /// What is wrong with an option; a format that tasks do not write.
+    /// An invalid option; a format that tasks do not write.
     pub fn task(self, name: &str, beginning: &[u8], is_all: bool) -> Result<Option<Task<'a>>, Error> {
         let mut job = self.input(Input::bytes(name, beginning)).resolve(None)?;
         let (from, to) = (job.input_format(), job.format());
@@ -186,7 +186,7 @@ impl<'a> Sort<'a> {
         if has_rows {
             let (dialect, _) = job.resolved.how.kind.divided();
             let record = csv::end_of_first_row(beginning, dialect).and_then(|end| {
-                // The header, and a record after it.
+                // The end of the first record, after the header.
                 if dialect.header > 0 { csv::end_of_row(beginning, end, dialect.fields) } else { Some(end) }
             });
             if record.is_none() && !is_all {
@@ -198,7 +198,7 @@ impl<'a> Sort<'a> {
         let mut parts = Parts::new(job.inputs(), &job.resolved.how, &job.budget, &job.watch)
             .shared(Known::of_many(), Vec::new());
         let mut head = Vec::new();
-        // Elements tell nothing more, and these are decompressed already, whatever their name.
+        // Elements hold no further facts; the bytes are decompressed already, whatever the name says.
         if has_rows {
             each_part(&mut parts, |_, _, part| {
                 if let Content::Records { mut records, .. } = part.content {
@@ -213,7 +213,7 @@ impl<'a> Sort<'a> {
 }
 
 impl Task<'_> {
-    /// The format of the inputs, and the size of an element if they are binary.
+    /// The format of the inputs, and the element size of binary inputs.
     #[must_use]
     pub fn format(&self) -> (Format, Option<usize>) {
         let size = match &self.job.resolved.how.kind {
@@ -223,8 +223,9 @@ impl Task<'_> {
         (self.job.input_format(), size)
     }
 
-    /// Where the records of an input begin, after its header, and whether its first line ends with
-    /// CR LF, by the bytes that it begins with, or all of them; `None` where more of them decide.
+    /// The offset of the first record, after the header, and whether the first line ends with CR
+    /// LF. `beginning` is the first bytes of an input; `is_all` marks the whole input. Returns
+    /// `None` if more bytes are needed.
     #[must_use]
     pub fn records(&self, beginning: &[u8], is_all: bool) -> Option<(usize, bool)> {
         if self.is_bits() {
@@ -235,27 +236,27 @@ impl Task<'_> {
         Some((end, beginning[..end].ends_with(b"\r\n")))
     }
 
-    /// Where a record probably begins, the first after the first byte of these, which are somewhere
-    /// in an input; `None` if none does. Quotes may make it wrong, which shows when the stretch
-    /// before it is read: it is where [`Task::end`] says that one ends.
+    /// The probable offset of the first record that begins after the first byte of `bytes`, which may lie
+    /// anywhere in an input; `None` if no record begins there. A quoted line end may make the offset wrong.
+    /// To check it, read the stretch before: [`Task::end`] must return the same offset.
     #[must_use]
     pub fn begin(&self, bytes: &[u8]) -> Option<usize> {
         csv::probable_row(bytes, self.dialect().fields)
     }
 
-    /// Where the first record begins that is not before `at`, in bytes that begin with a record;
-    /// `None` if none does: the last one may go on.
+    /// The offset of the first record at or after `at`, in bytes that begin with a record; `None`
+    /// if no record begins there, because the last one may continue.
     #[must_use]
     pub fn end(&self, bytes: &[u8], at: usize) -> Option<usize> {
         csv::row_from(bytes, at, self.dialect().fields)
     }
 
-    /// Keys of about so many records, evenly spread over these stretches, which are a share of a
-    /// task's input: they begin after so much of it, of 2^32, and end after so much.
+    /// Keys of about `many` records, evenly spaced in these stretches. The stretches are a share of
+    /// a task's input: `begin` and `end` are fractions of it, in units of 2^−32.
     ///
     /// # Errors
     ///
-    /// As for [`Task::map`].
+    /// See [`Task::map`].
     pub fn sample(
         &self,
         stretches: Vec<Stretch>,
@@ -279,8 +280,7 @@ impl Task<'_> {
         Ok(all)
     }
 
-    /// The splitters of so many parts of about one size, or fewer, by samples that stand for as much
-    /// each.
+    /// Splitters for up to `parts` parts of about equal size. All samples have equal weight.
     #[must_use]
     pub fn splitters(&self, mut samples: Vec<Splitter>, parts: usize) -> Vec<Splitter> {
         samples.sort_unstable();
@@ -291,12 +291,12 @@ impl Task<'_> {
         picked
     }
 
-    /// Reads and sorts what these stretches have, in runs that fit the memory, and writes the runs.
-    /// `joined` is what all tasks found, if this is not the first time.
+    /// Reads and sorts these stretches in runs that fit the memory, and writes the runs. If the
+    /// task maps again, `joined` has the facts of all tasks.
     ///
     /// # Errors
     ///
-    /// I/O errors; what is wrong with a record; a failure of the device.
+    /// I/O errors; an invalid record; a failure of the device.
     pub fn map(
         &self,
         sorter: &Sorter,
@@ -331,7 +331,7 @@ impl Task<'_> {
         mapped.repeated -= ranges().map(|range| range.records).sum::<u64>();
         mapped.sums = match &inputs[..] {
             [_] if self.cuts_ties() => vec![ranges().map(|range| range.checksum).fold(0, u64::wrapping_add)],
-            // Each again: they are small, as there are several.
+            // Reads each stretch again. With several, each is small.
             _ => (0..inputs.len())
                 .map(|number| self.sum_of(&inputs, &how, number))
                 .collect::<Result<_, _>>()?,
@@ -340,12 +340,12 @@ impl Task<'_> {
         Ok(mapped)
     }
 
-    /// Joins what tasks found: each with how many lines come before its stretches in inputs of
-    /// these names.
+    /// Joins the facts of tasks. Each task comes with the names of its inputs, and the number of
+    /// lines before its stretch of each input.
     ///
     /// # Errors
     ///
-    /// A column that has no type, or a key that no record has.
+    /// A column without a type; a key that no record has.
     pub fn join(&self, all: &[(Mapped, Vec<(String, u64)>)]) -> Result<Joined, Error> {
         let facts: Vec<Facts> = all.iter().map(|(mapped, lines)| mapped.facts.clone().after(lines)).collect();
         let mut known = self.known.clone();
@@ -358,8 +358,8 @@ impl Task<'_> {
         Ok(Joined { again, facts: known.facts() })
     }
 
-    /// Merges the same range of all runs, in the order of tasks and of their runs, and writes what
-    /// comes of it; with what comes before all records, if that is asked for.
+    /// Merges one range of every run, in the order of tasks and their runs, and writes the result.
+    /// If `has_head`, the bytes before all records come first.
     ///
     /// # Errors
     ///
@@ -381,7 +381,7 @@ impl Task<'_> {
             let stored = StoredRun::Elsewhere(source.name, source.range.bytes, source.reader);
             Run { stored, form, count: source.range.records, zeros: BTreeSet::new() }
         };
-        // Frames of records have their lengths and keys, too.
+        // Frames also contain lengths and keys.
         let (n, read) = sources.iter().fold((0, 0), |(n, read), Source { range, .. }| {
             (n + range.records, read + range.bytes.saturating_sub(12 * range.records))
         });
@@ -398,11 +398,11 @@ impl Task<'_> {
         Ok(report)
     }
 
-    /// What a part of the output has, as it was written.
+    /// Counts and checksums the records of a written part.
     ///
     /// # Errors
     ///
-    /// I/O errors; a record that is not as it was.
+    /// I/O errors; a record that has changed.
     pub fn tally(&self, part: &Path) -> Result<Tally, Error> {
         let (inputs, mut how) = self.inputs(vec![Stretch { input: Input::from(part), before: None }]);
         if self.job.format() == Format::Npy {
@@ -411,7 +411,7 @@ impl Task<'_> {
         Tally::of(&mut self.parts(&inputs, &how, 0, Vec::new()))
     }
 
-    /// The sum of the checksums of the records of one of these inputs.
+    /// The sum of the records' checksums in one input.
     fn sum_of(&self, inputs: &[Input], how: &InputSpec, number: usize) -> Result<u64, Error> {
         let kind = match &how.kind {
             InputKind::Bits(sources) => InputKind::Bits(vec![sources[number].clone()]),
@@ -421,7 +421,7 @@ impl Task<'_> {
         Ok(Tally::of(&mut self.parts(&inputs[number..=number], &how, 0, Vec::new()))?.checksum)
     }
 
-    /// The inputs that stretches are, and how they are read.
+    /// The inputs of these stretches, with their format.
     fn inputs(&self, stretches: Vec<Stretch>) -> (Vec<Input>, InputSpec) {
         let how = &self.job.resolved.how;
         let line_end = match &how.kind {
@@ -429,7 +429,7 @@ impl Task<'_> {
             _ => b"\n",
         };
         let input = |stretch: Stretch| match stretch.before {
-            // Elements are compressed where the name says so, since they may look like that.
+            // Elements are decompressed by their names only, because raw bytes may look compressed.
             _ if self.is_bits() => match Compression::of_name(Path::new(&stretch.input.name())) {
                 Some((compression, _)) => {
                     stretch.input.decompressed(Some(compression), Some(self.job.budget.total()))
@@ -453,7 +453,7 @@ impl Task<'_> {
         (inputs, InputSpec { kind, by: how.by.clone() })
     }
 
-    /// What a task reads; places in it are ordered as tasks are.
+    /// The parts of a task's input. Positions in them ascend with the tasks.
     fn parts<'p>(
         &'p self,
         inputs: &'p [Input],
@@ -461,13 +461,13 @@ impl Task<'_> {
         task: u64,
         settled: Vec<Settled>,
     ) -> Parts<'p> {
-        /// More bytes than a task reads, as a power of two.
+        /// Limits a task's input to 2^40 bytes.
         const MOST: u32 = 40;
         let known = self.known.shared(task << MOST);
         Parts::new(inputs, how, &self.job.budget, &self.job.watch).shared(known, settled)
     }
 
-    /// What is known of the columns once tasks have joined what they found.
+    /// The names and types of columns, after a join.
     fn known_to(&self, joined: &Joined) -> Result<Known, Error> {
         let mut known = self.known.clone();
         known.join_all(slice::from_ref(&joined.facts))?;
@@ -482,7 +482,7 @@ impl Task<'_> {
         is_bits(&self.job.resolved.how)
     }
 
-    /// Sorts elements of binary and writes them.
+    /// Sorts binary elements and writes them.
     fn map_elements(
         &self,
         part: Dataset,
@@ -510,7 +510,8 @@ impl Task<'_> {
         zeros: &mut Vec<bool>,
     ) -> Result<MappedRun, Error> {
         let records = keyed_records(part, &self.job.resolved.how)?;
-        // Among floats −0 and 0 are two keys: who maps again knows it.
+        // If the column turns out to be floats, −0 and 0 are two keys. So all records stay; the
+        // task then maps again.
         let selection = if records.have_minus_zeros() { Selection::ALL } else { self.job.ask.selection };
         let ask = OutputSpec { selection, ..self.job.ask };
         let Words { words, ties } = records.words()?;
@@ -536,8 +537,8 @@ impl Task<'_> {
         Ok(MappedRun { element: None, ranges })
     }
 
-    /// Whether records of one key may be in several parts: not where the first of them is to be
-    /// found.
+    /// Returns true if records with one key may be in several parts: unless only the first record
+    /// of a key is wanted.
     fn cuts_ties(&self) -> bool {
         !self.job.ask.selection.unique
     }
@@ -545,17 +546,17 @@ impl Task<'_> {
 
 const FRAMES: RunFormat = RunFormat::Frames { bytes: true, positions: false };
 
-/// How a run of a task is cut.
+/// Cuts a task's run at the splitters.
 struct Cut<'a> {
     task: u64,
     run: u64,
     splitters: &'a [Splitter],
-    /// Whether records of one key may be in several parts.
+    /// If true, records with one key may be in several parts.
     ties: bool,
 }
 
 impl Cut<'_> {
-    /// Where a sorted run of so many records with these keys is cut, with its ends.
+    /// The cuts of a sorted run of `len` records, including both ends.
     fn places(&self, len: usize, key: impl Fn(usize) -> Vec<u8>) -> Vec<usize> {
         let first = |from: usize, is_before: &dyn Fn(&[u8]) -> bool| {
             let (mut low, mut high) = (from, len);
@@ -580,7 +581,7 @@ impl Cut<'_> {
         places
     }
 
-    /// Writes such a run, range by range; `write` says the sum of the checksums in each.
+    /// Writes a sorted run range by range. `write` returns the sum of a range's checksums.
     fn write(
         &self,
         len: usize,
