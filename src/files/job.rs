@@ -1,4 +1,4 @@
-//! A sort with everything decided but the device: it reads, chooses, orders and writes.
+//! A sort with all decisions made except the device: it reads, orders and writes.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,49 +35,49 @@ const BYTES_OF_ROW: u64 = 50;
 /// The least bytes of a printed number: a digit and the line end.
 const LEAST_PRINTED: u64 = 2;
 
-/// What is known of an input before it is read.
+/// The size and shape of an input before it is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected {
     /// The exact or approximate number of elements.
     pub n: u64,
-    /// The shape of each.
+    /// The shape of an element.
     pub shape: Shape,
     /// Bytes of all inputs.
     pub bytes: u64,
-    /// Whether they are text of any kind.
+    /// True if the inputs are text, in any format.
     pub text: bool,
 }
 
 /// The device for a sort, and the reason for the choice.
 pub struct Chosen<'a> {
-    /// Sorts on it.
+    /// The sorter of the device.
     pub sorter: &'a Sorter,
-    /// The startup time, if it was started for this sort.
+    /// The startup time, if the device was started for this sort.
     pub started: Duration,
-    /// Why it was chosen.
+    /// The reason for the choice.
     pub why: String,
 }
 
 /// Chooses the device for a sort.
 pub trait ChooseSorter {
-    /// A sort comes, of which this is known if all its inputs are files.
+    /// Announces a sort; `expected` is known if all inputs are files.
     fn expect(&mut self, expected: Option<Expected>);
 
-    /// Whether a device is being started.
+    /// Returns true if a device is being started.
     fn is_starting(&self) -> bool;
 
-    /// The input is sorted in parts, in this much memory.
+    /// Announces that the input is sorted in parts, within this much memory.
     fn in_parts(&mut self, memory: u64);
 
-    /// Chooses for `n` elements of this shape, with `unread` bytes still to be read.
+    /// Chooses for `n` elements of this shape, with `unread` bytes not yet read.
     ///
     /// # Errors
     ///
-    /// The device that was asked for does not start.
+    /// The requested device does not start.
     fn choose(&mut self, n: u64, shape: Shape, unread: u64) -> Result<Chosen<'_>, Error>;
 }
 
-/// Always chooses this one.
+/// Always chooses this sorter.
 pub(super) struct Always<'a>(pub(super) &'a Sorter);
 
 impl ChooseSorter for Always<'_> {
@@ -94,22 +94,22 @@ impl ChooseSorter for Always<'_> {
     }
 }
 
-/// Writes sorted records, and completes their output.
+/// Writes sorted records and completes their output.
 type Write<'w> = Box<dyn FnOnce(Outcome) -> Result<Report, Error> + Send + 'w>;
 
-/// Where a result goes.
+/// The destination of a result.
 pub enum To<'a> {
     /// Standard output.
     Stdout,
-    /// A file, which is replaced once the result is complete.
+    /// A file, replaced once the result is complete.
     File(&'a Path),
-    /// Whatever this is.
+    /// A writer.
     Writer(&'a mut (dyn io::Write + Send)),
-    /// The same, never compressed.
+    /// A writer whose data is never compressed.
     Plain(&'a mut (dyn io::Write + Send)),
 }
 
-/// A sort, decided but for the device.
+/// A sort with all decisions made except the device.
 pub struct Job<'a> {
     pub(super) resolved: Resolved,
     pub(super) ask: OutputSpec,
@@ -117,32 +117,32 @@ pub struct Job<'a> {
     pub(super) promised: Option<ElementType>,
     pub(super) watch: Watch<'a>,
     pub(super) cancel: Cancel,
-    /// Folders for temporary files, if any were named.
+    /// Folders for temporary files; empty for the default.
     pub(super) folders: Vec<PathBuf>,
     pub(super) budget: Budget,
-    /// How the output is compressed where its name does not decide.
+    /// The compression of the output, unless its name decides.
     pub(super) compression: Option<Compression>,
-    /// Whether nothing follows it in this process.
+    /// True if this is the last work of the process.
     pub(super) is_last: bool,
-    /// The format that text is written as once it is in order: always none without feature `arrow`.
+    /// The format into which sorted text is converted. Without feature `arrow` always `None`.
     pub(super) converted: Option<Format>,
-    /// How Parquet is compressed, if not as the input is.
+    /// The compression of Parquet, unless it follows the input.
     #[cfg(feature = "arrow")]
     pub(super) parquet: Option<parquet::basic::Compression>,
 }
 
 impl Job<'_> {
-    /// What decided between text and lines, if nobody said which it is.
+    /// The reason for text or lines, if neither an option nor a name decided.
     pub fn taken(&self) -> Option<Taken> {
         self.resolved.taken
     }
 
-    /// Whether the type is the one assumed for `.bin`.
+    /// Returns true if the type is the default for `.bin`.
     pub fn type_is_assumed(&self) -> bool {
         self.resolved.type_assumed
     }
 
-    /// Whether records are rows, lines or tokens that are no numbers.
+    /// Returns true if records are rows, lines, or tokens other than numbers.
     pub fn has_rows(&self) -> bool {
         self.resolved.has_rows
     }
@@ -157,7 +157,7 @@ impl Job<'_> {
         self.converted.unwrap_or(self.ask.format)
     }
 
-    /// Writes text instead of binary, since a person reads it.
+    /// Writes text instead of binary, for a human reader.
     pub fn print(&mut self) {
         if self.ask.format.is_bits() {
             self.ask.format = Format::Text;
@@ -167,7 +167,8 @@ impl Job<'_> {
         }
     }
 
-    /// A signal that comes after the output is complete ends the process as a successful one.
+    /// Marks this as the last sort: a signal after the output is complete then ends the process
+    /// with success.
     pub fn last(&mut self) {
         self.is_last = true;
     }
@@ -177,7 +178,7 @@ impl Job<'_> {
         &self.resolved.inputs
     }
 
-    /// What is known of the input from file sizes; `None` unless all inputs are files.
+    /// The expected input, from file sizes; `None` unless all inputs are files.
     pub fn expected(&self) -> Option<Expected> {
         let bytes = self.inputs().iter().map(Input::size).sum::<Option<u64>>()?;
         let (how, format) = (&self.resolved.how, self.resolved.format);
@@ -193,7 +194,7 @@ impl Job<'_> {
         Some(Expected { n, shape, bytes, text: !format.is_bits() })
     }
 
-    /// Sorts.
+    /// Sorts the inputs.
     ///
     /// # Errors
     ///
@@ -216,12 +217,12 @@ impl Job<'_> {
         let begin = Instant::now();
         let (how, budget) = (&self.resolved.how, &self.budget);
         let expected = self.expected();
-        // A GPU that pays for all of them may not for as many as there is memory for, in which its
-        // driver may not start.
+        // A GPU may pay off for the whole input, but not for the part that fits in memory; in little
+        // memory its driver may not even start.
         let at_once =
             |expected: Expected| Expected { n: budget.at_once(expected.n, expected.shape.key), ..expected };
         devices.expect(expected.map(at_once));
-        // Opened before the work, to detect a bad path early.
+        // Opened first, to detect a bad path early.
         let output = self.open(to)?;
         thread::scope(|scope| {
             let fits =
@@ -238,13 +239,13 @@ impl Job<'_> {
         })
     }
 
-    /// The first part of the inputs, mostly all, and those that come after it.
+    /// The first part of the inputs, usually the whole, and the parts after it.
     fn first_part(&self) -> Result<(Dataset<'static>, Parts<'_>), Error> {
         let mut parts = Parts::new(self.inputs(), &self.resolved.how, &self.budget, &self.watch);
         Ok((parts.next_part()?, parts))
     }
 
-    /// Reads the first part of the inputs, mostly all.
+    /// Reads the first part of the inputs, usually the whole.
     ///
     /// # Errors
     ///
@@ -256,11 +257,11 @@ impl Job<'_> {
         Ok(Loaded { read, begin })
     }
 
-    /// Sorts inputs that this has begun to read.
+    /// Sorts inputs that [`Job::load`] has begun to read.
     ///
     /// # Errors
     ///
-    /// As for [`Job::run`].
+    /// See [`Job::run`].
     pub fn finish(&self, loaded: Loaded, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
         match loaded.read {
             Some((first, parts)) => self.sort_all(first, parts, self.open(to)?, devices, loaded.begin),
@@ -268,12 +269,12 @@ impl Job<'_> {
         }
     }
 
-    /// Sorts inputs that [`Job::load`] has begun to read. The returned function writes the records, on any
-    /// thread, and needs no device.
+    /// Sorts inputs that [`Job::load`] has begun to read. The returned function writes the records;
+    /// it runs on any thread and needs no device.
     ///
     /// # Errors
     ///
-    /// As for [`Job::run`].
+    /// See [`Job::run`].
     pub fn sort_only<'w>(
         &'w self,
         loaded: Loaded<'w>,
@@ -292,13 +293,13 @@ impl Job<'_> {
 
     /// Returns true if the results of this many bytes of input fit the memory of one sort.
     pub fn holds(&self, bytes: u64) -> bool {
-        /// Short records take this many times their bytes.
+        /// Memory for short records, as a multiple of their bytes.
         const TIMES: u64 = 8;
         self.budget.fits(bytes, TIMES)
     }
 
-    /// The numbers of the inputs, as keys by a map; `None` if they are not all numbers, or more
-    /// than memory holds.
+    /// The numbers of the inputs as keys, with their map; `None` if an input has other records, or
+    /// if memory cannot hold all keys.
     ///
     /// # Errors
     ///
@@ -322,7 +323,7 @@ impl Job<'_> {
         Ok(output.cancelled_by(&self.cancel).compressed_as(self.compression))
     }
 
-    /// A folder for what is written to be read again.
+    /// The folder for temporary files.
     #[cfg(feature = "arrow")]
     pub(super) fn temp_folder(&self) -> PathBuf {
         Folders::new(self.folders.clone()).first().to_owned()
@@ -332,7 +333,7 @@ impl Job<'_> {
         if self.is_last { output.finish_last() } else { output.finish() }
     }
 
-    /// Checks that the elements to be written are of the type that the output's name promises.
+    /// Checks that the elements to write have the type that the output's name promises.
     pub(super) fn check_promise(&self, element: Option<ElementType>, output: &Output) -> Result<(), Error> {
         match (self.promised, element) {
             (Some(promised), Some(element)) if promised != element => {
@@ -343,7 +344,7 @@ impl Job<'_> {
         }
     }
 
-    /// Sorts an input, of which this is the first part, into an output.
+    /// Sorts an input whose first part is `first`, into an output.
     fn sort_all(
         &self,
         first: Dataset<'static>,
@@ -359,15 +360,15 @@ impl Job<'_> {
         self.sort_parts(first, parts, output, devices, begin)
     }
 
-    /// About how many bytes `n` records are in the output that were `read` bytes; 0 if that depends on
-    /// the records.
+    /// The approximate bytes of `n` records in the output, `read` bytes in the input; 0 if the size
+    /// depends on the records.
     pub(super) fn bytes_of(&self, n: u64, read: u64, element: Option<ElementType>) -> u64 {
         let (ask, Selection { unique, first }) = (&self.ask, self.ask.selection);
         let as_read = ask.format == self.resolved.format && !ask.format.is_bits() && !ask.positions;
         let kept = first.map_or(n, |first| n.min(first as u64));
         match element {
             _ if unique || as_read && kept < n => 0,
-            // Printed as read, or shorter.
+            // Text keeps its length in the input, or gets shorter.
             _ if as_read => read,
             Some(element) if ask.format.is_bits() => kept * element.bytes() as u64,
             _ => kept * LEAST_PRINTED,
@@ -389,9 +390,9 @@ impl Job<'_> {
         let shape = input.shape(ask)?;
         let chosen = devices.choose(n as u64, shape, input.unread())?;
         if chosen.sorter.device().is_none() {
-            // Both the sort and the output need a second buffer.
+            // The sort and the output both need a second buffer.
             let record = shape.key_bytes() + if shape.payload { 8 } else { 0 };
-            // Of few, each core keeps some times as many, if they are mostly alike.
+            // To select a few records, each core keeps several times their number, if most keys are alike.
             let few = ask.selection.first.filter(|_| ask.selection.is_few(n as u64));
             let kept = few.map_or(n, |few| n.min(few.saturating_mul(8 * parallel::threads())));
             memory::ensure("this sort", kept as u64 * record + output.taking())?;
@@ -428,7 +429,7 @@ impl Job<'_> {
         Ok((input.order(chosen.sorter, *ask, &self.watch)?, Box::new(write)))
     }
 
-    /// Sorts an input in parts, of which this is the first, and merges them into an output.
+    /// Sorts an input in parts, the first of them `first`, and merges the parts into an output.
     fn sort_parts(
         &self,
         mut first: Dataset<'static>,
@@ -464,15 +465,15 @@ impl Job<'_> {
     }
 }
 
-/// An input of which the first part is read, mostly all.
+/// An input whose first part has been read, usually the whole.
 pub struct Loaded<'a> {
-    /// None of what is read otherwise, as tables of columns are.
+    /// `None` for tables with columns, which are read otherwise.
     read: Option<(Dataset<'static>, Parts<'a>)>,
     begin: Instant,
 }
 
 impl Loaded<'_> {
-    /// Whether nothing came at all.
+    /// Returns true if the input has 0 bytes.
     pub fn is_nothing(&self) -> bool {
         self.read.as_ref().is_some_and(|(first, parts)| first.bytes == 0 && parts.is_over())
     }

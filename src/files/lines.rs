@@ -1,4 +1,4 @@
-//! Lines in memory, ordered as a file of them would be: for the bench.
+//! Sorts lines in memory, as a file of them would be sorted: for benchmarks.
 
 use std::time::Duration;
 
@@ -13,12 +13,11 @@ use crate::method::Method;
 use crate::order::Selection;
 use crate::sorter::{Sorted, Sorter};
 
-/// The positions in order of lines that are texts, and the time that it took to order them once they
-/// were read.
+/// Sorts lines as text. Returns the order, as positions, and the time taken after the lines are read.
 ///
 /// # Errors
 ///
-/// As for [`Sorter::run`].
+/// See [`Sorter::run`].
 pub(crate) fn order_lines(
     lines: Vec<u8>,
     sorter: &Sorter,

@@ -1,4 +1,4 @@
-//! Merging inputs that are sorted already.
+//! Merges sorted inputs.
 
 use std::io::Write;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::io::ordered::{self, Merged, Written};
 use crate::io::{Input, InputKind, Print};
 use crate::report::{self, Form};
 
-/// A merge of files, readers or bytes that are each in order, in little memory.
+/// A merge of sorted files, readers or bytes, in little memory.
 ///
 /// ```no_run
 /// gpusort::files::Merge::new().input("a.txt").input("b.txt").output("c.txt")?;
@@ -28,55 +28,53 @@ pub struct Merge<'a>(Sort<'a>);
 has_options!(Merge<'_>, self => self.0.options);
 
 impl<'a> Merge<'a> {
-    /// The format of the output; without it, that of the output's name, or of the inputs.
+    /// Sets the format of the output. The default follows from the output's name, then from the inputs.
     #[must_use]
     pub fn to(self, format: Format) -> Self {
         Self(self.0.to(format))
     }
 
-    /// Only so many records, from the first of the result.
+    /// Writes only the first `first` records of the result.
     #[must_use]
     pub fn top(self, first: u64) -> Self {
         Self(self.0.top(first))
     }
 
-    /// Writes gzip as BGZF, in blocks as `bgzip` does: into a file whose name ends in `.gz`, or a
-    /// writer. Names that end in `.bgz` need no asking.
+    /// Writes gzip as BGZF, in blocks like `bgzip`. Applies to files whose names end in `.gz`, and
+    /// to writers; names that end in `.bgz` imply it.
     #[must_use]
     pub fn bgzf(self) -> Self {
         Self(self.0.bgzf())
     }
 
-    /// How Parquet is compressed that is written: `zstd`, `snappy`, `lz4`, `gzip`, `brotli` or
-    /// `none`. Without it, as the first input is, else with snappy.
+    /// Sets the compression of Parquet output: `zstd`, `snappy`, `lz4`, `gzip`, `brotli` or `none`.
+    /// The default is the compression of the first input, then snappy.
     #[must_use]
     pub fn parquet_compression(self, name: impl Into<String>) -> Self {
         Self(self.0.parquet_compression(name))
     }
 
-    /// Calls this as the work goes on.
+    /// Calls `tell` as the work progresses.
     #[must_use]
     pub fn progress(self, tell: impl Fn(Progress) + Send + Sync + 'a) -> Self {
         Self(self.0.progress(tell))
     }
 
-    /// Merges into this file, which is replaced once the result is complete, and so may be an
-    /// input.
+    /// Merges into this file. The file is replaced once the result is complete, so it may be an input.
     ///
     /// # Errors
     ///
-    /// An input that is not in order; what is wrong with an option, an input or the output.
+    /// An unsorted input; an invalid option; errors of an input or the output.
     pub fn output(self, path: impl AsRef<Path>) -> Result<Report, Error> {
         let path = path.as_ref();
         self.0.resolve(Some(path))?.merge(To::File(path))
     }
 
-    /// Merges into this writer. Where anything goes wrong, a part of the result may have been
-    /// written.
+    /// Merges into this writer. After an error, the writer may hold a part of the result.
     ///
     /// # Errors
     ///
-    /// As for [`Merge::output`].
+    /// See [`Merge::output`].
     pub fn write_to(self, writer: &mut (impl Write + Send)) -> Result<Report, Error> {
         self.0.resolve(None)?.merge(To::Writer(writer))
     }
@@ -87,7 +85,7 @@ impl Job<'_> {
     ///
     /// # Errors
     ///
-    /// As for [`Merge::output`].
+    /// See [`Merge::output`].
     pub fn merge(&self, to: To) -> Result<Report, Error> {
         #[cfg(feature = "arrow")]
         {
@@ -143,7 +141,7 @@ impl Job<'_> {
         let Merged { read, written, repeated, types, counts } =
             ordered::merge(inputs, how, ask.selection, written, &mut output, progress)?;
         self.close(output)?;
-        // With the first few wanted, the rest of the input is not read.
+        // With a limited number of records, the merge does not read the inputs to their ends.
         let records = if ask.selection.first.is_some() { written + repeated } else { read };
         let (sort, why) = (report::Report::on_cpu(Form::Merge, begin.elapsed()), "a merge runs on the CPU");
         Ok(Report {

@@ -1,4 +1,4 @@
-//! Options of a sort, check or merge: as requested, and resolved once the inputs are known.
+//! Options of a sort, check or merge: as requested, and as resolved for the inputs.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use super::text_or_lines::Taken;
 use crate::io::marks::Marks;
 use crate::io::spelling::Spelling;
 
-/// What is read, and in which order it is to be: what sorts, checks and merges have in common.
+/// Inputs and their order: the options that sorts, checks and merges share.
 ///
-/// Defaults are those of the command: the format follows from names or the first line, the type of
-/// numbers from the numbers, and the smallest come first.
+/// Defaults are those of the command: formats follow from names or first lines, the type of numbers
+/// from the numbers, and the smallest key comes first.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     pub(super) inputs: Vec<Input>,
@@ -54,11 +54,11 @@ pub struct Options {
     per_line: PerLine,
     pub(super) one_of_many: bool,
     pub(super) in_place: bool,
-    /// Of a check.
+    /// Applies to a check.
     pub(super) stretches: Stretches,
 }
 
-/// Defines what sets an option, for options themselves and for what has them.
+/// Defines the setters of options, for `Options` and for types that contain `Options`.
 macro_rules! setters {
     ($($(#[$attribute:meta])* $name:ident($($argument:ident: $type:ty)?) |$it:ident| $set:expr;)*) => {
         impl Options {
@@ -73,17 +73,17 @@ macro_rules! setters {
             )*
         }
 
-        /// Gives a type that has options what sets them.
+        /// Adds these setters to a type that contains `Options`.
         macro_rules! has_options {
             ($of:ty, $self:ident => $options:expr) => {
                 impl $of {
-                    /// Without any input yet.
+                    /// Creates it without inputs.
                     #[must_use]
                     pub fn new() -> Self {
                         Self::default()
                     }
 
-                    /// All of these options.
+                    /// Replaces all options.
                     #[must_use]
                     pub fn options(mut $self, options: Options) -> Self {
                         $options = options;
@@ -105,88 +105,88 @@ macro_rules! setters {
 }
 
 setters! {
-    /// An input, after those before it: a path, or what [`Input`](crate::files::Input) makes of
-    /// readers and bytes.
+    /// Adds an input: a path, or an [`Input`](crate::files::Input) made from a reader or bytes.
     input(input: impl Into<crate::io::Input>) |it| it.inputs.push(input.into());
-    /// A key, for records whose earlier keys are equal: a text that `-k` of the command takes, such as
-    /// `price` or `price:r`, or a [`Key`](crate::files::Key).
+    /// Adds a key, which orders records whose earlier keys are equal. A key is a text in the syntax
+    /// of the command's `-k`, such as `price` or `price:r`, or a [`Key`](crate::files::Key).
     key(key: impl Into<crate::io::csv::Key>) |it| it.keys.push(key.into());
-    /// The format of all inputs.
+    /// Sets the format of all inputs.
     format(format: crate::format::Format) |it| it.format = Some(format);
-    /// The type of numbers: an integer type refuses what it does not hold, and a float type rounds.
+    /// Sets the type of numbers. An integer type refuses numbers that it cannot represent; a float
+    /// type rounds.
     element(element: gpusort_planner::key::ElementType) |it| it.element = Some(element);
-    /// What the fields are of keys that do not say it. Without it, fields of tables and lines are
-    /// numbers, times or text, as they come.
+    /// Sets the kind of fields for keys without a kind. By default, fields of tables and lines are
+    /// read as numbers, times or text, whichever fits.
     kind(kind: crate::io::csv::Kind) |it| it.kind = Some(kind);
-    /// Small letters of ASCII count as capital ones in texts of keys that do not say what they are.
+    /// Ignores ASCII case in text, for keys without a kind.
     ignore_case() |it| it.nocase = true;
-    /// What fields are read as.
+    /// Sets the reading of fields.
     #[doc(hidden)]
     reading(reading: crate::order::Reading) |it| it.reading = Some(reading);
-    /// Largest first, for keys without a direction of their own.
+    /// Sorts the largest first, for keys without a direction.
     descending() |it| it.descending = true;
-    /// Where NaN goes; at the end, without it.
+    /// Sets the place of NaN; the default is last.
     nan(place: crate::order::Nulls) |it| it.nan = place;
-    /// Where empty fields go; to the end, without it.
+    /// Sets the place of empty fields; the default is last.
     empty(place: crate::order::Nulls) |it| it.empty = Some(place);
-    /// What becomes of fields that are no numbers; an error, without it.
+    /// Sets the treatment of fields that are not numbers; the default is an error.
     invalid(place: crate::order::Invalid) |it| it.invalid = Some(place);
-    /// Of a field only the number counts that it begins with.
+    /// Reads only the number at the beginning of a field.
     leading() |it| it.leading = true;
-    /// Whether the first row names the columns; without it, that of a table does, and the first
-    /// line does not.
+    /// Sets whether the first row names the columns. By default it does in tables, and does not in lines.
     header(header: bool) |it| it.header = Some(header.into());
-    /// So many rows are a header, of which the last names the columns.
+    /// Takes the first `rows` rows as a header; the last of them names the columns.
     header_rows(rows: usize) |it| it.header = Some(rows);
-    /// Lines that begin with `#` before the first record stay on top.
+    /// Keeps lines that begin with `#` before the first record on top.
     comments() |it| it.comments = true;
-    /// What separates fields: of tables, where it is not in quotes; of lines, everywhere.
+    /// Sets the delimiter of fields. In tables a quoted delimiter does not count; in lines every
+    /// delimiter counts.
     delimiter(byte: u8) |it| it.delimiter = Some(byte);
-    /// Lines end in NUL.
+    /// Ends lines with NUL.
     zero_terminated() |it| it.zero_terminated = true;
-    /// Fields of exactly this word count as empty.
+    /// Counts fields that equal this word as empty.
     na(word: impl Into<String>) |it| it.na.push(word.into());
-    /// The decimal sign of numbers, in place of the point.
+    /// Sets the decimal sign of numbers; the default is a point.
     decimal(sign: char) |it| it.decimal = Some(sign);
-    /// What separates the thousands of numbers.
+    /// Sets the thousands separator of numbers.
     thousands(separator: char) |it| it.thousands = Some(separator);
-    /// How times are written: signs of strftime, or `clf`, `syslog`, `rfc2822`, `epoch` or
-    /// `epoch-ms`. Fields are then times of keys that do not say what they are.
+    /// Sets the format of times: a strftime format, or `clf`, `syslog`, `rfc2822`, `epoch` or
+    /// `epoch-ms`. Keys without a kind then read times.
     time_format(format: impl Into<String>) |it| it.time_format = Some(format.into());
-    /// Only the first record of each key; a check then takes repeated keys for disorder.
+    /// Keeps only the first record of each key. A check then reports repeated keys as disorder.
     unique() |it| it.unique = true;
-    /// About the most memory to take, in bytes; without it, three quarters of what is available.
+    /// Limits memory to about `bytes`; the default is three quarters of the available memory.
     memory(bytes: u64) |it| it.memory = Some(bytes);
-    /// Ends the work when this says so.
+    /// Cancels the work when `cancel` is triggered.
     cancel(cancel: &crate::cancel::Cancel) |it| it.cancel = cancel.clone();
-    /// Fields are numbers or times, never text: those of lines, if neither a name nor a format says
-    /// what an input is.
+    /// Reads fields as numbers or times, never as text. An input without a format or a known name
+    /// is then lines.
     #[doc(hidden)]
     numeric() |it| (it.as_lines, it.numeric) = (true, true);
-    /// What neither a name nor a format says is lines.
+    /// Reads inputs without a format or a known name as lines.
     #[doc(hidden)]
     as_lines() |it| it.as_lines = true;
-    /// Text with one number a line.
+    /// Reads text with one number on each line.
     #[doc(hidden)]
     one_number_a_line() |it| (it.format, it.per_line) = (Some(Format::Text), PerLine::One);
-    /// What is neither a table nor binary is numbers, as many as there are.
+    /// Reads inputs other than tables and binary as any number of numbers.
     #[doc(hidden)]
     of_numbers() |it| it.of_numbers = true;
-    /// It is one of many files, of which each is sorted on its own; and in its place.
+    /// Marks one of several files that are sorted separately; `in_place` if it is replaced.
     #[doc(hidden)]
     one_of_many(in_place: bool) |it| (it.one_of_many, it.in_place) = (true, in_place);
 }
 pub(super) use has_options;
 
 impl Options {
-    /// No inputs yet, and no keys.
+    /// Options without inputs and keys.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Decides what these options leave open. Of the inputs only the first line is read, where that
-    /// decides; and the headers of .npy files.
+    /// Resolves the options. Of the inputs it reads only the first line, if that decides the
+    /// format, and the headers of .npy files.
     pub(super) fn resolve(self, of_numbers: bool) -> Result<Resolved, Error> {
         let mut inputs = self.inputs.clone();
         if inputs.is_empty() {
@@ -206,7 +206,7 @@ impl Options {
             None => Some(self.text_or_lines(&mut inputs, of_numbers || self.of_numbers)?),
         };
         let format = taken.map_or(content, Taken::format);
-        // In tables and lines, times and text are found by themselves.
+        // Fields of tables and lines may be times or text without an option.
         let has_fields = format.is_table() || format.has_columns();
         let finds_times = has_fields && !self.leading && self.element.is_none();
         let are_numbers = self.numeric || self.invalid.is_some() || self.nan == Nulls::Error;
@@ -297,7 +297,7 @@ impl Options {
         Ok(Resolved { inputs, how, format, has_rows, taken, type_assumed, unique, stretches })
     }
 
-    /// Whether it is said how fields are written.
+    /// Returns true if an option sets the spelling of fields.
     fn spells(&self) -> bool {
         !self.na.is_empty()
             || self.decimal.is_some()
@@ -305,7 +305,7 @@ impl Options {
             || self.time_format.is_some()
     }
 
-    /// How fields are written.
+    /// The spelling of fields.
     fn spelling(&self) -> Result<Spelling, Error> {
         let of_numbers = |problem| Error::options(problem);
         let marks = (self.decimal.is_some() || self.thousands.is_some())
@@ -318,7 +318,7 @@ impl Options {
         Ok(Spelling { empty, marks, times })
     }
 
-    /// Checks that each option comes with a format that it applies to.
+    /// Checks that each option applies to the format.
     fn check_format(&self, format: Format, name: &str) -> Result<(), Error> {
         type Applies = (&'static str, fn(Format) -> bool);
         const TO_RECORDS: Applies = ("tables and lines", |format| format.is_table() || format.has_columns());
@@ -326,7 +326,7 @@ impl Options {
         const TO_FIELDS: Applies =
             ("CSV, TSV and lines", |format| format.is_table() && format != Format::JsonLines);
         const TO_LINES: Applies = ("lines", |format| format == Format::Lines);
-        // Columns have types of their own.
+        // Columns have their own types.
         const TO_UNTYPED: Applies = ("text and binary data", |format| !format.has_columns());
         let options = [
             ("key", !self.keys.is_empty(), TO_RECORDS),
@@ -354,8 +354,8 @@ impl Options {
         }
     }
 
-    /// Decides what these inputs are; `of_numbers` where only numbers can be written. Those that
-    /// cannot be read again are replaced by what gives them from the beginning.
+    /// Decides the format of these inputs; `of_numbers` if the output holds only numbers. An input
+    /// that cannot be read again is replaced by one that repeats the bytes already read.
     fn text_or_lines(&self, inputs: &mut [Input], of_numbers: bool) -> Result<Taken, Error> {
         let may_be_json = self.may_be_json();
         if self.says_lines() && !may_be_json {
@@ -365,9 +365,9 @@ impl Options {
             return Ok(Taken::Output);
         }
         let is_stdin = matches!(&*inputs, [input] if input.is_stdin());
-        // A quarter of the memory that is taken without a limit of its own.
+        // A quarter of the default memory, or half of the limit.
         let most = || self.memory.unwrap_or_else(|| Budget::default().total() / 2) / 2;
-        // What cannot be replaced, or read, is told of one of many files when it is its turn.
+        // In a batch of files, an input that cannot be replaced or read fails later, when it is sorted.
         let is_refused = self.in_place && inputs.iter().any(|input| !input.can_be_read_again());
         match first_line(if is_refused { &mut [] } else { inputs }, is_stdin && !may_be_json, &most) {
             Err(_) if self.one_of_many => Ok(Taken::First(FirstLine::Missing)),
@@ -378,14 +378,14 @@ impl Options {
         }
     }
 
-    /// Whether lines may be JSON, as keys are names that nothing else gives to lines.
+    /// Returns true if lines may be JSON: keys are names, which other lines do not have.
     fn may_be_json(&self) -> bool {
         let has_names = self.header.is_some() || self.comments;
         let are_divided = self.delimiter.is_some() || self.zero_terminated;
         !self.keys.is_empty() && self.keys.iter().all(Key::is_name) && !has_names && !are_divided
     }
 
-    /// Whether anything is asked that is about lines or their fields.
+    /// Returns true if an option concerns lines or their fields.
     fn says_lines(&self) -> bool {
         let reads_more = !matches!(self.reading, None | Some(Reading::Numbers)) || self.kind.is_some();
         self.as_lines
@@ -403,17 +403,16 @@ impl Options {
     }
 }
 
-/// The inputs and their order, once all is decided.
+/// The inputs and their order, with all options resolved.
 pub(super) struct Resolved {
     pub(super) inputs: Vec<Input>,
     pub(super) how: InputSpec,
     pub(super) format: Format,
-    /// Whether records come out as they are in any case, as rows, lines, and tokens that are no
-    /// numbers do.
+    /// True if records are written as they were read: rows, lines, and tokens other than numbers.
     pub(super) has_rows: bool,
-    /// What decided between text and lines, if nobody said which it is.
+    /// The reason for text or lines, if neither an option nor a name decided.
     pub(super) taken: Option<Taken>,
-    /// Whether the type is the one assumed for `.bin`.
+    /// True if the type is the default for `.bin`.
     pub(super) type_assumed: bool,
     pub(super) unique: bool,
     pub(super) stretches: Stretches,
@@ -444,7 +443,7 @@ fn sources(
     Ok(sources)
 }
 
-/// Decompresses an input if it is compressed: text by its first bytes, binary data by its name.
+/// Decompresses an input: text by its first bytes, binary data by its name.
 fn decompressed(input: Input, format: Format, memory: Option<u64>) -> Input {
     let is_text = |format: Format| !format.is_bits() && !format.has_columns();
     if is_text(format) {
@@ -460,7 +459,7 @@ fn decompressed(input: Input, format: Format, memory: Option<u64>) -> Input {
     }
 }
 
-/// The format of all inputs by their extensions; none for what is text or lines.
+/// The format of all inputs, by their extensions; `None` for text or lines.
 fn format_by_names(inputs: &[Input]) -> Result<Option<Format>, Error> {
     let format = |input: &Input| {
         let format = extension(input).and_then(|extension| extension.format);
@@ -468,7 +467,8 @@ fn format_by_names(inputs: &[Input]) -> Result<Option<Format>, Error> {
     };
     let first = format(&inputs[0]);
     let Some(other) = inputs.iter().find(|&input| format(input) != first) else { return Ok(first) };
-    // A word that is not meant as a file would be called one of another format.
+    // Report a missing file first: a misspelled word on the command line may look like a file of
+    // another format.
     for input in inputs {
         if let Some(error) = input.path().and_then(|path| path.metadata().err()) {
             return Err(Error::io(input.name(), "open", error));
@@ -476,14 +476,14 @@ fn format_by_names(inputs: &[Input]) -> Result<Option<Format>, Error> {
     }
     let name = |input: &Input| format(input).map_or("text or lines", Format::name);
     let [one, two] = [&inputs[0], other].map(|input| format!("{} is {}", input.name(), name(input)));
-    // Bytes that are known to be numbers are no text, and the other way round.
+    // If either is binary data, no single format fits both.
     let are_known = |input: &Input| format(input).map(Format::is_bits);
     let is_hopeless = are_known(&inputs[0]).zip(are_known(other)).is_some_and(|(one, other)| one || other);
     let hint = if is_hopeless { Hint::EachFile } else { Hint::FormatOfAll };
     Err(Error::options(format!("{one}, but {two}")).hinting(hint))
 }
 
-/// The type of binary files by their extensions, and whether it is only assumed.
+/// The type of binary files, by their extensions, and whether it is the default.
 fn binary_element(inputs: &[Input]) -> Result<(Option<ElementType>, bool), Error> {
     let element = |input: &Input| extension(input).and_then(|extension| extension.element);
     let first = element(&inputs[0]);

@@ -1,14 +1,15 @@
-//! Inputs that do not fit the budget: each part is sorted into a run, and the runs are merged.
+//! Sorts inputs that exceed the budget: each part becomes a sorted run, and the runs are merged.
 //!
-//! A run is elements, if numbers are all there is and print as they were; otherwise it is frames of
-//! keys and records. The type of a text or a column may be known only after many runs are written:
-//! keys fit any type, except those of integers −0, which are less than 0 beside decimals. A run
-//! with −0 is then read several times, each time for records that are in order by themselves.
+//! A run is elements, if all records are numbers that print as they were read; otherwise it is
+//! frames of keys and records. The type of a text or column may be known only after several runs
+//! are written. Their keys suit any type, except for integers −0, which sort before 0 if the column
+//! turns out to have decimals. A run with −0 is then read several times, each time for records that
+//! are in order among themselves.
 //!
-//! A part whose first key is not less than the last of the run before it continues that run, so
-//! input that is nearly in order becomes one run.
+//! A part continues the previous run if its first key is not less than the run's last key. So
+//! nearly sorted input becomes one run.
 //!
-//! Where positions are wanted, frames hold them instead of the records.
+//! For output of positions, frames hold positions instead of records.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -42,20 +43,21 @@ use crate::report;
 use crate::runs::{Budget, Folders, Spill, Spilled};
 use crate::sorter::Sorter;
 
-/// Sorted runs of an input that is read in parts.
+/// The sorted runs of an input that is read in parts.
 pub(super) struct Runs<'a> {
     how: &'a InputSpec,
     budget: &'a Budget,
     folders: &'a mut Folders,
     ask: OutputSpec,
     done: Vec<Run>,
-    /// The last one, which the next part may follow.
+    /// The last run, which the next part may continue.
     open: Option<Open>,
-    /// What comes before the rows of a table.
+    /// The bytes before the rows of a table.
     head: Vec<u8>,
-    /// What came of the parts so far.
+    /// The report on the parts so far.
     pub(super) report: Report,
-    /// Records so far, with those left out of tables: the position of the next part's first.
+    /// The records of the parts so far, including skipped ones: the position of the next part's
+    /// first record.
     pub(super) passed: u64,
 }
 
@@ -65,38 +67,38 @@ struct Open {
     form: RunFormat,
     count: u64,
     zeros: BTreeSet<Zeros>,
-    /// Its last key, if it is known.
+    /// The last key, if known.
     last: Option<End>,
 }
 
-/// A key at the end of a run; keys of runs of one form are compared. Records have rows, whether their
-/// keys are known to be text or not.
+/// A key at one end of a run, compared with keys of runs of the same form. A record's key is a row,
+/// whatever the type of its column.
 #[derive(PartialEq, PartialOrd)]
 enum End {
     Key(u64),
     Row(Vec<u8>),
 }
 
-/// A run.
+/// A sorted run.
 pub(super) struct Run {
     pub(super) stored: StoredRun,
     pub(super) form: RunFormat,
-    /// How many records it has.
+    /// The number of records.
     pub(super) count: u64,
-    /// Which of their keys are integers −0, for those that have any.
+    /// The distinct combinations of keys with −0 in one record, each as a flag per key.
     pub(super) zeros: BTreeSet<Zeros>,
 }
 
-/// Where a run is.
+/// The location of a run.
 pub(super) enum StoredRun {
     Spilled(Arc<Spilled>),
-    /// Wherever this reads it from, with a name for messages and its size.
+    /// A source for the bytes, with a name for messages and the size.
     #[cfg(feature = "distributed")]
     Elsewhere(String, u64, Box<dyn Read + Send + Sync>),
 }
 
 impl StoredRun {
-    /// Its name in messages, and its bytes, from the beginning.
+    /// The name in messages, and a reader from the beginning.
     fn open(self) -> (String, Box<dyn Read + Send + Sync>) {
         match self {
             Self::Spilled(spilled) => (spilled.name().to_owned(), Box::new(spilled.read())),
@@ -115,11 +117,11 @@ impl StoredRun {
 }
 
 impl<'a> Runs<'a> {
-    /// The runs of all parts, of which this is the first, in these folders.
+    /// Sorts all parts, the first of them `first`, into runs in these folders.
     ///
     /// # Errors
     ///
-    /// As for [`Parts::next_part`]; a failure of the device; I/O errors.
+    /// Errors of [`Parts::next_part`]; a failure of the device; I/O errors.
     pub(super) fn of<'p: 'a>(
         first: Dataset<'static>,
         parts: &mut Parts<'p>,
@@ -154,7 +156,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Runs that are there already, of so many records, and what comes before these.
+    /// Takes existing runs, and the bytes before all records.
     #[cfg(feature = "distributed")]
     pub(super) fn given(
         (how, budget): (&'a InputSpec, &'a Budget),
@@ -168,7 +170,7 @@ impl<'a> Runs<'a> {
         Self { how, budget, folders, ask, done, open: None, head, report, passed: records }
     }
 
-    /// Sorts a part, and keeps it as a run.
+    /// Sorts a part and stores it as a run.
     fn add(&mut self, mut part: Dataset, sorter: &Sorter) -> Result<(), Error> {
         let counts = part.counts();
         let report = &mut self.report;
@@ -204,8 +206,7 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// The run for records that begin with `first`: the open one if they continue it, else a new
-    /// one.
+    /// The run for records from `first` on: the open run if they continue it, otherwise a new one.
     fn run_for(&mut self, form: RunFormat, first: Option<&End>) -> Result<&mut Open, Error> {
         let follows = |open: &Open| {
             let follows = open.last.as_ref().zip(first).is_some_and(|(last, first)| last <= first);
@@ -223,7 +224,7 @@ impl<'a> Runs<'a> {
         Ok(self.open.insert(open))
     }
 
-    /// Ends a run.
+    /// Completes a run.
     fn close(&mut self, open: Open) -> Result<(), Error> {
         let Open { spill, form, count, zeros, .. } = open;
         let spilled = Arc::new(spill.finish()?);
@@ -233,7 +234,7 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// Adds numbers alone.
+    /// Adds a part that holds only elements.
     fn add_elements(&mut self, part: Dataset, print: Print, sorter: &Sorter) -> Result<Done, Error> {
         let form = RunFormat::Elements(part.written(&self.ask).unwrap_or(ElementType::U32), print);
         let ask = OutputSpec { format: Format::Binary, ..self.ask };
@@ -247,8 +248,8 @@ impl<'a> Runs<'a> {
         outcome.write(&mut output_of(&mut open.spill), &Watch::default())
     }
 
-    /// Adds keys, with the bytes of their records, or with their positions if these are wanted, of
-    /// which this is the first.
+    /// Adds keys with the bytes of their records, or with their positions, if these are requested.
+    /// The first record has position `first`.
     fn add_records(&mut self, part: Dataset, first: u64, sorter: &Sorter) -> Result<Done, Error> {
         let n = part.len();
         let Dataset { content, reading, parsing, .. } = part;
@@ -259,7 +260,7 @@ impl<'a> Runs<'a> {
                 Keyed::of_numbers(&keys.collect()?, map, self.how.by.order, is_text)
             }
         };
-        // Among floats −0 and 0 are two keys, and −0 is the first.
+        // If the column turns out to be floats, −0 and 0 are two keys, so all records stay.
         let has_zeros = records.have_minus_zeros();
         let selection = if has_zeros { Selection::ALL } else { self.ask.selection };
         let Words { words, ties } = records.words()?;
@@ -283,17 +284,17 @@ impl<'a> Runs<'a> {
         Ok(Done { report, reading: reading.wait(), parsing, writing: start.elapsed(), repeated, cut })
     }
 
-    /// A new run.
+    /// Creates storage for a run.
     fn spill(&mut self) -> Result<Spill, Error> {
         self.folders.create(self.budget.block())
     }
 
-    /// Merges the runs of all parts, and writes the records: about `expected` bytes, or an unknown
+    /// Merges the runs of all parts and writes the records: about `expected` bytes, or an unknown
     /// number if that is 0. The caller finishes the output.
     ///
     /// # Errors
     ///
-    /// I/O errors; a run that is not what was written.
+    /// I/O errors; a run that was changed.
     pub(super) fn merge(
         mut self,
         parts: &Parts,
@@ -305,7 +306,7 @@ impl<'a> Runs<'a> {
         let start = Instant::now();
         let (budget, element) = (self.budget, parts.element());
         let keys = Arc::new(parts.keys()?);
-        // Of one type, and printed alike or not at all, elements are merged as such.
+        // Runs of elements are merged as such if they have one type and print alike.
         let first = self.done.first().map(|run| run.form);
         let are_elements = matches!(first, Some(RunFormat::Elements(of, _)) if of == element)
             && self.done.iter().all(|run| match (run.form, first) {
@@ -340,7 +341,7 @@ impl<'a> Runs<'a> {
             runs = longer;
         }
         let element = parts.written(&self.ask, self.passed);
-        // Not before, since longer runs may need the space.
+        // Reserves the space only now, because longer runs may have needed it.
         output.expect(expected);
         if !self.ask.positions {
             output.write_all(&self.head).map_err(|error| output.failed(error))?;
@@ -359,7 +360,7 @@ impl<'a> Runs<'a> {
         let of_npy = element.unwrap_or(ElementType::U32);
         let merged = match self.ask.format {
             Format::Npy if self.ask.selection.unique => {
-                // Their number comes first, and is known last.
+                // The .npy header needs the count, which only the merge knows.
                 let mut unique = self.spill()?;
                 let merged =
                     self.merge_some(runs, emit, written, &keys, &mut output_of(&mut unique), &progress)?;
@@ -394,7 +395,7 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// Merges some runs: as elements, or as records of which this is written.
+    /// Merges some runs: elements if `emit` is `None`, otherwise records.
     fn merge_some(
         &self,
         runs: Vec<Run>,
@@ -418,7 +419,7 @@ impl<'a> Runs<'a> {
                 let (name, reader) = run.stored.open();
                 (&source, Opened::of(&name, reader))
             });
-            // A key may have a direction of its own.
+            // A key may have its own direction.
             let direction = KeyOrder { descending: keys.orders[0].descending, ..self.how.by.order };
             let runs = opened.collect();
             return ordered::merge_elements(
@@ -431,7 +432,7 @@ impl<'a> Runs<'a> {
             .iter()
             .fold((0, 0), |(records, bytes), run| (records + run.count, bytes + run.stored.bytes()));
         let length = bytes / records.max(1) + 1;
-        // Rows of text are as long as their records, or twice that; in them numbers are once more.
+        // A row with texts takes at most twice the bytes of its record, plus its numbers.
         let has_texts = keys.texts() > 0;
         let each = if has_texts { 64 } else { 32 };
         let beside = BESIDE_BYTES + 16 + each * (keys.zeros.len() as u64).saturating_sub(1);
@@ -443,16 +444,16 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// What frames were written of.
+/// A summary of the frames written.
 #[derive(Default)]
 pub(super) struct Framed {
-    /// Which keys of records are integers −0, for those that have any.
+    /// The distinct combinations of keys with −0 in one record, each as a flag per key.
     pub(super) zeros: BTreeSet<Zeros>,
-    /// The sum of the checksums of records, if it was asked for.
+    /// The sum of the records' checksums, if requested.
     pub(super) sum: u64,
 }
 
-/// Writes the records of pieces in this order.
+/// Writes the records of these pieces in this order.
 pub(super) fn write_frames(
     pieces: &[Piece],
     order: &[u32],
@@ -489,8 +490,8 @@ pub(super) fn write_frames(
 }
 
 impl Run {
-    /// What reads its records: once, but where decimals set −0 apart from 0, once for each of the
-    /// kinds of records that are in order by themselves.
+    /// The readers of this run's records: one, or, if floats separate −0 from 0, one for each group
+    /// of records that is in order.
     fn readers(self, keys: &Arc<KeysOfRuns>) -> Vec<RunReader> {
         let is_apart = |zeros: &Zeros| zeros.iter().zip(&keys.floats).any(|(&zero, &float)| zero && float);
         let mut kinds = vec![None];
@@ -499,7 +500,7 @@ impl Run {
             kinds.push(Some(vec![false; keys.zeros.len()]));
         }
         let (form, keys) = (self.form, keys.clone());
-        // What is elsewhere has keys of types that were known.
+        // A run from elsewhere has keys of final types, so one reader serves.
         if let (true, StoredRun::Spilled(spilled)) = (kinds.len() > 1, &self.stored) {
             let reader = |only| {
                 let (name, reader) = (spilled.name().to_owned(), spilled.clone().read().keeping());
@@ -512,7 +513,7 @@ impl Run {
     }
 }
 
-/// What writes a run.
+/// The output that writes a run.
 fn output_of(spill: &mut Spill) -> Output<'_> {
     let name = spill.name().to_owned();
     Output::writer(spill, name)

@@ -51,68 +51,67 @@ pub struct Sort<'a> {
 has_options!(Sort<'_>, self => self.options);
 
 impl<'a> Sort<'a> {
-    /// The format of the output; without it, that of the output's name, or of the input.
+    /// Sets the format of the output. The default follows from the output's name, then from the input.
     #[must_use]
     pub fn to(self, format: Format) -> Self {
         Self { to: Some(format), ..self }
     }
 
-    /// Only so many records, from the first of the result.
+    /// Writes only the first `first` records of the result.
     #[must_use]
     pub fn top(self, first: u64) -> Self {
         Self { first: Some(first), ..self }
     }
 
     /// Writes the positions of the records in the input, from 0, instead of the records: as text,
-    /// or in binary as u32, and u64 where there are more than 2^32 records.
+    /// or in binary as u32, or as u64 beyond 2^32 records.
     #[must_use]
     pub fn positions(self) -> Self {
         Self { positions: true, ..self }
     }
 
-    /// Writes gzip as BGZF, in blocks as `bgzip` does: into a file whose name ends in `.gz`, or a
-    /// writer. Names that end in `.bgz` need no asking.
+    /// Writes gzip as BGZF, in blocks like `bgzip`. Applies to files whose names end in `.gz`, and
+    /// to writers; names that end in `.bgz` imply it.
     #[must_use]
     pub fn bgzf(self) -> Self {
         Self { bgzf: true, ..self }
     }
 
-    /// How Parquet is compressed that is written: `zstd`, `snappy`, `lz4`, `gzip`, `brotli` or
-    /// `none`. Without it, as the first input is, else with snappy.
+    /// Sets the compression of Parquet output: `zstd`, `snappy`, `lz4`, `gzip`, `brotli` or `none`.
+    /// The default is the compression of the first input, then snappy.
     #[must_use]
     pub fn parquet_compression(self, name: impl Into<String>) -> Self {
         Self { parquet: Some(name.into()), ..self }
     }
 
-    /// Sorts with this one; without it, on the CPU.
+    /// Sorts with this sorter; the default sorts on the CPU.
     #[must_use]
     pub fn sorter(self, sorter: &'a Sorter) -> Self {
         Self { sorter: Some(sorter), ..self }
     }
 
-    /// By this algorithm, and this variant of it.
+    /// Sets the algorithm and its variant.
     #[must_use]
     pub fn method(self, method: Method) -> Self {
         Self { method, ..self }
     }
 
-    /// A folder for temporary files, which are spread over all of them; without any, /var/tmp or
-    /// that of the system.
+    /// Adds a folder for temporary files, which are spread over all these folders. The default is
+    /// /var/tmp or the system's folder.
     #[must_use]
     pub fn temp_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folders.push(folder.into());
         self
     }
 
-    /// Calls this, from any thread, as the work goes on.
+    /// Calls `tell`, from any thread, as the work progresses.
     #[must_use]
     pub fn progress(self, tell: impl Fn(Progress) + Send + Sync + 'a) -> Self {
         Self { tell: Some(Box::new(tell)), ..self }
     }
 
-    /// Sorts into this file, which is compressed if its name ends in `.gz`, `.bgz` or `.zst`. It is
-    /// replaced once the result is complete, and so may be an input; where anything goes wrong, it
-    /// stays as it is.
+    /// Sorts into this file, compressed if its name ends in `.gz`, `.bgz` or `.zst`. The file is
+    /// replaced once the result is complete, so it may be an input; after an error it is unchanged.
     ///
     /// # Errors
     ///
@@ -122,23 +121,21 @@ impl<'a> Sort<'a> {
         self.resolve(Some(path))?.run(&mut Always(sorter.unwrap_or(&Sorter::cpu())), To::File(path))
     }
 
-    /// Sorts into this writer. Where anything goes wrong, a part of the result may have been
-    /// written.
+    /// Sorts into this writer. After an error, the writer may hold a part of the result.
     ///
     /// # Errors
     ///
-    /// As for [`Sort::output`].
+    /// See [`Sort::output`].
     pub fn write_to(self, writer: &mut (impl Write + Send)) -> Result<Report, Error> {
         let sorter = self.sorter;
         self.resolve(None)?.run(&mut Always(sorter.unwrap_or(&Sorter::cpu())), To::Writer(writer))
     }
 
-    /// Decides what the options leave open, for an output of this name.
+    /// Resolves the options, for an output with this name.
     ///
     /// # Errors
     ///
-    /// What is wrong with an option; I/O errors of the first line, where that decides what an input
-    /// is.
+    /// An invalid option; I/O errors of the first line, if that decides the format of an input.
     #[doc(hidden)]
     pub fn resolve(self, output: Option<&Path>) -> Result<Job<'a>, Error> {
         let Self { options, to, first, positions, bgzf, parquet, method, folders, tell, .. } = self;
@@ -150,10 +147,10 @@ impl<'a> Sort<'a> {
         let (memory, cancel, in_place, one_of_many) =
             (options.memory, options.cancel.clone(), options.in_place, options.one_of_many);
         let resolved = options.resolve(to_bits)?;
-        // What is replaced stays as it is compressed.
+        // A replaced file keeps its compression.
         let replaced = resolved.inputs.first().filter(|_| in_place).and_then(Input::compression);
         let compression = if bgzf { Some(bgzf_to(output, replaced)?) } else { replaced };
-        // Lines come out as lines, whatever a file is called, but never into one of binary.
+        // Lines stay lines, whatever the output's name is, unless the name means binary.
         let is_named = to.is_some() || resolved.format != Format::Lines || positions || to_bits;
         let asked = asked.filter(|_| is_named);
         let (format, promised) = output_format(resolved.format, resolved.has_rows, positions, asked)?;
@@ -166,11 +163,11 @@ impl<'a> Sort<'a> {
             _ => (format, None),
         };
         let budget = memory.map_or_else(Budget::default, Budget::of);
-        // The other half is for what lies in folders in memory.
+        // The other half of the memory holds the files in these folders.
         let is_halved = Folders::new(folders.clone()).are_in_memory();
         let budget = if is_halved { budget.shared_by(2) } else { budget };
         let budget = if positions { budget.with_positions() } else { budget };
-        // Two other threads read the next file and write the earlier ones.
+        // Two other threads read the next file and write the previous one.
         let budget = if one_of_many { budget.shared_by(3) } else { budget };
         let first = first.map(|first| usize::try_from(first).unwrap_or(usize::MAX));
         let selection = Selection { unique: resolved.unique, first };
@@ -191,7 +188,7 @@ impl<'a> Sort<'a> {
     }
 }
 
-/// BGZF, if an output of this name is gzip, or what it replaces.
+/// BGZF, if the output's name or the replaced file is gzip.
 fn bgzf_to(output: Option<&Path>, replaced: Option<Compression>) -> Result<Compression, Error> {
     let Some(path) = output else { return Ok(Compression::Bgzf) };
     let named = Compression::of_name(path);
@@ -205,8 +202,8 @@ fn bgzf_to(output: Option<&Path>, replaced: Option<Compression>) -> Result<Compr
     Err(Error::option("bgzf", format!("writes gzip, but {name} names another format; use -o {meant}")))
 }
 
-/// The output format for this input, whose records may be rows, and the requested format; and the
-/// element type that is implied.
+/// The output format, from the input's format and the requested one, and the element type that the
+/// requested format implies.
 pub(super) fn output_format(
     input: Format,
     has_rows: bool,
@@ -216,7 +213,7 @@ pub(super) fn output_format(
     let (format, element) = match asked {
         None if positions && has_rows => (Format::Text, None),
         None => (input, None),
-        // The table is a kind of text.
+        // For rows, text means the input's own format.
         Some((Format::Text, None)) if has_rows && !positions => (input, None),
         Some(asked) => asked,
     };
