@@ -1,4 +1,4 @@
-//! Input sources, and positions in them for messages.
+//! Inputs, and positions in them for messages.
 
 use std::fmt;
 use std::fs::File;
@@ -17,7 +17,7 @@ use crate::memory;
 use crate::parallel;
 use crate::parallel::lock;
 
-/// Bytes that one core reads at a time: few enough to balance the cores, many enough for keys in
+/// Bytes that one core reads at a time: small enough to balance the cores, large enough for keys in
 /// huge pages.
 pub(super) const PIECE: Range<usize> = 1 << 18..8 << 20;
 
@@ -32,39 +32,40 @@ pub enum Input {
     /// Bytes in memory.
     #[doc(hidden)]
     Memory(Memory),
-    /// A reader, which gives its bytes once.
+    /// A reader, which yields its bytes once.
     #[doc(hidden)]
     Reader(Reader),
-    /// One of these, and how it is read.
+    /// One of the above, with options for reading.
     #[doc(hidden)]
     With(Box<With>),
 }
 
-/// An input, and how it is read.
+/// An input with options for reading.
 #[derive(Clone, Debug)]
 pub struct With {
     input: Input,
-    /// Ends reading it.
+    /// Cancels reads.
     cancel: Cancel,
-    /// Whether it may be compressed, and how; `None` if the first bytes tell.
+    /// True if the input may be compressed. `compression` is the format; `None` detects it from the
+    /// first bytes.
     may_be_compressed: bool,
     compression: Option<Compression>,
-    /// All memory that there is, if that was said: decompressing takes a small part of it.
+    /// The memory limit, if set; decompression takes a small part of it.
     memory: Option<u64>,
-    /// What gives its content from the beginning, if some was read and it cannot be opened again.
+    /// Repeats the content from the beginning, if a part was read from an input that cannot be reopened.
     begun: Option<Input>,
-    /// What comes before it in its file, of which it is a later part.
+    /// The position in a file, if the input is a later part of it.
     before: Option<Before>,
 }
 
-/// A reader with a name. Opened again, it continues where the last reading ended, like standard input.
+/// A reader with a name. Reopened, it continues where the last read ended, like standard input.
 #[derive(Clone)]
 pub struct Reader {
     name: String,
     shared: Arc<Mutex<Shared>>,
 }
 
-/// A reader, and whether it has come to its end.
+/// A reader, and whether it has reached its end.
 struct Shared {
     reader: Box<dyn Read + Send>,
     has_ended: bool,
@@ -117,45 +118,45 @@ pub struct Memory {
 }
 
 impl Input {
-    /// The bytes of this reader, which is read once. Messages show the name, and its extension decides
-    /// the format, like the extension of a file.
+    /// An input from a reader, which is read once. Messages show the name, and its extension
+    /// decides the format, as for a file.
     #[must_use]
     pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
         let shared = Shared { reader: Box::new(reader), has_ended: false };
         Self::Reader(Reader { name: name.into(), shared: Arc::new(Mutex::new(shared)) })
     }
 
-    /// These bytes. Messages show the name, and its extension decides the format, like the extension of
-    /// a file.
+    /// An input of bytes in memory. Messages show the name, and its extension decides the format,
+    /// as for a file.
     #[must_use]
     pub fn bytes(name: &str, bytes: &[u8]) -> Self {
         Self::Memory(Memory { name: name.to_owned(), bytes: bytes.into() })
     }
 
-    /// The same, of which reading may be cancelled.
+    /// Makes reads fail once `cancel` is triggered.
     pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Self {
         self.with(|it| it.cancel = cancel.clone())
     }
 
-    /// The same as a part of a file that begins with a record, after so many lines, of which the
-    /// first ends so: it has no header of its own.
+    /// Marks the input as a part of a file, without a header of its own. The part begins with a
+    /// record after `lines` lines; `line_end` ends the file's first line.
     #[cfg(feature = "distributed")]
     pub(crate) fn after(self, lines: u64, line_end: &'static [u8]) -> Self {
         self.with(|it| it.before = Some(Before { lines, line_end: Some(line_end), ..Before::default() }))
     }
 
-    /// What comes before it in its file, of which it is a later part.
+    /// The position in a file, if the input is a later part of it.
     pub(super) fn before(&self) -> Option<Before> {
         if let Self::With(with) = self { with.before } else { None }
     }
 
-    /// The content of this input where it is compressed: so, or as its first bytes tell.
-    /// Decompressing takes a small part of this memory.
+    /// Decompresses the input, with this format or the one that the first bytes tell. Decompression
+    /// takes a small part of `memory`.
     pub(crate) fn decompressed(self, compression: Option<Compression>, memory: Option<u64>) -> Self {
         self.with(|it| (it.may_be_compressed, it.compression, it.memory) = (true, compression, memory))
     }
 
-    /// The same, of which these bytes were read, and this is the rest: it cannot be opened again.
+    /// Replaces an input that cannot be reopened, after `bytes` were read and `rest` remains.
     pub(super) fn begun(self, bytes: Vec<u8>, rest: Opened) -> Self {
         let begun = Self::reader(self.name(), io::Cursor::new(bytes).chain(rest.reader));
         self.with(|it| it.begun = Some(begun))
@@ -178,18 +179,18 @@ impl Input {
         Self::With(with)
     }
 
-    /// The input itself, however it is read.
+    /// The input without its options.
     fn as_it_is(&self) -> &Self {
         if let Self::With(with) = self { &with.input } else { self }
     }
 
-    /// Whether it is standard input.
+    /// Returns true if this is standard input.
     #[must_use]
     pub fn is_stdin(&self) -> bool {
         matches!(self.as_it_is(), Self::Stdin)
     }
 
-    /// Whether it can be read from the beginning more than once.
+    /// Returns true if the input can be read from the beginning more than once.
     #[must_use]
     pub fn can_be_read_again(&self) -> bool {
         self.as_it_is().size().is_some()
@@ -207,13 +208,13 @@ impl Input {
         }
     }
 
-    /// The path, where there is one.
+    /// The path of a file.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         if let Self::File(path) = self.as_it_is() { Some(path) } else { None }
     }
 
-    /// The path or the caller's name, whose extension says what it holds.
+    /// The path or the caller's name; its extension decides the format.
     pub(crate) fn named(&self) -> Option<&Path> {
         match self.as_it_is() {
             Self::File(path) => Some(path),
@@ -223,7 +224,7 @@ impl Input {
         }
     }
 
-    /// The size in bytes, if it is known in advance.
+    /// The size in bytes, if known in advance.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         match self {
@@ -237,14 +238,14 @@ impl Input {
         }
     }
 
-    /// Whether it is /dev/null.
+    /// Returns true if this is /dev/null.
     #[must_use]
     #[doc(hidden)]
     pub fn is_nothing(&self) -> bool {
         std::fs::metadata("/dev/null").is_ok_and(|null| self.is_same_file(&null))
     }
 
-    /// Whether it is this file.
+    /// Returns true if this is the same file.
     pub(super) fn is_same_file(&self, other: &std::fs::Metadata) -> bool {
         #[cfg(unix)]
         {
@@ -264,11 +265,11 @@ impl Input {
         }
     }
 
-    /// Opens it for reads at any position, if it is a regular file that is not compressed.
+    /// Opens an uncompressed regular file for reads at any position; `None` for other inputs.
     pub(super) fn open_regular(&self) -> Result<Option<RegularFile>, Error> {
         let Some(path) = self.path() else { return Ok(None) };
         let failed = |error| Error::io(self.name(), "open", error);
-        // Opening a pipe would take its data.
+        // Opening a pipe would consume its data.
         if !std::fs::metadata(path).map_err(failed)?.is_file() {
             return Ok(None);
         }
@@ -289,22 +290,22 @@ impl Input {
         Ok(Some(file))
     }
 
-    /// How a regular file is compressed, as its first bytes tell, where it is read so.
+    /// The compression of a regular file by its first bytes, if the input may be compressed.
     pub(crate) fn compression(&self) -> Option<Compression> {
         let Self::With(with) = self else { return None };
         if with.may_be_compressed { with.of_content().ok().flatten() } else { None }
     }
 
-    /// Opens it.
+    /// Opens the input.
     ///
     /// # Errors
     ///
-    /// I/O errors; a directory is rejected here, not when it is read.
+    /// I/O errors; a directory is rejected here, before any read.
     pub(crate) fn open(&self) -> Result<Opened, Error> {
         self.open_as(false)
     }
 
-    /// Opens it; if it is to be shut, so that a regular file is open only during reads.
+    /// Opens the input. If `shut`, a regular file is open only during reads.
     pub(super) fn open_as(&self, shut: bool) -> Result<Opened, Error> {
         let reader: Box<dyn Read + Send + Sync> = match self {
             Self::With(with) => return with.open(shut),
@@ -329,7 +330,7 @@ impl Input {
                         return Err(Error::input(self.name(), "is a folder; name its files"));
                     }
                     Ok(metadata) if metadata.is_file() => {
-                        // One of /dev may stand for a file that is open, in which reading goes on.
+                        // A file in /dev may stand for an open file, whose position then matters.
                         let at = (&file).stream_position();
                         let at = at.map_err(|error| Error::io(self.name(), "read", error))?;
                         Box::new(ByAllCores { file, at, size: metadata.len() })
@@ -343,7 +344,7 @@ impl Input {
 }
 
 impl With {
-    /// How it is compressed, as far as that is known before it is read.
+    /// The compression of the input, as far as known before reading.
     fn found(&self) -> Result<Option<Compression>, Unread> {
         if !self.may_be_compressed || self.compression.is_some() {
             return Ok(self.compression);
@@ -351,7 +352,7 @@ impl With {
         self.of_content()
     }
 
-    /// How it is compressed by its first bytes, if it is a regular file or in memory.
+    /// The compression by the first bytes, for a regular file or bytes in memory.
     fn of_content(&self) -> Result<Option<Compression>, Unread> {
         if let Input::Memory(memory) = &self.input {
             return compression::of_content(|room| (&memory.bytes[..]).read(room).unwrap_or(0));
@@ -374,11 +375,11 @@ impl With {
     }
 }
 
-/// Standard input, unbuffered: bytes read are consumed.
+/// Standard input without a buffer: only the bytes read are consumed.
 #[cfg(unix)]
 fn stdin() -> io::Result<File> {
     use std::os::fd::AsFd;
-    // Not the standard library's, which treats an unreadable descriptor as one at its end.
+    // The standard library's `Stdin` reports an unreadable descriptor as empty.
     Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
 }
 
@@ -387,25 +388,25 @@ fn stdin() -> io::Result<io::Stdin> {
     Ok(io::stdin())
 }
 
-/// Makes room in a pipe for what comes while the last bytes are looked at.
+/// Enlarges a pipe's buffer, so that it holds more input while the last bytes are processed.
 #[cfg(target_os = "linux")]
 fn widen(pipe: &File) {
     const PIPE: usize = 1 << 20;
-    // What is no pipe has no size; a limit may refuse it.
+    // Files other than pipes have no pipe size. A system limit may refuse the change, which is no error.
     if rustix::pipe::fcntl_getpipe_size(pipe).is_ok_and(|size| size < PIPE) {
         let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE);
     }
 }
 
-/// Only Linux can.
+/// Only Linux supports this.
 #[cfg(not(target_os = "linux"))]
 fn widen<T>(_: &T) {}
 
-/// Reads a regular file, much of it with all cores.
+/// Reads a regular file; large reads use all cores.
 struct ByAllCores {
     file: File,
     at: u64,
-    /// Its size when it was opened.
+    /// The size at opening.
     size: u64,
 }
 
@@ -418,7 +419,7 @@ impl Read for ByAllCores {
             fill_by_all_cores(&self.file, room, self.at, PIECE)?
         };
         self.at += total as u64;
-        // What is shorter now was cut: its rest must not be taken for nothing.
+        // A shorter file was truncated: its missing end must not count as the end of input.
         if total < room.len() && self.file.metadata()?.len() < self.size {
             return Err(cut());
         }
@@ -426,22 +427,22 @@ impl Read for ByAllCores {
     }
 }
 
-/// The error that a file has become shorter.
+/// The error of a truncated file.
 fn cut() -> io::Error {
     io::Error::other("the file changed while it was being read")
 }
 
-/// Reads a regular file that is reopened for every block.
+/// Reads a regular file that is reopened for each block.
 struct Reopened {
     path: PathBuf,
     at: u64,
-    /// Its size when first opened, which usually reveals another file under its name.
+    /// The size at first opening; a smaller size reveals a changed or replaced file.
     size: u64,
 }
 
 impl Read for Reopened {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        /// One file at a time, whichever core reads: hardly another one may be open.
+        /// Open one file at a time across all cores, because few descriptors are left.
         static READING: Mutex<()> = Mutex::new(());
         let _reading = lock(&READING);
         let file = File::open(&self.path)?;
@@ -454,9 +455,9 @@ impl Read for Reopened {
     }
 }
 
-/// Whether this many inputs may be open at once; queries the system's limit for many inputs.
+/// Returns true if this many inputs may be open at once. For many inputs it queries the system's limit.
 pub(super) fn may_be_open(inputs: usize) -> bool {
-    // This many are always allowed.
+    // Three inputs are always allowed.
     if inputs < 4 {
         return true;
     }
@@ -466,7 +467,7 @@ pub(super) fn may_be_open(inputs: usize) -> bool {
         /// A reserve for other uses.
         const OTHERS: usize = 8;
 
-        // An estimate where the system does not report the open descriptors.
+        // An estimate, if the system does not list the open descriptors.
         let open = std::fs::read_dir("/proc/self/fd").map_or(OTHERS, Iterator::count);
         let allows = |limit: Option<u64>| limit.is_none_or(|limit| (inputs + open + OTHERS) as u64 <= limit);
         let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
@@ -474,34 +475,34 @@ pub(super) fn may_be_open(inputs: usize) -> bool {
         allows(current) || allows(maximum) && more().is_ok()
     }
     #[cfg(not(unix))]
-    // The limit of the C runtime.
+    // Fewer than the C runtime allows.
     {
         inputs < 500
     }
 }
 
-/// An open regular file, for reads at any position by several cores at once.
+/// An open regular file, for concurrent reads at any position.
 pub(super) struct RegularFile {
     name: String,
     file: File,
-    /// Size when it was opened, in bytes.
+    /// The size at opening, in bytes.
     pub(super) size: u64,
     cancel: Cancel,
 }
 
 impl RegularFile {
-    /// How it is compressed, as its first bytes tell.
+    /// The compression by the first bytes.
     fn compression(&self) -> Result<Option<Compression>, Unread> {
         compression::of_content(|room| self.read_at(room, 0).unwrap_or(0))
     }
 
-    /// Fills `room` from `place` on as far as the file goes.
+    /// Fills `room` from offset `place` on, up to the end of the file.
     pub(super) fn read_at(&self, room: &mut [u8], place: u64) -> Result<usize, Error> {
         let read = self.cancel.check().and_then(|()| fill_at(&self.file, room, place));
         read.map_err(|error| Error::io(&self.name, "read", error))
     }
 
-    /// What comes before a line that begins at this place.
+    /// The lines before the line at offset `place`.
     pub(super) fn before(&self, place: u64) -> Result<Before, Error> {
         let (mut at, mut lines) = (0, 0);
         let mut block = vec![0; BLOCK];
@@ -511,7 +512,7 @@ impl RegularFile {
             if count == 0 {
                 return Err(self.has_changed());
             }
-            // Up to a line end, so that none is cut in two.
+            // Ends the block after a line end, so that CR LF stays together.
             let end = memchr::memrchr(b'\n', &block[..count]).map_or(count, |newline| newline + 1);
             lines += Before::of_text(&block[..end]).lines;
             at += end as u64;
@@ -519,17 +520,17 @@ impl RegularFile {
         Ok(Before { lines, ..Before::default() })
     }
 
-    /// It as an input that begins at this place.
+    /// Turns the file into an open input that begins at offset `place`.
     pub(super) fn opened_at(self, place: u64) -> Opened {
         let Self { name, file, size, cancel } = self;
         let reader = Box::new(ByAllCores { at: place, file, size });
         Opened { cancel, ..Opened::new(name, reader, Some(size.saturating_sub(place))) }
     }
 
-    /// The whole file up to its current end, read by all cores.
+    /// Reads the whole file up to its current end, with all cores.
     fn read_all(&self) -> Result<Vec<u8>, Error> {
-        // Zero pages cost nothing until they are read into. One more byte for the line end after a
-        // part.
+        // Zero pages cost nothing until data is read into them. One more byte is for the line end
+        // after a part.
         let size = usize::try_from(self.size).ok();
         let room = size.and_then(|size| bytemuck::allocation::try_zeroed_vec(size.checked_add(1)?).ok());
         let (Some(size), Some(mut bytes)) = (size, room) else {
@@ -539,7 +540,7 @@ impl RegularFile {
         let read = fill_by_all_cores(&self.file, &mut bytes, 0, BLOCK);
         let read = read.map_err(|error| Error::io(&self.name, "read", error))?;
         if read < size {
-            // The error at its end, if that is why.
+            // Returns the read error, if an error ended the data.
             self.read_at(&mut [0], read as u64)?;
             return Err(self.has_changed());
         }
@@ -553,7 +554,7 @@ impl RegularFile {
         }
     }
 
-    /// The error that it changed since it was opened.
+    /// The error of a file that changed after opening.
     pub(super) fn has_changed(&self) -> Error {
         Error::input(&self.name, "changed its size while it was being read")
     }
@@ -565,7 +566,7 @@ impl RegularFile {
     }
 }
 
-/// Fills `room` from `place` on, in pieces of this size, as far as the file goes.
+/// Fills `room` from offset `place` on, in pieces of this size, up to the end of the file.
 fn fill_by_all_cores(file: &File, room: &mut [u8], place: u64, piece: usize) -> io::Result<usize> {
     let read = |(number, room): (usize, &mut [u8])| fill_at(file, room, place + (number * piece) as u64);
     let counts: Vec<io::Result<usize>> = parallel::map_parts(room.chunks_mut(piece).enumerate(), read);
@@ -574,12 +575,12 @@ fn fill_by_all_cores(file: &File, room: &mut [u8], place: u64, piece: usize) -> 
         match count {
             Ok(count) => {
                 total += count;
-                // The file ended there when it was read, whatever was found after it.
+                // The file ended here, so later pieces do not count, even if it has grown since.
                 if count < piece {
                     break;
                 }
             }
-            // The next read returns it, if it lasts.
+            // The next read returns the error, if it persists.
             Err(_) if total > 0 => break,
             Err(error) => return Err(error),
         }
@@ -591,27 +592,27 @@ fn fill_by_all_cores(file: &File, room: &mut [u8], place: u64, piece: usize) -> 
 pub struct Opened {
     pub(super) name: String,
     reader: Box<dyn Read + Send + Sync>,
-    /// The expected size in bytes, where known.
+    /// The expected size in bytes, if known.
     pub(super) size: Option<u64>,
-    /// Whether reading never waits for others.
+    /// True if reads never wait for another process.
     is_ready: bool,
     cancel: Cancel,
 }
 
 impl Opened {
     fn new(name: String, reader: Box<dyn Read + Send + Sync>, size: Option<u64>) -> Self {
-        // Special files seem to be empty.
+        // Special files report size 0.
         let (is_ready, cancel) = (size.is_some_and(|size| size > 0), Cancel::default());
         Self { name, reader, size, is_ready, cancel }
     }
 
-    /// What the reader of a run gives, with a name for messages.
+    /// An open input from the reader of a run, with a name for messages.
     pub(crate) fn of(name: &str, reader: impl Read + Send + Sync + 'static) -> Self {
         let (name, reader) = (name.to_owned(), Box::new(reader));
         Self { name, reader, size: None, is_ready: true, cancel: Cancel::default() }
     }
 
-    /// Reserves room for `more` bytes.
+    /// Reserves memory for `more` bytes.
     pub(super) fn grow(&self, to: &mut Vec<u8>, more: usize) -> Result<(), Error> {
         memory::try_reserve(to, more).map_err(|_| {
             let (what, available) = (format!("reading {}", self.name), memory::available().unwrap_or(0));
@@ -619,18 +620,18 @@ impl Opened {
         })
     }
 
-    /// Fills `room` as far as the input goes; a partial fill means the end.
+    /// Fills `room` up to the end of the input; a partial fill means the end.
     pub(super) fn fill(&mut self, room: &mut [u8]) -> Result<usize, Error> {
         fill(room, |room, _| self.cancel.check().and_then(|()| self.reader.read(room)))
             .map_err(|error| self.failed(error))
     }
 
-    /// Whether reading never waits for others.
+    /// Returns true if reads never wait for another process.
     pub(super) fn is_ready(&self) -> bool {
         self.is_ready
     }
 
-    /// Reads what is available, waiting for at least one byte; 0 means the end.
+    /// Reads the available bytes, and waits for at least one; 0 means the end.
     pub(super) fn read_some(&mut self, room: &mut [u8]) -> Result<usize, Error> {
         let read = uninterrupted(|| self.cancel.check().and_then(|()| self.reader.read(room)));
         read.map_err(|error| self.failed(error))
@@ -644,7 +645,7 @@ impl Opened {
     }
 }
 
-/// The error that an input is of a kind that is not read.
+/// The error of an unsupported kind of input.
 fn unread(name: String, found: &Unread) -> Error {
     match found.0.remedy {
         Remedy::Format(format) => {
@@ -660,7 +661,7 @@ pub(super) const BLOCK: usize = 4 << 20;
 /// The byte order mark, which some programs put before UTF-8 text.
 pub(super) const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The sum of what `count` finds in the bytes, by all cores where there are many.
+/// The sum of `count` over the bytes; large inputs use all cores.
 pub(super) fn sum(bytes: &[u8], count: impl Fn(&[u8]) -> u64 + Sync + Send) -> u64 {
     const MANY: usize = 1 << 18;
     if bytes.len() <= MANY {
@@ -669,13 +670,13 @@ pub(super) fn sum(bytes: &[u8], count: impl Fn(&[u8]) -> u64 + Sync + Send) -> u
     parallel::map_parts(bytes.chunks(MANY), count).into_iter().sum()
 }
 
-/// How often this byte is there.
+/// The number of occurrences of this byte.
 pub(super) fn count(byte: u8, bytes: &[u8]) -> u64 {
     sum(bytes, |some| memchr::memchr_iter(byte, some).count() as u64)
 }
 
 impl Before {
-    /// That of tokens after these bytes: LF, CRLF and CR end lines.
+    /// The position after these bytes of text. LF, CR LF and CR end lines.
     pub(super) fn of_text(bytes: &[u8]) -> Self {
         let is_alone = |&at: &usize| bytes.get(at + 1) != Some(&b'\n');
         let lines = count(b'\n', bytes) + memchr::memchr_iter(b'\r', bytes).filter(is_alone).count() as u64;
@@ -684,19 +685,19 @@ impl Before {
         Self { lines, columns: bytes.len() - line, begun, line_end: None }
     }
 
-    /// That of rows after these bytes.
+    /// The position after these bytes of rows.
     pub(super) fn of_rows(bytes: &[u8], end: LineEnd) -> Self {
         Self { lines: count(end.byte(), bytes), ..Self::default() }
     }
 }
 
-/// What ends the records of a text.
+/// The end of a record in text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineEnd {
     /// LF, with or without a CR before it.
     #[default]
     Lf,
-    /// NUL, so that lines may have line feeds in them: names of files, for one.
+    /// NUL, so that lines may contain line feeds, like some file names.
     Nul,
 }
 
@@ -713,7 +714,7 @@ impl LineEnd {
     }
 }
 
-/// The text of all inputs, or of a part of them, each with one line end more.
+/// The text of all inputs, or of a part of them. A line end is appended to each input.
 #[derive(Debug, Default)]
 pub struct Text {
     pub(super) bytes: Vec<u8>,
@@ -721,27 +722,27 @@ pub struct Text {
     pub(super) line_end: LineEnd,
 }
 
-/// The text of one input, or a part of it.
+/// The text of one input, or of a part of one.
 #[derive(Clone, Debug)]
 pub(super) struct TextPart {
     /// The name in messages.
     pub(super) name: String,
-    /// Its bytes, without the byte order mark.
+    /// The range of its bytes, without the byte order mark.
     pub(super) range: Range<usize>,
-    /// What of the input comes before it; `None` at the input's beginning.
+    /// The position of the part in its input; `None` at the beginning.
     pub(super) before: Option<Before>,
 }
 
-/// What of an input comes before a part of it.
+/// The position of a part in its input.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Before {
-    /// Line ends.
+    /// Line ends before the part.
     pub(super) lines: u64,
-    /// Bytes after the last of them.
+    /// Bytes between the last line end and the part.
     pub(super) columns: usize,
-    /// Whether there is a token among these.
+    /// True if these bytes contain a token.
     pub(super) begun: bool,
-    /// How its first line ends, if the part does not follow another one of it.
+    /// The input's first line end, if the part is read on its own.
     pub(super) line_end: Option<&'static [u8]>,
 }
 
@@ -751,7 +752,7 @@ impl Text {
         Ok(Self::of_one(&file.name, file.read_all()?, None, line_end))
     }
 
-    /// A range of a file, of which this comes before it.
+    /// A range of a file, at the position `before`.
     pub(super) fn of_part(
         file: &RegularFile,
         range: Range<u64>,
@@ -763,14 +764,14 @@ impl Text {
         Ok(Self::of_one(&file.name, bytes, before, LineEnd::Lf))
     }
 
-    /// The text of one input, or of a part of it.
+    /// The text of one input, or of a part of one.
     pub(crate) fn of_one(name: &str, bytes: Vec<u8>, before: Option<Before>, line_end: LineEnd) -> Self {
         let mut text = Self { bytes, parts: Vec::new(), line_end };
         text.end_part(name.to_owned(), 0, before);
         text
     }
 
-    /// Makes all bytes from `begin` on the text of one input, or of a part of it.
+    /// Ends the text of one input, or of a part of one: the bytes from `begin` on.
     pub(super) fn end_part(&mut self, name: String, begin: usize, before: Option<Before>) {
         let is_marked = before.is_none() && self.bytes[begin..].starts_with(MARK);
         let mark = if is_marked { MARK.len() } else { 0 };
@@ -779,7 +780,7 @@ impl Text {
         self.bytes.push(self.line_end.byte());
     }
 
-    /// This text and what comes after it.
+    /// This text, followed by the next.
     pub(super) fn followed_by(&self, next: Self) -> Self {
         let here = self.bytes.len();
         let later = next.parts.into_iter().map(|part| {
@@ -790,12 +791,12 @@ impl Text {
         Self { bytes: [&self.bytes[..], &next.bytes].concat(), parts, line_end: self.line_end }
     }
 
-    /// Bytes read.
+    /// The number of bytes read.
     pub fn size(&self) -> u64 {
         (self.bytes.len() - self.parts.len()) as u64
     }
 
-    /// `file:line:column` of a byte of tokens; line and column from 1, the column in bytes.
+    /// `file:line:column` of a byte in tokens; line and column count from 1, the column in bytes.
     pub(super) fn place(&self, byte: usize) -> String {
         let (name, earlier, here) = self.before(byte);
         let Before { lines, columns, .. } = Before::of_text(here);
@@ -803,18 +804,18 @@ impl Text {
         format!("{name}:{}:{}", earlier.lines + lines + 1, columns + 1)
     }
 
-    /// `file:line` of a byte of a table; the line from 1.
+    /// `file:line` of a byte in a table; the line counts from 1.
     pub(super) fn line(&self, byte: usize) -> String {
         let (name, earlier, here) = self.before(byte);
         format!("{name}:{}", earlier.lines + Before::of_rows(here, self.line_end).lines + 1)
     }
 
-    /// Whether there is anything but line ends.
+    /// Returns true if the text has bytes other than line ends.
     pub(super) fn has_more_than_blank_lines(&self) -> bool {
         self.parts.iter().flat_map(|part| &self.bytes[part.range.clone()]).any(|&byte| !ends_line(byte))
     }
 
-    /// The line of text that a byte is in, without a byte order mark.
+    /// The line of text around a byte, without a byte order mark.
     pub(super) fn line_around(&self, byte: usize) -> &[u8] {
         let part = self.parts.iter().rfind(|part| part.range.start <= byte);
         let first = part.map_or(0, |part| part.range.start);
@@ -823,7 +824,7 @@ impl Text {
         rest.split(|&byte| ends_line(byte)).next().unwrap_or_default()
     }
 
-    /// `file:line` of a byte of rows, or of tokens.
+    /// `file:line` of a byte in rows or tokens.
     pub(super) fn line_of(&self, byte: usize, are_tokens: bool) -> String {
         if !are_tokens {
             return self.line(byte);
@@ -832,8 +833,7 @@ impl Text {
         format!("{name}:{}", earlier.lines + Before::of_text(here).lines + 1)
     }
 
-    /// The name of a byte's input, and what comes before the byte in it: before its part, and
-    /// within that.
+    /// The name of a byte's input, the position of its part, and the part's bytes before it.
     fn before(&self, byte: usize) -> (&str, Before, &[u8]) {
         let part = self.parts.iter().rfind(|part| part.range.start <= byte);
         part.map_or(("", Before::default(), &[]), |part| {
@@ -841,38 +841,37 @@ impl Text {
         })
     }
 
-    /// The byte order mark at the beginning of the text, if any.
+    /// The byte order mark at the beginning of the text, or an empty slice.
     pub(super) fn mark(&self) -> &[u8] {
         &self.bytes[..self.parts.first().map_or(0, |part| part.range.start)]
     }
 }
 
-/// Size of a piece, for a text of this size.
+/// The piece size for a text of this size.
 pub(super) fn piece_size(text: usize) -> usize {
     match text {
-        // Querying the number of threads would start them.
+        // Querying the number of threads would start them, which a small text does not need.
         few if few <= PIECE.start => PIECE.start,
         many => (many / parallel::threads() / 4).clamp(PIECE.start, PIECE.end),
     }
 }
 
-/// The missing part of a row's line end: that of its input, or only LF after a CR.
+/// The missing part of a row's line end: the whole line end of the input, or LF after a CR.
 pub(super) fn lacking_end(row: &[u8], line_end: &'static [u8]) -> &'static [u8] {
     if row.ends_with(b"\r") && line_end.ends_with(b"\n") { b"\n" } else { line_end }
 }
 
-/// A token and its place, for a message.
+/// A token and its location, for messages.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "distributed", derive(serde::Deserialize, serde::Serialize))]
 pub(crate) struct Spot {
-    /// `file:line`, or `file:line:column` for text in memory; counted from 1, the column in bytes.
+    /// `file:line`, or `file:line:column` for text in memory. Both count from 1, the column in bytes.
     pub(super) place: String,
     /// The table column.
     pub(super) column: Option<String>,
     pub(super) token: Vec<u8>,
 }
 
-/// The token and its place.
 impl fmt::Display for Spot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", human::quoted(&self.token), self.place)
@@ -880,7 +879,7 @@ impl fmt::Display for Spot {
 }
 
 impl Spot {
-    /// The same where places in inputs of these names come after so many lines.
+    /// Corrects the line, if the location is in one of these inputs: adds the lines before the input.
     #[cfg(feature = "distributed")]
     pub(super) fn after(mut self, inputs: &[(String, u64)]) -> Self {
         let moved = |(name, lines): &(String, u64)| {
@@ -902,17 +901,17 @@ impl Spot {
         }
     }
 
-    /// The column, as a key names it.
+    /// The column as a key names it.
     pub(super) fn key(&self) -> Box<str> {
         self.column.as_deref().unwrap_or("COLUMN").into()
     }
 
-    /// Whether it is a field of a first line, which may have been meant as a header.
+    /// Returns true if the token is a field of the first line, which may be a header.
     pub(super) fn may_be_header(&self) -> bool {
         self.column.is_some() && self.place.ends_with(":1")
     }
 
-    /// The error that the token is not what was expected.
+    /// The error of an unexpected token.
     pub(super) fn unlike(self, expected: impl Into<String>) -> Error {
         let token = human::quoted(&self.token);
         Error::new(ErrorKind::Token { place: self.place(), token, expected: expected.into() })

@@ -1,5 +1,4 @@
-//! Output destinations: a file that is replaced atomically, a device or pipe, standard output,
-//! memory.
+//! Outputs: a file that is replaced atomically, a device or pipe, standard output, memory.
 
 #[cfg(unix)]
 mod replacement;
@@ -24,10 +23,10 @@ use crate::human;
 
 pub use self::under_way::{Exit, end_process, remove_temporary};
 
-/// An open output. A file that it replaces stays untouched until [`Output::finish`].
+/// An open output. A file to be replaced stays unchanged until [`Output::finish`].
 pub struct Output<'w> {
     to: Destination<'w>,
-    /// Compresses what is written, where the file's name says so.
+    /// Compresses the output, if the file's name or an option requests it.
     compressing: Option<compression::Writer>,
     cancel: Cancel,
 }
@@ -36,11 +35,11 @@ enum Destination<'w> {
     /// Standard output on systems without file descriptors.
     #[cfg(not(unix))]
     Stdout(io::Stdout),
-    /// Whatever this is, of this name.
+    /// A caller's writer, with a name for messages.
     Writer(&'w mut (dyn Write + Send), String),
     /// A device, a pipe or standard output, written directly.
     Through { file: File, name: String },
-    /// A new file that will replace the one of its name.
+    /// A new file that will replace the file of its name.
     Replacing(Box<Replacement>),
 }
 
@@ -49,7 +48,7 @@ impl<'w> Output<'w> {
         Self { to, compressing: None, cancel: Cancel::default() }
     }
 
-    /// The same, which nothing is written to any more once this says so.
+    /// Makes writes fail once `cancel` is triggered.
     pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Self {
         Self { cancel: cancel.clone(), ..self }
     }
@@ -64,8 +63,7 @@ impl<'w> Output<'w> {
         if !stdout_is_open() {
             return Err(Error::io(name, "write", io::Error::other("closed")));
         }
-        // Not the standard library's, which silently discards output to a descriptor that is not
-        // writable.
+        // The standard library's `Stdout` silently discards output to an unwritable descriptor.
         #[cfg(unix)]
         {
             use std::os::fd::AsFd;
@@ -80,18 +78,18 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// This writer, with a name for messages.
+    /// A writer, with a name for messages.
     pub(crate) fn writer(writer: &'w mut (dyn Write + Send), name: String) -> Self {
         Self::to(Destination::Writer(writer, name))
     }
 
-    /// A file. A regular or new file is written to a temporary file, which [`Output::finish`]
-    /// renames; of a link, the target is replaced. Anything else is written directly. It is
-    /// compressed if its extension says so.
+    /// Opens a file, compressed if its extension says so. A regular or new file is first written to
+    /// a temporary file, which [`Output::finish`] renames; for a link, it replaces the target.
+    /// Other files are written directly.
     ///
     /// # Errors
     ///
-    /// The folder is not writable or does not exist; the path is a directory.
+    /// The folder is missing or not writable; the path is a directory.
     pub fn file(path: &Path) -> Result<Self, Error> {
         let to = Self::destination(path)?;
         let compressing =
@@ -99,8 +97,8 @@ impl<'w> Output<'w> {
         Ok(Self { compressing, ..Self::to(to) })
     }
 
-    /// The same output, compressed so where its name does not say that it is compressed, or says
-    /// gzip, which may be BGZF.
+    /// Sets the compression, unless the name already requests one. A name that requests gzip also
+    /// permits BGZF.
     pub(crate) fn compressed_as(mut self, compression: Option<Compression>) -> Self {
         let named = self.compressing.as_ref().map(compression::Writer::compression);
         if named.is_none() || named == Some(Compression::Gzip) && compression == Some(Compression::Bgzf) {
@@ -118,7 +116,7 @@ impl<'w> Output<'w> {
         let failed = |error| Error::io(&name, "write", error);
         let target = follow_links(path).map_err(failed)?;
         if is_descriptor(&target) {
-            // Even a regular file must not be replaced: another process has it open.
+            // Another process has the file open, so even a regular file must not be replaced.
             let file = File::options().append(true).open(path).map_err(failed)?;
             return Ok(Destination::Through { file, name });
         }
@@ -129,7 +127,7 @@ impl<'w> Output<'w> {
         let existing = match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => return Err(refused("it is a folder")),
             Ok(metadata) => {
-                // A read-only file is not replaced either, even if its folder would permit that.
+                // A read-only file is kept, even if its folder permits a replacement.
                 let file = File::options().write(true).open(path).map_err(failed)?;
                 if !metadata.is_file() {
                     return Ok(Destination::Through { file, name });
@@ -161,7 +159,7 @@ impl<'w> Output<'w> {
         Ok(Destination::Replacing(Box::new(replacement)))
     }
 
-    /// Begins a .npy file of so many elements.
+    /// Writes the header of a .npy file with `count` elements.
     ///
     /// # Errors
     ///
@@ -171,8 +169,8 @@ impl<'w> Output<'w> {
         self.write_all(&npy::Header::of(element, count)).map_err(|error| self.failed(error))
     }
 
-    /// Reserves disk space for about `bytes` more bytes, which speeds up writing a new file, where
-    /// supported.
+    /// Reserves disk space for about `bytes` more bytes, where supported. This speeds up writing a
+    /// new file.
     pub(crate) fn expect(&mut self, bytes: u64) {
         if self.compressing.is_some() || bytes == 0 {
             return;
@@ -182,28 +180,26 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// Bytes of memory that are still being taken for it: of what is [expected](Self::expect),
-    /// where files are in memory.
+    /// Bytes of memory that the output will still take, if files are in memory: the unwritten part
+    /// of the [expected](Self::expect) bytes.
     pub(crate) fn taking(&self) -> u64 {
         if let Destination::Replacing(replacement) = &self.to { replacement.taking() } else { 0 }
     }
 
-    /// Completes the output: flushes buffers, and moves a new file to its place.
+    /// Completes the output: flushes buffers and moves a new file into place.
     ///
     /// # Errors
     ///
-    /// I/O errors, including those of closing the file; the file to be replaced is then still
-    /// intact.
+    /// I/O errors, including errors from closing the file. The file to be replaced is then still intact.
     pub fn finish(self) -> Result<(), Error> {
         self.finish_as(false)
     }
 
-    /// Completes the last output of the process. A signal after this ends the process as a
-    /// successful one.
+    /// Completes the last output of the process. A signal after this ends the process with success.
     ///
     /// # Errors
     ///
-    /// As for [`Output::finish`].
+    /// See [`Output::finish`].
     #[doc(hidden)]
     pub fn finish_last(self) -> Result<(), Error> {
         self.finish_as(true)
@@ -224,7 +220,7 @@ impl<'w> Output<'w> {
         finished.map_err(|error| Error::io(name, "write", error))
     }
 
-    /// Whether it is no file, or one of a stream by its name.
+    /// Returns true if the output is not a file, or its name requests the stream format.
     #[cfg(feature = "arrow")]
     pub(crate) fn is_streamed(&self) -> bool {
         match &self.to {
@@ -235,14 +231,14 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// Whether the output is the input's own file, written directly, so that it would be read
-    /// again.
+    /// Returns true if the output is written directly into the input's own file, so that it would
+    /// be read again.
     pub(crate) fn feeds(&self, input: &Input) -> bool {
         let Destination::Through { file, .. } = &self.to else { return false };
         file.metadata().is_ok_and(|output| output.is_file() && input.is_same_file(&output))
     }
 
-    /// An error of writing to this output, with its name.
+    /// An I/O error while writing, with this output's name.
     pub fn failed(&self, error: io::Error) -> Error {
         Error::io(self.name(), "write", error)
     }
@@ -292,7 +288,7 @@ impl Write for Destination<'_> {
     }
 }
 
-/// Whether standard output is open for writing.
+/// Returns true if standard output is open for writing.
 pub fn stdout_is_open() -> bool {
     #[cfg(unix)]
     {
@@ -303,8 +299,8 @@ pub fn stdout_is_open() -> bool {
     true
 }
 
-/// Whether the folder's sticky bit forbids us to replace this file, as only the owner of either
-/// may.
+/// Returns true if the folder's sticky bit forbids replacing this file: only the owner of the file
+/// or the folder may.
 fn is_kept_by_its_folder(file: &fs::Metadata, folder: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -323,16 +319,16 @@ fn is_kept_by_its_folder(file: &fs::Metadata, folder: &Path) -> bool {
     }
 }
 
-/// Whether this path denotes a file descriptor, possibly of another process. Such links are not
-/// followed.
+/// Returns true if this path denotes a file descriptor, possibly of another process. Such links are
+/// not followed.
 fn is_descriptor(path: &Path) -> bool {
     let parts: Vec<&str> = path.iter().map(|part| part.to_str().unwrap_or_default()).collect();
     matches!(parts[..], ["/", "proc", _, "fd", _] | ["/", "dev", "fd", _])
 }
 
-/// The end of a chain of symbolic links, which need not exist, or the first file descriptor in it.
+/// The end of a chain of symbolic links, which may be missing, or the first file descriptor in the chain.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
-    // The limit of Linux.
+    // Linux has the same limit.
     const MOST: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..MOST {
