@@ -52,7 +52,7 @@ pub enum Misuse {
         /// The limit, in bytes.
         limit: u64,
     },
-    /// The buffer ends inside a word of 32 bits in which the slice has elements.
+    /// The buffer's size is not a multiple of 4, and the slice reaches into its last, partial word.
     PartialWord {
         /// The slice.
         slice: &'static str,

@@ -96,7 +96,7 @@ pub enum Hint {
     EachFile,
     /// Name one type for all inputs.
     TypeOfAll,
-    /// Read the input with the type that it has, not with this requested one.
+    /// Read the input with its own type, not with this requested one.
     OtherType(ElementType),
     /// Use an output name that promises the type of the data.
     Promised {
@@ -139,7 +139,7 @@ pub enum ErrorKind {
     Token {
         /// `file:line:column`; line and column count from 1, the column in bytes.
         place: String,
-        /// The token in printable form, cut if it is long.
+        /// The token, made printable and cut to a short length.
         token: String,
         /// The expected form.
         expected: String,
@@ -288,7 +288,7 @@ impl Error {
         self.hint.as_ref()
     }
 
-    /// Returns true if the reader closed our output, which is no failure.
+    /// Returns true if the reader closed our output. This is not a failure.
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {
         matches!(&self.kind, ErrorKind::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)

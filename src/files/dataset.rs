@@ -56,7 +56,7 @@ pub(super) struct Dataset<'a> {
     pub(super) parsing: Duration,
     /// The type names of the keys, separated by commas. With several parts, the types found so far.
     pub(super) types: String,
-    /// The map of numbers, set once all are read; `None` for rows.
+    /// The map of numbers, known at the end of the input; `None` for rows.
     pub(super) map: Option<KeyMap>,
 }
 
@@ -148,7 +148,7 @@ impl<'a> Dataset<'a> {
     ///
     /// # Errors
     ///
-    /// Texts that are too long.
+    /// Text that exceeds the sort's limit of length.
     pub(super) fn shape(&mut self, ask: &OutputSpec) -> Result<Shape, Error> {
         let start = Instant::now();
         let elements = self.map.filter(|_| ask.format.is_bits() && !ask.positions);

@@ -67,7 +67,7 @@ pub struct Before {
     pub is_crlf: bool,
 }
 
-/// The beginning of a part of the output: the first record that is not before this splitter.
+/// The beginning of a part of the output. Records before the splitter belong to earlier parts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub struct Splitter {
     /// A key, in bytes that compare like keys.
@@ -88,8 +88,7 @@ pub struct RunRange {
     pub bytes: u64,
     /// The number of records.
     pub records: u64,
-    /// The sum of the records' checksums, modulo 2^64. A checksum is the xxh3 of a record's bytes
-    /// as written.
+    /// The sum of the records' checksums, modulo 2^64. A checksum is the xxh3 of a record's written bytes.
     pub checksum: u64,
 }
 
@@ -331,7 +330,7 @@ impl Task<'_> {
         mapped.repeated -= ranges().map(|range| range.records).sum::<u64>();
         mapped.sums = match &inputs[..] {
             [_] if self.cuts_ties() => vec![ranges().map(|range| range.checksum).fold(0, u64::wrapping_add)],
-            // Reads each stretch again. With several, each is small.
+            // Reads each stretch again: several stretches are small.
             _ => (0..inputs.len())
                 .map(|number| self.sum_of(&inputs, &how, number))
                 .collect::<Result<_, _>>()?,
@@ -402,7 +401,7 @@ impl Task<'_> {
     ///
     /// # Errors
     ///
-    /// I/O errors; a record that has changed.
+    /// I/O errors; a changed record.
     pub fn tally(&self, part: &Path) -> Result<Tally, Error> {
         let (inputs, mut how) = self.inputs(vec![Stretch { input: Input::from(part), before: None }]);
         if self.job.format() == Format::Npy {
@@ -537,8 +536,8 @@ impl Task<'_> {
         Ok(MappedRun { element: None, ranges })
     }
 
-    /// Returns true if records with one key may be in several parts: unless only the first record
-    /// of a key is wanted.
+    /// Returns true if several parts may have records with one key. To find the first record of
+    /// each key, one part must have all of them.
     fn cuts_ties(&self) -> bool {
         !self.job.ask.selection.unique
     }

@@ -35,7 +35,7 @@ const BYTES_OF_ROW: u64 = 50;
 /// The least bytes of a printed number: a digit and the line end.
 const LEAST_PRINTED: u64 = 2;
 
-/// The size and shape of an input before it is read.
+/// Estimates of an unread input.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected {
     /// The exact or approximate number of elements.

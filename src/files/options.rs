@@ -107,8 +107,8 @@ macro_rules! setters {
 setters! {
     /// Adds an input: a path, or an [`Input`](crate::files::Input) made from a reader or bytes.
     input(input: impl Into<crate::io::Input>) |it| it.inputs.push(input.into());
-    /// Adds a key, which orders records whose earlier keys are equal. A key is a text in the syntax
-    /// of the command's `-k`, such as `price` or `price:r`, or a [`Key`](crate::files::Key).
+    /// Adds a key, which orders records whose earlier keys are equal. Keys have the syntax of the
+    /// command's `-k`, for example `price` or `price:r`, or are of type [`Key`](crate::files::Key).
     key(key: impl Into<crate::io::csv::Key>) |it| it.keys.push(key.into());
     /// Sets the format of all inputs.
     format(format: crate::format::Format) |it| it.format = Some(format);
@@ -129,7 +129,7 @@ setters! {
     nan(place: crate::order::Nulls) |it| it.nan = place;
     /// Sets the place of empty fields; the default is last.
     empty(place: crate::order::Nulls) |it| it.empty = Some(place);
-    /// Sets the treatment of fields that are not numbers; the default is an error.
+    /// Sets the treatment of fields without a number; the default is an error.
     invalid(place: crate::order::Invalid) |it| it.invalid = Some(place);
     /// Reads only the number at the beginning of a field.
     leading() |it| it.leading = true;
@@ -172,7 +172,7 @@ setters! {
     /// Reads inputs other than tables and binary as any number of numbers.
     #[doc(hidden)]
     of_numbers() |it| it.of_numbers = true;
-    /// Marks one of several files that are sorted separately; `in_place` if it is replaced.
+    /// Marks one of several separately sorted files; with `in_place` each replaces itself.
     #[doc(hidden)]
     one_of_many(in_place: bool) |it| (it.one_of_many, it.in_place) = (true, in_place);
 }
@@ -367,7 +367,8 @@ impl Options {
         let is_stdin = matches!(&*inputs, [input] if input.is_stdin());
         // A quarter of the default memory, or half of the limit.
         let most = || self.memory.unwrap_or_else(|| Budget::default().total() / 2) / 2;
-        // In a batch of files, an input that cannot be replaced or read fails later, when it is sorted.
+        // In a batch of files, an unreadable or irreplaceable input causes its error later, when
+        // its sort begins.
         let is_refused = self.in_place && inputs.iter().any(|input| !input.can_be_read_again());
         match first_line(if is_refused { &mut [] } else { inputs }, is_stdin && !may_be_json, &most) {
             Err(_) if self.one_of_many => Ok(Taken::First(FirstLine::Missing)),
@@ -483,7 +484,7 @@ fn format_by_names(inputs: &[Input]) -> Result<Option<Format>, Error> {
     Err(Error::options(format!("{one}, but {two}")).hinting(hint))
 }
 
-/// The type of binary files, by their extensions, and whether it is the default.
+/// Returns the type of binary files by their extensions; the flag marks the default type.
 fn binary_element(inputs: &[Input]) -> Result<(Option<ElementType>, bool), Error> {
     let element = |input: &Input| extension(input).and_then(|extension| extension.element);
     let first = element(&inputs[0]);

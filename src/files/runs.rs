@@ -1,10 +1,9 @@
 //! Sorts inputs that exceed the budget: each part becomes a sorted run, and the runs are merged.
 //!
-//! A run is elements, if all records are numbers that print as they were read; otherwise it is
-//! frames of keys and records. The type of a text or column may be known only after several runs
-//! are written. Their keys suit any type, except for integers −0, which sort before 0 if the column
-//! turns out to have decimals. A run with −0 is then read several times, each time for records that
-//! are in order among themselves.
+//! If all records are numbers that print as they were read, a run holds elements; otherwise it holds frames,
+//! which consist of keys and records. The type of a text or column may be known only after several runs are
+//! written. Their keys suit any type, except for integers −0, which sort before 0 if the column turns out to
+//! have decimals. A run with −0 is then read several times, each time for a group of records in order.
 //!
 //! A part continues the previous run if its first key is not less than the run's last key. So
 //! nearly sorted input becomes one run.
@@ -43,7 +42,7 @@ use crate::report;
 use crate::runs::{Budget, Folders, Spill, Spilled};
 use crate::sorter::Sorter;
 
-/// The sorted runs of an input that is read in parts.
+/// The sorted runs of an input, one or more parts in each.
 pub(super) struct Runs<'a> {
     how: &'a InputSpec,
     budget: &'a Budget,
@@ -61,7 +60,7 @@ pub(super) struct Runs<'a> {
     pub(super) passed: u64,
 }
 
-/// A run that is being written.
+/// An unfinished run.
 struct Open {
     spill: Spill,
     form: RunFormat,
@@ -289,8 +288,8 @@ impl<'a> Runs<'a> {
         self.folders.create(self.budget.block())
     }
 
-    /// Merges the runs of all parts and writes the records: about `expected` bytes, or an unknown
-    /// number if that is 0. The caller finishes the output.
+    /// Merges the runs of all parts and writes the records: about `expected` bytes, 0 if unknown.
+    /// The caller finishes the output.
     ///
     /// # Errors
     ///
@@ -490,8 +489,8 @@ pub(super) fn write_frames(
 }
 
 impl Run {
-    /// The readers of this run's records: one, or, if floats separate −0 from 0, one for each group
-    /// of records that is in order.
+    /// The readers of this run's records: usually one. If floats separate −0 from 0, one for each
+    /// group of records in order.
     fn readers(self, keys: &Arc<KeysOfRuns>) -> Vec<RunReader> {
         let is_apart = |zeros: &Zeros| zeros.iter().zip(&keys.floats).any(|(&zero, &float)| zero && float);
         let mut kinds = vec![None];

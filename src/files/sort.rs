@@ -111,7 +111,7 @@ impl<'a> Sort<'a> {
     }
 
     /// Sorts into this file, compressed if its name ends in `.gz`, `.bgz` or `.zst`. The file is
-    /// replaced once the result is complete, so it may be an input; after an error it is unchanged.
+    /// replaced once the result is complete, so it may be an input; an error leaves it unchanged.
     ///
     /// # Errors
     ///

@@ -16,8 +16,8 @@ use crate::clock::{Clock, Elapsed, Instant};
 use crate::error::Error;
 
 /// Runs `plan` on the elements in `buffers` and waits for it. Calls `progress` after each submit
-/// with the number of dispatches done. Returns the time taken and the number of dispatches made,
-/// which is below the plan's if phases found the elements in order.
+/// with the number of dispatches done. Returns the time taken and the number of dispatches made;
+/// plans of phases stop early once the elements are in order.
 ///
 /// # Errors
 ///

@@ -65,7 +65,7 @@ pub struct Reader {
     shared: Arc<Mutex<Shared>>,
 }
 
-/// A reader, and whether it has reached its end.
+/// A reader, with a flag for its end.
 struct Shared {
     reader: Box<dyn Read + Send>,
     has_ended: bool,
@@ -119,7 +119,7 @@ pub struct Memory {
 
 impl Input {
     /// An input from a reader, which is read once. Messages show the name, and its extension
-    /// decides the format, as for a file.
+    /// decides the format, like a file's.
     #[must_use]
     pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
         let shared = Shared { reader: Box::new(reader), has_ended: false };
@@ -127,7 +127,7 @@ impl Input {
     }
 
     /// An input of bytes in memory. Messages show the name, and its extension decides the format,
-    /// as for a file.
+    /// like a file's.
     #[must_use]
     pub fn bytes(name: &str, bytes: &[u8]) -> Self {
         Self::Memory(Memory { name: name.to_owned(), bytes: bytes.into() })
@@ -392,7 +392,7 @@ fn stdin() -> io::Result<io::Stdin> {
 #[cfg(target_os = "linux")]
 fn widen(pipe: &File) {
     const PIPE: usize = 1 << 20;
-    // Files other than pipes have no pipe size. A system limit may refuse the change, which is no error.
+    // Files other than pipes have no pipe size. A limit of the system may refuse the change, without harm.
     if rustix::pipe::fcntl_getpipe_size(pipe).is_ok_and(|size| size < PIPE) {
         let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE);
     }
@@ -432,7 +432,7 @@ fn cut() -> io::Error {
     io::Error::other("the file changed while it was being read")
 }
 
-/// Reads a regular file that is reopened for each block.
+/// Reads a regular file, and reopens it for each block.
 struct Reopened {
     path: PathBuf,
     at: u64,
@@ -575,7 +575,7 @@ fn fill_by_all_cores(file: &File, room: &mut [u8], place: u64, piece: usize) -> 
         match count {
             Ok(count) => {
                 total += count;
-                // The file ended here, so later pieces do not count, even if it has grown since.
+                // The file ended here, so later pieces do not count, even if the file has grown since.
                 if count < piece {
                     break;
                 }

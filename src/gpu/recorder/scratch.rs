@@ -62,12 +62,12 @@ impl Scratch {
         self.buffers.iter().find(|(known, _)| *known == name).map(|(_, buffer)| buffer)
     }
 
-    /// Binds the buffer of this name; the placeholder if there is no such buffer.
+    /// Binds the buffer of this name, or the placeholder.
     pub(super) fn named(&self, name: &str) -> wgpu::BufferBinding<'_> {
         whole(self.find(name).unwrap_or(&self.nothing))
     }
 
-    /// Binds a caller's slice; the placeholder for `None`.
+    /// Binds a caller's slice, or the placeholder.
     pub(super) fn bound<'a>(&'a self, slice: Option<&Slice<'a>>) -> wgpu::BufferBinding<'a> {
         slice.map_or_else(|| whole(&self.nothing), Slice::binding)
     }

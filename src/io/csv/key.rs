@@ -1,12 +1,12 @@
-//! Keys as users name them: a column, a kind and a direction.
+//! Keys in the user's syntax: a column, a kind and a direction.
 //!
 //! ```text
-//! price          the column of that name
-//! price:text:r   ... of that name; if there is none, of the name price:text, descending; then
+//! price          the column price
+//! price:text:r   the column price:text:r; otherwise the column price:text, descending; otherwise
 //!                the column price as text, descending
-//! 2:r            ... if there is none of these, the second, descending
+//! 2:r            the column 2:r; otherwise the column 2, descending; otherwise the second column, descending
 //! 0              the whole line
-//! 2,2nr          a key of sort: the second, descending
+//! 2,2nr          a key of `sort`: the second field as a number, descending
 //! ```
 
 use std::convert::Infallible;
@@ -18,7 +18,7 @@ use gpusort_planner::key::ElementType;
 use crate::io::spelling::Spelling;
 use crate::order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};
 
-/// What the fields of a key are.
+/// The kind of a key's fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -28,18 +28,18 @@ pub enum Kind {
     Time,
     /// Sizes: numbers with units.
     Size,
-    /// Times that something takes: `12ms`, `1h2m3s`, `0:01:23`; a number alone is seconds.
+    /// Durations: `12ms`, `1h2m3s`, `0:01:23`; a number without a unit is in seconds.
     Duration,
-    /// Text, by its bytes.
+    /// Text, compared by its bytes.
     Text,
-    /// Text with numbers in it, as `sort -V` orders it: `v1.9` before `v1.10`.
+    /// Text with numbers inside, in the order of `sort -V`: `v1.9` before `v1.10`.
     Version,
     /// Hexadecimal numbers of any length, with or without `0x`.
     Hex,
 }
 
 impl Kind {
-    /// All of them, by their names.
+    /// All kinds, with their names.
     pub const ALL: [(&'static str, Self); 7] = [
         ("number", Self::Number),
         ("time", Self::Time),
@@ -50,7 +50,7 @@ impl Kind {
         ("hex", Self::Hex),
     ];
 
-    /// What the fields are read as.
+    /// The reading of fields of this kind.
     pub(crate) fn reading(self, nocase: bool) -> Reading {
         match self {
             Self::Number => Reading::Numbers,
@@ -64,7 +64,7 @@ impl Kind {
     }
 }
 
-/// A key of tables and lines: a column, and what is said of it.
+/// A key of tables and lines: a column and its modifiers.
 ///
 /// ```
 /// # #[cfg(feature = "files")] {
@@ -76,41 +76,41 @@ impl Kind {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// As it was said, for messages.
+    /// The key as the user wrote it, for messages.
     pub(super) said: String,
-    /// What it may be, of which the first counts that a table has.
+    /// The possible meanings; the first one whose column exists applies.
     pub(super) readings: Vec<KeyMeaning>,
 }
 
-/// What a key may be.
+/// A possible meaning of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeyMeaning {
     pub(super) column: ColumnRef,
     pub(super) said: Modifiers,
 }
 
-/// What is said of a column.
+/// The modifiers of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Modifiers {
-    /// Its own direction.
+    /// The key's own direction.
     pub(super) descending: Option<bool>,
     kind: Option<Kind>,
     nocase: bool,
-    /// What it is as a key of `sort`.
+    /// The key in the syntax of `sort`.
     pub(super) of_sort: Option<SortKey>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ColumnRef {
     Name(String),
-    /// From 1; 0 is the whole line.
+    /// A number from 1; 0 is the whole line.
     Number(usize),
-    /// None, for this reason.
+    /// An invalid key, with the reason.
     Refused(String),
 }
 
 impl Modifiers {
-    /// Adds one, by its name, to those after it.
+    /// Adds a modifier by its name. Later modifiers, already present, take precedence.
     fn with(mut self, name: &str) -> Option<Self> {
         match name {
             "r" => self.descending = self.descending.or(Some(true)),
@@ -124,13 +124,13 @@ impl Modifiers {
         Some(self)
     }
 
-    /// Whether it is said what it is.
+    /// Returns true if a modifier or a global option sets the kind.
     pub(super) fn has_letters(self, by: &KeySpec) -> bool {
         let has_own = self.of_sort.is_some_and(|key| key.has_own);
         has_own || self.nocase || self.kind.is_some() || by.order.reading != Reading::Any || by.order.nocase
     }
 
-    /// The order of a key of which this is said, beside what is said of all.
+    /// The order of a key with these modifiers and the global options.
     pub(super) fn order(self, by: &KeySpec) -> KeyOrder {
         let of_sort = self.of_sort.unwrap_or_default();
         let own = of_sort.has_own.then_some(of_sort.reversed);
@@ -141,12 +141,12 @@ impl Modifiers {
         let reading = match (kind, self.of_sort) {
             (Some(kind), _) => kind.reading(nocase),
             _ if self.nocase || of_sort.has_own => text,
-            // A global letter says what it is, if there is one.
+            // A global kind takes precedence over text.
             (None, Some(_)) if by.order.reading == Reading::Any => text,
             (None, _) => by.order.reading,
         };
         let is_text = matches!(reading, Reading::Text(_));
-        // For `sort` nothing is the least text.
+        // In `sort` an empty field is the least text.
         let is_least = is_text && self.of_sort.is_some() && !by.places_empty;
         let empty = match is_least {
             true if descending => Nulls::Last,
@@ -163,14 +163,15 @@ impl Key {
         Self { said, readings: columns.into_iter().map(reading).collect() }
     }
 
-    /// The column of exactly this name. A number without such a column counts columns from 1.
+    /// The column with exactly this name. If the column is missing and the name is a number, the
+    /// column with this number, from 1.
     pub fn column(name: impl Into<String>) -> Self {
         let name = name.into();
         let number = name.parse().ok().map(ColumnRef::Number);
         Self::new(name.clone(), [ColumnRef::Name(name)].into_iter().chain(number))
     }
 
-    /// The column of this number, or the field of lines, counted from 1. A sort by 0 is an error.
+    /// The column, or the field of lines, with this number, from 1. A sort by 0 is an error.
     pub fn number(number: usize) -> Self {
         let column = match number {
             0 => ColumnRef::Refused(
@@ -181,31 +182,30 @@ impl Key {
         Self::new(number.to_string(), [column])
     }
 
-    /// The whole record: of lines the line, as text unless [`Key::kind`] says otherwise.
+    /// The whole record. Lines are text unless [`Key::kind`] sets another kind.
     pub fn record() -> Self {
         Self::new("0".to_owned(), [ColumnRef::Number(0)])
     }
 
-    /// The same with the largest first, whatever the direction of the other keys.
+    /// Sorts the largest first, regardless of the global direction.
     #[must_use]
     pub fn descending(self) -> Self {
         self.said(|said| said.descending = Some(true))
     }
 
-    /// The same with the smallest first, whatever the direction of the other keys.
+    /// Sorts the smallest first, regardless of the global direction.
     #[must_use]
     pub fn ascending(self) -> Self {
         self.said(|said| said.descending = Some(false))
     }
 
-    /// The same with fields of this kind. Without it they are what they look like: numbers, times,
-    /// or text.
+    /// Sets the kind of the fields. By default fields are read as numbers, times or text, whichever fits.
     #[must_use]
     pub fn kind(self, kind: Kind) -> Self {
         self.said(|said| said.kind = Some(kind))
     }
 
-    /// The same as text of which small letters of ASCII count as capital ones.
+    /// Reads the fields as text, and ignores ASCII case.
     #[must_use]
     pub fn ignore_case(self) -> Self {
         self.said(|said| said.nocase = true)
@@ -216,9 +216,9 @@ impl Key {
         self
     }
 
-    /// The key that `gpusort sort -k` understands by this: all of it is a column's name; else what
-    /// is before `:r` and other modifiers, as few as it takes; else it is a number, or a key of
-    /// `sort`, such as `2,2nr`.
+    /// Parses a key in the syntax of `gpusort sort -k`. A name has precedence: the whole text, then
+    /// the text without its last modifier (such as `:r`), without its last two, and so on.
+    /// Otherwise the key is a number, or a key of `sort`, such as `2,2nr`.
     pub fn parse(said: &str) -> Self {
         let mut parts = vec![(said, Modifiers::default())];
         while let Some((rest, modifiers)) = parts.last()
@@ -241,7 +241,7 @@ impl Key {
         Self { said: said.to_owned(), readings }
     }
 
-    /// The error of a key that no input can have.
+    /// The error of a key that no input supports.
     pub(crate) fn problem(&self) -> Option<String> {
         match &self.readings[..] {
             [KeyMeaning { column: ColumnRef::Refused(problem), .. }] => {
@@ -251,12 +251,12 @@ impl Key {
         }
     }
 
-    /// Whether it can only be a name.
+    /// Returns true if the key can only be a name.
     pub(crate) fn is_name(&self) -> bool {
         self.readings.iter().all(|reading| matches!(reading.column, ColumnRef::Name(_)))
     }
 
-    /// Whether it says that it is this column.
+    /// Returns true if this column is a possible meaning of the key.
     pub(super) fn names(&self, column: &str) -> bool {
         self.readings.iter().any(|reading| matches!(&reading.column, ColumnRef::Name(name) if name == column))
     }
@@ -265,7 +265,7 @@ impl Key {
 impl FromStr for Key {
     type Err = Infallible;
 
-    /// As [`Key::parse`].
+    /// See [`Key::parse`].
     fn from_str(said: &str) -> Result<Self, Infallible> {
         Ok(Self::parse(said))
     }
@@ -278,28 +278,28 @@ impl From<&str> for Key {
     }
 }
 
-/// A key of `sort` that has a comma or a letter: `2,2`, `2,2n`, `3n`. What is a number, a size or a
-/// field as a whole means the same here. The rest is refused with what to write.
+/// A key of `sort` with a comma or a letter: `2,2`, `2,2n`, `3n`. Numbers, sizes and whole fields
+/// have the meaning of `sort`. Other keys are refused, and the message names a replacement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SortKey {
-    /// The number of the field where it begins, from 1.
+    /// The number of the first field, from 1.
     pub(super) field: usize,
-    /// What it orders by, if that is said: numbers (`n`, `g`), sizes (`h`) or versions (`V`).
+    /// The kind, if a letter sets it: numbers (`n`, `g`), sizes (`h`) or versions (`V`).
     kind: Option<Kind>,
-    /// Whether small letters count as capital ones: `f`.
+    /// True if ASCII case is ignored: `f`.
     nocase: bool,
-    /// Whether it is reversed.
+    /// True if the order is reversed.
     reversed: bool,
-    /// Whether it has any letter, and so the global ones do not count for it.
+    /// True if the key has a letter, so that global letters do not apply.
     has_own: bool,
 }
 
 impl SortKey {
-    /// The key that this text is, if it has the form of one.
+    /// Parses a key of `sort`; `None` if the text has another form.
     ///
     /// # Errors
     ///
-    /// What of it has no meaning here, and what to write instead.
+    /// The unsupported part, with a replacement.
     fn parse(text: &str) -> Option<Result<Self, String>> {
         let mut key = Self::default();
         let mut problem = None;
@@ -325,7 +325,7 @@ impl SortKey {
         if orders.count() > 1 {
             problem.get_or_insert_with(|| "n, g, h and V cannot be combined in one key".to_owned());
         }
-        // A number begins where the key does, wherever that ends.
+        // A number begins at the key's beginning, so the key's end does not matter.
         let is_number = matches!(key.kind, Some(Kind::Number | Kind::Size));
         match last {
             Some((last, _)) if last < field => {
@@ -351,8 +351,8 @@ impl SortKey {
         Some(problem.map_or(Ok(key), Err))
     }
 
-    /// A field, the character in it if there is one, and the letters after it, which are added;
-    /// `None` for what is no such thing.
+    /// Parses a field number, an optional character position, and letters, which it adds to the
+    /// key; `None` if the text has another form.
     fn position(&mut self, text: &str, problem: &mut Option<String>) -> Option<(usize, Option<usize>)> {
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
         let (field, mut rest) = text.split_at(digits(text));
@@ -394,11 +394,11 @@ pub struct KeySpec {
     pub keys: Vec<Key>,
     /// The requested type.
     pub element: Option<ElementType>,
-    /// The order of every column, as far as its key says nothing else.
+    /// The order of all columns, unless a key overrides it.
     pub order: KeyOrder,
-    /// Whether anybody said where empty fields go.
+    /// True if an option sets the place of empty fields.
     pub places_empty: bool,
-    /// How fields are written.
+    /// The spelling of fields.
     pub(crate) spelling: Arc<Spelling>,
 }
 
@@ -409,8 +409,8 @@ impl KeySpec {
         &self.spelling.empty
     }
 
-    /// How many bytes the copies of keys may take for each byte of a record: those of texts that are
-    /// not compared as they are written, and those of fields with quotes in quotes.
+    /// The most bytes that copies of keys take for each byte of a record: copies of texts in
+    /// another form than written, and copies of fields with quotes inside quotes.
     pub(in crate::io) fn copies(&self) -> (u64, u64) {
         let orders = self.keys.iter().flat_map(|key| &key.readings).map(|reading| reading.said.order(self));
         let only = self.keys.is_empty().then_some(self.order);
@@ -420,7 +420,7 @@ impl KeySpec {
         };
         let forms = orders.chain(only).filter_map(form);
         let compared = forms.clone().map(|form| match form {
-            // A letter and a digit take three bytes.
+            // Version keys turn a letter and a digit into three bytes.
             TextForm { order: TextOrder::Version, .. } => 2,
             form => u64::from(form != TextForm::default()),
         });

@@ -1,4 +1,4 @@
-//! Outputs: a file that is replaced atomically, a device or pipe, standard output, memory.
+//! Outputs: a file to replace atomically, a device or pipe, standard output, memory.
 
 #[cfg(unix)]
 mod replacement;
@@ -180,8 +180,8 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// Bytes of memory that the output will still take, if files are in memory: the unwritten part
-    /// of the [expected](Self::expect) bytes.
+    /// Bytes of memory that the output will still take, if files are in memory: the
+    /// [expected](Self::expect) bytes not yet written.
     pub(crate) fn taking(&self) -> u64 {
         if let Destination::Replacing(replacement) = &self.to { replacement.taking() } else { 0 }
     }
