@@ -169,7 +169,7 @@ setters! {
     /// Reads text with one number on each line.
     #[doc(hidden)]
     one_number_a_line() |it| (it.format, it.per_line) = (Some(Format::Text), PerLine::One);
-    /// Reads inputs other than tables and binary as any number of numbers.
+    /// Reads inputs other than tables and binary as text, with any number of numbers on a line.
     #[doc(hidden)]
     of_numbers() |it| it.of_numbers = true;
     /// Marks one of several separately sorted files; with `in_place` each replaces itself.
@@ -379,7 +379,7 @@ impl Options {
         }
     }
 
-    /// Returns true if lines may be JSON: keys are names, which other lines do not have.
+    /// Returns true if lines may be JSON: all keys are names, and no option gives other lines names.
     fn may_be_json(&self) -> bool {
         let has_names = self.header.is_some() || self.comments;
         let are_divided = self.delimiter.is_some() || self.zero_terminated;

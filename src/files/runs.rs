@@ -1,9 +1,9 @@
 //! Sorts inputs that exceed the budget: each part becomes a sorted run, and the runs are merged.
 //!
-//! If all records are numbers that print as they were read, a run holds elements; otherwise it holds frames,
-//! which consist of keys and records. The type of a text or column may be known only after several runs are
-//! written. Their keys suit any type, except for integers −0, which sort before 0 if the column turns out to
-//! have decimals. A run with −0 is then read several times, each time for a group of records in order.
+//! If all records are numbers that print as they were read, a run holds elements; otherwise it holds frames
+//! of keys and records. The type of a text or column may become known only after several runs are written.
+//! Their keys suit any type, except for integers −0, which sort before 0 if the column turns out to have
+//! decimals. A run with −0 is then read several times, each time for one group of records in order.
 //!
 //! A part continues the previous run if its first key is not less than the run's last key. So
 //! nearly sorted input becomes one run.
