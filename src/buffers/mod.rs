@@ -293,7 +293,6 @@ impl Spec {
     /// The features to start a device with: immediates and subgroups, if the adapter has them. Sorts also
     /// work without these.
     #[must_use]
-    #[expect(clippy::unused_self, reason = "a specification may need others")]
     pub fn required_features(&self, adapter: &wgpu::Adapter) -> wgpu::Features {
         let used = wgpu::Features::IMMEDIATES.union(wgpu::Features::SUBGROUP);
         adapter.features() & used.union(wgpu::Features::SUBGROUP_BARRIER)

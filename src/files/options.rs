@@ -247,22 +247,7 @@ impl Options {
         };
         self.check_format(format, &name)?;
         let spelling = self.spelling()?;
-        let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
-        let fields = match (format, self.delimiter) {
-            (Format::Lines, Some(byte)) if line_end.bytes() == [byte] => {
-                return Err(Error::options("the end of a line cannot separate its fields"));
-            }
-            (Format::Text, _) => Fields::Tokens,
-            (Format::Lines, None) => Fields::Blanks(line_end),
-            (Format::Lines, Some(byte)) => Fields::Split(byte, line_end),
-            (Format::Tsv, None) => Fields::Quoted(b'\t'),
-            (Format::JsonLines, _) => Fields::Json,
-            (_, None) => Fields::Quoted(b','),
-            (_, Some(b'"' | b'\r' | b'\n')) => {
-                return Err(Error::options("a quote or line end cannot separate the fields of a table"));
-            }
-            (_, Some(byte)) => Fields::Quoted(byte),
-        };
+        let fields = self.fields(format)?;
         let marks = self.decimal.into_iter().chain(self.thousands);
         if let Some(mark) =
             marks.into_iter().find(|&mark| u8::try_from(mark).is_ok_and(|byte| fields.divides_at(byte)))
@@ -295,6 +280,26 @@ impl Options {
         let how = InputSpec { kind, by: KeySpec { keys, element, order, places_empty, spelling } };
         let (unique, stretches) = (self.unique, self.stretches);
         Ok(Resolved { inputs, how, format, has_rows, taken, type_assumed, unique, stretches })
+    }
+
+    /// The division of records of this format into fields.
+    fn fields(&self, format: Format) -> Result<Fields, Error> {
+        let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
+        Ok(match (format, self.delimiter) {
+            (Format::Lines, Some(byte)) if line_end.bytes() == [byte] => {
+                return Err(Error::options("the end of a line cannot separate its fields"));
+            }
+            (Format::Text, _) => Fields::Tokens,
+            (Format::Lines, None) => Fields::Blanks(line_end),
+            (Format::Lines, Some(byte)) => Fields::Split(byte, line_end),
+            (Format::Tsv, None) => Fields::Quoted(b'\t'),
+            (Format::JsonLines, _) => Fields::Json,
+            (_, None) => Fields::Quoted(b','),
+            (_, Some(b'"' | b'\r' | b'\n')) => {
+                return Err(Error::options("a quote or line end cannot separate the fields of a table"));
+            }
+            (_, Some(byte)) => Fields::Quoted(byte),
+        })
     }
 
     /// Returns true if an option sets the spelling of fields.
