@@ -455,20 +455,6 @@ mod tests {
         assert_ne!(within(1, names).unwrap(), within(2, names).unwrap());
     }
 
-    /// No test: ThreadSanitizer must notice these writes when `tests/sanitizers.sh` runs it.
-    #[test]
-    #[ignore = "several threads write one number"]
-    fn a_race() {
-        let mut number = [0];
-        let places = Places::of_all(&mut number);
-        let write = |item| {
-            // SAFETY: other threads access the place; this is the fault to notice.
-            unsafe { places.write(0, item) };
-            thread::sleep(std::time::Duration::from_micros(50));
-        };
-        within(2, || each(0..200, &write)).unwrap();
-    }
-
     #[test]
     fn what_does_not_hold_once_does_not_hold() {
         for lost in 0..100 {
