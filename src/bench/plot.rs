@@ -264,15 +264,13 @@ fn lines(report: &Report) -> Vec<Line<'_>> {
         let case = &result.case;
         let point = ((case.n as f64).log2(), result.medians()[0].max(1e-6).log10());
         let grown = report.grows(result).then_some(point);
-        match lines.iter_mut().find(|line| Case { n: case.n, ..line.case.clone() } == *case) {
-            Some(line) => {
-                line.points.push(point);
-                line.grown.extend(grown);
-            }
-            None => {
-                let (label, points) = (label(report, case), vec![point]);
-                lines.push(Line { case, label, points, grown: Vec::new() });
-            }
+        let known = lines.iter_mut().find(|line| Case { n: case.n, ..line.case.clone() } == *case);
+        if let Some(line) = known {
+            line.points.push(point);
+            line.grown.extend(grown);
+        } else {
+            let (label, points) = (label(report, case), vec![point]);
+            lines.push(Line { case, label, points, grown: Vec::new() });
         }
     }
     lines
