@@ -626,11 +626,11 @@ pub(super) struct SortArgs {
     #[arg(long, action = ArgAction::HelpShort, help_heading = TOLD)]
     pub(super) help: Option<bool>,
 
-    /// Whether `--timing` was typed, and not set by the environment.
+    /// True if `--timing` was typed; the environment may set it too.
     #[arg(skip)]
     pub(super) timing_typed: bool,
 
-    /// The same for `--progress`.
+    /// True if `--progress` was typed.
     #[arg(skip)]
     pub(super) progress_typed: bool,
 
@@ -809,7 +809,7 @@ const WRITTEN: [Format; 8] = [
 /// `--check`, and whether nothing is printed.
 const IS_QUIET: [(&str, bool); 3] = [("diagnose-first", false), ("quiet", true), ("silent", true)];
 
-/// As [`memory::parse`], but digits alone are KiB.
+/// Parses a size of memory; digits alone are KiB, as for `sort`.
 fn kibibytes(text: &str) -> Result<u64, String> {
     let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_plain { memory::parse(&format!("{text}K")) } else { memory::parse(text) }
@@ -831,9 +831,9 @@ pub(super) enum TypeArg {
     #[default]
     Auto,
     Element(ElementType),
-    /// What is text.
+    /// A kind of field.
     Kind(Kind),
-    /// What separates fields, by the name that `sort` has for it.
+    /// A field separator, as `sort` takes it after `-t`.
     Separator(u8),
 }
 
@@ -872,8 +872,8 @@ impl TypeParser {
     }
 }
 
-/// A value, or `None` for `auto` or `all`. An alias, since clap takes a field that is an `Option`
-/// by name for an option that may be missing.
+/// A value, or `None` for `auto` or `all`. An alias hides the `Option` from clap, which would make the
+/// argument optional.
 pub(super) type OrAuto<T> = Option<T>;
 
 /// These values with their names.
@@ -884,7 +884,7 @@ fn named<T: Copy>(
     all.into_iter().map(move |value| (name(value), value))
 }
 
-/// The same, beside a name that stands for none of them.
+/// The names of these values, each with its value as `Some`.
 fn optional<T: Copy>(
     all: impl IntoIterator<Item = T>,
     name: fn(T) -> &'static str,
@@ -925,7 +925,7 @@ pub(super) enum TimingArg {
     Off,
 }
 
-/// Whether progress is shown.
+/// When to show progress.
 #[derive(Args, Clone, Copy, Debug)]
 pub(super) struct ProgressArgs {
     /// When to show progress on standard error
@@ -949,8 +949,7 @@ pub(super) enum Progress {
     Never,
 }
 
-/// These arguments with `--ignore-case` for each `-f` that is one of `sort`: where no format
-/// follows.
+/// Replaces each `-f` that no format follows by `--ignore-case`, which it means to `sort`.
 pub(super) fn with_ignore_case(mut all: Vec<OsString>) -> Vec<OsString> {
     /// Letters of `sort` and `check` that take no value.
     const LETTERS: &str = "bcCfghmnrsuvzqV";
@@ -963,7 +962,7 @@ pub(super) fn with_ignore_case(mut all: Vec<OsString>) -> Vec<OsString> {
             break;
         }
         let next = all.get(place + 1).and_then(|next| next.to_str());
-        // What is neither may be a slip, which is told.
+        // Another word may be a misspelt format, which is an error later.
         let may_follow = next.is_none_or(|next| next.starts_with('-') || Path::new(next).exists());
         let letters = all[place].to_str().and_then(|word| word.strip_prefix('-')).unwrap_or_default();
         let (before, after) = letters.split_once('f').unwrap_or_default();

@@ -25,7 +25,6 @@ use std::fmt::Write;
 
 use gpusort_shaders::wgsl;
 
-use super::segments::SEGMENT_OFFSETS;
 use super::unroll::unroll;
 use super::{AuxBuffer, Kernel, KeyTransform, Keys, Module, Shape};
 use crate::error::Error;
@@ -87,11 +86,6 @@ impl PipelineKey {
     /// another device.
     pub fn check(&self, limits: &Limits) -> Result<(), Error> {
         self.kernel.check_subgroups(limits)
-    }
-
-    /// Returns true if the kernel reads places in arrays from a caller's buffer.
-    pub fn reads_offsets(&self) -> bool {
-        self.kernel.spec().aux_buffers().contains(&SEGMENT_OFFSETS)
     }
 
     /// The bound buffers.
