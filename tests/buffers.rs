@@ -842,7 +842,7 @@ fn hostile_offsets() -> Vec<Vec<u32>> {
     let mut below = |most: u32| (words.next().unwrap() % u64::from(most)) as u32;
     let list = |number: u32| {
         let mut offsets: Vec<u32> = (0..2 + below(1 << (number % 14))).map(|_| below(30_001)).collect();
-        if number % 4 > 0 {
+        if !number.is_multiple_of(4) {
             offsets.sort_unstable();
         }
         for _ in 0..number % 3 {

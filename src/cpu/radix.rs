@@ -233,6 +233,7 @@ fn scatter_by<P: Piece>(
         let bucket = bucket_of;
         for item in part.items() {
             let share = shares.get_mut(bucket(item.key())).filter(|share| share.start < share.end)?;
+            // SAFETY:
             // - The place is within this part's share of the bucket, and no other part writes there.
             // - All shares are within the room.
             unsafe { to.write(share.start, item) };

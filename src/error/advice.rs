@@ -5,7 +5,7 @@ use crate::format::Format;
 
 impl Error {
     /// The remedy, if the message does not name it, with calls of
-    /// [`Options`](crate::files::Options): `use invalid(last) …` means that a sort with
+    /// `files::Options`: `use invalid(last) …` means that a sort with
     /// `.invalid(Invalid::Last)` goes on.
     ///
     /// ```

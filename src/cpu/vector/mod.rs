@@ -359,7 +359,7 @@ mod tests {
         assert!(!is_right(&keys, |keys, _| keys.copy_from_slice(&[1, 2, 2])));
     }
 
-    /// No test: AddressSanitizer must notice this write when `tests/sanitizers.sh` runs it.
+    /// No test: `AddressSanitizer` must notice this write when `tests/sanitizers.sh` runs it.
     #[test]
     #[ignore = "writes past the end of an array"]
     fn a_write_past_the_end() {
