@@ -32,8 +32,10 @@ mod segments;
 mod slice;
 mod top;
 
+use std::collections::HashSet;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gpusort_planner::Variant;
@@ -57,6 +59,7 @@ use super::pipelines::Pipelines;
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::error::misuse::Misuse;
+use crate::parallel::lock;
 
 /// The alignment of binding offsets that suits every device.
 pub(crate) const ALIGNMENT: u64 = 256;
@@ -117,6 +120,8 @@ pub(crate) struct Recorder {
     no_count: wgpu::Buffer,
     /// A buffer for [`Self::check_encoder`]: only encoders of this wgpu instance accept it.
     own: wgpu::Buffer,
+    /// Hashes of callers' buffers that the device has bound.
+    bound: Mutex<HashSet<u64>>,
     /// The copy kernel with arguments in a buffer; below, with immediates, if the device has them.
     copy: wgpu::ComputePipeline,
     plain_copy: Option<wgpu::ComputePipeline>,
@@ -267,6 +272,7 @@ impl Recorder {
                 host,
                 no_count,
                 own,
+                bound: Mutex::default(),
                 copy,
                 plain_copy,
                 copy_layout,
@@ -308,11 +314,26 @@ impl Recorder {
         self.context.info.limits.binding_bytes
     }
 
-    /// Returns false if wgpu reports that a slice's buffer belongs to another device.
+    /// Returns false if wgpu reports that a slice's buffer belongs to another device. Each buffer is tried
+    /// once, since a bind group costs as much as the recording of a short sort.
     pub(crate) fn binds(&self, slice: &Slice) -> bool {
+        /// Hashes that are kept; a program may make buffers without end.
+        const MOST: usize = 1 << 10;
+        if slice.len == 0 {
+            return true;
+        }
+        let buffer = BuildHasherDefault::<DefaultHasher>::default().hash_one(slice.buffer);
+        if lock(&self.bound).contains(&buffer) {
+            return true;
+        }
         let bind = || bind_group(&self.context.device, "check", &self.rows_layout, [(0, slice.binding())]);
-        let fails = || within(&self.context.device, wgpu::ErrorFilter::Validation, bind).1.is_some();
-        slice.len == 0 || knows(|| !fails())
+        let binds = knows(|| within(&self.context.device, wgpu::ErrorFilter::Validation, bind).1.is_none());
+        let mut bound = lock(&self.bound);
+        if bound.len() == MOST {
+            bound.clear();
+        }
+        bound.extend(binds.then_some(buffer));
+        binds
     }
 
     /// Checks that an encoder belongs to the wgpu instance of this device.
