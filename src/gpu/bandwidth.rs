@@ -33,7 +33,8 @@ impl Gpu {
         let (from, to) = (buffer("copied from")?, buffer("copied to")?);
         let layout = layout(&context.device, "copy", &[storage(0, true), storage(1, false)]);
         let pipeline = pipeline(&context.device, "copy", wgsl("copy").to_owned(), &[Some(&layout)], None);
-        let bind_group = bind_group(&context.device, "copy", &layout, [(0, whole(&from)), (1, whole(&to))]);
+        let bind_group =
+            bind_group(&context.device, "gpusort copy", &layout, [(0, whole(&from)), (1, whole(&to))]);
         let copy = |times: u32| {
             let mut encoder = context.encoder("copy");
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());

@@ -35,15 +35,14 @@ pub(super) fn layout(
 
 pub(super) fn bind_group<'a>(
     device: &wgpu::Device,
-    name: &str,
+    label: &str,
     layout: &wgpu::BindGroupLayout,
     buffers: impl IntoIterator<Item = (u32, wgpu::BufferBinding<'a>)>,
 ) -> wgpu::BindGroup {
     let entry =
         |(binding, buffer)| wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) };
     let entries: Vec<_> = buffers.into_iter().map(entry).collect();
-    let label = label(name);
-    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(&label), layout, entries: &entries })
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
 }
 
 /// The first `bytes` bytes of a buffer.

@@ -63,7 +63,7 @@ pub(super) fn new_group(
     };
     let layout = &pipelines.layouts(bindings, key.has_group()).bindings;
     let buffers = pipelines::numbers(bindings).map(|binding| (binding, buffer(binding)));
-    bind_group(&pipelines.context.device, "elements", layout, buffers)
+    bind_group(&pipelines.context.device, "gpusort elements", layout, buffers)
 }
 
 /// Where a dispatch finds its arguments.

@@ -158,7 +158,7 @@ impl Recorder {
         let move_keys = |encoder: &mut wgpu::CommandEncoder, name, n: u32, each: u32| {
             let arguments = [n, sort.keys.first(), first(sort.count.as_ref())];
             let workgroups = self.some_workgroups(u64::from(n).div_ceil(each.into()) + 1);
-            let mut pass = begin_pass(encoder, name);
+            let mut pass = begin_pass(encoder, "gpusort narrow keys");
             self.dispatch_beside(&mut pass, (name, NO_NUMBERS), &buffers, &arguments, workgroups)
         };
         move_keys(encoder, "widen", sort.most, 1)?;
@@ -181,7 +181,7 @@ impl Recorder {
         count: Option<&Slice>,
     ) -> Result<(), Error> {
         self.check_encoder(encoder)?;
-        let mut pass = begin_pass(encoder, "gather");
+        let mut pass = begin_pass(encoder, "gpusort gather");
         for arrays in arrays.chunks(MOST_GATHERED) {
             let mut buffers = vec![(0, positions.binding()), (1, self.count(count))];
             let [mut firsts, mut elements, mut words_of_each] = [[0; MOST_GATHERED]; 3];
@@ -222,7 +222,7 @@ impl Recorder {
         ];
         let arguments = [0, packed([0, 0, 0, number.first()]), 0, 0];
         self.check_encoder(encoder)?;
-        let mut pass = begin_pass(encoder, "unique");
+        let mut pass = begin_pass(encoder, "gpusort unique");
         self.dispatch_beside(&mut pass, ("number_firsts", NO_NUMBERS), &buffers, &arguments, 1)
     }
 
@@ -259,7 +259,7 @@ impl Recorder {
             (4, tiles),
         ];
         self.check_encoder(encoder)?;
-        let mut pass = begin_pass(encoder, "unique");
+        let mut pass = begin_pass(encoder, "gpusort unique");
         let all = sort.most.div_ceil(UNIQUE_TILE);
         for (name, workgroups) in [("count_firsts", all), ("number_firsts", 1), ("note_firsts", all)] {
             self.dispatch_beside(&mut pass, (name, NO_NUMBERS), &finding, &arguments, workgroups)?;
@@ -318,7 +318,7 @@ impl Recorder {
         }
         let tile = self.beside.texts.merge_tile(values.is_some())?;
         self.check_encoder(encoder)?;
-        let mut pass = begin_pass(encoder, "merge");
+        let mut pass = begin_pass(encoder, "gpusort merge");
         let which = ("merge_runs", [values.is_some().into(), 0, 0]);
         let workgroups = (a.most + b.most).div_ceil(tile.size());
         self.dispatch_beside(&mut pass, which, &buffers, &arguments, workgroups)

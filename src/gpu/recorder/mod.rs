@@ -52,7 +52,7 @@ use self::segments::Finder;
 pub(crate) use self::segments::Ranges;
 pub(crate) use self::slice::Slice;
 use self::top::Selector;
-use super::bindings::{begin_of, bind_group, label, layout, pipeline, storage, uniform, whole};
+use super::bindings::{begin_of, bind_group, layout, pipeline, storage, uniform, whole};
 use super::context::{Context, within};
 use super::encode::{Dispatches, Memory, Sent, Side};
 use super::pipelines::Pipelines;
@@ -258,7 +258,7 @@ impl Recorder {
             let no_count = context.filled("any number", &[0xff; 8], wgpu::BufferUsages::STORAGE)?;
             // Shaders take uniforms in whole vectors, so the least binding is 16 bytes.
             let host = (0..8).map(|byte| (byte, begin_of(&table, 16)));
-            let host = bind_group(device, "bytes", &bytes, host);
+            let host = bind_group(device, "gpusort bytes", &bytes, host);
             let recorder = Self {
                 context: context.clone(),
                 identity: Arc::default(),
@@ -326,7 +326,8 @@ impl Recorder {
         if lock(&self.bound).contains(&buffer) {
             return true;
         }
-        let bind = || bind_group(&self.context.device, "check", &self.rows_layout, [(0, slice.binding())]);
+        let bind =
+            || bind_group(&self.context.device, "gpusort check", &self.rows_layout, [(0, slice.binding())]);
         let binds = knows(|| within(&self.context.device, wgpu::ErrorFilter::Validation, bind).1.is_none());
         let mut bound = lock(&self.bound);
         if bound.len() == MOST {
@@ -383,7 +384,7 @@ impl Recorder {
         };
         let takes_immediates = self.takes_immediates(sort);
         let digits = callers.transform.digits();
-        let mut pass = begin_pass(encoder, "sort");
+        let mut pass = begin_pass(encoder, "gpusort sort");
         let fewer = planned.fewer.iter().find(|(most, _)| sort.most <= *most);
         let dispatches = fewer.map_or(&planned.plan, |(_, plan)| plan).dispatches();
         if !takes_immediates {
@@ -457,13 +458,13 @@ impl Recorder {
         length: u32,
     ) -> Result<(), Error> {
         let plan = self.kinds.sort.rows(sort.most / length, length, &self.context.info.limits, sort.iota)?;
-        let mut pass = begin_pass(encoder, "rows");
+        let mut pass = begin_pass(encoder, "gpusort rows");
         let takes_immediates = self.plain_copy.is_some();
         let first_key = sort.keys.first();
         let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
         if !takes_immediates {
             let parameters = [(0, whole(&scratch.parameters))];
-            let group = bind_group(&self.context.device, "rows", &self.rows_layout, parameters);
+            let group = bind_group(&self.context.device, "gpusort rows", &self.rows_layout, parameters);
             let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
             let host = [length_0, length_1, first_key, first_payload];
             self.dispatch_with_host_parameters(&mut pass, &self.prepare_rows, &group, 1, (sort.most, host))?;
@@ -491,7 +492,7 @@ impl Recorder {
     ) -> Result<(), Error> {
         let group = bind_group(
             &self.context.device,
-            "prepare",
+            "gpusort prepare",
             &self.prepare_layout,
             [
                 (0, whole(&scratch.parameters)),
@@ -521,7 +522,7 @@ impl Recorder {
         const MOST: u32 = 1 << 14;
         let group = bind_group(
             &self.context.device,
-            "copy",
+            "gpusort copy",
             &self.copy_layout,
             [(0, sort.keys.binding()), (1, scratch.named("copied keys"))],
         );
@@ -545,7 +546,6 @@ fn knows(work: impl FnOnce() -> bool) -> bool {
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(false)
 }
 
-fn begin_pass<'a>(encoder: &'a mut wgpu::CommandEncoder, name: &str) -> wgpu::ComputePass<'a> {
-    let label = label(name);
-    encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some(&label), timestamp_writes: None })
+fn begin_pass<'a>(encoder: &'a mut wgpu::CommandEncoder, label: &str) -> wgpu::ComputePass<'a> {
+    encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes: None })
 }

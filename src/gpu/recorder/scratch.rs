@@ -204,7 +204,7 @@ impl Recorder {
                 capacity,
                 arguments: bind_group(
                     &context.device,
-                    "arguments",
+                    "gpusort arguments",
                     &self.arguments,
                     [(0, begin_of(&parameters, ARGUMENTS)), (1, begin_of(&parameters, SLICES))],
                 ),

@@ -101,10 +101,10 @@ impl Recorder {
             None => callers.segments(n, limits, sort.iota, &lengths)?,
         };
         self.pipelines.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
-        let mut pass = begin_pass(encoder, "segments");
+        let mut pass = begin_pass(encoder, "gpusort segments");
         let filled = bind_group(
             device,
-            "segments",
+            "gpusort segments",
             &finder.filled,
             [
                 (0, whole(found)),
@@ -132,7 +132,7 @@ impl Recorder {
                 let positions = sort.payload.as_ref().filter(|_| sort.iota);
                 let group = bind_group(
                     device,
-                    "segments found",
+                    "gpusort segments found",
                     &finder.found,
                     [
                         (0, whole(found)),

@@ -55,11 +55,11 @@ impl Recorder {
         let takes_immediates = self.takes_immediates(sort);
         let as_recorded = |key: PipelineKey| if takes_immediates { key } else { key.of_slices() };
         self.pipelines.make(plan.distinct_dispatches().map(Dispatch::pipeline).map(as_recorded))?;
-        let mut pass = begin_pass(encoder, "top");
+        let mut pass = begin_pass(encoder, "gpusort top");
         if !takes_immediates {
             let Selector { prepare, want, layout } = &self.selector;
             let buffers = [(0, whole(&scratch.parameters)), (1, self.count(sort.count.as_ref()))];
-            let group = bind_group(&self.context.device, "top", layout, buffers);
+            let group = bind_group(&self.context.device, "gpusort top", layout, buffers);
             let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
             let first_count = sort.count.as_ref().map_or(0, Slice::first);
             let host = [sort.keys.first(), first_payload, first_count, sort.iota.into()];
