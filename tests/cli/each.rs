@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use gpusort_planner::key::ElementType;
 use serde_json::Value;
@@ -137,6 +137,24 @@ fn files_are_written_at_once() {
         assert!(fs::read(other).unwrap() == sorted);
     }
     assert!(sorted.starts_with(b"0\n1\n2\n"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn each_of_many_files_is_sorted_where_few_may_be_open() {
+    let folder = Folder::new();
+    let files: Vec<_> = (0..40).map(|number| folder.write(&format!("{number}.txt"), "3\n1\n2\n")).collect();
+    let sorted = Command::new("prlimit")
+        .arg("--nofile=8")
+        .arg(env!("CARGO_BIN_EXE_gpusort"))
+        .args(["sort", "-q", "-d", "cpu", "--each", "--in-place"])
+        .args(&files)
+        .output()
+        .unwrap();
+    assert!(sorted.status.success(), "{}", String::from_utf8_lossy(&sorted.stderr));
+    for file in files {
+        assert_eq!(fs::read(file).unwrap(), b"1\n2\n3\n");
+    }
 }
 
 #[cfg(unix)]

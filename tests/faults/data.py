@@ -89,7 +89,7 @@ def is_npy(name: str, content: bytes, count: int) -> Callable[[bytes], str | Non
 
 
 BENCH_COLUMNS = b"device,algo,variant,type,dist,n,runs,dispatches,bytes_moved,median_ms,min_ms,max_ms,end_to_end_ms"
-BENCH_COLUMNS += b",keys_per_s,vs_cpu"
+BENCH_COLUMNS += b",keys_per_s,ns_per_element,bytes_per_s,vs_cpu"
 
 
 def is_bench_csv(got: bytes) -> str | None:

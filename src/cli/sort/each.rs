@@ -56,7 +56,7 @@ impl One {
     fn joins<'o>(&self, others: impl ExactSizeIterator<Item = &'o Self>) -> bool {
         let count = others.len();
         let bytes = others.map(Self::bytes).fold(self.bytes(), u64::saturating_add);
-        count == 0 || count < MOST && self.job().is_ok_and(|(job, _)| job.holds(bytes))
+        count == 0 || self.job().is_ok_and(|(job, _)| job.holds(bytes))
     }
 
     /// Reports on the file that was written.
@@ -67,8 +67,20 @@ impl One {
     }
 }
 
-/// The most files written together. Signal handlers remove the temporary files of up to eight.
-const MOST: usize = 6;
+/// The most files written while the next one is sorted. Signal handlers remove the temporary files of up to
+/// eight; the limit of open files divided by the most that one sort opens may be less.
+fn most_writers() -> usize {
+    const MOST: usize = 5;
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit};
+        const FILES_OF_A_SORT: u64 = 32;
+        let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        MOST.min(usize::try_from(limit / FILES_OF_A_SORT).unwrap_or(MOST))
+    }
+    #[cfg(not(unix))]
+    MOST
+}
 
 /// Sorts every file. A file that fails is reported on stderr; the other files are still
 /// sorted.
@@ -93,6 +105,7 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
             }
             Ok(())
         };
+        let most_writers = most_writers();
         let mut writing = VecDeque::new();
         for (number, one) in jobs.iter().enumerate() {
             let Some(reading) = next.take() else { break };
@@ -105,6 +118,9 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
                 writing.pop_front().map_or(Ok(()), &mut end)?;
             }
             writing.push_back((one, sorted.map(|write| parallel::meanwhile(scope, write))));
+            if writing.len() > most_writers {
+                writing.pop_front().map_or(Ok(()), &mut end)?;
+            }
         }
         writing.into_iter().try_for_each(&mut end)?;
         ensure!(failed == 0, "{failed} of {} files not sorted", jobs.len());
