@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use gpusort_planner::{Kind, Limits};
+use gpusort_order::{Kind, Limits};
 
 /// Which of the adapters to use.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 //! Elements are mapped to keys, the keys are sorted, and mapped back; every bit of an element is
 //! kept.
 
-use gpusort_planner::item::Pair;
-use gpusort_planner::key::{ElementType, Word};
+use gpusort_order::item::Pair;
+use gpusort_order::key::{ElementType, Word};
 use half::f16;
 
 use crate::clock::Instant;

@@ -1,6 +1,6 @@
 //! Formats of files, by name.
 
-use gpusort_planner::named;
+use gpusort_order::named;
 
 /// A data format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use gpusort_planner::key::{KeyWords, Word};
+use gpusort_order::key::{KeyWords, Word};
 
 use crate::cpu;
 use crate::parallel;

@@ -82,7 +82,6 @@ mod io;
 mod key_buf;
 mod memory;
 mod method;
-mod order;
 mod parallel;
 mod report;
 #[cfg(any(feature = "files", feature = "gpu"))]
@@ -102,8 +101,9 @@ pub use element::{
 pub use error::{Error, ErrorKind, Hint};
 pub use format::Format;
 pub use gpu::{Gpu, adapters};
-pub use gpusort_planner::key::ElementType;
-pub use gpusort_planner::{
+use gpusort_order as order;
+pub use gpusort_order::key::ElementType;
+pub use gpusort_order::{
     Algorithm, Error as PlanError, Kind, Limits, NoVariant, Subgroups, UnknownName, Variant,
 };
 pub use half;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use gpusort::unstable::cost::{Costs, FEWEST};
 use gpusort::unstable::parallel;
 use gpusort::{Kind, Select, Sorter};
-use gpusort_planner::plan::Shape;
+use gpusort_order::Shape;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

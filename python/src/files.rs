@@ -16,7 +16,7 @@ use gpusort::unstable::memory;
 use gpusort::unstable::order::{Invalid, Nulls};
 use gpusort::unstable::parallel;
 use gpusort::{ElementType, Error, Format, Method, Sorter};
-use gpusort_planner::plan::Shape;
+use gpusort_order::Shape;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

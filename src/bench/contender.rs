@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use gpusort_planner::item::Pair;
-use gpusort_planner::key::{KeyWords, Word};
+use gpusort_order::item::Pair;
+use gpusort_order::key::{KeyWords, Word};
 use gpusort_planner::plan::Plan;
 
 use super::spin_up::SpinUp;

@@ -326,7 +326,7 @@ fn time(log10: f64) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use gpusort_planner::key::ElementType;
+    use gpusort_order::key::ElementType;
 
     use super::*;
     use crate::bench::report::example;

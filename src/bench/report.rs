@@ -384,7 +384,7 @@ pub(super) fn example(gpus: usize, element: Type, times: &[f64]) -> Report {
 
 #[cfg(test)]
 mod tests {
-    use gpusort_planner::key::ElementType;
+    use gpusort_order::key::ElementType;
 
     use super::*;
     use crate::bench::table::Table;

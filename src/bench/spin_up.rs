@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use gpusort_planner::key::KeyWords;
+use gpusort_order::key::KeyWords;
 use gpusort_planner::plan::{Algorithm, Plan, Shape, Variant};
 
 use crate::error::Error;

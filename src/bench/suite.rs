@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use gpusort_planner::Kind;
-use gpusort_planner::key::{ElementType, KeyWords};
+use gpusort_order::Kind;
+use gpusort_order::key::{ElementType, KeyWords};
 use gpusort_planner::plan::{self, Algorithm, Plan, Shape, Variant};
 
 use super::contender::{Contender, OnCpu, OnGpu, Sample};

@@ -274,7 +274,7 @@ fn times(ratio: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gpusort_planner::key::ElementType;
+    use gpusort_order::key::ElementType;
 
     use super::*;
     use crate::bench::report::example;

@@ -1,6 +1,6 @@
 //! Verifies a sort by the definition of sortedness, not by comparison with another sort.
 
-use gpusort_planner::key::Word;
+use gpusort_order::key::Word;
 
 use super::contender::Sorted;
 use crate::generate::{GAMMA, mix};

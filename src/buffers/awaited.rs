@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use futures_channel::oneshot;
-use gpusort_planner::key::{ElementType, KeyMap, Word};
+use gpusort_order::key::{ElementType, KeyMap, Word};
 
 use super::{BufferSorter, Count, MEMORY_HINTS, MOST, Spec};
 use crate::element::Element;

@@ -129,9 +129,9 @@ use std::ops::Range;
 use std::time::Duration;
 
 pub use self::awaited::AsyncSorter;
-use gpusort_planner::Algorithm;
+use gpusort_order::Algorithm;
+use gpusort_order::key::{ElementType, Form};
 use gpusort_planner::kernels::Arguments;
-use gpusort_planner::key::{ElementType, Form};
 use gpusort_planner::plan::{KeyTransform, Narrow};
 
 use crate::error::Error;

@@ -14,7 +14,7 @@ use gpusort::unstable::generate::{Distribution, Type};
 use gpusort::unstable::human::size;
 use gpusort::unstable::memory;
 use gpusort::unstable::order::{Invalid, Nulls};
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 use gpusort_planner::plan::{Algorithm, Variant};
 
 /// Sort numbers, lines and tables by numbers, times and text, on all cores or on the GPU.

@@ -8,7 +8,7 @@ use gpusort::files::Output;
 use gpusort::files::internal::{Extension, write_keys};
 use gpusort::unstable::generate::{Sequence, Type};
 use gpusort::unstable::human;
-use gpusort_planner::key::{ElementType, KeyMap};
+use gpusort_order::key::{ElementType, KeyMap};
 
 use super::args::{GenArgs, Progress as When};
 use super::format;

@@ -18,7 +18,7 @@ use gpusort::unstable::trace::{
     FEW, MOST, Panel, Played, Scheme, Style, Trace, list, measure, network, network_svg, svg, write_json,
 };
 use gpusort::{Error, ErrorKind, Format, Hint, PlanError};
-use gpusort_planner::key::{ElementType, KeyMap};
+use gpusort_order::key::{ElementType, KeyMap};
 use gpusort_planner::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
 
 use super::args::TraceArgs;

@@ -18,7 +18,7 @@ use gpusort::unstable::gpu::adapter;
 use gpusort::unstable::human::{self, grouped, time};
 use gpusort::unstable::report::timing::milliseconds;
 use gpusort::{AdapterInfo, Select};
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 use gpusort_planner::plan::{Algorithm, CANDIDATES, Crossovers, Shape};
 use serde_json::Value;
 

@@ -8,13 +8,14 @@ use arrow_array::types::{ArrowDictionaryKeyType, Decimal128Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray, downcast_dictionary_array};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{DataType, Field, IntervalUnit};
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use half::f16;
 
 use super::{Column, argsort};
 use crate::element::Element;
 use crate::error::Error;
+use crate::io::texts::ComparedText;
 use crate::order::{KeyOrder, TextForm};
 
 pub use crate::io::arrow::arrays::{gathered, joined};

@@ -21,13 +21,14 @@ pub mod arrow;
 
 use std::ops::Range;
 
-use gpusort_planner::key::Word;
+use gpusort_order::key::Word;
 
 use crate::element::Element;
 use crate::error::Error;
 use crate::io::keys::{self, Keys};
 use crate::io::packing::{Codes, packed, room};
 use crate::io::piece::Piece;
+use crate::io::texts::ComparedText;
 use crate::io::texts::codes;
 use crate::io::texts::ties::Ties;
 use crate::io::texts::{TextColumn, too_long};

@@ -12,7 +12,7 @@ use std::time::Duration;
 use std::{fmt, fs, io};
 
 use etcetera::BaseStrategy;
-use gpusort_planner::Algorithm;
+use gpusort_order::Algorithm;
 use gpusort_planner::plan::{Crossovers, Shape};
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +87,7 @@ mod by_name {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use gpusort_planner::Algorithm;
+    use gpusort_order::Algorithm;
 
     // serde prescribes the signature.
     #[allow(clippy::trivially_copy_pass_by_ref)]
@@ -338,7 +338,7 @@ fn duration(ms: f64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpusort_planner::Kind;
+    use gpusort_order::Kind;
 
     const KEYS: Shape = Shape::ALL[0];
 

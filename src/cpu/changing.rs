@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 
-use gpusort_planner::item::Pair;
+use gpusort_order::item::Pair;
 
 use super::items::Keyed;
 use super::{numbers, positions, sort, sort_shorts, sort_words, top};

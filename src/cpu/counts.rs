@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gpusort_planner::key::Word;
+use gpusort_order::key::Word;
 
 use super::items::split;
 use crate::parallel;

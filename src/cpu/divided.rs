@@ -18,7 +18,7 @@
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
-use gpusort_planner::item::Item;
+use gpusort_order::item::Item;
 
 use super::items::{Part, Piece, begins, count, parts, sample, split};
 use super::local::{Room, sort_by_vectors, with_keys};

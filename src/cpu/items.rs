@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use gpusort_planner::item::{Item, Pair};
-use gpusort_planner::key::Word;
+use gpusort_order::item::{Item, Pair};
+use gpusort_order::key::Word;
 
 use super::random;
 use crate::{memory, parallel};

@@ -12,8 +12,8 @@ use std::mem::MaybeUninit;
 use std::slice;
 
 use bytemuck::Pod;
-use gpusort_planner::item::Item;
-use gpusort_planner::key::Word;
+use gpusort_order::item::Item;
+use gpusort_order::key::Word;
 
 use super::items::sample;
 use super::vector::Instructions;

@@ -8,8 +8,8 @@
 //! mirrored         ◂── part │ part ──▸                     taken from the middle outwards
 //! ```
 
-use gpusort_planner::item::Item;
-use gpusort_planner::network::{Step, compare, compare_mirrored, compare_neighbours, halves};
+use gpusort_order::item::Item;
+use gpusort_order::network::{Step, compare, compare_mirrored, compare_neighbours, halves};
 use gpusort_planner::plan::{Kernel, Plan, interpreter};
 
 use crate::parallel;
@@ -84,9 +84,9 @@ fn perform<T: Item>(step: Step, elements: &mut [T]) {
 
 #[cfg(test)]
 mod tests {
-    use gpusort_planner::key::KeyWords;
-    use gpusort_planner::plan::Shape;
-    use gpusort_planner::{Algorithm, Limits, Variant};
+    use gpusort_order::Shape;
+    use gpusort_order::key::KeyWords;
+    use gpusort_order::{Algorithm, Limits, Variant};
 
     use super::*;
 

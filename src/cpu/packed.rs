@@ -14,8 +14,8 @@ use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use gpusort_planner::item::{Item, Pair};
-use gpusort_planner::key::Word;
+use gpusort_order::item::{Item, Pair};
+use gpusort_order::key::Word;
 
 use super::divided::Divided;
 use super::items::{Part, Piece, begins, count, join, parts, records, sample, split};

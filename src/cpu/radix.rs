@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use gpusort_planner::item::Item;
+use gpusort_order::item::Item;
 
 use super::items::{Part, Piece, count, join, parts, split};
 use super::local::{DIGIT_BITS, Prefix, Room};

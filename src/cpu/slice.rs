@@ -7,7 +7,7 @@
 
 use std::mem::MaybeUninit;
 
-use gpusort_planner::key::Word;
+use gpusort_order::key::Word;
 
 use super::counts::{self, PLACES, TABLES};
 use super::divided::Divided;

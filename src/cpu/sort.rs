@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use gpusort_planner::item::Item;
+use gpusort_order::item::Item;
 
 use super::divided::Divided;
 use super::items::{Part, Piece, count, into_one, join, parts, sample};

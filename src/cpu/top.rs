@@ -15,8 +15,8 @@
 
 use std::borrow::Cow;
 
-use gpusort_planner::item::Item;
-use gpusort_planner::key::Word;
+use gpusort_order::item::Item;
+use gpusort_order::key::Word;
 
 use super::items::{Part, Piece, begins, count, parts, sample};
 use super::local::Room;
@@ -155,7 +155,7 @@ fn cut<T: Item>(elements: &mut Vec<T>, k: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use gpusort_planner::item::Pair;
+    use gpusort_order::item::Pair;
 
     use super::super::numbers;
     use super::*;

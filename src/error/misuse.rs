@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use gpusort_planner::Algorithm;
+use gpusort_order::Algorithm;
 
 use super::{Error, ErrorKind, Hint, PlanError};
 

@@ -8,8 +8,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use gpusort_planner::key::ElementType;
-use gpusort_planner::{Error as PlanError, NoVariant};
+use gpusort_order::key::ElementType;
+use gpusort_order::{Error as PlanError, NoVariant};
 
 use crate::device::{AdapterInfo, Select};
 use crate::format::Format;

@@ -14,8 +14,8 @@ use std::sync::mpsc;
 use std::thread::Scope;
 use std::time::Duration;
 
-use gpusort_planner::key::{ElementType, KeyMap, KeyWords};
-use gpusort_planner::plan::Shape;
+use gpusort_order::Shape;
+use gpusort_order::key::{ElementType, KeyMap, KeyWords};
 
 use super::progress::{Phase, Watch};
 use crate::clock::Instant;

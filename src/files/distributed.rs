@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::slice;
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 use serde::{Deserialize, Serialize};
 
 use super::dataset::{Content, Dataset, OutputSpec, element_of, order_records};

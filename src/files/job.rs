@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use gpusort_planner::key::{ElementType, KeyMap};
-use gpusort_planner::plan::Shape;
+use gpusort_order::Shape;
+use gpusort_order::key::{ElementType, KeyMap};
 
 use super::dataset::{self, Dataset, Outcome, OutputSpec};
 use super::options::Resolved;

@@ -94,7 +94,7 @@ pub mod internal {
 
     use crate::io::records::{Print, write_text};
     use crate::key_buf::KeyBuf;
-    use gpusort_planner::key::KeyMap;
+    use gpusort_order::key::KeyMap;
 
     /// Writes the elements of these keys as text, one per line, or as binary.
     ///

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use crate::cancel::Cancel;
 use crate::error::{Error, Hint};
@@ -114,7 +114,7 @@ setters! {
     format(format: crate::format::Format) |it| it.format = Some(format);
     /// Sets the type of numbers. An integer type refuses numbers that it cannot represent; a float
     /// type rounds.
-    element(element: gpusort_planner::key::ElementType) |it| it.element = Some(element);
+    element(element: gpusort_order::key::ElementType) |it| it.element = Some(element);
     /// Sets the kind of fields for keys without a kind. By default, fields of tables and lines are
     /// read as numbers, times or text, whichever fits.
     kind(kind: crate::io::csv::Kind) |it| it.kind = Some(kind);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use super::dataset::{Content, Dataset, OutputSpec, count, element_of};
 use super::progress::{Phase, Watch};

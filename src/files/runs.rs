@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use super::dataset::{Content, Dataset, Done, OutputSpec, order_records};
 use super::parts::Parts;

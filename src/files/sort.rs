@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use super::dataset::OutputSpec;
 use super::job::{Always, Job, To};

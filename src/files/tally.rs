@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use gpusort_planner::key::KeyMap;
+use gpusort_order::key::KeyMap;
 
 use super::dataset::{Content, Dataset};
 use super::parts::Parts;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gpusort_planner::Kind;
+use gpusort_order::Kind;
 use gpusort_shaders::wgsl;
 
 use super::bindings::{bind_group, layout, pipeline, storage, whole};

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use gpusort_order::{Kind, Limits, Subgroups};
 use gpusort_planner::kernels::Arguments;
-use gpusort_planner::{Kind, Limits, Subgroups};
 
 use super::bindings::label;
 use crate::device::{AdapterInfo, Select};

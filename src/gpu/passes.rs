@@ -13,7 +13,7 @@
 
 use std::time::Duration;
 
-use gpusort_planner::Kind;
+use gpusort_order::Kind;
 use gpusort_planner::plan::Plan;
 
 use super::buffers::Buffers;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use gpusort_planner::key::KeyWords;
-use gpusort_planner::plan::Shape;
+use gpusort_order::Shape;
+use gpusort_order::key::KeyWords;
 
 use super::arrays::Array;
 use super::buffers::Buffers;

@@ -11,7 +11,7 @@ use std::cell::Cell;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use gpusort_planner::key::{KeyMap, KeyWords};
+use gpusort_order::key::{KeyMap, KeyWords};
 
 use super::binary::BinaryInput;
 use super::chunks::Chunks;
@@ -27,6 +27,7 @@ use super::records::{ahead, touch};
 use super::source::{Input, Spot, Text};
 use super::texts::ties::Ties;
 use crate::error::{Error, Hint};
+use crate::human::quoted;
 use crate::io::counts::{Counts, Doubt};
 use crate::io::piece::{Bytes, Piece, Range};
 use crate::key_buf::{KeyBuf, KeyWidth};
@@ -625,6 +626,19 @@ pub(crate) fn shown(
         |range| start + range.begin(),
     );
     let (place, tokens) = csv::shown(text, how.kind.divided().0.fields, &how.by, known, row, key)?;
-    let shown = |(key, token): (usize, &Vec<u8>)| how.by.order.shown(token, piece.keys.is_null(record, key));
-    Ok((place, tokens.iter().enumerate().map(shown).collect()))
+    let of_token =
+        |(key, token): (usize, &Vec<u8>)| shown_field(how.by.order, token, piece.keys.is_null(record, key));
+    Ok((place, tokens.iter().enumerate().map(of_token).collect()))
+}
+
+/// The field of a key in messages.
+fn shown_field(order: KeyOrder, field: &[u8], is_null: bool) -> String {
+    let is_nan = !order.leading
+        && order.reading != Reading::Times
+        && matches!(field, [b'+' | b'-', nan @ ..] | nan if nan.eq_ignore_ascii_case(b"nan"));
+    match field {
+        [] if is_null => "an empty field".to_owned(),
+        field if is_null && !is_nan => format!("{} (invalid)", quoted(field)),
+        field => quoted(field),
+    }
 }

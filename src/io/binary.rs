@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use gpusort_planner::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
+use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
 
 use super::npy;
 use super::records::{Print, write_text};

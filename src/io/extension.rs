@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use super::compression::Compression;
 use crate::format::Format;

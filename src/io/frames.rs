@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::keys::{self, CLASSES, Column, EXACT, Keys, KeysOfRuns, MINUS_ZERO};

@@ -14,7 +14,7 @@
 
 use std::cmp::Ordering;
 
-use gpusort_planner::key::{ElementType, Form};
+use gpusort_order::key::{ElementType, Form};
 
 use super::duration::duration;
 use super::keys;
@@ -25,6 +25,7 @@ use super::time::{self, Time};
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::human::quoted;
+use crate::io::texts::ComparedText;
 use crate::order::{Class, KeyOrder, Nulls, Reading, TextForm};
 
 /// A classified token.

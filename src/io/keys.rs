@@ -12,7 +12,7 @@
 
 use std::cmp::Ordering;
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use super::records::{Print, push_fixed, push_integer};
 use super::size;

@@ -4,7 +4,7 @@
 //! byte order; writes little-endian. The header is a Python literal, of which only the form that
 //! NumPy writes is accepted: a crate would bring a parser for all literals.
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use super::source::Input;
 use crate::error::Error;

@@ -3,7 +3,7 @@
 //! A number is `[+-]`, then digits with an optional point (a digit on at least one side of it) and
 //! an optional exponent, or `inf`, `infinity` or `nan` in any case.
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use crate::error::{Error, Hint};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gpusort_planner::key::KeyMap;
+use gpusort_order::key::KeyMap;
 
 use super::keys::{self, Keys};
 use super::records::Print;

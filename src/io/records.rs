@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use gpusort_planner::key::{ElementType, Form, KeyMap, Word};
+use gpusort_order::key::{ElementType, Form, KeyMap, Word};
 use half::f16;
 
 use super::number::POWERS;

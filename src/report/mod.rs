@@ -5,7 +5,7 @@ pub mod timing;
 
 use std::time::Duration;
 
-use gpusort_planner::{Algorithm, Variant};
+use gpusort_order::{Algorithm, Variant};
 
 use crate::clock::{Clock, Elapsed};
 

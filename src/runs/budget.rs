@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use gpusort_planner::key::{ElementType, KeyWords};
+use gpusort_order::key::{ElementType, KeyWords};
 
 use crate::error::{Error, ErrorKind};
 use crate::memory;

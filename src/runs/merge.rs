@@ -12,7 +12,7 @@
 //! Where to cut is found by bisection over key values: a key lies before a cut if fewer keys are
 //! less than the cut has before it. Of equal keys those of earlier runs come first.
 
-use gpusort_planner::item::Item;
+use gpusort_order::item::Item;
 
 use crate::parallel;
 

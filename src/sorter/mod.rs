@@ -26,7 +26,7 @@ mod resident;
 
 use std::time::Duration;
 
-use gpusort_planner::key::KeyWords;
+use gpusort_order::key::KeyWords;
 use gpusort_planner::plan::{Crossovers, Shape};
 
 use self::on_gpu::OnGpu;

@@ -1,7 +1,7 @@
 //! Sorts on the CPU: by the fast sort, or by a named network.
 
-use gpusort_planner::item::{Item, Pair};
-use gpusort_planner::key::KeyWords;
+use gpusort_order::item::{Item, Pair};
+use gpusort_order::key::KeyWords;
 use gpusort_planner::plan::{Algorithm, Limits, Plan, Shape, Variant};
 
 use super::{Job, Method, Ordered, Progress, ResultKind, number_of_records};

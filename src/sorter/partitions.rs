@@ -16,9 +16,9 @@ use std::ops::Range;
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use gpusort_planner::item::Pair;
-use gpusort_planner::key::KeyWords;
-use gpusort_planner::plan::Shape;
+use gpusort_order::Shape;
+use gpusort_order::item::Pair;
+use gpusort_order::key::KeyWords;
 
 use super::on_gpu::OnGpu;
 use super::resident::{Gathered, Lost, Merging, ResidentRuns};

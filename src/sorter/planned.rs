@@ -1,9 +1,9 @@
 //! Chooses the algorithm of a sort on a GPU: the named one, or the fastest for the size, the shape
 //! and the device.
 
-use gpusort_planner::Limits;
+use gpusort_order::Limits;
+use gpusort_order::{Algorithm, Variant};
 use gpusort_planner::plan::{self, Crossovers, Plan, Shape};
-use gpusort_planner::{Algorithm, Variant};
 
 use super::Method;
 use crate::error::Error;
@@ -117,7 +117,7 @@ pub(super) fn first_that_fits<R>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpusort_planner::Kind;
+    use gpusort_order::Kind;
 
     const FREE: Method = Method { algorithm: None, variant: None };
 

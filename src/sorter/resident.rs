@@ -289,7 +289,7 @@ mod tests {
     use crate::gpu::Gpu;
     use crate::method::Method;
     use crate::sorter::{Job, ResultKind};
-    use gpusort_planner::key::KeyWords;
+    use gpusort_order::key::KeyWords;
 
     /// Keys of which many are equal.
     fn keys() -> Vec<u32> {

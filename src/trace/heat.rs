@@ -202,10 +202,10 @@ fn curve(sums: &[u32], n: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpusort_planner::Limits;
-    use gpusort_planner::key::KeyWords;
-    use gpusort_planner::plan::Shape;
-    use gpusort_planner::{Algorithm, Variant};
+    use gpusort_order::Limits;
+    use gpusort_order::Shape;
+    use gpusort_order::key::KeyWords;
+    use gpusort_order::{Algorithm, Variant};
 
     #[test]
     fn a_bin_is_grey_where_its_elements_are_from_everywhere() {

@@ -1,6 +1,6 @@
 //! The time of each dispatch on a device, and of the whole sort.
 
-use gpusort_planner::Kind;
+use gpusort_order::Kind;
 use gpusort_planner::plan::Plan;
 
 use super::Measured;

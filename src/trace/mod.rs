@@ -28,11 +28,11 @@ pub use network::network;
 pub use picture::{Panel, Scheme, Style, network_svg, svg};
 pub use played::{Compared, Layer, Moment, Played};
 
-use gpusort_planner::Limits;
-use gpusort_planner::key::ElementType;
-use gpusort_planner::network::{Step, stages};
+use gpusort_order::Limits;
+use gpusort_order::key::ElementType;
+use gpusort_order::network::{Step, stages};
+use gpusort_order::{Algorithm, Variant};
 use gpusort_planner::plan::{Dispatch, Fused, FusedWork, Kernel, Local, Plan};
-use gpusort_planner::{Algorithm, Variant};
 use serde::Serialize;
 
 use crate::device::AdapterInfo;

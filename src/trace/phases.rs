@@ -15,7 +15,7 @@
 //! step that leads there from the right. The order of a few dozen ranks taken so gives how many
 //! elements of each class of ranks lie in each bin.
 
-use gpusort_planner::network::Step;
+use gpusort_order::network::Step;
 use gpusort_planner::plan::{Kernel, Plan};
 
 use super::heat::{Heat, Row, Strip};
@@ -127,11 +127,11 @@ impl Cuts {
 mod tests {
     use super::*;
     use crate::generate::mix;
-    use gpusort_planner::Limits;
-    use gpusort_planner::key::KeyWords;
-    use gpusort_planner::plan::Shape;
+    use gpusort_order::Limits;
+    use gpusort_order::Shape;
+    use gpusort_order::key::KeyWords;
+    use gpusort_order::{Algorithm, Variant};
     use gpusort_planner::plan::interpreter;
-    use gpusort_planner::{Algorithm, Variant};
 
     fn plan(n: usize) -> Plan {
         let shape = Shape { key: KeyWords::One, payload: false };

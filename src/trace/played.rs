@@ -7,9 +7,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use gpusort_planner::item::{Item, Pair};
+use gpusort_order::item::{Item, Pair};
+use gpusort_order::network::Step;
 use gpusort_planner::kernels::DIGIT_BITS;
-use gpusort_planner::network::Step;
 use gpusort_planner::plan::{Dispatch, Kernel, Plan, Radix, RadixWork, Rows, Scope, interpreter};
 
 use super::heat::Heat;
@@ -90,10 +90,10 @@ impl Played {
         let n = keys.len();
         assert_eq!(plan.n() as usize, n, "the plan is for another size");
         let (_, comparisons) = super::work(plan);
-        gpusort_planner::at_most([("elements for a picture", n as u64, MOST as u64)])?;
+        gpusort_order::error::at_most([("elements for a picture", n as u64, MOST as u64)])?;
         let is_skipped = comparisons > MANY_COMPARISONS && n > FEW && phases::is_of_phases(plan);
         if !is_skipped {
-            gpusort_planner::at_most([("comparisons for a picture", comparisons, MOST_COMPARISONS)])?;
+            gpusort_order::error::at_most([("comparisons for a picture", comparisons, MOST_COMPARISONS)])?;
         }
         let keys: Vec<u64> =
             by_width!(keys.borrowed(), blocks => in_one(blocks).iter().copied().map(Item::key).collect());
@@ -220,7 +220,7 @@ fn compared(dispatch: &Dispatch, before: &[u32]) -> Vec<Layer> {
     ranks.resize(ranks.len().max(dispatch.access().writes as usize), FILLER);
     let (first, count) = (dispatch.first() as usize, u64::from(dispatch.count()));
     let of_step = |step: Step| {
-        let inside = |pair: &gpusort_planner::network::Pair| pair.low.max(pair.high) < count;
+        let inside = |pair: &gpusort_order::network::Pair| pair.low.max(pair.high) < count;
         let pairs = (0..step.comparisons(count)).map(|number| step.pair(number)).filter(inside);
         let pairs = pairs.map(|pair| {
             let (low, high) = (first + pair.low as usize, first + pair.high as usize);

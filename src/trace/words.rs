@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use gpusort_order::network::Step;
 use gpusort_planner::kernels::DIGIT_BITS;
-use gpusort_planner::network::Step;
 use gpusort_planner::plan::{Dispatch, FusedWork, Kernel, Local, RadixWork, Rows, Scope, SelectWork};
 
 use crate::human::{grouped, power};

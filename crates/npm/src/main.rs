@@ -20,11 +20,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
+use gpusort_order::{Algorithm, Limits, Subgroups};
 use gpusort_planner::plan::{
     Callers, KeyTransform, copy_text, default_variant, prepare_rows_text, prepare_text,
 };
-use gpusort_planner::{Algorithm, Limits, Subgroups};
 use serde_json::json;
 
 use self::sort::Sort;

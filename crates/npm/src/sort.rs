@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use gpusort_planner::Limits;
+use gpusort_order::Limits;
 use gpusort_planner::kernels::{ELEMENT_BINDINGS, FIRST_CLASS_LOG2, Grid, PipelineKey, Select};
 use gpusort_planner::plan::{
     AuxBuffer, Callers, Dispatch, Plan, longest_row, most_long_segments, prepare_top_text, segment_groups,

@@ -13,11 +13,11 @@
 
 use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::trace::{Compared, FEW, Layer, Moment, Pass, Played, Trace, write_json};
+use gpusort_order::key::ElementType;
+use gpusort_order::network::Step;
+use gpusort_order::{Algorithm, Limits, Variant};
 use gpusort_planner::kernels::DIGIT_BITS;
-use gpusort_planner::key::ElementType;
-use gpusort_planner::network::Step;
 use gpusort_planner::plan::{Dispatch, Kernel, Plan, RadixWork, Shape};
-use gpusort_planner::{Algorithm, Limits, Variant};
 use serde_json::{Value, json};
 
 /// Elements in a tile, as powers of two: small, so that few elements take every kind of pass.

@@ -5,8 +5,6 @@
 //! checked and tried on a CPU. That is all here; nothing names a GPU API or a file.
 //!
 //! ```text
-//! key        numbers ↔ unsigned words in their order
-//! network    sorting networks, as steps of comparisons
 //! kernels    what one dispatch can do: limits, WGSL, arguments, and the same on a CPU
 //! plan       the dispatches of a whole sort; the interpreter, which performs them on a CPU
 //! ```
@@ -32,17 +30,11 @@
 //!
 //! It is a part of `gpusort`, and changes with it: any release may change all of it.
 
-pub mod algorithm;
-mod error;
-pub mod item;
+mod getters;
 pub mod kernels;
-pub mod key;
-mod limits;
-mod names;
-pub mod network;
 pub mod plan;
 
-pub use algorithm::{Algorithm, NoVariant, Variant};
-pub use error::{Error, at_most};
-pub use limits::{Kind, Limits, Subgroups};
-pub use names::UnknownName;
+pub use gpusort_order::error::{Error, at_most};
+pub use gpusort_order::{Algorithm, Kind, Limits, NoVariant, Subgroups, UnknownName, Variant};
+pub use gpusort_order::{algorithm, item, key, network};
+use gpusort_order::{error, limits};

@@ -7,7 +7,7 @@
 use std::mem::MaybeUninit;
 use std::slice;
 
-use gpusort_planner::key::Word;
+use gpusort_order::key::Word;
 
 use super::ROWS;
 use crate::cpu::random;

@@ -59,7 +59,7 @@ use std::{ptr, slice};
 
 use bytemuck::allocation::cast_vec;
 use bytemuck::cast_slice;
-use gpusort_planner::item::Item;
+use gpusort_order::item::Item;
 
 /// The number of vectors sorted in registers.
 const ROWS: usize = 16;
@@ -82,7 +82,7 @@ struct Sorts<K> {
 }
 
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
-impl<K: gpusort_planner::key::Word> Sorts<K> {
+impl<K: gpusort_order::key::Word> Sorts<K> {
     const fn of<V: engine::Vector<Key = K>>() -> Self {
         Self { sort: engine::sort::<V>, divide: engine::divide::<V> }
     }
@@ -323,7 +323,7 @@ fn as_slice_of<A: 'static, B: 'static>(slice: &mut [A]) -> Option<&mut [B]> {
 
 #[cfg(test)]
 mod tests {
-    use gpusort_planner::key::Word;
+    use gpusort_order::key::Word;
 
     use super::*;
     use crate::cpu::numbers;

@@ -9,7 +9,7 @@ use arrow_buffer::NullBuffer;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::take::take;
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use crate::columns::arrow::{Decoded, element_of, is_text};
 use crate::columns::{Column, argsort};

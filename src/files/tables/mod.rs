@@ -20,8 +20,8 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use gpusort_planner::key::{ElementType, KeyMap};
-use gpusort_planner::plan::Shape;
+use gpusort_order::Shape;
+use gpusort_order::key::{ElementType, KeyMap};
 
 use self::keys::{KeyArrays, TableKey};
 use self::merge::Merging;

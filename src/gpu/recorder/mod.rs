@@ -38,7 +38,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gpusort_planner::Variant;
+use gpusort_order::Variant;
 use gpusort_planner::kernels::{Arguments, SEGMENT_LIST, SEGMENT_OFFSETS};
 use gpusort_planner::plan::{
     self, Beside, Callers, Dispatch, KeyTransform, Narrow, Plan, copy_text, prepare_rows_text, prepare_text,
@@ -176,7 +176,7 @@ impl Memory for Slices<'_> {
 /// Checks the limits that every sort needs.
 fn check_limits(context: &Context) -> Result<(), Error> {
     let has = context.device.limits();
-    Ok(gpusort_planner::at_most([
+    Ok(gpusort_order::error::at_most([
         ("storage buffers in a kernel", 8, has.max_storage_buffers_per_shader_stage.into()),
         ("uniform buffers in a kernel", 9, has.max_uniform_buffers_per_shader_stage.into()),
         (

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use gpusort_order::{Limits, Variant};
 use gpusort_planner::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
 use gpusort_planner::plan::{
     AuxBuffer, Callers, KeyTransform, LEADING_FROM, MOST_GROUPS, Plan, merged, segments_words, unique_words,
 };
-use gpusort_planner::{Limits, Variant};
 
 use super::{ALIGNMENT, ARGUMENTS, Recorder, SLICES, Slice};
 use crate::error::Error;
@@ -221,8 +221,8 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
-    use gpusort_planner::Subgroups;
-    use gpusort_planner::key::ElementType;
+    use gpusort_order::Subgroups;
+    use gpusort_order::key::ElementType;
 
     use super::*;
 

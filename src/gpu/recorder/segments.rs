@@ -7,7 +7,7 @@
 //! offsets of short segments    [begin] [check]
 //! ```
 
-use gpusort_planner::Limits;
+use gpusort_order::Limits;
 use gpusort_planner::plan::{Callers, most_long_segments, segments_text};
 
 use super::{Recorder, Scratch, Slice, Sort, begin_pass};

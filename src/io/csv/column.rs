@@ -13,7 +13,7 @@ use crate::io::keys::{self, MINUS_ZERO};
 use crate::io::number::{Tokens, float, has_fraction, spelled};
 use crate::io::source::LineEnd;
 use crate::io::spelling::Spelling;
-use crate::io::texts::TextColumn;
+use crate::io::texts::{ComparedText, TextColumn};
 use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
 
 /// A field of a row.

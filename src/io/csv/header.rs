@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use super::column::Field;
 use super::dialect::{Dialect, Fields, unquoted};
@@ -14,6 +14,7 @@ use crate::human::quoted;
 use crate::io::infer::is_valid;
 use crate::io::source::LineEnd;
 use crate::io::spelling::Spelling;
+use crate::io::texts::ComparedText;
 use crate::order::{KeyOrder, Reading};
 
 /// A key whose column was found by name or number.

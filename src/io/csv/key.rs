@@ -13,7 +13,7 @@ use std::convert::Infallible;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use crate::io::spelling::Spelling;
 use crate::order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};

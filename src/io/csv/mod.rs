@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use self::column::{Column, Field, NotAdded};
 use self::dialect::trimmed;

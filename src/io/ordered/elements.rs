@@ -7,7 +7,7 @@
 //! input 2   ────────|─────── ▸
 //! ```
 
-use gpusort_planner::key::{KeyMap, Word};
+use gpusort_order::key::{KeyMap, Word};
 
 use crate::error::Error;
 use crate::io::binary::{self, BinaryInput};

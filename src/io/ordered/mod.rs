@@ -5,7 +5,7 @@ mod records;
 
 use std::{fmt, thread};
 
-use gpusort_planner::key::KeyWords;
+use gpusort_order::key::KeyWords;
 
 use super::batch::{Ahead, Batches, InputKind, InputSpec, Stretches};
 use super::binary::{self, BinaryInput};

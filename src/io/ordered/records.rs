@@ -11,7 +11,7 @@
 
 use std::io::Write;
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use super::{Last, Merged, Step, not_sorted};
 use crate::error::Error;

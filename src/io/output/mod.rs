@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use self::replacement::Replacement;
 use super::compression::{self, Compression};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use gpusort_planner::key::{ElementType, KeyMap, Word};
+use gpusort_order::key::{ElementType, KeyMap, Word};
 
 use super::pieces_of;
 use crate::io::number::{PerLine, Tokens, fixed};

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use gpusort_planner::key::ElementType;
+use gpusort_order::key::ElementType;
 
 use super::integers::Integers;
 use super::{TokenInference, guess, known_of, records_of};

@@ -1,6 +1,6 @@
 //! Tokens as integers: 32 bits each, or 64 where needed; their span determines the type.
 
-use gpusort_planner::key::{ElementType, KeyMap, KeyWords, Word};
+use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word};
 
 use crate::io::infer::{Span, integer_of, limits};
 use crate::io::number::{PerLine, Tokens};

@@ -13,7 +13,7 @@ pub(super) mod integers;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use gpusort_planner::key::{ElementType, KeyMap};
+use gpusort_order::key::{ElementType, KeyMap};
 
 use self::integers::{Integers, NotInteger};
 use super::csv::{self, Fields};

@@ -22,9 +22,20 @@ use super::version::push_version;
 use crate::error::Error;
 use crate::order::{Class, KeyOrder, TextForm, TextOrder};
 
-impl TextForm {
-    /// What is compared of a text, by its bytes.
-    pub(crate) fn compared(self, text: &[u8]) -> Cow<'_, [u8]> {
+/// Texts in a form whose bytes compare as the texts do.
+pub(crate) trait ComparedText {
+    /// The bytes of a text that are compared.
+    fn compared(self, text: &[u8]) -> Cow<'_, [u8]>;
+    /// Appends the bytes of a text that are compared.
+    fn push(self, text: &[u8], to: &mut Vec<u8>);
+    /// Returns true if a text has this form.
+    fn holds(self, text: &[u8]) -> bool;
+    /// The name of the type.
+    fn name(self) -> &'static str;
+}
+
+impl ComparedText for TextForm {
+    fn compared(self, text: &[u8]) -> Cow<'_, [u8]> {
         if self == Self::default() {
             return Cow::Borrowed(text);
         }
@@ -33,7 +44,6 @@ impl TextForm {
         Cow::Owned(compared)
     }
 
-    /// Appends that.
     fn push(self, text: &[u8], to: &mut Vec<u8>) {
         let folded;
         let text = if self.nocase {
@@ -50,13 +60,11 @@ impl TextForm {
         }
     }
 
-    /// Whether a text has such a form.
-    pub(super) fn holds(self, text: &[u8]) -> bool {
+    fn holds(self, text: &[u8]) -> bool {
         self.order != TextOrder::Hex || is_hex(text.trim_ascii())
     }
 
-    /// The name of the type.
-    pub(super) fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self.order {
             TextOrder::Bytes => "text",
             TextOrder::Version => "version",

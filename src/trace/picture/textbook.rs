@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use gpusort_planner::network::Step;
+use gpusort_order::network::Step;
 
 use super::Panel;
 use super::diagram::{Drawn, label_width, labels, pitch};

@@ -24,8 +24,8 @@ use super::{
     Access, Arguments, AuxBuffer, Kernel, KernelSpec, Keys, Launch, Module, REGISTERS, Shape, Tiles,
 };
 use crate::error::{Error, at_most, refuse_if, within};
+use crate::getters::getters;
 use crate::limits::Limits;
-use crate::names::getters;
 use crate::network::{self, Step};
 
 /// How a tile is divided among the invocations of a workgroup.

@@ -35,7 +35,6 @@ mod module;
 mod radix;
 mod segments;
 mod select;
-mod shape;
 mod step;
 mod tiles;
 mod top;
@@ -44,6 +43,7 @@ mod unroll;
 
 pub use batch::{Batch, Group};
 pub use fused::{Fused, FusedTile, FusedWork, Layout};
+pub use gpusort_order::Shape;
 pub use iota::Iota;
 pub use keys::{KeyTransform, Keys};
 pub use last_swap::LAST_SWAP;
@@ -55,16 +55,15 @@ pub use segments::{
     FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, most_segments,
 };
 pub use select::{Select, SelectWork};
-pub use shape::Shape;
 pub use tiles::{REGISTERS, Tiles, WORKGROUP};
 pub use top::{Top, TopTuning};
 pub use transpose::Rows;
 pub(crate) use unroll::unroll;
 
 use crate::error::{Error, at_least, at_most, has, refuse_if};
+use crate::getters::getters;
 use crate::item::Item;
 use crate::limits::{Limits, Subgroups};
-use crate::names::getters;
 use crate::network::Step;
 
 /// A buffer that a kernel binds beside keys and payload. In WGSL it is a global variable of this

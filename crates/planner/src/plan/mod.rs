@@ -64,7 +64,7 @@ pub use tuning::{
 };
 
 use crate::error::{Error, at_most, refuse_if};
-use crate::names::getters;
+use crate::getters::getters;
 
 /// Dispatches that are repeated `times` times, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -151,7 +151,7 @@ pub fn strides(log2: Range<u32>) -> impl Iterator<Item = Step> {
 
 /// The steps of strides 2^(`steps`−1) … 1 in the classic stage that sorts blocks of 2^`block_log2`,
 /// up and down in turn.
-pub(crate) fn alternating(steps: u32, block_log2: u32) -> impl Iterator<Item = Step> {
+pub fn alternating(steps: u32, block_log2: u32) -> impl Iterator<Item = Step> {
     (0..steps).rev().map(move |stride_log2| Step::Alternating { stride_log2, block_log2 })
 }
 

@@ -80,7 +80,7 @@ pub fn at_most<const N: usize>(limits: [(&'static str, u64, u64); N]) -> Result<
 /// # Errors
 ///
 /// The first amount below its least.
-pub(crate) fn at_least<const N: usize>(limits: [(&'static str, u64, u64); N]) -> Result<(), Error> {
+pub fn at_least<const N: usize>(limits: [(&'static str, u64, u64); N]) -> Result<(), Error> {
     match limits.into_iter().find(|(_, there, least)| there < least) {
         Some((what, there, least)) => Err(Error::TooSmall { what, there, least }),
         None => Ok(()),
@@ -92,7 +92,7 @@ pub(crate) fn at_least<const N: usize>(limits: [(&'static str, u64, u64); N]) ->
 /// # Errors
 ///
 /// A value outside the range.
-pub(crate) fn within(what: &'static str, value: u32, range: RangeInclusive<u32>) -> Result<(), Error> {
+pub fn within(what: &'static str, value: u32, range: RangeInclusive<u32>) -> Result<(), Error> {
     at_least([(what, value.into(), (*range.start()).into())])?;
     at_most([(what, value.into(), (*range.end()).into())])
 }
@@ -102,7 +102,7 @@ pub(crate) fn within(what: &'static str, value: u32, range: RangeInclusive<u32>)
 /// # Errors
 ///
 /// The first broken rule.
-pub(crate) fn refuse_if<const N: usize>(cases: [(&'static str, bool); N]) -> Result<(), Error> {
+pub fn refuse_if<const N: usize>(cases: [(&'static str, bool); N]) -> Result<(), Error> {
     match cases.into_iter().find(|(_, is_so)| *is_so) {
         Some((what, _)) => Err(Error::Impossible { what }),
         None => Ok(()),
@@ -114,7 +114,7 @@ pub(crate) fn refuse_if<const N: usize>(cases: [(&'static str, bool); N]) -> Res
 /// # Errors
 ///
 /// The first missing feature.
-pub(crate) fn has<const N: usize>(features: [(&'static str, bool, bool); N]) -> Result<(), Error> {
+pub fn has<const N: usize>(features: [(&'static str, bool, bool); N]) -> Result<(), Error> {
     match features.into_iter().find(|(_, needed, there)| *needed && !there) {
         Some((what, ..)) => Err(Error::Lacks { what }),
         None => Ok(()),

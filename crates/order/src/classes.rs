@@ -1,11 +1,10 @@
 //! Classes of nulls: at which end each goes, and its rank there.
 
-use super::{Invalid, KeyOrder, Nulls, Reading};
-use crate::human::quoted;
+use crate::order::{Invalid, KeyOrder, Nulls};
 
 impl KeyOrder {
-    /// Where a class of nulls goes.
-    pub(crate) fn place(self, class: Class) -> Nulls {
+    /// The place of a class of nulls.
+    pub fn place(self, class: Class) -> Nulls {
         match class {
             Class::Nan => self.nan,
             Class::Empty => self.empty,
@@ -18,31 +17,19 @@ impl KeyOrder {
         }
     }
 
-    /// Whether records with an invalid field are left out.
-    pub(crate) fn skips_invalid(self) -> bool {
+    /// Returns true if records with an invalid field are left out.
+    pub fn skips_invalid(self) -> bool {
         self.invalid == Invalid::Skip
     }
 
-    /// What a field of a key is in messages, of which it is known whether it is a null.
-    pub(crate) fn shown(self, field: &[u8], is_null: bool) -> String {
-        let is_nan = !self.leading
-            && self.reading != Reading::Times
-            && matches!(field, [b'+' | b'-', nan @ ..] | nan if nan.eq_ignore_ascii_case(b"nan"));
-        match field {
-            [] if is_null => "an empty field".to_owned(),
-            field if is_null && !is_nan => format!("{} (invalid)", quoted(field)),
-            field => quoted(field),
-        }
-    }
-
-    /// How many classes are before the numbers, and how many after them.
-    pub(crate) fn beside_numbers(self) -> (u64, u64) {
+    /// The number of classes before the numbers, and after them.
+    pub fn beside_numbers(self) -> (u64, u64) {
         let at = |end| Class::ALL.into_iter().filter(|&class| self.place(class) == end).count() as u64;
         (at(Nulls::First), at(Nulls::Last))
     }
 
     /// The rank of a class among those at the same end, from the least.
-    pub(crate) fn rank(self, class: Class) -> u64 {
+    pub fn rank(self, class: Class) -> u64 {
         let end = self.place(class);
         let inner = Class::ALL.into_iter().take_while(|&other| other != class);
         let inner = inner.filter(|&other| self.place(other) == end).count() as u64;
@@ -53,18 +40,21 @@ impl KeyOrder {
 
 /// A class of nulls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub enum Class {
+    /// Not a number.
     Nan,
+    /// An empty field.
     Empty,
+    /// A field that its kind does not allow.
     Invalid,
 }
 
 impl Class {
-    /// Every class, outwards from the numbers.
-    pub(crate) const ALL: [Self; 3] = [Self::Nan, Self::Empty, Self::Invalid];
+    /// All classes, outwards from the numbers.
+    pub const ALL: [Self; 3] = [Self::Nan, Self::Empty, Self::Invalid];
 
-    /// The one of this number, if there is one.
-    pub(crate) fn of(number: usize) -> Option<Self> {
+    /// The class of this number; `None` if no class has it.
+    pub fn of(number: usize) -> Option<Self> {
         Self::ALL.get(number).copied()
     }
 }

@@ -1,4 +1,4 @@
-//! Enums whose values have names, printed and parsed; getters of private fields.
+//! Enums whose values have names, printed and parsed.
 
 use std::fmt;
 
@@ -35,19 +35,6 @@ macro_rules! named {
         }
     };
 }
-
-/// Getters of private fields, by value.
-macro_rules! getters {
-    ($type:ident { $($(#[$doc:meta])* $name:ident: $of:ty,)+ }) => {
-        impl $type {$(
-            $(#[$doc])*
-            pub fn $name(&self) -> $of {
-                self.$name
-            }
-        )+}
-    };
-}
-pub(crate) use getters;
 
 /// A name that matches none of the possible values.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,6 @@
 //! The order of keys, and the selection of records from the result.
 
-use gpusort_planner::key::{ElementType, KeyMap};
-
-#[cfg(feature = "files")]
-mod classes;
-
-#[cfg(feature = "files")]
-pub(crate) use self::classes::Class;
+use crate::key::{ElementType, KeyMap};
 
 /// The order of one key, in which no state is wrong: the direction of numbers, and the place of
 /// each class of nulls, which does not depend on the direction.
@@ -76,14 +70,12 @@ pub enum TextOrder {
 
 impl Reading {
     /// Whether numbers and times are told apart as they come.
-    #[cfg(feature = "files")]
-    pub(crate) fn finds_times(self) -> bool {
+    pub fn finds_times(self) -> bool {
         matches!(self, Self::NumbersOrTimes | Self::Any)
     }
 
     /// The form of text, where that is known before any field is read.
-    #[cfg(feature = "files")]
-    pub(crate) fn text(self) -> Option<TextForm> {
+    pub fn text(self) -> Option<TextForm> {
         if let Self::Text(form) = self { Some(form) } else { None }
     }
 }
@@ -165,7 +157,7 @@ impl Selection {
 }
 
 /// Whether finding the first `k` of `n` elements is sooner done than a sort.
-pub(crate) fn is_few(k: usize, n: usize) -> bool {
+pub fn is_few(k: usize, n: usize) -> bool {
     k <= n / 4
 }
 
