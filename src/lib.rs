@@ -54,21 +54,15 @@ mod bench;
 #[cfg(feature = "gpu")]
 pub mod buffers;
 #[cfg(feature = "files")]
-mod cancel;
-mod clock;
-#[cfg(feature = "files")]
 pub mod columns;
 #[cfg(feature = "costs")]
 mod cost;
 mod cpu;
-mod device;
 mod element;
-mod error;
 #[cfg(feature = "files")]
 mod file;
 #[cfg(feature = "files")]
 pub mod files;
-mod format;
 #[cfg(feature = "cli")]
 mod generate;
 #[cfg(feature = "gpu")]
@@ -76,13 +70,9 @@ mod gpu;
 #[cfg(not(feature = "gpu"))]
 #[path = "gpu/absent/mod.rs"]
 mod gpu;
-mod human;
 #[cfg(feature = "files")]
 mod io;
 mod key_buf;
-mod memory;
-mod method;
-mod parallel;
 mod report;
 #[cfg(any(feature = "files", feature = "gpu"))]
 mod runs;
@@ -101,13 +91,15 @@ pub use element::{
 pub use error::{Error, ErrorKind, Hint};
 pub use format::Format;
 pub use gpu::{Gpu, adapters};
+#[cfg(feature = "files")]
+use gpusort_base::cancel;
+use gpusort_base::{clock, device, error, format, human, memory, parallel};
 use gpusort_order as order;
 pub use gpusort_order::key::ElementType;
 pub use gpusort_order::{
-    Algorithm, Error as PlanError, Kind, Limits, NoVariant, Subgroups, UnknownName, Variant,
+    Algorithm, Error as PlanError, Kind, Limits, Method, NoVariant, Subgroups, UnknownName, Variant,
 };
 pub use half;
-pub use method::Method;
 pub use report::{Form, Ran, Report};
 pub use sorter::Sorter;
 #[cfg(feature = "gpu")]

@@ -11,8 +11,8 @@ use crate::clock::{Clock, Elapsed};
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, execute};
 use crate::key_buf::{KeyBuf, by_width};
-use crate::method::Method;
 use crate::sorter::{self, Request, Sorter};
+use gpusort_order::Method;
 
 /// Something that sorts.
 pub trait Contender {

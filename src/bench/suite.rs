@@ -18,9 +18,9 @@ use crate::generate::{Distribution, Sequence, Type};
 use crate::gpu::Gpu;
 use crate::human;
 use crate::key_buf::KeyBuf;
-use crate::method::Method;
 use crate::report::timing::milliseconds;
 use crate::sorter::Sorter;
+use gpusort_order::Method;
 
 /// Number of runs of each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

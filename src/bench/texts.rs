@@ -7,8 +7,8 @@ use super::verify::verify_positions;
 use crate::error::{Error, ErrorKind};
 use crate::files::order_lines;
 use crate::generate::Sequence;
-use crate::method::Method;
 use crate::sorter::Sorter;
+use gpusort_order::Method;
 
 /// Orders texts and verifies their order. The time excludes splitting the input into lines.
 ///

@@ -140,7 +140,7 @@ pub use crate::error::misuse::{MOST, Misuse};
 use crate::gpu::{
     Gathered, Ranges, Recorder, Scratch, Slice, Sort, SortedRun, UniqueInto, Uses, Work, most_bytes,
 };
-use crate::method::Method;
+use gpusort_order::Method;
 
 /// Small blocks of memory, so that each large buffer has its own block, for [`wgpu::DeviceDescriptor`].
 pub const MEMORY_HINTS: wgpu::MemoryHints =

@@ -33,11 +33,11 @@ use crate::io::texts::codes;
 use crate::io::texts::ties::Ties;
 use crate::io::texts::{TextColumn, too_long};
 use crate::key_buf::KeyBuf;
-use crate::method::Method;
 use crate::order::{Class, KeyOrder, Nulls};
 use crate::parallel::{self, map_parts};
 use crate::report::Report;
 use crate::sorter::{Progress, Request, Sorted, Sorter};
+use gpusort_order::Method;
 
 /// A column of values that orders rows: by default, smallest first, NaN after all numbers and nulls last.
 pub struct Column<'a> {

@@ -27,11 +27,11 @@ use crate::io::binary::{self, BinaryInput};
 use crate::io::records::{Print, write_text};
 use crate::io::{Counts, Doubt, InputKind, InputSpec, Output};
 use crate::key_buf::KeyBuf;
-use crate::method::Method;
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
 use crate::report::Report;
 use crate::sorter::{self, Incoming, Ordered, Request, Sorted, Sorter};
+use gpusort_order::Method;
 
 /// The requested order and output of a dataset.
 #[derive(Clone, Copy, Debug)]

@@ -9,9 +9,9 @@ use crate::format::Format;
 use crate::io::batch::{Ahead, Keyed};
 use crate::io::csv::{Dialect, Fields, Key, KeySpec, Kind, Known};
 use crate::io::{InputKind, InputSpec, LineEnd, Text};
-use crate::method::Method;
 use crate::order::Selection;
 use crate::sorter::{Sorted, Sorter};
+use gpusort_order::Method;
 
 /// Sorts lines as text. Returns the order, as positions, and the time taken after the lines are read.
 ///

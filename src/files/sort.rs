@@ -14,10 +14,10 @@ use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::human;
 use crate::io::{Compression, Extension, Input};
-use crate::method::Method;
 use crate::order::Selection;
 use crate::runs::{Budget, Folders};
 use crate::sorter::Sorter;
+use gpusort_order::Method;
 
 /// A sort of files, readers or bytes into a file or a writer.
 ///

@@ -35,10 +35,10 @@ use crate::device::{AdapterInfo, Select};
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
-use crate::method::Method;
 use crate::order::Selection;
 use crate::parallel;
 use crate::report::Report;
+use gpusort_order::Method;
 
 /// Keys that come block by block, and how many there will be.
 pub struct Incoming<'a> {

@@ -48,7 +48,7 @@ impl OnGpu {
     /// Whether there is a plan for so many elements.
     pub(super) fn takes(&self, n: usize, shape: Shape, method: Method) -> bool {
         let task = Task { n, first: None, shape };
-        method.plans(task, &self.gpu.info().limits, &self.crossovers).any(|plan| plan.is_ok())
+        task.plans(method, &self.gpu.info().limits, &self.crossovers).any(|plan| plan.is_ok())
     }
 
     /// Buffers of the last sorts if they are large enough for this plan, else others.
@@ -122,7 +122,7 @@ impl OnGpu {
         let start = Instant::now();
         let task =
             Task { n: job.keys.n, first: job.first.map(|first| first.min(job.keys.n)), shape: job.shape() };
-        let plans = job.method.plans(task, &self.gpu.info().limits, &self.crossovers);
+        let plans = task.plans(job.method, &self.gpu.info().limits, &self.crossovers);
         let (planned, buffers, lacked) = first_that_fits(plans, |plan| self.buffers(plan))?;
         Ok(Placed { task, planned, buffers, lacked, allocating: start.elapsed() })
     }
@@ -163,7 +163,7 @@ impl OnGpu {
         let Placed { task, planned, mut buffers, lacked, allocating } = placed;
         let Task { n, first, shape } = task;
         let Planned { plan, algorithm, variant } = planned;
-        let why = method.why(algorithm, task, &self.crossovers, lacked.as_ref());
+        let why = task.why(method, algorithm, &self.crossovers, lacked.as_ref());
         let plan = match begin {
             Some(begin) => {
                 let plan = plan.after_iota();

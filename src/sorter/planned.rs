@@ -1,8 +1,7 @@
 //! Chooses the algorithm of a sort on a GPU: the named one, or the fastest for the size, the shape
 //! and the device.
 
-use gpusort_order::Limits;
-use gpusort_order::{Algorithm, Variant};
+use gpusort_order::{Algorithm, Limits, Variant};
 use gpusort_planner::plan::{self, Crossovers, Plan, Shape};
 
 use super::Method;
@@ -28,37 +27,37 @@ pub(super) struct Task {
     pub(super) shape: Shape,
 }
 
-impl Method {
+impl Task {
     /// The algorithms to be tried in turn: what follows is for a device that lacks what the one
     /// before needs.
-    fn algorithms(self, task: Task, limits: &Limits, crossovers: &Crossovers) -> Vec<Algorithm> {
+    fn algorithms(self, method: Method, limits: &Limits, crossovers: &Crossovers) -> Vec<Algorithm> {
         let has =
             |variant| Algorithm::ALL.into_iter().find(|algorithm| algorithm.variants().contains(&variant));
-        if let Some(named) = self.algorithm.or_else(|| self.variant.and_then(has)) {
+        if let Some(named) = method.algorithm.or_else(|| method.variant.and_then(has)) {
             return vec![named];
         }
-        let Task { n, first, shape } = task;
+        let Task { n, first, shape } = self;
         let left = first.map_or(n, |first| Plan::left_to_sort(first, n, shape, limits));
         crossovers.fastest(left, shape)
     }
 
-    /// Its plans for a device with these limits, in the order of [`Method::algorithms`]. What
+    /// Its plans for a device with these limits, in the order of [`Self::algorithms`]. What
     /// brings the first to the front may need what a whole sort does without, a second array
     /// mostly: that comes last.
     pub(super) fn plans(
         self,
-        task: Task,
+        method: Method,
         limits: &Limits,
         crossovers: &Crossovers,
     ) -> impl Iterator<Item = Result<Planned, Error>> {
-        let Task { n, first, shape } = task;
-        let algorithms = self.algorithms(task, limits, crossovers);
+        let Task { n, first, shape } = self;
+        let algorithms = self.algorithms(method, limits, crossovers);
         let whole = algorithms.last().filter(|_| first.is_some()).map(|&last| (last, None));
         algorithms.into_iter().map(move |algorithm| (algorithm, first)).chain(whole).map(
             move |(algorithm, first)| {
                 let left = first.map_or(n, |first| Plan::left_to_sort(first, n, shape, limits));
                 let best = || plan::best_variant(algorithm, left, shape, limits);
-                let variant = self.variant.unwrap_or_else(best);
+                let variant = method.variant.unwrap_or_else(best);
                 let plan = match first {
                     Some(first) => Plan::first(first, n, algorithm, variant, shape, limits)?,
                     None => Plan::new(algorithm, variant, n, shape, limits)?,
@@ -72,19 +71,19 @@ impl Method {
     /// faster one.
     pub(super) fn why(
         self,
+        method: Method,
         ran: Algorithm,
-        task: Task,
         crossovers: &Crossovers,
         lacked: Option<&Error>,
     ) -> Option<String> {
-        let is_open = self.algorithm.is_none() && self.variant.is_none();
-        match (crossovers.of(ran, task.shape), lacked) {
+        let is_open = method.algorithm.is_none() && method.variant.is_none();
+        match (crossovers.of(ran, self.shape), lacked) {
             (_, Some(error)) => Some(format!("a faster sort does not fit the GPU: {error}")),
             (Some(from), None) if is_open => {
                 Some(format!("{ran} sort is faster from {} elements on", grouped(from)))
             }
-            (None, None) if is_open && task.first.is_none() => {
-                let below = grouped(crossovers.least(task.shape));
+            (None, None) if is_open && self.first.is_none() => {
+                let below = grouped(crossovers.least(self.shape));
                 Some(format!("{ran} sort is faster below {below} elements"))
             }
             _ => None,
@@ -127,8 +126,7 @@ mod tests {
 
     fn names(method: Method, task: Task) -> Vec<&'static str> {
         let crossovers = Crossovers::of_kind(Kind::Software).with(Algorithm::Radix, Shape::ALL[1], 100_000);
-        method
-            .algorithms(task, &Limits::WEBGPU, &crossovers)
+        task.algorithms(method, &Limits::WEBGPU, &crossovers)
             .iter()
             .map(|algorithm| algorithm.name())
             .collect()
@@ -150,7 +148,7 @@ mod tests {
             Shape::ALL[1],
             10,
         );
-        let fastest = |n| FREE.algorithms(task(n, None), &Limits::WEBGPU, &three);
+        let fastest = |n| task(n, None).algorithms(FREE, &Limits::WEBGPU, &three);
         assert_eq!(fastest(9), [Algorithm::Bitonic]);
         assert_eq!(fastest(999), [Algorithm::OddEven, Algorithm::Bitonic]);
         assert_eq!(fastest(1000), [Algorithm::Radix, Algorithm::OddEven, Algorithm::Bitonic]);
@@ -161,7 +159,7 @@ mod tests {
                 assert_eq!(names(named, task(1 << 26, None)), [algorithm.name()]);
                 let by_variant = Method { algorithm: None, variant: Some(variant) };
                 let crossovers = Crossovers::of_kind(Kind::Discrete);
-                let only = by_variant.algorithms(task(1 << 26, None), &Limits::WEBGPU, &crossovers);
+                let only = task(1 << 26, None).algorithms(by_variant, &Limits::WEBGPU, &crossovers);
                 assert!(only.len() == 1 && only[0].variants().contains(&variant));
             }
         }
@@ -171,10 +169,10 @@ mod tests {
     fn what_a_device_lacks_leaves_the_next_plan() {
         let crossovers = Crossovers::of_kind(Kind::Discrete);
         let fitted = |limits: Limits, room: fn(&Plan) -> Result<u32, Error>| {
-            let plans = FREE.plans(task(100_000, None), &limits, &crossovers);
+            let plans = task(100_000, None).plans(FREE, &limits, &crossovers);
             first_that_fits(plans, room).map(|(planned, _, lacked)| (planned.algorithm, lacked))
         };
-        let why = |ran, lacked| FREE.why(ran, task(100_000, None), &crossovers, lacked).unwrap();
+        let why = |ran, lacked| task(100_000, None).why(FREE, ran, &crossovers, lacked).unwrap();
         // A second array is there, or is not, or not even a first.
         let has_room = |plan: &Plan| Ok(plan.other_room());
         let has_little = |plan: &Plan| match plan.other_room() {
@@ -193,11 +191,11 @@ mod tests {
         for algorithm in [None, Some(Algorithm::Bitonic)] {
             let some = Task { n: 1 << 22, first: Some(100_000), shape: Shape::ALL[1] };
             let method = Method { algorithm, variant: None };
-            let plans = || method.plans(some, &Limits::WEBGPU, &crossovers);
+            let plans = || some.plans(method, &Limits::WEBGPU, &crossovers);
             assert!(first_that_fits(plans(), has_room).unwrap().0.plan.reduces());
             let (planned, _, lacked) = first_that_fits(plans(), has_little).unwrap();
             assert_eq!((planned.algorithm, planned.plan.other_room()), (Algorithm::Bitonic, 0));
-            assert!(method.why(planned.algorithm, some, &crossovers, lacked.as_ref()).is_some());
+            assert!(some.why(method, planned.algorithm, &crossovers, lacked.as_ref()).is_some());
         }
         let (ran, _) = fitted(Limits { subgroups: None, ..Limits::WEBGPU }, has_room).unwrap();
         assert_eq!(ran, Algorithm::Bitonic);

@@ -287,8 +287,8 @@ mod tests {
     use crate::device::Select;
     use crate::error::ErrorKind;
     use crate::gpu::Gpu;
-    use crate::method::Method;
     use crate::sorter::{Job, ResultKind};
+    use gpusort_order::Method;
     use gpusort_order::key::KeyWords;
 
     /// Keys of which many are equal.

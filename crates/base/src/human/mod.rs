@@ -1,6 +1,5 @@
 //! Numbers in human-readable form, and untrusted text in a form that messages can show.
 
-#[cfg(feature = "files")]
 pub mod size;
 
 use std::borrow::Cow;

@@ -1,8 +1,7 @@
 //! Errors, with remedies.
 
 mod advice;
-#[cfg(feature = "gpu")]
-pub(crate) mod misuse;
+pub mod misuse;
 
 use std::fmt;
 use std::io;
@@ -164,7 +163,6 @@ pub enum ErrorKind {
     /// contradict each other, or the algorithm has no such variant.
     Plan(PlanError),
     /// A call used a caller's buffers or device wrongly.
-    #[cfg(feature = "gpu")]
     Misuse(misuse::Misuse),
     /// No device matches the request.
     NoDevice {
@@ -209,23 +207,26 @@ pub enum ErrorKind {
     },
 }
 
+/// What the parts of gpusort make errors with.
+#[doc(hidden)]
 impl Error {
-    pub(crate) fn new(kind: ErrorKind) -> Self {
+    pub fn new(kind: ErrorKind) -> Self {
         Self { kind, about: None, hint: None }
     }
 
     /// Sets the subject, which precedes the message.
-    pub(crate) fn about(self, what: String) -> Self {
+    #[must_use]
+    pub fn about(self, what: String) -> Self {
         Self { about: Some(what), ..self }
     }
 
     /// Sets the remedy.
-    pub(crate) fn hinting(self, hint: Hint) -> Self {
+    #[must_use]
+    pub fn hinting(self, hint: Hint) -> Self {
         Self { hint: Some(hint), ..self }
     }
 
-    #[cfg(feature = "files")]
-    pub(crate) fn io(name: impl Into<String>, action: &'static str, source: io::Error) -> Self {
+    pub fn io(name: impl Into<String>, action: &'static str, source: io::Error) -> Self {
         if source.get_ref().and_then(|cause| cause.downcast_ref::<crate::cancel::Cancelled>()).is_some() {
             return Self::new(ErrorKind::Cancelled);
         }
@@ -233,43 +234,45 @@ impl Error {
     }
 
     /// Returns true if the work needs more than a device has; callers recover from this.
-    pub(crate) fn is_too_much(&self) -> bool {
+    pub fn is_too_much(&self) -> bool {
         use PlanError::{Lacks, TooSmall};
         self.is_of_size() || matches!(self.kind, ErrorKind::Plan(Lacks { .. } | TooSmall { .. }))
     }
 
     /// Returns true if a device has too little memory.
-    pub(crate) fn is_no_memory(&self) -> bool {
+    pub fn is_no_memory(&self) -> bool {
         matches!(self.kind, ErrorKind::NoMemory { .. })
     }
 
     /// Returns true if a smaller sort may succeed.
-    pub(crate) fn is_of_size(&self) -> bool {
+    pub fn is_of_size(&self) -> bool {
         matches!(self.kind, ErrorKind::Plan(PlanError::TooLarge { .. }) | ErrorKind::NoMemory { .. })
     }
 
-    pub(crate) fn lacks(what: &'static str) -> Self {
+    pub fn lacks(what: &'static str) -> Self {
         PlanError::Lacks { what }.into()
     }
 
-    pub(crate) fn limit(what: &'static str, needed: u64, limit: u64) -> Self {
+    pub fn limit(what: &'static str, needed: u64, limit: u64) -> Self {
         PlanError::TooLarge { what, needed, limit }.into()
     }
 
-    pub(crate) fn input(name: impl Into<String>, problem: impl Into<String>) -> Self {
+    pub fn input(name: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::new(ErrorKind::Input { name: name.into(), problem: problem.into() })
     }
 
     /// Options that contradict each other.
-    pub(crate) fn options(problem: impl Into<String>) -> Self {
+    pub fn options(problem: impl Into<String>) -> Self {
         Self::new(ErrorKind::Options { option: None, problem: problem.into() })
     }
 
     /// An option that contradicts other options or the inputs.
-    pub(crate) fn option(option: &'static str, problem: impl Into<String>) -> Self {
+    pub fn option(option: &'static str, problem: impl Into<String>) -> Self {
         Self::new(ErrorKind::Options { option: Some(option), problem: problem.into() })
     }
+}
 
+impl Error {
     /// A failure of a device or its driver.
     #[must_use]
     pub fn device(problem: impl fmt::Display) -> Self {
@@ -315,7 +318,6 @@ impl fmt::Display for Error {
                 let [needed, available] = [needed, available].map(|&size| human::bytes(size));
                 write!(f, "not enough memory: {what} needs {needed}, {available} available")
             }
-            #[cfg(feature = "gpu")]
             ErrorKind::Misuse(misuse) => misuse.fmt(f),
             ErrorKind::Plan(error) => error.fmt(f),
             ErrorKind::NoDevice { wanted, adapters } => {

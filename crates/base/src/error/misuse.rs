@@ -78,9 +78,9 @@ pub enum Misuse {
     Workspace,
     /// The slice's buffer or the encoder belongs to another device, or the buffer is destroyed.
     Device(&'static str),
-    /// The [`Spec`](crate::buffers::Spec) left out memory for an argsort.
+    /// The `Spec` left out memory for an argsort.
     NoArgsort,
-    /// The [`Spec`](crate::buffers::Spec) left out memory for segments.
+    /// The `Spec` left out memory for segments.
     NoSegments,
     /// The elements do not fill whole rows, or the row length is 0.
     Rows {
@@ -89,7 +89,7 @@ pub enum Misuse {
         /// Elements in a row.
         length: u32,
     },
-    /// The [`Spec`](crate::buffers::Spec) has key bits, which segments do not support.
+    /// The `Spec` has key bits, which segments do not support.
     SegmentBits,
     /// An offset is below the one before it, or above the number of keys.
     Offsets {
@@ -100,9 +100,9 @@ pub enum Misuse {
         /// Elements in the slice of keys.
         keys: u64,
     },
-    /// The [`Spec`](crate::buffers::Spec) has a payload, but no values were passed.
+    /// The `Spec` has a payload, but no values were passed.
     NoValues,
-    /// Values were passed, but the [`Spec`](crate::buffers::Spec) has no payload.
+    /// Values were passed, but the `Spec` has no payload.
     Values,
     /// The count lies outside its buffer.
     CountOffset {
@@ -181,7 +181,7 @@ impl From<Misuse> for Error {
 }
 
 /// Adds the remedy if the caller's device was started with too small a limit or without a feature.
-pub(crate) fn on_callers_device(error: Error) -> Error {
+pub fn on_callers_device(error: Error) -> Error {
     let ErrorKind::Plan(PlanError::TooLarge { what, .. } | PlanError::Lacks { what }) = error.kind() else {
         return error;
     };

@@ -1,6 +1,6 @@
 //! What to sort with, as a caller asks for it.
 
-use gpusort_order::{Algorithm, Variant};
+use crate::algorithm::{Algorithm, Variant};
 
 /// What to sort with. Left open, both are the device's best.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

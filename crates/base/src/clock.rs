@@ -4,9 +4,9 @@ use std::time::Duration;
 
 /// The host's clock, which in a browser is not the standard library's.
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use std::time::Instant;
+pub use std::time::Instant;
 #[cfg(target_arch = "wasm32")]
-pub(crate) use web_time::Instant;
+pub use web_time::Instant;
 
 /// Where a time comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

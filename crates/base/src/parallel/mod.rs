@@ -136,7 +136,7 @@ fn start() {
 }
 
 /// Number of threads in the pool.
-pub(crate) fn threads() -> usize {
+pub fn threads() -> usize {
     if let Some(pool) = own_pool() {
         return pool.0.current_num_threads();
     }
@@ -145,7 +145,7 @@ pub(crate) fn threads() -> usize {
 }
 
 /// Calls `work` for each number of the range, in parallel. Each call should take longer than waking a thread.
-pub(crate) fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
+pub fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
     /// This thread takes the first half, and another may take the second.
     fn halves(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
         let Range { start, end } = range;
@@ -169,7 +169,7 @@ pub(crate) fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
 }
 
 /// Returns true if `holds` is true for all numbers of the range, in parallel. Ends early otherwise.
-pub(crate) fn all(range: Range<usize>, holds: &(dyn Fn(usize) -> bool + Sync)) -> bool {
+pub fn all(range: Range<usize>, holds: &(dyn Fn(usize) -> bool + Sync)) -> bool {
     let is_lost = AtomicBool::new(false);
     each(range, &|number| {
         if !is_lost.load(Ordering::Relaxed) && !holds(number) {
@@ -180,7 +180,7 @@ pub(crate) fn all(range: Range<usize>, holds: &(dyn Fn(usize) -> bool + Sync)) -
 }
 
 /// Maps each element, in parallel; the results are in order.
-pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
     if items.len() < FEW {
         // Values that the closure captured stay in registers, since no other thread has them.
         return items.iter().map(map).collect();
@@ -195,7 +195,7 @@ pub(crate) fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -
 }
 
 /// Maps each number below `count`, in parallel; the results are in order.
-pub(crate) fn numbered<R: Send>(count: usize, of: impl Fn(usize) -> R + Sync) -> Vec<R> {
+pub fn numbered<R: Send>(count: usize, of: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let write = |begin: usize, places: &mut [MaybeUninit<R>]| {
         for (place, number) in places.iter_mut().zip(begin..) {
             place.write(of(number));
@@ -266,7 +266,7 @@ unsafe impl<T: Send> Sync for Places<T> {}
 
 impl<T> Places<T> {
     /// The places of uninitialised elements.
-    pub(crate) fn of(room: &mut [MaybeUninit<T>]) -> Self {
+    pub fn of(room: &mut [MaybeUninit<T>]) -> Self {
         Self(room.as_mut_ptr().cast())
     }
 
@@ -298,7 +298,7 @@ impl<T> Places<T> {
 }
 
 /// Locks a mutex, poisoned or not: no critical section leaves its data half changed.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -307,12 +307,12 @@ pub struct Meanwhile<'scope, T>(Result<thread::ScopedJoinHandle<'scope, T>, T>);
 
 impl<T> Meanwhile<'_, T> {
     /// Finished work with this result.
-    pub(crate) fn done(result: T) -> Self {
+    pub fn done(result: T) -> Self {
         Self(Err(result))
     }
 
     /// Returns true if the work was done without another thread.
-    pub(crate) fn is_done(&self) -> bool {
+    pub fn is_done(&self) -> bool {
         self.0.is_err()
     }
 
@@ -347,10 +347,7 @@ pub fn background<T: Send + 'static>(
 /// # Errors
 ///
 /// Returns `given` if the system refuses a thread.
-pub(crate) fn on_a_thread<A: Send + 'static>(
-    given: A,
-    work: impl FnOnce(A) + Send + 'static,
-) -> Result<(), A> {
+pub fn on_a_thread<A: Send + 'static>(given: A, work: impl FnOnce(A) + Send + 'static) -> Result<(), A> {
     started(given, |place| thread::Builder::new().spawn(in_own_pool(move || work(taken(&place))))).map(drop)
 }
 
@@ -403,7 +400,7 @@ pub fn map_into<T: Sync, R: Send>(from: &[T], to: &mut [R], map: impl Fn(&T) -> 
 }
 
 /// Writes `to` from `from`, of the same length, block by block on all cores.
-pub(crate) fn by_blocks<T: Sync, R: Send>(from: &[T], to: &mut [R], write: &(dyn Fn(&[T], &mut [R]) + Sync)) {
+pub fn by_blocks<T: Sync, R: Send>(from: &[T], to: &mut [R], write: &(dyn Fn(&[T], &mut [R]) + Sync)) {
     if from.len() <= SERIAL {
         write(from, to);
     } else {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Ends work early: reads and writes that come after it fail with
-/// [`Cancelled`](crate::ErrorKind::Cancelled).
+/// [`Cancelled`](crate::error::ErrorKind::Cancelled).
 ///
 /// ```
 /// let cancel = gpusort::files::Cancel::new();
@@ -34,10 +34,13 @@ impl Cancel {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// An error if the work is to end.
+    ///
     /// # Errors
     ///
     /// The work is to end.
-    pub(crate) fn check(&self) -> io::Result<()> {
+    #[doc(hidden)]
+    pub fn check(&self) -> io::Result<()> {
         if self.is_cancelled() { Err(io::Error::other(Cancelled)) } else { Ok(()) }
     }
 }
@@ -51,7 +54,7 @@ impl From<Arc<AtomicBool>> for Cancel {
 
 /// The cause of an I/O error that is none.
 #[derive(Debug)]
-pub(crate) struct Cancelled;
+pub struct Cancelled;
 
 impl std::fmt::Display for Cancelled {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

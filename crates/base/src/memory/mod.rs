@@ -1,12 +1,10 @@
 //! Memory: allocations for elements, and the available amount.
 
-#[cfg(feature = "files")]
+#[cfg(feature = "available")]
 mod available;
 
 use std::alloc::Layout;
-#[cfg(feature = "files")]
 use std::cell::Cell;
-#[cfg(feature = "files")]
 use std::collections::TryReserveError;
 use std::mem::MaybeUninit;
 use std::slice;
@@ -14,10 +12,9 @@ use std::sync::Mutex;
 
 use bytemuck::{Pod, Zeroable};
 
-#[cfg(feature = "files")]
+#[cfg(feature = "available")]
 pub use self::available::{available, ensure, parse, untouched};
 
-#[cfg(feature = "files")]
 thread_local! {
     /// True while this thread handles a refused allocation.
     static HANDLES_REFUSAL: Cell<bool> = const { Cell::new(false) };
@@ -25,7 +22,6 @@ thread_local! {
 
 /// Returns true if the caller of the allocator handles a refusal; otherwise the command's allocator ends the
 /// process.
-#[cfg(feature = "files")]
 pub fn handles_refusal() -> bool {
     HANDLES_REFUSAL.get()
 }
@@ -35,8 +31,7 @@ pub fn handles_refusal() -> bool {
 /// # Errors
 ///
 /// The allocator refuses.
-#[cfg(feature = "files")]
-pub(crate) fn try_reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), TryReserveError> {
+pub fn try_reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), TryReserveError> {
     HANDLES_REFUSAL.set(true);
     let reserved = items.try_reserve_exact(more);
     HANDLES_REFUSAL.set(false);
@@ -44,9 +39,8 @@ pub(crate) fn try_reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), TryR
 }
 
 /// Prefetches the item at this place, for a read soon. The place may lie beyond the items.
-#[cfg(feature = "files")]
 #[inline]
-pub(crate) fn prefetch<T>(items: &[T], place: usize) {
+pub fn prefetch<T>(items: &[T], place: usize) {
     let place = items.as_ptr().wrapping_add(place);
     #[cfg(target_arch = "x86_64")]
     // SAFETY:
@@ -67,7 +61,7 @@ pub(crate) fn prefetch<T>(items: &[T], place: usize) {
 
 /// An empty vector with capacity for `count` elements, which will fill it: in huge pages, if the system has
 /// them.
-pub(crate) fn room<T>(count: usize) -> Vec<T> {
+pub fn room<T>(count: usize) -> Vec<T> {
     let mut room = Vec::<T>::with_capacity(count);
     in_huge_pages(room.as_mut_ptr().cast(), size_of_val(room.spare_capacity_mut()));
     room
@@ -81,11 +75,11 @@ static LEFT: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 /// Scratch memory, kept for the next use if it is small: touching fresh memory takes as long as a sort of the
 /// elements that fit in it.
-pub(crate) struct Kept(Vec<u64>);
+pub struct Kept(Vec<u64>);
 
 impl Kept {
     /// Memory for `count` elements, with arbitrary content.
-    pub(crate) fn new<T: Pod>(count: usize) -> Self {
+    pub fn new<T: Pod>(count: usize) -> Self {
         let words = (count * size_of::<T>()).div_ceil(size_of::<u64>());
         let left = LEFT.try_lock().map(|mut left| std::mem::take(&mut *left)).unwrap_or_default();
         Self(if left.capacity() < words { room(words) } else { left })
@@ -96,7 +90,7 @@ impl Kept {
     /// # Panics
     ///
     /// If the memory has fewer places.
-    pub(crate) fn places<T: Pod>(&mut self, count: usize) -> &mut [MaybeUninit<T>] {
+    pub fn places<T: Pod>(&mut self, count: usize) -> &mut [MaybeUninit<T>] {
         const { assert!(align_of::<T>() <= align_of::<u64>()) };
         assert!(count * size_of::<T>() <= self.0.capacity() * size_of::<u64>(), "there is room for all");
         // SAFETY:
@@ -110,7 +104,7 @@ impl Kept {
     /// # Safety
     ///
     /// The caller has written `count` elements to places of this memory.
-    pub(crate) unsafe fn elements<T: Pod>(&self, count: usize) -> &[T] {
+    pub unsafe fn elements<T: Pod>(&self, count: usize) -> &[T] {
         // SAFETY:
         // - The caller guarantees that `count` elements were written.
         // - Nothing writes to them as long as `self` is borrowed.
@@ -152,7 +146,11 @@ pub fn in_huge_pages(block: *mut u8, bytes: usize) {
 pub fn in_huge_pages(_: *mut u8, _: usize) {}
 
 /// `count` zeros, in pages that the system provides at the first touch.
-pub(crate) fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
+///
+/// # Panics
+///
+/// If no address space holds this many.
+pub fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
     bytemuck::allocation::try_zeroed_vec(count).unwrap_or_else(|()| {
         let layout = Layout::array::<T>(count).expect("more elements than an address space holds");
         std::alloc::handle_alloc_error(layout)
