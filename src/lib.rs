@@ -57,7 +57,6 @@ pub mod buffers;
 pub mod columns;
 #[cfg(feature = "costs")]
 mod cost;
-mod cpu;
 mod element;
 #[cfg(feature = "files")]
 mod file;
@@ -74,7 +73,7 @@ mod gpu;
 mod io;
 mod key_buf;
 mod report;
-#[cfg(any(feature = "files", feature = "gpu"))]
+#[cfg(feature = "files")]
 mod runs;
 mod sorter;
 #[cfg(feature = "cli")]
@@ -94,6 +93,7 @@ pub use gpu::{Gpu, adapters};
 #[cfg(feature = "files")]
 use gpusort_base::cancel;
 use gpusort_base::{clock, device, error, format, human, memory, parallel};
+use gpusort_cpu as cpu;
 use gpusort_order as order;
 pub use gpusort_order::key::ElementType;
 pub use gpusort_order::{

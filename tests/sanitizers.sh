@@ -15,12 +15,13 @@ export ASAN_OPTIONS=detect_leaks=0
 export RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR="$PWD/target/sanitizer" GPUSORT_TESTS=quick \
     CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OPT_LEVEL=1
 run() {
-    cargo test --quiet --release --locked --no-default-features --features files --lib --package gpusort --target $target -- "$@"
+    cargo test --quiet --release --locked --no-default-features --features gpusort/files --lib --package gpusort --package gpusort-base \
+        --package gpusort-cpu --target $target -- "$@"
 }
 
 run
 said=$CARGO_TARGET_DIR/said
-if run --ignored --exact cpu::vector::tests::a_write_past_the_end >"$said" 2>&1 || ! grep -q '^WRITE of size' "$said"; then
+if run --ignored --exact vector::tests::a_write_past_the_end >"$said" 2>&1 || ! grep -q '^WRITE of size' "$said"; then
     cat "$said" >&2
     echo "tests/sanitizers.sh: the planted fault is not noticed" >&2
     exit 1

@@ -1,8 +1,7 @@
 //! Sorts on the CPU: by the fast sort, or by a named network.
 
-use gpusort_order::item::{Item, Pair};
-use gpusort_order::key::KeyWords;
-use gpusort_planner::plan::{Algorithm, Limits, Plan, Shape, Variant};
+use gpusort_order::Algorithm;
+use gpusort_order::item::Pair;
 
 use super::{Job, Method, Ordered, Progress, ResultKind, number_of_records};
 use crate::clock::Instant;
@@ -16,7 +15,7 @@ use crate::report::{Form, Ran, Report};
 pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Error> {
     let Job { keys, result, first, method } = job;
     let keys = keys.collect()?;
-    let (n, width) = (keys.len(), keys.width());
+    let n = keys.len();
     let (words, report) = match first.map(|first| first.min(n)) {
         Some(first) if method.algorithm.is_none() && is_few(first, n) => {
             let start = Instant::now();
@@ -33,7 +32,7 @@ pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Err
         _ => {
             let (words, report) = match result {
                 ResultKind::Keys => by_width!(keys, blocks => {
-                    let (keys, report) = sort_pieces(blocks, width, method, progress)?;
+                    let (keys, report) = sort_pieces(blocks, method, progress)?;
                     (keys.into(), report)
                 }),
                 ResultKind::Positions => sort_positions(keys, number_of_records(n)?, method, progress)?,
@@ -78,10 +77,9 @@ fn sort_records(
     assert_eq!(keys.len(), records.len(), "each record has its key");
     let (keys, records) =
         if keys.lengths() == records.lengths() { (keys, records) } else { (keys.joined(), records.joined()) };
-    let width = keys.width();
     by_width!(keys, keys => by_width!(records, records => {
         let pieces: Vec<_> = keys.into_iter().zip(records).collect();
-        let (pairs, mut report) = sort_pieces(pieces, width, method, progress)?;
+        let (pairs, mut report) = sort_pieces(pieces, method, progress)?;
         let start = Instant::now();
         let records = cpu::records(&pairs).into();
         report.sort.time += start.elapsed();
@@ -92,36 +90,31 @@ fn sort_records(
 /// Sorts elements by a network, as a whole, or by the fast sort.
 fn sort_pieces<P: Piece>(
     pieces: Vec<P>,
-    key: KeyWords,
     method: Method,
     progress: Progress,
 ) -> Result<(Vec<P::Item>, Report), Error> {
     let start = Instant::now();
-    let Some((algorithm, variant)) = network(method)? else {
+    let Some(algorithm) = network(method)? else {
         let (sorted, form) = cpu::sort(pieces);
         return Ok((sorted, fast(method, form, start)));
     };
-    let positions = !P::Item::KEY_ONLY;
-    let n = pieces.iter().map(P::count).sum();
-    let plan = Plan::new(algorithm, variant, n, Shape { key, payload: positions }, &Limits::CPU)?;
-    let dispatches = plan.dispatch_count();
     let mut elements = cpu::join(&pieces);
     drop(pieces);
-    cpu::sort_by_network(&plan, &mut elements, |done| progress(done, dispatches));
+    let passes = cpu::sort_by_network(algorithm, &mut elements, progress)?;
     let report = Report {
         ran: Ran { algorithm: Some(algorithm), form: Form::Network },
-        dispatches,
-        bytes_moved: plan.bytes_moved(),
+        dispatches: passes.count,
+        bytes_moved: passes.bytes_moved,
         ..Report::on_cpu(Form::Network, start.elapsed())
     };
     Ok((elements, report))
 }
 
 /// The network that is asked for, if it is one.
-fn network(method: Method) -> Result<Option<(Algorithm, Variant)>, Error> {
+fn network(method: Method) -> Result<Option<Algorithm>, Error> {
     let Some(algorithm) = method.algorithm else { return Ok(None) };
     algorithm.variant(method.variant)?;
-    Ok(algorithm.on_cpu().map(|variant| (algorithm, variant)))
+    Ok(Some(algorithm).filter(|algorithm| algorithm.is_network()))
 }
 
 /// What the fast sort reports. Whoever names the radix sort means it, whatever it finds to be

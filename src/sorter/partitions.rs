@@ -31,7 +31,6 @@ use crate::memory;
 use crate::parallel;
 use crate::parallel::lock;
 use crate::report::{Form, Report};
-use crate::runs;
 
 /// Workers of each GPU.
 const WORKERS: usize = 2;
@@ -368,7 +367,7 @@ fn merged_keys<W: KeyWidth>(results: Vec<(usize, KeyBuf<'static>)>) -> KeyBuf<'s
     }
     let mut all = memory::zeroed(blocks.iter().map(|block| block.len()).sum());
     let slices: Vec<&[W]> = blocks.iter().map(|block| &**block).collect();
-    runs::merge(&slices, &mut all);
+    gpusort_cpu::merge(&slices, &mut all);
     blocks.clear();
     all.into()
 }
@@ -383,7 +382,7 @@ fn merged_positions<W: KeyWidth>(keys: &[W], results: Vec<(usize, KeyBuf<'static
     let pair = |&position: &u32| Pair { key: keys[position as usize], position };
     let pairs: Vec<Vec<Pair<W>>> = positions.iter().map(|positions| parallel::map(positions, pair)).collect();
     let mut all = memory::zeroed(pairs.iter().map(Vec::len).sum());
-    runs::merge(&pairs.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut all);
+    gpusort_cpu::merge(&pairs.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut all);
     cpu::records(&all)
 }
 

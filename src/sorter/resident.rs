@@ -21,7 +21,7 @@ use crate::key_buf::KeyBuf;
 use crate::parallel;
 use crate::parallel::lock;
 use crate::report::Report;
-use crate::runs::windows;
+use gpusort_cpu::windows;
 
 /// The partitions of one GPU.
 pub(super) struct ResidentRuns<'a> {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// [`Cancelled`](crate::error::ErrorKind::Cancelled).
 ///
 /// ```
+/// # std::env::set_current_dir("../..").unwrap();
 /// let cancel = gpusort::files::Cancel::new();
 /// cancel.cancel();
 /// let cancelled = gpusort::files::Check::new().input("fixtures/sales.csv").cancel(&cancel).run();

@@ -16,7 +16,6 @@ use crate::io::records::write_text;
 use crate::io::source::Opened;
 use crate::key_buf::KeyWidth;
 use crate::order::KeyOrder;
-use crate::runs;
 
 use super::{Merged, Step, Written};
 
@@ -201,7 +200,7 @@ fn merge_some<W: KeyWidth>(
     let slices: Vec<&[W]> =
         runs.iter().zip(&counts).map(|(run, &count)| &run.source.rest()[..count]).collect();
     let mut merged = vec![W::default(); count];
-    runs::merge(&slices, &mut merged);
+    gpusort_cpu::merge(&slices, &mut merged);
     runs.iter_mut().zip(&counts).for_each(|(run, count)| run.source.at += count);
     let left = usize::try_from(left).unwrap_or(usize::MAX);
     let repeated = if unique { drop_repeated(&mut merged, last, left) } else { 0 };

@@ -24,7 +24,6 @@ use crate::io::piece::Piece;
 use crate::io::records::push_integer;
 use crate::order::Selection;
 use crate::parallel;
-use crate::runs;
 
 /// Bytes of records that are worth another core's while.
 const PART: usize = 1 << 16;
@@ -441,7 +440,7 @@ fn merge_part<'a, K: Ord + Copy>(
     let mut merged = items.clone();
     if ends.len() > 2 {
         let sorted: Vec<&[Item<K>]> = ends.windows(2).map(|ends| &items[ends[0]..ends[1]]).collect();
-        runs::merge_by(&sorted, &mut merged, |a, b| a.key < b.key);
+        gpusort_cpu::merge_by(&sorted, &mut merged, |a, b| a.key < b.key);
     }
     drop(items);
     let mut part = MergedPart { bytes: Vec::with_capacity(length), ..MergedPart::default() };

@@ -7,18 +7,24 @@ use gpusort_order::item::{Item, Pair};
 use gpusort_order::key::Word;
 
 use super::random;
-use crate::{memory, parallel};
+use gpusort_base::{memory, parallel};
 
 /// Elements copied by one core at a time.
 const PART: usize = 1 << 14;
 
 /// Elements that were read together, in input order.
-pub(crate) trait Piece: Send + Sync {
+pub trait Piece: Send + Sync {
+    /// The elements.
     type Item: Item;
+    /// The number of elements.
     fn count(&self) -> usize;
     /// The elements in a range.
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item>;
-    /// All of them, if they are an array of their own.
+    /// All elements, if they are an array of their own.
+    ///
+    /// # Errors
+    ///
+    /// The piece itself, if they are not.
     fn into_array(self) -> Result<Vec<Self::Item>, Self>
     where
         Self: Sized,
@@ -44,9 +50,11 @@ impl<T: Item> Piece for Cow<'_, [T]> {
 }
 
 /// Elements of a slice, and their keys.
-pub(crate) struct Keyed<'a, T, F> {
-    pub(crate) elements: &'a [T],
-    pub(crate) key: F,
+pub struct Keyed<'a, T, F> {
+    /// The elements.
+    pub elements: &'a [T],
+    /// The key of an element.
+    pub key: F,
 }
 
 impl<T: Copy + Sync, K: Item, F: Fn(T) -> K + Copy + Send + Sync> Piece for Keyed<'_, T, F> {
@@ -141,7 +149,7 @@ pub(super) fn count<P: Piece>(pieces: &[P]) -> usize {
 }
 
 /// All elements in one array, in input order.
-pub(crate) fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
+pub fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
     let mut all = memory::zeroed(count(pieces));
     let parts = parts(pieces, PART);
     let places = split(&mut all, parts.iter().map(|part| part.range.len()));
@@ -171,6 +179,6 @@ pub(super) fn split<T>(mut array: &mut [T], lengths: impl Iterator<Item = usize>
 }
 
 /// The payloads of these pairs, in order.
-pub(crate) fn records<W: Word, R: Word>(pairs: &[Pair<W, R>]) -> Vec<R> {
+pub fn records<W: Word, R: Word>(pairs: &[Pair<W, R>]) -> Vec<R> {
     parallel::map(pairs, |pair| pair.position)
 }

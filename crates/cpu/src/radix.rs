@@ -23,9 +23,9 @@ use gpusort_order::item::Item;
 
 use super::items::{Part, Piece, count, join, parts, split};
 use super::local::{DIGIT_BITS, Prefix, Room};
-use crate::memory::{self, Kept};
-use crate::parallel::by_blocks;
-use crate::parallel::{self, Places};
+use gpusort_base::memory::{self, Kept};
+use gpusort_base::parallel::by_blocks;
+use gpusort_base::parallel::{self, Places};
 
 /// Bounds of the largest bucket for one core: half its share of the elements within these bounds, where a
 /// bucket fits its cache, or an eighth of the share if larger.

@@ -22,8 +22,8 @@ use super::items::{Part, Piece, begins, count, join, parts, records, sample, spl
 use super::local::{Room, sort_by_vectors, with_keys};
 use super::sort::{MANY, in_order, sort_unordered};
 use super::vector::Instructions;
-use crate::report::Form;
-use crate::{memory, parallel};
+use gpusort_base::report::Form;
+use gpusort_base::{memory, parallel};
 
 /// The most keys that one core sorts if there are others.
 const SERIAL: usize = 1 << 14;
@@ -175,7 +175,7 @@ where
 }
 
 /// The positions of all keys of the pieces, fewer than 2^32, stably sorted by key.
-pub(crate) fn positions<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
+pub fn positions<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
     if let [keys] = pieces
         && (2..=INSERTED).contains(&keys.count())
     {
@@ -252,9 +252,9 @@ fn unordered<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::items::Keyed;
-    use super::super::numbers;
     use super::*;
+    use crate::items::Keyed;
+    use crate::numbers;
 
     fn check<W: Word>(keys: &[W], name: &str) -> Form {
         let n = keys.len();

@@ -23,7 +23,7 @@ const SAMPLES: usize = 256;
 /// # Errors
 ///
 /// What looking at keys meets.
-pub(crate) fn windows<E>(lengths: &[usize], most: usize, look: Look<E>) -> Result<Vec<Vec<usize>>, E> {
+pub fn windows<E>(lengths: &[usize], most: usize, look: Look<E>) -> Result<Vec<Vec<usize>>, E> {
     let runs = lengths.len();
     if lengths.iter().sum::<usize>() <= most {
         return Ok(vec![lengths.to_vec()]);

@@ -11,8 +11,8 @@ use super::items::{Part, Piece, count, into_one, join, parts, sample};
 use super::local::Room;
 use super::radix;
 use super::vector::Instructions;
-use crate::parallel;
-use crate::report::Form;
+use gpusort_base::parallel;
+use gpusort_base::report::Form;
 
 /// Below this many elements a comparison sort is faster.
 const FEW: usize = 1 << 8;
@@ -36,7 +36,7 @@ pub(super) const MANY: usize = 1 << 10;
 ///
 /// Checks for sorted input first: usually the first elements show that it is not, and a check of
 /// all elements costs a small part of a sort.
-pub(crate) fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
+pub fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     let Some(form) = in_order(&pieces, P::Item::KEY_ONLY) else { return sort_unordered(pieces) };
     let mut items = into_one(pieces);
     if form == Form::Reversed {
@@ -105,8 +105,8 @@ fn all<P: Piece>(parts: &[Part<P>], holds: impl Fn(u64, u64) -> bool + Sync) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::{numbers, records};
     use super::*;
+    use crate::{numbers, records};
 
     /// Sizes around the thresholds.
     const SIZES: [usize; 10] = [0, 1, 2, 3, FEW - 1, FEW, SMALL - 1, SMALL, SMALL + 1, 3 * SMALL + 1];

@@ -24,8 +24,8 @@ use super::items::{Part, Piece, begins, count, parts, sample, split};
 use super::local::{Room, sort_by_vectors, with_keys};
 use super::radix;
 use super::vector::{Instructions, words};
-use crate::memory::{self, Kept};
-use crate::parallel;
+use gpusort_base::memory::{self, Kept};
+use gpusort_base::parallel;
 
 /// Writes the results for sorted keys, which it may rearrange, to their places.
 pub(super) type Give<'a, K, R> = &'a (dyn Fn(&mut [K], &mut [MaybeUninit<R>]) + Sync);
@@ -265,8 +265,8 @@ fn splitters<P: Piece>(pieces: &[P], n: usize, ignored: u32) -> (Vec<u64>, Vec<b
 
 #[cfg(test)]
 mod tests {
-    use super::super::numbers;
     use super::*;
+    use crate::numbers;
 
     /// Sorts the keys both ways by every instruction set of this processor.
     fn check(keys: &[u64], name: &str) {

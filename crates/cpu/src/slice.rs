@@ -16,9 +16,9 @@ use super::local::{Room, as_unwritten};
 use super::radix;
 use super::sort::{SERIAL, is_for_one};
 use super::vector::{IN_REGISTERS, Instructions};
-use crate::memory::Kept;
-use crate::parallel;
-use crate::report::Form;
+use gpusort_base::memory::Kept;
+use gpusort_base::parallel;
+use gpusort_base::report::Form;
 
 /// Fewer elements of two bytes are not checked for few distinct values.
 const FEW: usize = 1 << 12;
@@ -28,7 +28,7 @@ const MANY: usize = 1 << 19;
 
 /// Sorts words by their keys, on all cores. `bits` is the inverse of `key`; with `is_key`, each word equals
 /// its key.
-pub(crate) fn sort_words<W: Word>(
+pub fn sort_words<W: Word>(
     words: &mut [W],
     is_key: bool,
     key: impl Fn(W) -> W + Copy + Send + Sync,
@@ -85,7 +85,7 @@ pub(crate) fn sort_words<W: Word>(
 }
 
 /// Sorts elements of one or two bytes by keys of `bits` bits. `element` is the inverse of `key`.
-pub(crate) fn sort_shorts<T: Copy + Send + Sync, K: Word>(
+pub fn sort_shorts<T: Copy + Send + Sync, K: Word>(
     elements: &mut [T],
     bits: u32,
     key: impl Fn(T) -> K + Copy + Send + Sync,
@@ -135,7 +135,7 @@ fn put_in_order<T: Copy + Sync, K: Word>(
 }
 
 /// Returns true if `holds` is true for all pairs of neighbours.
-pub(crate) fn is_in_order<T: Copy + Sync>(
+pub fn is_in_order<T: Copy + Sync>(
     elements: &[T],
     holds: impl Fn(T, T) -> bool + Copy + Send + Sync,
 ) -> bool {

@@ -1,4 +1,6 @@
-//! Sorts without a GPU: the networks, and the fast sort of `auto`.
+//! Sorts, selection and merges on all cores: the fast sort of `auto`, and sorting networks.
+//!
+//! An internal part of `gpusort`: any release may change all of it.
 
 #[cfg(test)]
 mod changing;
@@ -6,6 +8,7 @@ mod counts;
 mod divided;
 mod items;
 mod local;
+mod merge;
 mod network;
 mod packed;
 mod radix;
@@ -13,15 +16,18 @@ mod slice;
 mod sort;
 mod top;
 mod vector;
+mod windows;
 
-pub(crate) use items::{Keyed, Piece, join, records};
-pub(crate) use network::sort as sort_by_network;
-pub(crate) use packed::positions;
-pub(crate) use slice::{is_in_order, sort_shorts, sort_words};
+pub use items::{Keyed, Piece, join, records};
+pub use merge::{merge, merge_by};
+pub use network::sort as sort_by_network;
+pub use packed::positions;
+pub use slice::{is_in_order, sort_shorts, sort_words};
 pub use sort::is_for_one;
-pub(crate) use sort::sort;
-pub(crate) use top::top;
+pub use sort::sort;
+pub use top::top;
 pub use vector::{Digits, prefer_digits};
+pub use windows::windows;
 
 /// The next random number, for samples: Knuth's MMIX generator, with good highest bits.
 #[inline]

@@ -17,8 +17,8 @@ use gpusort_order::key::Word;
 
 use super::items::sample;
 use super::vector::Instructions;
-use crate::memory;
-use crate::report::Form;
+use gpusort_base::memory;
+use gpusort_base::report::Form;
 
 /// The most elements for insertion sort.
 const INSERTION: usize = 24;

@@ -101,7 +101,7 @@ struct Facts {
 
 /// For how many keys a sort by digits is faster than one by vectors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "costs", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Digits {
     /// From this count on, for all keys.
     pub any: usize,
@@ -326,7 +326,7 @@ mod tests {
     use gpusort_order::key::Word;
 
     use super::*;
-    use crate::cpu::numbers;
+    use crate::numbers;
 
     /// The vector instructions of this machine.
     fn all() -> impl Iterator<Item = Instructions> {

@@ -14,7 +14,7 @@
 
 use gpusort_order::item::Item;
 
-use crate::parallel;
+use gpusort_base::parallel;
 
 /// Elements of the result that are worth another core's while.
 const PART: usize = 1 << 16;
@@ -23,7 +23,7 @@ const PART: usize = 1 << 16;
 const MOST: usize = 1 << 19;
 
 /// Merges `runs`, which are in order, into `to`, which has as many elements.
-pub(crate) fn merge<T: Item>(runs: &[&[T]], to: &mut [T]) {
+pub fn merge<T: Item>(runs: &[&[T]], to: &mut [T]) {
     let runs: Vec<&[T]> = runs.iter().copied().filter(|run| !run.is_empty()).collect();
     // To find a cut takes some hundred comparisons in each run.
     let least = PART.max(runs.len() << 10);
@@ -67,7 +67,7 @@ fn merge_on_one_core<T: Item>(runs: &[&[T]], to: &mut [T]) {
 }
 
 /// Merges runs in the order that `less` says, with equal elements of earlier runs first.
-pub(crate) fn merge_by<T: Copy>(runs: &[&[T]], to: &mut [T], less: impl Fn(&T, &T) -> bool + Copy) {
+pub fn merge_by<T: Copy>(runs: &[&[T]], to: &mut [T], less: impl Fn(&T, &T) -> bool + Copy) {
     match runs {
         [] => {}
         [run] => to.copy_from_slice(run),

@@ -10,7 +10,7 @@ use std::slice;
 use gpusort_order::key::Word;
 
 use super::ROWS;
-use crate::cpu::random;
+use crate::random;
 
 /// A vector of keys.
 ///

@@ -5,7 +5,7 @@ use std::ops::Range;
 use gpusort_order::key::Word;
 
 use super::items::split;
-use crate::parallel;
+use gpusort_base::parallel;
 
 /// Fewer elements than this are counted by one core.
 const SERIAL: usize = 1 << 17;

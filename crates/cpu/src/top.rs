@@ -22,7 +22,7 @@ use super::items::{Part, Piece, begins, count, parts, sample};
 use super::local::Room;
 use super::sort::{MANY, sort};
 use super::vector::Instructions;
-use crate::parallel;
+use gpusort_base::parallel;
 
 /// Keys examined together, by vector instructions.
 const BLOCK: usize = 64;
@@ -43,7 +43,7 @@ const SAMPLES: usize = 1 << 12;
 
 /// The first `k` elements of the pieces, sorted by what `keep` makes of a key and its position.
 /// Positions count through all pieces; unused ones may wrap.
-pub(crate) fn top<P: Piece<Item: Word>, T: Item>(
+pub fn top<P: Piece<Item: Word>, T: Item>(
     pieces: &[P],
     k: usize,
     keep: impl Fn(P::Item, u32) -> T + Copy + Sync,
@@ -157,8 +157,8 @@ fn cut<T: Item>(elements: &mut Vec<T>, k: usize) -> u64 {
 mod tests {
     use gpusort_order::item::Pair;
 
-    use super::super::numbers;
     use super::*;
+    use crate::numbers;
 
     fn check(pieces: &[Vec<u32>], k: usize) {
         let pieces: Vec<Cow<[u32]>> = pieces.iter().map(|piece| Cow::Borrowed(&piece[..])).collect();
