@@ -49,6 +49,8 @@
 // Without some feature, what only it calls is dead code.
 #![cfg_attr(not(all(feature = "cli", feature = "gpu")), allow(dead_code))]
 
+#[cfg(feature = "gpu")]
+mod async_sorter;
 #[cfg(feature = "cli")]
 mod bench;
 #[cfg(feature = "gpu")]
@@ -64,8 +66,6 @@ mod file;
 pub mod files;
 #[cfg(feature = "cli")]
 mod generate;
-#[cfg(feature = "gpu")]
-mod gpu;
 #[cfg(not(feature = "gpu"))]
 #[path = "gpu/absent/mod.rs"]
 mod gpu;
@@ -80,7 +80,7 @@ mod sorter;
 mod trace;
 
 #[cfg(feature = "gpu")]
-pub use buffers::AsyncSorter;
+pub use async_sorter::AsyncSorter;
 pub use clock::{Clock, Elapsed};
 pub use device::{AdapterInfo, Select};
 pub use element::{
@@ -94,6 +94,8 @@ pub use gpu::{Gpu, adapters};
 use gpusort_base::cancel;
 use gpusort_base::{clock, device, error, format, human, memory, parallel};
 use gpusort_cpu as cpu;
+#[cfg(feature = "gpu")]
+use gpusort_gpu as gpu;
 use gpusort_order as order;
 pub use gpusort_order::key::ElementType;
 pub use gpusort_order::{

@@ -8,9 +8,9 @@ use gpusort_planner::kernels::Grid;
 use gpusort_planner::plan::{BESIDE_WORKGROUP, Beside, MOST_GATHERED, UNIQUE_TILE};
 
 use super::{Recorder, Scratch, Slice, Sort, begin_pass};
-use crate::error::Error;
-use crate::gpu::bindings::{bind_group, layout, pipeline, storage, uniform, whole};
-use crate::parallel::lock;
+use crate::bindings::{bind_group, layout, pipeline, storage, uniform, whole};
+use gpusort_base::error::Error;
+use gpusort_base::parallel::lock;
 
 /// Enough workgroups to keep any device busy.
 const MOST_WORKGROUPS: u32 = 1 << 14;

@@ -11,8 +11,8 @@ use gpusort_order::Limits;
 use gpusort_planner::plan::{Callers, most_long_segments, segments_text};
 
 use super::{Recorder, Scratch, Slice, Sort, begin_pass};
-use crate::error::Error;
-use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
+use crate::bindings::{bind_group, layout, pipeline, storage, whole};
+use gpusort_base::error::Error;
 
 /// Invocations in a workgroup.
 const WORKGROUP: u32 = 256;

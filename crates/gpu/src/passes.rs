@@ -16,11 +16,11 @@ use std::time::Duration;
 use gpusort_order::Kind;
 use gpusort_planner::plan::Plan;
 
-use super::buffers::Buffers;
 use super::device::Gpu;
+use super::plan_buffers::Buffers;
 use super::recording::Recording;
 use super::timestamps::Timestamps;
-use crate::error::Error;
+use gpusort_base::error::Error;
 
 /// The most timestamps in one submit: the limit of a query set, but fewer on a software driver, to
 /// keep submits short.

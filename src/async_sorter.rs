@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex};
 use futures_channel::oneshot;
 use gpusort_order::key::{ElementType, KeyMap, Word};
 
-use super::{BufferSorter, Count, MEMORY_HINTS, MOST, Spec};
 use crate::element::Element;
-use crate::error::Error;
-use crate::gpu::Context;
-use crate::parallel::lock;
+use gpusort_base::error::Error;
+use gpusort_base::parallel::lock;
+use gpusort_gpu::Context;
+use gpusort_gpu::buffers::{BufferSorter, Count, MEMORY_HINTS, MOST, Spec};
 
 /// Sorts slices on a GPU without blocking, in the order of the whole library. It needs no features
 /// of the device: see [`crate::buffers`].

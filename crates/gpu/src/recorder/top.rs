@@ -10,8 +10,8 @@ use gpusort_planner::kernels::PipelineKey;
 use gpusort_planner::plan::{Callers, Dispatch, prepare_top_text};
 
 use super::{Recorder, Scratch, Slice, Sort, begin_pass};
-use crate::error::Error;
-use crate::gpu::bindings::{bind_group, layout, pipeline, storage, whole};
+use crate::bindings::{bind_group, layout, pipeline, storage, whole};
+use gpusort_base::error::Error;
 
 /// The kernels that write the arguments of a selection.
 pub(super) struct Selector {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::bindings::label;
 use super::context::Context;
 use super::readback::Readback;
-use crate::error::Error;
+use gpusort_base::error::Error;
 
 /// The timestamps of one submit.
 pub(super) struct Timestamps {

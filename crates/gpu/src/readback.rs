@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use super::context::Context;
-use crate::error::Error;
+use gpusort_base::error::Error;
 
 /// A buffer on its way to being mapped.
 pub(super) struct Mapping {

@@ -7,8 +7,8 @@ use gpusort_shaders::wgsl;
 
 use super::bindings::{bind_group, layout, pipeline, storage, whole};
 use super::device::Gpu;
-use crate::clock::Instant;
-use crate::error::Error;
+use gpusort_base::clock::Instant;
+use gpusort_base::error::Error;
 
 /// Bytes that a workgroup of `copy.wgsl` copies.
 const WORKGROUP_BYTES: u64 = 256 * 4 * 16;

@@ -9,8 +9,8 @@ use gpusort_planner::plan::{
 };
 
 use super::{ALIGNMENT, ARGUMENTS, Recorder, SLICES, Slice};
-use crate::error::Error;
-use crate::gpu::bindings::{begin_of, bind_group, whole};
+use crate::bindings::{begin_of, bind_group, whole};
+use gpusort_base::error::Error;
 
 /// Bytes of the placeholder, bound in place of absent buffers.
 const NOTHING: u64 = 4;

@@ -9,11 +9,11 @@ use std::time::Duration;
 use gpusort_order::Kind;
 use gpusort_planner::plan::Plan;
 
-use super::buffers::Buffers;
 use super::device::Gpu;
+use super::plan_buffers::Buffers;
 use super::recording::Recording;
-use crate::clock::{Clock, Elapsed, Instant};
-use crate::error::Error;
+use gpusort_base::clock::{Clock, Elapsed, Instant};
+use gpusort_base::error::Error;
 
 /// Runs `plan` on the elements in `buffers` and waits for it. Calls `progress` after each submit
 /// with the number of dispatches done. Returns the time taken and the number of dispatches made;

@@ -1,4 +1,4 @@
-//! The GPU: only this folder and `buffers` use wgpu.
+//! Sorts on a GPU through wgpu: devices, transfers, plans, and sorts recorded into a caller's encoder.
 //!
 //! ```text
 //! context ◂─ readback ◂─ timestamps, staging      device and queue; what the host reads; transfers
@@ -9,19 +9,20 @@
 //!                 ▴        ▴
 //!              buffers ◂─ execute, passes, run    what others use: Gpu, Buffers, execute, ResidentRun
 //!
-//! encode ◂─ recorder                              sorts in a caller's encoder, which crate::buffers has for others
+//! encode ◂─ recorder                              sorts in a caller's encoder, which `buffers` has for others
 //! ```
 
 mod arrays;
 mod bandwidth;
 mod bindings;
-mod buffers;
+pub mod buffers;
 mod context;
 mod device;
 mod encode;
 mod execute;
 mod passes;
 mod pipelines;
+mod plan_buffers;
 mod readback;
 mod recorder;
 mod recording;
@@ -29,15 +30,10 @@ mod run;
 mod staging;
 mod timestamps;
 
-pub(crate) use recorder::{
-    ALIGNMENT, Gathered, Ranges, Recorder, Scratch, Slice, Sort, SortedRun, UniqueInto, Uses, Work,
-    most_bytes,
-};
-
-pub use buffers::Buffers;
-pub(crate) use context::Context;
+pub use context::Context;
 pub use context::{adapter, adapters};
 pub use device::Gpu;
 pub use execute::execute;
 pub use passes::time_passes;
+pub use plan_buffers::Buffers;
 pub use run::ResidentRun;

@@ -5,8 +5,8 @@ use gpusort_planner::plan::{Dispatch, Plan};
 use super::context::Context;
 use super::pipelines::Pipelines;
 use super::staging::{self, Staging};
-use crate::device::{AdapterInfo, Select};
-use crate::error::Error;
+use gpusort_base::device::{AdapterInfo, Select};
+use gpusort_base::error::Error;
 
 /// A device that was started, its pipelines and its staging memory.
 pub struct Gpu {

@@ -6,10 +6,10 @@ use gpusort_order::{Kind, Limits, Subgroups};
 use gpusort_planner::kernels::Arguments;
 
 use super::bindings::label;
-use crate::device::{AdapterInfo, Select};
-use crate::error::{Error, ErrorKind};
-use crate::human;
-use crate::parallel::lock;
+use gpusort_base::device::{AdapterInfo, Select};
+use gpusort_base::error::{Error, ErrorKind};
+use gpusort_base::human;
+use gpusort_base::parallel::lock;
 
 /// The adapters of this machine by number: hardware first, software last.
 pub fn adapters() -> Vec<AdapterInfo> {
@@ -95,10 +95,13 @@ fn information(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, features: wgpu::
 
 /// A device with its queue, and the first error that it reported.
 #[derive(Clone)]
-pub(crate) struct Context {
-    pub(crate) device: wgpu::Device,
-    pub(crate) queue: wgpu::Queue,
-    pub(crate) info: AdapterInfo,
+pub struct Context {
+    /// The device.
+    pub device: wgpu::Device,
+    /// The queue of the device.
+    pub queue: wgpu::Queue,
+    /// The adapter of the device.
+    pub info: AdapterInfo,
     failure: Arc<Mutex<Option<String>>>,
 }
 
@@ -140,7 +143,7 @@ impl Context {
     /// A context on a caller's device. The device may have few features, and its uncaptured errors
     /// go to the caller. Limits come from the device itself, because kernels are sized by them and
     /// run unchecked.
-    pub(crate) fn of_caller(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+    pub fn of_caller(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         let info = information(&device.adapter_info(), &device.limits(), device.features());
         Self { device, queue, info, failure: Arc::default() }
     }
@@ -160,7 +163,11 @@ impl Context {
     }
 
     /// A buffer that holds `bytes`; their number is a multiple of four.
-    pub(crate) fn filled(
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::buffer`].
+    pub fn filled(
         &self,
         name: &str,
         bytes: &[u8],
@@ -172,7 +179,7 @@ impl Context {
     }
 
     /// An empty command encoder.
-    pub(crate) fn encoder(&self, name: &str) -> wgpu::CommandEncoder {
+    pub fn encoder(&self, name: &str) -> wgpu::CommandEncoder {
         self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(&label(name)) })
     }
 
@@ -183,13 +190,21 @@ impl Context {
     }
 
     /// Waits until all submitted work is done.
-    pub(crate) fn wait(&self) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// The device failed.
+    pub fn wait(&self) -> Result<(), Error> {
         self.device.poll(wgpu::PollType::wait_indefinitely()).map_err(Error::device)?;
         self.check()
     }
 
-    /// Creates a buffer; too little memory is [`ErrorKind::NoMemory`].
-    pub(crate) fn buffer(
+    /// Creates a buffer of `size` bytes.
+    ///
+    /// # Errors
+    ///
+    /// The device failed; [`ErrorKind::NoMemory`] if it has too little memory.
+    pub fn buffer(
         &self,
         name: &str,
         size: u64,

@@ -17,7 +17,7 @@ use super::bindings::whole;
 use super::context::Context;
 use super::encode::{Memory, Side, new_group};
 use super::pipelines::Pipelines;
-use crate::error::Error;
+use gpusort_base::error::Error;
 
 /// The buffers of one array.
 pub(super) struct Array {

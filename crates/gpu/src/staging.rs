@@ -14,9 +14,9 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::context::Context;
 use super::readback::Mapping;
-use crate::error::Error;
-use crate::parallel;
-use crate::parallel::lock;
+use gpusort_base::error::Error;
+use gpusort_base::parallel;
+use gpusort_base::parallel::lock;
 
 /// Bytes in one staging buffer.
 const CHUNK: u64 = 16 << 20;

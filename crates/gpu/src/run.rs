@@ -6,12 +6,12 @@ use gpusort_order::Shape;
 use gpusort_order::key::KeyWords;
 
 use super::arrays::Array;
-use super::buffers::Buffers;
 use super::device::Gpu;
 use super::encode::Side;
+use super::plan_buffers::Buffers;
 use super::readback::Readback;
 use super::staging;
-use crate::error::Error;
+use gpusort_base::error::Error;
 
 /// Elements in order, in memory of the device.
 pub struct ResidentRun {

@@ -4,7 +4,7 @@
 use gpusort_planner::kernels::Grid;
 
 use super::{ALIGNMENT, Recorder};
-use crate::error::Error;
+use gpusort_base::error::Error;
 
 impl Recorder {
     /// Dispatches at least so many workgroups of a pipeline, with its buffers and its host

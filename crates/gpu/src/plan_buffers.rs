@@ -13,7 +13,7 @@ use super::readback::Readback;
 use super::recording::Recording;
 use super::staging::{self, Upload};
 use super::timestamps::Timestamps;
-use crate::error::Error;
+use gpusort_base::error::Error;
 
 /// An array of elements on the device, and what else a sort of it needs there.
 pub struct Buffers {
@@ -120,7 +120,7 @@ impl Buffers {
     /// # Errors
     ///
     /// Whatever the device or its driver reports.
-    pub(crate) fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
+    pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
         let Gpu { context, staging, .. } = gpu;
         self.side.set(Side::Front);
         if self.needs_iota {

@@ -8,7 +8,7 @@ use super::arrays::Arrays;
 use super::device::Gpu;
 use super::encode::{Dispatches, Sent, Side};
 use super::pipelines::Pipelines;
-use crate::error::Error;
+use gpusort_base::error::Error;
 
 /// A plan that is being recorded on arrays of our own, in one pass or in several.
 pub(super) struct Recording<'a> {

@@ -10,7 +10,7 @@ use gpusort_planner::plan::Dispatch;
 
 use super::bindings::bind_group;
 use super::pipelines::{self, KEYS, OTHER_KEYS, OTHER_PAYLOAD, PAYLOAD, Pipelines};
-use crate::error::Error;
+use gpusort_base::error::Error;
 
 /// One of the two arrays that may hold the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

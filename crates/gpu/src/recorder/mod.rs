@@ -56,10 +56,10 @@ use super::bindings::{begin_of, bind_group, layout, pipeline, storage, uniform, 
 use super::context::{Context, within};
 use super::encode::{Dispatches, Memory, Sent, Side};
 use super::pipelines::Pipelines;
-use crate::clock::Instant;
-use crate::error::Error;
-use crate::error::misuse::Misuse;
-use crate::parallel::lock;
+use gpusort_base::clock::Instant;
+use gpusort_base::error::Error;
+use gpusort_base::error::misuse::Misuse;
+use gpusort_base::parallel::lock;
 
 /// The alignment of binding offsets that suits every device.
 pub(crate) const ALIGNMENT: u64 = 256;
