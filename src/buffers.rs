@@ -127,4 +127,4 @@ pub use gpusort_gpu::buffers::{
     BufferSorter, Count, Gather, MEMORY_HINTS, MOST, Misuse, Payload, Run, Segments, Spec, Unique, Workspace,
 };
 
-pub use crate::async_sorter::AsyncSorter;
+pub use gpusort_engine::AsyncSorter;

@@ -49,38 +49,25 @@
 // Without some feature, what only it calls is dead code.
 #![cfg_attr(not(all(feature = "cli", feature = "gpu")), allow(dead_code))]
 
-#[cfg(feature = "gpu")]
-mod async_sorter;
 #[cfg(feature = "cli")]
 mod bench;
 #[cfg(feature = "gpu")]
 pub mod buffers;
 #[cfg(feature = "files")]
 pub mod columns;
-#[cfg(feature = "costs")]
-mod cost;
-mod element;
 #[cfg(feature = "files")]
 mod file;
 #[cfg(feature = "files")]
 pub mod files;
 #[cfg(feature = "cli")]
 mod generate;
-#[cfg(not(feature = "gpu"))]
-#[path = "gpu/absent/mod.rs"]
-mod gpu;
 #[cfg(feature = "files")]
 mod io;
-mod key_buf;
-mod report;
 #[cfg(feature = "files")]
 mod runs;
-mod sorter;
 #[cfg(feature = "cli")]
 mod trace;
 
-#[cfg(feature = "gpu")]
-pub use async_sorter::AsyncSorter;
 pub use clock::{Clock, Elapsed};
 pub use device::{AdapterInfo, Select};
 pub use element::{
@@ -95,7 +82,10 @@ use gpusort_base::cancel;
 use gpusort_base::{clock, device, error, format, human, memory, parallel};
 use gpusort_cpu as cpu;
 #[cfg(feature = "gpu")]
-use gpusort_gpu as gpu;
+pub use gpusort_engine::AsyncSorter;
+#[cfg(feature = "costs")]
+use gpusort_engine::cost;
+use gpusort_engine::{element, gpu, key_buf, report, sorter};
 use gpusort_order as order;
 pub use gpusort_order::key::ElementType;
 pub use gpusort_order::{

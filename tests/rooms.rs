@@ -76,5 +76,5 @@ fn only_the_crate_of_the_gpu_names_wgpu() {
     let mut naming: Vec<String> = all.filter(|(_, text)| names(text)).map(|(path, _)| path).collect();
     assert!(naming.iter().any(|path| path == "crates/gpu/src/encode.rs"), "{naming:?}");
     naming.retain(|path| !path.starts_with("crates/gpu/"));
-    assert_eq!(naming, ["src/async_sorter.rs"]);
+    assert_eq!(naming, ["crates/engine/src/async_sorter.rs"]);
 }

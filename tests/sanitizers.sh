@@ -16,7 +16,7 @@ export RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR="$PWD/ta
     CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OPT_LEVEL=1
 run() {
     cargo test --quiet --release --locked --no-default-features --features gpusort/files --lib --package gpusort --package gpusort-base \
-        --package gpusort-cpu --target $target -- "$@"
+        --package gpusort-cpu --package gpusort-engine --target $target -- "$@"
 }
 
 run

@@ -36,7 +36,7 @@ use crate::key_buf::KeyBuf;
 use crate::order::{Class, KeyOrder, Nulls};
 use crate::parallel::{self, map_parts};
 use crate::report::Report;
-use crate::sorter::{Progress, Request, Sorted, Sorter};
+use crate::sorter::{Progress, Request, RowColumn, Sorted, Sorter};
 use gpusort_order::Method;
 
 /// A column of values that orders rows: by default, smallest first, NaN after all numbers and nulls last.
@@ -143,46 +143,42 @@ pub fn argsort(columns: &[Column]) -> Result<Vec<u32>, Error> {
     Ok(Sorter::cpu().argsort_columns(columns)?.0)
 }
 
-impl Sorter {
-    /// [`columns::argsort`](argsort) on the sorter's device, with a report of how it went.
-    ///
-    /// # Errors
-    ///
-    /// As for [`columns::argsort`](argsort); a failure of the device.
-    pub fn argsort_columns(&self, columns: &[Column]) -> Result<(Vec<u32>, Report), Error> {
-        self.order_columns(columns, Method::default(), &mut |_, _| {})
+#[doc(hidden)]
+impl RowColumn for Column<'_> {
+    fn argsort(sorter: &Sorter, columns: &[Self]) -> Result<(Vec<u32>, Report), Error> {
+        order_columns(sorter, columns, Method::default(), &mut |_, _| {})
     }
+}
 
-    /// [`Sorter::argsort_columns`] by this method.
-    pub(crate) fn order_columns(
-        &self,
-        columns: &[Column],
-        method: Method,
-        progress: Progress,
-    ) -> Result<(Vec<u32>, Report), Error> {
-        let Some(first) = columns.first() else { return Err(Error::options("no columns to sort by")) };
-        let rows = first.rows();
-        if let Some(other) = columns.iter().map(Column::rows).find(|&other| other != rows) {
-            return Err(Error::options(format!("columns of {rows} and {other} rows")));
-        }
-        if u32::try_from(rows).is_err() {
-            return Err(Error::limit("rows of one sort", u64::from(u32::MAX), rows as u64));
-        }
-        if let [Column { values: Values::Numbers(numbers), valid: None, order }] = columns
-            && method == Method::default()
-        {
-            return numbers.positions(self, *order);
-        }
-        let Coded { words, ties, pieces } = coded(columns, &parts(rows))?;
-        let tied = pieces.first().map_or(0, |piece| piece.keys.each());
-        let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
-        let Sorted { words: order, report, .. } = self.run(request.by(method), progress)?;
-        let mut order = order.into_vec::<u32>().unwrap_or_default();
-        if let Some(ties) = ties {
-            ties.settle(&mut order, &words, &pieces, &vec![0; tied], false);
-        }
-        Ok((order, report))
+/// [`Sorter::argsort_columns`] by this method.
+pub(crate) fn order_columns(
+    sorter: &Sorter,
+    columns: &[Column],
+    method: Method,
+    progress: Progress,
+) -> Result<(Vec<u32>, Report), Error> {
+    let Some(first) = columns.first() else { return Err(Error::options("no columns to sort by")) };
+    let rows = first.rows();
+    if let Some(other) = columns.iter().map(Column::rows).find(|&other| other != rows) {
+        return Err(Error::options(format!("columns of {rows} and {other} rows")));
     }
+    if u32::try_from(rows).is_err() {
+        return Err(Error::limit("rows of one sort", u64::from(u32::MAX), rows as u64));
+    }
+    if let [Column { values: Values::Numbers(numbers), valid: None, order }] = columns
+        && method == Method::default()
+    {
+        return numbers.positions(sorter, *order);
+    }
+    let Coded { words, ties, pieces } = coded(columns, &parts(rows))?;
+    let tied = pieces.first().map_or(0, |piece| piece.keys.each());
+    let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
+    let Sorted { words: order, report, .. } = sorter.run(request.by(method), progress)?;
+    let mut order = order.into_vec::<u32>().unwrap_or_default();
+    if let Some(ties) = ties {
+        ties.settle(&mut order, &words, &pieces, &vec![0; tied], false);
+    }
+    Ok((order, report))
 }
 
 /// Ranges of rows, several for each core.

@@ -167,12 +167,7 @@ impl Context {
     /// # Errors
     ///
     /// As for [`Self::buffer`].
-    pub fn filled(
-        &self,
-        name: &str,
-        bytes: &[u8],
-        usage: wgpu::BufferUsages,
-    ) -> Result<wgpu::Buffer, Error> {
+    pub fn filled(&self, name: &str, bytes: &[u8], usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, Error> {
         let buffer = self.buffer(name, bytes.len() as u64, usage | wgpu::BufferUsages::COPY_DST, false)?;
         self.queue.write_buffer(&buffer, 0, bytes);
         Ok(buffer)

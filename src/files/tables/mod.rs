@@ -33,6 +33,7 @@ use super::parts::position_type;
 use super::progress::Phase;
 use super::report::{Phases, Report};
 use crate::clock::Instant;
+use crate::columns::order_columns;
 use crate::error::Error;
 use crate::format::Format;
 use crate::human;
@@ -96,7 +97,7 @@ fn order(
         }
         job.watch.set(done);
     };
-    let (mut positions, report) = sorter.order_columns(&decoded.columns(), job.ask.method, &mut passes)?;
+    let (mut positions, report) = order_columns(sorter, &decoded.columns(), job.ask.method, &mut passes)?;
     let Selection { unique, first } = job.ask.selection;
     let mut repeated = 0;
     if unique {

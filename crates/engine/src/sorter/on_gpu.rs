@@ -11,15 +11,15 @@ use gpusort_planner::plan::{Crossovers, Plan, Shape};
 
 use super::planned::{Planned, Task, first_that_fits};
 use super::{Incoming, Job, Method, Ordered, Place, Progress, Remote, ResultKind, partitions};
-use crate::clock::{Clock, Elapsed, Instant};
-use crate::cpu;
-use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, ResidentRun, execute};
 use crate::key_buf::{KeyBuf, KeyWidth, by_width};
-use crate::memory;
-use crate::parallel;
-use crate::parallel::lock;
 use crate::report::{Form, Ran, Report};
+use gpusort_base::clock::{Clock, Elapsed, Instant};
+use gpusort_base::error::Error;
+use gpusort_base::memory;
+use gpusort_base::parallel;
+use gpusort_base::parallel::lock;
+use gpusort_cpu as cpu;
 
 /// A GPU and the buffers of the last sorts, which the next ones use if they are large enough.
 pub(super) struct OnGpu {

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use gpusort_order::key::{KeyWords, Word};
 
-use crate::cpu;
-use crate::parallel;
+use gpusort_base::parallel;
+use gpusort_cpu as cpu;
 
 /// Some words, one after another.
 pub type Block<'a, W> = Cow<'a, [W]>;
@@ -25,6 +25,7 @@ pub enum KeyBuf<'a> {
 }
 
 /// Evaluates the same expression for blocks of either width.
+#[macro_export]
 macro_rules! by_width {
     ($words:expr, $blocks:ident => $value:expr) => {
         match $words {
@@ -33,7 +34,7 @@ macro_rules! by_width {
         }
     };
 }
-pub(crate) use by_width;
+pub use by_width;
 
 /// A word that [`KeyBuf`] may be made of.
 pub trait KeyWidth: Word {
@@ -136,7 +137,7 @@ impl KeyBuf<'_> {
     }
 
     /// How many words each block has.
-    pub(crate) fn lengths(&self) -> Vec<usize> {
+    pub fn lengths(&self) -> Vec<usize> {
         by_width!(self, blocks => blocks.iter().map(|block| block.len()).collect())
     }
 
@@ -168,7 +169,8 @@ impl KeyBuf<'_> {
     }
 
     /// Only this many, from the first.
-    pub(crate) fn truncated(self, count: Option<usize>) -> Self {
+    #[must_use]
+    pub fn truncated(self, count: Option<usize>) -> Self {
         let Some(count) = count else { return self };
         by_width!(self, blocks => {
             let mut words = join(blocks);
@@ -185,7 +187,7 @@ impl KeyBuf<'_> {
     }
 
     /// Those of a range, borrowed.
-    pub(crate) fn range(&self, range: std::ops::Range<usize>) -> KeyBuf<'_> {
+    pub fn range(&self, range: std::ops::Range<usize>) -> KeyBuf<'_> {
         by_width!(self, blocks => {
             let mut before = 0;
             let of_block = |block| {
@@ -200,7 +202,7 @@ impl KeyBuf<'_> {
     }
 
     /// Those at these positions.
-    pub(crate) fn gathered(self, positions: &[u32]) -> KeyBuf<'static> {
+    pub fn gathered(self, positions: &[u32]) -> KeyBuf<'static> {
         by_width!(self, blocks => {
             let words = in_one(blocks);
             parallel::map(positions, |&position| words[position as usize]).into()
@@ -209,7 +211,7 @@ impl KeyBuf<'_> {
 }
 
 /// All blocks as one, which costs nothing where there is only one.
-pub(crate) fn in_one<W: KeyWidth>(mut blocks: Vec<Block<'_, W>>) -> Block<'_, W> {
+pub fn in_one<W: KeyWidth>(mut blocks: Vec<Block<'_, W>>) -> Block<'_, W> {
     if blocks.len() == 1 { blocks.swap_remove(0) } else { cpu::join(&blocks).into() }
 }
 

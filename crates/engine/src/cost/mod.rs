@@ -16,10 +16,10 @@ use gpusort_order::Algorithm;
 use gpusort_planner::plan::{Crossovers, Shape};
 use serde::{Deserialize, Serialize};
 
-use crate::cpu::{self, Digits};
-use crate::error::Error;
-use crate::human::{self, grouped, short};
 use crate::report::timing::milliseconds;
+use gpusort_base::error::Error;
+use gpusort_base::human::{self, grouped, short};
+use gpusort_cpu::{self as cpu, Digits};
 
 /// Fewer elements than this are sorted on the CPU before a transfer to any GPU would end.
 pub const FEWEST: u64 = 1 << 16;

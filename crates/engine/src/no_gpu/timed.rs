@@ -5,8 +5,8 @@ use std::time::Duration;
 use gpusort_planner::plan::Plan;
 
 use super::Gpu;
-use crate::clock::Elapsed;
-use crate::error::Error;
+use gpusort_base::clock::Elapsed;
+use gpusort_base::error::Error;
 
 impl Gpu {
     pub fn prepare(&self, _: &Plan) -> Result<(), Error> {

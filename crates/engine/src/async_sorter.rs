@@ -17,7 +17,7 @@ use gpusort_gpu::Context;
 use gpusort_gpu::buffers::{BufferSorter, Count, MEMORY_HINTS, MOST, Spec};
 
 /// Sorts slices on a GPU without blocking, in the order of the whole library. It needs no features
-/// of the device: see [`crate::buffers`].
+/// of the device: see `gpusort::buffers`.
 ///
 /// In a browser it awaits promises of WebGPU. Natively, the thread that polls the future waits for
 /// the device.

@@ -2,11 +2,13 @@
 
 #![allow(clippy::needless_pass_by_value)]
 
-use gpusort_planner::plan::{Crossovers, Shape};
+use gpusort_order::Shape;
+#[cfg(feature = "costs")]
+use gpusort_planner::plan::Crossovers;
 
 use super::{Job, Method, Ordered, Progress};
-use crate::error::Error;
 use crate::gpu::Gpu;
+use gpusort_base::error::Error;
 
 pub(super) enum OnGpu {}
 
@@ -15,6 +17,7 @@ impl OnGpu {
         match gpu {}
     }
 
+    #[cfg(feature = "costs")]
     pub(super) fn with_crossovers(self, _: Crossovers) -> Self {
         match self {}
     }

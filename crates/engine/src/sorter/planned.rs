@@ -5,8 +5,8 @@ use gpusort_order::{Algorithm, Limits, Variant};
 use gpusort_planner::plan::{self, Crossovers, Plan, Shape};
 
 use super::Method;
-use crate::error::Error;
-use crate::human::grouped;
+use gpusort_base::error::Error;
+use gpusort_base::human::grouped;
 
 /// A sort as it is planned for a GPU.
 #[derive(Clone, Debug)]
@@ -204,7 +204,7 @@ mod tests {
         let fails = |_: &Plan| Err(Error::device("gone"));
         assert!(matches!(
             fitted(Limits::WEBGPU, fails).unwrap_err().kind(),
-            crate::error::ErrorKind::Device(_)
+            gpusort_base::error::ErrorKind::Device(_)
         ));
     }
 }

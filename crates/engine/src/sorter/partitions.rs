@@ -23,14 +23,14 @@ use gpusort_order::key::KeyWords;
 use super::on_gpu::OnGpu;
 use super::resident::{Gathered, Lost, Merging, ResidentRuns};
 use super::{Job, Method, Ordered, Place, Progress, ResultKind, number_of_records};
-use crate::clock::{Clock, Elapsed, Instant};
-use crate::cpu;
-use crate::error::{Error, ErrorKind};
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
-use crate::memory;
-use crate::parallel;
-use crate::parallel::lock;
 use crate::report::{Form, Report};
+use gpusort_base::clock::{Clock, Elapsed, Instant};
+use gpusort_base::error::{Error, ErrorKind};
+use gpusort_base::memory;
+use gpusort_base::parallel;
+use gpusort_base::parallel::lock;
+use gpusort_cpu as cpu;
 
 /// Workers of each GPU.
 const WORKERS: usize = 2;

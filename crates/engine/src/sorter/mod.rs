@@ -2,7 +2,7 @@
 //! was chosen.
 //!
 //! A device does one thing: it sorts keys of one word, or finds the first of them, and gives back
-//! what was asked for ([`Job`]). All that is asked beyond that is made of such sorts here, the same
+//! what was asked for (`Job`). All that is asked beyond that is made of such sorts here, the same
 //! for every device:
 //!
 //! * Records of several words are sorted by the last word, then by the one before it, and so on to
@@ -26,25 +26,28 @@ mod resident;
 
 use std::time::Duration;
 
+use gpusort_order::Shape;
 use gpusort_order::key::KeyWords;
-use gpusort_planner::plan::{Crossovers, Shape};
+#[cfg(any(feature = "costs", feature = "gpu"))]
+use gpusort_planner::plan::Crossovers;
 
 use self::on_gpu::OnGpu;
-use crate::clock::Instant;
-use crate::device::{AdapterInfo, Select};
-use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
-use crate::order::Selection;
-use crate::parallel;
 use crate::report::Report;
+use gpusort_base::clock::Instant;
+use gpusort_base::device::{AdapterInfo, Select};
+use gpusort_base::error::Error;
+use gpusort_base::parallel;
 use gpusort_order::Method;
+use gpusort_order::Selection;
 
 /// Keys that come block by block, and how many there will be.
 pub struct Incoming<'a> {
     /// How many there will be.
-    pub(crate) n: usize,
-    pub(crate) width: KeyWords,
+    pub n: usize,
+    /// The words of a key.
+    pub width: KeyWords,
     blocks: Box<dyn Iterator<Item = Result<KeyBuf<'a>, Error>> + Send + 'a>,
 }
 
@@ -60,8 +63,12 @@ impl<'a> Incoming<'a> {
         Self { n, width, blocks: Box::new(blocks) }
     }
 
-    /// All of them.
-    pub(crate) fn collect(self) -> Result<KeyBuf<'a>, Error> {
+    /// All keys.
+    ///
+    /// # Errors
+    ///
+    /// The first error of a block.
+    pub fn collect(self) -> Result<KeyBuf<'a>, Error> {
         let mut all = KeyBuf::new(self.width);
         for block in self.blocks {
             all.append(block?);
@@ -158,7 +165,6 @@ impl<'a> Request<'a> {
 
 /// The result of a request, in memory.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct Sorted {
     /// The keys, the positions as words of 32 bits, or the records; in one block.
     pub words: KeyBuf<'static>,
@@ -166,6 +172,16 @@ pub struct Sorted {
     pub repeated: usize,
     /// How the sort went.
     pub report: Report,
+}
+
+/// A column of values by which rows are ordered, such as `gpusort::columns::Column`.
+pub trait RowColumn: Sized {
+    /// The positions of the rows in order; see [`Sorter::argsort_columns`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::argsort_columns`].
+    fn argsort(sorter: &Sorter, columns: &[Self]) -> Result<(Vec<u32>, Report), Error>;
 }
 
 /// The result of a request where it was made, mostly on a device.
@@ -192,12 +208,13 @@ trait Remote: Send {
 }
 
 impl Ordered<'_> {
-    pub(crate) fn in_memory(words: KeyBuf<'static>, repeated: usize, report: Report) -> Self {
+    /// A result in memory.
+    pub fn in_memory(words: KeyBuf<'static>, repeated: usize, report: Report) -> Self {
         Self { count: words.len(), place: Place::Memory(words), repeated, report }
     }
 
     /// The first and the last of them, if they are in memory and there are any.
-    pub(crate) fn ends(&self) -> Option<[u64; 2]> {
+    pub fn ends(&self) -> Option<[u64; 2]> {
         fn of<W: KeyWidth>(blocks: &[Block<W>]) -> Option<[u64; 2]> {
             Some([*blocks.first()?.first()?, *blocks.last()?.last()?].map(Into::into))
         }
@@ -296,9 +313,20 @@ impl Sorter {
         Self { gpus: gpus.into_iter().map(OnGpu::new).collect() }
     }
 
+    /// The positions of rows in the order of these columns: by the first column, and by the next column
+    /// between rows with equal values. Rows that are equal in all columns keep their order.
+    ///
+    /// # Errors
+    ///
+    /// As for `gpusort::columns::argsort`; a failure of the device.
+    pub fn argsort_columns<C: RowColumn>(&self, columns: &[C]) -> Result<(Vec<u32>, Report), Error> {
+        C::argsort(self, columns)
+    }
+
     /// The same, with other sizes from which on algorithms are chosen; those of the GPU's kind are
     /// the default. The CPU has none.
     #[must_use]
+    #[cfg(any(feature = "costs", feature = "gpu"))]
     pub fn with_crossovers(self, crossovers: &Crossovers) -> Self {
         Self { gpus: self.gpus.into_iter().map(|gpu| gpu.with_crossovers(crossovers.clone())).collect() }
     }

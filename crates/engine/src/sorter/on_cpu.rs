@@ -4,12 +4,12 @@ use gpusort_order::Algorithm;
 use gpusort_order::item::Pair;
 
 use super::{Job, Method, Ordered, Progress, ResultKind, number_of_records};
-use crate::clock::Instant;
-use crate::cpu::{self, Piece};
-use crate::error::Error;
 use crate::key_buf::{KeyBuf, by_width};
-use crate::order::is_few;
 use crate::report::{Form, Ran, Report};
+use gpusort_base::clock::Instant;
+use gpusort_base::error::Error;
+use gpusort_cpu::{self as cpu, Piece};
+use gpusort_order::is_few;
 
 /// Does a job on all cores.
 pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Error> {

@@ -15,12 +15,12 @@ use gpusort_planner::plan::{Plan, Shape};
 
 use super::Remote;
 use super::on_gpu::{OnDevice, OnGpu, given};
-use crate::error::Error;
 use crate::gpu::ResidentRun;
 use crate::key_buf::KeyBuf;
-use crate::parallel;
-use crate::parallel::lock;
 use crate::report::Report;
+use gpusort_base::error::Error;
+use gpusort_base::parallel;
+use gpusort_base::parallel::lock;
 use gpusort_cpu::windows;
 
 /// The partitions of one GPU.
@@ -284,10 +284,10 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::device::Select;
-    use crate::error::ErrorKind;
     use crate::gpu::Gpu;
     use crate::sorter::{Job, ResultKind};
+    use gpusort_base::device::Select;
+    use gpusort_base::error::ErrorKind;
     use gpusort_order::Method;
     use gpusort_order::key::KeyWords;
 

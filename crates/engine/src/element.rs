@@ -7,15 +7,15 @@ use gpusort_order::item::Pair;
 use gpusort_order::key::{ElementType, Word};
 use half::f16;
 
-use crate::clock::Instant;
-use crate::cpu::{self, Keyed};
-use crate::error::Error;
 use crate::key_buf::{KeyBuf, KeyWidth};
-use crate::order::{KeyOrder, Selection, is_few};
-use crate::parallel;
-use crate::parallel::map_into;
 use crate::report::{Form, Report};
 use crate::sorter::{Request, Sorted, Sorter};
+use gpusort_base::clock::Instant;
+use gpusort_base::error::Error;
+use gpusort_base::parallel;
+use gpusort_base::parallel::map_into;
+use gpusort_cpu::{self as cpu, Keyed};
+use gpusort_order::{KeyOrder, Selection, is_few};
 
 /// A number that can be sorted: of one of the eleven types of [`ElementType`]. `f16` is that of the
 /// crate `half`, which is re-exported.
@@ -289,7 +289,7 @@ fn are_surely_in_order<T: Element>(elements: &[T], order: KeyOrder) -> bool {
 /// Slices, on the sorter's device, with a report of how it went. What takes an order is for the
 /// Python package.
 impl Sorter {
-    /// Sorts in the order of [`sort`](crate::sort).
+    /// Sorts in the order of [`sort`].
     ///
     /// # Errors
     ///
@@ -299,7 +299,7 @@ impl Sorter {
         self.sort_as(elements, ASCENDING)
     }
 
-    /// Sorts in the order of [`sort_descending`](crate::sort_descending).
+    /// Sorts in the order of [`sort_descending`].
     ///
     /// # Errors
     ///
@@ -308,7 +308,7 @@ impl Sorter {
         self.sort_as(elements, DESCENDING)
     }
 
-    /// The positions of the elements in the order of [`sort`](crate::sort); those of equal elements
+    /// The positions of the elements in the order of [`sort`]; those of equal elements
     /// keep their order.
     ///
     /// # Errors
@@ -318,7 +318,7 @@ impl Sorter {
         self.argsort_as(elements, ASCENDING)
     }
 
-    /// The positions of the elements in the order of [`sort_descending`](crate::sort_descending);
+    /// The positions of the elements in the order of [`sort_descending`];
     /// those of equal elements keep their order.
     ///
     /// # Errors
@@ -328,7 +328,7 @@ impl Sorter {
         self.argsort_as(elements, DESCENDING)
     }
 
-    /// The first `k` elements in the order of [`sort`](crate::sort), or all if there are fewer.
+    /// The first `k` elements in the order of [`sort`], or all if there are fewer.
     ///
     /// # Errors
     ///
@@ -337,7 +337,7 @@ impl Sorter {
         self.top_as(elements, k, ASCENDING)
     }
 
-    /// The first `k` elements in the order of [`sort_descending`](crate::sort_descending), or all
+    /// The first `k` elements in the order of [`sort_descending`], or all
     /// if there are fewer.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 pub use gpusort_base::report::{Form, Ran};
 
-use crate::clock::{Clock, Elapsed};
+use gpusort_base::clock::{Clock, Elapsed};
 
 /// How a sort went.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,7 +60,9 @@ impl Report {
     }
 
     /// Of this sort and one before it, together.
-    pub(crate) fn after(self, before: &Self) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn after(self, before: &Self) -> Self {
         Self {
             ran: self.ran,
             dispatches: before.dispatches + self.dispatches,

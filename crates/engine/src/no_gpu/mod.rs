@@ -3,13 +3,13 @@
 
 #![allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "costs")]
 mod timed;
 
-use crate::device::{AdapterInfo, Select};
-use crate::error::{Error, ErrorKind};
+use gpusort_base::device::{AdapterInfo, Select};
+use gpusort_base::error::{Error, ErrorKind};
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "costs")]
 pub use self::timed::{Buffers, execute, time_passes};
 
 /// No adapters.

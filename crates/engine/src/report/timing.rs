@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::device::AdapterInfo;
+use gpusort_base::device::AdapterInfo;
 
 /// The device of a sort.
 #[derive(Clone, Debug, Serialize)]
