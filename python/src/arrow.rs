@@ -15,6 +15,7 @@ use arrow_data::ArrayData;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::take::take;
+use gpusort::by_element;
 use gpusort::columns::Column;
 use gpusort::columns::arrow::{Decoded, gathered, joined, numbers_of};
 use gpusort::unstable::order::{KeyOrder, Nulls};
@@ -24,7 +25,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::arrays::{Positions, ROWS, Threads, by_element, order, sorter, unlocked};
+use crate::caller::{Positions, ROWS, Threads, order, sorter, unlocked};
 use crate::device::Device;
 use crate::errors::exception;
 

@@ -18,7 +18,7 @@ use pyo3::types::{PyBytes, PyDict};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::arrays::Threads;
+use crate::caller::Threads;
 use crate::device::Device;
 use crate::errors::exception;
 use crate::files::{Arguments, Told, formats, named, report_dict, waited};

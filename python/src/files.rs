@@ -21,7 +21,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arrays::{Threads, threads_of};
+use crate::caller::{Threads, threads_of};
 use crate::device::{Device, chosen};
 use crate::errors::exception;
 

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! arrays   NumPy's, by the buffer protocol: sorted in their memory, rows of the last axis on their own
+//! caller   what a call brings: arrays, order, device, threads
 //! arrow    arrays and tables of Arrow's C interface: keys, and rows at positions
 //! device   the CPU, a GPU, or the one of both that is expected to finish first
 //! files    sorts, checks and merges of files
@@ -16,6 +17,7 @@
 
 mod arrays;
 mod arrow;
+mod caller;
 mod device;
 mod distributed;
 mod errors;

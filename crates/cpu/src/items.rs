@@ -12,6 +12,9 @@ use gpusort_base::{memory, parallel};
 /// Elements copied by one core at a time.
 const PART: usize = 1 << 14;
 
+/// The widest digit: with more bits, the scatter writes to more places at once than caches support.
+pub(crate) const DIGIT_BITS: u32 = 11;
+
 /// Elements that were read together, in input order.
 pub trait Piece: Send + Sync {
     /// The elements.

@@ -15,7 +15,7 @@ use bytemuck::Pod;
 use gpusort_order::item::Item;
 use gpusort_order::key::Word;
 
-use super::items::sample;
+use super::items::{DIGIT_BITS, sample};
 use super::vector::Instructions;
 use gpusort_base::memory;
 use gpusort_base::report::Form;
@@ -25,9 +25,6 @@ const INSERTION: usize = 24;
 
 /// Fewer elements than this are sorted by narrower digits.
 const FEW: usize = 1 << 11;
-
-/// The widest digit: with more bits, the scatter writes to more places at once than caches support.
-pub(super) const DIGIT_BITS: u32 = 11;
 
 /// The most words of scratch memory that a thread keeps for the next sort.
 const KEPT: usize = 1 << 18;

@@ -21,8 +21,8 @@ use std::ops::Range;
 
 use gpusort_order::item::Item;
 
-use super::items::{Part, Piece, count, join, parts, split};
-use super::local::{DIGIT_BITS, Prefix, Room};
+use super::items::{DIGIT_BITS, Part, Piece, count, join, parts, split};
+use super::local::{Prefix, Room};
 use gpusort_base::memory::{self, Kept};
 use gpusort_base::parallel::by_blocks;
 use gpusort_base::parallel::{self, Places};

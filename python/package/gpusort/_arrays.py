@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ._sorter import Sorter
+    from ._devices import KeptDevice
+
 
 Nulls = Literal["first", "last"]
 Method = Literal["average", "min", "max", "dense", "ordinal"]
@@ -257,7 +258,7 @@ def sort(
     descending: bool = False,
     stable: bool = True,
     nulls: Nulls = "last",
-    device: str | int | Sorter = "auto",
+    device: str | int | KeptDevice = "auto",
     threads: int | None = None,
     out: Array | None = None,
 ) -> Any:
@@ -318,7 +319,7 @@ def argsort(
     descending: bool = False,
     stable: bool = True,
     nulls: Nulls = "last",
-    device: str | int | Sorter = "auto",
+    device: str | int | KeptDevice = "auto",
     threads: int | None = None,
     out: NDArray[np.int64] | None = None,
 ) -> Any:
@@ -343,7 +344,7 @@ def _positions(
     axis: int | None,
     descending: bool,
     nulls: Nulls,
-    device: str | int | Sorter,
+    device: str | int | KeptDevice,
     threads: int | None,
 ) -> tuple[Array, Callable[[Array], Any]]:
     """The positions of the first k elements, or of all, and what makes of them what came in."""
@@ -380,7 +381,7 @@ def top(
     axis: int | None = -1,
     descending: bool = False,
     nulls: Nulls = "last",
-    device: str | int | Sorter = "auto",
+    device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> Any:
     """The first k elements in order, or all if there are fewer, without sorting the others.
@@ -417,7 +418,7 @@ def argtop(
     axis: int | None = -1,
     descending: bool = False,
     nulls: Nulls = "last",
-    device: str | int | Sorter = "auto",
+    device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> Any:
     """The positions of the first k elements in order, as int64; those of equal elements keep their order.
@@ -461,7 +462,7 @@ def lexsort(
     *,
     descending: bool | Sequence[bool] = False,
     nulls: Nulls | Sequence[Nulls] = "last",
-    device: str | int | Sorter = "auto",
+    device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> NDArray[np.int64]:
     """The positions of rows in the order of several keys, as int64.
@@ -560,7 +561,7 @@ def unique(
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
-    device: str | int | Sorter = "auto",
+    device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> Any:
     """The different elements in order; the first of each, as :func:`numpy.unique`.
@@ -626,7 +627,7 @@ def rank(
     method: Method = "average",
     descending: bool = False,
     nulls: Nulls = "last",
-    device: str | int | Sorter = "auto",
+    device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> Any:
     """The rank of each element, from 1.

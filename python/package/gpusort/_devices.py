@@ -31,18 +31,18 @@ def devices() -> list[Device]:
     return [Device(**known) for known in _gpusort.devices()]
 
 
-class Keeper:
+class KeptDevice:
     """What keeps a device; a :class:`gpusort.Sorter` is one."""
 
     def __init__(self, device: _gpusort.Device) -> None:
         self.device = device
 
 
-def device_of(device: str | int | Keeper | None) -> _gpusort.Device | None:
+def device_of(device: str | int | KeptDevice | None) -> _gpusort.Device | None:
     """The device to sort on; None chooses.  GPUs are started once in a process."""
     if device == "auto" or device is None:
         return None
-    if isinstance(device, Keeper):
+    if isinstance(device, KeptDevice):
         return device.device
     if isinstance(device, str):
         name = device.lower() if device.lower() in ("cpu", "gpu") else device

@@ -15,7 +15,8 @@ from ._devices import device_of
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from ._sorter import Sorter
+    from ._devices import KeptDevice
+
 
 
 class Readable(Protocol):
@@ -283,7 +284,7 @@ def sort_file(
     parquet_compression: str | None = None,
     algo: str = "auto",
     variant: str | None = None,
-    device: str | int | Sorter = "auto",
+    device: str | int | KeptDevice = "auto",
     threads: int | None = None,
     temp_dir: Path | Sequence[Path] = (),
     progress: bool | Callable[[Progress], object] | None = None,

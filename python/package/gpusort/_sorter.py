@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _arrays, _tables
-from ._devices import Keeper, device_of
+from ._devices import KeptDevice, device_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Sorter(Keeper):
+class Sorter(KeptDevice):
     """Keeps a device, and sorts on it.
 
     >>> sorter = Sorter(device="cpu")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ._arrays import Nulls
-    from ._sorter import Sorter
+    from ._devices import KeptDevice
 
 
 def _named(keys: Any) -> tuple[list[Any], list[bool]]:
@@ -53,7 +53,7 @@ def sort_table(
     keys: str | Sequence[str | tuple[str, str]],
     *,
     nulls: Nulls | Sequence[Nulls] = "last",
-    device: str | int | Sorter = "auto",
+    device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> Any:
     """The table with its rows in order; rows with equal keys keep theirs.

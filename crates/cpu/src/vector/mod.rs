@@ -296,7 +296,7 @@ fn are_for_digits(n: usize, cores: usize, sample: &[u64]) -> bool {
     let (least, greatest) = sample.iter().fold((u64::MAX, 0), |(a, b), &key| (a.min(key), b.max(key)));
     let bits = u64::BITS - greatest.saturating_sub(least).leading_zeros();
     // Two digits are all that there is, and take one core less time than many divisions.
-    if bits <= 2 * super::local::DIGIT_BITS && n > 1 << 15 && cores == 1 {
+    if bits <= 2 * crate::items::DIGIT_BITS && n > 1 << 15 && cores == 1 {
         return true;
     }
     let shift = bits.saturating_sub(VALUES.ilog2());

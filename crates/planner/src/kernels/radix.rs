@@ -340,6 +340,13 @@ impl Radix {
     }
 }
 
+impl Radix {
+    /// Digits in a key of this shape.
+    pub fn digits_in(shape: Shape) -> u32 {
+        shape.key_words() * (32 / DIGIT_BITS)
+    }
+}
+
 impl KernelSpec for Radix {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         has([("workgroups that start in order", self.tile.fifo_dispatch, limits.fifo_dispatch)])?;

@@ -44,7 +44,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::OnceLock;
 
-use super::{RadixTuning, radix};
+use super::RadixTuning;
 use crate::error::Error;
 use crate::kernels::{Dispatch, Radix, RadixWork, Scope, Shape};
 use crate::limits::Limits;
@@ -64,7 +64,7 @@ pub(super) fn plan(
     tuning: &RadixTuning,
     iota: bool,
 ) -> Result<Vec<Dispatch>, Error> {
-    let digits = radix::digits(shape);
+    let digits = Radix::digits_in(shape);
     let window = tuning.window(shape, limits);
     let pass = |work, digit| {
         let (chunk, drops_keys, scope) = (seed(), false, Scope::Leading(tuning.leading));

@@ -194,7 +194,7 @@ impl Plan {
             n,
             shape,
             limits,
-            radix::plan(variant, n, shape, limits, tuning, radix::digits(shape), shape.payload)?,
+            radix::plan(variant, n, shape, limits, tuning, Radix::digits_in(shape), shape.payload)?,
         )
     }
 
@@ -404,7 +404,7 @@ fn passes(
         (Algorithm::Bitonic, Variant::Naive) => bitonic::naive(n, shape, limits),
         (Algorithm::Radix, _) => {
             let tuning = RadixTuning::measured(shape, limits)?;
-            radix::plan(variant, n, shape, limits, &tuning, radix::digits(shape), iota)
+            radix::plan(variant, n, shape, limits, &tuning, Radix::digits_in(shape), iota)
         }
         _ => Err(NoVariant { algorithm, variant }.into()),
     }

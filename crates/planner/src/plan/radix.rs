@@ -100,13 +100,8 @@
 
 use super::{RadixTuning, Variant, leading};
 use crate::error::Error;
-use crate::kernels::{DIGIT_BITS, Dispatch, Radix, RadixTile, RadixWork, Scope, Shape};
+use crate::kernels::{Dispatch, Radix, RadixTile, RadixWork, Scope, Shape};
 use crate::limits::Limits;
-
-/// Digits in a key of this shape.
-pub(super) fn digits(shape: Shape) -> u32 {
-    shape.key_words() * (32 / DIGIT_BITS)
-}
 
 /// The one pass for elements that are no more than this tile has.
 pub(super) fn single(

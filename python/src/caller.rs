@@ -1,0 +1,163 @@
+//! What a call of the module brings: arrays in the memory of their owners, an order, a device and a number of
+//! threads.
+
+use gpusort::by_element;
+use gpusort::columns::Column;
+use gpusort::unstable::order::{KeyOrder, Nulls};
+use gpusort::unstable::parallel;
+use gpusort::{Element, ElementType, Sorter};
+use gpusort_order::Shape;
+use gpusort_order::key::KeyWords;
+use pyo3::buffer::{ElementType as Format, PyUntypedBuffer};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::device::{Device, chosen, cpu};
+
+/// An array of somebody else's.
+pub(crate) struct Array {
+    buffer: PyUntypedBuffer,
+    pub(crate) element: ElementType,
+}
+
+impl Array {
+    pub(crate) fn of(object: &Bound<PyAny>) -> PyResult<Self> {
+        let buffer = PyUntypedBuffer::get(object)?;
+        let is_native = !matches!(buffer.format().to_bytes(), [b'>' | b'!', _, ..]);
+        let element = match Format::from_format(buffer.format()) {
+            Format::UnsignedInteger { bytes: 1 } => ElementType::U8,
+            Format::UnsignedInteger { bytes: 2 } => ElementType::U16,
+            Format::UnsignedInteger { bytes: 4 } => ElementType::U32,
+            Format::UnsignedInteger { bytes: 8 } => ElementType::U64,
+            Format::SignedInteger { bytes: 1 } => ElementType::I8,
+            Format::SignedInteger { bytes: 2 } => ElementType::I16,
+            Format::SignedInteger { bytes: 4 } => ElementType::I32,
+            Format::SignedInteger { bytes: 8 } => ElementType::I64,
+            Format::Float { bytes: 4 } => ElementType::F32,
+            Format::Float { bytes: 8 } => ElementType::F64,
+            _ if buffer.format().to_bytes() == b"e" => ElementType::F16,
+            _ => return Err(PyTypeError::new_err("not an array of numbers")),
+        };
+        let is_aligned = (buffer.buf_ptr() as usize).is_multiple_of(buffer.item_size());
+        if !is_native || !is_aligned || !buffer.is_c_contiguous() {
+            return Err(PyValueError::new_err("not contiguous and aligned, or of another byte order"));
+        }
+        Ok(Self { buffer, element })
+    }
+
+    /// The same, to be written to.
+    pub(crate) fn writable(object: &Bound<PyAny>) -> PyResult<Self> {
+        let array = Self::of(object)?;
+        if array.buffer.readonly() {
+            return Err(PyValueError::new_err("output array is read-only"));
+        }
+        Ok(array)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.buffer.item_count()
+    }
+
+    /// Its elements. `T` is their type.
+    pub(crate) fn elements<T: Element>(&self) -> &[T] {
+        assert_eq!(T::TYPE, self.element);
+        if self.len() == 0 {
+            return &[];
+        }
+        // SAFETY:
+        // - The buffer is contiguous and has as many elements of this type, in native byte order.
+        // - They are aligned, as `of` has found, and the buffer keeps them alive.
+        // - Whoever calls from Python does not change the array until the call returns, as for
+        //   NumPy's own functions.
+        unsafe { std::slice::from_raw_parts(self.buffer.buf_ptr().cast(), self.len()) }
+    }
+
+    /// The same, to be written to.
+    pub(crate) fn elements_mut<T: Element>(&mut self) -> &mut [T] {
+        assert_eq!(T::TYPE, self.element);
+        assert!(!self.buffer.readonly());
+        if self.len() == 0 {
+            return &mut [];
+        }
+        // SAFETY:
+        // - As for `elements`.
+        // - The buffer is writable, and whoever calls from Python lets nobody else read or write it
+        //   until the call returns.
+        unsafe { std::slice::from_raw_parts_mut(self.buffer.buf_ptr().cast(), self.len()) }
+    }
+
+    /// A column of the elements.
+    pub(crate) fn column(&self) -> Column<'_> {
+        by_element!(self.element, T => Column::numbers(self.elements::<T>()))
+    }
+}
+
+/// An array for so many positions, or ranks, as i64.
+pub(crate) struct Positions(Array);
+
+impl Positions {
+    pub(crate) fn of(object: &Bound<PyAny>, count: usize) -> PyResult<Self> {
+        let array = Array::writable(object)?;
+        if array.element != ElementType::I64 || array.len() != count {
+            return Err(PyValueError::new_err(format!("not an array of {count} int64")));
+        }
+        Ok(Self(array))
+    }
+
+    pub(crate) fn elements(&mut self) -> &mut [i64] {
+        self.0.elements_mut()
+    }
+}
+
+/// The order of keys.
+pub(crate) fn order(descending: bool, nulls_first: bool) -> KeyOrder {
+    let place = if nulls_first { Nulls::First } else { Nulls::Last };
+    KeyOrder { descending, nan: place, empty: place, ..KeyOrder::ASCENDING }
+}
+
+/// What sorts of rows by several keys are to a device: words of 64 bits, with positions.
+pub(crate) const ROWS: Shape = Shape { key: KeyWords::Two, payload: true };
+
+/// The number of threads that was asked for, if any was.
+pub(crate) type Threads = Option<i64>;
+
+/// At least one, and no more than there are cores.
+pub(crate) fn threads_of(threads: i64) -> PyResult<usize> {
+    match usize::try_from(threads) {
+        Ok(threads) if threads > 0 => Ok(threads.min(parallel::cores())),
+        _ => Err(PyValueError::new_err(format!("threads is at least 1, not {threads}"))),
+    }
+}
+
+/// Does work with as many threads, without the lock of the interpreter if that pays.
+pub(crate) fn unlocked<T: Send>(
+    py: Python,
+    n: usize,
+    threads: Threads,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    /// Fewer elements are sorted before another thread could have the lock.
+    const FEW: usize = 1 << 10;
+    match threads {
+        None if n < FEW => Ok(work()),
+        None => Ok(py.detach(work)),
+        Some(threads) => {
+            let threads = threads_of(threads)?;
+            py.detach(|| parallel::within(threads, work)).map_err(PyOSError::new_err)
+        }
+    }
+}
+
+/// The sorter that was asked for, or the one for rows of so many elements.
+pub(crate) fn sorter<'a>(
+    device: Option<&'a Bound<Device>>,
+    threads: Threads,
+    n: usize,
+    shape: Shape,
+) -> PyResult<&'a Sorter> {
+    match device {
+        Some(device) => device.get().sorter(),
+        None if threads.is_some() => Ok(cpu()),
+        None => Ok(chosen(n, shape)),
+    }
+}
