@@ -134,13 +134,17 @@ test_npm() {
 
 # As if the packages it depends on were published.
 test_crates() {
-    for name in gpusort gpusort-planner gpusort-shaders; do
-        tar xzf "$out/$name-$version.crate" -C "$work"
+    patches=
+    for crate in "$out"/gpusort*-"$version".crate; do
+        tar xzf "$crate" -C "$work"
+        name=$(basename "$crate" "-$version.crate")
         [ -s "$work/$name-$version/Cargo.toml" ] || fail "$name has no Cargo.toml"
+        [ "$name" = gpusort ] || patches="$patches --config patch.crates-io.$name.path=\"$work/$name-$version\""
     done
-    patch() { echo "patch.crates-io.$1.path=\"$work/$1-$version\""; }
+    # The names and the path have no blanks.
+    # shellcheck disable=SC2086
     CARGO_TARGET_DIR=$root/target/release-build/installed cargo install --quiet --path "$work/gpusort-$version" --features arrow --root "$work/root" \
-        --config "$(patch gpusort-planner)" --config "$(patch gpusort-shaders)"
+        $patches
     examples "$work/root/bin/gpusort"
     ok "crates: cargo install"
 }
