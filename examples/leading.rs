@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use gpusort::Select;
-use gpusort::unstable::gpu::{Buffers, Gpu, execute};
+use gpusort_engine::gpu::{Buffers, Gpu, execute};
 use gpusort_planner::Kind;
 use gpusort_planner::key::KeyWords;
 use gpusort_planner::plan::{Algorithm, Plan, Shape, Variant};

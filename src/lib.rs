@@ -83,8 +83,6 @@ use gpusort_base::{clock, device, error, format, human, memory, parallel};
 use gpusort_cpu as cpu;
 #[cfg(feature = "gpu")]
 pub use gpusort_engine::AsyncSorter;
-#[cfg(feature = "costs")]
-use gpusort_engine::cost;
 use gpusort_engine::{element, gpu, key_buf, report, sorter};
 use gpusort_order as order;
 pub use gpusort_order::key::ElementType;
@@ -109,35 +107,21 @@ pub mod guide {
     pages! { slices devices encoders order memory versions others }
 }
 
-/// The parts of the command. All of it may change in any release.
-///
-/// The path of the data: `files` reads inputs into keys and records, a [`Sorter`] orders them, and
-/// `files` writes the records. The sorter gets the dispatches for a device from
-/// [`gpusort_planner`], and [`gpu`](unstable::gpu) or the CPU performs them.
+/// The parts of the command that have no crate of their own yet. All of it may change in any release.
+#[cfg(feature = "cli")]
 #[cfg_attr(public_api, doc(hidden))]
 pub mod unstable {
     macro_rules! open {
-        ($($(#[$attribute:meta])* $name:ident: $what:literal;)*) => {
-            $($(#[$attribute])* #[doc = $what] pub mod $name {
+        ($($name:ident: $what:literal;)*) => {
+            $(#[doc = $what] pub mod $name {
                 pub use crate::$name::*;
             })*
         };
     }
 
     open! {
-        #[cfg(feature = "cli")] bench: "Timing of algorithms.";
-        cpu: "Sorting on the CPU.";
-        #[cfg(feature = "costs")] cost: "Costs of sorts, by device and size.";
-        #[cfg(feature = "cli")] generate: "Test data.";
-        gpu: "Sorting on a GPU.";
-        human: "Text that is safe to print, and sizes.";
-        memory: "Available memory.";
-        element: "Slices in any order.";
-        order: "The order and selection that a sort is asked for.";
-        parallel: "Work on all cores.";
-        sorter: "Sorts of one request, on any device.";
-        #[cfg(feature = "cli")] report: "Reports of sorts.";
-        #[cfg(feature = "cli")] trace: "The passes of a sort, listed and drawn.";
-        key_buf: "The container of keys.";
+        bench: "Timing of algorithms.";
+        generate: "Test data.";
+        trace: "The passes of a sort, listed and drawn.";
     }
 }

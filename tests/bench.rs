@@ -10,9 +10,9 @@ use gpusort::unstable::bench::{
     Case, Device, Event, Measurement, Outcome, Pace, Skipped, SpinUp, Suite, measure,
 };
 use gpusort::unstable::generate::{Distribution, Sequence, Type};
-use gpusort::unstable::gpu::{Buffers, execute};
-use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::{Error, ErrorKind, Kind, Method};
+use gpusort_engine::gpu::{Buffers, execute};
+use gpusort_engine::key_buf::KeyBuf;
 use gpusort_planner::key::KeyWords;
 use gpusort_planner::plan::{Algorithm, Plan, Shape, Variant};
 

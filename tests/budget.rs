@@ -1,8 +1,8 @@
 //! Sorting in little memory: the same bytes, and the same errors, as with all memory.
 
 use gpusort::files::{Key, Options};
-use gpusort::unstable::order::Reading;
 use gpusort::{ElementType, Format, Sorter};
+use gpusort_order::Reading;
 use proptest::prelude::*;
 
 use crate::support::pipeline::{Ask, differs_in_parts, input, sort, sort_in_parts};

@@ -1,10 +1,10 @@
 //! Each kernel against the CPU interpreter: after every dispatch of every plan, the data on the
 //! device is what the interpreter makes of the same data.
 
-use gpusort::unstable::gpu::{Buffers, Gpu, execute};
-use gpusort::unstable::key_buf::KeyBuf;
-use gpusort::unstable::sorter::Request;
 use gpusort::{Clock, Method, Sorter};
+use gpusort_engine::gpu::{Buffers, Gpu, execute};
+use gpusort_engine::key_buf::KeyBuf;
+use gpusort_engine::sorter::Request;
 use gpusort_planner::item::Pair;
 use gpusort_planner::key::KeyWords;
 use gpusort_planner::plan::{

@@ -1,7 +1,7 @@
 //! The radix sort: its plans by the interpreter, for subgroups of every size; its kernels against
 //! the interpreter.
 
-use gpusort::unstable::gpu::{Buffers, execute};
+use gpusort_engine::gpu::{Buffers, execute};
 use gpusort_planner::item::Pair;
 use gpusort_planner::key::KeyWords;
 use gpusort_planner::plan::{

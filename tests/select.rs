@@ -1,10 +1,10 @@
 //! The first k of many by selection: plans by the interpreter, kernels against it; and payloads of
 //! the caller's own.
 
-use gpusort::unstable::key_buf::KeyBuf;
-use gpusort::unstable::order::Selection;
-use gpusort::unstable::sorter::Request;
 use gpusort::{Form, Method, Ran, Sorter};
+use gpusort_engine::key_buf::KeyBuf;
+use gpusort_engine::sorter::Request;
+use gpusort_order::Selection;
 use gpusort_planner::key::KeyWords;
 use gpusort_planner::plan::{
     self, Algorithm, Crossovers, Kernel, Limits, Plan, Select, SelectWork, Shape, Variant,

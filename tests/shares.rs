@@ -1,10 +1,10 @@
 //! More keys than a GPU takes at once, and several GPUs: sorted in shares, which are merged.
 
-use gpusort::unstable::gpu::Gpu;
-use gpusort::unstable::key_buf::KeyBuf;
-use gpusort::unstable::order::Selection;
-use gpusort::unstable::sorter::Request;
 use gpusort::{Algorithm, ElementType, Method, Sorter};
+use gpusort_engine::gpu::Gpu;
+use gpusort_engine::key_buf::KeyBuf;
+use gpusort_engine::sorter::Request;
+use gpusort_order::Selection;
 use gpusort_planner::key::KeyMap;
 
 use crate::device;

@@ -6,9 +6,9 @@ use std::fmt::Debug;
 
 use gpusort::Kind;
 use gpusort::buffers::BufferSorter;
-use gpusort::unstable::key_buf::KeyBuf;
-use gpusort::unstable::sorter::{Incoming, Request};
 use gpusort::{Algorithm, AsyncSorter, Element, ElementType, Form, Method, Sorter};
+use gpusort_engine::key_buf::KeyBuf;
+use gpusort_engine::sorter::{Incoming, Request};
 use gpusort_planner::key::{KeyMap, KeyWords};
 use gpusort_planner::plan::{Crossovers, Dispatch, Kernel, Plan, Shape};
 

@@ -1,11 +1,11 @@
 //! The first k: plans without a GPU, the kernel against the interpreter, and the facade against the
 //! order rules.
 
-use gpusort::unstable::gpu::{Buffers, execute};
-use gpusort::unstable::key_buf::KeyBuf;
-use gpusort::unstable::order::Selection;
-use gpusort::unstable::sorter::{Incoming, Request};
 use gpusort::{Method, PlanError, Sorter};
+use gpusort_engine::gpu::{Buffers, execute};
+use gpusort_engine::key_buf::KeyBuf;
+use gpusort_engine::sorter::{Incoming, Request};
+use gpusort_order::Selection;
 use gpusort_planner::item::Pair;
 use gpusort_planner::key::{ElementType, KeyMap, KeyWords};
 use gpusort_planner::plan::interpreter;

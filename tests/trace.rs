@@ -1,8 +1,8 @@
 //! What `gpusort trace` draws is what is done.
 
-use gpusort::unstable::gpu::{Buffers, execute, time_passes};
-use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::trace::{Layer, Played, Trace, list, network};
+use gpusort_engine::gpu::{Buffers, execute, time_passes};
+use gpusort_engine::key_buf::KeyBuf;
 use gpusort_planner::key::{ElementType, KeyWords};
 use gpusort_planner::network::Step;
 use gpusort_planner::plan::{Algorithm, Dispatch, Limits, Plan, Shape, Variant};

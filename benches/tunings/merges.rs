@@ -14,17 +14,17 @@ use anyhow::{Context, ensure};
 use gpusort::Select;
 use gpusort::unstable::bench::{SpinUp, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::gpu::{Buffers, Gpu, execute};
-use gpusort::unstable::human::time;
-use gpusort::unstable::key_buf::KeyBuf;
-use gpusort::unstable::report::timing::milliseconds;
+use gpusort_base::human::time;
+use gpusort_engine::gpu::{Buffers, Gpu, execute};
+use gpusort_engine::key_buf::KeyBuf;
+use gpusort_engine::report::timing::milliseconds;
 use gpusort_planner::key::{ElementType, KeyWords};
 use gpusort_planner::plan::{Kernel, Merge, MergeTile, Plan, Shape};
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [size, tiles @ ..] = &arguments[..] else { anyhow::bail!("a size is needed, then tiles") };
-    let n = u32::try_from(gpusort::unstable::human::size::parse(size).map_err(anyhow::Error::msg)?)?;
+    let n = u32::try_from(gpusort_base::human::size::parse(size).map_err(anyhow::Error::msg)?)?;
     let gpu = Gpu::start(&std::env::var("GPUSORT_DEVICE").map_or(Select::Hardware, Select::Name))?;
     let limits = &gpu.info().limits;
     let spin_up = SpinUp::new(&gpu)?;

@@ -17,13 +17,13 @@
 use anyhow::{Context, ensure};
 use gpusort::unstable::bench::{SpinUp, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::gpu::{Buffers, Gpu, execute};
-use gpusort::unstable::human::time;
-use gpusort::unstable::key_buf::KeyBuf;
-use gpusort::unstable::order::Selection;
-use gpusort::unstable::report::timing::milliseconds;
-use gpusort::unstable::sorter::Request;
 use gpusort::{Algorithm, PlanError, Select, Sorter};
+use gpusort_base::human::time;
+use gpusort_engine::gpu::{Buffers, Gpu, execute};
+use gpusort_engine::key_buf::KeyBuf;
+use gpusort_engine::report::timing::milliseconds;
+use gpusort_engine::sorter::Request;
+use gpusort_order::Selection;
 use gpusort_planner::key::{ElementType, KeyWords};
 use gpusort_planner::plan::{self, Plan, Shape, TopTuning};
 
@@ -35,8 +35,8 @@ fn main() -> anyhow::Result<()> {
     let [size, element, k, tunings @ ..] = &arguments[..] else {
         anyhow::bail!("a size, a type and how many are wanted are needed, then tunings")
     };
-    let n = usize::try_from(gpusort::unstable::human::size::parse(size).map_err(anyhow::Error::msg)?)?;
-    let k = usize::try_from(gpusort::unstable::human::size::parse(k).map_err(anyhow::Error::msg)?)?.min(n);
+    let n = usize::try_from(gpusort_base::human::size::parse(size).map_err(anyhow::Error::msg)?)?;
+    let k = usize::try_from(gpusort_base::human::size::parse(k).map_err(anyhow::Error::msg)?)?.min(n);
     let (name, positions) = element.strip_suffix("+p").map_or((element.as_str(), false), |name| (name, true));
     let element: ElementType = name.parse()?;
     let shape = Shape::of(element, positions);

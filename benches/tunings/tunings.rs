@@ -18,9 +18,9 @@ use gpusort::Select;
 use gpusort::unstable::bench::contender::OnGpu;
 use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::gpu::{Buffers, Gpu, execute};
-use gpusort::unstable::human::time;
-use gpusort::unstable::report::timing::milliseconds;
+use gpusort_base::human::time;
+use gpusort_engine::gpu::{Buffers, Gpu, execute};
+use gpusort_engine::report::timing::milliseconds;
 use gpusort_planner::key::ElementType;
 use gpusort_planner::plan::{Algorithm, Dispatch, FusedTile, Plan, Shape, Tuning, Variant};
 
@@ -29,7 +29,7 @@ fn main() -> anyhow::Result<()> {
     let [size, element, tunings @ ..] = &arguments[..] else {
         anyhow::bail!("a size and a type are needed, then tunings")
     };
-    let n = usize::try_from(gpusort::unstable::human::size::parse(size).map_err(anyhow::Error::msg)?)?;
+    let n = usize::try_from(gpusort_base::human::size::parse(size).map_err(anyhow::Error::msg)?)?;
     let (name, positions) = element.strip_suffix("+p").map_or((element.as_str(), false), |name| (name, true));
     let element: ElementType = name.parse()?;
     let shape = Shape::of(element, positions);

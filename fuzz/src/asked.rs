@@ -2,7 +2,7 @@
 
 use gpusort::Format;
 use gpusort::files::{Input, Key, Kind as KeyKind, Options};
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, TextForm, TextOrder};
+use gpusort_order::{Invalid, KeyOrder, Nulls, Reading, TextForm, TextOrder};
 use gpusort_planner::key::ElementType;
 
 /// What inputs are.

@@ -4,7 +4,7 @@
 //! the options.
 
 use gpusort::files::Kind;
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
+use gpusort_order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 use gpusort_planner::key::ElementType;
 
 use crate::asked::{By, Dialect, Fields, LineEnd, Said, Spelling};

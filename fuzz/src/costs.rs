@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use gpusort::unstable::cost::Costs;
+use gpusort_engine::cost::Costs;
 use gpusort_planner::key::KeyWords;
 use gpusort_planner::plan::Shape;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};

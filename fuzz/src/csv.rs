@@ -1,7 +1,7 @@
 //! Tables that are read and sorted: `gpusort sort -k`, with all that decides about their rows.
 
 use gpusort::files;
-use gpusort::unstable::order::Selection;
+use gpusort_order::Selection;
 
 use crate::asked::{Asked, By, Dialect, Kind};
 use crate::choices::{Choices, inputs};

@@ -4,7 +4,7 @@
 //! that each list of columns and directions makes an order of its own.
 
 use gpusort::Hint;
-use gpusort::unstable::order::{KeyOrder, Selection};
+use gpusort_order::{KeyOrder, Selection};
 
 use crate::asked::{Asked, By, Dialect, Fields, Kind};
 use crate::choices::{BETWEEN, Choices};

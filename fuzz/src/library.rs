@@ -90,6 +90,6 @@ pub fn argsort(options: Options) -> Said {
 }
 
 /// The first so many, as the library counts them.
-pub fn first(selection: gpusort::unstable::order::Selection) -> Option<u64> {
+pub fn first(selection: gpusort_order::Selection) -> Option<u64> {
     selection.first.map(|first| first as u64)
 }

@@ -2,7 +2,7 @@
 
 use gpusort::Format;
 use gpusort::files::internal::Header;
-use gpusort::unstable::order::Nulls;
+use gpusort_order::Nulls;
 use gpusort_planner::key::ElementType;
 
 use crate::asked::{Asked, By, Kind};

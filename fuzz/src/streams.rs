@@ -7,7 +7,7 @@
 use gpusort::Format;
 use gpusort::files::internal::Header;
 use gpusort::files::{Input, Options};
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
+use gpusort_order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 use gpusort_planner::key::ElementType;
 
 use crate::asked::{self, By, Dialect, Kind};

@@ -1,6 +1,6 @@
 //! Text that is read and sorted: `gpusort sort`, with `--type`, `--nan`, `-r`, `-u` and `--top`.
 
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, Selection};
+use gpusort_order::{Invalid, KeyOrder, Nulls, Reading, Selection};
 use gpusort_planner::key::ElementType;
 
 use crate::asked::{self, By, Kind};

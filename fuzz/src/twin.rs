@@ -14,7 +14,7 @@ pub mod table;
 pub mod text;
 pub mod version;
 
-use gpusort::unstable::order::Selection;
+use gpusort_order::Selection;
 
 /// What some programs put before text in UTF-8.
 pub const MARK: &[u8] = b"\xEF\xBB\xBF";

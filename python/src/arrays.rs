@@ -5,8 +5,8 @@
 
 use gpusort::Error;
 use gpusort::by_element;
-use gpusort::unstable::element::{argsort_on_cpu, is_in_order, sort_on_cpu};
-use gpusort::unstable::parallel::{Places, map_into, map_parts};
+use gpusort_base::parallel::{Places, map_into, map_parts};
+use gpusort_engine::element::{argsort_on_cpu, is_in_order, sort_on_cpu};
 use gpusort_order::Shape;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

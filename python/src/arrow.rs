@@ -18,9 +18,9 @@ use arrow_select::take::take;
 use gpusort::by_element;
 use gpusort::columns::Column;
 use gpusort::columns::arrow::{Decoded, gathered, joined, numbers_of};
-use gpusort::unstable::order::{KeyOrder, Nulls};
-use gpusort::unstable::parallel::{map_into, map_parts};
 use gpusort::{Element, Sorter};
+use gpusort_base::parallel::{map_into, map_parts};
+use gpusort_order::{KeyOrder, Nulls};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -184,7 +184,7 @@ fn taken(array: &ArrayRef, positions: &[u32]) -> Result<ArrayRef, ArrowError> {
 fn part(rows: usize) -> usize {
     const FEW: usize = 1 << 16;
     const MANY: usize = 1 << 20;
-    rows.div_ceil(4 * gpusort::unstable::parallel::cores()).clamp(FEW, MANY)
+    rows.div_ceil(4 * gpusort_base::parallel::cores()).clamp(FEW, MANY)
 }
 
 /// These columns with a direction and a place for nulls.

@@ -3,11 +3,11 @@
 
 use gpusort::by_element;
 use gpusort::columns::Column;
-use gpusort::unstable::order::{KeyOrder, Nulls};
-use gpusort::unstable::parallel;
 use gpusort::{Element, ElementType, Sorter};
+use gpusort_base::parallel;
 use gpusort_order::Shape;
 use gpusort_order::key::KeyWords;
+use gpusort_order::{KeyOrder, Nulls};
 use pyo3::buffer::{ElementType as Format, PyUntypedBuffer};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

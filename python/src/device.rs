@@ -4,9 +4,9 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use gpusort::unstable::cost::{Costs, FEWEST};
-use gpusort::unstable::parallel;
 use gpusort::{Kind, Select, Sorter};
+use gpusort_base::parallel;
+use gpusort_engine::cost::{Costs, FEWEST};
 use gpusort_order::Shape;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

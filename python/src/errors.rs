@@ -1,7 +1,7 @@
 //! Errors of the library as exceptions of Python, with the argument that helps.
 
-use gpusort::unstable::human;
 use gpusort::{Error, ErrorKind, Hint, Select};
+use gpusort_base::human;
 use pyo3::exceptions::{
     PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError, PyRuntimeError, PyValueError,
 };

@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use gpusort::files::internal::{ChooseSorter, Chosen, Expected, To};
 use gpusort::files::{Cancel, Check, Input, Key, Kind, Merge, Options, Phase, Progress, Report, Sort};
-use gpusort::unstable::memory;
-use gpusort::unstable::order::{Invalid, Nulls};
-use gpusort::unstable::parallel;
 use gpusort::{ElementType, Error, Format, Method, Sorter};
+use gpusort_base::memory;
+use gpusort_base::parallel;
 use gpusort_order::Shape;
+use gpusort_order::{Invalid, Nulls};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

@@ -33,7 +33,7 @@ static ALLOWED: AtomicUsize = AtomicUsize::new(16 << 20);
 pub(crate) fn keep_little() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        let cores = gpusort::unstable::parallel::cores();
+        let cores = gpusort_base::parallel::cores();
         // SAFETY:
         // - The calls change numbers that other threads may be reading.
         // - Threads read and write these numbers as whole words.
@@ -95,12 +95,12 @@ fn counted(before: usize, after: usize, make: impl FnOnce() -> *mut u8) -> *mut 
     if block.is_null() {
         // The old block stays.
         release(after, before);
-        if !gpusort::unstable::memory::handles_refusal() {
+        if !gpusort_base::memory::handles_refusal() {
             end(after - before.min(after), refused);
         }
     } else if after >= 2 << 20 {
         // A call costs more than it saves for less than a huge page.
-        gpusort::unstable::memory::in_huge_pages(block, after);
+        gpusort_base::memory::in_huge_pages(block, after);
     }
     block
 }
@@ -135,7 +135,7 @@ fn count(before: usize, after: usize) -> Option<usize> {
 /// there are too few. Several threads may check at once, each with the blocks of all threads.
 #[cold]
 fn look(more: usize, copied: usize) -> Option<usize> {
-    let Some(untouched) = gpusort::unstable::memory::untouched() else {
+    let Some(untouched) = gpusort_base::memory::untouched() else {
         ALLOWED.store(usize::MAX, Relaxed);
         return None;
     };
@@ -144,7 +144,7 @@ fn look(more: usize, copied: usize) -> Option<usize> {
     let all = ALLOCATED.load(Relaxed);
     // Counted blocks use address space at once, but memory only when they are touched.
     let promised = (all - more.min(all)).saturating_sub(touched());
-    let space = gpusort::unstable::memory::address_space_left().map_or(usize::MAX, |left| left as usize);
+    let space = gpusort_base::memory::address_space_left().map_or(usize::MAX, |left| left as usize);
     let left = untouched.saturating_sub(promised).min(space);
     let needed = more.saturating_add(copied);
     if needed > left {
@@ -156,7 +156,7 @@ fn look(more: usize, copied: usize) -> Option<usize> {
 
 /// Bytes of anonymous memory that this process has touched.
 fn touched() -> usize {
-    let [resident, swapped] = gpusort::unstable::memory::own(["RssAnon:", "VmSwap:"]);
+    let [resident, swapped] = gpusort_base::memory::own(["RssAnon:", "VmSwap:"]);
     resident.map_or(ALLOCATED.load(Relaxed), |resident| (resident + swapped.unwrap_or(0)) as usize)
 }
 

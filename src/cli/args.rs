@@ -11,10 +11,10 @@ use gpusort::Format;
 use gpusort::files::Kind;
 use gpusort::unstable::bench::{Pace, Sizes};
 use gpusort::unstable::generate::{Distribution, Type};
-use gpusort::unstable::human::size;
-use gpusort::unstable::memory;
-use gpusort::unstable::order::{Invalid, Nulls};
+use gpusort_base::human::size;
+use gpusort_base::memory;
 use gpusort_order::key::ElementType;
+use gpusort_order::{Invalid, Nulls};
 use gpusort_planner::plan::{Algorithm, Variant};
 
 /// Sort numbers, lines and tables by numbers, times and text, on all cores or on the GPU.

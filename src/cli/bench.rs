@@ -13,10 +13,10 @@ use gpusort::unstable::bench;
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::table::Table;
 use gpusort::unstable::bench::{Case, Event, Pace, Report, Suite, csv, json, markdown, plot};
-use gpusort::unstable::gpu::Gpu;
-use gpusort::unstable::human;
-use gpusort::unstable::memory;
 use gpusort::{ErrorKind, Select};
+use gpusort_base::human;
+use gpusort_base::memory;
+use gpusort_engine::gpu::Gpu;
 use gpusort_planner::plan::{Algorithm, Variant};
 
 use super::end;

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use gpusort::files::internal::{ChooseSorter, Chosen, Expected};
-use gpusort::unstable::cost::{self, Choice, Costs};
-use gpusort::unstable::gpu::{Gpu, adapters};
-use gpusort::unstable::human::{counted, quoted};
-use gpusort::unstable::order::Selection;
-use gpusort::unstable::parallel::{self, Meanwhile};
 use gpusort::{ErrorKind, Kind, Method, Select, Sorter};
+use gpusort_base::human::{counted, quoted};
+use gpusort_base::parallel::{self, Meanwhile};
+use gpusort_engine::cost::{self, Choice, Costs};
+use gpusort_engine::gpu::{Gpu, adapters};
+use gpusort_order::Selection;
 use gpusort_planner::plan::{Crossovers, Shape};
 
 use super::args::SortArgs;

@@ -5,8 +5,8 @@ use std::io::Write;
 use gpusort::AdapterInfo;
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::table::{WIDTH, wrapped};
-use gpusort::unstable::gpu::adapters;
-use gpusort::unstable::human::{bytes, grouped};
+use gpusort_base::human::{bytes, grouped};
+use gpusort_engine::gpu::adapters;
 use gpusort_planner::plan::Subgroups;
 use serde_json::{Value, json};
 

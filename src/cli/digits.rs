@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use gpusort::Element;
 use gpusort::unstable::bench::table::{WIDTH, wrapped};
-use gpusort::unstable::cost::ByDigits;
-use gpusort::unstable::cpu::{self, Digits};
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::human::grouped;
-use gpusort::unstable::key_buf::KeyWidth;
+use gpusort_base::human::grouped;
+use gpusort_cpu::Digits;
+use gpusort_engine::cost::ByDigits;
+use gpusort_engine::key_buf::KeyWidth;
 
 /// The powers of two that are sorted, two apart.
 const SIZES: Range<u32> = 10..25;
@@ -26,7 +26,7 @@ const FASTER: f64 = 0.95;
 
 /// When they are, as far as so many elements; `None` where there are no vectors.
 pub(super) fn measured(largest: u64, cores: usize) -> Option<ByDigits> {
-    let instructions = cpu::instructions();
+    let instructions = gpusort_cpu::instructions();
     if instructions == "plain" {
         return None;
     }
@@ -41,7 +41,7 @@ fn of<T: Element + KeyWidth>(sizes: &[usize], cores: usize) -> Digits {
     let skewed = faster::<T>(sizes, Distribution::Zipf);
     let both: Vec<bool> = even.iter().zip(&skewed).map(|(a, b)| *a && *b).collect();
     let all = longest(sizes, &even);
-    let few = sizes.partition_point(|&n| cores == 1 || cpu::is_for_one(n));
+    let few = sizes.partition_point(|&n| cores == 1 || gpusort_cpu::is_for_one(n));
     let mut alone = longest(&sizes[..few], &even[..few]);
     if few < sizes.len() && alone.start < usize::MAX {
         // Nothing is known of more on one core.
@@ -62,7 +62,7 @@ fn faster<T: Element + KeyWidth>(sizes: &[usize], distribution: Distribution) ->
         let mut least = [f64::INFINITY; 2];
         for _ in 0..RUNS {
             for (least, digits) in least.iter_mut().zip(&both) {
-                cpu::prefer_digits([digits.clone(), digits.clone()]);
+                gpusort_cpu::prefer_digits([digits.clone(), digits.clone()]);
                 let mut keys = input.clone();
                 let start = Instant::now();
                 keys.chunks_mut(n).for_each(|keys| gpusort::sort(black_box(keys)));

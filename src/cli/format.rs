@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use gpusort::unstable::human;
+use gpusort_base::human;
 
 use gpusort::Format;
 use gpusort::files::internal::{Compression, Extension};

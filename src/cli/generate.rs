@@ -7,7 +7,7 @@ use gpusort::Format;
 use gpusort::files::Output;
 use gpusort::files::internal::{Extension, write_keys};
 use gpusort::unstable::generate::{Sequence, Type};
-use gpusort::unstable::human;
+use gpusort_base::human;
 use gpusort_order::key::{ElementType, KeyMap};
 
 use super::args::{GenArgs, Progress as When};

@@ -1,7 +1,7 @@
 //! Hints on errors in terms of options, which the library does not know.
 
-use gpusort::unstable::human;
 use gpusort::{Error, ErrorKind, Hint, Select};
+use gpusort_base::human;
 
 use super::meant;
 

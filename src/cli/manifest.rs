@@ -9,7 +9,7 @@ use anyhow::Context;
 use clap::FromArgMatches;
 use gpusort::files::internal::checksum;
 use gpusort::files::{Key, Options};
-use gpusort::unstable::human;
+use gpusort_base::human;
 use serde::Deserialize;
 
 use super::args::{CheckArgs, Cli, Command, OrderArgs};

@@ -7,8 +7,8 @@ use std::path::Path;
 use anyhow::{anyhow, bail};
 use gpusort::files::Input;
 use gpusort::files::internal::Extension;
-use gpusort::unstable::human;
 use gpusort::{Error, Hint};
+use gpusort_base::human;
 
 use super::args::OrderArgs;
 

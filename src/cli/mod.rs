@@ -109,7 +109,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
         if_on(gpu, " gpu"),
         if_on(cfg!(feature = "arrow"), " arrow"),
         if_on(cfg!(feature = "distributed"), " distributed"),
-        gpusort::unstable::cpu::instructions(),
+        gpusort_cpu::instructions(),
         if_on(gpu, " vulkan"),
         if_on(gpu && cfg!(target_vendor = "apple"), " metal"),
         if_on(gpu && cfg!(windows), " dx12"),

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::Path;
 
 use gpusort::files::Report;
-use gpusort::unstable::human::{self, counted, grouped, short};
-use gpusort::unstable::report::timing::{Device, milliseconds};
+use gpusort_base::human::{self, counted, grouped, short};
+use gpusort_engine::report::timing::{Device, milliseconds};
 use serde_json::{Map, Value, json};
 
 /// What is told of a sort.

@@ -9,15 +9,15 @@ use console::Term;
 use gpusort::files::internal::write_keys;
 use gpusort::files::{Input, Options, Sort};
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::gpu::Gpu;
-use gpusort::unstable::human::{self, grouped};
-use gpusort::unstable::key_buf::KeyBuf;
-use gpusort::unstable::memory;
-use gpusort::unstable::sorter::{Request, Sorter};
 use gpusort::unstable::trace::{
     FEW, MOST, Panel, Played, Scheme, Style, Trace, list, measure, network, network_svg, svg, write_json,
 };
 use gpusort::{Error, ErrorKind, Format, Hint, PlanError};
+use gpusort_base::human::{self, grouped};
+use gpusort_base::memory;
+use gpusort_engine::gpu::Gpu;
+use gpusort_engine::key_buf::KeyBuf;
+use gpusort_engine::sorter::{Request, Sorter};
 use gpusort_order::key::{ElementType, KeyMap};
 use gpusort_planner::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
 

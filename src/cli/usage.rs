@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use gpusort::files::Input;
-use gpusort::unstable::human;
+use gpusort_base::human;
 
 use super::meant;
 

@@ -29,7 +29,7 @@ fn on_cpu() -> usize {
 
 /// How a bench names gpusort's own sort.
 fn own_sort() -> String {
-    let cores = gpusort::unstable::parallel::cores();
+    let cores = gpusort_base::parallel::cores();
     format!("gpusort, {cores} core{}", if cores == 1 { "" } else { "s" })
 }
 

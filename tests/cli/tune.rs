@@ -4,8 +4,8 @@ use std::fs;
 use std::process::{Command, Output};
 use std::thread;
 
-use gpusort::unstable::cost::{ByDigits, Costs, CpuCosts, Crossover, Curve, GpuCosts};
-use gpusort::unstable::cpu::{self, Digits};
+use gpusort_cpu::Digits;
+use gpusort_engine::cost::{ByDigits, Costs, CpuCosts, Crossover, Curve, GpuCosts};
 use serde_json::Value;
 
 use crate::device;
@@ -124,7 +124,7 @@ fn the_cpu_sorts_by_digits_where_tune_found_them_faster() {
     keep(&folder, 1.0, None);
     let kept = folder.path("settings/gpusort/costs.json");
     let costs = Costs::from_json(&fs::read_to_string(&kept).unwrap()).unwrap();
-    let own = cpu::instructions();
+    let own = gpusort_cpu::instructions();
     let by_vectors = if own == "plain" { "radix" } else { "quicksort" };
     // By the tables, what others measured says nothing of these.
     let by_table = timing(&folder, &[], &file).0["variant"].clone();
@@ -177,7 +177,7 @@ fn tune_measures_this_machine_and_saves_the_costs() {
     assert_eq!(kinds, [(1, false), (1, true), (2, false), (2, true)]);
     assert!(gpu.crossovers.iter().all(|seen| seen.elements >= 4096), "{:?}", gpu.crossovers);
     let by_digits = costs.cpus[0].by_digits.as_ref().map(|own| &*own.instructions);
-    assert_eq!(by_digits, Some(cpu::instructions()).filter(|&own| own != "plain"));
+    assert_eq!(by_digits, Some(gpusort_cpu::instructions()).filter(|&own| own != "plain"));
     assert!(gpu.start_ms > 0.0 && costs.binary_bytes_per_ms > 0.0 && costs.text_bytes_per_ms > 0.0);
 
     let refused = run(&folder, &["tune", "-d", "no such GPU"]);

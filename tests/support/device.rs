@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use gpusort::Select;
-use gpusort::unstable::gpu::Gpu;
+use gpusort_engine::gpu::Gpu;
 
 use super::requirements;
 

@@ -1,7 +1,7 @@
 //! Elements, by their bits, and the containers of keys that the library sorts: the only place that
 //! converts between them.
 
-use gpusort::unstable::key_buf::KeyBuf;
+use gpusort_engine::key_buf::KeyBuf;
 use gpusort_planner::key::{ElementType, KeyMap, KeyWords, Word};
 
 /// Every type that is as wide as its key, ascending and descending.

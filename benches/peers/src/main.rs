@@ -25,8 +25,8 @@ use gpusort::unstable::bench::contender::{Contender, OnGpu, Sample, Sorted};
 use gpusort::unstable::bench::verify::verify;
 use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics};
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::gpu::Gpu;
-use gpusort::unstable::key_buf::KeyBuf;
+use gpusort_engine::gpu::Gpu;
+use gpusort_engine::key_buf::KeyBuf;
 use gpusort::{Clock, Elapsed, Select};
 use gpusort_planner::key::{ElementType, KeyMap, KeyWords, Word};
 use gpusort_planner::plan::{self, Algorithm, Plan, Shape};
@@ -79,7 +79,7 @@ fn options() -> anyhow::Result<Options> {
             }
             "--runs" => options.runs = args.next().context("--runs needs a number")?.parse()?,
             size => {
-                options.sizes.push(gpusort::unstable::human::size::parse(size).map_err(anyhow::Error::msg)?)
+                options.sizes.push(gpusort_base::human::size::parse(size).map_err(anyhow::Error::msg)?)
             }
         }
     }
@@ -200,7 +200,7 @@ fn print_table(gpu: &Gpu, sizes: &[u64], lines: &[Line]) {
     let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
     println!("| n | {} |\n|---:|{}", titles.join(" | "), "---:|".repeat(columns.len()));
     for &n in sizes {
-        print!("| {} |", gpusort::unstable::human::grouped(n));
+        print!("| {} |", gpusort_base::human::grouped(n));
         for (_, name) in &columns {
             match lines.iter().find(|line| line.algorithm == *name && line.n == n) {
                 Some(Line { median_ms: ms, .. }) if *ms < 0.1 => print!(" {ms:.4} |"),

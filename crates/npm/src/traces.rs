@@ -11,8 +11,8 @@
 //! sorts   for each size of tiles, for n from 2 on: passes [kind, first, count, elements after it, workgroups, bytes moved]
 //! ```
 
-use gpusort::unstable::key_buf::KeyBuf;
 use gpusort::unstable::trace::{Compared, FEW, Layer, Moment, Pass, Played, Trace, write_json};
+use gpusort_engine::key_buf::KeyBuf;
 use gpusort_order::key::ElementType;
 use gpusort_order::network::Step;
 use gpusort_order::{Algorithm, Limits, Variant};

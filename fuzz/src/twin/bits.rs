@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use gpusort::unstable::order::{KeyOrder, Nulls};
+use gpusort_order::{KeyOrder, Nulls};
 use gpusort_planner::key::ElementType;
 use half::f16;
 

@@ -1,6 +1,6 @@
 //! Columns of fields, which may be text, numbers, times and others: what each is ordered by.
 
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading, TextForm, TextOrder};
+use gpusort_order::{Invalid, KeyOrder, Nulls, Reading, TextForm, TextOrder};
 
 use super::number::{self, Asked, Key, Spelled, Wrong};
 use super::{kinds, spelling};

@@ -1,7 +1,7 @@
 //! Which columns `--key` means, and what it says of them.
 
 use gpusort::files::Kind;
-use gpusort::unstable::order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};
+use gpusort_order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};
 
 use crate::asked::{By, reading};
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use gpusort::unstable::order::{Invalid, KeyOrder, Nulls, Reading};
+use gpusort_order::{Invalid, KeyOrder, Nulls, Reading};
 use gpusort_planner::key::ElementType;
 
 use super::{kinds, version};

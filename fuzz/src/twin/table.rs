@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use gpusort::unstable::order::{Invalid, Reading, Selection};
+use gpusort_order::{Invalid, Reading, Selection};
 
 use super::column::{self, Field};
 use super::number::{self, Asked, Key};

@@ -8,9 +8,9 @@ use std::{fs, io, thread};
 use anyhow::{anyhow, bail, ensure};
 use gpusort::files::Report;
 use gpusort::files::internal::{Job, Loaded, To};
-use gpusort::unstable::human;
-use gpusort::unstable::parallel::{self, Meanwhile};
 use gpusort::{Error, ErrorKind, PlanError};
+use gpusort_base::human;
+use gpusort_base::parallel::{self, Meanwhile};
 
 use super::options::TimingTo;
 use super::{notes, options, tell};

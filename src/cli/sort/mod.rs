@@ -11,7 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{bail, ensure};
 use gpusort::files::internal::{Job, To};
 use gpusort::files::{Phase, Progress as Done, Report};
-use gpusort::unstable::{human, parallel};
+use gpusort_base::human;
+use gpusort_base::parallel;
 
 use self::options::TimingTo;
 use super::args::{self, CheckArgs, SortArgs};

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail, ensure};
 use gpusort::files::internal::{FirstLine, Taken, stdout_is_open};
 use gpusort::files::{Doubt, Input, Key, Kind, Options, Sort};
-use gpusort::unstable::human;
 use gpusort::{Format, Method};
+use gpusort_base::human;
 
 use crate::cli::args::{OrderArgs, SortArgs, TimingArg, TypeArg};
 

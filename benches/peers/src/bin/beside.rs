@@ -13,7 +13,7 @@ mod guest;
 use anyhow::ensure;
 use gpusort::buffers::{BufferSorter, Count, Gather, Payload, Run, Spec, Unique};
 use gpusort::unstable::bench::SpinUp;
-use gpusort::unstable::gpu::Gpu;
+use gpusort_engine::gpu::Gpu;
 use gpusort::{ElementType, Select};
 use rayon::prelude::*;
 

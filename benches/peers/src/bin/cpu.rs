@@ -13,8 +13,8 @@ use std::time::Instant;
 
 use gpusort::Sorter;
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::key_buf::{KeyBuf, KeyWidth};
-use gpusort::unstable::sorter::Request;
+use gpusort_engine::key_buf::{KeyBuf, KeyWidth};
+use gpusort_engine::sorter::Request;
 use gpusort_planner::key::ElementType;
 use rayon::prelude::*;
 use rdst::RadixSort;

@@ -16,8 +16,8 @@ use anyhow::{Context, ensure};
 use gpusort::buffers::{BufferSorter, Payload, Segments, Spec};
 use gpusort::unstable::bench::SpinUp;
 use gpusort::unstable::generate::{Distribution, Sequence};
-use gpusort::unstable::gpu::Gpu;
-use gpusort::unstable::key_buf::KeyBuf;
+use gpusort_engine::gpu::Gpu;
+use gpusort_engine::key_buf::KeyBuf;
 use gpusort::{ElementType, Select};
 use rayon::prelude::*;
 
