@@ -32,11 +32,15 @@ use gpusort_planner::plan::{Algorithm, Variant};
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Command,
+
+    /// How often `-o` was typed.
+    #[arg(skip)]
+    pub(super) outputs: usize,
 }
 
 /// The names of all commands.
-pub(super) const COMMANDS: [&str; 9] =
-    ["sort", "devices", "gen", "bench", "trace", "tune", "check", "completions", "man"];
+pub(super) const COMMANDS: [&str; 10] =
+    ["sort", "devices", "gen", "bench", "trace", "tune", "check", "merge", "completions", "man"];
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -50,6 +54,10 @@ pub(super) enum Command {
     /// The exit code is 0 if they are, or 1 with a message about the first record out of order.
     /// Several inputs count as one, and are read up to that record.
     Check(CheckArgs),
+    /// Merge sorted inputs
+    ///
+    /// The inputs are read in little memory. The first record out of order is an error that names it.
+    Merge(SortArgs),
     /// Make test data
     ///
     /// The same options give the same bytes on every machine.
@@ -930,7 +938,7 @@ pub(super) enum TimingArg {
 pub(super) struct ProgressArgs {
     /// When to show progress on standard error
     ///
-    /// auto shows it on a terminal, for work that takes more than half a second.
+    /// auto shows it on a terminal, for work that takes more than half a second, unless a pipe takes the data.
     #[arg(
         long,
         value_name = "WHEN",
@@ -949,17 +957,39 @@ pub(super) enum Progress {
     Never,
 }
 
+/// Inserts `sort` before the first word, unless this is the name of a command, or asks for help or the version.
+/// Alone, `-h`, `-V` and no word at all are such questions only if nothing `comes_in`.
+pub(super) fn with_command(mut all: Vec<OsString>, comes_in: impl Fn() -> bool) -> Vec<OsString> {
+    let first = all.get(1).map(|first| first.to_string_lossy());
+    let is_other = match first.as_deref() {
+        Some("help" | "--help" | "--version") => true,
+        None => !comes_in(),
+        Some("-h" | "-V") if all.len() == 2 => !comes_in(),
+        Some(first) => COMMANDS.contains(&first),
+    };
+    if !is_other {
+        all.insert(1, "sort".into());
+    }
+    all
+}
+
 /// Replaces each `-f` that no format follows by `--ignore-case`, which it means to `sort`.
 pub(super) fn with_ignore_case(mut all: Vec<OsString>) -> Vec<OsString> {
     /// Letters of `sort` and `check` that take no value.
     const LETTERS: &str = "bcCfghmnrsuvzqV";
     let is_format =
         |name: &str| name == "auto" || Format::ALL.into_iter().any(|format| format.name() == name);
-    let is_sort = all.get(1).is_some_and(|command| command == "sort" || command == "check");
+    let is_sort =
+        all.get(1).is_some_and(|command| ["sort", "check", "merge"].iter().any(|name| command == name));
     let mut place = 2;
     while is_sort && place < all.len() {
         if all[place] == "--" {
             break;
+        }
+        // The next word is its value, whatever it looks like.
+        if all[place] == "--na" {
+            place += 2;
+            continue;
         }
         let next = all.get(place + 1).and_then(|next| next.to_str());
         // Another word may be a misspelt format, which is an error later.
@@ -1001,6 +1031,7 @@ mod tests {
             "gpusort sort -f jpeg",
             "gpusort bench -f",
             "gpusort sort -- -f",
+            "gpusort sort --na -f",
             "gpusort sort -k1,1f",
             "gpusort sort --from",
         ] {
@@ -1012,8 +1043,32 @@ mod tests {
             ("gpusort sort -f Cargo.toml", "gpusort sort --ignore-case Cargo.toml"),
             ("gpusort sort -ruf Cargo.toml", "gpusort sort -ru --ignore-case Cargo.toml"),
             ("gpusort sort -fr x", "gpusort sort -r --ignore-case x"),
+            ("gpusort merge -f x", "gpusort merge --ignore-case x"),
         ] {
             assert_eq!(with(typed), expected);
+        }
+    }
+
+    #[test]
+    fn sort_may_be_left_out() {
+        let with = |typed: &str, comes_in: bool| {
+            let all = with_command(typed.split(' ').map(OsString::from).collect(), || comes_in);
+            all.into_iter().map(|word| word.into_string().unwrap()).collect::<Vec<_>>().join(" ")
+        };
+        for typed in ["sort a", "check a", "merge", "help", "--help", "--version", "gen", "man sort"] {
+            let typed = format!("gpusort {typed}");
+            assert_eq!([true, false].map(|comes_in| with(&typed, comes_in)), [&*typed; 2]);
+        }
+        for typed in ["a.txt", "-", "-r", "-h a", "-V a", "-n -r", "--top 3", "sorted"] {
+            let expected = format!("gpusort sort {typed}");
+            assert_eq!(
+                [true, false].map(|comes_in| with(&format!("gpusort {typed}"), comes_in)),
+                [&*expected; 2]
+            );
+        }
+        for typed in ["gpusort", "gpusort -h", "gpusort -V"] {
+            let sorts = typed.replacen("gpusort", "gpusort sort", 1);
+            assert_eq!([true, false].map(|comes_in| with(typed, comes_in)), [&*sorts, typed]);
         }
     }
 }

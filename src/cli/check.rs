@@ -17,7 +17,7 @@ const DISORDER: u8 = 1;
 
 pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
     let quiet = args.quiet;
-    if args.order.sizes && usage::asks_for_help(std::env::args_os().len()) {
+    if args.order.sizes && usage::asks_for_help() {
         return usage::help_of("check");
     }
     options::expand(&mut args.order)?;

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
+use clap::error::{ContextKind, ContextValue};
 use gpusort::files::Input;
 use gpusort::files::internal::Extension;
 use gpusort::{Error, Hint};
@@ -75,10 +76,32 @@ fn is_command(arguments: &[&str]) -> bool {
     super::command().try_get_matches_from(["gpusort"].iter().chain(arguments)).is_ok()
 }
 
-/// The arguments of this process; none if one is no text.
+/// The arguments of this process, first the command; none if one is not text.
 fn typed() -> Vec<String> {
-    let all: Result<Vec<String>, OsString> = std::env::args_os().skip(1).map(OsString::into_string).collect();
+    let all: Result<Vec<String>, OsString> =
+        super::arguments().into_iter().skip(1).map(OsString::into_string).collect();
     all.unwrap_or_default()
+}
+
+/// Refuses a first word that is neither a file nor a command, but close to the name of a command.
+pub(super) fn check_command() -> anyhow::Result<()> {
+    let typed = typed();
+    let all: Vec<&str> = typed.iter().map(String::as_str).collect();
+    // If it was inserted, `sort` is before the first word.
+    let first = std::env::args_os().nth(1).and_then(|first| first.into_string().ok());
+    let Some(first) = first.filter(|first| all.get(1) == Some(&&**first)) else { return Ok(()) };
+    if first.starts_with('-') || Path::new(&first).exists() {
+        return Ok(());
+    }
+    let unknown = super::command().try_get_matches_from(["gpusort", &first]).err();
+    let similar = unknown.as_ref().and_then(|error| error.get(ContextKind::SuggestedSubcommand));
+    if let Some(ContextValue::Strings(names)) = similar
+        && let Some(name) = names.first()
+    {
+        let meant = command([&[&**name], &all[2..]].concat());
+        bail!("{}: no such file or command; use: {meant}, or {}", human::quoted(&first), command(all));
+    }
+    Ok(())
 }
 
 /// What was meant by arguments of which this one is unknown.
@@ -86,16 +109,7 @@ pub(super) fn by_arguments(unknown: &str) -> Option<String> {
     let typed = typed();
     let all: Vec<&str> = typed.iter().map(String::as_str).collect();
     let first = *all.first()?;
-    if !super::args::COMMANDS.contains(&first) {
-        // A name alone may be that of a command, with a slip.
-        let seems_input = first.starts_with('-') || is_file(first) || seems_file(first);
-        let meant = [&["sort"], &all[..]].concat();
-        let meant = elsewhere(&meant, unknown).map_or(meant, |(_, meant)| meant);
-        return (seems_input && is_command(&meant)).then(|| {
-            format!("a command is missing before {}; use: {}", human::quoted(first), command(meant))
-        });
-    }
-    if !["sort", "check"].contains(&first) {
+    if !["sort", "check", "merge"].contains(&first) {
         return None;
     }
     if let Some((name, meant)) = elsewhere(&all, unknown) {

@@ -24,15 +24,16 @@ mod trace;
 mod tune;
 mod usage;
 
-use std::io::Write;
-use std::path::Path;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
+use anyhow::ensure;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, CommandFactory, FromArgMatches};
 use console::Term;
-use gpusort::files::Output;
+use gpusort::files::{Input, Output};
 use gpusort::unstable::bench::table;
 
 pub(crate) use self::allocator::Counting;
@@ -46,7 +47,7 @@ pub(crate) fn main() -> ExitCode {
     prepare_environment();
     allocator::share_little_space();
     end::install();
-    match parse().map_or_else(usage::answer, |cli| run(cli.command)) {
+    match meant::check_command().and_then(|()| parse().map_or_else(usage::answer, run)) {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -57,8 +58,10 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> anyhow::Result<ExitCode> {
-    match command {
+fn run(cli: args::Cli) -> anyhow::Result<ExitCode> {
+    ensure!(cli.outputs < 2, "-o is given more than once; name one output");
+    match cli.command {
+        Command::Merge(args) => return sort::run(args::SortArgs { merge: true, ..args }),
         Command::Sort(args) => return sort::run(args),
         Command::Check(args) => return check::run(args),
         Command::Bench(args) => bench::run(args)?,
@@ -92,7 +95,22 @@ fn command() -> clap::Command {
             .mut_arg("files", |files| files.help("Files to check, as one input; without any, standard input"))
             .mut_arg("unique", |unique| unique.help("Equal keys are out of order, too").long_help(None))
     };
-    let command = args::Cli::command().mut_subcommands(all).mut_subcommand("check", check);
+    // What a merge does not do.
+    let merge = |command: clap::Command| {
+        const OTHERS: [&str; 4] = ["merge", "check", "check_quietly", "each"];
+        OTHERS
+            .into_iter()
+            .fold(command, |command, name| command.mut_arg(name, |argument| argument.hide(true)))
+    };
+    // The first of several outputs would be lost.
+    let outputs = |command: clap::Command| {
+        command.mut_args(|argument| match argument.get_id().as_str() {
+            "output" => argument.action(ArgAction::Append),
+            _ => argument,
+        })
+    };
+    let command = args::Cli::command().mut_subcommands(all).mut_subcommands(outputs);
+    let command = command.mut_subcommand("check", check).mut_subcommand("merge", merge);
     command.disable_help_flag(true).arg(&help).long_version(VERSION.as_str())
 }
 
@@ -117,19 +135,22 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The arguments of this process.
-fn arguments() -> impl Iterator<Item = std::ffi::OsString> {
+fn arguments() -> Vec<std::ffi::OsString> {
     #[cfg(windows)]
     let all = wild::args_os();
     #[cfg(not(windows))]
     let all = std::env::args_os();
-    args::with_ignore_case(all.collect()).into_iter()
+    let comes_in = || !std::io::stdin().is_terminal() && !Input::Stdin.is_nothing();
+    args::with_ignore_case(args::with_command(all.collect(), comes_in))
 }
 
 /// Parses the arguments, and notes options that were typed, not set by variables: only clap knows them.
 fn parse() -> Result<args::Cli, clap::Error> {
     let matches = command().try_get_matches_from(arguments())?;
     let mut cli = args::Cli::from_arg_matches(&matches)?;
-    if let (Command::Sort(args), Some(matches)) = (&mut cli.command, matches.subcommand_matches("sort")) {
+    let Some((_, matches)) = matches.subcommand() else { return Ok(cli) };
+    cli.outputs = matches.try_get_many::<PathBuf>("output").ok().flatten().map_or(0, Iterator::count);
+    if let Command::Sort(args) | Command::Merge(args) = &mut cli.command {
         let typed = |option| matches.value_source(option) == Some(ValueSource::CommandLine);
         args.timing_typed = typed("timing");
         args.progress_typed = typed("progress");

@@ -31,9 +31,9 @@ pub(super) fn answer(error: clap::Error) -> anyhow::Result<ExitCode> {
 
 /// Whether `sort -h` or `check -h` asks for help: alone, where nothing comes on standard input.
 /// Otherwise it is as in coreutils.
-pub(super) fn asks_for_help(arguments: usize) -> bool {
+pub(super) fn asks_for_help() -> bool {
     let alone = ["gpusort", "sort", "-h"].len();
-    arguments <= alone && (io::stdin().is_terminal() || Input::Stdin.is_nothing())
+    super::arguments().len() <= alone && (io::stdin().is_terminal() || Input::Stdin.is_nothing())
 }
 
 /// Prints the short help of a command.

@@ -21,9 +21,13 @@ fn said(folder: &Folder, arguments: &str) -> String {
 fn errors_say_the_command_that_was_meant() {
     let folder = Folder::new();
     for (arguments, meant) in [
-        ("pods.txt", "gpusort sort pods.txt\n"),
-        ("-n pods.txt", "gpusort sort -n pods.txt\n"),
-        ("-k 2 x.csv", "gpusort sort -k 2 x.csv\n"),
+        (
+            "srot pods.txt",
+            "srot: no such file or command; use: gpusort sort pods.txt, or gpusort sort srot pods.txt\n",
+        ),
+        ("chekc -k 2 x.csv", "use: gpusort check -k 2 x.csv, or gpusort sort chekc -k 2 x.csv\n"),
+        ("-o a.txt -o b.txt pods.txt", "-o is given more than once; name one output\n"),
+        ("gen -o a.u32 --output b.u32", "-o is given more than once; name one output\n"),
         ("--desc 'gone it.txt'", "gpusort sort -r 'gone it.txt'\n"),
         ("sort -k pods.txt", "gpusort sort pods.txt, or gpusort sort -k 1 pods.txt\n"),
         ("sort -r -k gone.txt", "gpusort sort -r gone.txt, or gpusort sort -k 1 gone.txt\n"),
@@ -56,8 +60,59 @@ fn errors_say_the_command_that_was_meant() {
         assert!(said.ends_with(meant), "{arguments}: {said}");
         assert_eq!(said.lines().count(), 1, "{arguments}: {said}");
     }
-    assert!(said(&folder, "srot").contains("a similar subcommand exists: 'sort'"));
+    assert!(!folder.path("a.txt").exists() && !folder.path("b.txt").exists());
     assert!(said(&folder, "sort --nothing x").contains("unexpected argument '--nothing'"));
+}
+
+#[test]
+#[cfg(unix)]
+fn sort_may_be_left_out() {
+    let folder = Folder::new();
+    folder.write("n.txt", "3\n1\n2\n");
+    folder.write("chekc", "b\na\n");
+    folder.write("du.txt", "1K\n3\n");
+    for (typed, expected) in [
+        ("\"$0\" n.txt", "1\n2\n3\n"),
+        ("\"$0\" -r n.txt", "3\n2\n1\n"),
+        ("\"$0\" -o out.txt n.txt; cat out.txt", "1\n2\n3\n"),
+        ("cat n.txt | \"$0\"", "1\n2\n3\n"),
+        ("\"$0\" < n.txt", "1\n2\n3\n"),
+        ("\"$0\" - < n.txt", "1\n2\n3\n"),
+        ("\"$0\" -h < du.txt", "3\n1K\n"),
+        // A file may have nearly the name of a command.
+        ("\"$0\" chekc", "a\nb\n"),
+    ] {
+        let done = shell(typed, &folder);
+        assert!(done.status.success(), "{typed}: {}", stderr(&done));
+        assert_eq!(String::from_utf8_lossy(&done.stdout), expected, "{typed}");
+    }
+    // Without anything to sort, help.
+    for typed in ["", "-h", "--help", "help"] {
+        let done = shell(&format!("\"$0\" {typed} < /dev/null"), &folder);
+        let said = [done.stdout, done.stderr].concat();
+        assert!(String::from_utf8_lossy(&said).contains("Commands:"), "{typed}");
+    }
+}
+
+#[test]
+fn merge_is_a_command() {
+    let folder = Folder::new();
+    let (a, b) = (folder.write("a.txt", "1\n3\n"), folder.write("b.txt", "2\n4\n"));
+    assert_eq!(sorted(&["merge", "-q", &a, &b], ""), "1\n2\n3\n4\n");
+    assert_eq!(sorted(&["merge", "-q", "-m", "-u", &a, &a], ""), "1\n3\n");
+    let wrong = folder.write("c.txt", "5\n4\n");
+    assert!(refused(&["merge", "-q", &wrong, &a], "").contains("c.txt:2"));
+    let help = run(&["merge", "--help"], "");
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    assert!(help.contains("Merge sorted inputs") && !help.contains("--each"), "{help}");
+}
+
+#[test]
+fn the_word_after_na_is_its_value() {
+    assert_eq!(
+        sorted(&["sort", "-q", "-f", "lines", "-k", "2", "--na", "-f"], "a -f\nb 2\nc 1\n"),
+        "c 1\nb 2\na -f\n"
+    );
 }
 
 #[test]

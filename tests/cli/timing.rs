@@ -131,9 +131,18 @@ fn on_a_terminal_the_timing_is_below_text_and_beside_other_data() {
         let said = shown(script);
         assert!(said.starts_with(begin) && said.ends_with(end), "{script}: {said}");
     }
-    // Into a pipe: beside the data, on the terminal that stderr is.
-    let piped = shown("sort lines | tail -1");
-    assert!(piped.contains("2 b\n") && piped.contains("sorted 2 in ") && !piped.contains('#'), "{piped}");
+    // Into a pipe: nothing, unless it is asked for. Into a file: on the terminal that stderr is.
+    assert_eq!(shown("sort lines | tail -1"), "2 b\n");
+    assert_eq!(shown("lines | tail -1"), "2 b\n");
+    for options in ["-v", "--json", "--timing stderr", "-d cpu", "-a radix"] {
+        let piped = shown(&format!("sort {options} lines | tail -1"));
+        assert!(piped.contains("2 b\n") && piped.lines().count() == 2, "{options}: {piped}");
+    }
+    let in_file = shown("sort lines > sorted; cat sorted");
+    assert!(in_file.starts_with("sorted 2 in ") && in_file.ends_with("1 a\n2 b\n"), "{in_file}");
+    assert!(shown("sort lines > /dev/null").starts_with("sorted 2 in "));
+    // A bar is shown at once where it is asked for, and never else.
+    assert!(shown("sort --progress always lines | tail -1").len() > "2 b\n".len());
     let many = "n".repeat(150);
     folder.write(&many, "16777217\nnan\n# x\n2\n2\n1\n");
     let options = "-u --top 1 -t f32 --each --in-place";

@@ -3,6 +3,7 @@
 mod each;
 pub(super) mod options;
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -49,12 +50,39 @@ pub(super) fn watched(progress: &Progress, to_terminal: bool) -> impl Fn(Done) +
 impl SortArgs {
     /// When there is a progress bar.
     fn when(&self) -> args::Progress {
-        if self.quiet && !self.progress_typed { args::Progress::Never } else { self.progress.progress }
+        let is_silent = self.quiet || self.feeds_a_pipe();
+        if is_silent && !self.progress_typed { args::Progress::Never } else { self.progress.progress }
+    }
+
+    /// Returns true if a pipe takes the data, and nothing that was typed asks how they are sorted. The next
+    /// program of a pipeline may show its own screen.
+    fn feeds_a_pipe(&self) -> bool {
+        let is_asked = self.verbose || self.json || self.timing_typed || self.how_typed.is_some();
+        self.output.is_none() && !self.each && !is_asked && stdout_is_pipe()
+    }
+}
+
+/// Returns true if standard output is a pipe or a socket.
+fn stdout_is_pipe() -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        use std::os::unix::fs::FileTypeExt;
+        let stdout =
+            io::stdout().as_fd().try_clone_to_owned().and_then(|stdout| File::from(stdout).metadata());
+        stdout.map(|stdout| stdout.file_type()).is_ok_and(|kind| kind.is_fifo() || kind.is_socket())
+    }
+    #[cfg(windows)]
+    {
+        use std::os::windows::io::AsHandle;
+        // The system has metadata of files alone.
+        let stdout = io::stdout().as_handle().try_clone_to_owned();
+        !io::stdout().is_terminal() && stdout.is_ok_and(|stdout| File::from(stdout).metadata().is_err())
     }
 }
 
 pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
-    if args.order.sizes && usage::asks_for_help(std::env::args_os().len()) {
+    if args.order.sizes && usage::asks_for_help() {
         return usage::help_of("sort");
     }
     if let Some(threads) = args.parallel {

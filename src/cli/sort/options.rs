@@ -223,7 +223,10 @@ pub(super) fn timing(
             Some(TimingTo::StdoutComment)
         }
         // Tables and lines have no comments.
-        TimingArg::Auto => (is_asked || io::stderr().is_terminal()).then_some(TimingTo::Stderr),
+        TimingArg::Auto => {
+            let is_shown = io::stderr().is_terminal() && !args.feeds_a_pipe();
+            (is_asked || is_shown).then_some(TimingTo::Stderr)
+        }
         TimingArg::Stdout if output_format == Format::Text => Some(TimingTo::StdoutComment),
         TimingArg::Stderr => Some(TimingTo::Stderr),
         TimingArg::Stdout => bail!(
