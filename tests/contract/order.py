@@ -1,5 +1,6 @@
 """The order of section 4: keys, places of what is no value, -r, -u, --top, and the order of lines without a key."""
 
+import re
 from dataclasses import dataclass
 from functools import cmp_to_key
 
@@ -93,15 +94,38 @@ def refuse_cells(key: Key, cells: list[tuple[int, object]], fields: list[Field],
 
 def words_of(key: Key, at: int, fields: list[Field], records: list[Record], options: Options, remedies: bool) -> tuple[str, ...]:
     """Give the words that the message must have: place, field, and what to write (sections 1 and 4)."""
-    record, text = records[at], fields[at].text or ""
+    record, field, text = records[at], fields[at], fields[at].text or ""
     words = [f"{record.file}:{record.line}"] if record.file != "-" else []
-    simple = text.isascii() and text.isprintable() and len(text.split()) == 1 and len(text) <= 24
-    if simple and not fields[at].json:
+    if is_simple(text) and not field.json:
         words.append(text.strip())
-    if remedies:
-        words += ["--invalid"] if key.column is None or fields[at].json or not options.leading else []
-        words += [f"{key.column}:text"] if key.column is not None and " " not in str(key.column) else []
+    if not remedies:
+        return tuple(words)
+    if key.column is not None and own_kind(key, options) is None:
+        words += [f"{key.column}:text", "--invalid"] if is_simple(str(key.column)) else []
+        words += ["--na"] if na_goes_through(field, fields, options) else []
+    elif leading_goes_through(fields, options):
+        words.append("--leading")
     return tuple(words)
+
+
+def is_simple(text: str) -> bool:
+    """Tell whether a message can only show the text as it is."""
+    return text.isascii() and text.isprintable() and len(text.split()) == 1 and len(text) <= 24
+
+
+def na_goes_through(field: Field, fields: list[Field], options: Options) -> bool:
+    """Tell whether `--na WORD` with one word brings the column through (section 1: a remedy has been tried)."""
+    if field.json or not is_simple(field.text) or "," in field.text or any(c.isdigit() for c in field.text):
+        return False
+    decision = kinds.decide([f for f in fields if f.text != field.text], notation_of(options))
+    return decision.kind != "text" and not decision.mixed
+
+
+def leading_goes_through(fields: list[Field], options: Options) -> bool:
+    """Tell whether `--leading` reads all fields, and reads no part of a date or a version."""
+    notation = notation_of(options)
+    texts = [f.text for f in fields if not kinds.is_empty(f, notation, "number")]
+    return all(re.fullmatch(r"[0-9]+[-_A-Za-z][A-Za-z].*", text) for text in texts)
 
 
 def sort_key(key: Key, columns: Columns, records: list[Record], options: Options) -> SortKey:

@@ -93,8 +93,6 @@ def parse_duration(text: str) -> tuple[str, Number] | None:
     """
     sign = -1 if text.startswith("-") else 1
     body = text[1:] if text.startswith(("-", "+")) else text
-    if body != text:
-        mark("signed-duration")
     if re.fullmatch(r"0+(\.0*)?", body):
         if body != "0":
             mark("duration-zero-with-more-digits")
@@ -108,6 +106,8 @@ def parse_duration(text: str) -> tuple[str, Number] | None:
 
 def scale_sign(number: Number, sign: int) -> Number:
     """Give the number the sign."""
+    if sign < 0:
+        mark("negative-duration")
     return Number(number.sign * sign, number.exponent, number.digits)
 
 

@@ -2,6 +2,8 @@
 
 import re
 
+from undecided import mark
+
 VERSION = re.compile(rb"v?([0-9]+(?:\.[0-9]+)*)(?:[-+~/:].*)?", re.S)
 
 
@@ -68,6 +70,8 @@ def compare(a: bytes, b: bytes) -> int:
     """Compare two texts as `sort -V` does (section 4: "ordered as by `sort -V`")."""
     if not a or not b:
         return bool(a) - bool(b)
+    if a.startswith(b".") and b.startswith(b"."):
+        mark("versions-that-begin-with-a-point")
     special = compare_dots(a, b)
     if special is not None:
         return special
