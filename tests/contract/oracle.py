@@ -17,13 +17,17 @@ from records import Input, Record, read
 
 @dataclass
 class Result:
-    """The outcome: bytes and exit code 0 or 1, or an error with exit code 2 and the words of its message."""
+    """The outcome: bytes and exit code 0 or 1, or an error with exit code 2 and the words of its message.
+
+    `labels` names the undecided places that were reached. `parts` are two sorted files whose merge gives `output`.
+    """
 
     output: bytes = b""
     code: int = 0
     error: str = ""
     words: tuple[str, ...] = ()
     labels: set[str] = field(default_factory=set)
+    parts: tuple[bytes, ...] = ()
 
 
 def run(words: list[str], read_file) -> Result:
@@ -110,7 +114,9 @@ def sort(options: Options, data: Input, keys: list[order.SortKey]) -> Result:
         found = order.keep_first(keys, found, options)
     if options.top is not None:
         found = found[: options.top]
-    return Result(positions(options, found) if options.argsort else records_in(data, found))
+    if options.argsort:
+        return Result(positions(options, found))
+    return Result(records_in(data, found), parts=halves(data, found))
 
 
 def positions(options: Options, found: list[int]) -> bytes:
@@ -124,6 +130,14 @@ def records_in(data: Input, found: list[int]) -> bytes:
     """Write the byte order mark, comments, the header, and the records in order (section 3)."""
     records = [*data.comments, *data.header, *(data.records[at] for at in found)]
     return data.mark + b"".join(record.data + record.end for record in records)
+
+
+def halves(data: Input, found: list[int]) -> tuple[bytes, ...]:
+    """Write the sorted records of the first and of the second half of the input, each with the header."""
+    middle = len(data.records) // 2
+    first = records_in(data, [at for at in found if at < middle])
+    second = Input(b"", [], data.header, data.records)
+    return first, records_in(second, [at for at in found if at >= middle])
 
 
 def check_order(options: Options, keys: list[order.SortKey], count: int) -> Result:

@@ -71,7 +71,7 @@ def run_case(binary: str, one: Case) -> tuple[str, Result, bytes, bytes]:
         output, messages, code = call(binary, one.words, folder, one.stdin)
         wrong = difference(want, output, messages, code)
         if not wrong and want.code == 0 and one.number % 4 == 0:
-            wrong = modes.differences(lambda words, stdin: call(binary, words, folder, stdin), one, output)
+            wrong = modes.differences(lambda words, stdin: call(binary, words, folder, stdin), one, want, Path(folder))
     return wrong, want, output, messages
 
 
