@@ -96,8 +96,6 @@ def case(family: str, number: int, seed: int) -> Case:
     if r.random() < 0.08:
         add_blank_lines(r, sample)
     options = key_words(r, sample) + option_words(r, sample)
-    r.shuffle(halves := [options[:0], options])
-    options = halves[0] + halves[1]
     if not sample.table and not sample.head and r.random() < 0.04:
         return zero_case(r, family, number, sample, options)
     return place(r, family, number, sample, options)
@@ -105,7 +103,7 @@ def case(family: str, number: int, seed: int) -> Case:
 
 def place(r: Random, family: str, number: int, sample: Sample, options: list[str]) -> Case:
     """Put the lines into one file, several files, or standard input."""
-    start = r.choice([["sort"], ["sort"], []])
+    start = r.choice([["sort"], ["sort"], []]) if options and "-h" not in options else ["sort"]
     whole = sample.head + sample.lines
     if sample.head and not sample.lines and r.random() < 0.5:
         whole = []

@@ -175,6 +175,8 @@ def text_or_mixed(present: list[Field], notation: Notation) -> Decision:
     """Decide between text and numbers or times beside words (section 4, kinds 4 and 5)."""
     symbol = symbol_of_numbers(present, notation)
     classes = [class_of(field, notation, symbol) for field in present]
+    if symbol == "" and "number" in classes:
+        classes = ["number" if is_special(field, notation) else found for field, found in zip(present, classes)]
     if set(classes) == {"word"}:
         return Decision("text")
     misfit = next((i for i, found in enumerate(classes) if found != classes[0]), 0)
@@ -192,13 +194,20 @@ def symbol_of_numbers(present: list[Field], notation: Notation) -> str:
     return symbols[0] if symbols else ""
 
 
+def is_special(field: Field, notation: Notation) -> bool:
+    """Tell whether a field is `inf` or `nan`, which count in a column that has a digit (section 4, kind 1)."""
+    found = like(field, notation)
+    return bool(found and found[1].special)
+
+
 def class_of(field: Field, notation: Notation, symbol: str) -> str:
     """Tell whether a field is a number, a time or a word (section 4, kind 5: sizes count as numbers)."""
     found = like(field, notation)
     if found and found[0] == symbol and not found[1].special:
         return "number"
     if found and found[1].special:
-        mark("inf-or-nan-beside-words")
+        if symbol:
+            mark("inf-or-nan-beside-numbers-with-a-sign")
         return "word"
     if time_of(field, notation):
         return "time"

@@ -82,6 +82,8 @@ def decide(options: Options, inputs: list[tuple[str, bytes]]) -> tuple[Layout, r
     form = format_of(options, [name for name, _ in inputs])
     named = names_of(options.keys)
     if form == "jsonl":
+        if options.header:
+            mark("header-of-json-lines")
         return Layout("json"), None
     tries = separators(options, form)
     line = None
@@ -92,6 +94,8 @@ def decide(options: Options, inputs: list[tuple[str, bytes]]) -> tuple[Layout, r
         if not found:
             raise Refusal("no column of that name", ())
         line, way, separator = found
+        if form == "lines" and way == "quoted" and len(cells(line.text, way, separator)) == 1:
+            mark("header-of-one-column")
         tries = [(way, separator)]
     way, separator = tries[0] if form != "lines" or named else (("delimited", options.delimiter) if options.delimiter else ("blanks", ""))
     from_comment = line is not None and options.comments and line.data.startswith(b"#")

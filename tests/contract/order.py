@@ -57,9 +57,7 @@ def notation_of(options: Options) -> Notation:
 
 def check_column(key: Key, records: list[Record], fields: list[Field]) -> None:
     """Refuse a key that no record has, though one is not blank (section 4)."""
-    if all(field.text is None for field in fields) and any(not record.blank for record in records):
-        if isinstance(key.column, str) and any(field.json for field in fields):
-            return
+    if all(field.text is None and not field.json for field in fields) and any(not record.blank for record in records):
         raise Refusal("no record has the key", ())
 
 
@@ -82,6 +80,8 @@ def refuse_cells(key: Key, cells: list[tuple[int, object]], fields: list[Field],
     """Refuse what an option refuses; an invalid field is an error unless `--invalid` places it (section 4, Order)."""
     states = [state for state, _ in cells]
     if decision.broken:
+        if options.invalid != "error":
+            mark("fields-that-fit-no-one-kind-under-invalid")
         raise Refusal("fields that do not fit one kind", words_of(key, decision.misfit, fields, records, options, False))
     if INVALID in states and options.invalid == "error":
         at = states.index(INVALID) if decision.misfit is None or options.leading else decision.misfit

@@ -52,15 +52,17 @@ def ends_of_lines(data: bytes, zero: bool) -> list[int]:
 
 def ends_of_rows(data: bytes, separator: bytes) -> list[int]:
     """Give the position behind each row end; a line break in quotes ends no row (section 3, CSV)."""
-    ends, quoted, start_of_field = [], False, True
+    ends, state = [], "start"
     for at, byte in enumerate(data):
-        if quoted:
-            quoted = byte != 34
-        elif byte == 34 and (start_of_field or data[at - 1] == 34):
-            quoted = True
+        if state == "quoted":
+            state = "closed" if byte == 34 else "quoted"
+        elif byte == 34 and state in ("start", "closed"):
+            state = "quoted"
         elif byte == 10:
             ends.append(at + 1)
-        start_of_field = not quoted and byte in (10, separator[0])
+            state = "start"
+        else:
+            state = "start" if byte == separator[0] else "field" if state == "start" else state
     return ends
 
 

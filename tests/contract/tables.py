@@ -13,7 +13,7 @@ class Field:
     """The field of a key: `text` is None where it is missing.
 
     `rest` is the text from the field to the end of the line, where a time may take further fields.
-    `json` is "number", "string" or "word" in JSON Lines.
+    `json` is "number", "string", "word" or "null" in JSON Lines.
     """
 
     text: str | None
@@ -99,7 +99,7 @@ def columns_by_position(header: str, rows: list[str]) -> list[Column]:
 def field_by_position(text: str, column: Column) -> Field:
     """Cut one column out of a row; the blanks that align the column belong to no field."""
     value = text[column.start:column.stop].strip(" \t")
-    return Field(value) if value else MISSING
+    return Field(value)
 
 
 def counted_field(text: str, number: int, columns: int) -> Field:
@@ -159,7 +159,7 @@ def json_value(record: dict, column: str):
 def json_field(value) -> Field:
     """Turn a value of JSON into a field: null is empty, true and false are text (section 4)."""
     if value is ABSENT or value is None:
-        return MISSING
+        return MISSING if value is ABSENT else Field(None, json="null")
     if isinstance(value, RawNumber):
         return Field(str(value), json="number")
     if isinstance(value, str):
