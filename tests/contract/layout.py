@@ -70,6 +70,16 @@ def name_line(options: Options, inputs: list[tuple[str, bytes]], keys: list[Key]
     return None
 
 
+def mark_missing_name(options: Options, inputs: list[tuple[str, bytes]], keys: list[Key]) -> None:
+    """Mark names that a reader sees in the header and that the rule of positions does not give."""
+    lines = first_lines(options, inputs)
+    header = lines.header[-1].text if lines.header else ""
+    if any(" " in str(key.column) and str(key.column) in header for key in keys):
+        mark("name-with-a-blank-above-short-fields")
+    if not lines.records:
+        mark("header-without-rows")
+
+
 def first_lines(options: Options, inputs: list[tuple[str, bytes]]) -> records.Input:
     """Read the inputs as lines, with the header that a name implies."""
     present = [(name, data) for name, data in inputs if records.without_mark(data)[1]]
@@ -92,6 +102,7 @@ def decide(options: Options, inputs: list[tuple[str, bytes]]) -> tuple[Layout, r
             return Layout("json"), None
         found = name_line(options, inputs, named, tries)
         if not found:
+            mark_missing_name(options, inputs, named)
             raise Refusal("no column of that name", ())
         line, way, separator = found
         if form == "lines" and way == "quoted" and len(cells(line.text, way, separator)) == 1:

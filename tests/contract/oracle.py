@@ -64,7 +64,8 @@ def answer(options: Options, inputs: list[tuple[str, bytes]]) -> Result:
     separator = layout.separator.encode() if layout.form == "table" else None
     data = read(inputs, options.zero, separator, options.comments, layout.header)
     if layout.form in ("table", "json") and not options.keys:
-        raise Refusal("tables and objects need a key")
+        names = Columns(layout, data, line, options).names
+        raise Refusal("tables and objects need a key", tuple(name for name in names if order.is_simple(name)))
     columns = Columns(layout, data, line, options)
     check_names(options, columns, data)
     if layout.form == "json":
@@ -85,7 +86,7 @@ def check_names(options: Options, columns: Columns, data: Input) -> None:
     for key in options.keys:
         if isinstance(key.column, int) and key.column > len(columns.names) and key.raw.strip() not in columns.names:
             if not data.records or all(record.blank for record in data.records):
-                undecided.mark("column-beyond-the-header-without-rows")
+                undecided.mark("header-without-rows")
             raise Refusal("no such column")
 
 

@@ -82,7 +82,8 @@ def refuse_cells(key: Key, cells: list[tuple[int, object]], fields: list[Field],
     if decision.broken:
         if options.invalid != "error":
             mark("fields-that-fit-no-one-kind-under-invalid")
-        raise Refusal("fields that do not fit one kind", words_of(key, decision.misfit, fields, records, options, False))
+        words = words_of(key, decision.misfit, fields, records, options, False)
+        raise Refusal("fields that do not fit one kind", words + ((":duration",) if decision.kind == "duration" else ()))
     if INVALID in states and options.invalid == "error":
         at = states.index(INVALID) if decision.misfit is None or options.leading else decision.misfit
         raise Refusal("a field that does not fit", words_of(key, at, fields, records, options, True))
@@ -101,7 +102,7 @@ def words_of(key: Key, at: int, fields: list[Field], records: list[Record], opti
     if not remedies:
         return tuple(words)
     if key.column is not None and own_kind(key, options) is None:
-        words += [f"{key.column}:text", "--invalid"] if is_simple(str(key.column)) else []
+        words += [f"{key.column}:text", "--invalid"] if is_simple(str(key.column)) and key.raw == str(key.column) else []
         words += ["--na"] if na_goes_through(field, fields, options) else []
     elif leading_goes_through(fields, options):
         words.append("--leading")

@@ -49,7 +49,10 @@ def environment() -> dict[str, str]:
 
 def call(binary: str, words: list[str], folder: str, stdin: bytes | None) -> tuple[bytes, bytes, int]:
     """Run the binary; give its output, its messages and its exit code."""
-    done = subprocess.run([binary, *words], cwd=folder, input=stdin or b"", capture_output=True, timeout=60, env=environment())
+    try:
+        done = subprocess.run([binary, *words], cwd=folder, input=stdin or b"", capture_output=True, timeout=60, env=environment())
+    except subprocess.TimeoutExpired:
+        return b"", b"no answer within 60 seconds", 124
     return done.stdout, done.stderr, done.returncode
 
 

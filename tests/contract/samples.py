@@ -92,7 +92,7 @@ def df(r: Random) -> Sample:
     head = "Filesystem      Size  Used Avail Use% Mounted on"
     lines = [f"{'/dev/' + r.choice(['sda1', 'sdb2', 'nvme0n1p1']):<15} {size(r):>5} {size(r):>5} {size(r):>5} {r.randint(0, 100):>3}% /{r.choice(WORDS[:4])}"
              for _ in range(count(r))]
-    return Sample("df.txt", lines, ["Size", "Use%", "Use%:r", "Avail", "Mounted on", "Filesystem", "5", "2:size"], [head],
+    return Sample("df.txt", lines, ["Size", "Use%", "Use%:r", "Avail", "Used:r", "Mounted on", "Filesystem", "5", "2:size"], [head],
                   [["--header"], ["--header"], []])
 
 
