@@ -104,6 +104,8 @@ def case(family: str, number: int, seed: int) -> Case:
 def place(r: Random, family: str, number: int, sample: Sample, options: list[str]) -> Case:
     """Put the lines into one file, several files, or standard input."""
     start = r.choice([["sort"], ["sort"], []]) if options and "-h" not in options else ["sort"]
+    if r.random() < 0.06 and not any(word.partition("=")[0] in ("--top", "--argsort") for word in options):
+        start = ["check"]
     whole = sample.head + sample.lines
     if sample.head and not sample.lines and r.random() < 0.5:
         whole = []

@@ -34,7 +34,7 @@ def whole_record(record: Record, kind: str, nocase: bool):
 def own_reverse(key: Key, options: Options) -> bool:
     """Tell whether a key is reversed: by `:r` or `:a`, else by `-r`; a key with letters takes no global option (section 4)."""
     if key.direction:
-        if options.reverse and not key.letters:
+        if options.reverse and key.direction == "r" and not key.letters:
             mark("direction-of-a-key-under-r")
         return key.direction == "r"
     return options.reverse and not key.letters

@@ -89,7 +89,8 @@ def du(r: Random) -> Sample:
 
 
 def df(r: Random) -> Sample:
-    head = "Filesystem      Size  Used Avail Use% Mounted on"
+    aligned = f"{'Filesystem':<15} {'Size':>5} {'Used':>5} {'Avail':>5} {'Use%':>4} Mounted on"
+    head = r.choice([aligned, aligned, aligned, "Filesystem      Size  Used Avail Use% Mounted on"])
     lines = [f"{'/dev/' + r.choice(['sda1', 'sdb2', 'nvme0n1p1']):<15} {size(r):>5} {size(r):>5} {size(r):>5} {r.randint(0, 100):>3}% /{r.choice(WORDS[:4])}"
              for _ in range(count(r))]
     return Sample("df.txt", lines, ["Size", "Use%", "Use%:r", "Avail", "Used:r", "Mounted on", "Filesystem", "5", "2:size"], [head],
@@ -103,6 +104,12 @@ def ps(r: Random) -> Sample:
              f"{r.randint(0, 12):>3}:{r.randint(0, 59):02} {r.choice(WORDS)}{r.choice(['', ' -x', ' --all 3'])}" for _ in range(count(r))]
     return Sample("ps.txt", lines, ["%CPU:r", "PID", "RSS:r", "COMMAND", "TIME", "USER", "3", "10:duration", "-1", "START"], [head],
                   [["--header"], []])
+
+
+def free(r: Random) -> Sample:
+    head = f"{'':15}{'total':>12}{'used':>12}{'free':>12}"
+    lines = [f"{name:<15}" + "".join(f"{r.randint(0, 10**r.randint(1, 9)):>12}" for _ in range(3)) for name in ["Mem:", "Swap:", "Total:"][: count(r)]]
+    return Sample("free.txt", lines, ["used", "free:r", "total", "2", "1"], [head], [["--header"], []])
 
 
 def docker(r: Random) -> Sample:
@@ -316,11 +323,40 @@ def columns_of_blanks(r: Random) -> Sample:
     return Sample("t.txt", lines, ["value", "value:r", "rest", "name", "2"], ["name value rest"], [["--header"], []])
 
 
+TOKENS = {
+    "number": number, "extreme": extreme, "size": size, "word": lambda r: r.choice(WORDS), "na": lambda r: r.choice(["n/a", "-", "NULL"]),
+    "duration": lambda r: r.choice(["12ms", "1h2m", "3s", "0"]), "clock": lambda r: f"{r.randint(0, 9)}:{r.randint(0, 59):02}:{r.randint(0, 59):02}",
+    "short-clock": lambda r: f"{r.randint(0, 59)}:{r.randint(0, 59):02}", "version": lambda r: f"{r.randint(0, 11)}.{r.randint(0, 11)}.{r.randint(0, 11)}",
+    "short-version": lambda r: f"{r.randint(0, 3)}.{r.randint(0, 12)}", "date": lambda r: time(r, ISO), "instant": lambda r: time(r, ISO + "T" + CLOCK + "Z"),
+    "local": lambda r: time(r, ISO + " " + CLOCK), "syslog": lambda r: time(r, "{b} {d:>2} {H:02}:{M:02}:{S:02}"), "dollar": lambda r: f"${r.randint(0, 99)}",
+    "percent": lambda r: f"{r.randint(0, 99)}%", "special": lambda r: r.choice(["nan", "inf", "-inf", "NaN"]), "hex": lambda r: f"0x{r.randint(0, 99):x}",
+    "day-month": lambda r: time(r, "{d:02}.{m:02}.{Y}"), "file": lambda r: f"{r.randint(0, 12)}-{r.choice(WORDS)}", "bytes": lambda r: r.choice(["\udcff", "\udc80x", "\u4e2d", "\U0001f600"]),
+}
+
+
+def soup(r: Random) -> Sample:
+    """Mix fields of one to three sorts in a column of lines."""
+    sorts = [r.choice(list(TOKENS)) for _ in range(r.choice([1, 2, 2, 3]))]
+    weights = [r.choice([1, 1, 8]) for _ in sorts]
+    lines = []
+    for _ in range(count(r)):
+        token = TOKENS[r.choices(sorts, weights)[0]](r)
+        lines.append(r.choice(["", "", "", " ", "\t"]) + token + r.choice(["", "", " ", " x", "  y z", "\t7"]))
+    return Sample("soup.txt", lines, ["1", "1", "1:r", "-1", "2", "1:text", "1:number"], options=[[], [], [], ["--invalid", "last"], ["--na", "n/a,-,NULL"]])
+
+
+def soup_csv(r: Random) -> Sample:
+    """Mix fields of one to three sorts in a column of a table."""
+    sorts = [r.choice([name for name in TOKENS if name != "bytes"]) for _ in range(r.choice([1, 2, 2, 3]))]
+    weights = [r.choice([1, 1, 8]) for _ in sorts]
+    return csv(r, lambda r: r.choice(["", "", "", "", " "]) + TOKENS[r.choices(sorts, weights)[0]](r), [[], [], ["--invalid", "last"], ["--invalid=skip"], ["--na", "n/a,-,NULL"]])
+
+
 FAMILIES = {
-    "ls-l": ls_l, "ls-lh": lambda r: ls_l(r, True), "du": du, "df": df, "ps": ps, "docker": docker, "kubectl": kubectl, "access-log": access_log,
+    "ls-l": ls_l, "ls-lh": lambda r: ls_l(r, True), "du": du, "df": df, "ps": ps, "free": free, "docker": docker, "kubectl": kubectl, "access-log": access_log,
     "syslog": syslog, "nginx-error": nginx_error, "go-log": go_log, "git-log": git_log, "iso-times": iso_times, "prices": prices,
     "thousands": thousands, "decimal-comma": decimal_comma, "mixed": mixed, "dates-csv": dates_csv, "tsv": tsv, "versions": versions,
     "addresses": addresses, "durations": durations, "hex": hexadecimal, "numbers": numbers, "sizes": sizes, "words": words,
     "authorized-keys": authorized_keys, "passwd": passwd, "uniq-counts": counted, "leading": leading, "vcf": vcf, "gff": gff,
-    "json-lines": json_lines, "blank-lines": blanks, "quoted": quoted, "epochs": epochs, "columns-of-blanks": columns_of_blanks,
+    "json-lines": json_lines, "blank-lines": blanks, "quoted": quoted, "epochs": epochs, "columns-of-blanks": columns_of_blanks, "soup": soup, "soup-csv": soup_csv,
 }

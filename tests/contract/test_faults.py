@@ -133,6 +133,7 @@ FAULTS = {
     "positions begin at 1": (oracle, "positions", lambda o, found: b"".join(b"%d\n" % (at + 1) for at in found), ["words", "numbers"]),
     "the name of a column implies no header": (layout, "holds", lambda names, keys: False, ["prices"]),
     "durations have no unit": (units, "parse_units", lambda text: None, ["durations"]),
+    "a column of all kinds but one is no text": (kinds, "kind_three", lambda present, notation: None, ["soup"]),
     "currencies are text": (exact_numbers, "split_symbol", lambda text: None, ["prices"]),
     "--decimal has no effect": (exact_numbers, "digits_pattern", lambda n, original=exact_numbers.digits_pattern: original(exact_numbers.Notation()), ["decimal-comma"]),
     "-f compares bytes": (order, "own_nocase", lambda key, options: False, ["words"]),

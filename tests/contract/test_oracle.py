@@ -1,5 +1,8 @@
 """Tables of cases for each rule of the contract, written by hand: a command line, the input, and what is right."""
 
+import os
+import random
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -13,6 +16,7 @@ from exact_numbers import Notation, compare, number_like, parse_leading, parse_p
 from units import parse_duration, parse_size  # noqa: E402
 
 ERROR = None
+GNU = b"GNU coreutils" in subprocess.run(["sort", "--version"], capture_output=True, check=False).stdout
 PLAIN = Notation()
 
 
@@ -178,6 +182,14 @@ class KindThree(Table):
                 found = versions.compare(a, b)
                 self.assertEqual((found > 0) - (found < 0), (i > j) - (i < j), (a, b))
         self.assertEqual(versions.compare(b"1.01", b"1.1"), 0)
+
+    @unittest.skipUnless(GNU, "no GNU sort")
+    def test_versions_beside_sort(self) -> None:
+        r = random.Random(1)
+        texts = ["".join(r.choice("0019a.~-Z+v:/") for _ in range(r.randint(1, 8))) for _ in range(400)]
+        texts = [text for text in texts if not text.startswith(".")]
+        done = subprocess.run(["sort", "-V", "-s"], input=lines("|".join(texts)), capture_output=True, text=True, env={"LC_ALL": "C", "PATH": os.environ["PATH"]})
+        self.assertEqual(done.stdout, sort("-k 1:version", lines("|".join(texts))).decode())
 
     def test_columns(self) -> None:
         self.table([
