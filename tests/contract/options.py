@@ -85,7 +85,7 @@ def parse_sort_key(raw: str, match: re.Match) -> Key:
 
 
 def parse_name(raw: str) -> Key:
-    """Split a name from the modifiers behind it; the whole is kept, since it may be a name itself (section 4)."""
+    """Split a name from the modifiers behind it; the whole is kept, since the whole may be a name (section 4)."""
     parts = raw.split(":")
     for cut in range(1, len(parts)):
         try:

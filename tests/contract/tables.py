@@ -103,7 +103,7 @@ def field_by_position(text: str, column: Column) -> Field:
 
 
 def counted_field(text: str, number: int, columns: int) -> Field:
-    """Give a field by its number; what is too many belongs to the last column (section 3)."""
+    """Give a field by its number; fields beyond the last column belong to the last column (section 3)."""
     fields = awk_fields(text)
     if number > len(fields):
         return MISSING
