@@ -57,7 +57,7 @@ fn no_two_rooms_need_each_other() {
     for entry in std::fs::read_dir("crates").unwrap() {
         let folder = entry.unwrap().path().join("src");
         let rooms = rooms(folder.to_str().unwrap());
-        assert!(rooms.values().any(|needs| !needs.is_empty()), "{folder:?}: {rooms:?}");
+        assert!(rooms.len() < 2 || rooms.values().any(|needs| !needs.is_empty()), "{folder:?}: {rooms:?}");
         assert_eq!(circles(rooms), Rooms::new());
     }
     let mut rooms = rooms("src");

@@ -1043,7 +1043,7 @@ mod tests {
             ("gpusort sort -f Cargo.toml", "gpusort sort --ignore-case Cargo.toml"),
             ("gpusort sort -ruf Cargo.toml", "gpusort sort -ru --ignore-case Cargo.toml"),
             ("gpusort sort -fr x", "gpusort sort -r --ignore-case x"),
-            ("gpusort merge -f x", "gpusort merge --ignore-case x"),
+            ("gpusort merge -f Cargo.toml", "gpusort merge --ignore-case Cargo.toml"),
         ] {
             assert_eq!(with(typed), expected);
         }
