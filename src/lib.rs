@@ -78,12 +78,16 @@ pub use error::{Error, ErrorKind, Hint};
 pub use format::Format;
 pub use gpu::{Gpu, adapters};
 #[cfg(feature = "files")]
-use gpusort_base::cancel;
-use gpusort_base::{clock, device, error, format, human, memory, parallel};
+use gpusort_base::{cancel, human, memory, parallel};
+use gpusort_base::{clock, device, error, format};
+#[cfg(feature = "files")]
 use gpusort_cpu as cpu;
 #[cfg(feature = "gpu")]
 pub use gpusort_engine::AsyncSorter;
-use gpusort_engine::{element, gpu, key_buf, report, sorter};
+#[cfg(feature = "files")]
+use gpusort_engine::key_buf;
+use gpusort_engine::{element, gpu, report, sorter};
+#[cfg(feature = "files")]
 use gpusort_order as order;
 pub use gpusort_order::key::ElementType;
 pub use gpusort_order::{

@@ -41,7 +41,7 @@ fn hint(error: &Error) -> Option<String> {
         Hint::Nan => ", not allowed by --nan error".to_owned(),
         Hint::Empty => ", not allowed by --empty error".to_owned(),
         Hint::BlankHeader => "; to skip it: tail -n +2 FILE | gpusort sort --header ...".to_owned(),
-        Hint::Sort => "; leave out --merge to sort it".to_owned(),
+        Hint::Sort => "; to sort it, use gpusort sort".to_owned(),
         Hint::FormatOfAll => "; name one format with --from, or sort each file with --each".to_owned(),
         Hint::EachFile => "; convert one of them, or sort each file with --each".to_owned(),
         Hint::Build => format!("; {BUILD}"),

@@ -134,7 +134,7 @@ fn on_a_terminal_the_timing_is_below_text_and_beside_other_data() {
     // Into a pipe: nothing, unless it is asked for. Into a file: on the terminal that stderr is.
     assert_eq!(shown("sort lines | tail -1"), "2 b\n");
     assert_eq!(shown("lines | tail -1"), "2 b\n");
-    for options in ["-v", "--json", "--timing stderr", "-d cpu", "-a radix"] {
+    for options in ["-v", "--json", "--timing stderr", "-d cpu"] {
         let piped = shown(&format!("sort {options} lines | tail -1"));
         assert!(piped.contains("2 b\n") && piped.lines().count() == 2, "{options}: {piped}");
     }
