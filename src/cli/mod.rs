@@ -97,10 +97,13 @@ fn command() -> clap::Command {
     };
     // What a merge does not do.
     let merge = |command: clap::Command| {
-        const OTHERS: [&str; 4] = ["merge", "check", "check_quietly", "each"];
-        OTHERS
-            .into_iter()
-            .fold(command, |command, name| command.mut_arg(name, |argument| argument.hide(true)))
+        const OTHERS: [&str; 8] =
+            ["merge", "check", "check_quietly", "each", "in_place", "device", "algo", "variant"];
+        let hide = |command: clap::Command, name| command.mut_arg(name, |argument| argument.hide(true));
+        let command =
+            OTHERS.into_iter().fold(command, hide).after_help(include_str!("help/merge.txt").trim_end());
+        let files = "Sorted input files; without any, standard input";
+        command.after_long_help(None::<&str>).mut_arg("files", |argument| argument.help(files))
     };
     // The first of several outputs would be lost.
     let outputs = |command: clap::Command| {

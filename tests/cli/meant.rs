@@ -110,7 +110,7 @@ fn merge_is_a_command() {
     );
     let help = run(&["merge", "--help"], "");
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
-    assert!(help.contains("Merge sorted inputs") && !help.contains("--each"), "{help}");
+    assert!(help.contains("Merge sorted inputs") && !help.contains("--in-place"), "{help}");
 }
 
 #[test]
