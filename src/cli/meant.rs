@@ -6,7 +6,6 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use clap::error::{ContextKind, ContextValue};
-use gpusort::files::Input;
 use gpusort::files::internal::Extension;
 use gpusort::{Error, Hint};
 use gpusort_base::human;
@@ -197,7 +196,7 @@ impl FileAsKey {
     pub(super) fn check(&self) -> anyhow::Result<()> {
         let stdin = std::fs::metadata("/dev/stdin");
         let is_empty = stdin.is_ok_and(|stdin| stdin.is_file() && stdin.len() == 0);
-        if is_empty || io::stdin().is_terminal() || Input::Stdin.is_nothing() {
+        if is_empty || !super::comes_in() {
             self.refuse()?;
         }
         Ok(())

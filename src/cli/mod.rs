@@ -143,8 +143,12 @@ fn arguments() -> Vec<std::ffi::OsString> {
     let all = wild::args_os();
     #[cfg(not(windows))]
     let all = std::env::args_os();
-    let comes_in = || !std::io::stdin().is_terminal() && !Input::Stdin.is_nothing();
     args::with_ignore_case(args::with_command(all.collect(), comes_in))
+}
+
+/// Returns true if standard input is neither a terminal nor `/dev/null`.
+fn comes_in() -> bool {
+    !std::io::stdin().is_terminal() && !Input::Stdin.is_nothing()
 }
 
 /// Parses the arguments, and notes options that were typed, not set by variables: only clap knows them.

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use gpusort::files::Input;
 use gpusort_base::human;
 
 use super::meant;
@@ -33,7 +32,7 @@ pub(super) fn answer(error: clap::Error) -> anyhow::Result<ExitCode> {
 /// Otherwise it is as in coreutils.
 pub(super) fn asks_for_help() -> bool {
     let alone = ["gpusort", "sort", "-h"].len();
-    super::arguments().len() <= alone && (io::stdin().is_terminal() || Input::Stdin.is_nothing())
+    super::arguments().len() <= alone && !super::comes_in()
 }
 
 /// Prints the short help of a command.

@@ -10,7 +10,7 @@
 //!
 //! An internal part of `gpusort`: any release may change all of it.
 
-// Results on a device have no constructor then.
+// Without a GPU nothing makes a result on a device.
 #![cfg_attr(not(feature = "gpu"), allow(dead_code))]
 
 #[cfg(feature = "gpu")]
