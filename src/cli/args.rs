@@ -623,6 +623,10 @@ pub(super) struct SortArgs {
     #[arg(long, help_heading = TOLD)]
     pub(super) json: bool,
 
+    /// Print the format, the keys and their kinds, and sort nothing
+    #[arg(long, help_heading = TOLD)]
+    pub(super) explain: bool,
+
     #[command(flatten)]
     pub(super) progress: ProgressArgs,
 
@@ -741,10 +745,10 @@ pub(super) struct OrderArgs {
 
     /// Column by name or number; price:r is descending; repeat for ties
     ///
-    /// 0 is the whole line. Modifiers follow after a colon: r is descending, a ascending; number, time,
+    /// 0 is the whole line, -1 the last field. Modifiers follow after a colon: r is descending, a ascending; number, time,
     /// size, duration, text, version or hex set the kind; nocase ignores case. Keys of sort, such as 1,1 or
     /// 2,2n, work too.
-    #[arg(short, long, value_name = "KEY", help_heading = ORDER)]
+    #[arg(short, long, value_name = "KEY", allow_negative_numbers = true, help_heading = ORDER)]
     pub(super) key: Vec<String>,
 
     /// Descending order; NaN stays last

@@ -11,6 +11,7 @@ mod device;
 mod devices;
 mod digits;
 mod end;
+mod explain;
 mod format;
 mod generate;
 mod hints;

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::path::Path;
 
-use gpusort::files::Report;
+use gpusort::files::{Explained, Report};
 use gpusort_base::human::{self, counted, grouped, short};
 use gpusort_engine::report::timing::{Device, milliseconds};
 use serde_json::{Map, Value, json};
+
+use super::explain;
 
 /// What is told of a sort.
 pub(super) struct Timing<'a> {
@@ -17,6 +19,8 @@ pub(super) struct Timing<'a> {
     pub(super) why: String,
     /// Whether the type was assumed, as for `.bin`.
     pub(super) type_assumed: bool,
+    /// What was decided about the input.
+    pub(super) explained: Explained,
 }
 
 impl Timing<'_> {
@@ -52,10 +56,6 @@ impl Timing<'_> {
             ("empty", "empty", "empty", counts.empty),
             ("invalid", "invalid", "invalid", counts.invalid),
             ("skipped", "row skipped", "rows skipped", counts.skipped),
-            ("blank", "blank line skipped", "blank lines skipped", counts.blank),
-            // Integers that the requested type of floats does not hold exactly.
-            ("rounded", "integer rounded", "integers rounded", counts.rounded),
-            ("comments", "comment omitted", "comments omitted", counts.comments),
             ("repeated", "repeated key omitted", "repeated keys omitted", *repeated),
             ("cut", "cut by --top", "cut by --top", *cut),
         ];
@@ -105,6 +105,7 @@ impl Timing<'_> {
             self.phases().map(|(name, ms)| (name.to_owned(), ms.into())).into_iter().collect();
         let seconds = sort.sort.time.as_secs_f64();
         let mut all = json!({
+            "schema": explain::SCHEMA,
             "file": self.file.map(|file| file.display().to_string()),
             "n": records,
             "bytes": self.report.bytes,
@@ -124,6 +125,9 @@ impl Timing<'_> {
             "spilled_bytes": self.report.spilled_bytes,
             "why": self.why(),
         });
+        if let (Some(all), Value::Object(decided)) = (all.as_object_mut(), explain::object(&self.explained)) {
+            all.extend(decided);
+        }
         self.left_out().for_each(|(name, .., count)| all[name] = count.into());
         let fields = self.report.counts.invalid_fields.iter();
         let fields: Vec<Value> = fields.map(|field| String::from_utf8_lossy(field).into()).collect();

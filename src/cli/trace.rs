@@ -258,7 +258,7 @@ fn without_options_of_sort(error: Error) -> anyhow::Error {
     match error.hint() {
         None
         | Some(
-            Hint::Rounding | Hint::Type | Hint::OtherType(_) | Hint::Format(Format::Binary | Format::Npy),
+            Hint::Rounding | Hint::OtherType(_) | Hint::Format(Format::Binary | Format::Npy),
         ) => error.into(),
         Some(_) => anyhow!("{error}"),
     }

@@ -176,7 +176,7 @@ pub(crate) fn order_columns(
     let Sorted { words: order, report, .. } = sorter.run(request.by(method), progress)?;
     let mut order = order.into_vec::<u32>().unwrap_or_default();
     if let Some(ties) = ties {
-        ties.settle(&mut order, &words, &pieces, &vec![0; tied], false);
+        ties.settle(&mut order, &words, &pieces, tied, false);
     }
     Ok((order, report))
 }

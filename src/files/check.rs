@@ -59,7 +59,8 @@ impl Job<'_> {
         if self.resolved.format.has_columns() {
             return self.check_tables().map(Checked);
         }
-        let Resolved { inputs, how, unique, stretches, .. } = &self.resolved;
+        let Resolved { inputs, decisions, unique, stretches, .. } = &self.resolved;
+        let how = &decisions.how;
         self.watch.phase(Phase::Read, inputs.iter().map(Input::size).sum());
         ordered::check(inputs, how, *unique, *stretches, |done| self.watch.set(done)).map(Checked)
     }

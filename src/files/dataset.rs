@@ -25,7 +25,8 @@ use crate::io::Ties;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
 use crate::io::records::{Print, write_text};
-use crate::io::{Counts, Doubt, InputKind, InputSpec, Output};
+use crate::io::{Counts, InputKind, InputSpec, Output};
+use crate::io::text::span::Census;
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
@@ -54,16 +55,14 @@ pub(super) struct Dataset<'a> {
     pub(super) reading: Meanwhile<'a, Duration>,
     /// The time taken to make keys from text.
     pub(super) parsing: Duration,
-    /// The type names of the keys, separated by commas. With several parts, the types found so far.
+    /// The names of the types of elements or of the kinds of keys, separated by commas.
     pub(super) types: String,
-    /// The map of numbers, known at the end of the input; `None` for rows.
-    pub(super) map: Option<KeyMap>,
 }
 
 /// Keys and their payload.
 pub(super) enum Content<'a> {
     /// Elements, or numbers to print as they were read.
-    Numbers { keys: Incoming<'a>, map: KeyMap, print: Print, comments: u64 },
+    Numbers { keys: Incoming<'a>, map: KeyMap, print: Print },
     /// Records, ordered by `words`: later words decide if earlier ones are equal. The words are
     /// made from the keys on demand, except for records of several parts, which keep their keys.
     Records { words: Vec<KeyBuf<'a>>, ties: Option<Ties>, records: Keyed, are_all: bool },
@@ -72,7 +71,7 @@ pub(super) enum Content<'a> {
 impl Content<'_> {
     /// The content of binary files.
     pub(super) fn of_elements(keys: Incoming, map: KeyMap) -> Content {
-        Content::Numbers { keys, map, print: Print::Shortest, comments: 0 }
+        Content::Numbers { keys, map, print: Print::Shortest }
     }
 }
 
@@ -116,7 +115,6 @@ pub(super) fn read_meanwhile<'a>(
         reading,
         parsing: Duration::ZERO,
         types: map.element.name().to_owned(),
-        map: Some(map),
     })
 }
 
@@ -151,11 +149,9 @@ impl<'a> Dataset<'a> {
     /// Text that exceeds the sort's limit of length.
     pub(super) fn shape(&mut self, ask: &OutputSpec) -> Result<Shape, Error> {
         let start = Instant::now();
-        let elements = self.map.filter(|_| ask.format.is_bits() && !ask.positions);
-        let shape = match (&mut self.content, elements) {
-            (Content::Numbers { keys, .. }, _) => Shape { key: keys.width, payload: ask.positions },
-            (_, Some(map)) => Shape { key: map.element.key_words(), payload: false },
-            (Content::Records { words, ties, records, are_all }, None) => {
+        let shape = match &mut self.content {
+            Content::Numbers { keys, .. } => Shape { key: keys.width, payload: ask.positions },
+            Content::Records { words, ties, records, are_all } => {
                 if *are_all && words.is_empty() {
                     let taken = records.take_words()?;
                     (*words, *ties) = (taken.words, taken.ties);
@@ -169,11 +165,42 @@ impl<'a> Dataset<'a> {
 
     /// The type of the elements to write; `None` for rows.
     pub(super) fn written(&self, ask: &OutputSpec) -> Option<ElementType> {
-        match (&self.content, self.map) {
+        match &self.content {
             _ if ask.positions => Some(ElementType::U32),
-            (Content::Numbers { map, .. }, _) => Some(map.element),
-            (Content::Records { .. }, map) => map.map(|map| map.element),
+            Content::Numbers { map, .. } => Some(map.element),
+            Content::Records { .. } => None,
         }
+    }
+
+    /// Numbers of text as elements of the first type that holds all of them: `u32`, `i32`, `u64`, `i64`,
+    /// else `f64`.
+    ///
+    /// # Errors
+    ///
+    /// An integer beside decimals that `f64` does not hold.
+    pub(super) fn into_elements(self, how: &InputSpec) -> Result<Self, Error> {
+        let Content::Records { records, .. } = &self.content else { return Ok(self) };
+        let (keys, map) = records.elements(how)?;
+        let content = Content::Numbers { keys: keys.into(), map, print: Print::Shortest };
+        Ok(Self { content, types: map.element.name().to_owned(), ..self })
+    }
+
+    /// The numbers, for the type of elements; none of elements themselves.
+    ///
+    /// # Errors
+    ///
+    /// Errors from reading the remaining input.
+    pub(super) fn census(&mut self) -> Result<Census, Error> {
+        Ok(match &mut self.content {
+            Content::Numbers { keys, map, .. } if !map.element.is_float() => {
+                let all = std::mem::replace(keys, KeyBuf::new(KeyWords::One).into()).collect()?;
+                let census = Census::of_keys(&all, *map);
+                *keys = all.into();
+                census
+            }
+            Content::Numbers { .. } => Census::of_decimals(),
+            Content::Records { records, .. } => records.census(),
+        })
     }
 
     /// All keys of numbers, with their map; `None` for rows.
@@ -182,26 +209,17 @@ impl<'a> Dataset<'a> {
     ///
     /// Errors from reading the remaining input.
     pub(super) fn into_keys(self) -> Result<Option<(KeyBuf<'a>, KeyMap)>, Error> {
-        Ok(match (self.content, self.map) {
-            (Content::Numbers { keys, map, .. }, _) => Some((keys.collect()?, map)),
-            (Content::Records { records, .. }, Some(map)) => Some((records.elements(map), map)),
-            (Content::Records { .. }, None) => None,
+        Ok(match self.content {
+            Content::Numbers { keys, map, .. } => Some((keys.collect()?, map)),
+            Content::Records { .. } => None,
         })
     }
 
     /// Counts of nulls and skipped records.
     pub(super) fn counts(&self) -> Counts {
         match &self.content {
-            Content::Numbers { comments, .. } => Counts { comments: *comments, ..Counts::default() },
+            Content::Numbers { .. } => Counts::default(),
             Content::Records { records, .. } => records.counts.clone(),
-        }
-    }
-
-    /// Notes about input that may have been misread.
-    pub(super) fn doubts(&self) -> &[Doubt] {
-        match &self.content {
-            Content::Records { records, .. } => &records.doubts,
-            Content::Numbers { .. } => &[],
         }
     }
 
@@ -247,23 +265,15 @@ impl<'a> Dataset<'a> {
                     parsing,
                 });
             }
-            Content::Records { mut words, mut records, .. } => {
-                match self.map.filter(|_| ask.format.is_bits()) {
-                    Some(map) if !ask.positions => {
-                        let request = Request::keys(records.elements(map));
-                        (map, request, Written::Numbers(Print::Shortest))
-                    }
-                    _ if ask.positions => {
-                        (POSITIONS, Request::positions_by(words), Written::Positions(records))
-                    }
-                    _ => match records.take_places(&words) {
-                        Some(places) => {
-                            (POSITIONS, Request::records(words.remove(0), places), Written::Places(records))
-                        }
-                        None => (POSITIONS, Request::positions_by(words), Written::Records(records)),
-                    },
-                }
+            Content::Records { words, records, .. } if ask.positions => {
+                (POSITIONS, Request::positions_by(words), Written::Positions(records))
             }
+            Content::Records { mut words, mut records, .. } => match records.take_places(&words) {
+                Some(places) => {
+                    (POSITIONS, Request::records(words.remove(0), places), Written::Places(records))
+                }
+                None => (POSITIONS, Request::positions_by(words), Written::Records(records)),
+            },
         };
         let ordered = sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?;
         let Self { reading, parsing, .. } = self;

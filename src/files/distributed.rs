@@ -4,7 +4,6 @@
 //! ```text
 //! inputs ── sample ──> splitters ┐
 //! stretches of inputs ── map ──> runs, with one range for each part ┐
-//!                        facts ── join ──> types, tasks to map again
 //!                                    one range of every run ── reduce ──> a part of the output
 //! ```
 //!
@@ -13,38 +12,36 @@
 //! output of one process, and records with one key may be in several parts.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::Path;
-use std::slice;
 
 use gpusort_order::key::ElementType;
 use serde::{Deserialize, Serialize};
 
-use super::dataset::{Content, Dataset, OutputSpec, element_of, order_records};
+use super::dataset::{Content, Dataset, element_of, order_records};
 use super::job::{Job, To};
 use super::parts::Parts;
 use super::report::Report;
 use super::runs::{Run, Runs, StoredRun, write_frames};
 use super::sort::Sort;
 pub use super::tally::Tally;
-use super::tally::{RUN, each_part, is_bits, keyed, keyed_records, write_elements};
+use super::tally::{RUN, each_part, is_bits, keyed_records, write_elements};
 use crate::error::Error;
 use crate::format::Format;
+use crate::io::batch::Keyed;
 use crate::io::binary::BinaryInput;
-use crate::io::csv::{self, Dialect, Facts, Known, Settled};
+use crate::io::csv::{self, Dialect, Known};
 use crate::io::frames::RunFormat;
 use crate::io::records::Print;
 use crate::io::{Compression, Input, InputKind, InputSpec, Output, Words};
-use crate::order::Selection;
 use crate::runs::Folders;
 use crate::sorter::{Request, Sorter};
 
 /// A task of a sort by several processes.
 pub struct Task<'a> {
     job: Job<'a>,
-    /// The names and types of the columns.
+    /// The state of reading after the header.
     known: Known,
     /// The bytes before the records.
     head: Vec<u8>,
@@ -112,19 +109,6 @@ pub struct Mapped {
     pub repeated: u64,
     /// The sum of the records' checksums, for each stretch; it includes omitted repeated records.
     pub sums: Vec<u64>,
-    /// Findings about the columns.
-    facts: Facts,
-    /// One flag a key: true if the key has an integer −0.
-    zeros: Vec<bool>,
-}
-
-/// The facts of all tasks.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Joined {
-    /// Tasks to map again, because findings of other tasks change how they read; by index in the
-    /// joined list.
-    pub again: Vec<usize>,
-    facts: Facts,
 }
 
 /// A range of a run, to be merged into a part of the output.
@@ -181,9 +165,9 @@ impl<'a> Sort<'a> {
                 format!("a sort by several processes cannot read {} and write {}", from.name(), to.name());
             return Err(Error::options(problem));
         }
-        let has_rows = !is_bits(&job.resolved.how);
+        let has_rows = !is_bits(&job.resolved.decisions.how);
         if has_rows {
-            let (dialect, _) = job.resolved.how.kind.divided();
+            let (dialect, _) = job.resolved.decisions.how.kind.divided();
             let record = csv::end_of_first_row(beginning, dialect).and_then(|end| {
                 // The end of the first record, after the header.
                 if dialect.header > 0 { csv::end_of_row(beginning, end, dialect.fields) } else { Some(end) }
@@ -194,8 +178,8 @@ impl<'a> Sort<'a> {
             let end = record.unwrap_or(beginning.len());
             job.resolved.inputs = vec![Input::bytes(name, &beginning[..end])];
         }
-        let mut parts = Parts::new(job.inputs(), &job.resolved.how, &job.budget, &job.watch)
-            .shared(Known::of_many(), Vec::new());
+        let mut parts = Parts::new(job.inputs(), &job.resolved.decisions.how, &job.budget, &job.watch)
+            .shared(Known::default());
         let mut head = Vec::new();
         // Elements hold no further facts; the bytes are decompressed already, whatever the name says.
         if has_rows {
@@ -215,7 +199,7 @@ impl Task<'_> {
     /// The format of the inputs, and the element size of binary inputs.
     #[must_use]
     pub fn format(&self) -> (Format, Option<usize>) {
-        let size = match &self.job.resolved.how.kind {
+        let size = match &self.job.resolved.decisions.how.kind {
             InputKind::Bits(sources) => sources.first().map(|source| source.element().bytes()),
             _ => None,
         };
@@ -265,7 +249,7 @@ impl Task<'_> {
     ) -> Result<Vec<Splitter>, Error> {
         let (inputs, how) = self.inputs(stretches);
         let mut all = Vec::new();
-        each_part(&mut self.parts(&inputs, &how, task, Vec::new()), |_, run, part| {
+        each_part(&mut self.parts(&inputs, &how, task), |_, run, part| {
             let records = keyed_records(part, &how)?;
             let n = records.len();
             let picked = many.min(n);
@@ -290,8 +274,7 @@ impl Task<'_> {
         picked
     }
 
-    /// Reads and sorts these stretches in runs that fit the memory, and writes the runs. If the
-    /// task maps again, `joined` has the facts of all tasks.
+    /// Reads and sorts these stretches in runs that fit the memory, and writes the runs.
     ///
     /// # Errors
     ///
@@ -302,15 +285,10 @@ impl Task<'_> {
         stretches: Vec<Stretch>,
         task: u64,
         splitters: &[Splitter],
-        joined: Option<&Joined>,
         to: &mut (dyn Write + Send),
     ) -> Result<Mapped, Error> {
         let (inputs, how) = self.inputs(stretches);
-        let settled = match joined {
-            Some(joined) => self.known_to(joined)?.settled(),
-            None => Vec::new(),
-        };
-        let mut parts = self.parts(&inputs, &how, task, settled);
+        let mut parts = self.parts(&inputs, &how, task);
         let mut to = Counted { to, bytes: 0 };
         let mut mapped = Mapped::default();
         each_part(&mut parts, |_, run, part| {
@@ -321,7 +299,7 @@ impl Task<'_> {
                 mapped.runs.push(if self.is_bits() {
                     self.map_elements(part, &cut, sorter, &mut to)?
                 } else {
-                    self.map_records(part, &cut, sorter, &mut to, &mut mapped.zeros)?
+                    self.map_records(part, &cut, sorter, &mut to)?
                 });
             }
             Ok(())
@@ -335,26 +313,7 @@ impl Task<'_> {
                 .map(|number| self.sum_of(&inputs, &how, number))
                 .collect::<Result<_, _>>()?,
         };
-        mapped.facts = parts.known().map(Known::facts).unwrap_or_default();
         Ok(mapped)
-    }
-
-    /// Joins the facts of tasks. Each task comes with the names of its inputs, and the number of
-    /// lines before its stretch of each input.
-    ///
-    /// # Errors
-    ///
-    /// A column without a type; a key that no record has.
-    pub fn join(&self, all: &[(Mapped, Vec<(String, u64)>)]) -> Result<Joined, Error> {
-        let facts: Vec<Facts> = all.iter().map(|(mapped, lines)| mapped.facts.clone().after(lines)).collect();
-        let mut known = self.known.clone();
-        known.join_all(&facts)?;
-        let settled = known.settled();
-        let differs = |(number, (mapped, _)): (usize, &(Mapped, _))| {
-            mapped.facts.differ_from(&settled, &mapped.zeros).then_some(number)
-        };
-        let again = all.iter().enumerate().filter_map(differs).collect();
-        Ok(Joined { again, facts: known.facts() })
     }
 
     /// Merges one range of every run, in the order of tasks and their runs, and writes the result.
@@ -365,7 +324,6 @@ impl Task<'_> {
     /// I/O errors.
     pub fn reduce(
         &self,
-        joined: &Joined,
         sources: Vec<Source>,
         has_head: bool,
         to: To,
@@ -378,7 +336,7 @@ impl Task<'_> {
                 _ => FRAMES,
             };
             let stored = StoredRun::Elsewhere(source.name, source.range.bytes, source.reader);
-            Run { stored, form, count: source.range.records, zeros: BTreeSet::new() }
+            Run { stored, form, count: source.range.records }
         };
         // Frames also contain lengths and keys.
         let (n, read) = sources.iter().fold((0, 0), |(n, read), Source { range, .. }| {
@@ -387,11 +345,10 @@ impl Task<'_> {
         let runs = sources.into_iter().filter(|source| source.range.records > 0).map(run).collect();
         let head = if has_head { self.head.clone() } else { Vec::new() };
         let mut folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
-        let how = &job.resolved.how;
+        let how = &job.resolved.decisions.how;
         let runs = Runs::given((how, &job.budget), (runs, head), job.ask, &mut folders);
-        let known = self.known_to(joined)?;
-        let parts = Parts::new(&[], how, &job.budget, &job.watch).shared(known, Vec::new());
-        let expected = job.bytes_of(n, read, parts.written(&job.ask, n));
+        let parts = Parts::new(&[], how, &job.budget, &job.watch);
+        let expected = job.bytes_of(n, read, parts.element());
         let report = runs.merge(&parts, &mut output, expected, &job.watch)?;
         job.close(output)?;
         Ok(report)
@@ -407,7 +364,7 @@ impl Task<'_> {
         if self.job.format() == Format::Npy {
             how.kind = InputKind::Bits(vec![BinaryInput::npy(inputs[0].clone())?]);
         }
-        Tally::of(&mut self.parts(&inputs, &how, 0, Vec::new()))
+        Tally::of(&mut self.parts(&inputs, &how, 0))
     }
 
     /// The sum of the records' checksums in one input.
@@ -416,13 +373,13 @@ impl Task<'_> {
             InputKind::Bits(sources) => InputKind::Bits(vec![sources[number].clone()]),
             kind => kind.clone(),
         };
-        let how = InputSpec { kind, by: how.by.clone() };
-        Ok(Tally::of(&mut self.parts(&inputs[number..=number], &how, 0, Vec::new()))?.checksum)
+        let how = InputSpec { kind, ..how.clone() };
+        Ok(Tally::of(&mut self.parts(&inputs[number..=number], &how, 0))?.checksum)
     }
 
     /// The inputs of these stretches, with their format.
     fn inputs(&self, stretches: Vec<Stretch>) -> (Vec<Input>, InputSpec) {
-        let how = &self.job.resolved.how;
+        let how = &self.job.resolved.decisions.how;
         let line_end = match &how.kind {
             InputKind::Table(dialect) => dialect.fields.line_end().bytes(),
             _ => b"\n",
@@ -449,36 +406,23 @@ impl Task<'_> {
             }
             kind => kind.clone(),
         };
-        (inputs, InputSpec { kind, by: how.by.clone() })
+        (inputs, InputSpec { kind, ..how.clone() })
     }
 
     /// The parts of a task's input. Positions in them ascend with the tasks.
-    fn parts<'p>(
-        &'p self,
-        inputs: &'p [Input],
-        how: &'p InputSpec,
-        task: u64,
-        settled: Vec<Settled>,
-    ) -> Parts<'p> {
+    fn parts<'p>(&'p self, inputs: &'p [Input], how: &'p InputSpec, task: u64) -> Parts<'p> {
         /// Limits a task's input to 2^40 bytes.
         const MOST: u32 = 40;
         let known = self.known.shared(task << MOST);
-        Parts::new(inputs, how, &self.job.budget, &self.job.watch).shared(known, settled)
-    }
-
-    /// The names and types of columns, after a join.
-    fn known_to(&self, joined: &Joined) -> Result<Known, Error> {
-        let mut known = self.known.clone();
-        known.join_all(slice::from_ref(&joined.facts))?;
-        Ok(known)
+        Parts::new(inputs, how, &self.job.budget, &self.job.watch).shared(known)
     }
 
     fn dialect(&self) -> Dialect {
-        self.job.resolved.how.kind.divided().0
+        self.job.resolved.decisions.how.kind.divided().0
     }
 
     fn is_bits(&self) -> bool {
-        is_bits(&self.job.resolved.how)
+        is_bits(&self.job.resolved.decisions.how)
     }
 
     /// Sorts binary elements and writes them.
@@ -493,7 +437,10 @@ impl Task<'_> {
         let ask = self.job.ask;
         let request = Request::keys(keys).select(ask.selection).by(ask.method);
         let keys = sorter.run(request, &mut |_, _| {})?.words;
-        let key = |at: usize| keyed(&keys.range(at..at + 1), map, &self.job.resolved.how).row(0);
+        let key = |at: usize| {
+            let how = &self.job.resolved.decisions.how;
+            Keyed::of_numbers(&keys.range(at..at + 1), map, Print::Shortest, how).row(0)
+        };
         let ranges =
             cut.write(keys.len(), key, to, |range, to| write_elements(&keys.range(range), map, to))?;
         Ok(MappedRun { element: Some(map.element.name().to_owned()), ranges })
@@ -506,13 +453,9 @@ impl Task<'_> {
         cut: &Cut,
         sorter: &Sorter,
         to: &mut Counted,
-        zeros: &mut Vec<bool>,
     ) -> Result<MappedRun, Error> {
-        let records = keyed_records(part, &self.job.resolved.how)?;
-        // If the column turns out to be floats, −0 and 0 are two keys. So all records stay; the
-        // task then maps again.
-        let selection = if records.have_minus_zeros() { Selection::ALL } else { self.job.ask.selection };
-        let ask = OutputSpec { selection, ..self.job.ask };
+        let records = keyed_records(part, &self.job.resolved.decisions.how)?;
+        let ask = self.job.ask;
         let Words { words, ties } = records.words()?;
         let done = order_records(&records, words, ties.as_ref(), sorter, &ask, &mut |_, _| {})?;
         let order = done.words.into_vec::<u32>().unwrap_or_default();
@@ -523,14 +466,10 @@ impl Task<'_> {
             to,
             |range, to| {
                 let mut output = Output::writer(to, RUN.to_owned());
-                let framed =
+                let sum =
                     write_frames(&records.pieces, &order[range], 0, (FRAMES, block), true, &mut output)?;
                 output.finish()?;
-                for found in framed.zeros {
-                    zeros.resize(zeros.len().max(found.len()), false);
-                    zeros.iter_mut().zip(found).for_each(|(zero, found)| *zero |= found);
-                }
-                Ok(framed.sum)
+                Ok(sum)
             },
         )?;
         Ok(MappedRun { element: None, ranges })

@@ -12,13 +12,13 @@ use super::dataset::{self, Dataset, Outcome, OutputSpec};
 use super::options::Resolved;
 use super::parts::Parts;
 use super::progress::Watch;
-use super::report::{Phases, Report};
+use super::report::{Explained, Phases, Report};
 use super::runs::Runs;
-use super::text_or_lines::Taken;
 use crate::cancel::Cancel;
 use crate::clock::Instant;
 use crate::error::{Error, Hint};
 use crate::format::Format;
+use crate::io::decide::Note;
 use crate::io::{Compression, Input, Output};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
@@ -132,9 +132,14 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// The reason for text or lines, if neither an option nor a name decided.
-    pub fn taken(&self) -> Option<Taken> {
-        self.resolved.taken
+    /// What was decided about the inputs.
+    pub fn explain(&self) -> Explained {
+        Explained::of(&self.resolved.decisions)
+    }
+
+    /// Notes on what was decided.
+    pub fn notes(&self) -> &[Note] {
+        &self.resolved.decisions.notes
     }
 
     /// Returns true if the type is the default for `.bin`.
@@ -181,7 +186,7 @@ impl Job<'_> {
     /// The expected input, from file sizes; `None` unless all inputs are files.
     pub fn expected(&self) -> Option<Expected> {
         let bytes = self.inputs().iter().map(Input::size).sum::<Option<u64>>()?;
-        let (how, format) = (&self.resolved.how, self.resolved.format);
+        let (how, format) = (&self.resolved.decisions.how, self.resolved.format);
         let element = how.by.element.unwrap_or(ElementType::U32);
         let n = match format {
             // Assumes integers: decimals are longer, but also cost more to sort.
@@ -215,7 +220,7 @@ impl Job<'_> {
     /// Sorts text or binary.
     fn run_text(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
-        let (how, budget) = (&self.resolved.how, &self.budget);
+        let (how, budget) = (&self.resolved.decisions.how, &self.budget);
         let expected = self.expected();
         // A GPU may pay off for the whole input, but not for the part that fits in memory; in little
         // memory its driver may not even start.
@@ -241,7 +246,7 @@ impl Job<'_> {
 
     /// The first part of the inputs, usually the whole, and the parts after it.
     fn first_part(&self) -> Result<(Dataset<'static>, Parts<'_>), Error> {
-        let mut parts = Parts::new(self.inputs(), &self.resolved.how, &self.budget, &self.watch);
+        let mut parts = Parts::new(self.inputs(), &self.resolved.decisions.how, &self.budget, &self.watch);
         Ok((parts.next_part()?, parts))
     }
 
@@ -306,7 +311,9 @@ impl Job<'_> {
     /// An error of an input.
     pub fn numbers(&self) -> Result<Option<(KeyBuf<'static>, KeyMap)>, Error> {
         match self.load()?.read {
-            Some((first, parts)) if parts.is_over() => first.into_keys(),
+            Some((first, parts)) if parts.is_over() => {
+                first.into_elements(&self.resolved.decisions.how)?.into_keys()
+            }
             _ => Ok(None),
         }
     }
@@ -383,7 +390,11 @@ impl Job<'_> {
         devices: &'s mut dyn ChooseSorter,
         begin: Instant,
     ) -> Result<(Outcome<'s, 'a>, Write<'j>), Error> {
-        let (n, bytes, ask) = (input.len(), input.bytes, &self.ask);
+        let ask = &self.ask;
+        if ask.format.is_bits() && !ask.positions {
+            input = input.into_elements(&self.resolved.decisions.how)?;
+        }
+        let (n, bytes) = (input.len(), input.bytes);
         let element = input.written(ask);
         self.check_promise(element.filter(|_| n > 0), &output)?;
         output.expect(self.bytes_of(n as u64, bytes, element));
@@ -398,7 +409,6 @@ impl Job<'_> {
             memory::ensure("this sort", kept as u64 * record + output.taking())?;
         }
         let (types, counts) = (input.types.clone(), input.counts());
-        let doubts = input.doubts().to_vec();
         let devices = chosen.sorter.devices().cloned().collect();
         let (started, why) = (chosen.started, chosen.why);
         let write = move |outcome: Outcome| {
@@ -420,7 +430,6 @@ impl Job<'_> {
                 counts,
                 bytes,
                 types,
-                doubts,
                 phases,
                 devices,
                 ..Report::new(ask.format, done.report, why)
@@ -438,12 +447,11 @@ impl Job<'_> {
         devices: &mut dyn ChooseSorter,
         begin: Instant,
     ) -> Result<Report, Error> {
-        let doubts = first.doubts().to_vec();
         devices.in_parts(self.budget.total());
         let chosen = devices.choose(first.len() as u64, first.shape(&self.ask)?, 0)?;
         let mut folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
         let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
-        let element = parts.written(&self.ask, runs.passed);
+        let element = runs.written(&parts)?;
         self.check_promise(element, &output)?;
         let expected = self.bytes_of(runs.report.records, runs.report.bytes, element);
         let report = runs.merge(&parts, &mut output, expected, &self.watch)?;
@@ -461,7 +469,7 @@ impl Job<'_> {
             human::bytes(self.budget.total())
         );
         let devices = chosen.sorter.devices().cloned().collect();
-        Ok(Report { doubts, phases, devices, why, ..report })
+        Ok(Report { phases, devices, why, ..report })
     }
 }
 

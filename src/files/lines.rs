@@ -6,8 +6,8 @@ use super::dataset::{OutputSpec, order_records};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
-use crate::io::batch::{Ahead, Keyed};
-use crate::io::csv::{Dialect, Fields, Key, KeySpec, Kind, Known};
+use crate::io::batch::Keyed;
+use crate::io::csv::{Dialect, Fields, KeySpec, Known, ResolvedKey};
 use crate::io::{InputKind, InputSpec, LineEnd, Text};
 use crate::order::Selection;
 use crate::sorter::{Sorted, Sorter};
@@ -23,12 +23,12 @@ pub(crate) fn order_lines(
     sorter: &Sorter,
     method: Method,
 ) -> Result<(Duration, Sorted), Error> {
-    let fields = Fields::Blanks(LineEnd::Lf);
+    let fields = Fields::Words(LineEnd::Lf);
     let kind = InputKind::Table(Dialect { fields, header: 0, comments: false });
-    let keys = vec![Key::record().kind(Kind::Text)];
-    let how = InputSpec { kind, by: KeySpec { keys, ..KeySpec::default() } };
+    let by = KeySpec::default();
+    let how = InputSpec { kind, keys: vec![ResolvedKey::record(&by)], by, columns: 1 };
     let text = Text::of_one("lines", lines, None, LineEnd::Lf);
-    let mut records = Keyed::read(text, &how, &mut Known::default(), &Ahead::new(&[], &how), true)?;
+    let mut records = Keyed::read(text, &how, &mut Known::default())?;
     let start = Instant::now();
     let words = records.take_words()?;
     let ask = OutputSpec { selection: Selection::ALL, positions: true, method, format: Format::Lines };

@@ -102,7 +102,7 @@ impl Job<'_> {
     /// Merges text or binary.
     fn merge_text(&self, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
-        let (how, ask, inputs) = (&self.resolved.how, self.ask, self.inputs());
+        let (how, ask, inputs) = (&self.resolved.decisions.how, self.ask, self.inputs());
         let from = self.resolved.format;
         if from != ask.format && !from.is_bits() {
             let problem = format!("cannot change the format: {0} stays {0}", from.name());

@@ -42,7 +42,6 @@ mod sort;
 mod tables;
 #[cfg(feature = "distributed")]
 mod tally;
-mod text_or_lines;
 
 pub use self::check::{Check, Checked};
 #[cfg(feature = "cli")]
@@ -50,26 +49,26 @@ pub(crate) use self::lines::order_lines;
 pub use self::merge::Merge;
 pub use self::options::Options;
 pub use self::progress::{Phase, Progress};
-pub use self::report::{Phases, Report};
+pub use self::report::{Explained, ExplainedKey, Phases, Report};
 pub use self::sort::Sort;
 pub use crate::cancel::Cancel;
 pub use crate::format::Format;
 pub use crate::io::csv::{Key, Kind};
 pub use crate::io::ordered::Disorder;
-pub use crate::io::{Counts, Doubt, Input, Output};
+pub use crate::io::decide::Note;
+pub use crate::io::{Counts, Input, Output};
 pub use crate::order::{Invalid, Nulls};
 
 /// What the command, tests and fuzzing need beside the calls. It may change in any release.
 #[doc(hidden)]
 pub mod internal {
     pub use super::job::{ChooseSorter, Chosen, Expected, Job, Loaded, To};
-    pub use super::text_or_lines::Taken;
     #[cfg(feature = "distributed")]
     pub use crate::io::compression::of_beginning as compression_of;
     pub use crate::io::compression::{Limits, Reader as Decompressor};
     pub use crate::io::npy::Header;
     pub use crate::io::output::{Exit, end_process, remove_temporary, stdout_is_open};
-    pub use crate::io::{Compression, Extension, FirstLine};
+    pub use crate::io::{Compression, Extension};
 
     /// A checksum of a whole file: xxh3 of its bytes.
     ///

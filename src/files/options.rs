@@ -3,21 +3,17 @@
 use std::sync::Arc;
 
 use gpusort_order::key::ElementType;
+use gpusort_values::marks::Marks;
 
 use crate::cancel::Cancel;
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::binary::BinaryInput;
-use crate::io::csv::{Dialect, Fields, Key, KeySpec, Kind};
-use crate::io::{
-    Compression, Extension, FirstLine, Input, InputKind, InputSpec, LineEnd, PerLine, Stretches, first_line,
-};
-use crate::order::{Invalid, KeyOrder, Nulls, Reading};
-use crate::runs::Budget;
-
-use super::text_or_lines::Taken;
-use crate::io::marks::Marks;
+use crate::io::csv::{Key, KeySpec, Kind};
+use crate::io::decide::{Asked, Decisions, decide};
 use crate::io::spelling::Spelling;
+use crate::io::{Compression, Extension, Input, InputKind, InputSpec, LineEnd, PerLine, Stretches};
+use crate::order::{Invalid, KeyOrder, Nulls, Reading};
 
 /// Inputs and their order: the options that sorts, checks and merges share.
 ///
@@ -29,7 +25,6 @@ pub struct Options {
     pub(super) format: Option<Format>,
     pub(super) keys: Vec<Key>,
     pub(super) element: Option<ElementType>,
-    reading: Option<Reading>,
     kind: Option<Kind>,
     nocase: bool,
     na: Vec<String>,
@@ -48,7 +43,6 @@ pub struct Options {
     pub(super) unique: bool,
     pub(super) memory: Option<u64>,
     pub(super) cancel: Cancel,
-    pub(super) as_lines: bool,
     numeric: bool,
     of_numbers: bool,
     per_line: PerLine,
@@ -120,9 +114,6 @@ setters! {
     kind(kind: crate::io::csv::Kind) |it| it.kind = Some(kind);
     /// Ignores ASCII case in text, for keys without a kind.
     ignore_case() |it| it.nocase = true;
-    /// Sets the reading of fields.
-    #[doc(hidden)]
-    reading(reading: crate::order::Reading) |it| it.reading = Some(reading);
     /// Sorts the largest first, for keys without a direction.
     descending() |it| it.descending = true;
     /// Sets the place of NaN; the default is last.
@@ -159,13 +150,9 @@ setters! {
     memory(bytes: u64) |it| it.memory = Some(bytes);
     /// Cancels the work when `cancel` is triggered.
     cancel(cancel: &crate::cancel::Cancel) |it| it.cancel = cancel.clone();
-    /// Reads fields as numbers or times, never as text. An input without a format or a known name
-    /// is then lines.
+    /// Reads the fields of keys without a kind as numbers.
     #[doc(hidden)]
-    numeric() |it| (it.as_lines, it.numeric) = (true, true);
-    /// Reads inputs without a format or a known name as lines.
-    #[doc(hidden)]
-    as_lines() |it| it.as_lines = true;
+    numeric() |it| it.numeric = true;
     /// Reads text with one number on each line.
     #[doc(hidden)]
     one_number_a_line() |it| (it.format, it.per_line) = (Some(Format::Text), PerLine::One);
@@ -185,8 +172,7 @@ impl Options {
         Self::default()
     }
 
-    /// Resolves the options. Of the inputs it reads only the first line, if that decides the
-    /// format, and the headers of .npy files.
+    /// Resolves the options, and decides by the bytes that are looked at.
     pub(super) fn resolve(self, of_numbers: bool) -> Result<Resolved, Error> {
         let mut inputs = self.inputs.clone();
         if inputs.is_empty() {
@@ -201,22 +187,12 @@ impl Options {
             let plain = std::mem::replace(input, Input::Stdin);
             *input = decompressed(plain.cancelled_by(&self.cancel), content, self.memory);
         }
-        let taken = match known {
-            Some(_) => None,
-            None => Some(self.text_or_lines(&mut inputs, of_numbers || self.of_numbers)?),
-        };
-        let format = taken.map_or(content, Taken::format);
-        // Fields of tables and lines may be times or text without an option.
-        let has_fields = format.is_table() || format.has_columns();
-        let finds_times = has_fields && !self.leading && self.element.is_none();
-        let are_numbers = self.numeric || self.invalid.is_some() || self.nan == Nulls::Error;
-        let kind = self.kind.or(self.time_format.as_ref().map(|_| Kind::Time));
-        let of_kind = kind.map(|kind| kind.reading(self.nocase));
-        let reading = self.reading.or(of_kind).unwrap_or(match (finds_times, are_numbers) {
-            (true, false) => Reading::Any,
-            (true, true) => Reading::NumbersOrTimes,
-            (false, _) => Reading::Numbers,
-        });
+        let are_numbers = known.is_none() && (of_numbers || self.of_numbers) && !self.says_lines();
+        let format = known.unwrap_or(if are_numbers { Format::Text } else { Format::Lines });
+        let per_line = if are_numbers && of_numbers { PerLine::One } else { self.per_line };
+        let of_kind = self.kind.map(|kind| kind.reading(self.nocase));
+        let is_numeric = self.numeric || !format.is_table() && !format.has_columns();
+        let reading = of_kind.unwrap_or(if is_numeric { Reading::Numbers } else { Reading::Any });
         let name = inputs[0].name();
         if format.is_bits() && reading != Reading::Numbers {
             let problem = format!(
@@ -245,16 +221,14 @@ impl Options {
             }
             (element, _) => (element, false),
         };
+        // A type of numbers is a kind.
+        let reading = match reading {
+            Reading::Any if element.is_some() && !format.has_columns() => Reading::Numbers,
+            reading => reading,
+        };
         self.check_format(format, &name)?;
-        let spelling = self.spelling()?;
-        let fields = self.fields(format)?;
-        let marks = self.decimal.into_iter().chain(self.thousands);
-        if let Some(mark) =
-            marks.into_iter().find(|&mark| u8::try_from(mark).is_ok_and(|byte| fields.divides_at(byte)))
-        {
-            let problem = format!("{mark:?} cannot both separate fields and be part of numbers");
-            return Err(Error::options(problem).hinting(Hint::Marks));
-        }
+        let spelling = Arc::new(self.spelling()?);
+        self.check_delimiter(format)?;
         let order = KeyOrder {
             descending: self.descending,
             nan: self.nan,
@@ -263,43 +237,44 @@ impl Options {
             leading: self.leading,
             reading,
             nocase: self.nocase,
+            is_last_resort: false,
         };
-        let spelling = Arc::new(spelling);
-        let mut keys = self.keys;
-        if fields.are_of_lines() && fields != Fields::Json && keys.is_empty() {
-            keys.push(Key::number(1));
-        }
-        let header = self.header.unwrap_or((!fields.are_of_lines()).into());
-        let has_rows = has_fields || reading != Reading::Numbers;
-        let kind = match format {
-            _ if has_rows => InputKind::Table(Dialect { fields, header, comments: self.comments }),
-            Format::Text => InputKind::Text(taken.map_or(self.per_line, Taken::per_line)),
-            _ => InputKind::Bits(sources(&inputs, format, element)?),
+        let (header, comments, delimiter) = (self.header, self.comments, self.delimiter);
+        let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
+        let (unique, stretches, in_place) = (self.unique, self.stretches, self.in_place);
+        let by = KeySpec { keys: self.keys, element, order, spelling };
+        let has_rows = format.is_table() || format.has_columns() || reading != Reading::Numbers;
+        let decisions = if format.is_bits() || format.has_columns() {
+            let kind = InputKind::Bits(if format.is_bits() { sources(&inputs, format, element)? } else { Vec::new() });
+            Decisions::named(format, InputSpec { kind, by, keys: Vec::new(), columns: 0 })
+        } else {
+            if in_place && let Some(input) = inputs.iter().find(|input| !input.can_be_read_again()) {
+                return Err(Error::input(input.name(), "cannot be replaced"));
+            }
+            let is_named = known.is_some();
+            let by = &by;
+            let asked = Asked { format, is_named, by, header, comments, delimiter, line_end, per_line };
+            decide(&mut inputs, &asked)?
         };
-        let places_empty = self.empty.is_some();
-        let how = InputSpec { kind, by: KeySpec { keys, element, order, places_empty, spelling } };
-        let (unique, stretches) = (self.unique, self.stretches);
-        Ok(Resolved { inputs, how, format, has_rows, taken, type_assumed, unique, stretches })
+        let format = decisions.format;
+        Ok(Resolved { inputs, decisions, format, has_rows, type_assumed, unique, stretches })
     }
 
-    /// The division of records of this format into fields.
-    fn fields(&self, format: Format) -> Result<Fields, Error> {
-        let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
-        Ok(match (format, self.delimiter) {
-            (Format::Lines, Some(byte)) if line_end.bytes() == [byte] => {
-                return Err(Error::options("the end of a line cannot separate its fields"));
-            }
-            (Format::Text, _) => Fields::Tokens,
-            (Format::Lines, None) => Fields::Blanks(line_end),
-            (Format::Lines, Some(byte)) => Fields::Split(byte, line_end),
-            (Format::Tsv, None) => Fields::Quoted(b'\t'),
-            (Format::JsonLines, _) => Fields::Json,
-            (_, None) => Fields::Quoted(b','),
-            (_, Some(b'"' | b'\r' | b'\n')) => {
-                return Err(Error::options("a quote or line end cannot separate the fields of a table"));
-            }
-            (_, Some(byte)) => Fields::Quoted(byte),
-        })
+    /// Checks the delimiter.
+    fn check_delimiter(&self, format: Format) -> Result<(), Error> {
+        let Some(byte) = self.delimiter else { return Ok(()) };
+        if format == Format::Lines && byte == if self.zero_terminated { 0 } else { b'\n' } {
+            return Err(Error::options("the end of a line cannot separate its fields"));
+        }
+        if format != Format::Lines && matches!(byte, b'"' | b'\r' | b'\n') {
+            return Err(Error::options("a quote or line end cannot separate the fields of a table"));
+        }
+        let marks = self.decimal.into_iter().chain(self.thousands);
+        if let Some(mark) = marks.into_iter().find(|&mark| mark == char::from(byte)) {
+            let problem = format!("{mark:?} cannot both separate fields and be part of numbers");
+            return Err(Error::options(problem).hinting(Hint::Marks));
+        }
+        Ok(())
     }
 
     /// Returns true if an option sets the spelling of fields.
@@ -359,43 +334,10 @@ impl Options {
         }
     }
 
-    /// Decides the format of these inputs; `of_numbers` if the output holds only numbers. An input
-    /// that cannot be read again is replaced by one that repeats the bytes already read.
-    fn text_or_lines(&self, inputs: &mut [Input], of_numbers: bool) -> Result<Taken, Error> {
-        let may_be_json = self.may_be_json();
-        if self.says_lines() && !may_be_json {
-            return Ok(Taken::Option);
-        }
-        if of_numbers && !may_be_json {
-            return Ok(Taken::Output);
-        }
-        let is_stdin = matches!(&*inputs, [input] if input.is_stdin());
-        // A quarter of the default memory, or half of the limit.
-        let most = || self.memory.unwrap_or_else(|| Budget::default().total() / 2) / 2;
-        // In a batch of files, an unreadable or irreplaceable input causes its error later, when
-        // its sort begins.
-        let is_refused = self.in_place && inputs.iter().any(|input| !input.can_be_read_again());
-        match first_line(if is_refused { &mut [] } else { inputs }, is_stdin && !may_be_json, &most) {
-            Err(_) if self.one_of_many => Ok(Taken::First(FirstLine::Missing)),
-            Ok(first) if may_be_json => {
-                Ok(if first == FirstLine::Brace { Taken::Json } else { Taken::Option })
-            }
-            first => first.map(Taken::First),
-        }
-    }
-
-    /// Returns true if lines may be JSON: all keys are names, and no option gives other lines names.
-    fn may_be_json(&self) -> bool {
-        let has_names = self.header.is_some() || self.comments;
-        let are_divided = self.delimiter.is_some() || self.zero_terminated;
-        !self.keys.is_empty() && self.keys.iter().all(Key::is_name) && !has_names && !are_divided
-    }
-
     /// Returns true if an option concerns lines or their fields.
     fn says_lines(&self) -> bool {
-        let reads_more = !matches!(self.reading, None | Some(Reading::Numbers)) || self.kind.is_some();
-        self.as_lines
-            || !self.keys.is_empty()
+        let reads_more = self.kind.is_some();
+        !self.keys.is_empty()
             || self.header.is_some_and(|rows| rows > 0)
             || self.comments
             || self.leading
@@ -406,22 +348,28 @@ impl Options {
             || self.delimiter.is_some()
             || self.empty.is_some()
             || self.invalid.is_some()
+            || self.numeric
     }
 }
 
-/// The inputs and their order, with all options resolved.
+/// The inputs, and what was decided.
 pub(super) struct Resolved {
     pub(super) inputs: Vec<Input>,
-    pub(super) how: InputSpec,
+    pub(super) decisions: Decisions,
     pub(super) format: Format,
     /// True if records are written as they were read: rows, lines, and tokens other than numbers.
     pub(super) has_rows: bool,
-    /// The reason for text or lines, if neither an option nor a name decided.
-    pub(super) taken: Option<Taken>,
     /// True if the type is the default for `.bin`.
     pub(super) type_assumed: bool,
     pub(super) unique: bool,
     pub(super) stretches: Stretches,
+}
+
+impl Resolved {
+    /// The format of inputs and the order of their records.
+    pub(super) fn how(&self) -> &InputSpec {
+        &self.decisions.how
+    }
 }
 
 /// The sources of binary inputs.

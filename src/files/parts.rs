@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use gpusort_order::key::ElementType;
 
-use super::dataset::{Content, Dataset, OutputSpec, count, element_of};
+use super::dataset::{Content, Dataset, count, element_of};
 use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
-use crate::io::batch::{Ahead, InputKind, InputSpec, Keyed};
+use crate::io::batch::{InputKind, InputSpec, Keyed};
 #[cfg(feature = "distributed")]
 use crate::io::batch::{Places, shown};
 use crate::io::chunks::Chunks;
-use crate::io::keys::KeysOfRuns;
 use crate::io::records::Records;
 use crate::io::{Input, PerLine, Text, binary, csv, text};
 use crate::key_buf::KeyBuf;
@@ -34,13 +33,12 @@ pub(super) struct Parts<'a> {
     ahead: Option<Result<Dataset<'static>, Error>>,
 }
 
-/// How they are read, and what is known of the types so far.
+/// How they are read, and the state of reading.
 enum PartSource<'a> {
     Bits(binary::Reader<'a>),
     Records {
         chunks: Box<Chunks<'a>>,
         known: Box<csv::Known>,
-        ahead: Ahead<'a>,
         /// How numbers are read without records, if there may be such.
         numbers: Option<(PerLine, KeyOrder)>,
         straight: Option<text::IntegerFiles>,
@@ -62,35 +60,25 @@ impl<'a> Parts<'a> {
                 PartSource::Bits(binary::Reader::new(sources, by.order).in_pieces_of(piece))
             }
             kind => PartSource::Records {
-                chunks: Box::new(Chunks::new(inputs, kind.divided(), by, budget)),
+                chunks: Box::new(Chunks::new(inputs, how, budget)),
                 known: Box::default(),
-                ahead: Ahead::new(inputs, how),
-                // Lines may be numbers and nothing else.
-                numbers: match kind {
-                    &InputKind::Text(per_line) => Some((per_line, by.order)),
-                    InputKind::Table(dialect) => {
-                        dialect.first_number(by).map(|direction| (PerLine::Whole, direction))
-                    }
-                    InputKind::Bits(_) => None,
-                },
+                numbers: how.numbers(),
                 straight: None,
             },
         };
         Self { inputs, how, budget, watch, source, read: 0, ahead: None }
     }
 
-    /// The same in one of several processes: these types and names are known before, and this of the
-    /// keys of all.
+    /// The same in one of several processes: this was read before.
     #[cfg(feature = "distributed")]
-    pub(super) fn shared(mut self, before: csv::Known, settled: Vec<csv::Settled>) -> Self {
-        if let PartSource::Records { known, ahead, .. } = &mut self.source {
+    pub(super) fn shared(mut self, before: csv::Known) -> Self {
+        if let PartSource::Records { known, .. } = &mut self.source {
             **known = before;
-            *ahead = Ahead::new(self.inputs, self.how).shared(settled);
         }
         self
     }
 
-    /// What is known of the names and types so far; none of binary inputs.
+    /// The state of reading; none of binary inputs.
     #[cfg(feature = "distributed")]
     pub(super) fn known(&self) -> Option<&csv::Known> {
         match &self.source {
@@ -102,9 +90,11 @@ impl<'a> Parts<'a> {
     /// The keys of a record of one of these parts, as messages show them.
     #[cfg(feature = "distributed")]
     pub(super) fn shown(&self, records: &Keyed, record: usize) -> Result<Vec<String>, Error> {
-        let PartSource::Records { known, .. } = &self.source else { return Ok(Vec::new()) };
+        if let PartSource::Bits(_) = self.source {
+            return Ok(Vec::new());
+        }
         let (piece, record) = Places::of(&records.pieces).find(record as u32);
-        Ok(shown(piece, record, (self.how, known), None)?.1)
+        Ok(shown(piece, record, self.how, None)?.1)
     }
 
     /// Whether all was given.
@@ -132,26 +122,13 @@ impl<'a> Parts<'a> {
         self.ahead = Some(self.read());
     }
 
-    /// Any error about the types, once all was read.
-    fn end(&self) -> Result<(), Error> {
-        match &self.source {
-            PartSource::Bits(_) => Ok(()),
-            PartSource::Records { known, .. } => known.end(),
-        }
-    }
-
     /// The next part; the first one without any records if there are none at all.
     ///
     /// # Errors
     ///
-    /// I/O errors; input that the format, the type or the order rejects; at the end, numbers
-    /// without a common type.
+    /// I/O errors; input that the format, the type or the order rejects.
     pub(super) fn next_part(&mut self) -> Result<Dataset<'static>, Error> {
-        let part = self.ahead.take().unwrap_or_else(|| self.read())?;
-        if self.is_over() {
-            self.end()?;
-        }
-        Ok(part)
+        self.ahead.take().unwrap_or_else(|| self.read())
     }
 
     fn read(&mut self) -> Result<Dataset<'static>, Error> {
@@ -183,17 +160,13 @@ impl<'a> Parts<'a> {
                 }
                 (Content::of_elements(keys.into(), map), reader.bytes - before, start.elapsed())
             }
-            (PartSource::Records { chunks, known, ahead, numbers, straight }, _) => {
+            (PartSource::Records { chunks, known, numbers, straight }, _) => {
                 if let (true, &mut Some((per_line, direction))) = (is_first, &mut *numbers) {
                     *straight =
                         text::IntegerFiles::open(self.inputs, element, direction, per_line, self.budget)?;
-                    known.columns = vec![text::inference(element, direction)];
                 }
                 let integers = match straight {
-                    Some(files) => {
-                        let passed = known.passed;
-                        files.next(self.budget, &mut known.columns[0], passed, progress)?
-                    }
+                    Some(files) => files.next(self.budget, known.passed, progress)?,
                     None => None,
                 };
                 if let Some(text::FromFiles { records, bytes, reading }) = integers {
@@ -202,7 +175,6 @@ impl<'a> Parts<'a> {
                         chunks.end();
                     }
                     parsing = start.elapsed().saturating_sub(reading);
-                    known.note_numbers(&records, *numbers, self.inputs);
                     (of_records(records), bytes, reading)
                 } else {
                     if let Some(files) = straight.take() {
@@ -212,62 +184,25 @@ impl<'a> Parts<'a> {
                     let (text, bytes, reading) = read_text(chunks, watch, start)?;
                     let begin = Instant::now();
                     let is_all = is_first && chunks.is_over();
-                    let whole = Whole { is_all, is_last: chunks.is_over() };
-                    let content = part(text, self.how, known, *numbers, ahead, whole)?;
+                    let content = part(text, self.how, known, *numbers, is_all)?;
                     parsing = begin.elapsed();
                     (content, bytes, reading)
                 }
             }
         };
-        let map = (!matches!(self.how.kind, InputKind::Table(_))).then(|| order.map(self.element()));
         let (reading, types) = (Meanwhile::done(reading), self.types());
-        Ok(Dataset { content, bytes, reading, parsing, types, map })
+        Ok(Dataset { content, bytes, reading, parsing, types })
     }
 
-    /// What is to be known of the keys in runs, once all was read.
-    pub(super) fn keys(&self) -> Result<KeysOfRuns, Error> {
-        let by = &self.how.by;
-        match &self.source {
-            PartSource::Bits(_) => Ok(KeysOfRuns::of_words(by.order)),
-            PartSource::Records { known, numbers, .. } => {
-                known.keys_of_runs(by, numbers.map(|(_, order)| order))
-            }
-        }
+    /// The type of the elements of binary inputs; `None` for text.
+    pub(super) fn element(&self) -> Option<ElementType> {
+        if let InputKind::Bits(sources) = &self.how.kind { Some(element_of(sources)) } else { None }
     }
 
-    /// The type of the elements of binary inputs or of a text, once all was read.
-    pub(super) fn element(&self) -> ElementType {
-        match (&self.source, &self.how.kind) {
-            (_, InputKind::Bits(sources)) => element_of(sources),
-            (PartSource::Records { known, .. }, _) => known.element(),
-            _ => ElementType::U32,
-        }
-    }
-
-    /// The type of the elements to be written of this many records; `None` for rows.
-    pub(super) fn written(&self, ask: &OutputSpec, records: u64) -> Option<ElementType> {
-        let is_table = matches!(self.how.kind, InputKind::Table(_));
-        if ask.positions { Some(position_type(records)) } else { (!is_table).then(|| self.element()) }
-    }
-
-    /// The names of the types, separated by commas.
+    /// The names of the kinds of the keys, separated by commas.
     pub(super) fn types(&self) -> String {
-        match &self.source {
-            // Without any line nobody had to ask for one.
-            PartSource::Records { known, numbers: Some(_), .. } if known.columns.is_empty() => {
-                self.how.by.element.unwrap_or(ElementType::U32).name().to_owned()
-            }
-            PartSource::Records { known, .. } => known.types(),
-            PartSource::Bits(_) => self.element().name().to_owned(),
-        }
+        self.element().map_or_else(|| self.how.kinds(), |element| element.name().to_owned())
     }
-}
-
-/// What a part is of its input.
-#[derive(Clone, Copy)]
-struct Whole {
-    is_all: bool,
-    is_last: bool,
 }
 
 /// One of several parts, or all.
@@ -276,21 +211,20 @@ fn part(
     how: &InputSpec,
     known: &mut csv::Known,
     numbers: Option<(PerLine, KeyOrder)>,
-    ahead: &Ahead,
-    whole: Whole,
+    is_all: bool,
 ) -> Result<Content<'static>, Error> {
     if let Some((per_line, direction)) = numbers
-        && let Some(records) = text::parse_printed(&text, how.by.element, direction, per_line, known)
+        && let Some(records) = text::parse_printed(&text, how.by.element, direction, per_line)
     {
-        known.note_numbers(&records, numbers, ahead.inputs());
+        known.passed += text.size();
         return Ok(of_records(records));
     }
-    let records = Keyed::read(text, how, known, ahead, whole.is_last)?;
-    Ok(Content::Records { words: Vec::new(), ties: None, records, are_all: whole.is_all })
+    let records = Keyed::read(text, how, known)?;
+    Ok(Content::Records { words: Vec::new(), ties: None, records, are_all: is_all })
 }
 
-fn of_records<'a>(Records { order: map, keys, print, comments }: Records) -> Content<'a> {
-    Content::Numbers { keys: keys.into(), map, print, comments }
+fn of_records<'a>(Records { order: map, keys, print }: Records) -> Content<'a> {
+    Content::Numbers { keys: keys.into(), map, print }
 }
 
 /// The type of positions among this many records.

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use crate::device::AdapterInfo;
 use crate::format::Format;
-use crate::io::{Counts, Doubt};
+use crate::io::Counts;
+use crate::io::decide::Decisions;
+use crate::order::Reading;
 use crate::report;
 
 /// What came of a sort or a merge.
@@ -26,8 +28,6 @@ pub struct Report {
     pub types: String,
     /// The format of what was written.
     pub format: Format,
-    /// What is done and may not be meant.
-    pub doubts: Vec<Doubt>,
     /// How many sorted runs in temporary files were merged; none where all was in memory.
     pub runs: usize,
     /// Their bytes.
@@ -53,7 +53,6 @@ impl Report {
             bytes: 0,
             types: String::new(),
             format,
-            doubts: Vec::new(),
             runs: 0,
             spilled_bytes: 0,
             phases: Phases::default(),
@@ -81,4 +80,58 @@ pub struct Phases {
     pub merge: Duration,
     /// All of it.
     pub total: Duration,
+}
+
+/// What was decided about inputs, before anything is sorted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Explained {
+    /// The format.
+    pub format: Format,
+    /// Why this format; empty for lines by default.
+    pub why: &'static str,
+    /// The rows that stay on top.
+    pub header: usize,
+    /// The keys, most significant first.
+    pub keys: Vec<ExplainedKey>,
+}
+
+/// A key as decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExplainedKey {
+    /// The column: its name or number, `0` for the whole record.
+    pub column: String,
+    /// The kind: `number`, `time`, `size`, `duration`, `version`, `hex` or `text`; an element type in
+    /// binary inputs.
+    pub kind: &'static str,
+    /// Largest first.
+    pub descending: bool,
+    /// True if the kind was found in the fields; false if it was given.
+    pub is_found: bool,
+    /// True for the whole record of lines without a key, which decides only between equal keys.
+    pub is_last_resort: bool,
+}
+
+impl Explained {
+    pub(super) fn of(decisions: &Decisions) -> Self {
+        let key = |key: &crate::io::csv::ResolvedKey| ExplainedKey {
+            column: key.name.clone(),
+            kind: key.kind_name(),
+            descending: key.order.descending,
+            is_found: key.is_found,
+            is_last_resort: key.order.is_last_resort,
+        };
+        let mut keys: Vec<ExplainedKey> = decisions.how.keys.iter().map(key).collect();
+        if keys.is_empty() {
+            let order = decisions.how.by.order;
+            let kind = decisions.how.by.element.map_or("number", |element| element.name());
+            let is_found = order.reading == Reading::Any;
+            let column = "element".to_owned();
+            let descending = order.descending;
+            keys.push(ExplainedKey { column, kind, descending, is_found, is_last_resort: false });
+        }
+        let header = decisions.how.kind.divided().0.header;
+        Self { format: decisions.format, why: decisions.why, header, keys }
+    }
 }

@@ -1,25 +1,23 @@
 //! Sorts inputs that exceed the budget: each part becomes a sorted run, and the runs are merged.
 //!
 //! If all records are numbers that print as they were read, a run holds elements; otherwise it holds frames
-//! of keys and records. The type of a text or column may become known only after several runs are written.
-//! Their keys suit any type, except for integers −0, which sort before 0 if the column turns out to have
-//! decimals. A run with −0 is then read several times, each time for one group of records in order.
+//! of keys and records.
 //!
 //! A part continues the previous run if its first key is not less than the run's last key. So
 //! nearly sorted input becomes one run.
 //!
 //! For output of positions, frames hold positions instead of records.
 
-use std::collections::BTreeSet;
 use std::io::{Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use gpusort_order::key::ElementType;
 
 use super::dataset::{Content, Dataset, Done, OutputSpec, order_records};
-use super::parts::Parts;
+use super::parts::{Parts, position_type};
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
 use crate::clock::Instant;
@@ -28,16 +26,15 @@ use crate::format::Format;
 use crate::io::Words;
 use crate::io::batch::{Keyed, Places};
 use crate::io::binary::BinaryInput;
-use crate::io::frames::{Frame, RunFormat, RunReader, Zeros};
-use crate::io::keys::KeysOfRuns;
+use crate::io::frames::{Frame, RunFormat, RunReader};
 use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records, Written};
 use crate::io::piece::Piece;
 use crate::io::records::Print;
 use crate::io::source::Opened;
+use crate::io::text::span::Census;
 use crate::io::{Input, InputKind, InputSpec, Output, print};
-use crate::order::{KeyOrder, Selection};
+use crate::order::KeyOrder;
 use crate::parallel;
-use crate::parallel::lock;
 use crate::report;
 use crate::runs::{Budget, Folders, Spill, Spilled};
 use crate::sorter::Sorter;
@@ -53,6 +50,8 @@ pub(super) struct Runs<'a> {
     open: Option<Open>,
     /// The bytes before the rows of a table.
     head: Vec<u8>,
+    /// The numbers so far, if they become elements.
+    census: Census,
     /// The report on the parts so far.
     pub(super) report: Report,
     /// The records of the parts so far, including skipped ones: the position of the next part's
@@ -65,7 +64,6 @@ struct Open {
     spill: Spill,
     form: RunFormat,
     count: u64,
-    zeros: BTreeSet<Zeros>,
     /// The last key, if known.
     last: Option<End>,
 }
@@ -84,8 +82,6 @@ pub(super) struct Run {
     pub(super) form: RunFormat,
     /// The number of records.
     pub(super) count: u64,
-    /// The distinct combinations of keys with −0 in one record, each as a flag per key.
-    pub(super) zeros: BTreeSet<Zeros>,
 }
 
 /// The location of a run.
@@ -132,7 +128,8 @@ impl<'a> Runs<'a> {
         let (done, open, head, passed) = (Vec::new(), None, Vec::new(), 0);
         let sort = report::Report::on_cpu(report::Form::InOrder, Duration::ZERO);
         let report = Report::new(ask.format, sort, String::new());
-        let mut runs = Self { how, budget, folders, ask, done, open, head, report, passed };
+        let census = Census::default();
+        let mut runs = Self { how, budget, folders, ask, done, open, head, census, report, passed };
         let mut part = first;
         loop {
             if parts.reads_ahead() {
@@ -166,7 +163,8 @@ impl<'a> Runs<'a> {
         let records = done.iter().map(|run| run.count).sum();
         let sort = report::Report::on_cpu(report::Form::Merge, Duration::ZERO);
         let report = Report { records, ..Report::new(ask.format, sort, String::new()) };
-        Self { how, budget, folders, ask, done, open: None, head, report, passed: records }
+        let (open, census) = (None, Census::default());
+        Self { how, budget, folders, ask, done, open, head, census, report, passed: records }
     }
 
     /// Sorts a part and stores it as a run.
@@ -186,6 +184,9 @@ impl<'a> Runs<'a> {
             return Ok(());
         }
         let n = part.len() as u64;
+        if self.ask.format.is_bits() && !self.ask.positions {
+            self.census = self.census.merge(part.census()?);
+        }
         let done = match &part.content {
             Content::Numbers { print, .. } if !self.ask.positions => {
                 let print = *print;
@@ -209,7 +210,7 @@ impl<'a> Runs<'a> {
     fn run_for(&mut self, form: RunFormat, first: Option<&End>) -> Result<&mut Open, Error> {
         let follows = |open: &Open| {
             let follows = open.last.as_ref().zip(first).is_some_and(|(last, first)| last <= first);
-            open.form == form && open.zeros.is_empty() && follows
+            open.form == form && follows
         };
         let open = match self.open.take() {
             Some(open) if follows(&open) => open,
@@ -217,7 +218,7 @@ impl<'a> Runs<'a> {
                 if let Some(before) = before {
                     self.close(before)?;
                 }
-                Open { spill: self.spill()?, form, count: 0, zeros: BTreeSet::new(), last: None }
+                Open { spill: self.spill()?, form, count: 0, last: None }
             }
         };
         Ok(self.open.insert(open))
@@ -225,11 +226,11 @@ impl<'a> Runs<'a> {
 
     /// Completes a run.
     fn close(&mut self, open: Open) -> Result<(), Error> {
-        let Open { spill, form, count, zeros, .. } = open;
+        let Open { spill, form, count, .. } = open;
         let spilled = Arc::new(spill.finish()?);
         self.report.spilled_bytes += spilled.bytes();
         self.report.runs += 1;
-        self.done.push(Run { stored: StoredRun::Spilled(spilled), form, count, zeros });
+        self.done.push(Run { stored: StoredRun::Spilled(spilled), form, count });
         Ok(())
     }
 
@@ -254,16 +255,12 @@ impl<'a> Runs<'a> {
         let Dataset { content, reading, parsing, .. } = part;
         let records = match content {
             Content::Records { records, .. } => records,
-            Content::Numbers { keys, map, .. } => {
-                let is_text = !matches!(self.how.kind, InputKind::Bits(_));
-                Keyed::of_numbers(&keys.collect()?, map, self.how.by.order, is_text)
+            Content::Numbers { keys, map, print } => {
+                Keyed::of_numbers(&keys.collect()?, map, print, self.how)
             }
         };
-        // If the column turns out to be floats, −0 and 0 are two keys, so all records stay.
-        let has_zeros = records.have_minus_zeros();
-        let selection = if has_zeros { Selection::ALL } else { self.ask.selection };
         let Words { words, ties } = records.words()?;
-        let ask = OutputSpec { selection, ..self.ask };
+        let ask = self.ask;
         let done = order_records(&records, words, ties.as_ref(), sorter, &ask, &mut |_, _| {})?;
         let (repeated, report) = (done.repeated, done.report);
         let order = done.words.into_vec::<u32>().unwrap_or_default();
@@ -272,15 +269,32 @@ impl<'a> Runs<'a> {
             bytes: !self.ask.positions && !self.ask.format.is_bits(),
             positions: self.ask.positions,
         };
-        let end =
-            |number: Option<&u32>| Some(End::Row(records.key(*number.filter(|_| !has_zeros)?).into_row()));
+        let end = |number: Option<&u32>| Some(End::Row(records.key(*number?).into_row()));
         let block = self.budget.block();
         let open = self.run_for(form, end(order.first()).as_ref())?;
         open.last = end(order.last());
         let output = &mut output_of(&mut open.spill);
-        open.zeros = write_frames(&records.pieces, &order, first, (form, block), false, output)?.zeros;
+        write_frames(&records.pieces, &order, first, (form, block), false, output)?;
         let cut = n - repeated - order.len();
         Ok(Done { report, reading: reading.wait(), parsing, writing: start.elapsed(), repeated, cut })
+    }
+
+    /// The type of the elements to write; `None` for rows.
+    ///
+    /// # Errors
+    ///
+    /// See [`Census::element`].
+    pub(super) fn written(&self, parts: &Parts) -> Result<Option<ElementType>, Error> {
+        match (self.ask.positions, self.ask.format.is_bits()) {
+            (true, _) => Ok(Some(position_type(self.passed))),
+            (false, true) => self.element(parts).map(Some),
+            (false, false) => Ok(None),
+        }
+    }
+
+    /// The type of the elements to write.
+    fn element(&self, parts: &Parts) -> Result<ElementType, Error> {
+        parts.element().or(self.how.by.element).map_or_else(|| self.census.element(), Ok)
     }
 
     /// Creates storage for a run.
@@ -303,16 +317,17 @@ impl<'a> Runs<'a> {
     ) -> Result<Report, Error> {
         watch.phase(Phase::Merge, Some(self.report.records));
         let start = Instant::now();
-        let (budget, element) = (self.budget, parts.element());
-        let keys = Arc::new(parts.keys()?);
+        let budget = self.budget;
+        let orders: Arc<[KeyOrder]> = self.how.orders().into();
         // Runs of elements are merged as such if they have one type and print alike.
         let first = self.done.first().map(|run| run.form);
-        let are_elements = matches!(first, Some(RunFormat::Elements(of, _)) if of == element)
+        let are_elements = matches!(first, Some(RunFormat::Elements(..)))
             && self.done.iter().all(|run| match (run.form, first) {
-                (RunFormat::Elements(of, _), _) if self.ask.format.is_bits() => of == element,
+                (RunFormat::Elements(of, _), Some(RunFormat::Elements(other, _))) if self.ask.format.is_bits() => of == other,
                 (form, first) => Some(form) == first,
             });
-        let bits = if self.ask.format.is_bits() { Some(element) } else { None };
+        let element = self.written(parts)?;
+        let bits = element.filter(|_| self.ask.format.is_bits() && !self.ask.positions);
         let mut runs = std::mem::take(&mut self.done);
         while runs.len() > budget.fan_in() {
             let mut longer = Vec::new();
@@ -330,16 +345,15 @@ impl<'a> Runs<'a> {
                     if are_elements { None } else { Some(Emit::Frames { form, most: budget.block() }) };
                 let mut spill = self.spill()?;
                 let to = &mut output_of(&mut spill);
-                let merged = self.merge_some(some, emit, Written::AsRead, &keys, to, &|_| {})?;
+                let merged = self.merge_some(some, emit, Written::AsRead, &orders, to, &|_| {})?;
                 let spilled = Arc::new(spill.finish()?);
                 self.report.repeated += merged.repeated;
                 self.report.spilled_bytes += spilled.bytes();
                 let stored = StoredRun::Spilled(spilled);
-                longer.push(Run { stored, form, count: merged.written, zeros: BTreeSet::new() });
+                longer.push(Run { stored, form, count: merged.written });
             }
             runs = longer;
         }
-        let element = parts.written(&self.ask, self.passed);
         // Reserves the space only now, because longer runs may have needed it.
         output.expect(expected);
         if !self.ask.positions {
@@ -351,9 +365,9 @@ impl<'a> Runs<'a> {
             _ => Written::AsRead,
         };
         let emit = match (self.ask.positions, bits) {
-            (true, bits) => Some(Emit::Positions(bits.and(element))),
+            (true, _) => Some(Emit::Positions(element.filter(|_| self.ask.format.is_bits()))),
             _ if are_elements => None,
-            (false, Some(element)) => Some(Emit::Elements(element, keys.orders[0].descending)),
+            (false, Some(element)) => Some(Emit::Elements(element, orders[0].descending)),
             (false, None) => Some(Emit::Records),
         };
         let of_npy = element.unwrap_or(ElementType::U32);
@@ -362,7 +376,7 @@ impl<'a> Runs<'a> {
                 // The .npy header needs the count, which only the merge knows.
                 let mut unique = self.spill()?;
                 let merged =
-                    self.merge_some(runs, emit, written, &keys, &mut output_of(&mut unique), &progress)?;
+                    self.merge_some(runs, emit, written, &orders, &mut output_of(&mut unique), &progress)?;
                 output.write_header(of_npy, merged.written)?;
                 let unique = unique.finish()?;
                 let name = unique.name().to_owned();
@@ -381,7 +395,7 @@ impl<'a> Runs<'a> {
                     let first = self.ask.selection.first.map_or(u64::MAX, |first| first as u64);
                     output.write_header(of_npy, self.report.records.min(first))?;
                 }
-                self.merge_some(runs, emit, written, &keys, output, &progress)?
+                self.merge_some(runs, emit, written, &orders, output, &progress)?
             }
         };
         let repeated = self.report.repeated + merged.repeated;
@@ -400,7 +414,7 @@ impl<'a> Runs<'a> {
         runs: Vec<Run>,
         emit: Option<Emit>,
         written: Written,
-        keys: &Arc<KeysOfRuns>,
+        orders: &Arc<[KeyOrder]>,
         to: &mut Output,
         progress: &dyn Fn(u64),
     ) -> Result<Merged, Error> {
@@ -419,7 +433,7 @@ impl<'a> Runs<'a> {
                 (&source, Opened::of(&name, reader))
             });
             // A key may have its own direction.
-            let direction = KeyOrder { descending: keys.orders[0].descending, ..self.how.by.order };
+            let direction = KeyOrder { descending: orders[0].descending, ..self.how.by.order };
             let runs = opened.collect();
             return ordered::merge_elements(
                 Elements { runs, direction, selection, written, memory },
@@ -432,27 +446,18 @@ impl<'a> Runs<'a> {
             .fold((0, 0), |(records, bytes), run| (records + run.count, bytes + run.stored.bytes()));
         let length = bytes / records.max(1) + 1;
         // A row with texts takes at most twice the bytes of its record, plus its numbers.
-        let has_texts = keys.texts() > 0;
-        let each = if has_texts { 64 } else { 32 };
-        let beside = BESIDE_BYTES + 16 + each * (keys.zeros.len() as u64).saturating_sub(1);
-        let times = 4 + 2 * keys.texts() as u64 + beside.div_ceil(length);
+        let texts = orders.iter().filter(|order| order.reading.text().is_some()).count() as u64;
+        let each = if texts > 0 { 64 } else { 32 };
+        let beside = BESIDE_BYTES + 16 + each * (orders.len() as u64).saturating_sub(1);
+        let times = 4 + 2 * texts + beside.div_ceil(length);
         let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
-        let readers = runs.into_iter().flat_map(|run| run.readers(keys)).collect();
+        let readers = runs.into_iter().map(|run| run.reader(orders)).collect();
         let records = Records { selection, emit, bytes };
         ordered::merge_records(readers, &records, to, progress)
     }
 }
 
-/// A summary of the frames written.
-#[derive(Default)]
-pub(super) struct Framed {
-    /// The distinct combinations of keys with −0 in one record, each as a flag per key.
-    pub(super) zeros: BTreeSet<Zeros>,
-    /// The sum of the records' checksums, if requested.
-    pub(super) sum: u64,
-}
-
-/// Writes the records of these pieces in this order.
+/// Writes the records of these pieces in this order. Returns the sum of their checksums, if `has_sum`.
 pub(super) fn write_frames(
     pieces: &[Piece],
     order: &[u32],
@@ -460,10 +465,10 @@ pub(super) fn write_frames(
     (form, block): (RunFormat, usize),
     has_sum: bool,
     output: &mut Output,
-) -> Result<Framed, Error> {
-    let RunFormat::Frames { bytes, positions } = form else { return Ok(Framed::default()) };
+) -> Result<u64, Error> {
+    let RunFormat::Frames { bytes, positions } = form else { panic!("elements are no frames") };
     let records = Places::of(pieces);
-    let framed = Mutex::new(Framed::default());
+    let sum = AtomicU64::new(0);
     let expected = records.length() + 12;
     let written = print::write(
         order,
@@ -479,36 +484,19 @@ pub(super) fn write_frames(
                 frame.push(piece, record, bytes, position, to);
             });
             frame.end(to);
-            let mut framed = lock(&framed);
-            framed.zeros.append(&mut frame.zeros);
-            framed.sum = framed.sum.wrapping_add(frame.sum.unwrap_or(0));
+            // Wraps around.
+            sum.fetch_add(frame.sum.unwrap_or(0), Ordering::Relaxed);
         },
     );
     written.map_err(|error| output.failed(error))?;
-    Ok(framed.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(sum.into_inner())
 }
 
 impl Run {
-    /// The readers of this run's records: usually one. If floats separate −0 from 0, one for each
-    /// group of records in order.
-    fn readers(self, keys: &Arc<KeysOfRuns>) -> Vec<RunReader> {
-        let is_apart = |zeros: &Zeros| zeros.iter().zip(&keys.floats).any(|(&zero, &float)| zero && float);
-        let mut kinds = vec![None];
-        if self.zeros.iter().any(is_apart) {
-            kinds = self.zeros.iter().cloned().map(Some).collect();
-            kinds.push(Some(vec![false; keys.zeros.len()]));
-        }
-        let (form, keys) = (self.form, keys.clone());
-        // A run from elsewhere has keys of final types, so one reader serves.
-        if let (true, StoredRun::Spilled(spilled)) = (kinds.len() > 1, &self.stored) {
-            let reader = |only| {
-                let (name, reader) = (spilled.name().to_owned(), spilled.clone().read().keeping());
-                RunReader { name, reader: Box::new(reader), form, keys: keys.clone(), only }
-            };
-            return kinds.into_iter().map(reader).collect();
-        }
-        let (name, reader) = self.stored.open();
-        vec![RunReader { name, reader, form, keys, only: None }]
+    /// The reader of this run's records.
+    fn reader(self, orders: &Arc<[KeyOrder]>) -> RunReader {
+        let (form, (name, reader)) = (self.form, self.stored.open());
+        RunReader { name, reader, form, orders: orders.clone() }
     }
 }
 

@@ -85,14 +85,9 @@ pub(super) fn keyed_records(part: Dataset, how: &InputSpec) -> Result<Keyed, Err
     Ok(match part.content {
         Content::Records { records, .. } => records,
         Content::Numbers { keys, map, print, .. } => {
-            keyed(&keys.collect()?, map, how).printed(print, map.descending)
+            Keyed::of_numbers(&keys.collect()?, map, print, how).printed(print, map.descending)
         }
     })
-}
-
-/// Numbers as records.
-pub(super) fn keyed(keys: &KeyBuf, map: KeyMap, how: &InputSpec) -> Keyed {
-    Keyed::of_numbers(keys, map, how.by.order, !is_bits(how))
 }
 
 /// The sum of the checksums of records.

@@ -7,34 +7,30 @@
 //! A batch ends before the first wrong record; the next call returns its error.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use gpusort_order::key::{KeyMap, KeyWords};
 
 use super::binary::BinaryInput;
 use super::chunks::Chunks;
-use super::csv::{self, Dialect, Fields, KeySpec, Known, Later};
-use super::infer::Inference;
+use super::csv::{self, Dialect, Fields, KeySpec, Known, Layout, ResolvedKey};
 use super::keys::{self, Keys, RecordKey};
 use super::number::PerLine;
-use super::packing::{self, Numbers, Words};
+use super::packing::{self, Words};
 use super::print;
-#[cfg(feature = "distributed")]
-use super::records::Print;
-use super::records::{ahead, touch};
-use super::source::{Input, Spot, Text};
+use super::records::{Print, ahead, touch};
+use super::source::{Input, LineEnd, Text};
+use super::text::span::Census;
 use super::texts::ties::Ties;
-use crate::error::{Error, Hint};
+use crate::error::Error;
 use crate::human::quoted;
-use crate::io::counts::{Counts, Doubt};
+use crate::io::counts::Counts;
 use crate::io::piece::{Bytes, Piece, Range};
 use crate::key_buf::{KeyBuf, KeyWidth};
 use crate::memory::prefetch;
-use crate::order::{KeyOrder, Reading};
+use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
 use crate::parallel;
-use crate::parallel::lock;
 use crate::runs::Budget;
 
 /// The common format of all inputs.
@@ -60,13 +56,64 @@ impl InputKind {
     }
 }
 
-/// The format of inputs and the order of their records.
+/// The format of inputs and the order of their records, as decided.
 #[derive(Clone, Debug)]
 pub struct InputSpec {
     /// The common format.
     pub kind: InputKind,
-    /// The order and the requested type; for tables, also the columns.
+    /// The requested order.
     pub by: KeySpec,
+    /// The keys of text and tables.
+    pub(crate) keys: Vec<ResolvedKey>,
+    /// The columns of a table with quotes.
+    pub(crate) columns: usize,
+}
+
+impl InputSpec {
+    /// Returns true if a key was requested.
+    pub(crate) fn has_key(&self) -> bool {
+        !self.by.keys.is_empty()
+    }
+
+    /// How numbers are read without records, where records may be numbers alone: how many a line has,
+    /// and their order.
+    pub(crate) fn numbers(&self) -> Option<(PerLine, KeyOrder)> {
+        match &self.kind {
+            &InputKind::Text(per_line) => Some((per_line, self.keys[0].order)),
+            InputKind::Table(dialect) => {
+                let are_lines = dialect.fields == Fields::Words(LineEnd::Lf) && dialect.header == 0;
+                let are_numbers = are_lines && !dialect.comments && csv::are_of_numbers(&self.keys);
+                are_numbers.then(|| (PerLine::Whole, self.keys[0].order))
+            }
+            InputKind::Bits(_) => None,
+        }
+    }
+
+    /// The order of each key.
+    pub(crate) fn orders(&self) -> Vec<KeyOrder> {
+        match self.kind {
+            InputKind::Bits(_) => vec![self.by.order],
+            _ => self.keys.iter().map(|key| key.order).collect(),
+        }
+    }
+
+    /// The names of the kinds of the keys, separated by commas.
+    pub(crate) fn kinds(&self) -> String {
+        let keys = self.keys.iter().filter(|key| !key.order.is_last_resort || self.keys.len() == 1);
+        keys.map(|key| key.kind_name()).collect::<Vec<_>>().join(",")
+    }
+
+    /// The most bytes that copies of keys take for each byte of a record: copies of texts in another
+    /// form than written, and copies of fields with quotes in quotes.
+    pub(super) fn copies(&self) -> (u64, u64) {
+        let forms = self.keys.iter().filter_map(|key| key.order.reading.text());
+        let compared = forms.clone().map(|form| match form {
+            // Version keys turn a letter and a digit into three bytes.
+            TextForm { order: TextOrder::Version, .. } => 2,
+            form => u64::from(form != TextForm::default()),
+        });
+        (compared.sum(), forms.count() as u64)
+    }
 }
 
 /// How much is read at once, in bytes.
@@ -92,34 +139,20 @@ pub(crate) struct Keyed {
     /// What comes before the records.
     pub(crate) head: Vec<u8>,
     pub(crate) counts: Counts,
-    pub(crate) doubts: Vec<Doubt>,
-    numbers: Vec<Numbers>,
+    orders: Vec<KeyOrder>,
+    /// Whether lines with equal numbers are equal.
+    is_spelled_once: bool,
 }
 
 impl Keyed {
-    /// Reads a part of a text, of which nothing comes later if it is the last. If records are left
-    /// out, each of the others has its position in that part.
-    pub(crate) fn read(
-        text: Text,
-        how: &InputSpec,
-        known: &mut Known,
-        ahead: &Ahead,
-        is_last: bool,
-    ) -> Result<Self, Error> {
-        // In runs nulls are the same, whatever their column is.
-        let texts: &dyn Fn(usize) -> bool = &|key| ahead.is_text(key);
-        let decimals: &dyn Fn(usize) -> Result<bool, Error> = &|key| ahead.decimals(key);
-        let later = Later {
-            decimals: ahead.is_settled().then_some(decimals),
-            texts: Some(texts),
-            nulls_are_open: true,
-            is_last: is_last && ahead.shared.is_none(),
-        };
-        let read = csv::read_batch(&Arc::new(text), how.kind.divided(), &how.by, known, None, true, later)?;
+    /// Reads a part of a text. If records are left out, each of the others has its position in that
+    /// part.
+    pub(crate) fn read(text: Text, how: &InputSpec, known: &mut Known) -> Result<Self, Error> {
+        let read = csv::read_batch(&Arc::new(text), how, known, None, true)?;
         if let Some(wrong) = read.wrong {
             return Err(wrong);
         }
-        let csv::Batch { mut pieces, skipped, head, counts, doubts, numbers, .. } = read;
+        let csv::Batch { mut pieces, skipped, head, counts, is_spelled_once, .. } = read;
         if counts.skipped > 0 {
             let mut first = 0;
             for (piece, skipped) in pieces.iter_mut().zip(&skipped) {
@@ -131,18 +164,21 @@ impl Keyed {
             }
         }
         pieces.retain(|piece| piece.len() > 0);
-        Ok(Self { pieces, head, counts, doubts, numbers })
+        Ok(Self { pieces, head, counts, orders: how.orders(), is_spelled_once })
     }
 
-    /// Numbers without records, of text, or elements of binary inputs with words that are in order
-    /// as they are.
-    pub(crate) fn of_numbers(keys: &KeyBuf, map: KeyMap, rules: KeyOrder, is_text: bool) -> Self {
-        let pieces = vec![Piece::of_keys(keys, map, rules, is_text)];
-        let unit = (is_text && !map.element.is_float()).then_some(1);
-        let order = KeyOrder { descending: map.descending, ..rules };
-        let numbers = vec![Numbers { order, unit, zero: 0 }];
-        let (head, counts, doubts) = (Vec::new(), Counts::default(), Vec::new());
-        Self { pieces, head, counts, doubts, numbers }
+    /// Numbers without records, of text that prints so, or elements of binary inputs with words that are
+    /// in order as they are.
+    pub(crate) fn of_numbers(keys: &KeyBuf, map: KeyMap, print: Print, how: &InputSpec) -> Self {
+        let is_text = !matches!(how.kind, InputKind::Bits(_));
+        let mut orders = how.orders();
+        orders[0] = KeyOrder { descending: map.descending, ..orders[0] };
+        let mut piece = Piece::of_keys(keys, map, orders[0], is_text);
+        if let Some(&order) = orders.get(1) {
+            piece.keys = piece.keys.with_lines(order, map.descending, print);
+        }
+        let pieces = vec![piece];
+        Self { pieces, head: Vec::new(), counts: Counts::default(), orders, is_spelled_once: true }
     }
 
     /// The same, of which each is a record: its number, printed so.
@@ -165,7 +201,7 @@ impl Keyed {
     /// Texts that are too long.
     pub(crate) fn words(&self) -> Result<Words<'_>, Error> {
         let keys = self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys));
-        packing::words(keys.collect(), &self.numbers)
+        self.packed(keys.collect())
     }
 
     /// The same, made of the keys themselves if nothing is to be settled.
@@ -175,21 +211,38 @@ impl Keyed {
     /// Texts that are too long.
     pub(crate) fn take_words(&mut self) -> Result<Words<'static>, Error> {
         let take = |piece: &mut Piece| Cow::Owned(std::mem::replace(&mut piece.keys, Keys::new(1)));
-        if self.pieces.iter().any(|piece| piece.keys.have_texts()) {
+        if self.pieces.iter().any(|piece| piece.keys.need_rows()) {
             let views: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
-            let words = packing::coded(&views, &self.numbers)?;
+            let words = self.coded(&views)?;
             if words.ties.is_none() {
                 self.pieces.iter_mut().map(take).for_each(drop);
             }
             return Ok(words);
         }
-        packing::words(self.pieces.iter_mut().map(take).collect(), &self.numbers)
+        let keys = self.pieces.iter_mut().map(take).collect();
+        self.packed(keys)
+    }
+
+    fn packed<'a>(&self, keys: Vec<Cow<'a, Keys>>) -> Result<Words<'a>, Error> {
+        if keys.iter().any(|keys| keys.need_rows()) {
+            return self.coded(&keys.iter().map(|keys| &**keys).collect::<Vec<_>>());
+        }
+        packing::words(keys, &self.orders)
+    }
+
+    /// The words of keys with texts. Lines of numbers with one spelling each sort as numbers alone.
+    fn coded(&self, views: &[&Keys]) -> Result<Words<'static>, Error> {
+        let are_numbers = self.is_spelled_once && self.orders.len() == 2 && !views.is_empty();
+        let numbers = |keys: &&Keys| if are_numbers { keys.first_high().map(Cow::Owned) } else { None };
+        match views.iter().map(numbers).collect::<Option<Vec<_>>>() {
+            Some(numbers) if are_numbers => packing::words(numbers, &self.orders[..1]),
+            _ => packing::coded(views, &self.orders, self.is_spelled_once),
+        }
     }
 
     /// Settles the order of the records, which is that of these words.
     pub(crate) fn settle(&self, ties: &Ties, order: &mut Vec<u32>, words: &[KeyBuf], unique: bool) {
-        let zeros: Vec<u128> = self.numbers.iter().map(|numbers| numbers.zero).collect();
-        ties.settle(order, words, &self.pieces, &zeros, unique);
+        ties.settle(order, words, &self.pieces, self.orders.len(), unique);
     }
 
     /// The key of a record.
@@ -198,21 +251,10 @@ impl Keyed {
         piece.keys.key(record)
     }
 
-    /// The key of a record as bytes that compare as keys do: an integer −0 as what it is here.
+    /// The key of a record as bytes that compare as keys do.
     #[cfg(feature = "distributed")]
     pub(crate) fn row(&self, number: u32) -> Vec<u8> {
-        let (piece, record) = Places::of(&self.pieces).find(number);
-        let mut row = Vec::new();
-        for (key, numbers) in self.numbers.iter().enumerate().take(piece.keys.each()) {
-            match piece.keys.texts(key) {
-                None if piece.keys.word(record, key) == keys::MINUS_ZERO => {
-                    row.extend_from_slice(&numbers.zero.to_be_bytes());
-                }
-                None => row.extend_from_slice(&piece.keys.word(record, key).to_be_bytes()),
-                Some(texts) => texts.push_key(record, &mut row),
-            }
-        }
-        row
+        self.key(number).into_row()
     }
 
     /// The ranges of the records in their text, sorted in place of positions: then no range has to
@@ -263,11 +305,6 @@ impl Keyed {
         })
     }
 
-    /// Whether any key is an integer −0 of which nobody knows what it is.
-    pub(crate) fn have_minus_zeros(&self) -> bool {
-        self.pieces.iter().any(|piece| piece.keys.have_minus_zeros())
-    }
-
     /// Writes the bytes of these records, in this order, after what comes before all of them.
     ///
     /// # Errors
@@ -296,23 +333,43 @@ impl Keyed {
         order
     }
 
-    /// The keys of the elements of this type that the only key of each record is.
-    pub(crate) fn elements(&self, map: KeyMap) -> KeyBuf<'static> {
-        fn of<W: KeyWidth>(all: &Keyed, map: KeyMap) -> KeyBuf<'static> {
+    /// The numbers of the first key as elements: of the requested type, else of the first that holds
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// See [`Census::element`].
+    pub(crate) fn elements(&self, how: &InputSpec) -> Result<(KeyBuf<'static>, KeyMap), Error> {
+        fn of<W: KeyWidth>(pieces: &[Piece], map: KeyMap) -> KeyBuf<'static> {
             let of_word = W::map(map);
             let of_piece = |piece: &Piece| {
                 let mut keys = Vec::with_capacity(piece.len());
-                piece.keys.for_each(0, all.numbers[0].zero, |word| {
+                piece.keys.for_each(0, |word| {
                     keys.push(W::of_u64(keys::bits(word, map.descending, map.element)).key(of_word));
                 });
                 keys
             };
-            parallel::map_parts(&all.pieces, of_piece).into()
+            parallel::map_parts(pieces, of_piece).into()
         }
-        match map.element.key_words() {
-            KeyWords::One => of::<u32>(self, map),
-            KeyWords::Two => of::<u64>(self, map),
-        }
+        let element = how.by.element.map_or_else(|| self.census().element(), Ok)?;
+        let map = self.orders[0].map(element);
+        let keys = match element.key_words() {
+            KeyWords::One => of::<u32>(&self.pieces, map),
+            KeyWords::Two => of::<u64>(&self.pieces, map),
+        };
+        Ok((keys, map))
+    }
+
+    /// The numbers of the first key.
+    pub(crate) fn census(&self) -> Census {
+        let descending = self.orders[0].descending;
+        let of_piece = |piece: &Piece| {
+            let mut census = Census::default();
+            piece.keys.for_each(0, |word| census.push(word, descending));
+            census
+        };
+        let parts = parallel::map_parts(&self.pieces, of_piece);
+        parts.into_iter().fold(Census::default(), Census::merge)
     }
 }
 
@@ -382,83 +439,11 @@ impl<'a> Places<'a> {
     }
 }
 
-/// What columns of the inputs are, found by reading ahead when first needed.
-pub(crate) struct Ahead<'a> {
-    inputs: &'a [Input],
-    how: &'a InputSpec,
-    found: Mutex<Option<Box<Known>>>,
-    /// What is known of the keys, in one of several processes, where nobody can read ahead.
-    shared: Option<Vec<csv::Settled>>,
-}
-
-impl<'a> Ahead<'a> {
-    pub(crate) fn new(inputs: &'a [Input], how: &'a InputSpec) -> Self {
-        Self { inputs, how, found: Mutex::new(None), shared: None }
-    }
-
-    /// The same in one of several processes, which know this of the keys: nothing at first.
-    #[cfg(feature = "distributed")]
-    pub(crate) fn shared(self, settled: Vec<csv::Settled>) -> Self {
-        Self { shared: Some(settled), ..self }
-    }
-
-    /// What several processes know of a key, if there are several.
-    fn settled(&self, key: usize) -> Option<csv::Settled> {
-        self.shared.as_ref().map(|settled| settled.get(key).copied().unwrap_or_default())
-    }
-
-    /// Whether it is settled what −0 is.
-    fn is_settled(&self) -> bool {
-        self.shared.as_ref().is_some_and(|settled| !settled.is_empty())
-    }
-
-    /// The inputs.
-    pub(crate) fn inputs(&self) -> &'a [Input] {
-        self.inputs
-    }
-
-    /// Whether a key has decimals: reads all inputs from the beginning, up to the first error.
-    pub(super) fn decimals(&self, key: usize) -> Result<bool, Error> {
-        if let Some(settled) = self.settled(key) {
-            return Ok(settled.is_float);
-        }
-        if let Some(stdin) = self.inputs.iter().find(|input| !input.can_be_read_again()) {
-            let problem = "-0 equals 0 among integers but not among decimals, and this input cannot be read twice \
-                           to find out which it has";
-            let error = Error::input(stdin.name(), problem);
-            // A type would not say that they are sizes.
-            let is_size = self.how.by.order.reading == Reading::Sizes;
-            return Err(if is_size { error } else { error.hinting(Hint::Type) });
-        }
-        Ok(self.is(key, Inference::is_float))
-    }
-
-    /// Whether a key is text, if that can be found.
-    pub(super) fn is_text(&self, key: usize) -> bool {
-        if let Some(settled) = self.settled(key) {
-            return settled.is_text;
-        }
-        self.inputs.iter().all(Input::can_be_read_again) && self.is(key, Inference::is_text)
-    }
-
-    fn is(&self, key: usize, what: fn(&Inference<(u64, Spot)>) -> bool) -> bool {
-        let mut found = lock(&self.found);
-        let known = found.get_or_insert_with(|| {
-            let budget = Budget::unlimited();
-            let mut batches = Batches::new(self.inputs, self.how, &budget, Stretches::default());
-            while batches
-                .next(batches.stretches.most, &|_| Ok(false), None)
-                .is_ok_and(|batch| batch.is_some())
-            {}
-            Box::new(batches.known)
-        });
-        known.columns.get(key).is_some_and(what)
-    }
-}
-
 /// Reads inputs one after another.
 pub(super) struct Batches<'a> {
     how: &'a InputSpec,
+    /// The name of the first input.
+    name: String,
     chunks: Chunks<'a>,
     pub(super) stretches: Stretches,
     pub(super) known: Known,
@@ -466,10 +451,6 @@ pub(super) struct Batches<'a> {
     pub(super) head: Vec<u8>,
     pub(super) counts: Counts,
     wrong: Option<Error>,
-    /// Whether an input cannot be read twice.
-    is_read_once: bool,
-    /// What was read and not looked at.
-    fetched: Option<Text>,
     /// The text of the records that were given last.
     last: Option<Arc<Text>>,
     /// Whether files are open only while they are read.
@@ -485,37 +466,30 @@ impl<'a> Batches<'a> {
         budget: &'a Budget,
         stretches: Stretches,
     ) -> Self {
-        let chunks = Chunks::new(inputs, how.kind.divided(), &how.by, budget);
+        let chunks = Chunks::new(inputs, how, budget);
         let (known, head, counts) = (Known::default(), Vec::new(), Counts::default());
+        let name = inputs.first().map_or_else(String::new, Input::name);
         Self {
             how,
+            name,
             chunks,
             stretches,
             known,
             head,
             counts,
             wrong: None,
-            is_read_once: inputs.iter().any(|input| !input.can_be_read_again()),
-            fetched: None,
             last: None,
             shut: false,
             has_ranges: false,
         }
     }
 
-    /// The next records, of about so many bytes; `None` at the end. `decimals` says whether a key
-    /// has decimals, if there is an integer −0, and `texts` whether one of nothing but empty
-    /// fields, nan and inf is text; without it that stays open.
+    /// The next records, of about so many bytes; `None` at the end.
     ///
     /// # Errors
     ///
     /// What is wrong with the next record.
-    pub(super) fn next(
-        &mut self,
-        most: usize,
-        decimals: &dyn Fn(usize) -> Result<bool, Error>,
-        texts: Option<&dyn Fn(usize) -> bool>,
-    ) -> Result<Option<Vec<Piece>>, Error> {
+    pub(super) fn next(&mut self, most: usize) -> Result<Option<Vec<Piece>>, Error> {
         if let Some(wrong) = self.wrong.take() {
             self.chunks.end();
             return Err(wrong);
@@ -523,9 +497,9 @@ impl<'a> Batches<'a> {
         if let Some(text) = self.last.take().and_then(Arc::into_inner) {
             self.chunks.recycle(text);
         }
-        self.fetch(most)?;
-        let Some(text) = self.fetched.take() else { return Ok(None) };
-        let (text, read) = self.read(text, decimals, texts)?;
+        let Some(text) = self.chunks.some(most, self.shut)? else { return Ok(None) };
+        let text = Arc::new(text);
+        let read = csv::read_batch(&text, self.how, &mut self.known, self.stretches.piece, self.has_ranges)?;
         self.counts.add_all(&read.counts);
         self.head.extend_from_slice(&read.head);
         self.wrong = read.wrong;
@@ -535,55 +509,14 @@ impl<'a> Batches<'a> {
         Ok(Some(parallel::map_parts(read.pieces, compared)))
     }
 
-    /// Reads a text, and more of what cannot be read twice as long as there is nothing in a key but
-    /// empty fields, nan and inf: whether these are text is told by what comes after them, however
-    /// late it comes.
-    fn read(
-        &mut self,
-        mut text: Text,
-        decimals: &dyn Fn(usize) -> Result<bool, Error>,
-        texts: Option<&dyn Fn(usize) -> bool>,
-    ) -> Result<(Arc<Text>, csv::Batch), Error> {
-        let (divided, by, piece) = (self.how.kind.divided(), &self.how.by, self.stretches.piece);
-        loop {
-            let waits =
-                self.is_read_once && !self.chunks.is_over() && text.size() < self.stretches.most as u64;
-            let before = waits.then(|| self.known.clone());
-            let is_open = Cell::new(false);
-            let told = |key: usize| {
-                is_open.set(true);
-                texts.is_some_and(|texts| texts(key))
-            };
-            let later = Later {
-                decimals: Some(decimals),
-                texts: texts.map(|_| &told as &dyn Fn(usize) -> bool),
-                nulls_are_open: false,
-                is_last: self.chunks.is_over() && !self.has_ranges,
-            };
-            let all = Arc::new(text);
-            let read = csv::read_batch(&all, divided, by, &mut self.known, piece, self.has_ranges, later)?;
-            let Some(before) = before.filter(|_| is_open.get() && read.wrong.is_none()) else {
-                return Ok((all, read));
-            };
-            let next = self.chunks.some(self.stretches.most, self.shut)?.unwrap_or_default();
-            text = all.followed_by(next);
-            self.known = before;
-        }
-    }
-
-    /// Has the text of the next records in memory. Whether it is nothing but blank lines, so that
-    /// nobody knows of what columns.
-    pub(super) fn fetch(&mut self, most: usize) -> Result<bool, Error> {
-        if self.fetched.is_none() {
-            self.fetched = self.chunks.some(most, self.shut)?;
-        }
-        let has_blank_lines = !self.how.kind.divided().0.fields.keep_blank_lines();
-        Ok(has_blank_lines && self.fetched.as_ref().is_none_or(|text| !text.has_more_than_blank_lines()))
-    }
-
     /// Whether reading never waits for others.
     pub(super) fn is_ready(&self) -> bool {
         self.chunks.is_ready()
+    }
+
+    /// The name of the first input.
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Bytes read so far.
@@ -593,7 +526,7 @@ impl<'a> Batches<'a> {
 
     /// Whether all is read, without an error to return.
     pub(super) fn is_over(&self) -> bool {
-        self.wrong.is_none() && self.fetched.is_none() && self.chunks.is_over()
+        self.wrong.is_none() && self.chunks.is_over()
     }
 
     /// A record in messages, as [`shown`] has it.
@@ -603,7 +536,7 @@ impl<'a> Batches<'a> {
         record: usize,
         key: Option<usize>,
     ) -> Result<(String, Vec<String>), Error> {
-        shown(piece, record, (self.how, &self.known), key)
+        shown(piece, record, self.how, key)
     }
 }
 
@@ -612,7 +545,7 @@ impl<'a> Batches<'a> {
 pub(crate) fn shown(
     piece: &Piece,
     record: usize,
-    (how, known): (&InputSpec, &Known),
+    how: &InputSpec,
     key: Option<usize>,
 ) -> Result<(String, Vec<String>), Error> {
     let Bytes::Of { text, start, until, ranges, .. } = &piece.bytes else {
@@ -625,10 +558,16 @@ pub(crate) fn shown(
         || csv::place_of_token(&text.bytes, *start..*until, record, record + 1 == piece.len()),
         |range| start + range.begin(),
     );
-    let (place, tokens) = csv::shown(text, how.kind.divided().0.fields, &how.by, known, row, key)?;
-    let of_token =
-        |(key, token): (usize, &Vec<u8>)| shown_field(how.by.order, token, piece.keys.is_null(record, key));
-    Ok((place, tokens.iter().enumerate().map(of_token).collect()))
+    let layout = Layout::new(text, how);
+    let mut place =
+        key.map_or_else(String::new, |_| text.line_of(row, how.kind.divided().0.fields.are_tokens()));
+    if let Some(key) = key.filter(|_| how.keys.len() > 1 && how.has_key()) {
+        place.push_str(&format!(", column '{}'", how.keys[key].shown()));
+    }
+    let shown = |key: usize| {
+        shown_field(how.keys[key].order, &layout.token(row, key), piece.keys.is_null(record, key))
+    };
+    Ok((place, (0..how.keys.len()).map(shown).collect()))
 }
 
 /// The field of a key in messages.

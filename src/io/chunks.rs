@@ -8,7 +8,8 @@
 //! A chunk is parts of inputs, and ends where a record ends. Its size depends on the number of
 //! records in it, since each takes memory of its own: a short one more than its text.
 
-use super::csv::{self, Dialect, Fields, KeySpec};
+use super::batch::InputSpec;
+use super::csv::{self, Dialect, Fields};
 use super::number::{PerLine, is_space};
 use super::source::{BLOCK, Before, Input, MARK, Opened, Text, count, sum};
 use crate::error::{Error, Hint};
@@ -68,20 +69,15 @@ fn put(bytes: &mut Vec<u8>, at: usize, these: &[u8]) -> usize {
 }
 
 impl<'a> Chunks<'a> {
-    /// The text of inputs, divided so, from the beginning.
-    pub(crate) fn new(
-        inputs: &'a [Input],
-        (dialect, per_line): (Dialect, Option<PerLine>),
-        by: &KeySpec,
-        budget: &'a Budget,
-    ) -> Self {
+    /// The text of inputs from the beginning.
+    pub(crate) fn new(inputs: &'a [Input], how: &InputSpec, budget: &'a Budget) -> Self {
         let (open, rest, before) = (None, Vec::new(), None);
-        let (copies, quotes) = by.copies();
+        let ((dialect, per_line), (copies, quotes)) = (how.kind.divided(), how.copies());
         Self {
             inputs,
             dialect,
             per_line,
-            keys: by.keys.len() as u64,
+            keys: how.keys.len() as u64,
             copies,
             copies_of_quotes: if matches!(dialect.fields, Fields::Quoted(_)) { quotes } else { 0 },
             has_quotes_in_quotes: false,
@@ -179,7 +175,7 @@ impl<'a> Chunks<'a> {
     fn read_next(&mut self, progress: impl Fn(u64)) -> Result<Option<Text>, Error> {
         let mut text = Text { line_end: self.dialect.fields.line_end(), ..Text::default() };
         let mut records = 0;
-        while !self.is_over() && (!self.is_full(text.bytes.len() as u64, records) || !self.may_end(&text)) {
+        while !self.is_over() && !self.is_full(text.bytes.len() as u64, records) {
             if let Some(file) = self.whole_file()? {
                 text = file;
                 self.bytes = text.size();
@@ -237,20 +233,17 @@ impl<'a> Chunks<'a> {
     }
 
     /// The next records that are there, of about `most` bytes, but at least one; `None` at the end.
-    /// Waits for others only where no record is whole. Parts of two inputs come together only where
-    /// the first has nothing but blank lines. Files that are to be shut are open only while they
-    /// are read.
+    /// Waits for others only where no record is whole. Files that are to be shut are open only while
+    /// they are read.
     ///
     /// # Errors
     ///
     /// I/O errors.
     pub(crate) fn some(&mut self, most: usize, shut: bool) -> Result<Option<Text>, Error> {
         let mut text = Text { line_end: self.dialect.fields.line_end(), ..Text::default() };
-        while !self.is_over() && (text.parts.is_empty() || !self.may_end(&text)) {
-            if text.parts.is_empty() {
-                text.bytes = std::mem::take(&mut self.spare);
-            }
-            let begin = if text.parts.is_empty() { 0 } else { text.bytes.len() };
+        while !self.is_over() && text.parts.is_empty() {
+            text.bytes = std::mem::take(&mut self.spare);
+            let begin = 0;
             let mut filled = begin;
             if self.open_next(shut)? {
                 filled = put(&mut text.bytes, filled, b" ");
@@ -422,12 +415,7 @@ impl<'a> Chunks<'a> {
             }
             _ => csv::end_of_rows(part, fields, false),
         };
-        cut.map(|cut| begin + cut).or_else(|| (begin > 0 && self.may_end(text)).then_some(begin))
-    }
-
-    /// Whether a chunk may end after these parts: the first row of all says what blank lines are.
-    fn may_end(&self, text: &Text) -> bool {
-        self.is_begun || self.dialect.fields.keep_blank_lines() || text.has_more_than_blank_lines()
+        cut.map(|cut| begin + cut).or_else(|| (begin > 0).then_some(begin))
     }
 }
 
@@ -444,7 +432,6 @@ fn cut_of_text(bytes: &[u8]) -> Option<usize> {
         return Some(end);
     }
     let without = &bytes[..bytes.len().saturating_sub(1)];
-    let is_comment = bytes.first() == Some(&b'#');
-    let blank = without.iter().rposition(|&byte| is_space(byte)).filter(|_| !is_comment)?;
+    let blank = without.iter().rposition(|&byte| is_space(byte))?;
     Some(blank + 1)
 }

@@ -4,34 +4,31 @@
 //! frame   header │ bytes of the records │ length ┊ position ┊ keys │ length ┊ …
 //! key     control │ bytes not shared with the key before    …    without zeros at its end
 //! text    where it is in the record, or its bytes
-//! null    which one it is, whether its column is of numbers or of text: nobody may know yet
+//! null    its class and place
 //! ```
 //!
 //! A frame is as long as a block or a record, so that merging many runs takes little memory.
 //! Neighbouring keys share a prefix, and keys of short integers end in zeros: both are left out.
 
-use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::sync::Arc;
 
 use gpusort_order::key::ElementType;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::keys::{self, CLASSES, Column, EXACT, Keys, KeysOfRuns, MINUS_ZERO};
+use super::keys::{self, CLASSES, Column, EXACT, Keys};
 use super::piece::{Bytes, Piece};
 use super::records::Print;
 use super::texts::{Rows, TextColumn};
 use crate::error::Error;
-use crate::order::Class;
+use crate::order::{Class, KeyOrder};
 use crate::parallel;
-
-/// The keys of which a record has an integer −0.
-pub(crate) type Zeros = Vec<bool>;
 
 /// Control bytes. Smaller ones are two lengths: of the shared prefix, and of the zeros at the end.
 const OF_TIME: u8 = 0xD0;
 const WHOLE: u8 = 0xE0;
-const ZERO: u8 = 0xF0;
+/// A whole word, and a tail after its length.
+const LONG: u8 = 0xF0;
 /// The first of nulls. All are odd, as no first byte of a text is, and more than the lengths.
 const NULLS: u8 = 0x61;
 
@@ -47,8 +44,6 @@ pub(crate) struct Frame {
     last: Vec<u64>,
     /// Bytes after which it ends.
     most: usize,
-    /// Which keys of a record are integers −0, for those that have any.
-    pub(crate) zeros: BTreeSet<Zeros>,
     /// The sum of the checksums of the records' bytes, if it is asked for.
     pub(crate) sum: Option<u64>,
 }
@@ -61,7 +56,7 @@ pub(crate) fn checksum(record: &[u8]) -> u64 {
 impl Frame {
     pub(crate) fn new(most: usize) -> Self {
         let (entries, last) = (Vec::new(), Vec::new());
-        Self { entries, begin: 0, count: 0, last, most, zeros: BTreeSet::new(), sum: None }
+        Self { entries, begin: 0, count: 0, last, most, sum: None }
     }
 
     /// Adds a record of a piece, with what else there is to be of it.
@@ -87,7 +82,6 @@ impl Frame {
             }
         }
         position.into_iter().for_each(|position| push_number(position, &mut self.entries));
-        let mut has_zeros = false;
         for number in 0..keys.each() {
             if self.last.len() == number {
                 self.last.push(0);
@@ -97,11 +91,15 @@ impl Frame {
                 continue;
             }
             let word = keys.word(record, number);
-            has_zeros |= word == MINUS_ZERO;
-            push_word(word, &mut self.last[number], &mut self.entries);
-        }
-        if has_zeros {
-            self.zeros.insert(keys.at(record).map(|word| word == MINUS_ZERO).collect());
+            match keys.column(number).map_or(&[][..], |column| column.tail(record)) {
+                [] => push_word(word, &mut self.last[number], &mut self.entries),
+                tail => {
+                    self.entries.push(LONG);
+                    self.entries.extend_from_slice(&word.to_be_bytes());
+                    push_number(tail.len() as u64, &mut self.entries);
+                    self.entries.extend_from_slice(tail);
+                }
+            }
         }
         self.count += 1;
         if self.entries.len() + to.len() - self.begin >= self.most {
@@ -142,10 +140,6 @@ fn null_of(code: u8) -> Option<u64> {
 
 fn push_word(word: u128, last: &mut u64, to: &mut Vec<u8>) {
     let (high, low) = ((word >> 64) as u64, word as u64);
-    if word == MINUS_ZERO {
-        to.push(ZERO);
-        return;
-    }
     if keys::is_null(word) && low == EXACT {
         to.push(null_code(high));
         return;
@@ -247,13 +241,22 @@ impl Entries<'_> {
         Some(())
     }
 
-    fn word(&mut self, last: &mut u64) -> Option<u128> {
+    /// Adds the next word to a column.
+    fn word(&mut self, last: &mut u64, to: &mut Column) -> Option<()> {
         let [control] = self.take()?;
         if let Some(high) = null_of(control) {
-            return Some(keys::whole(high));
+            to.push(keys::whole(high));
+            return Some(());
         }
         let word = match control {
-            ZERO => return Some(MINUS_ZERO),
+            LONG => {
+                let word = u128::from_be_bytes(self.take()?);
+                let length = usize::try_from(self.number()?).ok()?;
+                let (tail, rest) = self.0.split_at_checked(length)?;
+                self.0 = rest;
+                to.push_long(word, tail);
+                return Some(());
+            }
             WHOLE => u128::from_be_bytes(self.take()?),
             OF_TIME => {
                 let high = u64::from_be_bytes(self.take()?);
@@ -272,7 +275,8 @@ impl Entries<'_> {
             }
         };
         *last = (word >> 64) as u64;
-        Some(word)
+        to.push(word);
+        Some(())
     }
 }
 
@@ -290,9 +294,8 @@ pub(crate) struct RunReader {
     pub(crate) name: String,
     pub(crate) reader: Box<dyn Read + Send + Sync>,
     pub(crate) form: RunFormat,
-    pub(crate) keys: Arc<KeysOfRuns>,
-    /// Only the records with integers −0 in these keys, if it is read once for each of those.
-    pub(crate) only: Option<Zeros>,
+    /// The order of each key.
+    pub(crate) orders: Arc<[KeyOrder]>,
 }
 
 impl RunReader {
@@ -312,14 +315,19 @@ impl RunReader {
         let mut bytes = vec![0; (most / 2 / size).max(1) * size];
         let count = crate::file::fill(&mut bytes, |room, _| self.reader.read(room))?;
         bytes.truncate(count);
-        let rules = self.keys.orders[0];
+        let rules = self.orders[0];
         let descending = rules.descending;
+        // The line is a key of its own where other runs have other spellings.
+        let line = self.orders.get(1).copied();
         let pieces = parallel::map_parts(bytes.chunks(SOME * size), |bytes| {
             let mut keys = Keys::new(1);
             for bytes in bytes.chunks_exact(size) {
                 let mut wide = [0; 8];
                 wide[..size].copy_from_slice(bytes);
                 keys.push(&[keys::of_bits(u64::from_le_bytes(wide), element, descending, rules)]);
+            }
+            if let Some(order) = line {
+                keys = keys.with_lines(order, descending, print).by_records();
             }
             Piece { keys, at: 0, positions: Vec::new(), bytes: Bytes::Printed(print, descending) }
         });
@@ -348,8 +356,8 @@ impl RunReader {
             places.push((records, begin, begin + bytes));
             read += bytes + entries;
         }
-        let (keys, only) = (&*self.keys, self.only.as_ref());
-        let pieces = parallel::map_parts(groups, |group| group.decoded(has_bytes, has_positions, keys, only));
+        let orders = &self.orders[..];
+        let pieces = parallel::map_parts(groups, |group| group.decoded(has_bytes, has_positions, orders));
         pieces.into_iter().map(|piece| piece.ok_or_else(|| io::ErrorKind::InvalidData.into())).collect()
     }
 }
@@ -367,55 +375,24 @@ struct Frames {
 
 impl Frames {
     /// The records.
-    fn decoded(
-        self,
-        has_bytes: bool,
-        has_positions: bool,
-        of_runs: &KeysOfRuns,
-        only: Option<&Zeros>,
-    ) -> Option<Piece> {
+    fn decoded(self, has_bytes: bool, has_positions: bool, orders: &[KeyOrder]) -> Option<Piece> {
         let Self { text, places } = self;
-        let per_record = of_runs.zeros.len();
-        let has_texts = of_runs.texts() > 0;
         let all = places.iter().map(|&(records, ..)| records as usize).sum::<usize>();
-        // Where any is text, rows are made of columns.
-        let (mut keys, orders) = match has_texts {
-            true => (Keys::new(per_record), &of_runs.orders[..]),
-            false => (Keys::with_capacity(per_record, all), &[][..]),
-        };
         let mut columns: Vec<Column> = orders.iter().map(|order| Column::of_run(*order, all)).collect();
-        let mut count = 0;
         let mut ranges = Vec::with_capacity(if has_bytes { all } else { 0 });
         let mut positions = Vec::with_capacity(if has_positions { all } else { 0 });
-        let (mut words, mut zeros) = (vec![0; per_record], vec![false; per_record]);
         for (records, mut at, entries) in places {
-            let (mut left, mut last) = (Entries(&text[entries..]), vec![0; per_record]);
+            let (mut left, mut last) = (Entries(&text[entries..]), vec![0; orders.len()]);
             for _ in 0..records {
                 let length = if has_bytes { usize::try_from(left.number()?).ok()? } else { 0 };
                 let position = if has_positions { left.number()? } else { 0 };
                 let begin = at;
                 at = at.checked_add(length).filter(|&at| at <= entries)?;
-                for (number, word) in words.iter_mut().enumerate() {
-                    if let Some(Column::Texts(texts)) = columns.get_mut(number) {
-                        left.text([begin, at], &text, texts)?;
-                        continue;
+                for (column, last) in columns.iter_mut().zip(&mut last) {
+                    match column {
+                        Column::Texts(texts) => left.text([begin, at], &text, texts)?,
+                        column => left.word(last, column)?,
                     }
-                    *word = left.word(&mut last[number])?;
-                    zeros[number] = *word == MINUS_ZERO;
-                    if zeros[number] {
-                        *word = of_runs.zeros[number];
-                    }
-                }
-                if only.is_some_and(|only| *only != zeros) {
-                    columns.iter_mut().for_each(|column| column.truncate(count));
-                    continue;
-                }
-                count += 1;
-                if has_texts {
-                    // Those of texts take no words.
-                    columns.iter_mut().zip(&words).for_each(|(column, &word)| column.push(word));
-                } else {
-                    keys.push(&words);
                 }
                 if has_bytes {
                     ranges.push([begin, at]);
@@ -425,9 +402,10 @@ impl Frames {
                 }
             }
         }
-        if has_texts {
-            keys = Keys::Rows { rows: Rows::of(&columns, Some(&text)), columns };
-        }
+        let keys = match columns.iter().any(Column::needs_rows) {
+            true => Keys::Rows { rows: Rows::of(&columns, Some(&text)), columns },
+            false => Keys::Columns(columns).by_records(),
+        };
         let bytes = if has_bytes { Bytes::Read { text, ranges } } else { Bytes::None };
         Some(Piece { keys, at: 0, positions, bytes })
     }
@@ -448,8 +426,14 @@ mod tests {
             (-100..100_i128).prop_map(|it| keys::of_integer(it, false)),
             any::<i64>().prop_map(|it| keys::of_integer(it.into(), true)),
             any::<u128>(),
-            Just(MINUS_ZERO),
         ]
+    }
+
+    /// The words that these entries have.
+    fn read(left: &mut Entries, count: usize) -> Vec<u128> {
+        let (mut column, mut last) = (Column::with_capacity(0), 0);
+        (0..count).for_each(|_| left.word(&mut last, &mut column).unwrap());
+        (0..count).map(|at| column.at(at)).collect()
     }
 
     #[test]
@@ -471,7 +455,7 @@ mod tests {
                 texts.push_null(class);
                 push_text(&texts, 0, None, &mut of_texts);
                 assert_eq!(of_numbers, of_texts);
-                assert_eq!(Entries(&of_texts).word(&mut 0), Some(word));
+                assert_eq!(super::tests::read(&mut Entries(&of_texts), 1), [word]);
                 let mut read = TextColumn::new(order);
                 assert_eq!(Entries(&of_numbers).text([0, 0], b"", &mut read), Some(()));
                 assert_eq!(read.null(0), Some(class));
@@ -498,10 +482,8 @@ mod tests {
             let (mut bytes, mut last) = (Vec::new(), 0);
             words.iter().for_each(|&word| push_word(word, &mut last, &mut bytes));
             numbers.iter().for_each(|&number| push_number(number, &mut bytes));
-            let (mut left, mut last) = (Entries(&bytes), 0);
-            for word in words {
-                prop_assert_eq!(left.word(&mut last), Some(word));
-            }
+            let mut left = Entries(&bytes);
+            prop_assert_eq!(read(&mut left, words.len()), words);
             for number in numbers {
                 prop_assert_eq!(left.number(), Some(number));
             }

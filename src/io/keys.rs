@@ -1,37 +1,32 @@
 //! Keys of records as 128-bit words, from reading to the last merge: words compare as keys do.
 //!
 //! ```text
-//! number   the nearest f64, in total order   ┊ how far the number is from it, around the middle
-//!          64 bits: all of it, mostly        ┊ 64 bits
-//! null     beyond all numbers, at either end ┊
-//! size     its place, in 128 bits
+//! number             the nearest f64, in total order   ┊ the distance from it, around the middle
+//!                    64 bits: all of it, mostly        ┊ 64 bits; then a tail, if the last bit is 1
+//! time, duration     seconds                           ┊ attoseconds, above the middle
+//! null               beyond all of them, at either end ┊ the middle
 //! ```
-//!
-//! So integers and decimals have an order before the type of a column is known, except −0: among
-//! integers it equals 0, among decimals it is less. Until then its word is [`MINUS_ZERO`].
 
 use std::cmp::Ordering;
 
 use gpusort_order::key::ElementType;
+use gpusort_values::number;
 
 use super::records::{Print, push_fixed, push_integer};
-use super::size;
 use super::texts::{Rows, TextColumn, push_row};
 use crate::memory::prefetch;
 use crate::order::{Class, KeyOrder, Nulls, Reading};
 
-/// The lower half of the word of a number that is a float. It exceeds the distance of any 64-bit
-/// integer, or any time, from the nearest float.
-pub(crate) const EXACT: u64 = 1 << 32;
+/// The lower half of the word of a number that is a float, and of whole seconds.
+pub(crate) const EXACT: u64 = number::MID;
 
-/// More than there are classes of nulls at one end; floats but NaN leave as many words.
+/// More than the classes of nulls at one end. Floats other than NaN leave as many words.
 pub(super) const CLASSES: u64 = 8;
 
-/// An integer −0 as long as nobody knows whether there are decimals: no number is so far from a
-/// float.
-pub(crate) const MINUS_ZERO: u128 = (1 << 127) | (1 << 63);
+/// Attoseconds of a second.
+pub(crate) const SECOND: i64 = 1_000_000_000_000_000_000;
 
-/// The word of an integer, or of a time in nanoseconds.
+/// The word of an integer.
 #[inline]
 pub(crate) fn of_integer(integer: i128, descending: bool) -> u128 {
     /// Up to here all integers are floats.
@@ -42,34 +37,70 @@ pub(crate) fn of_integer(integer: i128, descending: bool) -> u128 {
     {
         return of_float(few as f64, descending);
     }
-    let float = integer as f64;
-    let rest = i128::from(EXACT) + if descending { float as i128 - integer } else { integer - float as i128 };
-    u128::from(high_of(float, descending)) << 64 | rest as u128
+    number::of_integer(integer, descending)
 }
 
-/// The word of a float that is no NaN.
+/// The word of a time in nanoseconds.
+#[inline]
+pub(crate) fn of_nanoseconds(nanoseconds: i128, descending: bool) -> u128 {
+    /// Nanoseconds of a second.
+    const NANOSECONDS: i64 = 1_000_000_000;
+    let (seconds, fraction) = match i64::try_from(nanoseconds) {
+        Ok(few) => (few.div_euclid(NANOSECONDS), few.rem_euclid(NANOSECONDS)),
+        Err(_) => {
+            let second = i128::from(NANOSECONDS);
+            (nanoseconds.div_euclid(second) as i64, nanoseconds.rem_euclid(second) as i64)
+        }
+    };
+    of_seconds(seconds, fraction * (SECOND / NANOSECONDS), descending)
+}
+
+/// The word of a duration in attoseconds.
+#[inline]
+pub(crate) fn of_attoseconds(attoseconds: i128, descending: bool) -> u128 {
+    let second = i128::from(SECOND);
+    let (seconds, fraction) = (attoseconds.div_euclid(second), attoseconds.rem_euclid(second));
+    of_seconds(seconds as i64, fraction as i64, descending)
+}
+
+fn of_seconds(seconds: i64, attoseconds: i64, descending: bool) -> u128 {
+    let low = EXACT + attoseconds.cast_unsigned();
+    let word = u128::from(seconds.cast_unsigned() ^ 1 << 63) << 64 | u128::from(low);
+    if descending { word.wrapping_neg() } else { word }
+}
+
+/// The seconds and attoseconds of the word of a time or a duration, which rise with the word. In a
+/// descending word attoseconds are negative.
+#[inline]
+pub(crate) fn seconds(word: u128) -> (i64, i64) {
+    let seconds = ((word >> 64) as u64 ^ 1 << 63).cast_signed();
+    (seconds, (word as u64).wrapping_sub(EXACT).cast_signed())
+}
+
+/// The word of a float that is no NaN. Zero has no sign.
 #[inline]
 pub(crate) fn of_float(float: f64, descending: bool) -> u128 {
     whole(high_of(float, descending))
 }
 
-/// The higher half of the word of a float that is no NaN.
+/// The higher half of the word of a float that is no NaN. Zero has no sign.
 #[inline]
 pub(crate) fn high_of(float: f64, descending: bool) -> u64 {
-    let bits = float.to_bits();
-    // All bits of negative ones change, and the sign of others.
+    // The sum of −0 and 0 is 0.
+    let bits = (float + 0.0).to_bits();
+    // All bits of negative floats change, and the sign of others.
     let negative = (bits.cast_signed() >> 63).cast_unsigned();
     let total = bits ^ (negative | 1 << 63);
     if descending { !total } else { total }
 }
 
-/// The higher half of the word of a null; all of them have the same lower half.
+/// The higher half of the word of a null; all nulls have the same lower half.
 pub(crate) fn of_null(class: Class, rules: KeyOrder) -> u64 {
     let (rank, (before, _)) = (rules.rank(class), rules.beside_numbers());
     if rules.place(class) == Nulls::First { CLASSES + rank - before } else { u64::MAX - CLASSES + rank + 1 }
 }
 
-/// Whether a word is that of a null.
+/// Returns true for the word of a null.
 pub(crate) fn is_null(word: u128) -> bool {
     let high = (word >> 64) as u64;
     high <= CLASSES || high > u64::MAX - CLASSES
@@ -85,28 +116,19 @@ pub(crate) fn rank(word: u128) -> Option<(u64, bool)> {
     }
 }
 
-/// The word with this higher half, of a float or a null.
+/// The word with this higher half, of a float, whole seconds or a null.
 #[inline]
 pub(crate) fn whole(high: u64) -> u128 {
     u128::from(high) << 64 | u128::from(EXACT)
 }
 
-/// The word of an integer −0, now that it is known whether there are decimals in its column.
-pub(crate) fn minus_zero(decimals: bool, rules: KeyOrder) -> u128 {
-    let zero = if decimals { -0.0 } else { 0.0 };
-    if rules.reading == Reading::Sizes {
-        of_place(size::place_of_float(zero), rules.descending)
-    } else {
-        of_float(zero, rules.descending)
-    }
+/// Returns true if bytes after the word decide between keys with this word.
+#[inline]
+pub(crate) fn has_tail(word: u128, reading: Reading) -> bool {
+    word & 1 == 1 && matches!(reading, Reading::Numbers | Reading::Sizes)
 }
 
-/// The word of the place of a size.
-pub(crate) fn of_place(place: u128, descending: bool) -> u128 {
-    if descending { !place } else { place }
-}
-
-/// The word of the element with these bits.
+/// The word of the element with these bits. Among elements, −0 is before 0.
 pub(crate) fn of_bits(bits: u64, element: ElementType, descending: bool, rules: KeyOrder) -> u128 {
     let float = match element {
         ElementType::F32 => f32::from_bits(bits as u32).into(),
@@ -118,15 +140,14 @@ pub(crate) fn of_bits(bits: u64, element: ElementType, descending: bool, rules: 
     if float.is_nan() { whole(of_null(Class::Nan, rules)) } else { of_float(float, descending) }
 }
 
-/// The float that is nearest to the number of a word, and how far the number is from it; NaN for a
-/// null.
+/// The float that is nearest to the number of a word; NaN for a null.
 #[inline]
-fn number(word: u128, descending: bool) -> (f64, i128) {
+fn nearest(word: u128, descending: bool) -> f64 {
     if is_null(word) {
-        return (f64::NAN, 0);
+        return f64::NAN;
     }
-    let (high, rest) = ((word >> 64) as u64, i128::from(word as u64) - i128::from(EXACT));
-    (float(if descending { !high } else { high }), if descending { -rest } else { rest })
+    let high = (word >> 64) as u64;
+    float(if descending { !high } else { high })
 }
 
 /// The float with this higher half of an ascending word.
@@ -135,31 +156,37 @@ pub(crate) fn float(high: u64) -> f64 {
     f64::from_bits(if high >> 63 == 1 { high & !(1 << 63) } else { !high })
 }
 
-/// An integer for the word of one that [`are_integers`] holds for, in the order of the words.
+/// The integer of a word of a number, if the number is one, and 64 bits hold it.
 #[inline]
-pub(crate) fn integer(word: u128, descending: bool) -> i128 {
-    const FEW: f64 = (1_u64 << 62) as f64;
-    let (float, rest) = number(word, descending);
-    // The conversion to 128 bits is a function.
-    let nearest = if float.abs() < FEW { i128::from(float as i64) } else { float as i128 };
-    if descending { -nearest - rest } else { nearest + rest }
+pub(crate) fn integer(word: u128, descending: bool) -> Option<i128> {
+    if is_null(word) {
+        return None;
+    }
+    if word as u64 == EXACT {
+        const MOST: f64 = (1_u64 << 63) as f64;
+        let float = nearest(word, descending);
+        if float.abs() < MOST {
+            // The conversion to 128 bits is a function.
+            let integer = float as i64;
+            return (integer as f64 == float).then_some(integer.into());
+        }
+    }
+    number::integer(word, descending)
 }
 
-/// Whether the integers between those of these words are of few bits.
-pub(crate) fn are_integers(ends: [u128; 2], descending: bool) -> bool {
-    const MOST: f64 = (1_u128 << 100) as f64;
-    ends.iter().all(|&word| number(word, descending).0.abs() < MOST)
-}
-
-/// The bits of the element of this type, which holds it, that the number of a word is.
+/// The bits of the element of this type that the number of a word is. Integers of other sizes were
+/// refused before.
 pub(crate) fn bits(word: u128, descending: bool, element: ElementType) -> u64 {
-    let (float, rest) = number(word, descending);
     match element {
-        ElementType::F32 if float.is_nan() => f32::NAN.to_bits().into(),
-        ElementType::F32 => (float as f32).to_bits().into(),
-        ElementType::F64 => float.to_bits(),
-        ElementType::U32 | ElementType::I32 => ((float as i128 + rest) as u32).into(),
-        _ => (float as i128 + rest) as u64,
+        ElementType::F32 => {
+            let float = nearest(word, descending);
+            if float.is_nan() { f32::NAN.to_bits().into() } else { (float as f32).to_bits().into() }
+        }
+        ElementType::F64 => nearest(word, descending).to_bits(),
+        ElementType::U32 | ElementType::I32 => {
+            (integer(word, descending).expect("an integer of this type") as u32).into()
+        }
+        _ => integer(word, descending).expect("an integer of this type") as u64,
     }
 }
 
@@ -170,10 +197,9 @@ pub(crate) fn push_element(word: u128, descending: bool, element: ElementType, t
 
 /// Appends the number of a word as text, and ends the line.
 pub(crate) fn push_text(word: u128, descending: bool, print: Print, to: &mut Vec<u8>) {
-    let (float, rest) = number(word, descending);
     match print {
-        Print::Fixed(digits) => push_fixed(float, digits, to),
-        Print::Shortest => push_integer(float as i128 + rest, to),
+        Print::Fixed(digits) => push_fixed(nearest(word, descending), digits, to),
+        Print::Shortest => push_integer(integer(word, descending).expect("integers are printed"), to),
     }
 }
 
@@ -191,10 +217,42 @@ pub(crate) enum Keys {
 /// The words of one key of some records, or its texts.
 #[derive(Clone, Debug)]
 pub(crate) enum Column {
-    /// Those of floats and nulls, which their higher halves tell apart.
+    /// The higher halves of words with the lower half [`EXACT`].
     High(Vec<u64>),
     Whole(Vec<u128>),
+    /// The words of numbers, some of them with tails.
+    Long(Vec<u128>, Tails),
     Texts(TextColumn),
+}
+
+/// The tails of the numbers of some records, in the order of the records.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tails {
+    records: Vec<u32>,
+    ends: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Tails {
+    fn push(&mut self, record: usize, tail: &[u8]) {
+        self.bytes.extend_from_slice(tail);
+        self.records.push(record as u32);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// The tail of a record; most have none.
+    fn get(&self, record: usize) -> &[u8] {
+        let Ok(at) = self.records.binary_search(&(record as u32)) else { return &[] };
+        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[begin..self.ends[at]]
+    }
+
+    fn truncate(&mut self, records: usize) {
+        let count = self.records.partition_point(|&record| (record as usize) < records);
+        self.records.truncate(count);
+        self.ends.truncate(count);
+        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
+    }
 }
 
 /// The keys of a record. Those of one input are of one kind.
@@ -242,7 +300,7 @@ impl Keys {
     /// As they are compared.
     pub(crate) fn by_records(self) -> Self {
         match self {
-            Self::Columns(columns) if columns.iter().any(|column| column.texts().is_some()) => {
+            Self::Columns(columns) if columns.iter().any(Column::needs_rows) => {
                 Self::Rows { rows: Rows::of(&columns, None), columns }
             }
             Self::Columns(columns) if columns.len() > 1 => {
@@ -256,6 +314,36 @@ impl Keys {
             }
             keys => keys,
         }
+    }
+
+    /// The only key, which is a number, with the line that it prints as.
+    pub(crate) fn with_lines(self, order: KeyOrder, descending: bool, print: Print) -> Self {
+        let Self::Columns(mut columns) = self else { panic!("one key is a column") };
+        let (mut lines, mut line) = (TextColumn::new(order), Vec::new());
+        for record in 0..columns[0].len() {
+            line.clear();
+            push_text(columns[0].at(record), descending, print, &mut line);
+            lines.push_own(&line[..line.len() - 1]).expect("lines of numbers are short");
+        }
+        columns.push(Column::Texts(lines));
+        Self::Columns(columns)
+    }
+
+    /// The keys as rows.
+    pub(crate) fn into_rows(self) -> Self {
+        match self {
+            Self::Columns(columns) => Self::Rows { rows: Rows::of(&columns, None), columns },
+            Self::Records { words, each } => {
+                let column = |key: usize| Column::Whole(words.iter().skip(key).step_by(each).copied().collect());
+                Self::Columns((0..each).map(column).collect()).into_rows()
+            }
+            rows => rows,
+        }
+    }
+
+    /// Returns true for rows.
+    pub(crate) fn are_rows(&self) -> bool {
+        matches!(self, Self::Rows { .. })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -287,9 +375,15 @@ impl Keys {
         self.column(key)?.texts()
     }
 
-    /// Whether any key is text.
-    pub(crate) fn have_texts(&self) -> bool {
-        (0..self.each()).any(|key| self.texts(key).is_some())
+    /// Returns true if words alone do not decide.
+    pub(crate) fn need_rows(&self) -> bool {
+        (0..self.each()).any(|key| self.column(key).is_some_and(Column::needs_rows))
+    }
+
+    /// The first key, if higher halves tell all its values apart.
+    pub(crate) fn first_high(&self) -> Option<Self> {
+        let Column::High(words) = self.column(0)? else { return None };
+        Some(Self::Columns(vec![Column::High(words.clone())]))
     }
 
     /// The higher halves, if these tell all keys apart, of which there is one for a record.
@@ -339,7 +433,7 @@ impl Keys {
     pub(crate) fn key(&self, record: usize) -> RecordKey {
         match self {
             Self::Rows { rows, .. } => RecordKey::Row(rows.row(record).to_vec()),
-            Self::Columns(columns) if self.have_texts() => {
+            Self::Columns(columns) if self.need_rows() => {
                 let mut row = Vec::new();
                 push_row(columns, record, None, &mut row);
                 RecordKey::Row(row)
@@ -362,13 +456,14 @@ impl Keys {
     /// The word of the only key of a record.
     #[inline]
     pub(crate) fn one(&self, record: usize) -> u128 {
-        if let Self::Columns(columns) = self { columns[0].at(record) } else { 0 }
+        self.word(record, 0)
     }
 
     /// The words of a record with several keys.
     #[inline]
     pub(crate) fn several(&self, record: usize) -> &[u128] {
-        if let Self::Records { words, each } = self { &words[record * each..][..*each] } else { &[] }
+        let Self::Records { words, each } = self else { panic!("these keys are in columns") };
+        &words[record * each..][..*each]
     }
 
     /// Adds those of a record, which are compared.
@@ -378,8 +473,7 @@ impl Keys {
                 columns.iter_mut().zip(more).for_each(|(column, &word)| column.push(word));
             }
             Self::Records { words, .. } => words.extend_from_slice(more),
-            // These are made of columns.
-            Self::Rows { .. } => {}
+            Self::Rows { .. } => panic!("rows are made of columns"),
         }
     }
 
@@ -397,9 +491,11 @@ impl Keys {
 
     /// The order of a record's keys and these.
     pub(crate) fn compare(&self, record: usize, other: &RecordKey) -> Ordering {
-        match self {
-            Self::Rows { rows, .. } => rows.row(record).cmp(other.row()),
-            _ => self.at(record).cmp(other.words().iter().copied()),
+        match (self, other) {
+            (Self::Rows { rows, .. }, RecordKey::Row(row)) => rows.row(record).cmp(row),
+            (Self::Rows { rows, .. }, words) => rows.row(record).cmp(&words.clone().into_row()),
+            (_, RecordKey::Row(row)) => self.key(record).into_row().cmp(row),
+            (_, RecordKey::Words(words)) => self.at(record).cmp(words.iter().copied()),
         }
     }
 
@@ -407,10 +503,11 @@ impl Keys {
     pub(crate) fn first_difference(&self, record: usize, other: &RecordKey) -> usize {
         match self {
             Self::Rows { columns, .. } => {
+                let other = other.clone().into_row();
                 let is_same = |keys: &usize| {
                     let mut row = Vec::new();
                     push_row(&columns[..*keys], record, None, &mut row);
-                    other.row().starts_with(&row)
+                    other.starts_with(&row)
                 };
                 (1..columns.len()).take_while(is_same).count()
             }
@@ -418,28 +515,30 @@ impl Keys {
         }
     }
 
-    /// Whether any of them is an integer −0 of which nobody knows what it is.
-    pub(crate) fn have_minus_zeros(&self) -> bool {
-        match self {
-            Self::Columns(columns) | Self::Rows { columns, .. } => columns.iter().any(Column::has_minus_zero),
-            Self::Records { words, .. } => words.contains(&MINUS_ZERO),
-        }
-    }
-
-    /// Gives the word of this key of each record to `take`, with `zero` for an integer −0 of which
-    /// nobody knows what it is.
+    /// Gives the word of this key of each record to `take`.
     #[inline]
-    pub(crate) fn for_each(&self, key: usize, zero: u128, mut take: impl FnMut(u128)) {
-        let mut take = |word| take(if word == MINUS_ZERO { zero } else { word });
+    pub(crate) fn for_each(&self, key: usize, mut take: impl FnMut(u128)) {
         match self {
             Self::Columns(columns) | Self::Rows { columns, .. } => match &columns[key] {
                 Column::High(words) => words.iter().for_each(|&high| take(whole(high))),
-                Column::Whole(words) => words.iter().for_each(|&word| take(word)),
-                Column::Texts(_) => {}
+                Column::Whole(words) | Column::Long(words, _) => words.iter().for_each(|&word| take(word)),
+                Column::Texts(_) => panic!("texts have no words"),
             },
             Self::Records { words, each } => {
                 words.iter().skip(key).step_by(*each).for_each(|&word| take(word));
             }
+        }
+    }
+
+    /// Returns true if all words of this key hold.
+    pub(crate) fn all(&self, key: usize, mut holds: impl FnMut(u128) -> bool) -> bool {
+        match self {
+            Self::Columns(columns) | Self::Rows { columns, .. } => match &columns[key] {
+                Column::High(words) => words.iter().all(|&high| holds(whole(high))),
+                Column::Whole(words) | Column::Long(words, _) => words.iter().all(|&word| holds(word)),
+                Column::Texts(_) => panic!("texts have no words"),
+            },
+            Self::Records { words, each } => words.iter().skip(key).step_by(*each).all(|&word| holds(word)),
         }
     }
 
@@ -492,7 +591,7 @@ impl Column {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::High(words) => words.len(),
-            Self::Whole(words) => words.len(),
+            Self::Whole(words) | Self::Long(words, _) => words.len(),
             Self::Texts(texts) => texts.len(),
         }
     }
@@ -502,26 +601,48 @@ impl Column {
         if let Self::Texts(texts) = self { Some(texts) } else { None }
     }
 
+    /// Returns true if words alone do not decide.
+    pub(super) fn needs_rows(&self) -> bool {
+        matches!(self, Self::Texts(_) | Self::Long(..))
+    }
+
+    /// The tail of the number of a record; most have none.
+    #[inline]
+    pub(super) fn tail(&self, record: usize) -> &[u8] {
+        if let Self::Long(_, tails) = self { tails.get(record) } else { &[] }
+    }
+
     #[inline]
     pub(super) fn push(&mut self, word: u128) {
         match self {
-            Self::Whole(words) => words.push(word),
             Self::High(high) if word as u64 == EXACT => high.push((word >> 64) as u64),
+            Self::Whole(words) | Self::Long(words, _) => words.push(word),
             Self::High(_) => {
                 self.widen();
                 self.push(word);
             }
-            Self::Texts(_) => {}
+            Self::Texts(_) => panic!("texts have no words"),
         }
     }
 
-    /// The same with the higher half of a word of a float or a null.
+    /// Adds a number with a tail.
+    #[cold]
+    pub(super) fn push_long(&mut self, word: u128, tail: &[u8]) {
+        self.widen();
+        if let Self::Whole(words) = self {
+            *self = Self::Long(std::mem::take(words), Tails::default());
+        }
+        let Self::Long(words, tails) = self else { panic!("texts have no tails") };
+        tails.push(words.len(), tail);
+        words.push(word);
+    }
+
+    /// Adds a word with this higher half and the lower half [`EXACT`].
     #[inline]
     pub(super) fn push_high(&mut self, high: u64) {
         match self {
             Self::High(words) => words.push(high),
-            Self::Whole(words) => words.push(whole(high)),
-            Self::Texts(_) => {}
+            other => other.push(whole(high)),
         }
     }
 
@@ -539,24 +660,11 @@ impl Column {
         match self {
             Self::High(words) => words.truncate(records),
             Self::Whole(words) => words.truncate(records),
-            Self::Texts(texts) => texts.truncate(records),
-        }
-    }
-
-    fn has_minus_zero(&self) -> bool {
-        matches!(self, Self::Whole(words) if words.contains(&MINUS_ZERO))
-    }
-
-    /// Sets the word at this place.
-    pub(super) fn set(&mut self, place: usize, word: u128) {
-        match self {
-            Self::Whole(words) => words[place] = word,
-            Self::High(high) if word as u64 == EXACT => high[place] = (word >> 64) as u64,
-            Self::High(_) => {
-                self.widen();
-                self.set(place, word);
+            Self::Long(words, tails) => {
+                words.truncate(records);
+                tails.truncate(records);
             }
-            Self::Texts(_) => {}
+            Self::Texts(texts) => texts.truncate(records),
         }
     }
 
@@ -564,134 +672,15 @@ impl Column {
     pub(super) fn at(&self, place: usize) -> u128 {
         match self {
             Self::High(words) => whole(words[place]),
-            Self::Whole(words) => words[place],
-            Self::Texts(_) => 0,
+            Self::Whole(words) | Self::Long(words, _) => words[place],
+            Self::Texts(_) => panic!("texts have no words"),
         }
     }
 }
 
-/// The keys of records in runs, now that all types are known.
-#[derive(Clone)]
-pub(crate) struct KeysOfRuns {
-    /// The order of each; of text in its form.
-    pub(crate) orders: Vec<KeyOrder>,
-    /// The word of an integer −0 of each, and whether it is that of a float.
-    pub(crate) zeros: Vec<u128>,
-    pub(crate) floats: Vec<bool>,
-}
-
-impl KeysOfRuns {
-    /// Those of words that are in order as they are.
-    pub(crate) fn of_words(rules: KeyOrder) -> Self {
-        Self { orders: vec![rules], zeros: vec![0], floats: vec![false] }
-    }
-
-    /// How many keys are text.
-    pub(crate) fn texts(&self) -> usize {
-        self.orders.iter().filter(|order| order.reading.text().is_some()).count()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::order::Invalid;
-
-    /// An integer that 64 bits hold, often near where floats end being exact.
-    fn integer() -> impl Strategy<Value = i128> {
-        let edges = prop::sample::select(vec![0, 1 << 53, -(1 << 53), 1 << 62, -(1 << 63), (1 << 64) - 4]);
-        prop_oneof![
-            any::<i64>().prop_map(i128::from),
-            any::<u64>().prop_map(i128::from),
-            (edges, 0..4_i128).prop_map(|(edge, more)| edge + more),
-        ]
-    }
-
-    fn float() -> impl Strategy<Value = f64> {
-        any::<f64>().prop_filter("NaN is a null", |float| !float.is_nan())
-    }
-
-    proptest! {
-        #[test]
-        fn words_are_in_the_order_of_numbers(a in integer(), b in integer(), x in float(), y in float()) {
-            for descending in [false, true] {
-                let directed = |order: Ordering| if descending { order.reverse() } else { order };
-                let [of_a, of_b] = [a, b].map(|integer| of_integer(integer, descending));
-                let [of_x, of_y] = [x, y].map(|float| of_float(float, descending));
-                prop_assert_eq!(of_a.cmp(&of_b), directed(a.cmp(&b)));
-                prop_assert_eq!(of_x.cmp(&of_y), directed(x.total_cmp(&y)));
-                if (a as f64).total_cmp(&x).is_ne() {
-                    prop_assert_eq!(of_a.cmp(&of_x), directed((a as f64).total_cmp(&x)));
-                }
-                prop_assert!(![of_a, of_b, of_x, of_y].iter().any(|&word| is_null(word) || word == MINUS_ZERO));
-            }
-        }
-
-        #[test]
-        fn elements_come_back(bits: u64, descending: bool) {
-            for element in ElementType::WIDE {
-                let bits = if element.bytes() == 4 { bits & u64::from(u32::MAX) } else { bits };
-                let word = of_bits(bits, element, descending, KeyOrder { descending, ..KeyOrder::ASCENDING });
-                let mut bytes = Vec::new();
-                push_element(word, descending, element, &mut bytes);
-                let is_nan = match element {
-                    ElementType::F32 => f32::from_bits(bits as u32).is_nan(),
-                    ElementType::F64 => f64::from_bits(bits).is_nan(),
-                    _ => false,
-                };
-                if !is_nan {
-                    prop_assert_eq!(&bytes[..], &bits.to_le_bytes()[..element.bytes()], "{}", element);
-                }
-                let printed = match element {
-                    ElementType::U32 | ElementType::U64 => bits.to_string(),
-                    ElementType::I32 => (bits as i32).to_string(),
-                    ElementType::I64 => bits.cast_signed().to_string(),
-                    _ => continue,
-                };
-                let mut text = Vec::new();
-                push_text(word, descending, Print::Shortest, &mut text);
-                prop_assert_eq!(String::from_utf8(text).unwrap(), printed + "\n");
-            }
-        }
-    }
-
-    #[test]
-    fn nulls_are_beside_all_numbers() {
-        for descending in [false, true] {
-            let first = KeyOrder { nan: Nulls::First, descending, ..KeyOrder::ASCENDING };
-            let rules = KeyOrder { invalid: Invalid::Last, ..first };
-            let [nan, empty, invalid] =
-                [Class::Nan, Class::Empty, Class::Invalid].map(|class| whole(of_null(class, rules)));
-            let ends = [f64::NEG_INFINITY, f64::INFINITY].map(|end| of_float(end, descending));
-            assert!(ends.iter().all(|&end| nan < end && end < empty) && empty < invalid);
-            assert!([nan, empty, invalid].into_iter().all(is_null));
-        }
-    }
-
-    #[test]
-    fn the_first_key_that_does_not_follow() {
-        let one = |words: &[u128]| {
-            let mut keys = Keys::new(1);
-            words.iter().for_each(|&word| keys.push(&[word]));
-            keys
-        };
-        let numbers =
-            |numbers: &[i128]| one(&numbers.iter().map(|&it| of_integer(it, false)).collect::<Vec<_>>());
-        for large in [3, (1 << 53) + 1] {
-            let keys = numbers(&[1, 2, 2, large, 0]);
-            assert_eq!(keys.high().is_some(), large == 3);
-            assert_eq!(keys.first_broken(None, 5, false), Some(4));
-            assert_eq!(keys.first_broken(None, 5, true), Some(2));
-            let before = |integer| RecordKey::Words(vec![of_integer(integer, false)]);
-            assert_eq!(keys.first_broken(Some(&before(2)), 5, false), Some(0));
-            assert_eq!(keys.first_broken(Some(&before(1)), 5, false), Some(4));
-        }
-        let columns = [[1, 1, 2], [5, 6, 0]]
-            .map(|column: [i128; 3]| Column::Whole(column.iter().map(|&it| of_integer(it, false)).collect()));
-        let keys = Keys::Columns(columns.into()).by_records();
-        assert_eq!(keys.first_broken(None, keys.len(), true), None);
-        assert_eq!(keys.several(1), [of_integer(1, false), of_integer(6, false)]);
-    }
+/// Appends the part of a row that is the key of a record with words.
+#[inline]
+pub(super) fn push_word_row(column: &Column, record: usize, to: &mut Vec<u8>) {
+    to.extend_from_slice(&column.at(record).to_be_bytes());
+    to.extend_from_slice(column.tail(record));
 }

@@ -38,8 +38,7 @@ pub enum PerLine {
     Whole,
 }
 
-/// The tokens of a piece of text that starts with a line, and their offsets. `#` lines are
-/// comments.
+/// The tokens of a piece of text that starts with a line, and their offsets.
 pub(super) struct Tokens<'a> {
     bytes: &'a [u8],
     next: usize,
@@ -48,8 +47,6 @@ pub(super) struct Tokens<'a> {
     begun: bool,
     /// The offset of what a line may not have, where they end.
     pub(super) excess: Option<usize>,
-    /// Comments passed.
-    pub(super) comments: u64,
 }
 
 impl<'a> Tokens<'a> {
@@ -60,7 +57,7 @@ impl<'a> Tokens<'a> {
     /// Tokens of which a line has no more than this many. With `begun`, a token of the first line
     /// comes before the piece.
     pub(super) fn per_line(bytes: &'a [u8], per_line: PerLine, begun: bool) -> Self {
-        Self { bytes, next: 0, per_line, begun, excess: None, comments: 0 }
+        Self { bytes, next: 0, per_line, begun, excess: None }
     }
 
     /// The offset of the next token, without consuming it. `None` at the end, or where there is an
@@ -71,11 +68,6 @@ impl<'a> Tokens<'a> {
         loop {
             let start = self.next;
             match self.bytes.get(start) {
-                Some(b'#') if start == 0 || ends_line(self.bytes[start - 1]) => {
-                    let rest = &self.bytes[start..];
-                    self.next += memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
-                    self.comments += 1;
-                }
                 Some(&byte) if is_space(byte) => self.next += 1,
                 found => {
                     if self.per_line != PerLine::Any && !self.allows(from, start) {
@@ -95,7 +87,6 @@ impl<'a> Tokens<'a> {
         if self.next > 0
             && let Some(&[b'\n', first]) = self.bytes.get(self.next..self.next + 2)
             && first > b' '
-            && first != b'#'
         {
             self.next += 1;
             return Some(self.next);

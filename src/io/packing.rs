@@ -12,7 +12,7 @@
 
 use std::borrow::Cow;
 
-use super::keys::{self, Keys};
+use super::keys::{self, Column, Keys};
 use super::texts::codes::{self, TextCodes};
 use super::texts::ties::Ties;
 use super::texts::{TextColumn, too_long};
@@ -20,16 +20,6 @@ use crate::error::Error;
 use crate::key_buf::KeyBuf;
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
-
-/// The numbers of a key, as far as they are known.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Numbers {
-    pub(crate) order: KeyOrder,
-    /// A common divisor, if all of them are integers.
-    pub(crate) unit: Option<i128>,
-    /// The word of an integer −0.
-    pub(crate) zero: u128,
-}
 
 /// Words that order records by their keys.
 pub(crate) struct Words<'a> {
@@ -39,12 +29,12 @@ pub(crate) struct Words<'a> {
     pub(crate) ties: Option<Ties>,
 }
 
-/// The words that order records by all of their keys, as far as there are ties.
+/// The words that order records by all of their keys. With ties, more decides between equal words.
 ///
 /// # Errors
 ///
 /// Texts of a key that are too long.
-pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, numbers: &[Numbers]) -> Result<Words<'a>, Error> {
+pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, orders: &[KeyOrder]) -> Result<Words<'a>, Error> {
     let of_words = |words| Ok(Words { words, ties: None });
     let halves = |all: Vec<Cow<'a, Keys>>| {
         let of_part = |keys| match keys {
@@ -53,32 +43,36 @@ pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, numbers: &[Numbers]) -> Result<
         };
         vec![KeyBuf::Wide(all.into_iter().filter_map(of_part).collect())]
     };
-    let are_halves = numbers.len() == 1 && all.iter().all(|keys| keys.high().is_some());
-    // Decimals are hardly ever narrower.
-    if are_halves && numbers[0].unit.is_none() {
-        return of_words(halves(all));
-    }
+    let are_halves = orders.len() == 1 && all.iter().all(|keys| keys.high().is_some());
     let views: Vec<&Keys> = all.iter().map(|keys| &**keys).collect();
     if are_halves {
-        let plan = CodePlan::of(&views, 0, numbers[0]);
-        if plan.most > u32::MAX.into() {
-            return of_words(halves(all));
+        let unit = unit_of(&views, 0, orders[0]);
+        // Decimals are hardly ever narrower.
+        let is_decimal = unit.is_none() && !orders[0].reading.is_time();
+        let plan = (!is_decimal).then(|| CodePlan::of(&views, 0, orders[0], unit));
+        if let Some(plan) = plan.filter(|plan| plan.most <= u32::MAX.into()) {
+            return of_words(packed(plan.codes(&views), &lengths(&views)));
         }
-        return of_words(packed(plan.codes(&views), &lengths(&views)));
+        return of_words(halves(all));
     }
-    coded(&views, numbers)
+    coded(&views, orders, false)
 }
 
-/// How many records each part has.
+/// The records of each part.
 fn lengths(all: &[&Keys]) -> Vec<usize> {
     all.iter().map(|keys| keys.len()).collect()
 }
 
-/// The same as words that are made of codes.
-pub(super) fn coded(views: &[&Keys], numbers: &[Numbers]) -> Result<Words<'static>, Error> {
+/// The words of [`words`], made of codes. If `is_spelled_once`, lines with equal numbers are equal, so
+/// the whole line decides nothing.
+pub(super) fn coded(
+    views: &[&Keys],
+    orders: &[KeyOrder],
+    is_spelled_once: bool,
+) -> Result<Words<'static>, Error> {
     let (mut codes, mut ties) = (Vec::new(), None);
-    let mut compared = Vec::with_capacity(numbers.len());
-    for (key, &numbers) in numbers.iter().enumerate() {
+    let mut compared = Vec::with_capacity(orders.len());
+    for (key, &order) in orders.iter().enumerate() {
         let texts: Vec<&TextColumn> = views.iter().filter_map(|keys| keys.texts(key)).collect();
         let is_text = !texts.is_empty();
         compared.push(if is_text { compared_texts(&texts)? } else { None });
@@ -86,7 +80,13 @@ pub(super) fn coded(views: &[&Keys], numbers: &[Numbers]) -> Result<Words<'stati
             continue;
         }
         if !is_text {
-            codes.extend(CodePlan::of(views, key, numbers).codes(views));
+            codes.extend(CodePlan::of(views, key, order, unit_of(views, key, order)).codes(views));
+            let has_tails = |keys: &&Keys| keys.column(key).is_some_and(Column::needs_rows);
+            ties = views.iter().any(has_tails).then_some((key, 0));
+            continue;
+        }
+        if order.is_last_resort {
+            ties = (!is_spelled_once).then_some((key, 0));
             continue;
         }
         let texts = match &compared[key] {
@@ -134,9 +134,9 @@ struct WordRange {
 impl WordRange {
     const NONE: Self = Self { least: u128::MAX, greatest: 0, any: 0, all: u128::MAX, has_nulls: false };
 
-    fn of(keys: &Keys, key: usize, zero: u128) -> Self {
+    fn of(keys: &Keys, key: usize) -> Self {
         let mut range = Self::NONE;
-        keys.for_each(key, zero, |word| {
+        keys.for_each(key, |word| {
             if keys::is_null(word) {
                 range.has_nulls = true;
                 return;
@@ -158,10 +158,34 @@ impl WordRange {
     }
 }
 
+/// A common divisor of the numbers of a key, if all of them are integers; of times, in attoseconds.
+fn unit_of(all: &[&Keys], key: usize, order: KeyOrder) -> Option<i64> {
+    if !order.reading.is_time() {
+        let is_integer = |word| keys::is_null(word) || keys::integer(word, order.descending).is_some();
+        let are_integers = map_parts(all, |keys| keys.all(key, is_integer));
+        return are_integers.into_iter().all(|holds| holds).then_some(1);
+    }
+    let units = map_parts(all, |keys| {
+        let mut units = UNITS.iter().copied();
+        let mut unit = units.next()?;
+        keys.for_each(key, |word| {
+            while !keys::is_null(word) && keys::seconds(word).1 % unit != 0 {
+                unit = units.next().expect("1 divides all integers");
+            }
+        });
+        Some(unit)
+    });
+    units.into_iter().flatten().min()
+}
+
+/// Seconds to attoseconds, in attoseconds.
+const UNITS: [i64; 7] =
+    [keys::SECOND, 1_000_000_000_000_000, 1_000_000_000_000, 1_000_000_000, 1_000_000, 1_000, 1];
+
 /// How the words of a key become codes.
 struct CodePlan {
     key: usize,
-    numbers: Numbers,
+    order: KeyOrder,
     form: CodeForm,
     /// How many nulls there may be before the numbers, how many numbers, and the greatest code.
     before: u128,
@@ -172,22 +196,32 @@ struct CodePlan {
 /// How numbers become codes.
 #[derive(Clone, Copy)]
 enum CodeForm {
-    /// By their words, less the least one and what all have alike at the end, which tells nothing.
+    /// The word less the least word, without the bits at the end that all words share.
     Words { least: u128, alike: u32 },
-    /// By how many units they are above the least integer.
-    Integers { least: i128, unit: u128 },
+    /// The distance from the least integer, in units.
+    Integers { least: i128, unit: i64 },
+}
+
+/// The integer of a word, in the order of the words; of a time in these units.
+#[inline]
+fn integer(word: u128, order: KeyOrder, unit: i64) -> i128 {
+    if order.reading.is_time() {
+        let (seconds, fraction) = keys::seconds(word);
+        return i128::from(seconds) * i128::from(keys::SECOND / unit) + i128::from(fraction / unit);
+    }
+    let integer = keys::integer(word, order.descending).expect("all numbers are integers");
+    if order.descending { -integer } else { integer }
 }
 
 impl CodePlan {
-    fn of(all: &[&Keys], key: usize, numbers: Numbers) -> Self {
-        let Numbers { order, unit, zero } = numbers;
-        let range = map_parts(all, |keys| WordRange::of(keys, key, zero));
+    fn of(all: &[&Keys], key: usize, order: KeyOrder, unit: Option<i64>) -> Self {
+        let range = map_parts(all, |keys| WordRange::of(keys, key));
         let range = range.into_iter().fold(WordRange::NONE, WordRange::and);
         let nulls = if range.has_nulls { order.beside_numbers() } else { (0, 0) };
         let (before, after) = (u128::from(nulls.0), u128::from(nulls.1));
         let plan = |form, span: u128, count| {
             let most = span.saturating_add(before + after);
-            Self { key, numbers, form, before, count, most }
+            Self { key, order, form, before, count, most }
         };
         if range.least > range.greatest {
             return plan(CodeForm::Words { least: 0, alike: 0 }, 0, 0);
@@ -195,11 +229,11 @@ impl CodePlan {
         let ends = [range.least, range.greatest];
         let alike = (range.any & !range.all).trailing_zeros().min(u128::BITS - 1);
         let of_words = (range.greatest - range.least) >> alike;
-        if let Some(unit) = unit.filter(|_| keys::are_integers(ends, order.descending)) {
-            let [least, greatest] = ends.map(|word| keys::integer(word, order.descending));
-            let of_integers = ((greatest - least) / unit) as u128;
+        if let Some(unit) = unit {
+            let [least, greatest] = ends.map(|word| integer(word, order, unit));
+            let of_integers = (greatest - least) as u128;
             if of_integers < of_words {
-                return plan(CodeForm::Integers { least, unit: unit as u128 }, of_integers, of_integers + 1);
+                return plan(CodeForm::Integers { least, unit }, of_integers, of_integers + 1);
             }
         }
         plan(CodeForm::Words { least: range.least, alike }, of_words, of_words.saturating_add(1))
@@ -207,22 +241,17 @@ impl CodePlan {
 
     /// The codes, the most significant first.
     fn codes(&self, all: &[&Keys]) -> Vec<Codes> {
-        let descending = self.numbers.order.descending;
+        let order = self.order;
         match self.form {
             CodeForm::Words { least, alike } => self.codes_of(all, |word| word.wrapping_sub(least) >> alike),
-            CodeForm::Integers { least, unit: 1 } => {
-                self.codes_of(all, |word| (keys::integer(word, descending) - least) as u128)
+            CodeForm::Integers { least, unit } => {
+                self.codes_of(all, |word| (integer(word, order, unit) - least) as u128)
             }
-            CodeForm::Integers { least, unit } => self.codes_of(all, |word| {
-                let above = (keys::integer(word, descending) - least) as u128;
-                // The division of 128 bits is slow.
-                u64::try_from(above).map_or_else(|_| above / unit, |above| (above / unit as u64).into())
-            }),
         }
     }
 
     fn codes_of(&self, all: &[&Keys], number: impl Fn(u128) -> u128 + Sync) -> Vec<Codes> {
-        let Self { key, before, count, most, numbers: Numbers { zero, .. }, .. } = *self;
+        let Self { key, before, count, most, .. } = *self;
         let code = |word| match keys::rank(word) {
             Some((rank, true)) => before.wrapping_sub(rank.into()),
             Some((rank, false)) => before + count + u128::from(rank),
@@ -231,7 +260,7 @@ impl CodePlan {
         let half = |shift: u32| {
             let of_part = |keys: &&Keys| {
                 let mut part = Vec::with_capacity(keys.len());
-                keys.for_each(key, zero, |word| part.push((code(word) >> shift) as u64));
+                keys.for_each(key, |word| part.push((code(word) >> shift) as u64));
                 part
             };
             let most = u64::try_from(most >> shift).unwrap_or(u64::MAX);

@@ -7,7 +7,6 @@ use half::f16;
 
 use super::number::POWERS;
 use super::print;
-use super::source::Spot;
 use crate::key_buf::{KeyBuf, by_width, in_one};
 use crate::memory::prefetch;
 
@@ -20,20 +19,6 @@ pub struct Records {
     pub keys: KeyBuf<'static>,
     /// How they are printed.
     pub print: Print,
-    /// Comments among them.
-    pub comments: u64,
-}
-
-impl Records {
-    /// The first of them, as a token of this input or another one.
-    pub(crate) fn first_number(&self, input: &str) -> Option<Spot> {
-        let mut line = Vec::new();
-        // Writing into memory does not fail.
-        let first = self.keys.range(0..self.keys.len().min(1));
-        write_text(first, self.order, self.print, &mut line, |_| {}).ok()?;
-        let token = line.strip_suffix(b"\n")?.to_vec();
-        Some(Spot { place: format!("{input}:1"), column: Some("1".to_owned()), token })
-    }
 }
 
 /// How numbers are printed: integers in decimal.

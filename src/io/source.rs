@@ -780,17 +780,6 @@ impl Text {
         self.bytes.push(self.line_end.byte());
     }
 
-    /// This text, followed by the next.
-    pub(super) fn followed_by(&self, next: Self) -> Self {
-        let here = self.bytes.len();
-        let later = next.parts.into_iter().map(|part| {
-            let range = here + part.range.start..here + part.range.end;
-            TextPart { range, ..part }
-        });
-        let parts = self.parts.iter().cloned().chain(later).collect();
-        Self { bytes: [&self.bytes[..], &next.bytes].concat(), parts, line_end: self.line_end }
-    }
-
     /// The number of bytes read.
     pub fn size(&self) -> u64 {
         (self.bytes.len() - self.parts.len()) as u64
@@ -808,11 +797,6 @@ impl Text {
     pub(super) fn line(&self, byte: usize) -> String {
         let (name, earlier, here) = self.before(byte);
         format!("{name}:{}", earlier.lines + Before::of_rows(here, self.line_end).lines + 1)
-    }
-
-    /// Returns true if the text has bytes other than line ends.
-    pub(super) fn has_more_than_blank_lines(&self) -> bool {
-        self.parts.iter().flat_map(|part| &self.bytes[part.range.clone()]).any(|&byte| !ends_line(byte))
     }
 
     /// The line of text around a byte, without a byte order mark.
@@ -859,61 +843,4 @@ pub(super) fn piece_size(text: usize) -> usize {
 /// The missing part of a row's line end: the whole line end of the input, or LF after a CR.
 pub(super) fn lacking_end(row: &[u8], line_end: &'static [u8]) -> &'static [u8] {
     if row.ends_with(b"\r") && line_end.ends_with(b"\n") { b"\n" } else { line_end }
-}
-
-/// A token and its location, for messages.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "distributed", derive(serde::Deserialize, serde::Serialize))]
-pub(crate) struct Spot {
-    /// `file:line`, or `file:line:column` for text in memory. Both count from 1, the column in bytes.
-    pub(super) place: String,
-    /// The table column.
-    pub(super) column: Option<String>,
-    pub(super) token: Vec<u8>,
-}
-
-impl fmt::Display for Spot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", human::quoted(&self.token), self.place)
-    }
-}
-
-impl Spot {
-    /// Corrects the line, if the location is in one of these inputs: adds the lines before the input.
-    #[cfg(feature = "distributed")]
-    pub(super) fn after(mut self, inputs: &[(String, u64)]) -> Self {
-        let moved = |(name, lines): &(String, u64)| {
-            let rest = self.place.strip_prefix(name.as_str())?.strip_prefix(':')?;
-            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-            let (line, rest) = rest.split_at(digits);
-            Some(format!("{name}:{}{rest}", line.parse::<u64>().ok()? + lines))
-        };
-        if let Some(place) = inputs.iter().find_map(moved) {
-            self.place = place;
-        }
-        self
-    }
-
-    pub(super) fn place(self) -> String {
-        match self.column {
-            Some(column) => format!("{}, column '{column}'", self.place),
-            None => self.place,
-        }
-    }
-
-    /// The column as a key names it.
-    pub(super) fn key(&self) -> Box<str> {
-        self.column.as_deref().unwrap_or("COLUMN").into()
-    }
-
-    /// Returns true if the token is a field of the first line, which may be a header.
-    pub(super) fn may_be_header(&self) -> bool {
-        self.column.is_some() && self.place.ends_with(":1")
-    }
-
-    /// The error of an unexpected token.
-    pub(super) fn unlike(self, expected: impl Into<String>) -> Error {
-        let token = human::quoted(&self.token);
-        Error::new(ErrorKind::Token { place: self.place(), token, expected: expected.into() })
-    }
 }

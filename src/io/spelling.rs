@@ -1,8 +1,8 @@
 //! How fields are written, where that is said: words that count as empty, the marks of numbers, and
 //! the format of times.
 
-use super::marks::Marks;
-use super::time_format::TimeFormat;
+use gpusort_values::marks::Marks;
+use gpusort_values::time_format::TimeFormat;
 
 /// How fields are written, as far as it is said.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,24 +22,5 @@ impl Spelling {
     /// Whether a field counts as empty.
     pub(super) fn is_empty(&self, field: &[u8]) -> bool {
         self.empty.iter().any(|word| word == field)
-    }
-
-    /// The field with its number as it is read, which may be in `to`; `None` if it is no number so
-    /// and would be one otherwise.
-    pub(super) fn plain<'a>(&self, field: &'a [u8], to: &'a mut Vec<u8>) -> Option<&'a [u8]> {
-        match self.marks {
-            Some(marks) => marks.plain(field, to),
-            None => Some(field),
-        }
-    }
-
-    /// Whether a field that is no number so has nothing but digits, signs and marks: it is one that
-    /// is written in another way.
-    pub(super) fn is_misspelled(&self, field: &[u8]) -> bool {
-        let is_mark = |c: char| self.marks.is_some_and(|marks| marks.has(c));
-        field.iter().any(u8::is_ascii_digit)
-            && std::str::from_utf8(field).is_ok_and(|field| {
-                field.chars().all(|c| c.is_ascii_digit() || "+-.eE".contains(c) || is_mark(c))
-            })
     }
 }

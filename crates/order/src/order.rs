@@ -24,6 +24,8 @@ pub struct KeyOrder {
     pub reading: Reading,
     /// Whether small letters of ASCII count as capital ones, in what is found to be text.
     pub nocase: bool,
+    /// The whole record, which decides only where all other keys are equal.
+    pub is_last_resort: bool,
 }
 
 /// What a field, or a token of text, is read as.
@@ -32,10 +34,7 @@ pub enum Reading {
     /// Numbers.
     #[default]
     Numbers,
-    /// Numbers or times, as they come, if no type is requested: never both.
-    NumbersOrTimes,
-    /// Numbers, times or text, as they come: text where a field is a word. Numbers beside words are
-    /// an error.
+    /// What the fields fit.
     Any,
     /// Sizes: numbers with units.
     Sizes,
@@ -68,10 +67,31 @@ pub enum TextOrder {
     Hex,
 }
 
+impl TextForm {
+    /// Returns true if the bytes of a text are compared, with or without case.
+    pub fn is_bytes(self) -> bool {
+        self.order == TextOrder::Bytes
+    }
+}
+
 impl Reading {
-    /// Whether numbers and times are told apart as they come.
-    pub fn finds_times(self) -> bool {
-        matches!(self, Self::NumbersOrTimes | Self::Any)
+    /// Returns true if a field of a line may go on in the next fields, as times do.
+    pub fn may_span(self) -> bool {
+        matches!(self, Self::Any | Self::Times)
+    }
+
+    /// Returns true for times and durations.
+    pub fn is_time(self) -> bool {
+        matches!(self, Self::Times | Self::Durations)
+    }
+
+    /// The same; text ignores the case of letters if `nocase`.
+    #[must_use]
+    pub fn ignoring_case(self, nocase: bool) -> Self {
+        match self {
+            Self::Text(form) => Self::Text(TextForm { nocase: form.nocase || nocase, ..form }),
+            other => other,
+        }
     }
 
     /// The form of text, where that is known before any field is read.
@@ -128,6 +148,7 @@ impl KeyOrder {
         leading: false,
         reading: Reading::Numbers,
         nocase: false,
+        is_last_resort: false,
     };
 
     /// The bijection that makes keys of this order from elements of this type.

@@ -1,8 +1,25 @@
 //! Values in text, and keys that compare as the values do.
 //!
-//! A key is a word and further bytes: keys compare by the word, and keys with equal words by the
-//! bytes. Most values need no further bytes.
+//! Each kind of value is one module: how a field is read, and the key of the value. A key is a word
+//! of 128 bits, or bytes:
+//!
+//! | kind | key |
+//! |---|---|
+//! | number, size | a word; a tail decides between equal words |
+//! | time, duration | a word: nanoseconds, attoseconds |
+//! | version, hex, text | bytes |
 //!
 //! An internal part of `gpusort`: any release may change all of it.
 
+pub mod day_month;
+mod decimal;
+mod digits;
+pub mod duration;
+pub mod hex;
+pub mod marks;
 pub mod number;
+pub mod size;
+pub mod survey;
+pub mod time;
+pub mod time_format;
+pub mod version;

@@ -1,482 +1,468 @@
-//! Numbers: decimals of any length, compared exactly.
+//! Numbers in text, with the notation of their column.
 //!
 //! A number is `[+-]`, then digits with an optional point (a digit on at least one side of the point) and an
-//! optional exponent, or `inf`, `infinity` or `nan` in any case.
+//! optional exponent, or `inf`, `infinity` or `nan` in any case. A column may have a decimal sign and a thousands
+//! separator ([`Marks`]), units of sizes ([`Units`]), and a currency or percent sign ([`Sign`]).
 //!
-//! # Keys
-//!
-//! Each finite `f64` has a shortest decimal that reads as this `f64`. The word of a number is the greatest
-//! `f64` whose shortest decimal is not above the number, so the word rises with the number:
-//!
-//! ```text
-//! shortest decimals   ──┬───────────┬───────────┬──
-//!                      0.1          │          0.10000000000000002
-//! numbers              0.1   0.10000000000000001 …
-//! word                 [0.1      ] [0.10000000000000002
-//! ```
-//!
-//! A shortest decimal needs no further bytes. Numbers of up to 15 digits are shortest decimals, and so is each
-//! `f64` that a program printed. The further bytes of other numbers are their exponent and all digits.
+//! Numbers are compared exactly: no decimal is rounded, and none overflows. Zero has no sign.
 
-use std::cmp::Ordering;
+use crate::decimal::{self, Decimal, ZERO};
+pub use crate::decimal::{MID, high, integer, of_integer};
+use crate::marks::{Mark, Marks};
+use crate::size::{Units, parse_unit};
 
-/// The most digits whose decimal is the shortest of its `f64`, if this is a normal number.
-const SURE_DIGITS: u64 = 15;
+/// The notation of the numbers of a column.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Notation {
+    /// Other marks than a point.
+    pub marks: Option<Marks>,
+    /// The sign of all numbers.
+    pub sign: Option<Sign>,
+    /// The units behind numbers. A number with a sign has no unit.
+    pub units: Units,
+    /// Ignores the text behind the number of a field.
+    pub leading: bool,
+}
 
-/// Powers of ten. An `f64` holds them exactly.
-const POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-    1e19, 1e20, 1e21, 1e22,
-];
-
-/// The greatest exponent that a number may be written with.
-const MOST_EXPONENT: u64 = 1_000_000_000_000_000_000;
-
-/// A number in text.
-#[derive(Clone, Copy, Debug)]
-pub enum Number<'a> {
-    /// A decimal.
-    Finite(Decimal<'a>),
-    /// An infinity; true for the negative one.
-    Infinite(bool),
+/// The key of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A word that compares as the number does. An odd word has a tail, which decides between equal words.
+    Word(u128),
     /// Not a number.
     Nan,
 }
 
-/// A decimal of any length.
-#[derive(Clone, Copy, Debug)]
-pub struct Decimal<'a> {
-    negative: bool,
-    /// The text without its sign.
-    text: &'a [u8],
-    /// The length of the digits with their point, from the beginning of the text.
-    length: usize,
-    /// The number of digits without zeros in front.
-    count: u64,
-    /// The digits as an integer, if there are at most 19.
-    integer: u64,
-    /// The power of ten of the last digit.
-    scale: i64,
+/// Reads the numbers of a column.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    notation: Notation,
+    /// True for numbers of digits, a point, an exponent and a unit, with nothing else in their fields.
+    is_plain: bool,
+    respelled: Vec<u8>,
 }
 
-impl<'a> Number<'a> {
-    /// Reads a number that fills the whole field.
+impl Reader {
+    /// A reader of numbers in this notation.
     #[must_use]
-    pub fn parse(field: &'a [u8]) -> Option<Self> {
-        let (negative, unsigned) = match field {
-            [sign @ (b'+' | b'-'), unsigned @ ..] => (*sign == b'-', unsigned),
-            _ => (false, field),
-        };
-        match unsigned.first()? {
-            b'0'..=b'9' | b'.' => Decimal::parse(negative, unsigned).map(Self::Finite),
-            b'i' | b'I' | b'n' | b'N' => {
-                let is = |name: &str| unsigned.eq_ignore_ascii_case(name.as_bytes());
-                match () {
-                    () if is("inf") || is("infinity") => Some(Self::Infinite(negative)),
-                    () if is("nan") => Some(Self::Nan),
-                    () => None,
-                }
+    pub fn new(mut notation: Notation) -> Self {
+        if notation.sign.is_some() {
+            notation.units = Units::Refused;
+        }
+        let is_plain = notation.marks.is_none() && notation.sign.is_none() && !notation.leading;
+        Self { notation, is_plain, respelled: Vec::new() }
+    }
+
+    /// The key of the number in a field without blanks around it; of the number with the other sign, if
+    /// `descending`. The tail of an odd word is appended to `tail`.
+    #[inline]
+    pub fn key(&mut self, field: &[u8], descending: bool, tail: &mut Vec<u8>) -> Option<Value> {
+        if self.is_plain {
+            let (minus, text) = split_minus(field);
+            if let Some((integer, scale)) = decimal::parse_short(text)
+                && let Some(key) = decimal::short_key(integer, scale)
+            {
+                let negative = minus && key != ZERO;
+                return Some(Value::Word(decimal::word(key, negative != descending)));
             }
-            _ => None,
         }
+        self.any_key(field, descending, tail)
     }
 
-    /// The word of the key; the further bytes are appended to `rest`. `None` is NaN, which has no place among
-    /// numbers.
-    #[inline]
-    pub fn key(&self, rest: &mut Vec<u8>) -> Option<u64> {
-        match self {
-            Self::Finite(decimal) => Some(decimal.key(rest)),
-            Self::Infinite(negative) => Some(word(if *negative { f64::NEG_INFINITY } else { f64::INFINITY })),
-            Self::Nan => None,
+    /// [`Self::key`] of any number.
+    #[inline(never)]
+    fn any_key(&mut self, field: &[u8], descending: bool, tail: &mut Vec<u8>) -> Option<Value> {
+        let Notation { marks, sign, units, leading } = &self.notation;
+        if let Some(special) = parse_special(field) {
+            let word = u128::from(high(special, descending)) << 64 | u128::from(MID);
+            return Some(if special.is_nan() { Value::Nan } else { Value::Word(word) });
         }
-    }
-}
-
-impl std::ops::Neg for Number<'_> {
-    type Output = Self;
-
-    /// The number with the other sign, whose key falls as the number rises.
-    fn neg(self) -> Self {
-        match self {
-            Self::Finite(decimal) => Self::Finite(Decimal { negative: !decimal.negative, ..decimal }),
-            Self::Infinite(negative) => Self::Infinite(!negative),
-            Self::Nan => Self::Nan,
-        }
-    }
-}
-
-impl<'a> Decimal<'a> {
-    /// Reads digits, a point and an exponent, without a sign.
-    #[inline]
-    fn parse(negative: bool, text: &'a [u8]) -> Option<Self> {
-        let mut integer = 0;
-        let whole = read_digits(text, &mut integer);
-        let (fraction, length) = match text.get(whole) {
-            Some(b'.') => {
-                let fraction = read_digits(&text[whole + 1..], &mut integer);
-                (fraction, whole + 1 + fraction)
-            }
-            _ => (0, whole),
+        let (negative, text) = match sign {
+            None => split_plus_minus(field),
+            Some(sign) => sign.strip(field, *leading)?,
         };
-        if whole + fraction == 0 {
-            return None;
-        }
-        let exponent = match &text[length..] {
-            [] => 0,
-            [b'e' | b'E', exponent @ ..] => parse_exponent(exponent)?,
-            _ => return None,
+        let text = match marks {
+            None => text,
+            Some(marks) => marks.respell(text, &mut self.respelled)?,
         };
-        let zeros = if matches!(text[0], b'1'..=b'9') { 0 } else { leading_zeros(&text[..length]) };
-        let count = (whole + fraction - zeros) as u64;
-        Some(Self { negative, text, length, count, integer, scale: exponent - fraction as i64 })
-    }
-
-    /// The word of the key; the further bytes are appended to `rest`.
-    #[inline]
-    fn key(&self, rest: &mut Vec<u8>) -> u64 {
-        if self.count > SURE_DIGITS || self.scale.unsigned_abs() >= POWERS.len() as u64 {
-            return self.long_key(rest);
+        let start = tail.len();
+        let short = if self.is_plain || *leading { None } else { decimal::parse_short(text) };
+        let key = match short.and_then(|(integer, scale)| decimal::short_key(integer, scale)) {
+            Some(key) => key,
+            None => parse_decimal(text, *units, *leading)?.0.key(tail),
+        };
+        let turns = (negative == Some(true) && key != ZERO) != descending;
+        if turns {
+            tail[start..].iter_mut().for_each(|byte| *byte = !*byte);
         }
-        let (integer, power) = (self.integer as f64, POWERS[self.scale.unsigned_abs() as usize]);
-        let nearest = if self.scale < 0 { integer / power } else { integer * power };
-        // Zero has no sign.
-        word(if self.negative && self.count > 0 { -nearest } else { nearest })
-    }
-
-    /// [`Self::key`] of any decimal.
-    fn long_key(&self, rest: &mut Vec<u8>) -> u64 {
-        if self.count == 0 {
-            return word(0.0);
-        }
-        let nearest: f64 = fast_float2::parse(self.text).expect("a number is read by all");
-        let nearest = if self.negative { -nearest } else { nearest };
-        if self.count <= SURE_DIGITS && nearest.is_normal() {
-            return word(nearest);
-        }
-        let (below, order) = self.below(nearest);
-        if order != Ordering::Equal {
-            self.push_digits(rest);
-        }
-        word(below)
-    }
-
-    /// The greatest `f64` whose shortest decimal is not above this one, and how this one compares with that
-    /// decimal.
-    fn below(&self, nearest: f64) -> (f64, Ordering) {
-        let order = self.compare_shortest(nearest);
-        if order != Ordering::Less {
-            return (nearest, order);
-        }
-        // Zero has no sign, so no word stands for the negative zero.
-        let below = if nearest == 0.0 { -f64::from_bits(1) } else { nearest.next_down() };
-        (below, Ordering::Greater)
-    }
-
-    /// Compares this decimal, which is not zero, with the shortest one of its nearest `f64`.
-    fn compare_shortest(&self, nearest: f64) -> Ordering {
-        if nearest == 0.0 {
-            return if self.negative { Ordering::Less } else { Ordering::Greater };
-        }
-        if nearest.is_infinite() {
-            return if self.negative { Ordering::Greater } else { Ordering::Less };
-        }
-        let mut buffer = zmij::Buffer::new();
-        let shortest = buffer.format_finite(nearest.abs()).as_bytes();
-        if shortest == self.text {
-            return Ordering::Equal;
-        }
-        let shortest = Decimal::parse(false, shortest).expect("a number is printed as one");
-        let digits = || self.each_digit().cmp(shortest.each_digit());
-        let magnitudes = self.exponent().cmp(&shortest.exponent()).then_with(digits);
-        if self.negative { magnitudes.reverse() } else { magnitudes }
-    }
-
-    /// The exponent e of 0.d₁d₂d₃… · 10^e, where the first digit is not 0.
-    fn exponent(&self) -> i64 {
-        self.scale + self.count as i64
-    }
-
-    /// The values of the digits, without zeros at both ends.
-    fn each_digit(&self) -> impl Iterator<Item = u8> + 'a {
-        let is_zero = |byte: &u8| matches!(byte, b'0' | b'.');
-        let digits = &self.text[..self.length];
-        let end = digits.iter().rposition(|byte| !is_zero(byte)).map_or(0, |last| last + 1);
-        digits[..end]
-            .iter()
-            .skip_while(move |byte| is_zero(byte))
-            .filter(|&&byte| byte != b'.')
-            .map(|byte| byte - b'0')
-    }
-
-    /// Appends the exponent and all digits so that bytes compare as decimals of this sign do.
-    fn push_digits(&self, rest: &mut Vec<u8>) {
-        let start = rest.len();
-        rest.extend_from_slice(&(self.exponent() as u64 ^ 1 << 63).to_be_bytes());
-        let mut digits = self.each_digit();
-        while let Some(tens) = digits.next() {
-            rest.push(1 + 10 * tens + digits.next().unwrap_or(0));
-        }
-        if self.negative {
-            rest[start..].iter_mut().for_each(|byte| *byte = !*byte);
-            // More digits make a negative decimal less, and their bytes are less than this one.
-            rest.push(u8::MAX);
-        }
+        Some(Value::Word(decimal::word(key, turns)))
     }
 }
 
-/// Appends the digits at the beginning of a text to an integer, and returns their number. An integer that
-/// overflows wraps around.
-#[inline]
-fn read_digits(text: &[u8], integer: &mut u64) -> usize {
-    let mut end = 0;
-    while let Some(digit) = text.get(end).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
-        *integer = integer.wrapping_mul(10).wrapping_add(digit.into());
-        end += 1;
+/// Reads a number without digits.
+fn parse_special(field: &[u8]) -> Option<f64> {
+    let (minus, name) = split_plus_minus(field);
+    let is = |special: &str| name.eq_ignore_ascii_case(special.as_bytes());
+    if is("inf") || is("infinity") {
+        return Some(if minus == Some(true) { f64::NEG_INFINITY } else { f64::INFINITY });
+    }
+    is("nan").then_some(f64::NAN)
+}
+
+/// Reads the decimal, and the unit behind it, that fill a text, or that a text begins with. The last value is the
+/// length of the unit.
+fn parse_decimal(text: &[u8], units: Units, leading: bool) -> Option<(Decimal<'_>, usize)> {
+    let is_whole = || text.last().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.');
+    if !leading && (units == Units::Refused || is_whole()) {
+        return Decimal::parse(text).map(|decimal| (decimal, 0));
+    }
+    let (number, rest) = text.split_at(number_length(text));
+    let (unit, length) = parse_unit(rest, units);
+    if !leading && length < rest.len() {
+        return None;
+    }
+    let decimal = Decimal::parse(number)?;
+    let has_exponent = || number.iter().any(u8::is_ascii_alphabetic);
+    if length > 0 && units == Units::Clear && has_exponent() {
+        return leading.then_some((decimal, 0));
+    }
+    Some((unit.times(decimal), length))
+}
+
+/// The length of the decimal at the beginning of a text.
+fn number_length(text: &[u8]) -> usize {
+    let digits = |from: usize| text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let mut end = digits(0);
+    if text.get(end) == Some(&b'.') {
+        end += 1 + digits(end + 1);
+    }
+    if let Some(b'e' | b'E') = text.get(end) {
+        let sign = usize::from(matches!(text.get(end + 1), Some(b'+' | b'-')));
+        let exponent = digits((end + 1 + sign).min(text.len()));
+        if exponent > 0 {
+            end += 1 + sign + exponent;
+        }
     }
     end
 }
 
-/// The zeros before all other digits.
-fn leading_zeros(digits: &[u8]) -> usize {
-    let before = digits.iter().take_while(|byte| matches!(byte, b'0' | b'.'));
-    before.filter(|&&byte| byte == b'0').count()
+/// Splits a minus from a field. Processors would mispredict a branch on the sign.
+#[inline]
+fn split_minus(field: &[u8]) -> (bool, &[u8]) {
+    let minus = field.first() == Some(&b'-');
+    (minus, &field[usize::from(minus)..])
 }
 
-/// The digits of an exponent, with their sign.
-fn parse_exponent(bytes: &[u8]) -> Option<i64> {
-    let (negative, digits) = match bytes {
-        [sign @ (b'+' | b'-'), digits @ ..] => (*sign == b'-', digits),
-        _ => (false, bytes),
-    };
-    if digits.is_empty() {
-        return None;
+/// Splits a plus or minus, true for minus, from a field.
+fn split_plus_minus(field: &[u8]) -> (Option<bool>, &[u8]) {
+    match field {
+        [sign @ (b'+' | b'-'), rest @ ..] => (Some(*sign == b'-'), rest),
+        _ => (None, field),
     }
-    let mut exponent = 0_u64;
-    for byte in digits {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
+}
+
+/// A currency or percent sign in front of all numbers of a column, or behind them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sign(Mark);
+
+impl Sign {
+    /// The sign that a character is.
+    #[must_use]
+    pub fn new(c: char) -> Option<Self> {
+        /// The characters of the Unicode category Sc, without the block of currency symbols.
+        const CURRENCIES: &str = "$\u{A2}\u{A3}\u{A4}\u{A5}\u{58F}\u{60B}\u{7FE}\u{7FF}\u{9F2}\u{9F3}\u{9FB}\
+            \u{AF1}\u{BF9}\u{E3F}\u{17DB}\u{A838}\u{FDFC}\u{FE69}\u{FF04}\u{FFE0}\u{FFE1}\u{FFE5}\u{FFE6}\
+            \u{11FDD}\u{11FDE}\u{11FDF}\u{11FE0}\u{1E2FF}\u{1ECB0}";
+        let is_sign = c == '%' || matches!(c, '\u{20A0}'..='\u{20C0}') || CURRENCIES.contains(c);
+        is_sign.then(|| Self(Mark::new(c)))
+    }
+
+    /// The sign at either end of a field without plus or minus.
+    fn find(field: &[u8]) -> Option<Self> {
+        let first = field.utf8_chunks().next()?.valid().chars().next();
+        let last = field.rchunks(4).next()?.utf8_chunks().last()?;
+        let last = if last.invalid().is_empty() { last.valid().chars().next_back() } else { None };
+        [first, last].into_iter().flatten().find_map(Self::new)
+    }
+
+    /// Splits a plus or minus, true for minus, from a field, and removes this sign and a blank beside this sign.
+    /// With `leading`, the sign may be missing.
+    fn strip(self, field: &[u8], leading: bool) -> Option<(Option<bool>, &[u8])> {
+        let (outer, text) = split_plus_minus(field);
+        if let Some(text) = text.strip_prefix(self.0.bytes()) {
+            let text = BLANKS.iter().find_map(|blank| text.strip_prefix(blank.as_bytes())).unwrap_or(text);
+            let (inner, text) = split_plus_minus(text);
+            return (outer.is_none() || inner.is_none()).then_some((outer.or(inner), text));
         }
-        exponent = (exponent * 10 + u64::from(digit)).min(MOST_EXPONENT + 1);
+        if leading {
+            return Some((outer, text));
+        }
+        let text = text.strip_suffix(self.0.bytes())?;
+        let text = BLANKS.iter().find_map(|blank| text.strip_suffix(blank.as_bytes())).unwrap_or(text);
+        Some((outer, text))
     }
-    (exponent <= MOST_EXPONENT).then_some(if negative { -(exponent as i64) } else { exponent as i64 })
 }
 
-/// The bits of an `f64` as a word that rises with the `f64`. NaN has no such word.
-fn word(float: f64) -> u64 {
-    let bits = float.to_bits();
-    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+/// The blanks that may be between a number and its sign.
+const BLANKS: [&str; 4] = [" ", "\t", "\u{A0}", "\u{202F}"];
+
+/// The look of a number, which decides about the kind of its column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The currency or percent sign.
+    pub sign: Option<Sign>,
+    /// True for a size with a unit.
+    pub has_unit: bool,
+    /// False for `inf` and `nan`.
+    pub has_digit: bool,
+    /// The number of digits behind the point, if there is a point and neither exponent nor unit.
+    pub decimals: Option<usize>,
+    /// True for a last digit 0, as in version 3.10.
+    pub ends_in_zero: bool,
+}
+
+/// Looks at a field without blanks around it: a number, or a size with a clear unit, with any currency or percent
+/// sign. `None` is any other field.
+#[must_use]
+pub fn look(field: &[u8], marks: Option<&Marks>) -> Option<Seen> {
+    if parse_special(field).is_some() {
+        let seen =
+            Seen { sign: None, has_unit: false, has_digit: false, decimals: None, ends_in_zero: false };
+        return Some(seen);
+    }
+    let (minus, text) = split_plus_minus(field);
+    let sign = Sign::find(text);
+    let (_, text) = sign.map_or(Some((minus, text)), |sign| sign.strip(field, false))?;
+    let mut respelled = Vec::new();
+    let text = marks.map_or(Some(text), |marks| marks.respell(text, &mut respelled))?;
+    let units = if sign.is_some() { Units::Refused } else { Units::Clear };
+    let (_, unit) = parse_decimal(text, units, false)?;
+    let point =
+        text.iter().position(|&byte| byte == b'.').filter(|_| !text.iter().any(u8::is_ascii_alphabetic));
+    let decimals = point.map(|point| text.len() - point - 1);
+    Some(Seen { sign, has_unit: unit > 0, has_digit: true, decimals, ends_in_zero: text.ends_with(b"0") })
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
-    fn key(text: &str) -> (u64, Vec<u8>) {
-        let mut rest = Vec::new();
-        let word = Number::parse(text.as_bytes()).expect(text).key(&mut rest).expect(text);
-        (word, rest)
+    fn key_in(notation: Notation, text: &str, descending: bool) -> Option<(Value, Vec<u8>)> {
+        let mut tail = Vec::new();
+        Reader::new(notation).key(text.as_bytes(), descending, &mut tail).map(|value| (value, tail))
     }
 
-    /// A number as its sign, and digits before and behind a point, without zeros at both ends.
-    fn plain(text: &str) -> (bool, Vec<u8>, Vec<u8>) {
-        let (negative, text) = match text.split_at_checked(1) {
-            Some(("-", text)) => (true, text),
-            Some(("+", text)) => (false, text),
-            _ => (false, text),
-        };
-        let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let (mut whole, mut fraction) = (whole.as_bytes().to_vec(), fraction.as_bytes().to_vec());
-        let exponent: i64 = exponent.parse().unwrap();
-        for _ in 0..exponent {
-            whole.push(if fraction.is_empty() { b'0' } else { fraction.remove(0) });
-        }
-        for _ in exponent..0 {
-            fraction.insert(0, whole.pop().unwrap_or(b'0'));
-        }
-        let whole: Vec<u8> = whole.into_iter().skip_while(|&digit| digit == b'0').collect();
-        let zeros = fraction.iter().rev().take_while(|&&digit| digit == b'0').count();
-        fraction.truncate(fraction.len() - zeros);
-        (negative && !(whole.is_empty() && fraction.is_empty()), whole, fraction)
+    fn key(text: &str) -> Option<(Value, Vec<u8>)> {
+        key_in(Notation::default(), text, false)
     }
 
-    /// Compares numbers digit by digit.
-    fn compare(a: &str, b: &str) -> Ordering {
-        let (a, b) = (plain(a), plain(b));
-        let magnitudes = |a: &(bool, Vec<u8>, Vec<u8>), b: &(bool, Vec<u8>, Vec<u8>)| {
-            a.1.len().cmp(&b.1.len()).then_with(|| a.1.cmp(&b.1)).then_with(|| a.2.cmp(&b.2))
-        };
-        match (a.0, b.0) {
-            (false, false) => magnitudes(&a, &b),
-            (true, true) => magnitudes(&b, &a),
-            (a, b) => b.cmp(&a),
-        }
-    }
-
-    /// Numbers near each other, numbers near the limits of `f64`, and other spellings of these.
-    const NUMBERS: [&str; 64] = [
-        "0",
-        "-0",
-        "0.0",
-        "+0e5",
-        ".0",
-        "0.",
-        "1",
-        "1.0",
-        "01",
-        "1e0",
-        "10e-1",
-        "0.1e1",
-        "-1",
-        "-1.000",
-        "9007199254740992",
-        "9007199254740993",
-        "9007199254740994",
-        "9007199254740992.5",
-        "-9007199254740993",
-        "0.1",
-        "0.10000000000000001",
-        "0.1000000000000000055511151231257827",
-        "0.10000000000000002",
-        "0.30000000000000004",
-        "0.3",
-        "1e-350",
-        "2e-350",
-        "-1e-350",
-        "-2e-350",
-        "5e-324",
-        "4.9e-324",
-        "4.94065645841246544e-324",
-        "-5e-324",
-        "-3e-324",
-        "2e-324",
-        "1e-310",
-        "2.2250738585072014e-308",
-        "2.2250738585072011e-308",
-        "1e308",
-        "1.7976931348623157e308",
-        "1.7976931348623158e308",
-        "1.79769313486231580793e308",
-        "1e309",
-        "2e309",
-        "1e400",
-        "-1e309",
-        "-1.7976931348623157e308",
-        "-1e400",
-        "123456789012345678901234567890",
-        "123456789012345678901234567891",
-        "100000000000000000000000",
-        "1e23",
-        "99999999999999991611392",
-        "9.999999999999999e22",
-        "999999999999999",
-        "999999999999999.5",
-        "1000000000000000",
-        "1732060800.1234567890",
-        "1732060800.1234567891",
-        "1732060800.12345678905",
-        "-1732060800.1234567890",
-        "-1732060800.1234567891",
-        "-1732060800.123456789",
-        "1.10",
+    const NO_NUMBERS: [&str; 36] = [
+        "",
+        "+",
+        "-",
+        ".",
+        "-.",
+        "e5",
+        ".e5",
+        "1e",
+        "1e+",
+        "1e5.0",
+        "1e5e5",
+        "1.2.3",
+        "1..2",
+        "1,5",
+        "1 ",
+        " 1",
+        "0x10",
+        "1_000",
+        "--1",
+        "+-1",
+        "1-",
+        "1/2",
+        "1:2",
+        "in",
+        "infinit",
+        "na",
+        "nano",
+        "--inf",
+        "1K",
+        "$1",
+        "1e1000000000000000001",
+        "1e-1000000000000000001",
+        "1e99999999999999999999999999999999999999999",
+        "12345678901234567x",
+        "1234567890.1234567.1",
+        "123456789012345678901234567890.123.",
     ];
 
     #[test]
-    fn keys_compare_as_numbers_do() {
-        for a in NUMBERS {
-            for b in NUMBERS {
-                assert_eq!(key(a).cmp(&key(b)), compare(a, b), "{a} {b}");
+    fn numbers_and_others() {
+        for text in NO_NUMBERS {
+            assert_eq!(key(text), None, "{text}");
+        }
+        for text in ["\u{661}", "1\u{A0}", "\u{FF11}"] {
+            assert_eq!(key(text), None, "{text}");
+        }
+        let mut bytes = b"1234567890123456.7890".to_vec();
+        for at in 0..bytes.len() {
+            for byte in
+                (0..=255).filter(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b'+' | b'-' | b'e' | b'E'))
+            {
+                let held = std::mem::replace(&mut bytes[at], byte);
+                for text in [&bytes[..], &bytes[at..], &bytes[..=at]] {
+                    assert_eq!(Reader::new(Notation::default()).key(text, false, &mut Vec::new()), None);
+                }
+                bytes[at] = held;
             }
         }
-        // The comparison must be able to fail.
-        assert_ne!(key("0.1").0.cmp(&key("0.10000000000000001").0), compare("0.1", "0.10000000000000001"));
-    }
-
-    #[test]
-    fn infinities_are_at_the_ends_and_nan_has_no_key() {
-        for number in NUMBERS {
-            assert!(key("-inf") < key(number) && key(number) < key("Infinity"), "{number}");
+        for text in ["nan", "NaN", "-nan", "+NAN"] {
+            assert_eq!(key(text), Some((Value::Nan, vec![])), "{text}");
         }
-        assert!(key("-1e999999999999999999") > key("-inf") && key("1e1000000000000000000") < key("+INF"));
-        assert!(Number::parse(b"-NaN").unwrap().key(&mut Vec::new()).is_none());
-    }
-
-    #[test]
-    fn what_programs_print_needs_no_further_bytes() {
-        for text in [
-            "1",
-            "-12.50",
-            "9007199254740993e0",
-            "0.1",
-            "5e-324",
-            "1.7976931348623157e308",
-            "123456789012345",
+        for (a, b) in [
+            ("1", "+1"),
+            ("5.", "5"),
+            (".5", "0.5"),
+            ("-0", "0"),
+            ("1E5", "100000"),
+            ("1e+05", "1e5"),
+            ("1e00000000000000000000000000000000005", "1e5"),
+            ("0e1000000000000000000", "0"),
+            ("inf", "+Infinity"),
+            ("-INF", "-infinity"),
         ] {
-            let has_rest = !key(text).1.is_empty();
-            assert_eq!(has_rest, text.starts_with("9007199254740993"), "{text}");
+            assert!(key(a).is_some(), "{a}");
+            assert_eq!(key(a), key(b), "{a} {b}");
         }
-        let mut bits = 1_u64;
-        for _ in 0..100_000 {
-            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let float = f64::from_bits(bits);
-            if float.is_finite() {
-                let mut buffer = zmij::Buffer::new();
-                assert_eq!(key(buffer.format_finite(float)), (word(float), vec![]), "{float:e}");
+    }
+
+    #[test]
+    fn a_sign_stands_in_front_or_behind() {
+        let dollar = Notation { sign: Sign::new('$'), units: Units::All, ..Notation::default() };
+        for (text, expected) in [
+            ("$3", Some("3")),
+            ("-$3", Some("-3")),
+            ("$-3", Some("-3")),
+            ("+$3", Some("3")),
+            ("$ 3", Some("3")),
+            ("-$ 3", Some("-3")),
+            ("$ -3", Some("-3")),
+            ("$\u{A0}3", Some("3")),
+            ("3$", Some("3")),
+            ("3 $", Some("3")),
+            ("-3\u{202F}$", Some("-3")),
+            ("inf", Some("inf")),
+            ("$12345678901234567890123.5", Some("12345678901234567890123.5")),
+            ("3", None),
+            ("3%", None),
+            ("$3$", None),
+            ("-$-3", None),
+            ("$", None),
+            ("$  3", None),
+            ("$inf", None),
+            ("3 EUR", None),
+            ("$4K", None),
+        ] {
+            for descending in [false, true] {
+                let expected = expected.and_then(|text| key_in(Notation::default(), text, descending));
+                assert_eq!(key_in(dollar, text, descending), expected, "{text}");
             }
         }
+        let signs = ['%', '€', '£', '¥', '₿', '\u{20C0}', '\u{1ECB0}'];
+        assert!(signs.into_iter().all(|c| Sign::new(c).is_some()));
+        assert!(['E', '#', '\u{20C1}', '*'].into_iter().all(|c| Sign::new(c).is_none()));
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
-        for text in [
-            "",
-            "+",
-            "-",
-            ".",
-            "-.",
-            "e5",
-            "1e",
-            "1e+",
-            "1e5.0",
-            "1.2.3",
-            "1,5",
-            "1 ",
-            " 1",
-            "0x10",
-            "1_000",
-            "--1",
-            "in",
-            "infinit",
-            "na",
-            "nano",
-            "1e1000000000000000001",
-            "1e-1000000000000000001",
-            "\u{661}",
+    fn leading_numbers_count_alone() {
+        for (text, expected) in [
+            ("45%", Some("45")),
+            ("12ms", Some("12")),
+            ("1.5.3", Some("1.5")),
+            ("5.x", Some("5")),
+            ("-1e5x", Some("-1e5")),
+            ("1e", Some("1")),
+            ("1e-x", Some("1")),
+            ("3 4", Some("3")),
+            ("nan", Some("nan")),
+            ("$4", None),
+            ("x4", None),
+            ("infinite", None),
+            ("-", None),
+            (".x", None),
+            ("", None),
         ] {
-            assert!(Number::parse(text.as_bytes()).is_none(), "{text}");
+            let leading = Notation { leading: true, ..Notation::default() };
+            assert_eq!(key_in(leading, text, false), expected.and_then(key), "{text}");
+        }
+        let leading = |units, sign| Notation { leading: true, units, sign, ..Notation::default() };
+        for (text, units, sign, expected) in [
+            ("12Kb/s", Units::All, None, "12000"),
+            ("12ms", Units::All, None, "12582912"),
+            ("12ms", Units::Clear, None, "12"),
+            ("1e3K", Units::Clear, None, "1000"),
+            ("-$4 each", Units::Refused, Sign::new('$'), "-4"),
+            ("4% or so", Units::Refused, Sign::new('%'), "4"),
+        ] {
+            assert_eq!(key_in(leading(units, sign), text, false), key(expected), "{text}");
         }
     }
 
-    proptest! {
-        #[test]
-        fn near_numbers_compare_exactly(
-            digits in "[0-9]{0,40}", point in 0_usize..41, tail in "[0-9]{0,6}", other in "[0-9]{0,6}",
-            exponent in -400_i64..400, negative: bool,
-        ) {
-            let (whole, fraction) = digits.split_at(point.min(digits.len()));
-            let sign = if negative { "-" } else { "" };
-            let number = |tail: &str| format!("{sign}{whole}0.{fraction}{tail}e{exponent}");
-            let (a, b) = (number(&tail), number(&other));
-            prop_assert_eq!(key(&a).cmp(&key(&b)), compare(&a, &b), "{} {}", a, b);
-            let negated = |text: &str| {
-                let mut rest = Vec::new();
-                (Number::parse(text.as_bytes()).map(|number| -number).unwrap().key(&mut rest), rest)
-            };
-            prop_assert_eq!(negated(&b).cmp(&negated(&a)), compare(&a, &b), "{} {}", a, b);
+    #[test]
+    fn marks_are_read() {
+        let marks = Marks::new(',', Some('.')).ok();
+        let notation = |sign, units| Notation { marks, sign, units, leading: false };
+        for (text, sign, units, expected) in [
+            ("1.234,5", None, Units::Refused, Some("1234.5")),
+            ("-1.234.567", None, Units::Refused, Some("-1234567")),
+            ("+,5", None, Units::Refused, Some(".5")),
+            ("1.234,50 €", Sign::new('€'), Units::Refused, Some("1234.5")),
+            ("-€ 1.234,50", Sign::new('€'), Units::Refused, Some("-1234.5")),
+            ("1,5K", None, Units::All, Some("1536")),
+            ("1,0000000000000000000001e3", None, Units::All, Some("1000.0000000000000000001")),
+            ("1.5", None, Units::Refused, None),
+            ("1,5,5", None, Units::Refused, None),
+        ] {
+            assert_eq!(key_in(notation(sign, units), text, false), expected.and_then(key), "{text}");
         }
+    }
+
+    #[test]
+    fn looks() {
+        let seen = |sign, has_unit, decimals, ends_in_zero| {
+            Some(Seen { sign, has_unit, has_digit: true, decimals, ends_in_zero })
+        };
+        for (text, expected) in [
+            ("3", seen(None, false, None, false)),
+            ("-30", seen(None, false, None, true)),
+            ("3.9", seen(None, false, Some(1), false)),
+            ("3.10", seen(None, false, Some(2), true)),
+            ("3.", seen(None, false, Some(0), false)),
+            ("1.5e10", seen(None, false, None, true)),
+            ("$3.50", seen(Sign::new('$'), false, Some(2), true)),
+            ("$-3", seen(Sign::new('$'), false, None, false)),
+            ("-3 %", seen(Sign::new('%'), false, None, false)),
+            ("€\u{A0}3", seen(Sign::new('€'), false, None, false)),
+            ("4.0K", seen(None, true, None, false)),
+            ("7B", seen(None, true, None, false)),
+            ("$4K", None),
+            ("4m", None),
+            ("$3€", None),
+            ("$", None),
+            ("$inf", None),
+            ("x", None),
+            ("\u{20AC}", None),
+        ] {
+            assert_eq!(look(text.as_bytes(), None), expected, "{text}");
+        }
+        assert!(look(b"-inf", None).is_some_and(|seen| !seen.has_digit));
+        assert_eq!(look(b"\xFF3", None), None);
+        assert_eq!(look(b"3\xE2\x82", None), None);
+        let marks = Marks::new(',', Some('.')).ok();
+        assert_eq!(look("1.234,50 €".as_bytes(), marks.as_ref()), seen(Sign::new('€'), false, Some(2), true));
+        assert!(
+            NO_NUMBERS
+                .into_iter()
+                .all(|text| look(text.as_bytes(), None).is_none() || "1K $1".contains(text))
+        );
     }
 }

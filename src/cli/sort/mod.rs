@@ -21,7 +21,7 @@ use super::device::Devices;
 use super::meant::{self, FileAsKey};
 use super::progress::{Progress, Unit};
 use super::timing::Timing;
-use super::{check, format, usage};
+use super::{check, explain, format, usage};
 
 /// Shows the phases on the progress bar.
 pub(super) fn watched(progress: &Progress, to_terminal: bool) -> impl Fn(Done) + Send + Sync + use<> {
@@ -54,11 +54,11 @@ impl SortArgs {
         if is_silent && !self.progress_typed { args::Progress::Never } else { self.progress.progress }
     }
 
-    /// Returns true if a pipe takes the data, and nothing that was typed asks how they are sorted. The next
-    /// program of a pipeline may show its own screen.
+    /// Returns true if standard output is a pipe, and nothing that was typed asks how the data are sorted. The
+    /// next program of a pipeline may show its own screen.
     fn feeds_a_pipe(&self) -> bool {
         let is_asked = self.verbose || self.json || self.timing_typed || self.how_typed.is_some();
-        self.output.is_none() && !self.each && !is_asked && stdout_is_pipe()
+        !is_asked && stdout_is_pipe()
     }
 }
 
@@ -121,12 +121,20 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
     let to_terminal = output.is_none() && io::stdout().is_terminal();
     let sort = options::sort(args)?.progress(watched(&progress, to_terminal));
     let mut job = sort.resolve(output)?;
+    if args.explain {
+        let explained = job.explain();
+        drop(progress);
+        return super::print(&match args.json {
+            true => format!("{}\n", explain::object(&explained)),
+            false => explain::lines(&explained),
+        });
+    }
     if to_terminal {
         job.print();
     }
     let timing_to = options::timing(args, output.is_none(), job.format())?;
     job.last();
-    options::note(job.taken()).filter(|_| !args.quiet).into_iter().for_each(|note| progress.note(note));
+    notes(args, &job, &progress);
     let to = output.map_or(To::Stdout, To::File);
     let report = if args.merge {
         job.merge(to)?
@@ -142,23 +150,14 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
             job.finish(loaded, &mut devices, to)?
         }
     };
-    notes(args, output, &report, &progress);
     drop(progress);
     tell(args, timing_to, &job, &report, None)
 }
 
-/// Prints what may be otherwise than it seems.
-fn notes(args: &SortArgs, output: Option<&Path>, report: &Report, progress: &Progress) {
-    if args.quiet {
-        return;
-    }
-    report.doubts.iter().filter_map(options::doubt).for_each(|doubt| progress.note(&doubt));
-    if report.counts.comments > 0 && args.order.comments {
-        let were = human::counted(report.counts.comments, "comment", "comments");
-        progress.note(&format!("omitted {were} of inputs after the first"));
-    } else if report.counts.comments > 0 && options::replaces_input(&args.order, output) {
-        let were = human::counted(report.counts.comments, "comment", "comments");
-        progress.note(&format!("omitted {were}; use --comments to keep those at the top of a file"));
+/// Prints notes on what was decided.
+fn notes(args: &SortArgs, job: &Job, progress: &Progress) {
+    if !args.quiet {
+        job.notes().iter().filter_map(options::note).for_each(|note| progress.note(&note));
     }
 }
 
@@ -171,11 +170,9 @@ fn tell(
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
     let Some(to) = to else { return Ok(()) };
-    let mut why = if args.merge { "a merge runs on the CPU" } else { &report.why }.to_owned();
-    if let Some(taken) = job.taken() {
-        why = format!("{why}; {}", options::why(taken, &args.order));
-    }
-    let timing = Timing { report, file, why, type_assumed: job.type_is_assumed() && !args.merge };
+    let why = if args.merge { "a merge runs on the CPU" } else { &report.why }.to_owned();
+    let type_assumed = job.type_is_assumed() && !args.merge;
+    let timing = Timing { report, file, why, type_assumed, explained: job.explain() };
     let line = match (args.json, args.verbose) {
         (true, _) => timing.json(),
         (_, true) => timing.to_string(),

@@ -5,8 +5,8 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail, ensure};
-use gpusort::files::internal::{FirstLine, Taken, stdout_is_open};
-use gpusort::files::{Doubt, Input, Key, Kind, Options, Sort};
+use gpusort::files::internal::stdout_is_open;
+use gpusort::files::{Input, Key, Kind, Note, Options, Sort};
 use gpusort::{Format, Method};
 use gpusort_base::human;
 
@@ -41,15 +41,7 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
             && !(args.sizes && (args.numeric_sort || args.general_numeric_sort)),
         "-n, -h and -V cannot be combined; give each key its own order: -k 1,1V -k 2,2n"
     );
-    let mut keys: Vec<Key> = args.key.iter().map(|key| Key::parse(key)).collect();
-    // Without a key, the whole line is text.
-    if (args.ignore_case || args.version_sort)
-        && !are_numbers
-        && keys.is_empty()
-        && args.from.is_none_or(|format| format == Format::Lines)
-    {
-        keys.push(Key::record().kind(if args.version_sort { Kind::Version } else { Kind::Text }));
-    }
+    let keys: Vec<Key> = args.key.iter().map(|key| Key::parse(key)).collect();
     let (mut delimiter, mut kind) = (args.delimiter, None);
     match args.element {
         TypeArg::Auto => {}
@@ -124,77 +116,35 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     Ok(args.temp_dir.iter().cloned().chain(usual).fold(sort, Sort::temp_dir))
 }
 
-/// The first option for lines or their fields.
-fn says_lines(args: &OrderArgs) -> &'static str {
-    let options = [
-        (!args.key.is_empty(), "--key"),
-        (args.header.is_some_and(|rows| rows > 0), "--header"),
-        (args.comments, "--comments"),
-        (args.leading, "--leading"),
-        (args.zero_terminated, "--zero-terminated"),
-        (args.sizes, "-h"),
-        (args.numeric_sort, "-n"),
-        (args.general_numeric_sort, "-g"),
-        (args.version_sort, "-V"),
-        (args.ignore_case, "--ignore-case"),
-        (!args.na.is_empty(), "--na"),
-        (args.decimal.is_some(), "--decimal"),
-        (args.thousands.is_some(), "--thousands"),
-        (args.time_format.is_some(), "--time-format"),
-        (args.delimiter.is_some(), "--delimiter"),
-        (args.empty.is_some(), "--empty"),
-        (args.invalid.is_some(), "--invalid"),
-    ];
-    let of_type = if let TypeArg::Separator(_) = args.element { "-t with a character" } else { "--type" };
-    options.into_iter().find_map(|(is_given, option)| is_given.then_some(option)).unwrap_or(of_type)
-}
-
-/// The detected format of an input, with the reason.
-pub(super) fn why(taken: Taken, args: &OrderArgs) -> String {
-    match taken {
-        Taken::Option => format!("lines, because of {}", says_lines(args)),
-        Taken::Json => "JSON Lines, because the first line begins with {".to_owned(),
-        Taken::Output => "text, because the output is binary".to_owned(),
-        Taken::First(FirstLine::Missing) => "text, because the input is empty".to_owned(),
-        Taken::First(FirstLine::One) => "text, because the first line is one number".to_owned(),
-        Taken::First(FirstLine::Word | FirstLine::Brace) => {
-            "lines, because the first line does not begin with a number".to_owned()
+/// A note on what was decided.
+pub(in crate::cli) fn note(note: &Note) -> Option<String> {
+    let of = |key: &Option<String>| key.as_ref().map_or_else(|| "lines".to_owned(), |key| format!("key {key}"));
+    let with = |key: &Option<String>, kind: &str| {
+        format!("-k {}:{kind}", key.as_ref().map_or("1", |key| &key[..]))
+    };
+    Some(match note {
+        Note::Header(name) => {
+            format!("took the first row, '{name}', as the header; use --no-header if it is data")
         }
-        Taken::First(FirstLine::Several) => "lines, because the first line has several fields".to_owned(),
-        _ => "numbers, because standard input is one line of them".to_owned(),
-    }
-}
-
-/// The note on a detected format.
-pub(in crate::cli) fn note(taken: Option<Taken>) -> Option<&'static str> {
-    (taken == Some(Taken::First(FirstLine::Numbers)))
-        .then_some("standard input is one line of numbers: sorting them; use --from lines to keep the line")
-}
-
-/// The note on input that may have been misread.
-pub(super) fn doubt(doubt: &Doubt) -> Option<String> {
-    Some(match doubt {
-        Doubt::Header(header) => {
-            format!("took the first row, '{header}', as the header; use --no-header if it is data")
+        Note::WholeLines(field, place) => {
+            format!("sorted whole lines as text: '{field}' ({place}) is not like the other first fields")
         }
-        Doubt::Comments => {
-            "sorted lines that begin with # like others; use --comments to keep them at the top".to_owned()
+        Note::DayMonth(key, pattern) => {
+            format!("sorted key {key} as text; all fields fit --time-format '{pattern}'")
         }
-        Doubt::Commas => "fields end at blanks, not at commas; use --from csv for a table".to_owned(),
-        Doubt::Numbers(key) => {
-            format!("sorted the numbers of key {key} as text; use -k {key},{key}n for numeric order")
+        Note::DecimalComma(key) => {
+            format!("sorted {} as text; with --decimal , all are numbers", of(key))
         }
-        Doubt::Kind(key, Kind::Time) => {
-            format!(
-                "sorted key {key} as text; use --time-format to sort times, as in --time-format '%d/%m/%Y'"
-            )
-        }
-        Doubt::Kind(key, Kind::Number) => {
-            format!("sorted key {key} as text; use -k {key}:number --leading to sort percentages")
-        }
-        Doubt::Kind(key, kind) => {
+        Note::Most(key, kind, misfit, place) => {
             let (name, _) = Kind::ALL.into_iter().find(|(_, other)| other == kind)?;
-            format!("sorted key {key} as text; use -k {key}:{name} to sort {name}s")
+            let to_write = with(key, name);
+            format!("sorted {} as text, because of '{misfit}' ({place}); use {to_write} --invalid last to sort {name}s", of(key))
+        }
+        Note::Versions(key) => {
+            format!("sorted {} as numbers; use {} if they are versions", of(key), with(key, "version"))
+        }
+        Note::NoYear(key) => {
+            format!("the times of {} have no year: those of January come before those of December", of(key))
         }
         _ => return None,
     })
@@ -218,7 +168,8 @@ pub(super) fn timing(
         TimingArg::Stdout if !args.timing_typed && to_stdout && output_format != Format::Text => {
             Some(TimingTo::Stderr)
         }
-        TimingArg::Auto | TimingArg::Stdout if !to_stdout => Some(TimingTo::Stdout),
+        TimingArg::Stdout if !to_stdout => Some(TimingTo::Stdout),
+        TimingArg::Auto if !to_stdout && (stdout_is_seen || is_asked) => Some(TimingTo::Stdout),
         TimingArg::Auto if stdout_is_seen && output_format == Format::Text && !args.json => {
             Some(TimingTo::StdoutComment)
         }

@@ -21,7 +21,7 @@ use crate::parallel::{self, map_parts};
 /// The first row that is out of order: by the keys, or where none are named by what each row group
 /// claims of itself.
 pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Error> {
-    let by = &job.resolved.how.by;
+    let by = &job.resolved.decisions.how.by;
     if !by.keys.is_empty() {
         let keys = tables.keys(&job.resolved)?;
         return rows_in_order(tables, &tables.parts, &keys, job, false);

@@ -25,9 +25,9 @@ impl Job<'_> {
         let mut spool = Spool::new(most, self.temp_folder());
         let report = work(To::Plain(&mut spool))?;
         let start = Instant::now();
-        let InputKind::Table(dialect) = self.resolved.how.kind else { return Ok(report) };
+        let InputKind::Table(dialect) = self.resolved.decisions.how.kind else { return Ok(report) };
         let name = self.inputs()[0].name();
-        let table = TextTable::open(name, spool.stored()?, dialect, self.resolved.how.by.na())?;
+        let table = TextTable::open(name, spool.stored()?, dialect, self.resolved.decisions.how.by.na())?;
         let schema = table.schema();
         let tables = Tables { all: Vec::new(), schema: schema.clone(), parts: Vec::new(), size: 0 };
         let mut sink = Sink::new(&tables, schema, &[], self, &mut output, Some(most))?;

@@ -18,7 +18,7 @@ use crate::human::quoted;
 use crate::io::Counts;
 use crate::io::arrow::arrays::{compact, in_utc, joined};
 use crate::io::arrow::failed;
-use crate::io::csv::{Found, Header, KeySpec};
+use crate::io::csv::{ColumnAt, Header, KeySpec, ResolvedKey};
 use crate::order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};
 
 /// A key: a column, or a field within it.
@@ -48,8 +48,9 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
         push_fields(field, field.name(), &mut vec![number], &mut names, &mut places);
     }
     let header = Header::of_names(schema.fields().len(), &names);
-    let key = |found: Found| {
-        let Some((path, field)) = found.column.and_then(|column| places.get(column).cloned()) else {
+    let key = |found: ResolvedKey| {
+        let column = if let ColumnAt::Field(column) = found.column { Some(column) } else { None };
+        let Some((path, field)) = column.and_then(|column| places.get(column).cloned()) else {
             return Err(Error::input(table, "has columns; name one of them with a key"));
         };
         let wrong = |problem: String| Error::input(table, format!("column '{}' {problem}", found.shown()));
@@ -57,7 +58,7 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
         let values = if let DataType::Dictionary(_, values) = kind { values } else { kind };
         let (is_number, is_text) = (element_of(values).is_some(), is_text(values));
         let is_of_kind = match found.order.reading {
-            Reading::Any | Reading::NumbersOrTimes => true,
+            Reading::Any => true,
             Reading::Numbers => is_number || matches!(values, DataType::Decimal128(..) | DataType::Boolean),
             Reading::Times => {
                 use DataType::{Date32, Date64, Time32, Time64, Timestamp};

@@ -298,7 +298,7 @@ impl Tables {
     }
 
     fn keys(&self, resolved: &Resolved) -> Result<Vec<TableKey>, Error> {
-        keys::find(&resolved.how.by, &self.schema, self.all[0].name())
+        keys::find(&resolved.decisions.how.by, &self.schema, self.all[0].name())
     }
 
     fn rows(&self) -> u64 {

@@ -112,10 +112,12 @@ impl TextTable {
             let bytes = self.bytes(0, length)?;
             let is_all = bytes.len() as u64 == self.stored.size();
             let first = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
-            let head = dialect.after_comments(&bytes, first).and_then(|(begin, ..)| {
-                (0..dialect.header.max(1)).try_fold((begin, begin), |(_, next), _| {
-                    Some((next, end_of_row(&bytes, next, self.fields)?))
-                })
+            let mut begin = first;
+            while let Some(end) = dialect.comment(&bytes, begin) {
+                begin = end;
+            }
+            let head = (0..dialect.header.max(1)).try_fold((begin, begin), |(_, next), _| {
+                Some((next, end_of_row(&bytes, next, self.fields)?))
             });
             match head {
                 Some((row, end)) => {

@@ -16,8 +16,9 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
 
 use crate::io::csv::json;
+use gpusort_values::time::{Time, time};
+
 use crate::io::number::{Decimal, integer, spelled};
-use crate::io::time::{self, SECOND};
 
 /// What the values of a column are.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +43,26 @@ pub(super) enum Kind {
     Text,
     Object(Vec<(String, Kind)>),
     List(Box<Kind>),
+}
+
+/// Bytes of a date.
+const DATE: usize = "2026-11-21".len();
+
+/// A time in the form of ISO 8601, as columns of times are written.
+fn iso(text: &[u8]) -> Option<Time> {
+    let is_iso = matches!(text, [_, _, _, _, b'-', _, _, b'-', ..]);
+    let is_joined = !text.ends_with(b"UTC") && !text.ends_with(b"GMT") && text.iter().filter(|&&b| b == b' ').count() < 2;
+    if is_iso && is_joined { time(text) } else { None }
+}
+
+/// The decimals that the seconds of a time need.
+fn decimals_of(nanoseconds: i128) -> u8 {
+    let mut fraction = nanoseconds.rem_euclid(1_000_000_000) as u32;
+    let mut decimals = if fraction == 0 { 0 } else { 9 };
+    while decimals > 0 && fraction.is_multiple_of(10) {
+        (fraction, decimals) = (fraction / 10, decimals - 1);
+    }
+    decimals
 }
 
 impl Kind {
@@ -102,22 +123,22 @@ impl Kind {
         if spelled(text).is_some() && !text.iter().any(u8::is_ascii_digit) {
             return Self::Special;
         }
-        let Some(found) = time::time(text) else { return Self::Text };
-        if text.len() == time::DATE {
+        let Some(found) = iso(text) else { return Self::Text };
+        if text.len() == DATE {
             return Self::Date;
         }
         // Those of other zones, and the second 60, would come back otherwise.
-        let zone = &text[time::DATE..];
+        let zone = &text[DATE..];
         let is_utc = zone.ends_with(b"Z") || zone.ends_with(b"+00:00");
         let is_plain =
             !text.windows(3).any(|part| part == b":60") && !text.contains(&b',') && !text.contains(&b'\t');
-        let is_held = i64::try_from(found.nanoseconds).is_ok() || found.decimals <= 6;
-        if found.has_zone != is_utc || !is_plain || !is_held {
+        let decimals = decimals_of(found.nanoseconds);
+        let is_held = i64::try_from(found.nanoseconds).is_ok() || decimals <= 6;
+        if found.zone != is_utc || !is_plain || !is_held {
             return Self::Text;
         }
-        let decimals =
-            if i64::try_from(found.nanoseconds).is_ok() { found.decimals } else { found.decimals.max(6) };
-        Self::Time { zone: found.has_zone, decimals }
+        let decimals = if i64::try_from(found.nanoseconds).is_ok() { decimals } else { decimals.max(6) };
+        Self::Time { zone: found.zone, decimals }
     }
 
     /// That of a number that 64 bits hold as it is; leading zeros and a plus are no part of it.
@@ -203,7 +224,7 @@ impl Kind {
         let some = || values.iter().map(|value| value.as_deref());
         let integer_of = |value: Option<&[u8]>| value.and_then(|value| integer(value)?.value);
         let time_of = |value: Option<&[u8]>, unit: i128| {
-            value.and_then(|value| Some((time::time(value)?.nanoseconds.div_euclid(unit)) as i64))
+            value.and_then(|value| Some((iso(value)?.nanoseconds.div_euclid(unit)) as i64))
         };
         Ok(match self {
             Self::Bool => {
@@ -220,7 +241,7 @@ impl Kind {
                 Arc::new(some().map(|value| value.and_then(float)).collect::<Float64Array>())
             }
             Self::Date => {
-                let day = SECOND * 24 * 60 * 60;
+                let day = 1_000_000_000 * 24 * 60 * 60;
                 Arc::new(
                     some().map(|value| time_of(value, day).map(|day| day as i32)).collect::<Date32Array>(),
                 )

@@ -2,53 +2,63 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
+
+use gpusort_order::key::{ElementType, Form};
+use gpusort_values::duration::duration;
+use gpusort_values::number::{Notation, Reader, Value as Number};
+use gpusort_values::size::Units;
+use gpusort_values::survey::{self, TimeForm, Written};
 
 use super::dialect::Fields;
-use super::header::Found;
+use super::header::{ColumnAt, ResolvedKey};
 use super::json::Value;
 use crate::io::counts::Counts;
-use crate::io::infer::{Inference, Number, Refused, limits};
-use crate::io::keys::{self, MINUS_ZERO};
-use crate::io::number::{Tokens, float, has_fraction, spelled};
-use crate::io::source::LineEnd;
-use crate::io::spelling::Spelling;
+use crate::io::keys;
+use crate::io::number::{Tokens, float};
 use crate::io::texts::{ComparedText, TextColumn};
-use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
+use crate::order::{Class, KeyOrder, Nulls, Reading};
 
 /// A field of a row.
-pub(super) struct Field<'a> {
+#[derive(Clone)]
+pub(in crate::io) struct Field<'a> {
     /// All bytes, and where rows are counted from.
     pub(super) bytes: &'a [u8],
     pub(super) start: usize,
-    pub(super) place: &'a Range<usize>,
+    pub(super) place: Range<usize>,
     pub(super) fields: Fields,
-    /// The line that it is of, if that is a comment or damaged JSON, which is no number.
-    pub(super) unfit: Option<&'a Range<usize>>,
-    /// Where its row begins.
-    pub(super) row: usize,
+    /// True for damaged JSON.
+    pub(super) is_damaged: bool,
 }
 
-impl Field<'_> {
-    /// What is to be a number, without quotes and the blanks around it.
+impl<'a> Field<'a> {
+    /// The field without quotes and the blanks around it.
     #[inline]
-    pub(super) fn value(&self) -> Cow<'_, [u8]> {
-        let place = self.unfit.unwrap_or(self.place).clone();
-        self.fields.value(&self.bytes[place])
+    pub(in crate::io) fn value(&self) -> Cow<'a, [u8]> {
+        self.fields.value(&self.bytes[self.place.clone()])
     }
 
-    /// What it is in JSON; what is damaged counts as what has no order.
+    /// The type of a JSON value.
     #[inline]
-    pub(super) fn json(&self) -> Value {
-        if self.unfit.is_some() { Value::Other } else { Value::of(&self.bytes[self.place.clone()]) }
+    pub(in crate::io) fn json(&self) -> Option<Value> {
+        match self.fields {
+            Fields::Json if self.is_damaged => Some(Value::Other),
+            Fields::Json => Some(Value::of(&self.bytes[self.place.clone()])),
+            _ => None,
+        }
     }
 }
 
 /// Why a field is not added.
-pub(super) enum NotAdded {
-    Refused(Refused),
-    /// It is a word, and those before it were read as numbers.
-    IsText,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::io) enum NotAdded {
+    /// An option refuses this class.
+    Null(Class),
+    /// A time in another form than the other times.
+    Apart(TimeForm),
+    /// The requested type does not hold it.
+    Type(ElementType),
+    /// Damaged JSON, an object or an array.
+    Json,
     /// There is no room for such a long text.
     TooLong,
 }
@@ -56,263 +66,244 @@ pub(super) enum NotAdded {
 /// The keys of a column, in the order of its rows.
 pub(super) struct Column {
     words: keys::Column,
-    /// Blanks before texts do not count.
-    skips_blanks: bool,
-    spelling: Option<Arc<Spelling>>,
-    /// Where a number is spelled again.
-    respelled: Vec<u8>,
-    rules: KeyOrder,
-    /// Rows with an integer −0, which differs from 0 among floats.
-    minus_zeros: Vec<u32>,
-    /// The inference of the type; places are row offsets.
-    pub(super) inference: Inference<usize>,
+    key: ResolvedKey,
+    reader: Reader,
+    /// The tail of the last number.
+    tail: Vec<u8>,
+    /// Whether each number of the tokens that were added has one spelling.
+    pub(super) is_spelled_once: bool,
 }
 
-impl Column {
-    /// A column for this key without fields yet; `is_text` if it is known to be that.
-    pub(super) fn new(key: &Found, is_text: bool, rows: usize) -> Self {
-        let mut inference = Inference::new(key.element, key.order);
-        if is_text {
-            inference.expect_text();
-        }
-        let order = inference.order();
-        Self {
-            words: match order.reading {
-                Reading::Text(_) => keys::Column::Texts(TextColumn::new(order)),
-                _ => keys::Column::with_capacity(rows),
-            },
-            skips_blanks: key.is_of_sort,
-            spelling: key.spelling.clone(),
-            respelled: Vec::new(),
-            rules: key.order,
-            minus_zeros: Vec::new(),
-            inference,
+impl ResolvedKey {
+    /// How numbers of this key are written.
+    fn notation(&self) -> Notation {
+        let units = match self.order.reading {
+            _ if self.is_found => Units::Clear,
+            Reading::Sizes => Units::All,
+            _ => Units::Refused,
+        };
+        let marks = self.spelling.as_ref().and_then(|spelling| spelling.marks);
+        Notation { marks, sign: self.sign, units, leading: self.order.leading }
+    }
+
+    /// How fields are written, as far as options say so.
+    pub(in crate::io) fn written(&self) -> Written<'_> {
+        let spelling = self.spelling.as_deref();
+        Written {
+            marks: spelling.and_then(|spelling| spelling.marks.as_ref()),
+            times: spelling.and_then(|spelling| spelling.times.as_ref()),
         }
     }
 
-    /// How many fields there are.
+    /// Returns true if a time of this key takes as many fields of a line as needed.
+    pub(in crate::io) fn spans(&self, fields: Fields) -> bool {
+        matches!(fields, Fields::Words(_)) && matches!(self.column, ColumnAt::Field(_) | ColumnAt::Rest(_))
+    }
+
+    /// Returns true if an option counts this field as empty.
+    pub(in crate::io) fn is_na(&self, value: &[u8]) -> bool {
+        self.spelling.as_ref().is_some_and(|spelling| spelling.is_empty(value))
+    }
+}
+
+/// The number of this type that a token is, as a float or as an integer.
+fn of_type(token: &[u8], element: ElementType, descending: bool) -> Result<u128, NotAdded> {
+    let refused = NotAdded::Type(element);
+    match element.layout() {
+        (_, Form::Float { .. }) => {
+            let (value, length) = float(token, element).ok_or(NotAdded::Null(Class::Invalid))?;
+            if length < token.len() {
+                return Err(NotAdded::Null(Class::Invalid));
+            }
+            let is_infinity = token.iter().any(|byte| matches!(byte, b'i' | b'I'));
+            match () {
+                () if value.is_nan() => Err(NotAdded::Null(Class::Nan)),
+                () if value.is_infinite() && !is_infinity => Err(refused),
+                () => Ok(keys::of_float(value, descending)),
+            }
+        }
+        (bits, form) => {
+            let is_number = Reader::new(Notation::default()).key(token, false, &mut Vec::new()).is_some();
+            let (least, greatest): (i128, i128) = match form {
+                Form::Unsigned => (0, (1 << bits) - 1),
+                _ => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
+            };
+            let integer = std::str::from_utf8(token).ok().and_then(|token| token.parse::<i128>().ok());
+            match integer.filter(|integer| (least..=greatest).contains(integer)) {
+                Some(integer) => Ok(keys::of_integer(integer, descending)),
+                None => Err(if is_number { refused } else { NotAdded::Null(Class::Invalid) }),
+            }
+        }
+    }
+}
+
+impl Column {
+    /// A column for this key without fields yet.
+    pub(super) fn new(key: &ResolvedKey, rows: usize) -> Self {
+        Self {
+            words: match key.order.reading {
+                Reading::Text(_) => keys::Column::Texts(TextColumn::with_capacity(key.order, rows)),
+                _ => keys::Column::with_capacity(rows),
+            },
+            reader: Reader::new(key.notation()),
+            key: key.clone(),
+            tail: Vec::new(),
+            is_spelled_once: true,
+        }
+    }
+
+    /// The number of fields.
     pub(super) fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether it was read as text.
-    pub(super) fn is_of_texts(&self) -> bool {
-        self.words.texts().is_some()
+    /// Removes the fields after the first `rows`.
+    pub(super) fn truncate(&mut self, rows: usize) {
+        self.words.truncate(rows);
     }
 
-    /// The first row with an integer −0.
-    pub(super) fn minus_zero(&self) -> Option<usize> {
-        self.minus_zeros.first().map(|&row| row as usize)
+    /// The keys.
+    pub(super) fn keys(self) -> keys::Column {
+        self.words
     }
 
     /// Adds a field, and counts it if it is a null.
     #[inline]
     pub(super) fn push(&mut self, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
-        if self.is_of_texts() {
+        if let keys::Column::Texts(_) = self.words {
             return self.push_text(field, counts);
         }
-        let read = match &self.spelling {
-            _ if field.fields == Fields::Json => self.read_json(field),
-            None => self.inference.read(&field.value(), || field.row),
-            Some(_) => self.read_spelled(&field.value(), field.row),
-        };
-        match read {
-            Ok(number) => {
-                if number == Number::Null(Class::Invalid) {
-                    counts.note_invalid(&field.value());
-                }
-                self.push_number(number, counts);
+        match self.word(field) {
+            Ok(word) => {
+                self.push_word(word);
+                Ok(())
             }
-            Err(Refused::NoSuch(Reading::Any)) => {
-                if !self.inference.has_others_than_words() {
-                    return Err(NotAdded::IsText);
-                }
-                // Both in one column are an error, which is found where all is known.
-                self.inference.push_word(|| field.row);
-                self.words.push(keys::of_float(0.0, false));
-            }
-            Err(refused) => return Err(NotAdded::Refused(refused)),
+            Err(NotAdded::Null(class)) => self.push_null(class, field, counts),
+            Err(refused) => Err(refused),
+        }
+    }
+
+    #[inline]
+    fn push_word(&mut self, word: u128) {
+        if keys::has_tail(word, self.key.order.reading) {
+            self.words.push_long(word, &self.tail);
+        } else {
+            self.words.push(word);
+        }
+    }
+
+    /// Adds a null, if its place is known.
+    fn push_null(&mut self, class: Class, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
+        let order = self.key.order;
+        if order.place(class) == Nulls::Error {
+            let is_json = class == Class::Invalid && field.json() == Some(Value::Other);
+            return Err(if is_json { NotAdded::Json } else { NotAdded::Null(class) });
+        }
+        if class == Class::Invalid {
+            counts.note_invalid(&field.value());
+        }
+        counts.add(class);
+        match &mut self.words {
+            keys::Column::Texts(texts) => texts.push_null(class),
+            words => words.push(keys::whole(keys::of_null(class, order))),
         }
         Ok(())
     }
 
-    /// Reads a value of JSON: a string is a word, unless its key says what it is.
+    /// The word of a field, or the class of a null. A tail is in `tail`.
     #[inline]
-    fn read_json(&mut self, field: &Field) -> Result<Number, Refused> {
-        let is_by_itself = self.rules.reading == Reading::Any;
+    fn word(&mut self, field: &Field) -> Result<u128, NotAdded> {
+        let value = field.value();
         match field.json() {
-            Value::Number => self.read_spelled(&field.bytes[field.place.clone()], field.row),
-            Value::Null => self.inference.null(Class::Empty),
-            Value::Other => self.inference.null(Class::Invalid).map_err(|_| Refused::Json),
-            Value::String if is_by_itself && self.is_na(field) => self.inference.null(Class::Empty),
-            Value::String if !is_by_itself => self.read_spelled(&field.value(), field.row),
-            Value::Bool if !is_by_itself => self.inference.null(Class::Invalid),
-            Value::String | Value::Bool => Err(Refused::NoSuch(Reading::Any)),
+            None | Some(Value::Number) => {}
+            Some(Value::Null) => return Err(NotAdded::Null(Class::Empty)),
+            Some(Value::String) if self.key.is_na(&value) => return Err(NotAdded::Null(Class::Empty)),
+            Some(Value::String) if !(self.key.is_found && self.key.order.reading == Reading::Numbers) => {}
+            Some(_) => return Err(NotAdded::Null(Class::Invalid)),
         }
+        if value.is_empty() || self.key.is_na(&value) {
+            return Err(NotAdded::Null(Class::Empty));
+        }
+        self.word_of(&value, field)
     }
 
-    /// Whether it is said that a string counts as empty.
-    fn is_na(&self, field: &Field) -> bool {
-        self.spelling.as_ref().is_some_and(|spelling| spelling.is_empty(&field.value()))
-    }
-
-    /// Reads a field of which it is said how it is written.
-    fn read_spelled(&mut self, value: &[u8], row: usize) -> Result<Number, Refused> {
-        let Some(spelling) = &self.spelling else { return self.inference.read(value, || row) };
-        if value.is_empty() || spelling.is_empty(value) {
-            return self.inference.null(Class::Empty);
-        }
-        if self.rules.reading == Reading::Times
-            && let Some(format) = &spelling.times
-        {
-            return self.inference.push_time_or_null(format.time(value), || row);
-        }
-        match spelling.plain(value, &mut self.respelled) {
-            Some(plain) => self.inference.read(plain, || row),
-            // It would be text by itself only since it is written otherwise.
-            None if self.rules.reading == Reading::Any && spelling.is_misspelled(value) => {
-                Err(Refused::Spelling)
+    /// The word of a field that is not empty.
+    #[inline]
+    fn word_of(&mut self, value: &[u8], field: &Field) -> Result<u128, NotAdded> {
+        let descending = self.key.order.descending;
+        match self.key.order.reading {
+            Reading::Times => {
+                let text = survey::Field { text: value, rest: value, json: None };
+                let time = self.key.written().time(&text, self.key.spans(field.fields));
+                let time = time.ok_or(NotAdded::Null(Class::Invalid))?;
+                let form = TimeForm::from(&time);
+                match self.key.form {
+                    Some(other) if other != form => Err(NotAdded::Apart(form)),
+                    _ => Ok(keys::of_nanoseconds(time.nanoseconds, descending)),
+                }
             }
-            None => self.inference.null(Class::Invalid),
+            Reading::Durations => match duration(value) {
+                Some(attoseconds) => Ok(keys::of_attoseconds(attoseconds, descending)),
+                None => Err(NotAdded::Null(Class::Invalid)),
+            },
+            _ => self.number(value),
+        }
+    }
+
+    /// The word of a number.
+    #[inline]
+    fn number(&mut self, value: &[u8]) -> Result<u128, NotAdded> {
+        let descending = self.key.order.descending;
+        if let Some(element) = self.key.element {
+            return of_type(value, element, descending);
+        }
+        self.tail.clear();
+        match self.reader.key(value, descending, &mut self.tail) {
+            Some(Number::Word(word)) => Ok(word),
+            Some(Number::Nan) => Err(NotAdded::Null(Class::Nan)),
+            None => Err(NotAdded::Null(Class::Invalid)),
+        }
+    }
+
+    /// Returns true if a field is not invalid.
+    pub(super) fn is_valid(&mut self, field: &Field) -> bool {
+        match &self.words {
+            keys::Column::Texts(texts) => {
+                class_of_text(&self.key, texts.order(), field) != Some(Class::Invalid)
+            }
+            _ => !matches!(self.word(field), Err(NotAdded::Null(Class::Invalid))),
         }
     }
 
     /// Adds a field of text.
     fn push_text(&mut self, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
-        let is_by_itself = self.rules.reading == Reading::Any;
-        if is_by_itself {
-            self.look_for_number(field).map_err(NotAdded::Refused)?;
+        let keys::Column::Texts(texts) = &mut self.words else { panic!("the column is of text") };
+        if let Some(class) = class_of_text(&self.key, texts.order(), field) {
+            return self.push_null(class, field, counts);
         }
-        let keys::Column::Texts(texts) = &mut self.words else { return Ok(()) };
-        let order = texts.order();
-        let is_nul = field.fields.line_end() == LineEnd::Nul;
-        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t') || is_nul && *byte == b'\n';
-        let begin = |text: &[u8]| match self.skips_blanks {
-            true => text.iter().take_while(|byte| is_blank(byte)).count(),
-            false => 0,
-        };
-        let spelling = self.spelling.as_ref();
-        let json = (field.fields == Fields::Json).then(|| field.json());
-        // Of JSON only a null is empty by itself.
-        let is_empty = |text: &[u8]| {
-            text.is_empty() && json.is_none_or(|value| value == Value::Null)
-                || spelling.is_some_and(|spelling| spelling.is_empty(text))
-        };
-        let form = order.reading.text().unwrap_or_default();
-        let class = |text: &[u8]| {
-            match json {
-                Some(Value::Other) => return Some(Class::Invalid),
-                Some(Value::Null) => return Some(Class::Empty),
-                _ => {}
-            }
-            // A hexadecimal number is one, of which blanks are no part. And what is refused as empty
-            // among numbers is so among words, whichever comes first.
-            if form.order == TextOrder::Hex || is_by_itself && order.empty == Nulls::Error {
-                let value = field.value();
-                if is_empty(&value) {
-                    return Some(Class::Empty);
-                }
-                if !form.holds(&value) {
-                    return Some(Class::Invalid);
-                }
-            }
-            (form.order != TextOrder::Hex && is_empty(text)).then_some(Class::Empty)
-        };
-        let (class, added) = match field.fields.text(field.bytes, field.place.clone()) {
+        let added = match field.fields.text(field.bytes, field.place.clone()) {
             Ok(place) => {
-                let from = place.start + begin(&field.bytes[place.clone()]);
-                match class(&field.bytes[from..place.end]) {
-                    None => {
-                        let [from, to] = [from, place.end].map(|place| place - field.start);
-                        (None, texts.push(&field.bytes[field.start..], from, to))
-                    }
-                    null => (null, Ok(())),
-                }
+                let [from, to] = [place.start, place.end].map(|place| place - field.start);
+                texts.push(&field.bytes[field.start..], from, to)
             }
-            Err(text) => {
-                let text = &text[begin(&text)..];
-                match class(text) {
-                    None => (None, texts.push_own(text)),
-                    null => (null, Ok(())),
-                }
-            }
+            Err(text) => texts.push_own(&text),
         };
-        added.map_err(|_| NotAdded::TooLong)?;
-        if let Some(class) = class {
-            if class == Class::Invalid || order.empty == Nulls::Error {
-                let refused = |refused| if json == Some(Value::Other) { Refused::Json } else { refused };
-                let null = self.inference.null(class);
-                null.map_err(|error| NotAdded::Refused(refused(error)))?;
-            }
-            if class == Class::Invalid {
-                counts.note_invalid(&field.value());
-            }
-            counts.add(class);
-            texts.push_null(class);
-        }
-        Ok(())
+        added.map_err(|_| NotAdded::TooLong)
     }
 
-    /// Notes what the field of a text is, which may be a number.
-    fn look_for_number(&mut self, field: &Field) -> Result<(), Refused> {
-        match (field.fields == Fields::Json).then(|| field.json()) {
-            Some(Value::Null | Value::Other) => return Ok(()),
-            Some(Value::String | Value::Bool) => {
-                if !self.is_na(field) {
-                    self.inference.push_word(|| field.row);
-                }
-                return Ok(());
-            }
-            _ => {}
-        }
-        let value = field.value();
-        if self.spelling.as_ref().is_some_and(|spelling| spelling.is_empty(&value)) {
-            return Ok(());
-        }
-        let has_marks = self.spelling.as_ref().is_some_and(|spelling| spelling.marks.is_some());
-        match value.first() {
-            Some(b'0'..=b'9' | b'+' | b'-' | b'.' | b',' | b'[') if field.unfit.is_none() => {
-                self.look_at(&value, field.row)?;
-            }
-            // With marks of its own a number may begin with others.
-            Some(_) if has_marks => self.look_at(&value, field.row)?,
-            // Not all that begin so are numbers, but few.
-            Some(b'i' | b'I' | b'n' | b'N') if spelled(&value).is_some() => {}
-            None => {}
-            _ => self.inference.push_word(|| field.row),
-        }
-        Ok(())
-    }
-
-    /// Notes what the value of a text is, which is likely to be a number.
-    fn look_at(&mut self, value: &[u8], row: usize) -> Result<(), Refused> {
-        match self.read_spelled(value, row) {
-            Err(Refused::Spelling) => return Err(Refused::Spelling),
-            Err(Refused::NoSuch(_)) => self.inference.push_word(|| row),
-            // A number that is refused is noted as one, which is an error beside words.
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// Adds a number or a null that was read, which is counted.
+    /// Adds the whole record at this place.
     #[inline]
-    fn push_number(&mut self, number: Number, counts: &mut Counts) {
-        match number {
-            Number::MinusZero => self.minus_zeros.push(self.len() as u32),
-            Number::Null(class) => counts.add(class),
-            _ => {}
-        }
-        self.words.push(number.word(self.rules));
+    pub(super) fn push_record(&mut self, bytes: &[u8], begin: usize, end: usize) -> Result<(), NotAdded> {
+        let keys::Column::Texts(texts) = &mut self.words else { panic!("the column is of text") };
+        texts.push(bytes, begin, end).map_err(|_| NotAdded::TooLong)
     }
 
     /// Adds the tokens of a piece of text, whose first byte is at `place` in all of it. Calls
-    /// `keep` with where each begins and ends.
+    /// `keep` with the begin and the end of each.
     ///
     /// # Errors
     ///
-    /// The first token that is refused, or `None` where a line has more than it may have, and its
-    /// place.
+    /// The place of the first token that is refused; `None` for a token that its line may not have.
     pub(super) fn push_tokens(
         &mut self,
         tokens: &mut Tokens,
@@ -320,75 +311,95 @@ impl Column {
         place: usize,
         counts: &mut Counts,
         mut keep: impl FnMut(usize, usize),
-    ) -> Result<(), (usize, Option<Refused>)> {
-        loop {
-            self.push_short(tokens, &mut keep);
-            let Some(start) = tokens.find() else { break };
-            let element = self.inference.float().filter(|_| self.inference.has_number());
-            let read = element.and_then(|element| float(&bytes[start..], element));
-            // A number with a fraction always has a point or an exponent.
-            if let Some((value, length)) = read.filter(|&(value, _)| has_fraction(value))
-                && tokens.pass(length)
+    ) -> Result<(), (usize, Option<NotAdded>)> {
+        /// Up to here all integers are floats.
+        const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
+        while let Some(start) = tokens.find_next() {
+            if self.key.element.is_none()
+                && let Some(short) = tokens.short_integer().filter(|short| short.value.abs() <= EXACT)
             {
-                self.inference.push_decimal();
-                self.words.push_high(keys::high_of(value, self.rules.descending));
-                keep(start, start + length);
+                self.is_spelled_once &= short.canonical;
+                self.words.push_high(keys::high_of(short.value as f64, self.key.order.descending));
+                keep(start, start + short.length);
+                tokens.pass(short.length);
                 continue;
             }
             let token = tokens.take_token();
-            let at = || place + start;
-            let number = match read {
-                Some((value, length)) if length == token.len() => {
-                    self.inference.read_closely(token, || Some(value), at)
+            self.is_spelled_once = self.is_spelled_once && is_plain(token);
+            match self.number(token) {
+                Ok(word) => self.push_word(word),
+                Err(NotAdded::Null(class)) if self.key.order.place(class) != Nulls::Error => {
+                    self.is_spelled_once = false;
+                    counts.add(class);
+                    if class == Class::Invalid {
+                        counts.note_invalid(token);
+                    }
+                    self.words.push(keys::whole(keys::of_null(class, self.key.order)));
                 }
-                _ => self.inference.read(token, at),
-            };
-            self.push_number(number.map_err(|refused| (at(), Some(refused)))?, counts);
+                Err(refused) => return Err((place + start, Some(refused))),
+            }
             keep(start, start + token.len());
+            debug_assert_eq!(&bytes[start..start + token.len()], token);
         }
         tokens.excess.map_or(Ok(()), |excess| Err((place + excess, None)))
     }
+}
 
-    /// Adds short integers, as most are, as long as none of them decides anything about the type.
-    #[inline]
-    fn push_short(&mut self, tokens: &mut Tokens, mut keep: impl FnMut(usize, usize)) {
-        // All of these are exact in f64.
-        const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
-        let (asked, descending) = (self.inference.asked, self.rules.descending);
-        if self.inference.float().is_some() || !self.inference.has_number() {
-            return;
-        }
-        // Where others are no floats, most are not short.
-        let keys::Column::High(words) = &mut self.words else { return };
-        // A first negative one is noted elsewhere.
-        let least = if asked.is_some() || self.inference.span.least < 0 { -EXACT } else { 0 };
-        let [least, greatest] = asked.map_or([least.into(), EXACT.into()], |asked| limits(asked).into());
-        let [least, greatest] =
-            [least, greatest].map(|limit: i128| limit.clamp((-EXACT).into(), EXACT.into()) as i64);
-        let mut span = [0, 0];
-        while let Some(start) = tokens.find_next() {
-            let Some(short) = tokens.short_integer() else { break };
-            let value = short.value;
-            // −0 may be less than 0.
-            if value < least || value > greatest || value == 0 && !short.canonical {
-                break;
-            }
-            span = [span[0].min(value), span[1].max(value)];
-            words.push(keys::high_of(value as f64, descending));
-            keep(start, start + short.length);
-            tokens.pass(short.length);
-        }
-        if asked.is_none() {
-            self.inference.push_exact(span);
+/// Returns true for the only spelling of a number by digits and a point: without zeros that add
+/// nothing.
+#[inline]
+fn is_plain(token: &[u8]) -> bool {
+    let ([b'-', digits @ ..] | digits) = token;
+    let mut has_point = false;
+    for &byte in digits {
+        match byte {
+            b'0'..=b'9' => {}
+            b'.' if !has_point => has_point = true,
+            _ => return false,
         }
     }
+    match digits {
+        [] | [b'.', ..] => false,
+        [b'0'] => digits.len() == token.len(),
+        [b'0', next, ..] if *next != b'.' => false,
+        [.., last] => !has_point || !matches!(last, b'0' | b'.'),
+    }
+}
 
-    /// The keys, if there are `decimals` in the column; `None` if nobody knows yet.
-    pub(super) fn keys(mut self, decimals: Option<bool>) -> keys::Column {
-        let minus_zero = decimals.map_or(MINUS_ZERO, |decimals| keys::minus_zero(decimals, self.rules));
-        for row in self.minus_zeros {
-            self.words.set(row as usize, minus_zero);
+/// The class of a field of text that is a null.
+fn class_of_text(key: &ResolvedKey, order: KeyOrder, field: &Field) -> Option<Class> {
+    // A whole record is never empty.
+    if key.order.is_last_resort || key.column == ColumnAt::Whole {
+        return None;
+    }
+    let form = order.reading.text().unwrap_or_default();
+    match field.json() {
+        Some(Value::Other) => return Some(Class::Invalid),
+        Some(Value::Null) => return Some(Class::Empty),
+        Some(Value::Number | Value::Bool) => return (!form.holds(&field.value())).then_some(Class::Invalid),
+        // An empty string is a text.
+        Some(Value::String) => {
+            let value = field.value();
+            let is_empty = key.is_na(&value) || value.is_empty() && !form.is_bytes();
+            return match is_empty {
+                true => Some(Class::Empty),
+                false => (!form.holds(&value)).then_some(Class::Invalid),
+            };
         }
-        self.words
+        None => {}
+    }
+    if field.place.is_empty() {
+        return Some(Class::Empty);
+    }
+    if form.is_bytes() && key.spelling.is_none() {
+        // A quoted field may be empty.
+        let is_quoted = field.bytes[field.place.start] == b'"';
+        return (is_quoted && field.value().is_empty()).then_some(Class::Empty);
+    }
+    let value = field.value();
+    let is_empty = key.is_na(&value) || value.is_empty() && !form.is_bytes();
+    match is_empty {
+        true => Some(Class::Empty),
+        false => (!form.holds(&value)).then_some(Class::Invalid),
     }
 }

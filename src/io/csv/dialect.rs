@@ -3,8 +3,7 @@
 //!
 //! ```text
 //! Quoted(b',')   6,"lamp, desk",89.90          three fields
-//! Blanks            12 2026-11-21 10:00 /usr   three: those of a date and a time of day are one,
-//!                                              as are two words in brackets
+//! Words             12 2026-11-21 10:00 /usr   four, as awk has them
 //! Split(b':')    root:x:0:0::/root             six, one of them empty
 //! Json           {"ms": 12, "user": {"id": 7}} as many as there are paths to values
 //! ```
@@ -17,9 +16,9 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr3};
 
+use super::header::Gap;
 use super::json;
 use crate::io::source::LineEnd;
-use crate::io::time;
 
 pub(super) const QUOTE: u8 = b'"';
 
@@ -30,8 +29,7 @@ pub struct Dialect {
     pub fields: Fields,
     /// How many rows are a header, of which the last names the columns.
     pub header: usize,
-    /// Whether lines that begin with `#` before the first row stay on top of an input, as a header
-    /// does.
+    /// True if all lines that begin with `#` go on top.
     pub comments: bool,
 }
 
@@ -43,11 +41,8 @@ pub enum Fields {
     Quoted(u8),
     /// In lines, this byte.
     Split(u8, LineEnd),
-    /// In lines, spaces and tabs, of which those before the first field do not count. A date, one
-    /// blank and a time of day are one field, as is what is in brackets with one blank. Where NUL
-    /// ends lines, line feeds are blanks, too.
-    Blanks(LineEnd),
-    /// The same with a date and a time of day as two, as `sort` has them.
+    /// In lines, runs of spaces and tabs; those before the first field do not count. Where NUL ends
+    /// lines, line feeds are blanks, too.
     Words(LineEnd),
     /// In text, which has a record for each token, and comments.
     Tokens,
@@ -56,21 +51,14 @@ pub enum Fields {
 }
 
 impl Dialect {
-    /// Where the comments end that stay on top, from `start` on, how many there are, and where the
-    /// last begins; `None` where that has no end here.
-    pub(in crate::io) fn after_comments(self, bytes: &[u8], start: usize) -> Option<(usize, u64, usize)> {
-        let (mut at, mut count, mut last) = (start, 0, start);
-        while self.comments && bytes.get(at) == Some(&b'#') {
-            last = at;
-            at += memchr(self.fields.line_end().byte(), &bytes[at..])? + 1;
-            count += 1;
+    /// The end of the comment that begins here, if one does.
+    #[inline]
+    pub(in crate::io) fn comment(self, bytes: &[u8], at: usize) -> Option<usize> {
+        if !self.comments || bytes.get(at) != Some(&b'#') {
+            return None;
         }
-        Some((at, count, last))
-    }
-
-    /// Whether columns have names.
-    pub(super) fn has_header(self) -> bool {
-        self.header > 0
+        let rest = &bytes[at..];
+        Some(memchr(self.fields.line_end().byte(), rest).map_or(bytes.len(), |end| at + end + 1))
     }
 }
 
@@ -85,50 +73,22 @@ impl Fields {
         !matches!(self, Self::Quoted(_))
     }
 
-    /// Whether a blank line is a row.
-    pub(crate) fn keep_blank_lines(self) -> bool {
-        self.are_of_lines() && self != Self::Json
-    }
-
     /// What ends a row.
     #[inline]
     pub(crate) fn line_end(self) -> LineEnd {
         match self {
             Self::Quoted(_) | Self::Tokens | Self::Json => LineEnd::Lf,
-            Self::Split(_, end) | Self::Blanks(end) | Self::Words(end) => end,
+            Self::Split(_, end) | Self::Words(end) => end,
         }
-    }
-
-    /// The whole line that begins at `start`, where it is one that begins with `#`: under a key of
-    /// a number it is no number, whatever its fields are.
-    #[inline]
-    pub(in crate::io) fn comment(self, bytes: &[u8], start: usize) -> Option<Range<usize>> {
-        // Where it separates fields, it is no comment.
-        let has_comments = match self {
-            Self::Blanks(_) | Self::Words(_) => true,
-            Self::Split(byte, _) => byte != b'#',
-            Self::Quoted(_) | Self::Tokens | Self::Json => false,
-        };
-        if bytes.get(start) != Some(&b'#') || !has_comments {
-            return None;
-        }
-        let line = &bytes[start..start + memchr(self.line_end().byte(), &bytes[start..])?];
-        let is_crlf = self.line_end() == LineEnd::Lf && line.ends_with(b"\r");
-        Some(start..start + line.len() - usize::from(is_crlf))
     }
 
     /// Whether this byte separates fields, wherever it is.
     pub(crate) fn divides_at(self, byte: u8) -> bool {
         match self {
             Self::Split(separator, _) => byte == separator,
-            Self::Blanks(_) | Self::Words(_) => byte == b' ' || byte == b'\t',
+            Self::Words(_) => byte == b' ' || byte == b'\t',
             Self::Quoted(_) | Self::Tokens | Self::Json => false,
         }
-    }
-
-    /// Whether `sort` has other fields.
-    pub(super) fn differ_in_sort(self) -> bool {
-        matches!(self, Self::Blanks(_))
     }
 
     /// Lines with the same ends, in which quotes mean nothing.
@@ -142,11 +102,6 @@ impl Fields {
         let end = next - 1;
         let is_crlf = self.line_end() == LineEnd::Lf && end > start && bytes[end - 1] == b'\r';
         end - usize::from(is_crlf)
-    }
-
-    /// The same fields as `sort` has them.
-    pub(super) fn of_sort(self) -> Self {
-        if let Self::Blanks(end) = self { Self::Words(end) } else { self }
     }
 
     /// The text of a field, without its quotes, and where it is if it is there as it counts.
@@ -189,6 +144,49 @@ impl Fields {
         }
     }
 
+    /// The last field of a line; empty without any field.
+    pub(super) fn last(self, bytes: &[u8], line: Range<usize>) -> Range<usize> {
+        let text = &bytes[line.clone()];
+        match self {
+            Self::Words(line_end) => {
+                let is_word = |byte: &u8| !is_blank(*byte, line_end);
+                let Some(end) = text.iter().rposition(is_word) else { return line.end..line.end };
+                let begin = text[..end].iter().rposition(|byte| !is_word(byte)).map_or(0, |blank| blank + 1);
+                line.start + begin..line.start + end + 1
+            }
+            Self::Split(byte, _) => {
+                let begin = memchr::memrchr(byte, text).map_or(0, |separator| separator + 1);
+                line.start + begin..line.end
+            }
+            Self::Quoted(_) | Self::Tokens | Self::Json => line,
+        }
+    }
+
+    /// The part of a line between two gaps.
+    pub(super) fn between(bytes: &[u8], line: Range<usize>, from: Gap, until: Option<Gap>) -> Range<usize> {
+        let text = &bytes[line.clone()];
+        // A position is a character; a byte that is no UTF-8 is one, too.
+        let begins = |byte: &u8| byte & 0xC0 != 0x80;
+        let place = |position: usize| {
+            if text.is_ascii() {
+                return position.min(text.len());
+            }
+            let mut places = text.iter().enumerate().filter(|(_, byte)| begins(byte)).map(|(at, _)| at);
+            places.nth(position).unwrap_or(text.len())
+        };
+        // Behind the last blank of a gap.
+        let cut = |Gap(from, until): Gap| {
+            let (from, until) = (place(from), place(until));
+            let blank = text[from..until].iter().rposition(|byte| matches!(byte, b' ' | b'\t'));
+            blank.map_or(until, |blank| from + blank + 1)
+        };
+        let (begin, end) = (cut(from), until.map_or(text.len(), cut));
+        let field = &text[begin.min(end)..end];
+        let skipped = field.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let start = line.start + begin.min(end) + skipped;
+        start..start + trimmed(field).len()
+    }
+
     /// Passes the first `most` fields of a line to `field`, with their numbers. Returns how many
     /// there are of these.
     #[inline]
@@ -203,9 +201,8 @@ impl Fields {
         let bytes = &bytes[..line.end];
         for number in 0..most {
             let (begin, end) = match self {
-                Self::Blanks(line_end) | Self::Words(line_end) => {
-                    let is_blank =
-                        |byte| byte == b' ' || byte == b'\t' || byte == b'\n' && line_end == LineEnd::Nul;
+                Self::Words(line_end) => {
+                    let is_blank = |byte| is_blank(byte, line_end);
                     let end_of_word = |start| {
                         /// Most words are shorter than what a search in vectors is worth.
                         const SHORT: usize = 8;
@@ -223,18 +220,9 @@ impl Fields {
                     while bytes.get(at).is_some_and(|&byte| is_blank(byte)) {
                         at += 1;
                     }
-                    let mut end = end_of_word(at);
+                    let end = end_of_word(at);
                     if end == at {
                         return number;
-                    }
-                    if matches!(self, Self::Blanks(_))
-                        && bytes.get(end).is_some_and(|&byte| byte != b'\n')
-                        && may_go_on(&bytes[at..end])
-                    {
-                        let next = end_of_word(end + 1);
-                        if goes_on(&bytes[at..end], &bytes[end + 1..next]) {
-                            end = next;
-                        }
                     }
                     (at, end)
                 }
@@ -249,24 +237,16 @@ impl Fields {
             };
             field(number, begin..end);
             // After the separator, or beyond the end where there is none.
-            at = end + usize::from(!matches!(self, Self::Blanks(_) | Self::Words(_)));
+            at = end + usize::from(!matches!(self, Self::Words(_)));
         }
         most
     }
 }
 
-/// Whether a word may be the first of a field of two: a date, or what a bracket opens.
+/// Returns true for a byte that separates words.
 #[inline]
-fn may_go_on(word: &[u8]) -> bool {
-    word.len() == time::DATE && time::is_date(word) || word[0] == b'[' && !word.contains(&b']')
-}
-
-/// Whether a field goes on with this word after one blank.
-fn goes_on(word: &[u8], next: &[u8]) -> bool {
-    if word[0] == b'[' {
-        return next.strip_suffix(b"]").is_some_and(|within| !within.iter().any(|byte| b"[]".contains(byte)));
-    }
-    time::is_time_of_day(next)
+fn is_blank(byte: u8, line_end: LineEnd) -> bool {
+    byte == b' ' || byte == b'\t' || byte == b'\n' && line_end == LineEnd::Nul
 }
 
 /// The field without surrounding spaces and tabs.
@@ -315,20 +295,6 @@ mod tests {
     }
 
     #[test]
-    fn words_in_brackets_are_one_field() {
-        let blanks = |line| fields(Fields::Blanks(LineEnd::Lf), line, 9);
-        assert_eq!(
-            blanks("- [21/Nov/2026:10:00:01 +0100] \"GET / [x y] z\""),
-            ["-", "[21/Nov/2026:10:00:01 +0100]", "\"GET", "/", "[x y]", "z\""]
-        );
-        for line in ["[a b", "[a  b]", "[a [b]", "[a b c]", "[a] b]", "[", "[ ]x", "[a b]c"] {
-            let expected: Vec<&str> = line.split(' ').filter(|word| !word.is_empty()).collect();
-            assert_eq!(blanks(line), expected, "{line}");
-        }
-        assert_eq!(fields(Fields::Words(LineEnd::Lf), "[a b]", 9), ["[a", "b]"]);
-    }
-
-    #[test]
     fn words_between_blanks() {
         let words = fields(Fields::Words(LineEnd::Lf), " a 2026-11-21 10:00 b", 9);
         assert_eq!(words, ["a", "2026-11-21", "10:00", "b"]);
@@ -339,48 +305,13 @@ mod tests {
             ("  12 /usr/my\\ file\t-\r5  ", &["12", "/usr/my\\", "file", "-\r5"]),
             ("\"a b\",c", &["\"a", "b\",c"]),
         ] {
-            assert_eq!(fields(Fields::Blanks(LineEnd::Lf), line, 9), expected, "{line:?}");
+            assert_eq!(fields(Fields::Words(LineEnd::Lf), line, 9), expected, "{line:?}");
             assert_eq!(
-                fields(Fields::Blanks(LineEnd::Lf), line, 1),
+                fields(Fields::Words(LineEnd::Lf), line, 1),
                 expected[..expected.len().min(1)],
                 "{line:?}"
             );
         }
-    }
-
-    #[test]
-    fn a_date_and_a_time_of_day_are_one_field() {
-        for time in
-            ["10:00", "10:00:59", "23:59:60.123456789", "10:00:00,5", "10:00Z", "10:00:00z", "10:00+02:00"]
-        {
-            let line = format!("- 2026-11-21 {time} x");
-            let both = format!("2026-11-21 {time}");
-            assert_eq!(fields(Fields::Blanks(LineEnd::Lf), &line, 9), ["-", &both, "x"]);
-            assert_eq!(fields(Fields::Blanks(LineEnd::Lf), &both, 9), [&both]);
-            assert_eq!(fields(Fields::Blanks(LineEnd::Lf), &format!("2026-11-21\t{time}"), 9).len(), 1);
-            assert_eq!(fields(Fields::Blanks(LineEnd::Lf), &format!("2026-11-21  {time}"), 9).len(), 2);
-        }
-        for time in [
-            "10",
-            "10:0",
-            "1:00",
-            "10:00:",
-            "10:00:00.",
-            "10:00x",
-            "10:00+02",
-            "10:00+02:000",
-            "10:00+0200",
-            "x",
-        ] {
-            assert_eq!(
-                fields(Fields::Blanks(LineEnd::Lf), &format!("2026-11-21 {time}"), 9),
-                ["2026-11-21", time]
-            );
-        }
-        for date in ["2026-11-2", "26-11-2101", "2026/11/21", "2026-11-21T"] {
-            assert_eq!(fields(Fields::Blanks(LineEnd::Lf), &format!("{date} 10:00"), 9), [date, "10:00"]);
-        }
-        assert_eq!(fields(Fields::Blanks(LineEnd::Lf), "2026-11-21 ", 9), ["2026-11-21"]);
     }
 
     #[test]

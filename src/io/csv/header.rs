@@ -3,91 +3,105 @@
 use std::sync::Arc;
 
 use gpusort_order::key::ElementType;
+use gpusort_values::number::Sign;
+use gpusort_values::survey::TimeForm;
 
-use super::column::Field;
-use super::dialect::{Dialect, Fields, unquoted};
-use super::json::{self, Path, Value};
+use super::dialect::{Dialect, Fields, trimmed, unquoted};
+use super::json::{self, Path};
 use super::key::{ColumnRef, Key, KeyMeaning, KeySpec, Kind, Modifiers};
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
-use crate::io::infer::is_valid;
 use crate::io::source::LineEnd;
 use crate::io::spelling::Spelling;
-use crate::io::texts::ComparedText;
-use crate::order::{KeyOrder, Reading};
+use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
 
-/// A key whose column was found by name or number.
+/// A key whose column was found, with the order of its fields.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
-    /// From 0; `None` is the whole line.
-    pub(crate) column: Option<usize>,
+pub(crate) struct ResolvedKey {
+    pub(crate) column: ColumnAt,
     /// Its name or number.
-    pub(in crate::io) name: String,
+    pub(crate) name: String,
+    /// The order; the reading is the kind, once that is decided.
     pub(crate) order: KeyOrder,
-    /// Where its values are in JSON.
+    /// The place of its values in JSON.
     pub(in crate::io) path: Option<Path>,
     /// The requested type of its numbers.
     pub(in crate::io) element: Option<ElementType>,
-    /// Whether it has fields as `sort -b` has them: without blanks before them, and a date and a
-    /// time of day are two.
-    pub(in crate::io) is_of_sort: bool,
-    /// How fields are written, if that is said.
+    /// True if the kind was found in the fields.
+    pub(crate) is_found: bool,
+    /// The sign of a currency or percent of all numbers.
+    pub(crate) sign: Option<Sign>,
+    /// The form of all times.
+    pub(crate) form: Option<TimeForm>,
+    /// The spelling of fields, if an option sets it.
     pub(in crate::io) spelling: Option<Arc<Spelling>>,
-    /// Whether it or the command has a letter that says what it is.
-    pub(in crate::io) has_letters: bool,
 }
 
-impl Found {
-    fn new(said: Modifiers, by: &KeySpec, column: Option<usize>, name: String) -> Self {
+/// Where the field of a key is in a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ColumnAt {
+    /// The field of this number, from 0.
+    Field(usize),
+    /// From the field of this number to the end of the line.
+    Rest(usize),
+    /// The last field.
+    Last,
+    /// The whole record.
+    Whole,
+    /// Between two gaps, in characters of a line.
+    Between(Gap, Option<Gap>),
+    /// A value of JSON.
+    Path,
+}
+
+/// Positions that are blank in all lines: from, until.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gap(pub(in crate::io) usize, pub(in crate::io) usize);
+
+impl ResolvedKey {
+    fn new(said: Modifiers, by: &KeySpec, column: ColumnAt, name: String) -> Self {
         let order = said.order(by);
-        let is_number = matches!(order.reading, Reading::Numbers | Reading::NumbersOrTimes);
-        let element = by.element.filter(|_| is_number);
-        let (is_of_sort, has_letters) = (said.of_sort.is_some(), said.has_letters(by));
         let spelling = by.spelling.is_said().then(|| by.spelling.clone());
-        Self { column, name, order, path: None, element, is_of_sort, spelling, has_letters }
-    }
-
-    /// All of a line, which is text, if nobody says what it is.
-    fn whole_line(said: Modifiers, by: &KeySpec) -> Self {
-        let mut line = Self::new(said, by, None, "the whole line".to_owned());
-        if line.order.reading == Reading::Any {
-            line.order.reading = Kind::Text.reading(line.order.nocase);
-        }
-        line
-    }
-
-    /// Whether a field, without surrounding blanks, is not invalid.
-    pub(super) fn is_valid(&self, field: &[u8]) -> bool {
-        let Some(spelling) = &self.spelling else { return is_valid(field, self.element, self.order) };
-        if spelling.is_empty(field) {
-            return true;
-        }
-        // Marks are those of numbers.
-        if self.order.reading.text().is_some() {
-            return is_valid(field, self.element, self.order);
-        }
-        match spelling.times.as_ref().filter(|_| self.order.reading == Reading::Times) {
-            Some(format) => format.time(field).is_some(),
-            None => spelling
-                .plain(field, &mut Vec::new())
-                .is_some_and(|plain| is_valid(plain, self.element, self.order)),
+        Self {
+            column,
+            name,
+            order,
+            path: None,
+            element: by.element,
+            is_found: false,
+            sign: None,
+            form: None,
+            spelling,
         }
     }
 
-    /// The same of a field of a row.
-    pub(super) fn is_valid_as(&self, field: &Field, value: &[u8]) -> bool {
-        if field.fields != Fields::Json {
-            return value.is_empty() || self.is_valid(value);
+    /// The whole record as text.
+    pub(crate) fn record(by: &KeySpec) -> Self {
+        let mut key = Self::new(Modifiers::default(), by, ColumnAt::Whole, "0".to_owned());
+        key.order.reading = match key.order.reading {
+            Reading::Text(TextForm { order: TextOrder::Version, .. }) => Kind::Version,
+            _ => Kind::Text,
         }
-        match field.json() {
-            Value::Null => true,
-            Value::Other => false,
-            // These are words.
-            Value::String | Value::Bool if self.order.reading == Reading::Any => true,
-            Value::Bool => self.order.reading.text().is_some_and(|form| form.holds(value)),
-            Value::Number | Value::String => self.is_valid(value),
-        }
+        .reading(key.order.nocase);
+        key
+    }
+
+    /// The whole record as text, whatever the global kind is.
+    fn whole(said: Modifiers, by: &KeySpec) -> Self {
+        let mut key = Self::new(said, by, ColumnAt::Whole, "0".to_owned());
+        key.order.reading = Kind::Text.reading(key.order.nocase);
+        key
+    }
+
+    /// The first field of lines without a key.
+    pub(crate) fn first_field(by: &KeySpec) -> Self {
+        Self::new(Modifiers::default(), by, ColumnAt::Field(0), "1".to_owned())
+    }
+
+    /// The spelling of fields, to be changed.
+    pub(in crate::io) fn spelling_mut(&mut self) -> &mut Spelling {
+        Arc::make_mut(self.spelling.get_or_insert_default())
     }
 
     /// The form in messages.
@@ -103,8 +117,6 @@ pub(crate) struct Header {
     pub(in crate::io) columns: usize,
     /// The names without quotes. `None` without a header.
     names: Option<Names>,
-    /// The lines of the header before the names, without CR.
-    above: Vec<u8>,
     /// The first byte of JSON. The names are those of its first object; others may have others.
     json: Option<u8>,
 }
@@ -170,40 +182,18 @@ impl Header {
         // An input without LF is one line.
         let is_one_line = are_lines && next > end && dialect.fields.line_end() == LineEnd::Lf;
         cr |= is_one_line && memchr::memchr(b'\r', bytes[start..end].trim_ascii_end()).is_some();
-        if cr && (dialect.has_header() || next > end) {
+        if cr && (dialect.header > 0 || next > end) {
             return Err(LONE_CR);
         }
-        Ok((next, Self { names: dialect.has_header().then_some(names), ..Self::of_columns(columns) }))
-    }
-
-    /// The same below these lines.
-    pub(in crate::io) fn below(self, above: &[u8]) -> Self {
-        Self { above: above.iter().copied().filter(|&byte| byte != b'\r').collect(), ..self }
-    }
-
-    /// The same with names from a comment, the one that begins here: `#CHROM POS`, `#columns: a b`.
-    pub(in crate::io) fn named_by(self, bytes: &[u8], start: usize, fields: Fields) -> Self {
-        let mut names = Names::default();
-        let line = memchr::memchr(fields.line_end().byte(), &bytes[start..])
-            .map_or(bytes, |end| &bytes[..=start + end]);
-        // In tables names may be in quotes, which end on the line.
-        for_each_field(line, start + 1, fields, usize::MAX, |number, field| {
-            let name = if fields.are_of_lines() { line[field].into() } else { unquoted(&line[field]) };
-            let is_title = number == 0 && name.ends_with(b":");
-            if !is_title {
-                names.push(&name);
-            }
-        });
-        Self { names: Some(names), ..self }
+        Ok((next, Self { names: (dialect.header > 0).then_some(names), ..Self::of_columns(columns) }))
     }
 
     /// Rows of this many columns, without a header.
     pub(in crate::io) fn of_columns(columns: usize) -> Self {
-        Self { columns, names: None, above: Vec::new(), json: None }
+        Self { columns, names: None, json: None }
     }
 
     /// So many columns of these names, which may be more: those of fields within columns.
-    #[cfg(feature = "arrow")]
     pub(crate) fn of_names(columns: usize, all: &[String]) -> Self {
         let mut names = Names::default();
         all.iter().for_each(|name| names.push(name.as_bytes()));
@@ -220,7 +210,7 @@ impl Header {
     /// # Errors
     ///
     /// A column that does not exist, or whose name is ambiguous.
-    pub(crate) fn find(&self, by: &KeySpec, table: &str) -> Result<Vec<Found>, Error> {
+    pub(crate) fn find(&self, by: &KeySpec, table: &str) -> Result<Vec<ResolvedKey>, Error> {
         let only = [Key::number(1)];
         let record = [Key::column(".")];
         let keys = match &by.keys[..] {
@@ -235,34 +225,38 @@ impl Header {
             }
             keys => keys,
         };
-        let mut found: Vec<Found> = Vec::with_capacity(keys.len());
+        let mut found: Vec<ResolvedKey> = Vec::with_capacity(keys.len());
         for key in keys {
-            let mut column = if self.json.is_some() {
+            let column = if self.json.is_some() {
                 self.find_path(key, by, table)
             } else {
                 self.find_one(key, by, table)
             }?;
-            if column.path.is_some() {
-                let same = found.iter().find(|other| other.path == column.path);
-                column.column = same.map_or(Some(found.len()), |other| other.column);
-            }
             // A repeated column would compare what is equal already.
-            let same = |other: &Found| (other.column, other.is_of_sort) == (column.column, column.is_of_sort);
-            if !found.iter().any(|other| same(other) && other.order.reading == column.order.reading) {
+            let same = |other: &ResolvedKey| {
+                (&other.column, &other.path, other.order.reading)
+                    == (&column.column, &column.path, column.order.reading)
+            };
+            if !found.iter().any(same) {
                 found.push(column);
             }
         }
         Ok(found)
     }
 
-    fn find_one(&self, key: &Key, by: &KeySpec, table: &str) -> Result<Found, Error> {
+    fn find_one(&self, key: &Key, by: &KeySpec, table: &str) -> Result<ResolvedKey, Error> {
         let named = &key.said[..];
+        let number = key.readings.iter().find_map(|reading| match reading.column {
+            ColumnRef::Number(number) if (1..=self.columns).contains(&number) => Some(number),
+            _ => None,
+        });
         for KeyMeaning { column, said } in &key.readings {
-            let found = |column, name| Found::new(*said, by, column, name);
+            let found = |index, name| ResolvedKey::new(*said, by, ColumnAt::Field(index), name);
             match column {
                 ColumnRef::Name(name) => {
                     let all = self.names().enumerate();
-                    let mut same = all.filter(|(_, other)| *other == name.as_bytes()).map(|(index, _)| index);
+                    let wanted = trimmed(name.as_bytes());
+                    let mut same = all.filter(|(_, other)| trimmed(other) == wanted).map(|(index, _)| index);
                     match (same.next(), same.next()) {
                         (Some(index), Some(other)) => {
                             let both = (index + 1, other + 1, quoted(name));
@@ -271,17 +265,26 @@ impl Header {
                             return Err(Error::input(table, problem)
                                 .hinting(Hint::ColumnNumber(index + 1, other + 1)));
                         }
-                        (Some(index), None) => return Ok(found(Some(index), name.clone())),
+                        (Some(index), None) => {
+                            if let Some(number) = number.filter(|&number| number != index + 1) {
+                                let problem = format!("column {} is named '{}'", index + 1, quoted(name));
+                                return Err(Error::input(table, problem)
+                                    .hinting(Hint::ColumnNumber(index + 1, number)));
+                            }
+                            return Ok(found(index, name.clone()));
+                        }
                         (None, _) => {}
                     }
                 }
-                ColumnRef::Number(0) => return Ok(Found::whole_line(*said, by)),
+                ColumnRef::Number(0) => return Ok(ResolvedKey::whole(*said, by)),
+                ColumnRef::Last if self.columns == ANY => {
+                    return Ok(ResolvedKey::new(*said, by, ColumnAt::Last, "-1".to_owned()));
+                }
+                ColumnRef::Last => return Ok(found(self.columns - 1, self.name_of(self.columns - 1))),
                 ColumnRef::Number(number) => {
                     let index = number - 1;
                     if index < self.columns {
-                        let name = self.names.as_ref().and_then(|names| names.get(index));
-                        let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
-                        return Ok(found(Some(index), name.unwrap_or_else(|| number.to_string())));
+                        return Ok(found(index, self.name_of(index)));
                     }
                 }
                 ColumnRef::Refused(problem) => {
@@ -326,20 +329,27 @@ impl Header {
         })
     }
 
+    /// The name of a column; without names its number.
+    fn name_of(&self, index: usize) -> String {
+        let name = self.names.as_ref().and_then(|names| names.get(index));
+        name.map_or_else(|| (index + 1).to_string(), |name| String::from_utf8_lossy(name).into_owned())
+    }
+
     /// Finds what a key names in JSON: a member that the first object has, else a path.
-    fn find_path(&self, key: &Key, by: &KeySpec, table: &str) -> Result<Found, Error> {
+    fn find_path(&self, key: &Key, by: &KeySpec, table: &str) -> Result<ResolvedKey, Error> {
         let has = |name: &str| self.names().any(|other| other == name.as_bytes());
         let mut path = None;
         for KeyMeaning { column, said } in &key.readings {
             match column {
                 ColumnRef::Name(name) if has(name) => {
-                    return Ok(Found {
+                    return Ok(ResolvedKey {
                         path: Some(Path::member(name)),
-                        ..Found::new(*said, by, None, name.clone())
+                        ..ResolvedKey::new(*said, by, ColumnAt::Path, name.clone())
                     });
                 }
                 ColumnRef::Name(name) => path = Some((name.clone(), said)),
-                ColumnRef::Number(0) => return Ok(Found::whole_line(*said, by)),
+                ColumnRef::Number(0) => return Ok(ResolvedKey::whole(*said, by)),
+                ColumnRef::Last => _ = path.get_or_insert(("-1".to_owned(), said)),
                 ColumnRef::Number(number) => _ = path.get_or_insert((number.to_string(), said)),
                 ColumnRef::Refused(_) => {}
             }
@@ -349,11 +359,11 @@ impl Header {
             Error::input(table, format!("'{}' is not a valid path: {problem}", quoted(&name)))
                 .hinting(Hint::Path)
         })?;
-        Ok(Found { path: Some(parsed), ..Found::new(*said, by, None, name) })
+        Ok(ResolvedKey { path: Some(parsed), ..ResolvedKey::new(*said, by, ColumnAt::Path, name) })
     }
 
     /// What is wrong if no record has what a key names, and what helps.
-    pub(super) fn lacking(&self, key: &Found) -> (String, Option<Hint>) {
+    pub(in crate::io) fn lacking(&self, key: &ResolvedKey) -> (String, Option<Hint>) {
         let mut problem = format!("no record has the field '{}'", key.shown());
         if self.names.is_some() {
             problem += &format!("; the first record has {}", self.shown());
@@ -368,8 +378,13 @@ impl Header {
         (problem, Some(Hint::Keys(keys.into())))
     }
 
+    /// The header without names, of rows with as many columns.
+    pub(in crate::io) fn unnamed(self) -> Self {
+        Self { names: None, ..self }
+    }
+
     /// The names of the columns; none without a header.
-    fn names(&self) -> impl Iterator<Item = &[u8]> {
+    pub(in crate::io) fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().flat_map(Names::iter)
     }
 
@@ -444,18 +459,16 @@ fn direction(word: &str) -> Option<&'static str> {
     })
 }
 
-impl Dialect {
-    /// The order of the number that is the only field of a line, where lines may be sorted by that.
-    pub(crate) fn first_number(self, by: &KeySpec) -> Option<KeyOrder> {
-        let is_other = self.has_header() || self.comments || by.spelling.is_said();
-        if is_other || self.fields != Fields::Blanks(LineEnd::Lf) {
-            return None;
-        }
-        let found = Header::of_lines().find(by, "").ok()?;
-        let [Found { column: Some(0), order, .. }] = found[..] else { return None };
-        let is_number = order.reading == Reading::Numbers || order.reading.finds_times();
-        (is_number && !order.leading).then_some(order)
-    }
+/// Returns true for the keys of lines that may be numbers alone: the first field as a number, and the
+/// whole line.
+pub(crate) fn are_of_numbers(keys: &[ResolvedKey]) -> bool {
+    let [first, rest @ ..] = keys else { return false };
+    let is_plain = first.column == ColumnAt::Field(0)
+        && first.order.reading == Reading::Numbers
+        && !first.order.leading
+        && first.sign.is_none()
+        && first.spelling.is_none();
+    is_plain && rest.iter().all(|key| key.order.is_last_resort)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //!                the column price as text, descending
 //! 2:r            the column 2:r; otherwise the column 2, descending; otherwise the second column, descending
 //! 0              the whole line
+//! -1             the last field
 //! 2,2nr          a key of `sort`: the second field as a number, descending
 //! ```
 
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use gpusort_order::key::ElementType;
 
 use crate::io::spelling::Spelling;
-use crate::order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};
+use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
 
 /// The kind of a key's fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +106,8 @@ pub(super) enum ColumnRef {
     Name(String),
     /// A number from 1; 0 is the whole line.
     Number(usize),
+    /// The last field.
+    Last,
     /// An invalid key, with the reason.
     Refused(String),
 }
@@ -124,36 +127,24 @@ impl Modifiers {
         Some(self)
     }
 
-    /// Returns true if a modifier or a global option sets the kind.
-    pub(super) fn has_letters(self, by: &KeySpec) -> bool {
-        let has_own = self.of_sort.is_some_and(|key| key.has_own);
-        has_own || self.nocase || self.kind.is_some() || by.order.reading != Reading::Any || by.order.nocase
-    }
-
-    /// The order of a key with these modifiers and the global options.
+    /// The order of a key with these modifiers and the global options. A key with letters of `sort`
+    /// takes no global option.
     pub(super) fn order(self, by: &KeySpec) -> KeyOrder {
         let of_sort = self.of_sort.unwrap_or_default();
         let own = of_sort.has_own.then_some(of_sort.reversed);
         let descending = self.descending.or(own).unwrap_or(by.order.descending);
         let nocase = self.nocase || of_sort.nocase || by.order.nocase && !of_sort.has_own;
-        let text = Reading::Text(TextForm { order: TextOrder::Bytes, nocase });
-        let kind = self.kind.or(of_sort.kind.filter(|_| !self.nocase));
-        let reading = match (kind, self.of_sort) {
-            (Some(kind), _) => kind.reading(nocase),
-            _ if self.nocase || of_sort.has_own => text,
-            // A global kind takes precedence over text.
-            (None, Some(_)) if by.order.reading == Reading::Any => text,
-            (None, _) => by.order.reading,
+        let reading = match self.kind.or(of_sort.kind) {
+            Some(kind) => kind.reading(nocase),
+            None if of_sort.has_own => Reading::Any,
+            None => by.order.reading.ignoring_case(nocase),
         };
-        let is_text = matches!(reading, Reading::Text(_));
-        // In `sort` an empty field is the least text.
-        let is_least = is_text && self.of_sort.is_some() && !by.places_empty;
-        let empty = match is_least {
-            true if descending => Nulls::Last,
-            true => Nulls::First,
-            false => by.order.empty,
-        };
-        KeyOrder { descending, reading, empty, leading: by.order.leading && !is_text, ..by.order }
+        KeyOrder { descending, reading, nocase, ..by.order }
+    }
+
+    /// Returns true if the key or a global option sets the kind.
+    pub(super) fn has_kind(self, by: &KeySpec) -> bool {
+        self.order(by).reading != Reading::Any
     }
 }
 
@@ -227,17 +218,45 @@ impl Key {
         {
             parts.push((rest, modifiers));
         }
+        if let Some((number, word)) = said.split_once(':')
+            && number.parse::<i64>().is_ok()
+            && !parts.iter().any(|(rest, _)| *rest == number)
+        {
+            let word = word.rsplit_once(':').map_or(word, |(_, last)| last);
+            let problem = format!("unknown modifier '{word}'; use r, a, nocase, or a kind such as number or text");
+            return Self::new(said.to_owned(), [ColumnRef::Refused(problem)]);
+        }
         let names = parts.iter().map(|&(rest, said)| (ColumnRef::Name(rest.to_owned()), said));
         let numbers = parts.iter().filter_map(|&(rest, said)| {
-            if let Ok(number) = rest.parse() {
-                return Some((ColumnRef::Number(number), said));
+            match rest.parse::<i64>() {
+                Ok(-1) => return Some((ColumnRef::Last, said)),
+                Ok(0) if said.kind.is_some() => {
+                    let problem = "the whole record is text and takes no kind".to_owned();
+                    return Some((ColumnRef::Refused(problem), said));
+                }
+                Ok(number @ 0..) => return Some((ColumnRef::Number(number as usize), said)),
+                Ok(_) => {
+                    let problem = "columns are numbered from 1; -1 is the last field".to_owned();
+                    return Some((ColumnRef::Refused(problem), said));
+                }
+                Err(_) => {}
             }
             Some(match SortKey::parse(rest)? {
                 Ok(key) => (ColumnRef::Number(key.field), Modifiers { of_sort: Some(key), ..said }),
                 Err(problem) => (ColumnRef::Refused(problem), said),
             })
         });
-        let readings = names.chain(numbers).map(|(column, said)| KeyMeaning { column, said }).collect();
+        let mut readings: Vec<KeyMeaning> =
+            names.chain(numbers).map(|(column, said)| KeyMeaning { column, said }).collect();
+        // The whole record and fields counted from the end have no names.
+        let is_certain = |column: &ColumnRef| match column {
+            ColumnRef::Last | ColumnRef::Number(0) => true,
+            ColumnRef::Refused(_) => said.starts_with(['0', '-']),
+            ColumnRef::Name(_) | ColumnRef::Number(_) => false,
+        };
+        if readings.iter().any(|reading| is_certain(&reading.column)) {
+            readings.retain(|reading| is_certain(&reading.column));
+        }
         Self { said: said.to_owned(), readings }
     }
 
@@ -257,8 +276,14 @@ impl Key {
     }
 
     /// Returns true if this column is a possible meaning of the key.
-    pub(super) fn names(&self, column: &str) -> bool {
-        self.readings.iter().any(|reading| matches!(&reading.column, ColumnRef::Name(name) if name == column))
+    pub(crate) fn names(&self, column: &str) -> bool {
+        let is_same = |name: &str| name.trim_ascii() == column.trim_ascii();
+        self.readings.iter().any(|reading| matches!(&reading.column, ColumnRef::Name(name) if is_same(name)))
+    }
+
+    /// Returns true for the whole record.
+    pub(crate) fn is_record(&self) -> bool {
+        matches!(&self.readings[..], [KeyMeaning { column: ColumnRef::Number(0), .. }])
     }
 }
 
@@ -396,8 +421,6 @@ pub struct KeySpec {
     pub element: Option<ElementType>,
     /// The order of all columns, unless a key overrides it.
     pub order: KeyOrder,
-    /// True if an option sets the place of empty fields.
-    pub places_empty: bool,
     /// The spelling of fields.
     pub(crate) spelling: Arc<Spelling>,
 }
@@ -407,24 +430,6 @@ impl KeySpec {
     #[cfg(feature = "arrow")]
     pub(crate) fn na(&self) -> &[Vec<u8>] {
         &self.spelling.empty
-    }
-
-    /// The most bytes that copies of keys take for each byte of a record: copies of texts in
-    /// another form than written, and copies of fields with quotes inside quotes.
-    pub(in crate::io) fn copies(&self) -> (u64, u64) {
-        let orders = self.keys.iter().flat_map(|key| &key.readings).map(|reading| reading.said.order(self));
-        let only = self.keys.is_empty().then_some(self.order);
-        let form = |order: KeyOrder| match order.reading {
-            Reading::Any => Some(TextForm { nocase: order.nocase, ..TextForm::default() }),
-            reading => reading.text(),
-        };
-        let forms = orders.chain(only).filter_map(form);
-        let compared = forms.clone().map(|form| match form {
-            // Version keys turn a letter and a digit into three bytes.
-            TextForm { order: TextOrder::Version, .. } => 2,
-            form => u64::from(form != TextForm::default()),
-        });
-        (compared.sum(), forms.count() as u64)
     }
 }
 

@@ -131,7 +131,6 @@ pub(crate) fn row_from(bytes: &[u8], at: usize, fields: Fields) -> Option<usize>
 /// The beginning of the first row after the first byte of these, which are somewhere in a table, as
 /// it seems: rows after the first line end have about as many fields as each other, or they have if
 /// the bytes begin within quotes. `None` if no row begins here.
-#[cfg(feature = "distributed")]
 pub(crate) fn probable_row(bytes: &[u8], fields: Fields) -> Option<usize> {
     /// Rows that tell.
     const ROWS: usize = 64;
@@ -161,18 +160,22 @@ pub(crate) fn probable_row(bytes: &[u8], fields: Fields) -> Option<usize> {
     }
 }
 
-/// The end of the first row of an input that is no blank line, with those before it; `None` if it
-/// goes on. Only then it is known what blank lines are, and the header, if there is one, is not
-/// parted from its rows.
+/// The end of the first row of an input, behind comments and a header; `None` if the row goes on.
 pub(crate) fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<usize> {
-    let fields = dialect.fields;
     let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
-    (start, ..) = dialect.after_comments(bytes, start)?;
-    while !fields.keep_blank_lines() && line_end(&bytes[start..]) > 0 {
-        start += line_end(&bytes[start..]);
+    let mut left = dialect.header.max(1);
+    while left > 0 {
+        if let Some(end) = dialect.comment(bytes, start) {
+            if end == bytes.len() && !bytes.ends_with(dialect.fields.line_end().bytes()) {
+                return None;
+            }
+            start = end;
+            continue;
+        }
+        start = end_of_row(bytes, start, dialect.fields)?;
+        left -= 1;
     }
-    // Any header with it.
-    (0..dialect.header.max(1)).try_fold(start, |start, _| end_of_row(bytes, start, fields))
+    Some(start)
 }
 
 /// Probable row boundaries to cut the table at, about every `size` bytes, the first at the

@@ -172,7 +172,7 @@ pub(super) fn merge<W: KeyWidth + itoa::Integer>(
     };
     let mut last = None;
     let merge = |runs: &mut [Run<W>], left| merge_some(runs, selection.unique, left, &mut last);
-    let mut merged = super::merge_runs(&mut runs, selection, merge, write, |_| Ok(()), progress)?;
+    let mut merged = super::merge_runs(&mut runs, selection, merge, write, progress)?;
     order.element.name().clone_into(&mut merged.types);
     Ok(merged)
 }

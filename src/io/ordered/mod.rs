@@ -7,7 +7,7 @@ use std::{fmt, thread};
 
 use gpusort_order::key::KeyWords;
 
-use super::batch::{Ahead, Batches, InputKind, InputSpec, Stretches};
+use super::batch::{Batches, InputKind, InputSpec, Stretches};
 use super::binary::{self, BinaryInput};
 use super::counts::Counts;
 use super::output::Output;
@@ -129,21 +129,18 @@ pub fn check(
         }));
     }
     check_stdin(inputs)?;
-    let (ahead, budget) = (Ahead::new(inputs, how), Budget::unlimited());
+    let budget = Budget::unlimited();
     let mut batches = Batches::new(inputs, how, &budget, stretches);
     // More cores look at more.
     let most = stretches.most.max((parallel::threads() << 20).min(2 * stretches.most));
     let most = within_limits(4 * most as u64) as usize / 4;
     let mut last = Last::default();
-    while let Some(pieces) =
-        batches.next(most, &|key| ahead.decimals(key), Some(&|key| ahead.is_text(key)))?
-    {
+    while let Some(pieces) = batches.next(most)? {
         if let Some((.., disorder)) = last.follow(&batches, &pieces, unique)? {
             return Ok(Some(disorder));
         }
         progress(batches.passed());
     }
-    batches.known.end()?;
     Ok(None)
 }
 
@@ -196,7 +193,7 @@ pub fn merge(
     }
     let blocks = (parallel::threads() << 21).clamp(BLOCKS, 3 * BLOCKS);
     let bytes = (within_limits(blocks as u64 * TIMES) / TIMES) as usize;
-    let (ahead, budget) = (Ahead::new(inputs, how), Budget::unlimited());
+    let budget = Budget::unlimited();
     let most = records::stretch_of(inputs.len(), bytes);
     let new = |(number, input)| {
         let mut batches =
@@ -206,12 +203,8 @@ pub fn merge(
         batches.known.passed = (number as u64) << 44;
         batches
     };
-    let mut sources: Vec<Batches> = inputs.iter().enumerate().map(new).collect();
-    let mut blank = Vec::with_capacity(sources.len());
-    for source in &mut sources {
-        blank.push(source.fetch(most)?);
-    }
-    records::merge_inputs(sources, &blank, &ahead, selection, bytes, to, &mut progress)
+    let sources: Vec<Batches> = inputs.iter().enumerate().map(new).collect();
+    records::merge_inputs(sources, how, selection, bytes, to, &mut progress)
 }
 
 /// Binary elements of a common type, and what is asked of them.
@@ -305,25 +298,23 @@ struct Step<T> {
 }
 
 /// Merges runs: `merge`s those records in memory that nothing unread can precede, at most so many,
-/// and `write`s them while the next are merged. Calls `seen` for each run that was read.
+/// and `write`s them while the next are merged.
 fn merge_runs<S: MergeSource, T: Send>(
     runs: &mut [Run<S>],
     selection: Selection,
     mut merge: impl FnMut(&mut [Run<S>], u64) -> Option<Step<T>>,
     mut write: impl FnMut(T) -> Result<(), Error> + Send,
-    mut seen: impl FnMut(&S) -> Result<(), Error>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let top = selection.first.map_or(u64::MAX, |first| first as u64);
     let (mut merged, mut waiting) = (Merged::default(), None);
-    runs.iter().try_for_each(|run| seen(&run.source))?;
     loop {
         let left = top - merged.written;
         let mut next = || {
             if left == 0 {
                 return Ok::<_, Error>(None);
             }
-            read_more(runs, &mut seen)?;
+            read_more(runs)?;
             // Who writes to a pipe may wait for what comes of it.
             Ok(merge(runs, left).map(|step| (step, runs.iter().any(Run::may_wait))))
         };
@@ -356,10 +347,7 @@ fn merge_runs<S: MergeSource, T: Send>(
 }
 
 /// Reads more of the runs of which little is left.
-fn read_more<S: MergeSource>(
-    runs: &mut [Run<S>],
-    seen: &mut impl FnMut(&S) -> Result<(), Error>,
-) -> Result<(), Error> {
+fn read_more<S: MergeSource>(runs: &mut [Run<S>]) -> Result<(), Error> {
     let low: Vec<&mut Run<S>> = runs.iter_mut().filter(|run| run.is_low()).collect();
     let (mut ready, mut waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.source.is_ready());
     // Little is not worth waking another thread for.
@@ -374,7 +362,6 @@ fn read_more<S: MergeSource>(
         while run.source.held() == 0 && run.goes_on() {
             run.read();
         }
-        seen(&run.source)?;
     }
     // What is wrong with a record that would be next is said now.
     let mut empty = runs.iter_mut().filter(|run| run.source.held() == 0);

@@ -14,11 +14,10 @@ use std::io::Write;
 use gpusort_order::key::ElementType;
 
 use super::{Last, Merged, Step, not_sorted};
-use crate::error::Error;
-use crate::io::batch::{Ahead, Batches};
-use crate::io::csv::Known;
+use crate::error::{Error, Hint};
+use crate::io::batch::{Batches, InputSpec};
 use crate::io::frames::{Frame, RunFormat, RunReader};
-use crate::io::keys::{self, RecordKey};
+use crate::io::keys::{self, Keys, RecordKey};
 use crate::io::output::Output;
 use crate::io::piece::Piece;
 use crate::io::records::push_integer;
@@ -47,7 +46,7 @@ pub(crate) enum Emit {
 
 /// Where records come from.
 enum Origin<'a> {
-    Input(Box<Batches<'a>>, &'a Ahead<'a>),
+    Input(Box<Batches<'a>>),
     Run(RunReader),
 }
 
@@ -72,7 +71,7 @@ impl super::MergeSource for RecordSource<'_> {
     }
 
     fn is_ready(&self) -> bool {
-        if let Origin::Input(batches, _) = &self.from { batches.is_ready() } else { true }
+        if let Origin::Input(batches) = &self.from { batches.is_ready() } else { true }
     }
 
     fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error> {
@@ -82,9 +81,8 @@ impl super::MergeSource for RecordSource<'_> {
                 let more = !pieces.is_empty();
                 (pieces, more)
             }
-            Origin::Input(batches, ahead) => {
-                let next = batches.next(most, &|key| ahead.decimals(key), Some(&|key| ahead.is_text(key)))?;
-                let Some(mut pieces) = next else { return Ok(false) };
+            Origin::Input(batches) => {
+                let Some(mut pieces) = batches.next(most)? else { return Ok(false) };
                 if let Some((piece, record, found)) = self.last.follow(batches, &pieces, false)? {
                     pieces.truncate(piece + 1);
                     pieces[piece].truncate(record);
@@ -105,43 +103,40 @@ impl Piece {
     }
 }
 
-/// Merges inputs, of which the first text is in memory; `blank` are those of which that is only
-/// blank lines.
-pub(super) fn merge_inputs<'a>(
-    inputs: Vec<Batches<'a>>,
-    blank: &[bool],
-    ahead: &'a Ahead<'a>,
+/// Merges inputs.
+pub(super) fn merge_inputs(
+    inputs: Vec<Batches>,
+    how: &InputSpec,
     selection: Selection,
     bytes: usize,
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let most = stretch_of(inputs.len(), bytes);
-    let new = |batches| run_of(Origin::Input(Box::new(batches), ahead), most);
+    let new = |batches| run_of(Origin::Input(Box::new(batches)), most);
     let mut runs: Vec<Run> = inputs.into_iter().map(new).collect();
-    // Of what columns blank lines are is told by the first that has others.
-    let first = blank.iter().position(|is_blank| !is_blank).unwrap_or(0);
-    let mut columns = None;
-    for number in [first].into_iter().chain((0..runs.len()).filter(|&number| number != first)) {
-        let Some(run) = runs.get_mut(number) else { break };
-        if let Origin::Input(batches, _) = &mut run.source.from {
-            batches.known.first.clone_from(&columns);
+    let mut header = None;
+    for run in &mut runs {
+        if let Origin::Input(batches) = &mut run.source.from {
+            batches.known.take_header(&mut header);
         }
         run.read();
-        if let Origin::Input(batches, _) = &run.source.from {
-            columns = columns.or_else(|| batches.known.first.clone());
+        if let Origin::Input(batches) = &mut run.source.from {
+            batches.known.give_header(&mut header);
         }
         if run.source.pieces.is_empty() {
             run.wrong.take().map_or(Ok(()), Err)?;
         }
     }
     for run in &mut runs {
-        if let Origin::Input(batches, _) = &mut run.source.from {
-            to.write_all(&batches.head).map_err(|error| to.failed(error))?;
+        if let Origin::Input(batches) = &mut run.source.from {
+            let head = std::mem::take(&mut batches.head);
+            to.write_all(&head).map_err(|error| to.failed(error))?;
         }
     }
     let records = Records { selection, emit: Emit::Records, bytes };
-    merge_all(runs, &records, to, progress)
+    let merged = merge_all(runs, &records, to, progress)?;
+    Ok(Merged { types: how.kinds(), ..merged })
 }
 
 /// What is merged, and how.
@@ -174,22 +169,16 @@ fn merge_all(
     let write = |parts: Vec<MergedPart>| {
         parts.iter().try_for_each(|part| to.write_all(&part.bytes)).map_err(|error| to.failed(error))
     };
-    let mut known = Known::default();
-    let seen = |source: &RecordSource| match &source.from {
-        Origin::Input(batches, _) => known.join(&batches.known),
-        Origin::Run(_) => Ok(()),
-    };
     let mut last = None;
     let merge = |runs: &mut [Run], left| merge_some(runs, records, left, &mut last);
-    let mut merged = super::merge_runs(&mut runs, records.selection, merge, write, seen, progress)?;
-    // The unread rest might have determined a type.
-    if runs.iter().all(|run| run.is_over && run.source.pieces.is_empty()) {
-        known.end()?;
-    }
-    merged.types = known.types();
+    let mut merged = super::merge_runs(&mut runs, records.selection, merge, write, progress)?;
     for run in &runs {
-        if let Origin::Input(batches, _) = &run.source.from {
+        if let Origin::Input(batches) = &run.source.from {
             merged.counts.add_all(&batches.counts);
+            if !batches.head.is_empty() {
+                let problem = "has comments behind its first records, where a merge cannot put them on top";
+                return Err(Error::input(batches.name(), problem).hinting(Hint::Sort));
+            }
         }
     }
     Ok(merged)
@@ -210,6 +199,15 @@ fn merge_some(
 ) -> Option<Step<Vec<MergedPart>>> {
     let bytes = records.bytes;
     let stretch = stretch_of(runs.len(), bytes);
+    let mut all = runs.iter_mut().flat_map(|run| &mut run.source.pieces);
+    if all.any(|piece| piece.keys.are_rows()) {
+        for piece in runs.iter_mut().flat_map(|run| &mut run.source.pieces) {
+            if !piece.keys.are_rows() {
+                piece.keys = std::mem::replace(&mut piece.keys, Keys::new(1)).into_rows();
+            }
+        }
+        *last = last.take().map(|last| RecordKey::Row(last.into_row()));
+    }
     let last_of = |run: &Run| run.source.pieces.last().map(|piece| piece.keys.key(piece.len() - 1));
     let open = runs.iter().enumerate().filter(|(_, run)| run.is_open());
     let limit = open.filter_map(|(number, run)| Some((last_of(run)?, number))).min();
@@ -238,12 +236,12 @@ fn merge_some(
         let high = |word: u128| (word >> 64) as u64;
         let words = last.as_ref().map(RecordKey::words);
         match each {
-            _ if pieces[0].keys.have_texts() => {
+            _ if pieces[0].keys.are_rows() => {
                 let last = last.as_ref().map(RecordKey::row);
                 merge_part(&pieces, &runs_of, bounds, records, last, |piece, record| piece.keys.row(record))
             }
             1 if pieces.iter().all(|piece| piece.keys.high().is_some()) => {
-                // What else there was is none of these.
+                // A `last` with another lower half equals none of these keys.
                 let last = words.map(|last| last[0]).filter(|&last| last as u64 == keys::EXACT);
                 merge_part(&pieces, &runs_of, bounds, records, last.map(high), |piece, record| {
                     piece.keys.high().map_or(0, |words| words[record])

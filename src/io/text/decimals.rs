@@ -41,14 +41,13 @@ pub(super) fn read(text: &Text, per_line: PerLine, order: KeyMap) -> Option<Reco
             }
         }
         is_other.fetch_or(tokens.excess.is_some(), Ordering::Relaxed);
-        (keys, digits, tokens.comments)
+        (keys, digits)
     };
     let pieces = map_parts(pieces_of(text), read_piece);
-    let mut digits = pieces.iter().filter_map(|(_, digits, _)| *digits);
+    let mut digits = pieces.iter().filter_map(|(_, digits)| *digits);
     let first = digits
         .next()
         .filter(|first| !is_other.load(Ordering::Relaxed) && digits.all(|other| other == *first))?;
-    let comments = pieces.iter().map(|(.., comments)| comments).sum();
-    let keys: Vec<Vec<u64>> = pieces.into_iter().map(|(keys, ..)| keys).collect();
-    Some(Records { order, keys: keys.into(), print: Print::Fixed(first), comments })
+    let keys: Vec<Vec<u64>> = pieces.into_iter().map(|(keys, _)| keys).collect();
+    Some(Records { order, keys: keys.into(), print: Print::Fixed(first) })
 }

@@ -13,13 +13,13 @@ use std::time::Duration;
 use gpusort_order::key::ElementType;
 
 use super::integers::Integers;
-use super::{TokenInference, guess, known_of, records_of};
+use super::span::Span;
+use super::{guess, records_of};
 use crate::clock::Instant;
 use crate::error::Error;
-use crate::io::infer::Span;
 use crate::io::number::PerLine;
 use crate::io::records::Records;
-use crate::io::source::{Before, Input, MARK, Opened, PIECE, RegularFile, Text, piece_size};
+use crate::io::source::{Before, Input, MARK, Opened, PIECE, RegularFile, piece_size};
 use crate::order::KeyOrder;
 use crate::parallel;
 use crate::parallel::lock;
@@ -115,9 +115,8 @@ impl IntegerFiles {
         self.place >= here.size && after.iter().all(|file| file.size == 0)
     }
 
-    /// The next integers, as many as the budget allows; adds what they tell of the type to what is
-    /// `known` of those before them, which took `passed` bytes. Calls `progress` from any thread
-    /// with the number of bytes read so far.
+    /// The next integers, as many as the budget allows, after `passed` bytes. Calls `progress` from any
+    /// thread with the number of bytes read so far.
     ///
     /// `None` means that the text must be read from here on: a token is not an integer in canonical
     /// form, or no type holds them all.
@@ -128,7 +127,6 @@ impl IntegerFiles {
     pub(crate) fn next(
         &mut self,
         budget: &Budget,
-        known: &mut TokenInference,
         passed: u64,
         progress: impl Fn(u64) + Sync,
     ) -> Result<Option<FromFiles>, Error> {
@@ -157,13 +155,11 @@ impl IntegerFiles {
                 }
                 (self.file, self.place) = (self.files.len() - 1, end);
                 bytes = self.total();
-                known.push_span(Integers::span(&more));
             } else {
                 // Its lines go at least as far as the group.
                 if group.last().is_some_and(|(_, stretch)| end < stretch.end) {
                     return Err(self.files[self.file].has_changed());
                 }
-                self.learn(self.place..end, Integers::span(&more), known, before)?;
                 bytes += end - self.place;
                 self.place = end;
                 let file = &self.files[self.file];
@@ -268,25 +264,6 @@ impl IntegerFiles {
         let of_last = group.iter().zip(ends).filter(|((number, _), _)| Some(*number) == last);
         Ok(Some((pieces, of_last.map(|(_, end)| end).max().unwrap_or(0))))
     }
-
-    /// Adds to what is known of the type what integers of this range in the current file tell.
-    fn learn(
-        &self,
-        range: Range<u64>,
-        span: Span,
-        known: &mut TokenInference,
-        passed: u64,
-    ) -> Result<(), Error> {
-        if known.lacks(span) {
-            let file = &self.files[self.file];
-            let before = if range.start == 0 { None } else { Some(file.before(range.start)?) };
-            let text = Text::of_part(file, range, before)?;
-            *known = known_of(&text, span, known.clone(), passed);
-        } else {
-            known.push_span(span);
-        }
-        Ok(())
-    }
 }
 
 /// Adds the integers in the lines that begin in this stretch of a file, and tells where the last of
@@ -358,215 +335,3 @@ fn read_stretch(
     Ok(None)
 }
 
-#[cfg(test)]
-mod tests {
-    use std::path::PathBuf;
-
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::io::batch::InputKind;
-    use crate::io::chunks::Chunks;
-    use crate::io::csv;
-    use crate::io::records::Print;
-    use crate::io::text::{inference, parse_printed};
-
-    const DESCENDING: KeyOrder = KeyOrder { descending: true, ..KeyOrder::ASCENDING };
-
-    fn files(folder: &tempfile::TempDir, contents: &[&str]) -> Vec<Input> {
-        let write = |(number, content): (usize, &&str)| {
-            let path: PathBuf = folder.path().join(number.to_string());
-            std::fs::write(&path, content).unwrap();
-            Input::File(path)
-        };
-        contents.iter().enumerate().map(write).collect()
-    }
-
-    /// Reads files with these contents both ways, straight and as a whole text; whether the first
-    /// was possible.
-    fn both_ways(contents: &[&str], element: Option<ElementType>) -> bool {
-        let folder = tempfile::tempdir().unwrap();
-        let inputs = files(&folder, contents);
-        let budget = Budget::unlimited();
-        let mut known = inference(element, DESCENDING);
-        let files = IntegerFiles::open(&inputs, element, DESCENDING, PerLine::Any, &budget).unwrap();
-        let Some(straight) = files.and_then(|mut files| {
-            let all = files.next(&budget, &mut known, 0, |_| {}).unwrap()?;
-            assert!(files.is_over());
-            Some(all)
-        }) else {
-            return false;
-        };
-        let whole =
-            Chunks::new(&inputs, InputKind::Text(PerLine::Any).divided(), &csv::KeySpec::default(), &budget)
-                .next(|_| {})
-                .unwrap()
-                .unwrap_or_default();
-        let mut known = csv::Known::default();
-        known.columns.push(inference(element, DESCENDING));
-        let whole = parse_printed(&whole, element, DESCENDING, PerLine::Any, &mut known).unwrap();
-        assert_eq!((whole.print, straight.records.print), (Print::Shortest, Print::Shortest));
-        assert_eq!(straight.records.order, whole.order);
-        assert!(straight.records.keys == whole.keys);
-        assert_eq!(straight.bytes, contents.iter().map(|content| content.len() as u64).sum::<u64>());
-        true
-    }
-
-    #[test]
-    fn integer_files_are_parsed_directly_where_that_changes_nothing() {
-        let lines = |n: usize, line: &str| line.repeat(n);
-        let many = lines(100_000, "123456\n");
-        // Some of these cross all cuts of the file, which are at least 256 KiB apart.
-        let comment = format!("#{}\n", "9 x".repeat(200_000));
-        let long_line = "7 ".repeat(300_000);
-        let blank = "\r\n \n".repeat(100_000);
-        for (name, contents) in [
-            ("lines", vec![many.as_str()]),
-            ("no last line end", vec![&many, "\n5"]),
-            ("several files", vec!["3\n", &many, "", "4"]),
-            ("comment", vec![&many, &comment, &many]),
-            ("long line", vec![&long_line]),
-            ("blank lines", vec![&many, &blank, "-5"]),
-            ("mark", vec!["\u{feff}5\n", &many]),
-        ] {
-            assert!(both_ways(&contents, None), "{name}, files");
-            let one = contents.concat();
-            assert!(both_ways(&[&one], Some(ElementType::I64)), "{name}, one file");
-        }
-        let few_bytes = ["1\n"; 100];
-        assert!(!both_ways(&few_bytes, None), "more files than are held open");
-        let endless = "7 ".repeat(5 << 20);
-        for (name, content) in [
-            ("a decimal at the end", format!("{many}1.5\n")),
-            ("leading zeros", format!("{many}007\n")),
-            ("no number", format!("{many}x\n{many}")),
-            ("no type for all", format!("{many}-1\n18446744073709551615\n")),
-            ("few", "1\n2\n".to_owned()),
-            ("one line of many megabytes", endless),
-        ] {
-            assert!(!both_ways(&[&content], None), "{name}");
-        }
-        assert!(!both_ways(&[&format!("{many}-1\n")], Some(ElementType::U32)), "not of the type asked for");
-    }
-
-    /// Reads files with these contents in parts: the integers up to where that ends, the bytes of
-    /// these, and the first line after them; `None` at the end.
-    fn in_parts(contents: &[&str], bytes: u64) -> (Vec<i128>, u64, Option<String>, TokenInference) {
-        let folder = tempfile::tempdir().unwrap();
-        let inputs = files(&folder, contents);
-        let budget = Budget::of(bytes);
-        let mut known = inference(None, KeyOrder::ASCENDING);
-        let mut files =
-            IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, PerLine::Any, &budget).unwrap().unwrap();
-        let (mut all, mut passed, mut parts) = (Vec::new(), 0, 0);
-        while !files.is_over() {
-            let Some(part) = files.next(&budget, &mut known, passed, |_| {}).unwrap() else {
-                let (file, open) = files.rest().unwrap();
-                let (mut opened, before) =
-                    open.unwrap_or_else(|| (inputs[file].open().unwrap(), Before::default()));
-                let mut rest = vec![0; 1 << 20];
-                let count = opened.fill(&mut rest).unwrap();
-                let line = String::from_utf8_lossy(&rest[..count]).lines().next().unwrap_or("").to_owned();
-                return (all, passed, Some(format!("{file}:{}:{line}", before.lines + 1)), known);
-            };
-            parts += 1;
-            passed += part.bytes;
-            let FromFiles { records: Records { order, keys, .. }, .. } = part;
-            let mut text = Vec::new();
-            crate::io::records::write_text(keys, order, Print::Shortest, &mut text, |_| {}).unwrap();
-            all.extend(String::from_utf8(text).unwrap().lines().map(|line| line.parse::<i128>().unwrap()));
-        }
-        assert!(parts > 1);
-        (all, passed, None, known)
-    }
-
-    #[test]
-    fn integers_come_in_parts_and_the_text_goes_on_where_they_end() {
-        let lines = |range: Range<i128>| {
-            range.fold(String::new(), |text, number| text + &format!("{}\n", number * 7))
-        };
-        let values = |range: Range<i128>| range.map(|number| number * 7).collect::<Vec<_>>();
-        for bytes in [512, 4096, 100_000] {
-            let contents = ["", &lines(0..30_000), "", "\r\n5 6", &lines(-3..1), ""];
-            let (all, passed, rest, known) = in_parts(&contents, bytes);
-            assert_eq!(all, [values(0..30_000), vec![5, 6], values(-3..1)].concat());
-            assert_eq!((passed, rest), (contents.concat().len() as u64, None));
-            assert_eq!(known.finish().unwrap(), ElementType::I32);
-            let long = format!("{}1.5\n8\n", lines(0..30_000));
-            let (all, _, rest, _) = in_parts(&["1\n", &long, "3"], bytes);
-            let line = rest.unwrap();
-            assert_eq!(line, format!("1:{}:{}", all.len(), all.len() as i128 * 7 - 7));
-            assert_eq!(all[1..], values(0..all.len() as i128 - 1));
-            assert!(all.len() > 20_000);
-        }
-    }
-
-    #[test]
-    fn a_file_that_is_cut_meanwhile_is_an_error() {
-        let folder = tempfile::tempdir().unwrap();
-        let inputs = files(&folder, &[&"12345\n".repeat(1 << 20)]);
-        let (budget, mut known) = (Budget::of(4096), inference(None, KeyOrder::ASCENDING));
-        let mut files =
-            IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, PerLine::Any, &budget).unwrap().unwrap();
-        let mut opened = inputs[0].open().unwrap();
-        assert_eq!(opened.fill(&mut [0; 600]).unwrap(), 600);
-        assert!(files.next(&budget, &mut known, 0, |_| {}).unwrap().is_some());
-        std::fs::File::options().write(true).open(inputs[0].path().unwrap()).unwrap().set_len(6000).unwrap();
-        let mut parts = std::iter::repeat_with(|| files.next(&budget, &mut known, 0, |_| {}));
-        assert!(parts.find_map(Result::err).unwrap().to_string().contains("changed its size"));
-        let error = opened.fill(&mut [0; 10_000]).unwrap_err().to_string();
-        assert!(error.contains("changed while it was being read"), "{error}");
-    }
-
-    #[test]
-    fn what_decides_a_type_is_known_with_its_place() {
-        let most = "18446744073709551615";
-        let (_, passed, rest, known) =
-            in_parts(&[&format!("{}-5\n{}{most}\n", "1\n".repeat(5000), "2\n".repeat(5000))], 512);
-        assert_eq!((passed, rest), (20_024, None));
-        let error = crate::io::infer::conflicting(known.finish().unwrap_err()).to_string();
-        assert!(error.contains("0:5001:1") && error.contains("0:10002:1"), "{error}");
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
-
-        #[test]
-        fn parsing_files_directly_equals_parsing_the_whole_text(
-            seed: u64,
-            bits in 1_u32..=64,
-            signed: bool,
-            separators in "[ \n\r\t]{1,40}",
-            end in "[ \n]{0,2}",
-        ) {
-            // Values that need ever more bits on the way, or ever fewer, so that pieces differ.
-            let n = 200_000;
-            let mut content = String::new();
-            let mut values = Vec::new();
-            let mut state = seed | 1;
-            for i in 0..n {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                let value = state;
-                let bits = (u64::from(bits) * (i as u64 + 1)).div_ceil(n as u64) as u32;
-                let value = value >> (64 - bits);
-                let value: i128 = if signed { i128::from((value << (64 - bits)).cast_signed() >> (64 - bits)) } else { value.into() };
-                values.push(value);
-                content += &value.to_string();
-                let at = i % separators.len();
-                content += &separators[at..=at];
-                if i % 1000 == 0 {
-                    content += "\n# 0x5\n";
-                }
-            }
-            content.truncate(content.trim_end().len());
-            content += &end;
-            prop_assert!(both_ways(&[&content], None));
-            let (all, passed, rest, _) = in_parts(&[&content], 50_000);
-            prop_assert!(all == values && passed == content.len() as u64 && rest.is_none());
-            let reversed = content.lines().rev().collect::<Vec<_>>().join("\n");
-            prop_assert!(both_ways(&[&reversed], None));
-        }
-    }
-}

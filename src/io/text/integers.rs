@@ -2,8 +2,8 @@
 
 use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word};
 
-use crate::io::infer::{Span, integer_of, limits};
-use crate::io::number::{PerLine, Tokens};
+use super::span::{Span, limits};
+use crate::io::number::{Integer, PerLine, Tokens, integer};
 use crate::key_buf::KeyBuf;
 use crate::parallel::map_parts;
 
@@ -16,8 +16,6 @@ pub(super) struct Integers {
     limits: (i64, i64),
     span: Span,
     pub(super) per_line: PerLine,
-    /// Comments among them.
-    pub(super) comments: u64,
 }
 
 /// Integers in two's complement.
@@ -39,7 +37,7 @@ impl Integers {
         let values = Values::Narrow(Vec::with_capacity(count));
         let (least, greatest) = asked.map_or((i64::MIN.into(), i64::MAX.into()), limits);
         let limits = (in_i64(least), in_i64(greatest));
-        Self { values, asked, limits, span: Span::default(), per_line, comments: 0 }
+        Self { values, asked, limits, span: Span::default(), per_line }
     }
 
     /// Reads the tokens of whole lines. With `begun`, the first line has a token before them.
@@ -67,7 +65,6 @@ impl Integers {
             }
             self.read_one(&mut tokens)?;
         }
-        self.comments += tokens.comments;
         if tokens.excess.is_some() { Err(NotInteger) } else { Ok(()) }
     }
 
@@ -102,8 +99,12 @@ impl Integers {
 
     /// Reads the current token.
     fn read_one(&mut self, tokens: &mut Tokens) -> Result<(), NotInteger> {
-        let read = integer_of(tokens.take_token(), self.asked).filter(|&(_, canonical)| canonical);
-        let (value, _) = read.ok_or(NotInteger)?;
+        let Some(Integer { value: Some(value), canonical: true }) = integer(tokens.take_token()) else {
+            return Err(NotInteger);
+        };
+        if self.asked.is_some_and(|asked| !Span::of(value).fits(asked)) {
+            return Err(NotInteger);
+        }
         let signed = self.span.least < 0;
         self.span.push(value);
         match &mut self.values {

@@ -9,6 +9,7 @@
 mod decimals;
 mod files;
 pub(super) mod integers;
+pub(crate) mod span;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,17 +18,13 @@ use gpusort_order::key::{ElementType, KeyMap};
 
 use self::integers::{Integers, NotInteger};
 use super::csv::{self, Fields};
-use super::infer::{Inference, Span};
-use super::number::{PerLine, Tokens, token_at};
+use super::number::PerLine;
 use super::records::{Print, Records};
-use super::source::{Spot, Text, TextPart, piece_size};
+use super::source::{Text, TextPart, piece_size};
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
 
 pub use self::files::{FromFiles, IntegerFiles};
-
-/// What is known of the type of some tokens: places are the bytes before a token and the token.
-pub(crate) type TokenInference = Inference<(u64, Spot)>;
 
 /// The tokens of a text as integers, if all are in canonical form.
 fn integers(
@@ -50,66 +47,27 @@ fn integers(
 
 /// The records of integers, as they are printed.
 fn records_of(pieces: Vec<Integers>, order: KeyMap) -> Records {
-    let comments = pieces.iter().map(|piece| piece.comments).sum();
-    Records { order, keys: Integers::keys(pieces, order), print: Print::Shortest, comments }
+    Records { order, keys: Integers::keys(pieces, order), print: Print::Shortest }
 }
 
-/// Reads a part of a text whose numbers are printed as they were read, and adds to what is known;
-/// `None` for other text. The records have a type of their own.
+/// Reads a part of a text whose numbers are printed as they were read; `None` for other text. The
+/// records have a type of their own.
 pub(crate) fn parse_printed(
     text: &Text,
     element: Option<ElementType>,
     direction: KeyOrder,
     per_line: PerLine,
-    known: &mut csv::Known,
 ) -> Option<Records> {
     if per_line == PerLine::Whole && !text.mark().is_empty() {
         return None;
     }
-    let (passed, before) = (known.passed, known.columns.first()?.clone());
     let of_floats = element.is_some_and(ElementType::is_float);
     let read = if of_floats { None } else { integers(text, element, per_line).ok() };
-    let (records, after) = if let Some(pieces) = read {
-        let span = Integers::span(&pieces);
-        let held = element.or_else(|| span.element())?;
-        (records_of(pieces, direction.map(held)), known_of(text, span, before, passed))
-    } else {
-        let order = direction.map(element.unwrap_or(ElementType::F64));
-        let records = decimals::read(text, per_line, order)?;
-        let mut after = before;
-        after.push_decimal();
-        (records, after)
-    };
-    known.columns[0] = after;
-    known.passed += text.bytes.len() as u64;
-    Some(records)
-}
-
-/// What is known of the type after a text of integers of this range, of which some may decide more
-/// than the range.
-fn known_of(text: &Text, span: Span, mut known: TokenInference, passed: u64) -> TokenInference {
-    for part in &text.parts {
-        for (start, token) in Tokens::new(&text.bytes[part.range.clone()]) {
-            if !known.lacks(span) {
-                break;
-            }
-            let place = part.range.start + start;
-            // Integers are never refused without a requested type.
-            let _ = known.read(token, || (passed + place as u64, spot(text, place)));
-        }
+    if let Some(pieces) = read {
+        let held = element.or_else(|| Integers::span(&pieces).element())?;
+        return Some(records_of(pieces, direction.map(held)));
     }
-    known.push_span(span);
-    known
-}
-
-/// The inference for the requested type, or for any, before any token.
-pub(crate) fn inference<P>(asked: Option<ElementType>, direction: KeyOrder) -> Inference<P> {
-    Inference::new(asked, direction)
-}
-
-/// The token at this offset, for a message.
-fn spot(text: &Text, place: usize) -> Spot {
-    Spot { place: text.place(place), column: None, token: token_at(&text.bytes, place).to_vec() }
+    decimals::read(text, per_line, direction.map(element.unwrap_or(ElementType::F64)))
 }
 
 /// Expected number of integers in this many bytes: with seven digits, most pieces grow at most

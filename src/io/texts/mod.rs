@@ -14,11 +14,12 @@ pub(crate) mod ties;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::hex::{is_hex, push_hex};
+use gpusort_values::hex::{is_hex, push_hex};
+use gpusort_values::version::push_version;
+
 use super::keys;
 use super::piece::Range;
 use super::source::Text;
-use super::version::push_version;
 use crate::error::Error;
 use crate::order::{Class, KeyOrder, TextForm, TextOrder};
 
@@ -293,7 +294,7 @@ pub(super) fn push_row(columns: &[keys::Column], record: usize, read: Option<&[u
                 Some(read) => texts.push_row(record, read, to),
                 None => texts.push_key(record, to),
             },
-            numbers => to.extend_from_slice(&numbers.at(record).to_be_bytes()),
+            numbers => keys::push_word_row(numbers, record, to),
         }
     }
 }

@@ -15,7 +15,7 @@ use std::ops::Range;
 use super::{TextColumn, common};
 use crate::cpu;
 use crate::io::batch::Places;
-use crate::io::keys::{Column, MINUS_ZERO};
+use crate::io::keys::Column;
 use crate::io::piece::Piece;
 use crate::key_buf::{KeyBuf, by_width};
 use crate::order::{Class, KeyOrder};
@@ -48,17 +48,17 @@ struct Group {
 const GONE: u32 = u32::MAX;
 
 impl Ties {
-    /// Puts records, which are in the order of these words, in that of their keys; `zeros` are the
-    /// words of an integer −0. With `unique` leaves out all but the first of those with equal keys.
+    /// Puts records in the order of their words in the order of their `keys` keys. With `unique`,
+    /// leaves out all but the first record of each key.
     pub(crate) fn settle(
         &self,
         order: &mut Vec<u32>,
         words: &[KeyBuf],
         pieces: &[Piece],
-        zeros: &[u128],
+        keys: usize,
         unique: bool,
     ) {
-        let keys = zeros.iter().enumerate().map(|(key, &zero)| self.key(key, pieces, zero)).collect();
+        let keys = (0..keys).map(|key| self.key(key, pieces)).collect();
         let settling = Settling { places: Places::of(pieces), keys, unique };
         let mut groups: Vec<Group> = groups(order, words)
             .into_iter()
@@ -79,7 +79,7 @@ impl Ties {
         }
     }
 
-    fn key<'a>(&'a self, key: usize, pieces: &'a [Piece], zero: u128) -> Key<'a> {
+    fn key<'a>(&'a self, key: usize, pieces: &'a [Piece]) -> Key<'a> {
         let columns: Vec<&Column> = pieces.iter().filter_map(|piece| piece.keys.column(key)).collect();
         let compared = self.compared.get(key).and_then(Option::as_ref);
         let texts: Vec<&TextColumn> = match compared {
@@ -88,7 +88,7 @@ impl Ties {
         };
         match texts.first() {
             Some(first) => Key::Texts { order: first.order(), texts },
-            None => Key::Numbers { columns, zero },
+            None => Key::Numbers(columns),
         }
     }
 }
@@ -121,7 +121,7 @@ fn groups(order: &[u32], words: &[KeyBuf]) -> Vec<Range<usize>> {
 
 /// A key of all records, piece by piece.
 enum Key<'a> {
-    Numbers { columns: Vec<&'a Column>, zero: u128 },
+    Numbers(Vec<&'a Column>),
     Texts { texts: Vec<&'a TextColumn>, order: KeyOrder },
 }
 
@@ -178,9 +178,9 @@ impl<'a> Settling<'a> {
         match self.keys.get(key) {
             None if self.unique => records[1..].fill(GONE),
             None => {}
-            Some(Key::Numbers { columns, zero }) => {
-                let mut numbers: Vec<(u128, u32)> =
-                    records.iter().map(|&record| (self.number(columns, *zero, record), record)).collect();
+            Some(Key::Numbers(columns)) => {
+                let mut numbers: Vec<((u128, &[u8]), u32)> =
+                    records.iter().map(|&record| (self.number(columns, record), record)).collect();
                 numbers.sort_unstable();
                 for (place, (_, record)) in records.iter_mut().zip(&numbers) {
                     *place = *record;
@@ -289,11 +289,11 @@ impl<'a> Settling<'a> {
         let Group { records: range, key, bytes } = group;
         let records = &mut order[range.clone()];
         let (words, next, step): (Vec<u64>, usize, usize) = match &self.keys[key] {
-            Key::Numbers { columns, zero } => {
+            Key::Numbers(columns) => {
                 if !columns.iter().all(|column| matches!(column, Column::High(_))) {
                     return self.settle(records, key, bytes);
                 }
-                let number = |&record: &u32| (self.number(columns, *zero, record) >> 64) as u64;
+                let number = |&record: &u32| (self.number(columns, record).0 >> 64) as u64;
                 (parallel::map(records, number), key + 1, 0)
             }
             Key::Texts { texts, order } => {
@@ -342,10 +342,10 @@ impl<'a> Settling<'a> {
         );
     }
 
-    fn number(&self, columns: &[&Column], zero: u128, record: u32) -> u128 {
+    /// The word of a number, and its tail.
+    fn number<'b>(&self, columns: &[&'b Column], record: u32) -> (u128, &'b [u8]) {
         let (piece, record) = self.places.at(record);
-        let word = columns[piece].at(record);
-        if word == MINUS_ZERO { zero } else { word }
+        (columns[piece].at(record), columns[piece].tail(record))
     }
 
     fn text(&self, texts: &[&'a TextColumn], record: u32) -> Result<&'a [u8], Class> {

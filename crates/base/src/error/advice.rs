@@ -1,6 +1,6 @@
 //! Remedies, once for all who offer them.
 
-use super::{Error, ErrorKind, Hint};
+use super::{Error, ErrorKind, Hint, Remedy};
 use crate::format::Format;
 
 impl Error {
@@ -43,12 +43,8 @@ impl Error {
             parts.map(|(at, part)| if at % 2 == 0 { part.to_owned() } else { option(part) }).collect()
         };
         let key = |key: &str| say("key", key);
-        let text =
-            |column| format!("use {} to sort the whole column as text", key(&format!("{column}:text")));
-        let invalid = said("{invalid last} (or first, or skip)");
         Some(match self.hint.as_ref()? {
             Hint::Rounding => said("use {type f64} to round"),
-            Hint::Type => said("set the type with {type}"),
             Hint::Format(Format::Npy) => said("use {from npy} for NumPy files"),
             Hint::Format(Format::Parquet) => said("use {from parquet}"),
             Hint::Format(Format::Arrow) => said("use {from arrow}"),
@@ -56,9 +52,6 @@ impl Error {
             Hint::Format(_) => said("use {from bin} for raw binary"),
             Hint::Nan => said("use {nan last}"),
             Hint::Empty => said("use {empty last}"),
-            Hint::Thousands => said("use {thousands ,} if the commas separate thousands"),
-            Hint::DecimalComma => said("use {decimal ,} if it is a decimal comma"),
-            Hint::TimeFormat => said("use {time-format} if it is a time, as in {time-format '%d/%m/%Y'}"),
             Hint::Marks => said("change {delimiter}, {decimal} or {thousands}"),
             Hint::Header => said("use {header} for names from the first line, or {from csv} for a table"),
             Hint::Several => said("use {from lines} to sort lines, or {from text} to sort every number"),
@@ -80,18 +73,32 @@ impl Error {
             Hint::Replace => said("use {output}, which replaces the file when the merge is complete"),
             Hint::OtherType(_) => said("leave out {type}"),
             Hint::Delimiter('\t') => said("if tabs separate fields, use {delimiter tab}"),
-            Hint::Invalid => format!("use {invalid} for such rows"),
-            Hint::FirstLine => said("use {header} if line 1 is a header, or ") + &invalid,
-            Hint::Leading => said("use {leading} for the number that it begins with, or ") + &invalid,
-            Hint::Comments => said("use {comments} for # lines at the top, or ") + &invalid,
-            Hint::Lines => said("use {kind text} to sort lines as text, or ") + &invalid,
-            Hint::Text(column) => text(column),
-            Hint::Words(column) => format!("{}, or {invalid}", text(column)),
-            Hint::Kind(column) => format!("use {} instead of {}", key(column), said("{leading}")),
+            Hint::Invalid => said("use {invalid last} (or first, or skip) for such rows"),
+            Hint::Remedies(remedies) => {
+                let one = |remedy: &Remedy| match remedy {
+                    Remedy::Key(column) => key(column),
+                    Remedy::Invalid(column) if column.is_empty() => said("{invalid last}"),
+                    Remedy::Invalid(column) => format!("{} {}", key(column), said("{invalid last}")),
+                    Remedy::Na(word) => say("na", word),
+                    Remedy::Leading => said("{leading}"),
+                    Remedy::Header => said("{header}"),
+                    Remedy::Decimal(mark) => say("decimal", &mark.to_string()),
+                    Remedy::Thousands(mark) => say("thousands", &mark.to_string()),
+                    Remedy::Record => key("0"),
+                };
+                let all: Vec<String> = remedies.iter().map(one).collect();
+                match &all[..] {
+                    [] => return None,
+                    [only] => format!("use {only}"),
+                    [first, second] => format!("use {first} or {second}"),
+                    [others @ .., last] => format!("use {}, or {last}", others.join(", ")),
+                }
+            }
+            Hint::Separator => said("use {delimiter} for another separator"),
+            Hint::NumbersOrKey => said("name a {key}, or set the {kind number}"),
             Hint::Column(example) => format!("for example {}", key(example)),
             Hint::ColumnNumber(a, b) => format!("use {} or {}", key(&a.to_string()), key(&b.to_string())),
             Hint::Keys(keys) => keys.iter().fold("use".to_owned(), |all, one| all + " " + &key(one)),
-            Hint::Na(word) => format!("use {} to count it as empty", say("na", word)),
             Hint::Delimiter(mark) => {
                 said(&format!("if '{mark}' separates fields, use {{delimiter '{mark}'}}"))
             }

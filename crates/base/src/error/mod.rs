@@ -27,10 +27,14 @@ pub struct Error {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Hint {
+    /// Use one of these remedies.
+    Remedies(Box<[Remedy]>),
+    /// Set another separator of fields.
+    Separator,
+    /// Name a key, or set the kind to number.
+    NumbersOrKey,
     /// Read the numbers as f64, which rounds them.
     Rounding,
-    /// Set the type.
-    Type,
     /// Read the input in this format.
     Format(Format),
     /// Choose a place for NaN: the order makes it an error.
@@ -39,26 +43,6 @@ pub enum Hint {
     Empty,
     /// Choose a place for invalid fields, or skip them: the order makes them an error.
     Invalid,
-    /// Sort this column as text, or do as for [`Hint::Invalid`].
-    Words(Box<str>),
-    /// Take the first line, which has the field, as a header, or do as for [`Hint::Invalid`].
-    FirstLine,
-    /// Read the number at the beginning of a field, or do as for [`Hint::Invalid`].
-    Leading,
-    /// Allow commas that separate thousands.
-    Thousands,
-    /// Use a decimal comma.
-    DecimalComma,
-    /// Count fields with this word as empty.
-    Na(Box<str>),
-    /// Set the format of times.
-    TimeFormat,
-    /// Sort this column as text.
-    Text(Box<str>),
-    /// Order by this key, which names a kind, instead of by the numbers at the beginning of fields.
-    Kind(Box<str>),
-    /// Keep comments on top, or do as for [`Hint::Invalid`].
-    Comments,
     /// Name a column, for example this one.
     Column(Box<str>),
     /// Name a column by its number: these two have the same name.
@@ -69,8 +53,6 @@ pub enum Hint {
     Marks,
     /// Take the first line as a header.
     Header,
-    /// Sort lines as text, or do as for [`Hint::Invalid`].
-    Lines,
     /// Choose between lines, and text with any number of numbers on a line.
     Several,
     /// Sort the input instead of merging it.
@@ -120,6 +102,29 @@ pub enum Hint {
     /// because only a program can apply it.
     StartWith(&'static str),
 }
+
+/// A change of options that was tried on the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// This key.
+    Key(Box<str>),
+    /// This key, with invalid fields last; if empty, the key as given.
+    Invalid(Box<str>),
+    /// Fields of this word count as empty.
+    Na(Box<str>),
+    /// The number at the beginning of a field counts.
+    Leading,
+    /// The first line is a header.
+    Header,
+    /// This decimal sign.
+    Decimal(char),
+    /// This separator of thousands.
+    Thousands(char),
+    /// The whole record as the key.
+    Record,
+}
+
 
 /// The kinds of [`Error`].
 #[derive(Debug)]

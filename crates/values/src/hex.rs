@@ -1,27 +1,27 @@
-//! Hexadecimal numbers of any length, such as hashes, addresses and identifiers, as keys that are
-//! compared byte by byte.
+//! Hexadecimal numbers of any length, such as hashes, addresses and identifiers.
+//!
+//! The bytes of two keys compare as the numbers do:
 //!
 //! ```text
-//! 0x1F    01 1f         how many bytes the value takes, then these bytes
+//! 0x1F    01 1f         the count of bytes of the value, then these bytes
 //! 0100    02 01 00
 //! 0       00
 //! ```
 
-/// Whether this token spells a hexadecimal number, with or without `0x`, in either case. There is
-/// no sign.
-pub(super) fn is_hex(token: &[u8]) -> bool {
-    let digits = digits(token);
+/// True if the field is a hexadecimal number without a sign, with or without `0x`, in either case.
+pub fn is_hex(field: &[u8]) -> bool {
+    let digits = digits(field);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
 }
 
-fn digits(token: &[u8]) -> &[u8] {
-    let ([b'0', b'x' | b'X', digits @ ..] | digits) = token;
+fn digits(field: &[u8]) -> &[u8] {
+    let ([b'0', b'x' | b'X', digits @ ..] | digits) = field;
     digits
 }
 
-/// Appends the key of such a number. Leading zeros do not count.
-pub(super) fn push_hex(token: &[u8], to: &mut Vec<u8>) {
-    let digits = digits(token);
+/// Appends the key of a field that [`is_hex`] accepts. Leading zeros do not count.
+pub fn push_hex(field: &[u8], to: &mut Vec<u8>) {
+    let digits = digits(field);
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
     let digits = &digits[zeros..];
     push_count(digits.len().div_ceil(2), to);
@@ -35,9 +35,9 @@ fn value(digit: u8) -> u8 {
     if digit.is_ascii_digit() { digit - b'0' } else { (digit | 0x20) - b'a' + 10 }
 }
 
-/// Appends a count of any size, so that bytes compare as counts do: 255 for each full 255 in it,
-/// then the rest, which is less. No count is the beginning of another one.
-pub(super) fn push_count(count: usize, to: &mut Vec<u8>) {
+/// Appends a count so that bytes compare as counts do: a byte 255 for each full 255, then a byte for the rest.
+/// The bytes of a count never begin the bytes of another count.
+pub(crate) fn push_count(count: usize, to: &mut Vec<u8>) {
     const FULL: u8 = u8::MAX;
     to.extend(std::iter::repeat_n(FULL, count / usize::from(FULL)));
     to.push((count % usize::from(FULL)) as u8);
@@ -49,15 +49,15 @@ mod tests {
 
     use super::*;
 
-    fn key(token: &str) -> Option<Vec<u8>> {
+    fn key(field: &str) -> Option<Vec<u8>> {
         let mut key = Vec::new();
-        is_hex(token.as_bytes()).then(|| push_hex(token.as_bytes(), &mut key))?;
+        is_hex(field.as_bytes()).then(|| push_hex(field.as_bytes(), &mut key))?;
         Some(key)
     }
 
     #[test]
     fn forms_of_hexadecimal_numbers() {
-        for (token, expected) in [
+        for (field, expected) in [
             ("0", &[0][..]),
             ("0x0", &[0]),
             ("0000", &[0]),
@@ -68,12 +68,12 @@ mod tests {
             ("100", &[2, 1, 0]),
             ("DeadBeef", &[4, 0xDE, 0xAD, 0xBE, 0xEF]),
         ] {
-            assert_eq!(key(token).as_deref(), Some(expected), "{token}");
+            assert_eq!(key(field).as_deref(), Some(expected), "{field}");
         }
-        for token in
+        for field in
             ["", "x", "0x", "0xg", "x1", "-1", "+1", "-0x1", "1 ", " 1", "1_0", "0x0x1", "00x1", "1h", "#ff"]
         {
-            assert_eq!(key(token), None, "{token}");
+            assert_eq!(key(field), None, "{field}");
         }
     }
 

@@ -1,51 +1,54 @@
-//! The decimal sign and the separator of thousands of numbers in text, as `1.234.567,89` has them.
+//! The decimal sign and the thousands separator of numbers in text, as in `1.234.567,89`.
 //!
-//! A field is spelled again with a point and without separators, and then read as any other:
+//! A field is respelled with a point and without separators, and then read like any other field:
 //!
 //! ```text
 //! 1.234.567,89 -> 1234567.89     1,5K -> 1.5K     45,5% -> 45.5%     -0,5e3 -> -0.5e3
 //! ```
 //!
-//! Only the number at the beginning is spelled again, since what follows may be a unit. Its
-//! separators are to be where they belong: one to three digits, then groups of three; or of two, as
-//! in India, before the last, which is three (`12,34,567`). Other groups, and a point that is
-//! neither sign, are no number: `1.5` is 1.5 to some and 15 to others.
+//! Only the number at the beginning is respelled, since a unit may follow. One to three digits are in front of
+//! the first separator, then come groups of three. India has groups of two and a last group of three
+//! (`12,34,567`). Other groups are refused. A point in another role is refused, too: `1.5` is 1.5 to some readers
+//! and 15 to other readers.
 
 /// A character in UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mark {
+pub(crate) struct Mark {
     bytes: [u8; 4],
     length: u8,
 }
 
 impl Mark {
-    fn new(mark: char) -> Self {
+    pub(crate) fn new(mark: char) -> Self {
         let mut bytes = [0; 4];
         let length = mark.encode_utf8(&mut bytes).len() as u8;
         Self { bytes, length }
     }
 
-    fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
     }
 }
 
-/// How numbers are written.
+/// The decimal sign and the thousands separator of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Marks {
+pub struct Marks {
     decimal: Mark,
     thousands: Option<Mark>,
 }
 
 impl Marks {
-    /// Numbers with this decimal sign, and this separator if there are any. The error says what is
-    /// wrong with them.
-    pub(crate) fn new(decimal: char, thousands: Option<char>) -> Result<Self, String> {
-        for (what, mark) in [("decimal separator", Some(decimal)), ("thousands separator", thousands)] {
+    /// Numbers with this decimal sign, and with this separator or without one.
+    ///
+    /// # Errors
+    ///
+    /// The error says why a character cannot be the sign or the separator.
+    pub fn new(decimal: char, thousands: Option<char>) -> Result<Self, String> {
+        for (role, mark) in [("decimal separator", Some(decimal)), ("thousands separator", thousands)] {
             let is_refused =
                 |mark: &char| mark.is_alphanumeric() || mark.is_control() || "+-\"".contains(*mark);
             if let Some(mark) = mark.filter(is_refused) {
-                return Err(format!("{mark:?} cannot be the {what}"));
+                return Err(format!("{mark:?} cannot be the {role}"));
             }
         }
         if thousands == Some(decimal) {
@@ -54,54 +57,53 @@ impl Marks {
         Ok(Self { decimal: Mark::new(decimal), thousands: thousands.map(Mark::new) })
     }
 
-    /// Whether this is the decimal sign or the separator.
-    pub(super) fn has(&self, c: char) -> bool {
+    /// True for the decimal sign and for the separator.
+    #[must_use]
+    pub fn has(&self, c: char) -> bool {
         let mark = Mark::new(c);
         self.decimal == mark || self.thousands == Some(mark)
     }
 
-    /// The field with its number in the plain spelling, which is in `to` if it is another one;
-    /// `None` if it begins with what is no number in this one but would be in the plain one.
+    /// Respells the number at the beginning of a field. The result is in `buffer` if it differs from the field.
     ///
-    /// A field that begins with no number comes back as it is.
-    pub(super) fn plain<'a>(&self, field: &'a [u8], to: &'a mut Vec<u8>) -> Option<&'a [u8]> {
-        let first = |mark: &Mark| mark.bytes[0];
-        let thousands = self.thousands.as_ref().map(first);
-        let is_mark = |&byte: &u8| byte == b'.' || byte == first(&self.decimal) || Some(byte) == thousands;
+    /// `None` refuses a field whose groups or point are wrong. A field without a number comes back unchanged.
+    pub(crate) fn respell<'a>(&self, field: &'a [u8], buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        let first_byte = |mark: &Mark| mark.bytes[0];
+        let thousands = self.thousands.as_ref().map(first_byte);
+        let decimal = first_byte(&self.decimal);
+        let is_mark = |&byte: &u8| byte == b'.' || byte == decimal || Some(byte) == thousands;
         if !field.iter().any(is_mark) {
             return Some(field);
         }
         let start = usize::from(matches!(field.first(), Some(b'+' | b'-')));
-        let (whole, rest) = field.split_at(start + self.whole(&field[start..])?);
+        let (whole, rest) = field.split_at(start + self.whole_length(&field[start..])?);
         let fraction = rest.strip_prefix(self.decimal.bytes());
         if fraction.is_none() && rest.first() == Some(&b'.') {
             return None;
         }
-        to.clear();
-        to.extend(whole.iter().filter(|byte| matches!(byte, b'+' | b'-' | b'0'..=b'9')));
+        buffer.clear();
+        buffer.extend(whole.iter().filter(|byte| matches!(byte, b'+' | b'-' | b'0'..=b'9')));
         if fraction.is_some() {
-            to.push(b'.');
+            buffer.push(b'.');
         }
-        to.extend(fraction.unwrap_or(rest));
-        Some(to)
+        buffer.extend(fraction.unwrap_or(rest));
+        Some(buffer)
     }
 
-    /// The length of the digits, and of the separators among them, that these bytes begin with;
-    /// `None` if separators are where none belong.
-    fn whole(&self, bytes: &[u8]) -> Option<usize> {
+    /// The length of the digits and separators in front of the decimal sign. `None` refuses wrong groups.
+    fn whole_length(&self, bytes: &[u8]) -> Option<usize> {
         let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let first = digits(0);
         let mut end = first;
-        // The length of the groups between the first and the last.
-        let mut middle = None;
-        let mut last = None;
+        // The length of the last group, and of the groups between the first and the last.
+        let (mut last, mut middle) = (None, None);
         while first > 0
             && let Some(mark) = &self.thousands
             && bytes[end..].starts_with(mark.bytes())
         {
             let start = end + mark.bytes().len();
             let length = digits(start);
-            // What no digit follows separates none.
+            // A mark without a digit behind it ends the number.
             if length == 0 {
                 break;
             }
@@ -113,8 +115,8 @@ impl Marks {
             }
             (last, end) = (Some(length), start + length);
         }
-        let in_place = last.is_none_or(|last| last == 3 && first <= middle.unwrap_or(3));
-        in_place.then_some(end)
+        let is_grouped = last.is_none_or(|last| last == 3 && first <= middle.unwrap_or(3));
+        is_grouped.then_some(end)
     }
 }
 
@@ -123,11 +125,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::io::number::{leading, spelled};
+    use crate::number::look;
 
-    fn plain(marks: Marks, field: &str) -> Option<String> {
-        let mut to = b"what was there".to_vec();
-        marks.plain(field.as_bytes(), &mut to).map(|field| String::from_utf8(field.to_vec()).unwrap())
+    fn respelled(marks: Marks, field: &str) -> Option<String> {
+        let mut buffer = b"another field".to_vec();
+        marks.respell(field.as_bytes(), &mut buffer).map(|field| String::from_utf8(field.to_vec()).unwrap())
     }
 
     #[test]
@@ -165,7 +167,7 @@ mod tests {
             (marks('.', None), "1.5", "1.5"),
             (marks('.', None), "1,5", "1,5"),
         ] {
-            assert_eq!(plain(marks, field).as_deref(), Some(expected), "{field}");
+            assert_eq!(respelled(marks, field).as_deref(), Some(expected), "{field}");
         }
         for (marks, field) in [
             (german, "1.5"),
@@ -189,7 +191,7 @@ mod tests {
             (marks('.', Some(',')), "1,2345.6"),
             (marks('.', Some(' ')), "1 2"),
         ] {
-            assert_eq!(plain(marks, field), None, "{field}");
+            assert_eq!(respelled(marks, field), None, "{field}");
         }
     }
 
@@ -230,7 +232,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
         #[test]
-        fn what_is_grouped_is_read(
+        fn grouped_numbers_are_read(
             sign in "[-+]?",
             digits in "[0-9]{1,20}",
             rest in "(\\.[0-9]{0,5})?([eE][-+]?[0-9]{1,2})?",
@@ -244,22 +246,20 @@ mod tests {
             let whole = grouped(&digits, thousands, is_indian);
             let text = format!("{sign}{whole}{}", rest.replace('.', &decimal.to_string()));
             let marks = Marks::new(decimal, Some(thousands)).unwrap();
-            prop_assert_eq!(plain(marks, &text), Some(format!("{sign}{digits}{rest}")), "{}", text);
+            prop_assert_eq!(respelled(marks, &text), Some(format!("{sign}{digits}{rest}")), "{}", text);
         }
 
         #[test]
-        fn no_point_makes_a_number(field in "[-+]?[0-9.,]{0,12}[eK%]?") {
+        fn each_comma_becomes_a_point(field in "[-+]?[0-9.,]{0,12}[eK%]?") {
             for thousands in [None, Some('.')] {
                 let marks = Marks::new(',', thousands).unwrap();
-                let Some(plain) = plain(marks, &field) else { continue };
-                // What is read as a number has the same digits, and its point where the comma is.
-                let number = leading(plain.as_bytes()).unwrap_or_default();
-                let whole = number.split(|&byte| byte == b'.').next().unwrap_or_default();
-                let theirs = field.split(',').next().unwrap_or_default().replace('.', "");
-                prop_assert!(theirs.as_bytes().starts_with(whole), "{} {}", field, plain);
-                if spelled(plain.as_bytes()).is_some() {
-                    let counts = [field.matches(',').count(), plain.matches('.').count()];
-                    prop_assert_eq!(counts[0], counts[1], "{} {}", field, plain);
+                let Some(respelled) = respelled(marks, &field) else { continue };
+                let whole = respelled.split(['.', ',', 'e', 'K', '%']).next().unwrap_or_default();
+                let expected = field.split([',', 'e', 'K', '%']).next().unwrap_or_default().replace('.', "");
+                prop_assert_eq!(whole, expected, "{}", field);
+                if look(respelled.as_bytes(), None).is_some() {
+                    let counts = [field.matches(',').count(), respelled.matches('.').count()];
+                    prop_assert_eq!(counts[0], counts[1], "{} {}", field, respelled);
                 }
             }
         }

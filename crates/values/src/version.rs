@@ -1,40 +1,41 @@
-//! Names with numbers in them, in the order of GNU `sort -V`, as keys that are compared byte by
-//! byte.
+//! Versions, and other names with numbers, in the order of GNU `sort -V`.
 //!
-//! The rules are [those of coreutils]: a name is split into words without digits and numbers, by
-//! turns. Words are compared by characters: `~`, then the end of the name, then letters, then all
-//! others. Numbers are compared by their values. File extensions count only where what is before
-//! them is equal.
+//! The rules are [the rules of coreutils]: words without digits and numbers alternate in a name. Words compare by
+//! characters: `~`, then the end of the name, then letters, then other characters. Numbers compare by value. File
+//! extensions count only if the names without extensions are equal.
+//!
+//! The bytes of two keys compare as the names do:
 //!
 //! ```text
-//! name            nothing for the empty one; 00 00 for "."; 00 01 for ".."; 00 02 before dot files
-//!                 ┊ what is before the extensions ┊ the extensions, if there are any
+//! name            no bytes for an empty name; 00 00 for "."; 00 01 for ".."; 00 02 in front of dot files
+//!                 ┊ the name without extensions ┊ the extensions, if the name has extensions
 //!
 //! a10.2-3.txt     a 10 . 2 - 3 end ┊ 0 . t x t 0 end
 //! a.txt           a 0 end ┊ . t x t 0 end
 //! ```
 //!
-//! Where a name ends with a word, or at once, a number 0 comes after it: `a` equals `a0`, and is
-//! more than `a0~`. `a0.txt` and `a.txt` are equal but for their extensions, and then `0` comes
-//! before the dot; so extensions after a digit have a number 0 before them, too.
+//! An empty name and a word at the end of a name get a number 0: `a` equals `a0`, and is greater than `a0~`.
+//! `a0.txt` and `a.txt` are equal without extensions, and the `0` of `a0.txt` then sorts before the dot; so
+//! extensions behind a digit also get a number 0 in front.
 //!
-//! [those of coreutils]: https://www.gnu.org/software/coreutils/manual/html_node/Version-sort-ordering.html
+//! [the rules of coreutils]: https://www.gnu.org/software/coreutils/manual/html_node/Version-sort-ordering.html
 
-use super::hex::push_count;
+use crate::digits::split_digits;
+use crate::hex::push_count;
 
-/// Before the keys of names that begin with a dot.
+/// In front of the keys of names that begin with a dot.
 const HIDDEN: u8 = 0;
 const TILDE: u8 = 1;
-/// Where a part of a name ends.
+/// The end of a part of a name.
 const END: u8 = 2;
-/// A number of no digits, which is 0; the next ones are numbers of more digits.
+/// The number 0; the next codes are numbers of 1, 2, 3 … digits.
 const NUMBER: u8 = 3;
-/// How many digits have a code of their own.
+/// Numbers of at least this count of digits share a code.
 const FEW: usize = 7;
-/// The first letter, after the code of numbers of many digits.
+/// The code of the first letter, behind the codes of numbers.
 const LETTERS: u8 = NUMBER + FEW as u8 + 1;
 
-/// The codes of bytes that are no digits, in order.
+/// The codes of bytes other than digits.
 const CODES: [u8; 256] = {
     let mut codes = [0; 256];
     let mut next = LETTERS as usize;
@@ -60,8 +61,34 @@ const CODES: [u8; 256] = {
     codes
 };
 
-/// Appends the key of this name. Names are equal for `sort -V` if and only if their keys are.
-pub(super) fn push_version(name: &[u8], to: &mut Vec<u8>) {
+/// True if the field is a version: `v` or nothing, numbers with points, then any text behind one of `-+~/:`.
+///
+/// Addresses such as 10.0.0.1, 10.0.0.0/8 and 10.0.0.1:80 are versions.
+pub fn is_version(field: &[u8]) -> bool {
+    points(field).is_some()
+}
+
+/// True if the field is a version whose numbers have at least two points.
+pub fn has_two_points(field: &[u8]) -> bool {
+    points(field).is_some_and(|points| points >= 2)
+}
+
+/// The count of points between the numbers of a version.
+fn points(field: &[u8]) -> Option<usize> {
+    let ([b'v', text @ ..] | text) = field;
+    let mut points = 0;
+    let (mut number, mut rest) = split_digits(text);
+    while let [b'.', after @ ..] = rest
+        && !number.is_empty()
+    {
+        (number, rest) = split_digits(after);
+        points += 1;
+    }
+    (!number.is_empty() && matches!(rest, [] | [b'-' | b'+' | b'~' | b'/' | b':', ..])).then_some(points)
+}
+
+/// Appends the key of a name. Two names have equal keys exactly if `sort -V` finds the names equal.
+pub fn push_version(name: &[u8], to: &mut Vec<u8>) {
     match name {
         [] => return,
         b"." => return to.extend([HIDDEN, 0]),
@@ -79,10 +106,10 @@ pub(super) fn push_version(name: &[u8], to: &mut Vec<u8>) {
     }
 }
 
-/// Where the extensions of a name begin, which are `(\.[A-Za-z~][A-Za-z0-9~]*)*$`.
+/// The position of the extensions of a name, `(\.[A-Za-z~][A-Za-z0-9~]*)*$`.
 ///
-/// As in coreutils 9.1, they may be all of it: `.b` is before `.a.1`. Later versions never begin
-/// them at the first byte.
+/// The extensions may fill the whole name, as in coreutils 9.1: `.b` is before `.a.1`. Later releases never begin
+/// extensions at the first byte.
 fn extensions(name: &[u8]) -> usize {
     let is_extension = |part: &[u8]| {
         part.first().is_some_and(|first| !first.is_ascii_digit())
@@ -97,12 +124,12 @@ fn extensions(name: &[u8]) -> usize {
     start
 }
 
-/// Appends words and numbers, and their end.
+/// Appends words, numbers and the end of a part.
 fn push_part(mut part: &[u8], to: &mut Vec<u8>) {
     loop {
         let (word, rest) = split(part, |byte| !byte.is_ascii_digit());
         to.extend(word.iter().map(|&byte| CODES[usize::from(byte)]));
-        let (digits, rest) = split(rest, u8::is_ascii_digit);
+        let (digits, rest) = split_digits(rest);
         push_number(digits, to);
         if rest.is_empty() {
             return to.push(END);
@@ -111,12 +138,12 @@ fn push_part(mut part: &[u8], to: &mut Vec<u8>) {
     }
 }
 
-/// The bytes at the beginning of which this holds, and the others.
+/// Splits behind the first bytes with a property.
 fn split(bytes: &[u8], holds: impl Fn(&u8) -> bool) -> (&[u8], &[u8]) {
     bytes.split_at(bytes.iter().position(|byte| !holds(byte)).unwrap_or(bytes.len()))
 }
 
-/// Appends how many digits a number has without its leading zeros, then these, two in a byte.
+/// Appends the count of digits without leading zeros, then the digits, two in a byte.
 fn push_number(digits: &[u8], to: &mut Vec<u8>) {
     let (_, digits) = split(digits, |&digit| digit == b'0');
     to.push(NUMBER + digits.len().min(FEW) as u8);
@@ -131,7 +158,7 @@ fn push_number(digits: &[u8], to: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use std::cmp::Ordering;
-    use std::io::{Seek, Write};
+    use std::io::Write;
     use std::process::{Command, Stdio};
 
     use proptest::prelude::*;
@@ -146,7 +173,7 @@ mod tests {
         key
     }
 
-    /// The order of names, by the rules as the manual has them.
+    /// The order of names by the rules of the manual.
     fn compare(a: &[u8], b: &[u8]) -> Ordering {
         let class = |name: &[u8]| match name {
             b"" => 0,
@@ -162,7 +189,7 @@ mod tests {
             .then_with(|| compare_parts(a, b))
     }
 
-    /// How long the longest end of the name is that is extensions, by trying all.
+    /// The length of the extensions, found by trying each length.
     fn extensions_length(name: &[u8]) -> usize {
         let are_extensions = |end: &[u8]| {
             let Some(parts) = end.strip_prefix(b".") else { return end.is_empty() };
@@ -175,7 +202,7 @@ mod tests {
     }
 
     fn compare_parts<'a>(mut a: &'a [u8], mut b: &'a [u8]) -> Ordering {
-        // The digit of a number counts as the end does.
+        // A digit and the end have one weight.
         let weight = |byte: Option<&u8>| match byte {
             Some(b'~') => -1,
             None | Some(b'0'..=b'9') => 0,
@@ -304,6 +331,38 @@ mod tests {
         }
     }
 
+    #[test]
+    fn versions_and_their_points() {
+        for (text, expected) in [
+            ("1.2.10", Some(2)),
+            ("v1.2.3-rc1", Some(2)),
+            ("1.2.3+build.5", Some(2)),
+            ("1.0~beta", Some(1)),
+            ("10.0.0.1", Some(3)),
+            ("10.0.0.0/8", Some(3)),
+            ("10.0.0.1:80", Some(3)),
+            ("2", Some(0)),
+            ("v2-", Some(0)),
+            ("", None),
+            ("v", None),
+            ("V1.2", None),
+            ("vv1", None),
+            ("1.", None),
+            (".1", None),
+            ("1..2", None),
+            ("1.2.3rc1", None),
+            ("1.2.3_4", None),
+            ("1.2.x", None),
+            ("-1.2.3", None),
+            ("foo", None),
+        ] {
+            let text = text.as_bytes();
+            assert_eq!(points(text), expected, "{}", text.escape_ascii());
+            assert_eq!(is_version(text), expected.is_some());
+            assert_eq!(has_two_points(text), expected.is_some_and(|points| points >= 2));
+        }
+    }
+
     fn name() -> impl Strategy<Value = Vec<u8>> {
         let byte = prop_oneof![
             6 => prop::sample::select(b"00112359".as_slice()),
@@ -320,7 +379,7 @@ mod tests {
 
         #[test]
         fn keys_are_in_order_of_names(a in name(), b in name(), same in 0..10_usize, zero: bool) {
-            // Names that begin alike.
+            // The names begin alike.
             let mut b = b;
             let same = same.min(a.len());
             b.splice(..0, a[..same].iter().copied());
@@ -338,7 +397,7 @@ mod tests {
         }
     }
 
-    /// This many names of all kinds.
+    /// Random names.
     fn names(count: usize) -> Vec<Vec<u8>> {
         let kinds = prop_oneof![
             "[0-9]{1,2}\\.[0-9]{1,3}(\\.[0-9]{1,2})?(\\.[0-9])?([-~+]?(rc|alpha|dev|post)\\.?[0-9]{0,2})?",
@@ -359,34 +418,35 @@ mod tests {
         (0..count).map(|_| kinds.new_tree(&mut runner).unwrap().current()).collect()
     }
 
-    /// Compares our order of names with that of the `sort` that is installed.
+    /// Compares the order of keys with the order of the installed `sort`.
     fn compare_with_sort(mut names: Vec<Vec<u8>>) {
-        let mut input = tempfile::tempfile().unwrap();
+        let mut sort = Command::new("sort")
+            .args(["-s", "-V"])
+            .env("LC_ALL", "C")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // `sort` writes nothing before the end of its input.
+        let mut input = sort.stdin.take().unwrap();
         for name in &names {
             input.write_all(&[name, &b"\n"[..]].concat()).unwrap();
         }
-        input.rewind().unwrap();
-        let sort = Command::new("sort")
-            .args(["-s", "-V"])
-            .env("LC_ALL", "C")
-            .stdin(input)
-            .stderr(Stdio::inherit())
-            .output()
-            .unwrap();
-        assert!(sort.status.success(), "GNU sort is needed, as on any Linux");
+        drop(input);
+        let sort = sort.wait_with_output().unwrap();
+        assert!(sort.status.success());
         names.sort_by_cached_key(|name| key(name));
-        let mut theirs = sort.stdout.split(|&byte| byte == b'\n');
-        for (at, name) in names.iter().enumerate() {
-            let theirs = theirs.next().unwrap();
-            assert_eq!(name.escape_ascii().to_string(), theirs.escape_ascii().to_string(), "line {}", at + 1);
-        }
-        assert_eq!(theirs.next(), Some(&b""[..]));
+        let ours = names.iter().flat_map(|name| [name.escape_ascii().to_string(), "\n".to_owned()]);
+        let theirs = sort.stdout.split_inclusive(|&byte| byte == b'\n');
+        let theirs =
+            theirs.map(|line| line.strip_suffix(b"\n").unwrap_or(line).escape_ascii().to_string() + "\n");
+        assert!(ours.collect::<String>() == theirs.collect::<String>());
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn the_order_is_that_of_sort() {
-        // In which later versions of it than 9.1 differ.
+        // Releases of `sort` order these names in two ways.
         let is_all_extensions = |name: &Vec<u8>| !name.is_empty() && extensions(name) == 0;
         compare_with_sort(names(10_000).into_iter().filter(|name| !is_all_extensions(name)).collect());
     }

@@ -1,0 +1,929 @@
+//! Decimals of any length, and keys that compare exactly as they do.
+//!
+//! # Keys
+//!
+//! The key of a magnitude has two halves of 64 bits: the bits of the nearest `f64`, and the distance of the
+//! decimal from the reference decimal of this `f64`, counted around [`MID`]:
+//!
+//! | nearest `f64` | reference | unit of the distance |
+//! |---|---|---|
+//! | integer from 2^53 to 2^64 | the integer | 10^-15 |
+//! | other normal number | the shortest decimal that reads as this `f64` | the reference's 34th digit |
+//! | subnormal, zero, or overflow | the shortest decimal | none: below, equal or above |
+//!
+//! The distance is rounded down. If digits remain, the key is odd and these digits are its tail:
+//!
+//! | decimal | nearest `f64` | reference | lower half | tail |
+//! |---|---|---|---|---|
+//! | `0.1` | 0.1 | `0.1` | `MID` | |
+//! | `0.100000000000000001` | 0.1 | `0.1` | `MID` + 2 · 10^16 | |
+//! | `0.1`, 39 zeros, `5` | 0.1 | `0.1` | `MID` + 1 | `0000005` |
+//! | `9007199254740993` | 2^53 | `9007199254740992` | `MID` + 2 · 10^15 | |
+//!
+//! A decimal of up to 15 digits is its own reference, and so is an `f64` printed with the fewest digits. The word
+//! of a number is its key added to 2^127, or subtracted from 2^127. Both keep the lowest bit.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// The lower half of the key of a decimal that equals its reference.
+pub const MID: u64 = 1 << 63;
+
+/// The key of zero.
+pub(crate) const ZERO: u128 = MID as u128;
+
+/// The least integer with 16 digits. A decimal with fewer digits is the shortest of its `f64`.
+const SURE: u64 = 1_000_000_000_000_000;
+
+/// The digits of a reference decimal down to the unit of distance, filled up with zeros.
+const PRECISION: u32 = 34;
+
+/// The decimals of the unit of distance between integers.
+const INTEGER_DECIMALS: usize = 15;
+
+/// The greatest exponent that a number may be written with.
+const MOST_EXPONENT: i64 = 1_000_000_000_000_000_000;
+
+/// Powers of ten. An `f64` holds them exactly up to 10^22.
+const POWERS: [f64; 28] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27,
+];
+
+/// Integer powers of ten.
+const TENS: [i128; 38] = powers(10);
+
+/// Integer powers of five.
+const FIVES: [i128; 28] = powers(5);
+
+const fn powers<const N: usize>(base: i128) -> [i128; N] {
+    let mut powers = [1; N];
+    let mut at = 1;
+    while at < N {
+        powers[at] = powers[at - 1] * base;
+        at += 1;
+    }
+    powers
+}
+
+/// The upper half of the word of a number that equals its `f64`. The lower half is [`MID`].
+#[inline]
+#[must_use]
+pub fn high(float: f64, descending: bool) -> u64 {
+    let bits = float.to_bits();
+    // A negative number changes all bits, another number its sign.
+    let negative = (bits.cast_signed() >> 63).cast_unsigned();
+    let total = bits ^ (negative | 1 << 63);
+    if descending { !total } else { total }
+}
+
+/// The word of a magnitude's key. `negative` turns the order.
+#[inline]
+pub(crate) fn word(key: u128, negative: bool) -> u128 {
+    const ORIGIN: u128 = 1 << 127;
+    if negative { ORIGIN - key } else { ORIGIN + key }
+}
+
+/// The key of the reference decimal of a positive `f64` or zero.
+#[inline]
+pub(crate) fn middle(nearest: f64) -> u128 {
+    u128::from(nearest.to_bits()) << 64 | u128::from(MID)
+}
+
+/// The key of a decimal at this distance from its reference.
+///
+/// The decimal and its reference both read as `nearest`, so less than one step of `f64` is between them: at most
+/// 2^-52 of a number below 10^34 units, or 2048 · 10^15 units. Twice the distance is less than 2^63.
+fn beside(nearest: f64, distance: i128) -> u128 {
+    middle(nearest).wrapping_add_signed(2 * distance)
+}
+
+/// Integers of this size have distances in decimals, because their shortest decimals are not themselves.
+fn is_long_integer(nearest: f64) -> bool {
+    (9_007_199_254_740_992.0..18_446_744_073_709_551_616.0).contains(&nearest)
+}
+
+/// 2^64. Integers just below are nearest to this `f64`, and its reference is its shortest decimal.
+const END: f64 = 18_446_744_073_709_551_616.0;
+
+/// The shortest decimal of [`END`], and the integer units of a distance from it.
+const END_REFERENCE: i128 = 18_446_744_073_709_552_000;
+const END_UNITS: i128 = 100_000_000_000_000;
+
+/// The word of an integer of 64 bits.
+#[must_use]
+pub fn of_integer(integer: i128, descending: bool) -> u128 {
+    let magnitude = integer.unsigned_abs();
+    let nearest = magnitude as f64;
+    let key = if nearest < 9_007_199_254_740_992.0 {
+        middle(nearest)
+    } else if nearest < END {
+        beside(nearest, (magnitude.cast_signed() - nearest as i128) * TENS[INTEGER_DECIMALS])
+    } else {
+        beside(nearest, (magnitude.cast_signed() - END_REFERENCE) * END_UNITS)
+    };
+    word(key, (integer < 0) != descending)
+}
+
+/// The integer of the word of a number, if the number is an integer of 64 bits.
+#[must_use]
+pub fn integer(word: u128, descending: bool) -> Option<i128> {
+    const ORIGIN: u128 = 1 << 127;
+    let is_above = word >= ORIGIN;
+    let key = if is_above { word - ORIGIN } else { ORIGIN - word };
+    let (nearest, distance) = (f64::from_bits((key >> 64) as u64), i128::from(key as u64) - i128::from(MID));
+    if distance % 2 != 0 || !nearest.is_finite() || nearest > END {
+        return None;
+    }
+    let scaled = |reference: i128, units: i128| {
+        (distance / 2 % units == 0).then(|| reference + distance / 2 / units)
+    };
+    let magnitude = if nearest >= END {
+        scaled(END_REFERENCE, END_UNITS).filter(|&integer| integer <= u64::MAX.into())?
+    } else if is_long_integer(nearest) {
+        scaled(nearest as i128, TENS[INTEGER_DECIMALS])?
+    } else {
+        let integer = nearest as i64;
+        (distance == 0 && (integer as f64).to_bits() == nearest.to_bits()).then_some(integer.into())?
+    };
+    let integer = if is_above == descending && magnitude != 0 { -magnitude } else { magnitude };
+    (integer >= i64::MIN.into()).then_some(integer)
+}
+
+/// A decimal without a sign.
+pub(crate) struct Decimal<'a> {
+    /// An integer, and the power of ten to multiply it with.
+    short: Option<(u64, i64)>,
+    /// The same decimal. Without digits, `short` has the decimal.
+    digits: Option<Digits<'a>>,
+}
+
+impl<'a> Decimal<'a> {
+    /// Reads a decimal that fills the whole text.
+    pub(crate) fn parse(text: &'a [u8]) -> Option<Self> {
+        let (mantissa, exponent) = split_exponent(text).unwrap_or((text, 0));
+        if exponent.abs() > MOST_EXPONENT {
+            return None;
+        }
+        let short = parse_short(mantissa).map(|(integer, scale)| (integer, scale + exponent));
+        let digits = match short {
+            // An integer with these scales has a key without its digits, except at powers of two.
+            Some((_, -27..=0)) => None,
+            _ => Some(Digits::parse(text.into())?),
+        };
+        Some(Self { short, digits })
+    }
+
+    /// The decimal times 10^`power`.
+    pub(crate) fn shifted(self, power: i64) -> Self {
+        let short = self.short.map(|(integer, scale)| (integer, scale + power));
+        let shift = |digits: Digits<'a>| Digits {
+            exponent: digits.exponent + power,
+            has_text_value: false,
+            ..digits
+        };
+        Self { short, digits: self.digits.map(shift) }
+    }
+
+    /// The decimal times 2^`power`; at most 100.
+    pub(crate) fn doubled(self, power: u32) -> Self {
+        if let Some((integer, scale)) = self.short.filter(|(integer, _)| integer.leading_zeros() >= power) {
+            return Self { short: Some((integer << power, scale)), digits: None };
+        }
+        let digits = self.into_digits().and_then(|digits| {
+            let mut product: Vec<u8> = digits.iter().collect();
+            let mut carry = 0;
+            for digit in product.iter_mut().rev() {
+                carry += u128::from(*digit) << power;
+                *digit = b'0' + (carry % 10) as u8;
+                carry /= 10;
+            }
+            let mut text = carry.to_string().into_bytes();
+            text.extend(product);
+            Digits::parse(with_exponent(text, digits.scale()))
+        });
+        Self { short: None, digits }
+    }
+
+    /// The key of the magnitude. A tail is appended if the key is odd.
+    pub(crate) fn key(self, tail: &mut Vec<u8>) -> u128 {
+        let short = self.short;
+        if let Some(key) = short.and_then(|(integer, scale)| short_key(integer, scale)) {
+            return key;
+        }
+        self.into_digits().map_or(ZERO, |digits| digits.key(short, tail))
+    }
+
+    fn into_digits(self) -> Option<Digits<'a>> {
+        self.digits.or_else(|| {
+            let (integer, scale) = self.short?;
+            Digits::parse(with_exponent(integer.to_string().into_bytes(), scale))
+        })
+    }
+}
+
+/// A number of these digits and this exponent, in text.
+fn with_exponent(mut digits: Vec<u8>, exponent: i64) -> Cow<'static, [u8]> {
+    digits.extend(format!("e{exponent}").bytes());
+    digits.into()
+}
+
+/// Reads digits with or without a point: up to 32 bytes, whose digits are an integer of 64 bits. The scale of
+/// the integer is minus the number of decimals.
+#[inline]
+pub(crate) fn parse_short(text: &[u8]) -> Option<(u64, i64)> {
+    match text.len() {
+        1..=8 => {
+            let digits = load8(text);
+            let others = eight::others(digits);
+            if others == 0 {
+                return Some((eight::integer(digits), 0));
+            }
+            let has_point = eight::is_only_point(digits, others) && text.len() > 1;
+            has_point.then(|| (eight::integer(eight::close_gap(digits, others)), eight::place(others) - 7))
+        }
+        9..=16 => {
+            let digits = load16(text);
+            let others = sixteen::others(digits);
+            if others == 0 {
+                return Some((sixteen::integer(digits), 0));
+            }
+            sixteen::is_only_point(digits, others)
+                .then(|| (sixteen::integer(sixteen::close_gap(digits, others)), sixteen::place(others) - 15))
+        }
+        _ => parse_longer(text),
+    }
+}
+
+/// [`parse_short`] of 17 to 32 bytes.
+fn parse_longer(text: &[u8]) -> Option<(u64, i64)> {
+    if !(17..=32).contains(&text.len()) {
+        return None;
+    }
+    let (head, tail) = text.split_at(text.len() - 16);
+    let (mut head, mut tail) = (load16(head), load16(tail));
+    let (in_head, in_tail) = (sixteen::others(head), sixteen::others(tail));
+    let mut scale = 0;
+    if in_tail != 0 {
+        if in_head != 0 || !sixteen::is_only_point(tail, in_tail) {
+            return None;
+        }
+        scale = sixteen::place(in_tail) - 15;
+        tail = sixteen::close_gap(tail, in_tail) | head >> 120;
+        head <<= 8;
+    } else if in_head != 0 {
+        if !sixteen::is_only_point(head, in_head) {
+            return None;
+        }
+        scale = sixteen::place(in_head) - 31;
+        head = sixteen::close_gap(head, in_head);
+    }
+    let high = sixteen::integer(head).checked_mul(10 * SURE)?;
+    Some((high.checked_add(sixteen::integer(tail))?, scale))
+}
+
+/// The values of 1 to 8 digits, one in each byte, the last digit in the highest byte. Other bytes have values
+/// above 9.
+#[inline]
+fn load8(text: &[u8]) -> u64 {
+    const ZEROS: u64 = b'0' as u64 * (u64::MAX / 255);
+    if let Some(all) = text.first_chunk() {
+        return u64::from_le_bytes(*all) ^ ZEROS;
+    }
+    if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+        // Two shifts, because all 32 bits cannot be shifted out at once.
+        let unused = 4 * (8 - text.len());
+        let first = (u32::from_le_bytes(*first) ^ ZEROS as u32) << unused << unused;
+        return u64::from(u32::from_le_bytes(*last) ^ ZEROS as u32) << 32 | u64::from(first);
+    }
+    let digit = |at: usize| u64::from(text[at] ^ b'0');
+    match text.len() {
+        1 => digit(0) << 56,
+        2 => digit(1) << 56 | digit(0) << 48,
+        _ => digit(2) << 56 | digit(1) << 48 | digit(0) << 40,
+    }
+}
+
+/// [`load8`] of 1 to 16 digits.
+#[inline]
+fn load16(text: &[u8]) -> u128 {
+    const ZEROS: u64 = b'0' as u64 * (u64::MAX / 255);
+    let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) else {
+        return u128::from(load8(text)) << 64;
+    };
+    let unused = 4 * (16 - text.len());
+    let first = (u64::from_le_bytes(*first) ^ ZEROS) << unused << unused;
+    u128::from(u64::from_le_bytes(*last) ^ ZEROS) << 64 | u128::from(first)
+}
+
+/// Defines functions of words with the value of one digit in each byte.
+macro_rules! digits_in_words {
+    ($name:ident, $word:ident, $integer:expr) => {
+        mod $name {
+            const BYTES: $word = $word::MAX / 255;
+
+            /// The highest bit of each byte without a digit.
+            #[inline]
+            pub(super) fn others(word: $word) -> $word {
+                ((word & (BYTES * 0x7F)) + BYTES * (0x80 - 10) | word) & (BYTES << 7)
+            }
+
+            /// True for a point and no other byte without a digit.
+            #[inline]
+            pub(super) fn is_only_point(word: $word, others: $word) -> bool {
+                const POINT: $word = (b'.' ^ b'0') as $word;
+                let lowest = others >> 7;
+                others & (others - 1) == 0 && word & (lowest << 8).wrapping_sub(lowest) == lowest * POINT
+            }
+
+            /// Moves the bytes below the point up by one byte.
+            #[inline]
+            pub(super) fn close_gap(word: $word, point: $word) -> $word {
+                word & !(point << 1).wrapping_sub(1) | (word & ((point >> 7) - 1)) << 8
+            }
+
+            /// The number of bytes below the point.
+            #[inline]
+            pub(super) fn place(point: $word) -> i64 {
+                i64::from(point.trailing_zeros() / 8)
+            }
+
+            /// The integer of all digits.
+            #[inline]
+            pub(super) fn integer(digits: $word) -> u64 {
+                $integer(digits)
+            }
+        }
+    };
+}
+
+digits_in_words!(eight, u64, |digits: u64| {
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00FF_00FF_00FF_00FF;
+    let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_FFFF_0000_FFFF;
+    fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF
+});
+digits_in_words!(sixteen, u128, |digits: u128| {
+    let (high, low) = (super::eight::integer(digits as u64), super::eight::integer((digits >> 64) as u64));
+    high * 100_000_000 + low
+});
+
+/// The key of an integer times 10^`scale`. `None` is inconclusive.
+#[inline]
+pub(crate) fn short_key(integer: u64, scale: i64) -> Option<u128> {
+    if integer < SURE && (-22..=0).contains(&scale) {
+        return Some(middle(integer.cast_signed() as f64 / POWERS[scale.unsigned_abs() as usize]));
+    }
+    middling_key(integer, scale)
+}
+
+/// [`short_key`] of more digits, or of larger numbers.
+fn middling_key(mut integer: u64, mut scale: i64) -> Option<u128> {
+    if integer == 0 {
+        return Some(ZERO);
+    }
+    while scale < 0 && integer.is_multiple_of(10) {
+        (integer, scale) = (integer / 10, scale + 1);
+    }
+    match scale {
+        0..=22 if integer < SURE || scale == 0 => {
+            let nearest = integer as f64 * POWERS[scale as usize];
+            if is_long_integer(nearest) {
+                let exact = i128::from(integer) * TENS[scale as usize];
+                return Some(beside(nearest, (exact - nearest as i128) * TENS[INTEGER_DECIMALS]));
+            }
+            (integer < 1 << 53).then(|| middle(nearest))
+        }
+        -22..0 if integer < SURE => Some(middle(integer as f64 / POWERS[scale.unsigned_abs() as usize])),
+        -27..0 => fraction_key(integer, scale.unsigned_abs() as usize),
+        _ => None,
+    }
+}
+
+/// [`short_key`] of an integer divided by 10^`decimals`.
+///
+/// All distances are integers in units of 2^-(`shift` + `decimals`).
+fn fraction_key(integer: u64, decimals: usize) -> Option<u128> {
+    const SIGNIFICAND: u64 = (1 << 52) - 1;
+    let bits = (integer as f64 / POWERS[decimals]).to_bits();
+    let mut significand = bits & SIGNIFICAND | 1 << 52;
+    let shift = 1075 - (bits >> 52) as i64 - decimals as i64;
+    if !(0..64 + 52).contains(&shift) {
+        return None;
+    }
+    // From one `f64` to the next, and from one integer to the next.
+    let (step, unit) = (FIVES[decimals], 1 << shift);
+    let mut error = i128::from(integer) * unit - i128::from(significand) * step;
+    // The quotient and its operands were rounded, so the significand may be one or two steps off.
+    while 2 * error > step {
+        (significand, error) = (significand + 1, error - step);
+    }
+    while 2 * error < -step {
+        (significand, error) = (significand - 1, error + step);
+    }
+    // The step changes at a power of two, and a tie goes to the even significand.
+    if significand <= 1 << 52 || significand >= 1 << 53 || 2 * error.abs() == step {
+        return None;
+    }
+    let nearest = f64::from_bits(bits & !SIGNIFICAND | significand & SIGNIFICAND);
+    // The usual case: the integer has 17 digits, and no decimal with fewer digits reads as this `f64`.
+    let last = i128::from(integer % 10);
+    let (below, above) = (last * unit - error, (10 - last) * unit + error);
+    if 2 * below.min(above) > step && 2 * error.abs() < unit {
+        return Some(middle(nearest));
+    }
+    let reference = shortest(integer, error, step, unit)?;
+    let zeros = PRECISION - 1 - reference.ilog10();
+    let distance = i128::from(integer) - i128::from(reference);
+    Some(beside(nearest, distance * TENS[zeros as usize]))
+}
+
+/// The shortest decimal of an `f64`, near an integer. The `f64` is `error` below the integer. `None` is
+/// inconclusive.
+fn shortest(integer: u64, error: i128, step: i128, unit: i128) -> Option<u64> {
+    // The multiple of a power of ten nearest to the `f64`, and twice their distance.
+    let nearest_multiple = |power: u64| {
+        let rest = i128::from(integer % power);
+        let (mut multiple, mut distance) = (i128::from(integer) - rest, rest * unit - error);
+        let (power, stride) = (i128::from(power), i128::from(power) * unit);
+        while 2 * distance > stride {
+            (multiple, distance) = (multiple + power, distance - stride);
+        }
+        while 2 * distance < -stride {
+            (multiple, distance) = (multiple - power, distance + stride);
+        }
+        (u64::try_from(multiple).ok(), 2 * distance.abs(), stride)
+    };
+    let mut power = 10;
+    while i128::from(power) * unit <= step {
+        power *= 10;
+    }
+    // At most one multiple of this power reads as the `f64`, and at least one of the next lower power.
+    let (multiple, distance, _) = nearest_multiple(power);
+    match distance.cmp(&step) {
+        Ordering::Less => multiple,
+        Ordering::Equal => None,
+        Ordering::Greater => {
+            let (multiple, distance, stride) = nearest_multiple(power / 10);
+            multiple.filter(|_| distance != stride)
+        }
+    }
+}
+
+/// The digits of a decimal, without zeros at both ends: 0.d₁d₂d₃… · 10^`exponent`.
+struct Digits<'a> {
+    /// The whole decimal.
+    text: Cow<'a, [u8]>,
+    /// The place of the digits, with a point anywhere among them.
+    place: Range<usize>,
+    exponent: i64,
+    /// False after a shift of the exponent, and for an exponent too large for the parser of `f64`.
+    has_text_value: bool,
+}
+
+impl<'a> Digits<'a> {
+    /// Reads a decimal that fills the whole text.
+    fn parse(text: Cow<'a, [u8]>) -> Option<Self> {
+        let (mantissa, written) = split_exponent(&text).unwrap_or((&text, 0));
+        let point = mantissa.iter().position(|&byte| byte == b'.').unwrap_or(mantissa.len());
+        let (whole, fraction) = (&mantissa[..point], mantissa.get(point + 1..).unwrap_or_default());
+        if whole.len() + fraction.len() == 0 || !whole.iter().chain(fraction).all(u8::is_ascii_digit) {
+            return None;
+        }
+        let is_other = |byte: &u8| !matches!(byte, b'0' | b'.');
+        let first = mantissa.iter().position(is_other).unwrap_or(mantissa.len());
+        let end = mantissa.iter().rposition(is_other).map_or(first, |last| last + 1);
+        let zeros = first.saturating_sub(point + 1) as i64;
+        let exponent = written + point.saturating_sub(first) as i64 - zeros;
+        Some(Self { text, place: first..end, exponent, has_text_value: written.abs() < 1 << 16 })
+    }
+
+    /// The values of the digits.
+    fn iter(&self) -> impl Iterator<Item = u8> {
+        self.text[self.place.clone()].iter().filter(|&&byte| byte != b'.').map(|byte| byte - b'0')
+    }
+
+    /// The power of ten of the last digit.
+    fn scale(&self) -> i64 {
+        self.exponent - self.iter().count() as i64
+    }
+
+    /// The key of the magnitude. A tail is appended if the key is odd. `short` is the same decimal as an integer
+    /// and its scale.
+    #[cold]
+    fn key(&self, short: Option<(u64, i64)>, tail: &mut Vec<u8>) -> u128 {
+        if self.place.is_empty() {
+            return ZERO;
+        }
+        let nearest = self.nearest();
+        if !nearest.is_normal() {
+            return self.outer_key(nearest, tail);
+        }
+        let (reference, place) = reference(nearest);
+        if let Some((integer, scale)) = short {
+            let units = i128::from(integer) * TENS[(scale - place) as usize];
+            return beside(nearest, units - reference);
+        }
+        let mut digits = self.iter();
+        let mut units = 0;
+        // 64 bits hold 18 digits.
+        let mut missing = (self.exponent - place) as usize;
+        while missing > 0 {
+            let count = missing.min(18);
+            let part = (0..count).fold(0, |part, _| part * 10 + u64::from(digits.next().unwrap_or(0)));
+            units = units * TENS[count] + i128::from(part);
+            missing -= count;
+        }
+        let key = beside(nearest, units - reference);
+        let Some(first) = digits.next() else { return key };
+        push_digits(std::iter::once(first).chain(digits), tail);
+        key | 1
+    }
+
+    /// The key of a magnitude without a normal `f64`.
+    fn outer_key(&self, nearest: f64, tail: &mut Vec<u8>) -> u128 {
+        let held = nearest.min(f64::MAX);
+        let mut buffer = zmij::Buffer::new();
+        let order = match Digits::parse(buffer.format_finite(held).as_bytes().into()) {
+            Some(shortest) if nearest.is_finite() && nearest > 0.0 => {
+                self.exponent.cmp(&shortest.exponent).then_with(|| self.iter().cmp(shortest.iter()))
+            }
+            _ => Ordering::Greater,
+        };
+        let low = match order {
+            Ordering::Equal => return middle(held),
+            Ordering::Less => 1,
+            Ordering::Greater => u64::MAX,
+        };
+        tail.extend((self.exponent.cast_unsigned() ^ 1 << 63).to_be_bytes());
+        push_digits(self.iter(), tail);
+        u128::from(held.to_bits()) << 64 | u128::from(low)
+    }
+
+    /// The nearest `f64`.
+    fn nearest(&self) -> f64 {
+        if self.exponent.abs() > 400 {
+            return if self.exponent > 0 { f64::INFINITY } else { 0.0 };
+        }
+        let parsed = if self.has_text_value {
+            fast_float2::parse(&self.text)
+        } else {
+            let mut text = b".".to_vec();
+            text.extend(self.iter().map(|digit| digit + b'0'));
+            fast_float2::parse(with_exponent(text, self.exponent))
+        };
+        parsed.expect("the parser reads all decimals")
+    }
+}
+
+/// The reference decimal of a normal `f64`, in units of 10 to a power; and this power.
+fn reference(nearest: f64) -> (i128, i64) {
+    if is_long_integer(nearest) {
+        return (nearest as i128 * TENS[INTEGER_DECIMALS], -(INTEGER_DECIMALS as i64));
+    }
+    let mut buffer = zmij::Buffer::new();
+    let shortest = Decimal::parse(buffer.format_finite(nearest).as_bytes());
+    let (integer, scale) = shortest.and_then(|shortest| shortest.short).expect("17 digits are an integer");
+    let zeros = PRECISION - 1 - integer.ilog10();
+    (i128::from(integer) * TENS[zeros as usize], scale - i64::from(zeros))
+}
+
+/// Appends digits so that bytes compare as the digits do.
+fn push_digits(mut digits: impl Iterator<Item = u8>, tail: &mut Vec<u8>) {
+    while let Some(tens) = digits.next() {
+        tail.push(1 + 10 * tens + digits.next().unwrap_or(0));
+    }
+    tail.push(0);
+}
+
+/// Splits a number into its mantissa and its exponent.
+fn split_exponent(text: &[u8]) -> Option<(&[u8], i64)> {
+    let end = text.iter().rposition(|byte| !byte.is_ascii_digit())?;
+    let digits = &text[end + 1..];
+    let (negative, mark) = match text[end] {
+        sign @ (b'+' | b'-') => (sign == b'-', end.checked_sub(1)?),
+        _ => (false, end),
+    };
+    if digits.is_empty() || !matches!(text[mark], b'e' | b'E') {
+        return None;
+    }
+    let add = |size: i64, digit: &u8| size.saturating_mul(10).saturating_add(i64::from(digit - b'0'));
+    let size = digits.iter().fold(0, add).min(2 * MOST_EXPONENT);
+    Some((&text[..mark], if negative { -size } else { size }))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn integers_have_the_keys_of_their_text() {
+        let near = |edge: i128| (-3..=3).map(move |more| edge + more);
+        let edges = [0, 1 << 53, -(1 << 53), 1 << 62, i64::MIN.into(), i64::MAX.into(), u64::MAX.into(), 123 << 56];
+        for integer in edges.into_iter().flat_map(near) {
+            if !(i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&integer) {
+                continue;
+            }
+            for descending in [false, true] {
+                let (word, tail) = key_in(&integer.to_string(), descending);
+                assert_eq!((super::of_integer(integer, descending), tail.len()), (word, 0), "{integer}");
+                assert_eq!(super::integer(word, descending), Some(integer));
+            }
+        }
+        for text in ["0.5", "1e300", "18446744073709551616", "9007199254740993.5", "1e-350", "inf"] {
+            assert_eq!(super::integer(key_in(text, false).0, false), None, "{text}");
+        }
+    }
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::number::{Notation, Reader, Value};
+
+    fn key_in(text: &str, descending: bool) -> (u128, Vec<u8>) {
+        let mut tail = Vec::new();
+        match Reader::new(Notation::default()).key(text.as_bytes(), descending, &mut tail) {
+            Some(Value::Word(word)) => {
+                assert_eq!(word & 1 == 1, !tail.is_empty(), "{text}");
+                (word, tail)
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    fn key(text: &str) -> (u128, Vec<u8>) {
+        key_in(text, false)
+    }
+
+    /// Compares numbers digit by digit.
+    fn compare(a: &str, b: &str) -> Ordering {
+        let split = |text: &str| {
+            let digits = text.trim_start_matches(['+', '-']);
+            let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
+            let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+            let digits = format!("{whole}{fraction}");
+            let significant = digits.trim_start_matches('0');
+            let exponent: i128 = exponent.parse().unwrap();
+            let exponent = exponent + whole.len() as i128 - (digits.len() - significant.len()) as i128;
+            let sign = i32::from(!significant.is_empty()) * if text.starts_with('-') { -1 } else { 1 };
+            (sign, exponent, significant.trim_end_matches('0').to_owned())
+        };
+        let (a, b) = (split(a), split(b));
+        match (a.0.cmp(&b.0), a.0) {
+            (Ordering::Equal, 1) => (a.1, a.2).cmp(&(b.1, b.2)),
+            (Ordering::Equal, -1) => (b.1, b.2).cmp(&(a.1, a.2)),
+            (order, _) => order,
+        }
+    }
+
+    /// Asserts that the keys of numbers compare as the numbers do, also where other bytes follow.
+    fn assert_order(a: &str, b: &str) {
+        let expected = compare(a, b);
+        for (descending, expected) in [(false, expected), (true, expected.reverse())] {
+            let (a_key, b_key) = (key_in(a, descending), key_in(b, descending));
+            assert_eq!(a_key.cmp(&b_key), expected, "{a} {b} {descending}");
+            if expected != Ordering::Equal && a_key.0 == b_key.0 {
+                let concatenated = |tail: &[u8], other: u8| [tail, &[other]].concat();
+                for others in [(0, 0), (0, 255), (255, 0)] {
+                    let (a_tail, b_tail) =
+                        (concatenated(&a_key.1, others.0), concatenated(&b_key.1, others.1));
+                    assert_eq!(a_tail.cmp(&b_tail), expected, "{a} {b} {descending}");
+                }
+            }
+        }
+    }
+
+    /// Numbers near each other, numbers near the limits of `f64`, and other spellings of these.
+    const NUMBERS: [&str; 72] = [
+        "0",
+        "-0",
+        "0.0",
+        "+0e5",
+        ".0",
+        "0.",
+        "1",
+        "1.0",
+        "01",
+        "1e0",
+        "10e-1",
+        "0.1e1",
+        "-1",
+        "-1.000",
+        "9007199254740991.5",
+        "9007199254740992",
+        "9007199254740993",
+        "9007199254740994",
+        "9007199254740992.5",
+        "9007199254740992.0000000000000001",
+        "9007199254740992.0000000000000002",
+        "-9007199254740993",
+        "18446744073709551615",
+        "18446744073709551616",
+        "18446744073709551615.5",
+        "18446744073709550592",
+        "18446744073709550591",
+        "0.1",
+        "0.10000000000000001",
+        "0.1000000000000000055511151231257827",
+        "0.10000000000000002",
+        "0.30000000000000004",
+        "0.3",
+        "1e-350",
+        "2e-350",
+        "-1e-350",
+        "5e-324",
+        "4.9e-324",
+        "4.94065645841246544e-324",
+        "-5e-324",
+        "-3e-324",
+        "2e-324",
+        "1e-310",
+        "2.2250738585072014e-308",
+        "2.2250738585072011e-308",
+        "1e308",
+        "1.7976931348623157e308",
+        "1.7976931348623158e308",
+        "1.79769313486231580793e308",
+        "1e309",
+        "-1e309",
+        "-1.7976931348623157e308",
+        "-1e400",
+        "1e1000000000000000000",
+        "10e999999999999999999",
+        "1e-1000000000000000000",
+        "123456789012345678901234567890",
+        "123456789012345678901234567891",
+        "100000000000000000000000",
+        "1e23",
+        "99999999999999991611392",
+        "9.999999999999999e22",
+        "999999999999999",
+        "999999999999999.5",
+        "1000000000000000",
+        "1732060800.1234567890",
+        "1732060800.1234567891",
+        "1732060800.12345678905",
+        "-1732060800.123456789012345678901234567890",
+        "-1732060800.123456789012345678901234567891",
+        "-1732060800.123456789",
+        "1.10",
+    ];
+
+    #[test]
+    fn keys_compare_as_numbers_do() {
+        for a in NUMBERS {
+            for b in NUMBERS {
+                assert_order(a, b);
+            }
+            for descending in [false, true] {
+                let infinities = ["-inf", "Infinity"].map(|text| key_in(text, descending).0);
+                let [least, most] = [infinities.iter().min(), infinities.iter().max()].map(Option::unwrap);
+                let word = key_in(a, descending).0;
+                assert!(*least < word && word < *most, "{a}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_comparison_can_fail() {
+        let (a, b) = ("0.1", "0.10000000000000001");
+        let as_floats = [a, b].map(|text| text.parse::<f64>().unwrap());
+        assert_ne!(as_floats[0].total_cmp(&as_floats[1]), compare(a, b));
+        let (a, b) = (NUMBERS[57], NUMBERS[56]);
+        assert_eq!(
+            (compare(a, b), compare(b, a), compare(a, a)),
+            (Ordering::Greater, Ordering::Less, Ordering::Equal)
+        );
+    }
+
+    #[test]
+    fn words_have_their_form() {
+        for (text, nearest, distance) in [
+            ("0", 0.0, 0),
+            ("-0", 0.0, 0),
+            ("0.1", 0.1, 0),
+            ("0.10000000000000001", 0.1, 100_000_000_000_000_000),
+            ("0.09999999999999999999", 0.1, -100_000_000_000_000),
+            ("12.34", 12.34, 0),
+            ("9007199254740993", 9_007_199_254_740_992.0, 1_000_000_000_000_000),
+            ("9223372036854775807", 9_223_372_036_854_775_808.0, -1_000_000_000_000_000),
+            ("123e16", 1.23e18, 0),
+            ("5e-324", 5e-324, 0),
+            ("1.7976931348623157e308", f64::MAX, 0),
+            ("1.7976931348623158e308", f64::MAX, 100_000_000_000_000_000),
+        ] {
+            let magnitude =
+                u128::from(nearest.to_bits()) << 64 | u128::from(MID.wrapping_add_signed(2 * distance));
+            assert_eq!(key(text), ((1 << 127) + magnitude, vec![]), "{text}");
+            assert_eq!(key_in(text, true), ((1 << 127) - magnitude, vec![]), "{text}");
+        }
+        assert_eq!(
+            key("0.1000000000000000000000000000000000123"),
+            ((u128::from(high(0.1, false)) << 64 | u128::from(MID)) + 1, vec![13, 31, 0])
+        );
+        for float in [0.0, 1.5, -1.5, f64::MAX, -5e-324, f64::INFINITY, f64::NEG_INFINITY] {
+            for descending in [false, true] {
+                let word = u128::from(high(float, descending)) << 64 | u128::from(MID);
+                assert_eq!(key_in(&format!("{float:e}"), descending), (word, vec![]), "{float}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_programs_print_has_no_tail() {
+        let mut bits = 1_u64;
+        for round in 0..200_000 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // Each second number is between 2^-32 and 2^32.
+            let float =
+                f64::from_bits(if round % 2 == 0 { bits } else { bits >> 6 & !(0x3F << 58) | 0x3E << 56 });
+            if float.is_finite() && !is_long_integer(float.abs()) {
+                let word = u128::from(high(float, false)) << 64 | u128::from(MID);
+                let mut buffer = zmij::Buffer::new();
+                assert_eq!(key(buffer.format_finite(float)), (word, vec![]), "{float:e}");
+            }
+        }
+    }
+
+    /// The digits and the scale of a decimal near a limit.
+    fn anchor() -> impl Strategy<Value = (u128, i64)> {
+        let limits: Vec<_> = NUMBERS
+            .iter()
+            .filter_map(|text| {
+                let digits = Digits::parse(text.trim_start_matches(['+', '-']).as_bytes().into())?;
+                Some((
+                    digits.iter().fold(0, |integer, digit| integer * 10 + u128::from(digit)),
+                    digits.scale(),
+                ))
+            })
+            .collect();
+        prop_oneof![
+            prop::sample::select(limits),
+            // Between two integers of `f64`, and between two fractions.
+            (1_u128 << 52..1 << 53, 0_u32..21).prop_map(|(significand, power)| (
+                (2 * significand + 1) * 5_u128.pow(power),
+                -i64::from(power)
+            )),
+            (1_u128 << 52..1 << 53, 0_u32..70)
+                .prop_map(|(significand, power)| ((2 * significand + 1) << power, 0)),
+            (0..u128::MAX >> 1, -400_i64..400),
+            (0..1_u128 << 64, -30_i64..10),
+            (0_u32..38, -345_i64..310).prop_map(|(power, scale)| (10_u128.pow(power), scale)),
+            any::<f64>().prop_filter_map("finite", |float| {
+                let text = format!("{:e}", float.abs());
+                let digits = Digits::parse(text.as_bytes().into())?;
+                Some((
+                    digits.iter().fold(0, |integer, digit| integer * 10 + u128::from(digit)),
+                    digits.scale(),
+                ))
+            }),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+        #[test]
+        fn near_numbers_compare_exactly(
+            (integer, scale) in anchor(), difference in -12_i128..13, tails in ["[0-9]{0,3}", "[0-9]{0,3}"],
+            long in "[0-9]{0,90}", is_negative: bool, is_far in 0_u8..10,
+        ) {
+            let sign = if is_negative { "-" } else { "" };
+            let far = match is_far { 0 => MOST_EXPONENT - 500, 1 => 500 - MOST_EXPONENT, _ => 0 };
+            let long = if is_far % 2 == 0 { &long } else { "" };
+            let number = |integer: u128, tail: &str| {
+                let exponent = (scale + far - tail.len() as i64).clamp(-MOST_EXPONENT, MOST_EXPONENT);
+                format!("{sign}{integer}{tail}e{exponent}")
+            };
+            let other = integer.saturating_add_signed(difference);
+            let (a, b) = (number(integer, &format!("{long}{}", tails[0])), number(other, &tails[1]));
+            assert_order(&a, &b);
+            let b = number(integer, &format!("{long}{}", tails[1]));
+            assert_order(&a, &b);
+        }
+
+        #[test]
+        fn short_and_long_keys_are_the_same((integer, scale) in anchor(), difference in -12_i64..13) {
+            let integer = (integer as u64).wrapping_add_signed(difference);
+            let text = format!("{integer}e{scale}");
+            let mut tail = Vec::new();
+            let expected = Digits::parse(text.as_bytes().into()).unwrap().key(None, &mut tail);
+            if let Some(key) = short_key(integer, scale) {
+                prop_assert_eq!((key, &tail[..]), (expected, &[][..]), "{}", text);
+            }
+            prop_assert_eq!(Decimal::parse(text.as_bytes()).unwrap().key(&mut Vec::new()), expected, "{}", text);
+        }
+
+        #[test]
+        fn spellings_of_one_number_have_one_key(
+            digits in "[0-9]{1,45}", point in 0_usize..46, zeros in [0_usize..20, 0_usize..20], exponent in -360_i64..360,
+        ) {
+            let (whole, fraction) = digits.split_at(point.min(digits.len()));
+            let plain = format!("{digits}e{}", exponent - fraction.len() as i64);
+            let padded = format!(
+                "+{}{whole}.{fraction}{}E{exponent:+04}", "0".repeat(zeros[0]), "0".repeat(zeros[1])
+            );
+            prop_assert_eq!(key(&plain), key(&padded), "{} {}", plain, padded);
+            let text = format!("{whole}.{fraction}");
+            prop_assert_eq!(key(&text), key(&format!("{text}e0")), "{}", text);
+        }
+    }
+}

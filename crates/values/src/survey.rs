@@ -1,0 +1,593 @@
+//! Finds the kind of a column: the first kind that all fields of the column fit.
+//!
+//! ```text
+//! fields ── push ──► Survey ── decide ──► Decision: a kind, or a field that does not fit
+//! ```
+//!
+//! The kinds, in this order: number, time, size, duration, version, text. Numbers or times beside
+//! words fit no kind. Surveys of neighbouring parts of a column merge into one.
+
+use crate::day_month::DayMonth;
+use crate::duration::{self, Clock};
+use crate::marks::Marks;
+use crate::number::{self, Sign};
+use crate::time::{self, Time};
+use crate::time_format::TimeFormat;
+use crate::version;
+
+/// How fields are written, as far as options say so.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Written<'a> {
+    /// The marks of numbers.
+    pub marks: Option<&'a Marks>,
+    /// A pattern of times beside the known forms.
+    pub times: Option<&'a TimeFormat>,
+}
+
+impl Written<'_> {
+    /// The time of a field. With `spans`, a time takes as many fields of the line as needed.
+    #[inline]
+    pub fn time(&self, field: &Field, spans: bool) -> Option<Time> {
+        if spans {
+            let time = time::time_at(field.rest).or_else(|| self.times?.time_at(field.rest));
+            return time.map(|(time, _)| time);
+        }
+        time::time(field.text).or_else(|| self.times?.time(field.text))
+    }
+}
+
+/// A field that is not empty, without blanks around it.
+#[derive(Clone, Copy, Debug)]
+pub struct Field<'a> {
+    pub text: &'a [u8],
+    /// The line from the field on, where a time may take further fields.
+    pub rest: &'a [u8],
+    /// The type of a JSON value.
+    pub json: Option<Json>,
+}
+
+/// The type of a JSON value that is not null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Json {
+    Number,
+    String,
+    /// `true`, `false`, an object or an array.
+    Word,
+}
+
+/// A field as an example of its class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// The place of the field. Places ascend with the fields.
+    pub at: u64,
+    pub text: Vec<u8>,
+}
+
+/// A kind that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Numbers, all with this sign of a currency or percent.
+    Number(Option<Sign>),
+    /// Times in this form.
+    Time(TimeForm),
+    Size,
+    Duration,
+    Version,
+    Text,
+}
+
+/// What all times of a column have, or none has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeForm {
+    pub zone: bool,
+    pub year: bool,
+}
+
+impl From<&Time> for TimeForm {
+    fn from(time: &Time) -> Self {
+        Self { zone: time.zone, year: time.year }
+    }
+}
+
+/// The result of a survey.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// All fields fit this kind.
+    Kind(Found, Option<Note>),
+    /// Numbers or times stand beside words. The first field, and the first field of another class.
+    Mixed { kind: Found, first: Example, misfit: Example, is_word: bool },
+    /// Times with and without a zone or a year, or clocks of two and of three numbers.
+    Apart { what: Apart, first: Example, misfit: Example },
+}
+
+/// Forms that fit no common order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Apart {
+    Zones,
+    Years,
+    Clocks,
+}
+
+/// A hint at another kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Numbers with one point, such as 3.9 and 3.10, may be versions.
+    Versions,
+    /// All fields fit these patterns of day, month and year.
+    DayMonth(DayMonth),
+    /// All fields are numbers with a decimal comma.
+    DecimalComma,
+    /// Most fields fit this kind; the first field that does not.
+    Most(Found, Example),
+    /// Times without a year in December and in January.
+    YearEnds,
+}
+
+/// The fields of one class: how often, and the first.
+#[derive(Clone, Debug, Default)]
+struct Class {
+    count: u64,
+    first: Option<Example>,
+}
+
+impl Class {
+    #[inline]
+    fn push(&mut self, field: &Field, at: u64) {
+        self.count += 1;
+        if self.first.is_none() {
+            self.first = Some(Example { at, text: field.text.to_vec() });
+        }
+    }
+
+    fn merge(&mut self, later: Self) {
+        self.count += later.count;
+        if self.first.is_none() {
+            self.first = later.first;
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn at(&self) -> u64 {
+        self.first.as_ref().map_or(u64::MAX, |first| first.at)
+    }
+
+    /// The first of two classes, as one.
+    fn earlier(&self, other: &Self) -> Self {
+        let first = if other.at() < self.at() { &other.first } else { &self.first };
+        Self { count: self.count + other.count, first: first.clone() }
+    }
+}
+
+/// What is known of the fields of a column.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    /// All fields.
+    all: Class,
+    /// Numbers without a sign of a currency or percent.
+    plain: Class,
+    /// Numbers with the sign that came first, and with others.
+    signed: Class,
+    sign: Option<Sign>,
+    other_signs: Class,
+    /// `inf` and `nan`.
+    special: Class,
+    times: Class,
+    /// The form of the first time, and the first time in another form.
+    form: Option<TimeForm>,
+    other_form: Option<(Apart, Example)>,
+    /// Months of times without a year: January and December.
+    year_ends: [bool; 2],
+    /// What is neither number nor time, but a size with a unit.
+    sizes: Class,
+    words: Class,
+    /// JSON values by type: numbers, strings, words.
+    json: [Class; 3],
+    /// The fields that fit these kinds, and the first that does not.
+    durations: Class,
+    no_duration: Class,
+    duration_units: bool,
+    clocks: [Option<Example>; 2],
+    has_days: bool,
+    versions: Class,
+    no_version: Class,
+    two_points: bool,
+    day_month: Option<DayMonth>,
+    commas: u64,
+    has_comma: bool,
+    /// Of numbers with one point: whether any ends in 0, and the fewest and most decimals.
+    ends_in_zero: bool,
+    decimals: Option<[usize; 2]>,
+    all_one_point: bool,
+}
+
+/// What a scan of digits tells about a number.
+struct Plain {
+    /// The digits after the point, if there is one.
+    decimals: Option<usize>,
+    /// Digits and a point alone.
+    is_bare: bool,
+    is_zero: bool,
+}
+
+/// Scans a number of sign, digits and point; other fields are `None`.
+#[inline]
+fn plain(text: &[u8]) -> Option<Plain> {
+    let digits = match text {
+        [b'+' | b'-', rest @ ..] => rest,
+        _ => text,
+    };
+    let (mut point, mut count, mut is_zero) = (None, 0, true);
+    for (at, &byte) in digits.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => (count, is_zero) = (count + 1, is_zero & (byte == b'0')),
+            b'.' if point.is_none() => point = Some(at),
+            _ => return None,
+        }
+    }
+    let decimals = point.map(|point| digits.len() - point - 1);
+    (count > 0).then_some(Plain { decimals, is_bare: digits.len() == text.len(), is_zero })
+}
+
+/// Returns true if a number is the day of a time: a month's name follows.
+#[inline]
+fn begins_time(field: &Field) -> bool {
+    field.text.len() <= 2
+        && field.rest.len() > field.text.len() + 3
+        && field.rest[field.text.len() + 1].is_ascii_alphabetic()
+        && time::time_at(field.rest).is_some()
+}
+
+impl Survey {
+    /// Adds a field. With `spans`, fields are those of lines, and a time may take several.
+    #[inline]
+    pub fn push(&mut self, field: Field, at: u64, written: Written, spans: bool) {
+        self.all.push(&field, at);
+        if let Some(json) = field.json {
+            self.json[json as usize].push(&field, at);
+            match json {
+                Json::Number => return,
+                Json::Word => return self.words.push(&field, at),
+                Json::String => {}
+            }
+        } else if written.marks.is_none()
+            && let Some(plain) = plain(field.text)
+            && !(spans && begins_time(&field))
+        {
+            return self.push_plain(&field, at, &plain);
+        }
+        self.push_other(&field, at, written, spans);
+    }
+
+    #[inline]
+    fn push_plain(&mut self, field: &Field, at: u64, plain: &Plain) {
+        if self.plain.is_empty() {
+            self.all_one_point = true;
+        }
+        self.plain.push(field, at);
+        match plain.decimals {
+            Some(decimals) if decimals > 0 => {
+                self.ends_in_zero |= field.text.ends_with(b"0");
+                let [least, most] = self.decimals.unwrap_or([decimals; 2]);
+                self.decimals = Some([least.min(decimals), most.max(decimals)]);
+            }
+            _ => self.all_one_point = false,
+        }
+        self.note_shape(plain.is_zero && plain.decimals.is_none(), field, at);
+        if plain.is_bare {
+            self.versions.count += 1;
+        } else {
+            self.no_version.push(field, at);
+        }
+        self.day_month = Some(DayMonth::default());
+        self.commas += u64::from(plain.decimals.is_none());
+    }
+
+    /// Notes whether a plain number is a duration: only 0 needs no unit.
+    #[inline]
+    fn note_shape(&mut self, is_zero: bool, field: &Field, at: u64) {
+        if is_zero {
+            self.durations.count += 1;
+        } else {
+            self.no_duration.push(field, at);
+        }
+    }
+
+    fn push_other(&mut self, field: &Field, at: u64, written: Written, spans: bool) {
+        let first = field.text[0];
+        let may_have_digits = first.is_ascii_digit() || !first.is_ascii_alphabetic();
+        let seen = if field.json.is_some() || spans && begins_time(field) {
+            None
+        } else {
+            number::look(field.text, written.marks)
+        };
+        let is_number = seen.as_ref().is_some_and(|seen| !seen.has_unit);
+        match &seen {
+            Some(seen) if is_number && !seen.has_digit => self.special.push(field, at),
+            Some(seen) if is_number => match seen.sign {
+                None => {
+                    self.all_one_point = false;
+                    self.plain.push(field, at);
+                }
+                sign if self.sign.is_none() || self.sign == sign => {
+                    self.sign = sign;
+                    self.signed.push(field, at);
+                }
+                _ => self.other_signs.push(field, at),
+            },
+            _ => match written.time(field, spans) {
+                Some(time) => self.push_time(&time, field, at),
+                None if seen.is_some() => self.sizes.push(field, at),
+                None => self.words.push(field, at),
+            },
+        }
+        let shape = if may_have_digits || matches!(first, b'P' | b'p') { duration::shape(field.text) } else { None };
+        match shape {
+            Some(shape) if shape.has_unit || shape.is_zero_alone => {
+                self.durations.push(field, at);
+                self.duration_units |= shape.has_unit;
+                match shape.clock {
+                    Some(Clock::Days) => self.has_days = true,
+                    Some(clock) => {
+                        let place = &mut self.clocks[usize::from(clock == Clock::HoursMinutesSeconds)];
+                        place.get_or_insert_with(|| Example { at, text: field.text.to_vec() });
+                    }
+                    None => {}
+                }
+            }
+            _ => self.no_duration.push(field, at),
+        }
+        if (may_have_digits || matches!(first, b'v' | b'V')) && version::is_version(field.text) {
+            self.versions.push(field, at);
+            self.two_points |= version::has_two_points(field.text);
+        } else {
+            self.no_version.push(field, at);
+        }
+        let day_month = if first.is_ascii_digit() { DayMonth::of(field.text) } else { DayMonth::default() };
+        self.day_month = Some(self.day_month.map_or(day_month, |before| before.and(day_month)));
+        if may_have_digits && is_with_comma(field.text) {
+            self.commas += 1;
+            self.has_comma = true;
+        }
+    }
+
+    fn push_time(&mut self, time: &Time, field: &Field, at: u64) {
+        self.times.push(field, at);
+        let form = TimeForm::from(time);
+        let first = *self.form.get_or_insert(form);
+        if first != form && self.other_form.is_none() {
+            let what = if first.year == form.year { Apart::Zones } else { Apart::Years };
+            self.other_form = Some((what, Example { at, text: field.text.to_vec() }));
+        }
+        if !time.year {
+            self.year_ends[0] |= time.month == 1;
+            self.year_ends[1] |= time.month == 12;
+        }
+    }
+
+    /// Adds the fields that follow these.
+    pub fn merge(&mut self, later: Self) {
+        if later.all.is_empty() {
+            return;
+        }
+        if self.all.is_empty() {
+            *self = later;
+            return;
+        }
+        self.all_one_point = match (self.plain.is_empty(), later.plain.is_empty()) {
+            (true, _) => later.all_one_point,
+            (_, true) => self.all_one_point,
+            _ => self.all_one_point && later.all_one_point,
+        };
+        match (self.sign, later.sign) {
+            (Some(one), Some(other)) if one != other => {
+                self.other_signs = self.other_signs.earlier(&later.signed.earlier(&later.other_signs));
+            }
+            _ => {
+                self.sign = self.sign.or(later.sign);
+                self.signed.merge(later.signed);
+                self.other_signs.merge(later.other_signs);
+            }
+        }
+        if self.other_form.is_none() {
+            self.other_form = match (self.form, later.form, &later.times.first) {
+                (Some(one), Some(other), Some(first)) if one != other => {
+                    let what = if one.year == other.year { Apart::Zones } else { Apart::Years };
+                    Some((what, first.clone()))
+                }
+                _ => later.other_form,
+            };
+        }
+        self.form = self.form.or(later.form);
+        let classes = [
+            (&mut self.all, later.all),
+            (&mut self.plain, later.plain),
+            (&mut self.special, later.special),
+            (&mut self.times, later.times),
+            (&mut self.sizes, later.sizes),
+            (&mut self.words, later.words),
+            (&mut self.durations, later.durations),
+            (&mut self.no_duration, later.no_duration),
+            (&mut self.versions, later.versions),
+            (&mut self.no_version, later.no_version),
+        ];
+        classes.into_iter().for_each(|(class, later)| class.merge(later));
+        self.json.iter_mut().zip(later.json).for_each(|(class, later)| class.merge(later));
+        self.clocks.iter_mut().zip(later.clocks).for_each(|(clock, later)| {
+            if clock.is_none() {
+                *clock = later;
+            }
+        });
+        for (one, other) in self.year_ends.iter_mut().zip(later.year_ends) {
+            *one |= other;
+        }
+        self.duration_units |= later.duration_units;
+        self.has_days |= later.has_days;
+        self.two_points |= later.two_points;
+        self.day_month = match (self.day_month, later.day_month) {
+            (Some(one), Some(other)) => Some(one.and(other)),
+            (one, other) => one.or(other),
+        };
+        self.commas += later.commas;
+        self.has_comma |= later.has_comma;
+        self.ends_in_zero |= later.ends_in_zero;
+        self.decimals = match (self.decimals, later.decimals) {
+            (Some([a, b]), Some([c, d])) => Some([a.min(c), b.max(d)]),
+            (one, other) => one.or(other),
+        };
+    }
+
+    /// Returns true without any field.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The sign of the first number.
+    #[must_use]
+    pub fn first_sign(&self) -> Option<Sign> {
+        self.sign.filter(|_| self.signed.at() < self.plain.at())
+    }
+
+    /// The form of the first time.
+    #[must_use]
+    pub fn time_form(&self) -> Option<TimeForm> {
+        self.form
+    }
+
+    /// The kind of the column.
+    #[must_use]
+    pub fn decide(&self) -> Decision {
+        let all = self.all.count;
+        let kind = |found| Decision::Kind(found, None);
+        if all == 0 {
+            return kind(Found::Text);
+        }
+        let [numbers, strings, _] = &self.json;
+        if numbers.count == all {
+            return kind(Found::Number(None));
+        }
+        if !numbers.is_empty() {
+            let others = self.json[1].earlier(&self.json[2]);
+            return mixed(Found::Number(None), numbers, &others);
+        }
+        if !strings.is_empty() && strings.count < all {
+            return kind(Found::Text);
+        }
+        if self.plain.count + self.special.count == all {
+            let note = self.looks_like_versions().then_some(Note::Versions);
+            return Decision::Kind(Found::Number(None), note);
+        }
+        if self.signed.count == all {
+            return kind(Found::Number(self.sign));
+        }
+        if self.times.count == all {
+            return self.of_times();
+        }
+        if self.plain.count + self.sizes.count == all {
+            return kind(Found::Size);
+        }
+        if self.durations.count == all && self.duration_units {
+            return self.of_durations();
+        }
+        let day_month = self.day_month.filter(|patterns| !patterns.is_empty());
+        if self.versions.count == all && self.two_points && day_month.is_none() {
+            return kind(Found::Version);
+        }
+        self.of_words(day_month)
+    }
+
+    fn of_times(&self) -> Decision {
+        let Some(form) = self.form else { return Decision::Kind(Found::Text, None) };
+        match (&self.other_form, &self.times.first) {
+            (Some((what, misfit)), Some(first)) => {
+                Decision::Apart { what: *what, first: first.clone(), misfit: misfit.clone() }
+            }
+            _ => {
+                let note = (self.year_ends == [true; 2]).then_some(Note::YearEnds);
+                Decision::Kind(Found::Time(form), note)
+            }
+        }
+    }
+
+    fn of_durations(&self) -> Decision {
+        if let [Some(one), Some(other)] = &self.clocks
+            && !self.has_days
+        {
+            let (first, misfit) = if one.at < other.at { (one, other) } else { (other, one) };
+            return Decision::Apart { what: Apart::Clocks, first: first.clone(), misfit: misfit.clone() };
+        }
+        Decision::Kind(Found::Duration, None)
+    }
+
+    /// Text, or numbers and times beside words.
+    fn of_words(&self, day_month: Option<DayMonth>) -> Decision {
+        let (mut numbers, mut words, mut sign) = (Class::default(), self.words.clone(), None);
+        if self.plain.is_empty() && self.other_signs.is_empty() && !self.signed.is_empty() {
+            sign = self.sign;
+            numbers = self.signed.clone();
+            words = words.earlier(&self.special).earlier(&self.sizes);
+        } else {
+            numbers = numbers.earlier(&self.plain).earlier(&self.sizes);
+            if numbers.is_empty() {
+                words = words.earlier(&self.special);
+            } else {
+                numbers = numbers.earlier(&self.special);
+            }
+            words = words.earlier(&self.signed).earlier(&self.other_signs);
+        }
+        if numbers.is_empty() && self.times.is_empty() {
+            return Decision::Kind(Found::Text, self.note_on_text(day_month));
+        }
+        match self.form {
+            _ if !numbers.is_empty() => {
+                let others = words.earlier(&self.times);
+                mixed(Found::Number(sign), &numbers, &others)
+            }
+            Some(form) => mixed(Found::Time(form), &self.times, &words),
+            None => Decision::Kind(Found::Text, None),
+        }
+    }
+
+    fn note_on_text(&self, day_month: Option<DayMonth>) -> Option<Note> {
+        let all = self.all.count;
+        if let Some(patterns) = day_month {
+            return Some(Note::DayMonth(patterns));
+        }
+        if self.commas == all && self.has_comma {
+            return Some(Note::DecimalComma);
+        }
+        let most = |class: &Class| class.count > all / 2 && all > 2;
+        if most(&self.durations) && self.duration_units {
+            return Some(Note::Most(Found::Duration, self.no_duration.first.clone()?));
+        }
+        if most(&self.versions) && self.two_points {
+            return Some(Note::Most(Found::Version, self.no_version.first.clone()?));
+        }
+        None
+    }
+
+    /// Numbers with one point may be versions if one ends in 0 and they differ in length.
+    fn looks_like_versions(&self) -> bool {
+        self.all_one_point && self.ends_in_zero && self.decimals.is_some_and(|[least, most]| least != most)
+    }
+}
+
+/// Fields of two classes in one column.
+fn mixed(kind: Found, fitting: &Class, others: &Class) -> Decision {
+    let (one, other) = (fitting.first.clone(), others.first.clone());
+    let (Some(one), Some(other)) = (one, other) else { return Decision::Kind(kind, None) };
+    let is_word = one.at < other.at;
+    let (first, misfit) = if is_word { (one, other) } else { (other, one) };
+    Decision::Mixed { kind, first, misfit, is_word }
+}
+
+/// Returns true if a field is a number with a decimal comma.
+fn is_with_comma(text: &[u8]) -> bool {
+    let ([b'+' | b'-', digits @ ..] | digits) = text;
+    let Some(comma) = digits.iter().position(|&byte| byte == b',') else { return false };
+    let (whole, decimals) = (&digits[..comma], &digits[comma + 1..]);
+    !whole.is_empty() && !decimals.is_empty() && whole.iter().chain(decimals).all(u8::is_ascii_digit)
+}

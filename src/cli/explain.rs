@@ -1,0 +1,54 @@
+//! `--explain`: what was decided about the input.
+
+use gpusort::files::{Explained, ExplainedKey};
+use gpusort_base::human;
+use serde_json::{Value, json};
+
+/// The version of the JSON objects, which `docs/report.schema.json` describes.
+pub(super) const SCHEMA: u64 = 1;
+
+/// The decisions in lines for a human reader.
+pub(super) fn lines(explained: &Explained) -> String {
+    let mut lines = format!("format  {}", explained.format.name());
+    if !matches!(explained.why, "" | "named") {
+        lines += &format!(", because {}", explained.why);
+    }
+    lines.push('\n');
+    if explained.header > 0 {
+        let rows = human::counted(explained.header as u64, "row", "rows");
+        lines += &format!("header  {rows}\n");
+    }
+    for key in &explained.keys {
+        lines += &format!("key     {}\n", of_key(key));
+    }
+    lines
+}
+
+fn of_key(key: &ExplainedKey) -> String {
+    let column = match &key.column[..] {
+        _ if key.is_last_resort => "the whole line, where the others are equal".to_owned(),
+        "0" => "the whole record".to_owned(),
+        column => format!("column '{}'", human::quoted(column)),
+    };
+    let direction = if key.descending { "largest first" } else { "smallest first" };
+    let found = if key.is_found { ", found in its fields" } else { "" };
+    format!("{column}: {}, {direction}{found}", key.kind)
+}
+
+/// The decisions as JSON.
+pub(super) fn object(explained: &Explained) -> Value {
+    let key = |key: &ExplainedKey| {
+        json!({
+            "column": key.column,
+            "kind": key.kind,
+            "descending": key.descending,
+            "found": key.is_found,
+            "last_resort": key.is_last_resort,
+        })
+    };
+    json!({
+        "format": explained.format.name(),
+        "header": explained.header,
+        "keys": explained.keys.iter().map(key).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,518 @@
+//! The layout of rows: which fields are keys, and how a core reads a piece of rows.
+
+use std::ops::Range;
+
+use gpusort_values::survey::{Json, Survey};
+
+use super::column::{Column, Field, NotAdded};
+use super::dialect::{Dialect, Fields, trimmed};
+use super::header::{ColumnAt, ResolvedKey};
+use super::json::{self, Damage, Paths, Value};
+use super::rows::{self, UNCLOSED, for_each_field};
+use super::{Body, RowPart};
+use crate::error::{Error, Hint};
+use crate::io::batch::InputSpec;
+use crate::io::counts::Counts;
+use crate::io::number::{PerLine, Tokens, several, token_at};
+use crate::io::piece;
+use crate::io::source::{Text, piece_size};
+use crate::order::Class;
+use crate::parallel::map_parts;
+
+/// The offset of a row and its error.
+pub(super) struct Problem(pub(super) usize, Wrong);
+
+pub(super) enum Wrong {
+    Row(String),
+    /// The field of this key is refused.
+    Field(usize, NotAdded),
+    /// Its line has a number already, and may have no more.
+    Several,
+    /// There are so many rows.
+    TooMany(u64),
+}
+
+/// A field that does not fit what was decided, for an error.
+pub(in crate::io) struct Misfit<'a> {
+    pub(in crate::io) key: &'a ResolvedKey,
+    /// `file:line`, with the column if there are several keys.
+    pub(in crate::io) place: String,
+    pub(in crate::io) token: Vec<u8>,
+    pub(in crate::io) reason: Reason,
+    /// True for JSON.
+    pub(in crate::io) is_json: bool,
+    /// False for lines without a key.
+    pub(in crate::io) has_key: bool,
+}
+
+/// Why a field does not fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::io) enum Reason {
+    Null(Class),
+    /// The time has another form than the times before.
+    Apart,
+    Type(gpusort_order::key::ElementType),
+    Json,
+}
+
+/// The layout common to all rows.
+pub(in crate::io) struct Layout<'a> {
+    text: &'a Text,
+    how: &'a InputSpec,
+    dialect: Dialect,
+    fields: Fields,
+    keys: &'a [ResolvedKey],
+    /// The columns of keys that are numbered fields, ascending, and their keys.
+    numbered: Vec<(usize, usize)>,
+    /// The fields of a line that are looked at.
+    most: usize,
+    /// The other keys.
+    others: Vec<usize>,
+    /// The paths of the keys in JSON.
+    paths: Option<Paths>,
+    /// The numbers that a line may have, in text and where lines may be numbers alone.
+    numbers: Option<PerLine>,
+    /// Whether it is asked where numbers are.
+    has_ranges: bool,
+    /// Bytes that a core reads at once, if not as many as are good for most.
+    piece: Option<usize>,
+}
+
+impl<'a> Layout<'a> {
+    /// The layout of rows of these inputs.
+    pub(in crate::io) fn new(text: &'a Text, how: &'a InputSpec) -> Self {
+        let (dialect, per_line) = how.kind.divided();
+        let (fields, keys) = (dialect.fields, &how.keys[..]);
+        let (mut numbered, mut others) = (Vec::new(), Vec::new());
+        for (number, key) in keys.iter().enumerate() {
+            let is_line = matches!(fields, Fields::Words(_));
+            match key.column {
+                ColumnAt::Field(column) => {
+                    numbered.push((column, number));
+                    if is_line && key.spans(fields) && key.order.reading.may_span() {
+                        others.push(number);
+                    }
+                }
+                ColumnAt::Rest(column) => {
+                    numbered.push((column, number));
+                    others.push(number);
+                }
+                ColumnAt::Path => {}
+                ColumnAt::Last | ColumnAt::Whole | ColumnAt::Between(..) => others.push(number),
+            }
+        }
+        numbered.sort_unstable();
+        let most = numbered.last().map_or(0, |&(column, _)| column + 1);
+        let paths = (fields == Fields::Json).then(|| {
+            let paths = keys.iter().enumerate();
+            Paths::new(paths.filter_map(|(key, found)| Some((key, found.path.as_ref()?))))
+        });
+        let are_lines = fields == Fields::Words(crate::io::source::LineEnd::Lf) && !dialect.comments;
+        let numbers = per_line.or((are_lines && super::are_of_numbers(keys)).then_some(PerLine::Whole));
+        Self { text, how, dialect, fields, keys, numbered, most, others, paths, numbers, has_ranges: false, piece: None }
+    }
+
+    /// The layout for a reader that asks where numbers are, if `has_ranges`, and whose cores read this many
+    /// bytes at once.
+    pub(super) fn reading(self, piece: Option<usize>, has_ranges: bool) -> Self {
+        Self { piece, has_ranges, ..self }
+    }
+
+    /// Reads the rows of all inputs, in parallel.
+    pub(super) fn read(&self, bodies: &[Body]) -> Result<Vec<RowPart>, Problem> {
+        let read = |bytes: &[u8], start, until: usize| {
+            match self.numbers.map(|per_line| self.read_numbers(bytes, start..until, per_line)) {
+                Some(Ok(part)) => Ok(part),
+                Some(Err(problem)) if self.fields.are_tokens() => Err(problem),
+                _ => self.read_part(bytes, start, until),
+            }
+        };
+        let right = self.in_pieces(bodies, read, |part| part.end)?;
+        let rows = right.iter().map(|part| part.rows() as u64).sum();
+        if u32::try_from(rows).is_err() {
+            return Err(Problem(0, Wrong::TooMany(rows)));
+        }
+        Ok(right)
+    }
+
+    /// Reads pieces of rows, in parallel: a piece counts if the piece before it ended where it begins.
+    fn in_pieces<T: Send>(
+        &self,
+        bodies: &[Body],
+        read: impl Fn(&[u8], usize, usize) -> Result<T, Problem> + Sync,
+        end: impl Fn(&T) -> usize,
+    ) -> Result<Vec<T>, Problem> {
+        let size = self.piece.unwrap_or_else(|| piece_size(self.text.bytes.len()));
+        let mut pieces = Vec::new();
+        for (body, _) in bodies {
+            let of_body = rows::pieces(&self.text.bytes[..=body.end], body.clone(), self.fields, size);
+            pieces.extend(of_body.into_iter().map(|piece| (body, piece)));
+        }
+        let read = |body: &Range<usize>, start, until| read(&self.text.bytes[..=body.end], start, until);
+        let parts: Vec<Result<T, Problem>> =
+            map_parts(pieces.clone(), |(body, piece)| read(body, piece.start, piece.end));
+        let mut right: Vec<T> = Vec::with_capacity(parts.len());
+        let mut next = 0;
+        for ((body, piece), part) in pieces.into_iter().zip(parts) {
+            if piece.start == body.start {
+                next = piece.start;
+            }
+            let part = if piece.start == next { part } else { read(body, next, piece.end) };
+            let part = part?;
+            next = end(&part);
+            right.push(part);
+        }
+        Ok(right)
+    }
+
+    /// Reads a piece of text, or of lines that are numbers and nothing else.
+    fn read_numbers(&self, bytes: &[u8], piece: Range<usize>, per_line: PerLine) -> Result<RowPart, Problem> {
+        const TOKEN: usize = 8;
+        if u32::try_from(piece.len()).is_err() {
+            return Err(Problem(piece.start, Wrong::Row("a line is longer than 4 GiB".to_owned())));
+        }
+        let guess = piece.len() / TOKEN;
+        let mut column = Column::new(&self.keys[0], guess);
+        let mut ranges = Vec::with_capacity(if self.has_ranges { guess } else { 0 });
+        let part = self.text.parts.iter().find(|part| part.range.start == piece.start);
+        let begun = part.and_then(|part| part.before).is_some_and(|before| before.begun);
+        let slice = &bytes[piece.clone()];
+        let (mut tokens, mut counts) = (Tokens::per_line(slice, per_line, begun), Counts::default());
+        // The line end of a line is a part of it.
+        let more = usize::from(!self.fields.are_tokens());
+        let mut lines = self.keys.get(1).map(|key| Column::new(key, guess));
+        let mut is_too_long = false;
+        let keep = |start: usize, end: usize| {
+            if let Some(lines) = &mut lines {
+                is_too_long |= lines.push_record(slice, start, end).is_err();
+            }
+            if self.has_ranges || lines.is_some() {
+                ranges.push(piece::Range::new(start as u32, (end + more) as u32));
+            }
+        };
+        column.push_tokens(&mut tokens, slice, piece.start, &mut counts, keep).map_err(|(at, refused)| {
+            Problem(at, refused.map_or(Wrong::Several, |refused| Wrong::Field(0, refused)))
+        })?;
+        if is_too_long {
+            return Err(Problem(piece.start, Wrong::Row("a key is longer than 2 GiB".to_owned())));
+        }
+        let is_spelled_once = column.is_spelled_once;
+        let columns = std::iter::once(column).chain(lines).collect();
+        let (Range { start, end }, skipped, comments) = (piece, Vec::new(), Vec::new());
+        Ok(RowPart { start, end, ranges, skipped, comments, counts, columns, is_spelled_once })
+    }
+
+    /// Reads the rows that begin at or after `start` and before `until`.
+    fn read_part(&self, bytes: &[u8], start: usize, until: usize) -> Result<RowPart, Problem> {
+        const ROW: usize = 32;
+        let guess = until.saturating_sub(start) / ROW;
+        let columns = self.keys.iter().map(|key| Column::new(key, guess)).collect();
+        let (ranges, skipped, comments) = (Vec::with_capacity(guess), Vec::new(), Vec::new());
+        let counts = Counts::default();
+        let mut part =
+            RowPart { start, end: start, ranges, skipped, comments, counts, columns, is_spelled_once: false };
+        let mut places = vec![0..0; self.keys.len()];
+        let skips_invalid = self.keys.iter().any(|key| key.order.skips_invalid());
+        while part.end < until {
+            let at = part.end;
+            let wrong = |problem: &str| Problem(at, Wrong::Row(problem.to_owned()));
+            if let Some(end) = self.dialect.comment(bytes, at) {
+                part.comments.push(at..end);
+                part.end = end;
+                continue;
+            }
+            let row = self.divide(bytes, at, &mut places)?;
+            part.end = row.next;
+            let field = |key: usize| Field {
+                bytes,
+                start,
+                place: places[key].clone(),
+                fields: if self.keys[key].column == ColumnAt::Whole { self.fields.of_lines() } else { self.fields },
+                is_damaged: row.is_damaged,
+            };
+            if skips_invalid {
+                let (columns, counts) = (&mut part.columns, &mut part.counts);
+                let mut invalid = 0;
+                for (key, column) in columns.iter_mut().enumerate() {
+                    if !column.is_valid(&field(key)) {
+                        counts.note_invalid(&field(key).value());
+                        invalid += 1;
+                    }
+                }
+                if invalid > 0 {
+                    counts.invalid += invalid;
+                    counts.skipped += 1;
+                    part.skipped.push(part.rows() as u32);
+                    continue;
+                }
+            }
+            let offset = |at: usize| u32::try_from(at - start);
+            let too_long = |_| wrong("a row is longer than 4 GiB");
+            let (begin, end) = (offset(at).map_err(too_long)?, offset(row.next).map_err(too_long)?);
+            for (key, column) in part.columns.iter_mut().enumerate() {
+                match column.push(&field(key), &mut part.counts) {
+                    Ok(()) => {}
+                    Err(NotAdded::TooLong) => return Err(wrong("a key is longer than 2 GiB")),
+                    Err(refused) => return Err(Problem(at, Wrong::Field(key, refused))),
+                }
+            }
+            part.ranges.push(piece::Range::new(begin, end));
+        }
+        Ok(part)
+    }
+
+    /// Finds the places of the keys in the row that begins here.
+    #[allow(clippy::inline_always, reason = "as a call it takes twice as long")]
+    #[inline(always)]
+    fn divide(&self, bytes: &[u8], at: usize, places: &mut [Range<usize>]) -> Result<Row, Problem> {
+        let is_blank = matches!(bytes[at..], [b'\n', ..] | [b'\r', b'\n', ..]);
+        if self.fields.are_of_lines() || is_blank {
+            // A field that a line lacks is empty.
+            places.fill(at..at);
+        }
+        let mut is_damaged = false;
+        let (next, count) = match &self.paths {
+            Some(_) if is_blank => (at + 1 + usize::from(bytes[at] == b'\r'), 0),
+            Some(paths) => match paths.find(bytes, at, places) {
+                Ok(next) => (next, 0),
+                Err(damage) => {
+                    places.fill(at..at);
+                    is_damaged = true;
+                    let rest = &bytes[damage.at..];
+                    (memchr::memchr(b'\n', rest).map_or(bytes.len(), |end| damage.at + end + 1), 0)
+                }
+            },
+            None => {
+                let mut keys = &self.numbered[..];
+                let found = for_each_field(bytes, at, self.fields, self.most, |column, field| {
+                    while let [(of, key), rest @ ..] = keys
+                        && *of == column
+                    {
+                        places[*key].clone_from(&field);
+                        keys = rest;
+                    }
+                });
+                found.ok_or_else(|| Problem(at, Wrong::Row(UNCLOSED.to_owned())))?
+            }
+        };
+        if matches!(self.fields, Fields::Quoted(_)) && self.how.columns != count && !is_blank {
+            let fields = if count == 1 { "field" } else { "fields" };
+            let problem = format!("{count} {fields}, but the first row has {}", self.how.columns);
+            return Err(Problem(at, Wrong::Row(problem)));
+        }
+        if !self.others.is_empty() {
+            self.find_others(bytes, at..self.fields.end_of_line(bytes, at, next), places);
+        }
+        Ok(Row { next, is_damaged, is_blank })
+    }
+
+    /// Finds the places of keys that are no numbered fields.
+    fn find_others(&self, bytes: &[u8], line: Range<usize>, places: &mut [Range<usize>]) {
+        for &key in &self.others {
+            let place = &mut places[key];
+            match self.keys[key].column {
+                ColumnAt::Field(_) => place.end = if place.is_empty() { place.end } else { line.end },
+                ColumnAt::Rest(_) if place.is_empty() => {}
+                ColumnAt::Rest(_) => place.end = place.start + trimmed(&bytes[place.start..line.end]).len(),
+                ColumnAt::Last => *place = self.fields.last(bytes, line.clone()),
+                ColumnAt::Whole => *place = line.clone(),
+                ColumnAt::Between(from, until) => {
+                    *place = Fields::between(bytes, line.clone(), from, until);
+                }
+                ColumnAt::Path => {}
+            }
+        }
+    }
+
+    /// Looks at all fields of the keys. `base` precedes the places of examples.
+    ///
+    /// # Errors
+    ///
+    /// A row that is wrong.
+    pub(in crate::io) fn survey(&self, bodies: &[Body], base: u64) -> Result<Surveyed, Error> {
+        let read = |bytes: &[u8], start, until| self.survey_part(bytes, start, until, base);
+        let parts = self.in_pieces(bodies, read, |(_, end)| *end).map_err(|problem| self.error(problem))?;
+        let mut all = Surveyed::new(self.keys.len());
+        parts.into_iter().for_each(|(part, _)| all.merge(part));
+        Ok(all)
+    }
+
+    fn survey_part(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        until: usize,
+        base: u64,
+    ) -> Result<(Surveyed, usize), Problem> {
+        let mut all = Surveyed::new(self.keys.len());
+        let mut places = vec![0..0; self.keys.len()];
+        let mut at = start;
+        while at < until {
+            if let Some(end) = self.dialect.comment(bytes, at) {
+                at = end;
+                continue;
+            }
+            let row = self.divide(bytes, at, &mut places)?;
+            all.rows += 1;
+            all.blank += u64::from(row.is_blank);
+            for (key, found) in self.keys.iter().enumerate() {
+                if places[key].is_empty() && !row.is_damaged {
+                    continue;
+                }
+                all.has[key] = true;
+                let place = places[key].clone();
+                let field = Field { bytes, start, place, fields: self.fields, is_damaged: row.is_damaged };
+                self.look(&mut all.columns[key], found, &field, base + at as u64);
+            }
+            at = row.next;
+        }
+        Ok((all, at))
+    }
+
+    /// Adds a field to the survey of its column.
+    #[inline]
+    fn look(&self, survey: &mut Survey, key: &ResolvedKey, field: &Field, at: u64) {
+        let value = field.value();
+        let json = match field.json() {
+            None => None,
+            Some(Value::Null) => return,
+            Some(Value::Number) => Some(Json::Number),
+            Some(Value::String) => Some(Json::String),
+            Some(Value::Bool | Value::Other) => Some(Json::Word),
+        };
+        let spans = key.spans(self.fields);
+        let text = match spans {
+            true => value.split(|byte| matches!(byte, b' ' | b'\t')).next().unwrap_or_default(),
+            false => &value[..],
+        };
+        if text.is_empty() || json != Some(Json::Number) && key.is_na(text) {
+            return;
+        }
+        survey.push(gpusort_values::survey::Field { text, rest: &value, json }, at, key.written(), spans);
+    }
+
+    /// The field of a key in the row at this offset, for a message.
+    pub(in crate::io) fn token(&self, row: usize, key: usize) -> Vec<u8> {
+        let bytes = &self.text.bytes;
+        if self.fields.are_tokens() {
+            return token_at(bytes, row).to_vec();
+        }
+        let mut places = vec![0..0; self.keys.len()];
+        if self.divide(bytes, row, &mut places).is_err() {
+            return Vec::new();
+        }
+        let place = places.swap_remove(key);
+        let found = &self.keys[key];
+        if found.column == ColumnAt::Whole {
+            return bytes[place].to_vec();
+        }
+        let value = self.fields.value(&bytes[place]).into_owned();
+        if found.spans(self.fields) && found.order.reading.may_span() {
+            return shown_of_rest(found, &value).to_vec();
+        }
+        value
+    }
+
+    /// The place of a row, for a message: that of a token has a column.
+    pub(in crate::io) fn place(&self, row: usize) -> String {
+        if self.fields.are_tokens() { self.text.place(row) } else { self.text.line(row) }
+    }
+
+    /// Whether the line of a token has several, where it may have one.
+    fn has_several(&self, row: usize) -> bool {
+        let is_one =
+            self.fields.are_tokens() && self.numbers.is_some_and(|per_line| per_line != PerLine::Any);
+        is_one && Tokens::new(self.text.line_around(row)).nth(1).is_some()
+    }
+
+    /// The error about a line of JSON, if it is damaged.
+    fn damage(&self, row: usize) -> Option<Error> {
+        let (paths, bytes) = (self.paths.as_ref()?, &self.text.bytes);
+        let Damage { at, problem } = paths.find(bytes, row, &mut vec![0..0; self.keys.len()]).err()?;
+        // One that goes on on the next line.
+        let is_open = bytes.get(at) == Some(&b'\n');
+        let hint = match bytes[row] {
+            b'[' if is_open => Hint::Through(json::OF_ARRAY),
+            b'{' if is_open => Hint::Through(json::OF_OBJECTS),
+            _ => Hint::Invalid,
+        };
+        let place = format!("{}:{}", self.text.line(row), at - row + 1);
+        Some(Error::input(place, format!("invalid JSON: {problem}")).hinting(hint))
+    }
+
+    pub(super) fn error(&self, Problem(row, wrong): Problem) -> Error {
+        match wrong {
+            Wrong::Row(problem) => Error::input(self.place(row), problem),
+            Wrong::TooMany(rows) => Error::limit("records in one sort", rows, u32::MAX.into()),
+            Wrong::Several => several(self.text.place(row)),
+            Wrong::Field(..) if self.has_several(row) => several(self.text.place(row)),
+            Wrong::Field(key, refused) => {
+                let reason = match refused {
+                    NotAdded::Null(class) => Reason::Null(class),
+                    NotAdded::Apart(_) => Reason::Apart,
+                    NotAdded::Type(element) => Reason::Type(element),
+                    NotAdded::Json | NotAdded::TooLong => Reason::Json,
+                };
+                let damage = if reason == Reason::Json { self.damage(row) } else { None };
+                damage.unwrap_or_else(|| {
+                    let mut place = self.place(row);
+                    if self.keys.len() > 1 && !self.keys[key].order.is_last_resort && self.how.has_key() {
+                        place += &format!(", column '{}'", self.keys[key].shown());
+                    }
+                    let (key, token) = (&self.keys[key], self.token(row, key));
+                    let is_json = self.fields == Fields::Json;
+                    let has_key = self.how.has_key();
+                    Misfit { key, place, token, reason, is_json, has_key }.into_error()
+                })
+            }
+        }
+    }
+}
+
+/// The field that a line begins with, and further fields of a time.
+fn shown_of_rest<'v>(key: &ResolvedKey, rest: &'v [u8]) -> &'v [u8] {
+    let length = gpusort_values::time::time_at(rest)
+        .or_else(|| key.written().times?.time_at(rest))
+        .map(|(_, length)| length);
+    let word = || rest.iter().position(|byte| matches!(byte, b' ' | b'\t')).unwrap_or(rest.len());
+    &rest[..length.unwrap_or_else(word)]
+}
+
+/// A row whose keys were found.
+struct Row {
+    next: usize,
+    /// True for damaged JSON.
+    is_damaged: bool,
+    is_blank: bool,
+}
+
+/// What a survey found.
+pub(in crate::io) struct Surveyed {
+    /// The survey of each key.
+    pub(in crate::io) columns: Vec<Survey>,
+    /// Whether a record has each key.
+    pub(in crate::io) has: Vec<bool>,
+    pub(in crate::io) rows: u64,
+    pub(in crate::io) blank: u64,
+}
+
+impl Surveyed {
+    pub(in crate::io) fn new(keys: usize) -> Self {
+        Self { columns: vec![Survey::default(); keys], has: vec![false; keys], rows: 0, blank: 0 }
+    }
+
+    /// Adds the records that follow.
+    pub(in crate::io) fn merge(&mut self, later: Self) {
+        self.columns.iter_mut().zip(later.columns).for_each(|(column, later)| column.merge(later));
+        self.has.iter_mut().zip(later.has).for_each(|(has, later)| *has |= later);
+        self.rows += later.rows;
+        self.blank += later.blank;
+    }
+}
+
+impl Misfit<'_> {
+    /// The error, without remedies that were tried.
+    pub(in crate::io) fn into_error(self) -> Error {
+        crate::io::decide::misfit(&self)
+    }
+}

@@ -1,0 +1,408 @@
+//! Decides the format, the columns, the kinds and the order, before the first key is made: one function
+//! from options and the bytes that are looked at.
+//!
+//! ```text
+//! Asked ┐
+//!       ├─► decide ──► Decisions ──► everything else is told what to do
+//! Look  ┘
+//! ```
+
+mod columns;
+mod errors;
+mod look;
+
+use gpusort_values::survey::{Decision, Example, Found, Note as KindNote, Survey};
+
+use self::look::Look;
+use super::batch::{InputKind, InputSpec};
+use super::csv::{ColumnAt, Dialect, Fields, Header, KeySpec, Kind, ResolvedKey, Surveyed};
+use super::number::PerLine;
+use super::source::{Input, LineEnd, Text};
+use crate::error::{Error, Hint};
+use crate::format::Format;
+use crate::order::{Invalid, KeyOrder, Reading, TextForm};
+
+pub(in crate::io) use self::errors::misfit;
+
+/// What options ask for.
+pub(crate) struct Asked<'a> {
+    /// By option or by extension, else lines.
+    pub(crate) format: Format,
+    /// True if an option or an extension sets the format.
+    pub(crate) is_named: bool,
+    pub(crate) by: &'a KeySpec,
+    pub(crate) header: Option<usize>,
+    pub(crate) comments: bool,
+    pub(crate) delimiter: Option<u8>,
+    pub(crate) line_end: LineEnd,
+    /// How many numbers a line of text may have.
+    pub(crate) per_line: PerLine,
+}
+
+/// What was decided.
+#[derive(Clone, Debug)]
+pub(crate) struct Decisions {
+    pub(crate) format: Format,
+    pub(crate) how: InputSpec,
+    pub(crate) notes: Vec<Note>,
+    /// Why this format.
+    pub(crate) why: &'static str,
+}
+
+/// A note on what was decided against the look of the data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// A column of a table has a number as its name: the header may be data.
+    Header(String),
+    /// Whole lines decide: this first field is no number. The field, and its place.
+    WholeLines(String, String),
+    /// The key is text, and all its fields fit a pattern of day, month and year.
+    DayMonth(String, &'static str),
+    /// The key is text, and all its fields are numbers with a decimal comma.
+    DecimalComma(Option<String>),
+    /// The key is text, and most of its fields are of another kind: the kind, the first other field, and
+    /// its place.
+    Most(Option<String>, Kind, String, String),
+    /// The numbers of the key look like versions.
+    Versions(Option<String>),
+    /// The times of the key have no year, and some are in December and some in January.
+    NoYear(Option<String>),
+}
+
+/// Decides.
+///
+/// # Errors
+///
+/// I/O errors; a key or a name without a column; fields that do not fit one kind.
+pub(crate) fn decide(inputs: &mut [Input], asked: &Asked) -> Result<Decisions, Error> {
+    if asked.format == Format::Text {
+        let dialect = Dialect { fields: Fields::Tokens, header: 0, comments: false };
+        let mut key = ResolvedKey::first_field(asked.by);
+        if key.order.reading == Reading::Any {
+            key.order.reading = Reading::Numbers;
+        }
+        let kind = InputKind::Text(asked.per_line);
+        return Ok(Decisions::new(asked, Format::Text, kind, dialect, vec![key], "numbers"));
+    }
+    let are_lines = asked.format == Format::Lines;
+    let is_plain = asked.header.is_none_or(|rows| rows == 0) && !asked.comments;
+    if are_lines && is_plain && !asked.by.keys.is_empty() && asked.by.keys.iter().all(|key| key.is_record()) {
+        let keys = Header::of_lines().find(asked.by, "")?;
+        let fields = Fields::Words(asked.line_end);
+        let dialect = Dialect { fields, header: 0, comments: false };
+        return Ok(Decisions::new(asked, Format::Lines, InputKind::Table(dialect), dialect, keys, ""));
+    }
+    let mut look = Look::at(inputs, asked.line_end)?;
+    let decided = Decider { look: &mut look, inputs, asked }.decide();
+    look.give_back(inputs);
+    decided
+}
+
+struct Decider<'a> {
+    look: &'a mut Look,
+    inputs: &'a [Input],
+    asked: &'a Asked<'a>,
+}
+
+impl Decisions {
+    /// Decisions that need no look.
+    pub(crate) fn named(format: Format, how: InputSpec) -> Self {
+        Self { format, how, notes: Vec::new(), why: "named" }
+    }
+
+    fn new(
+        asked: &Asked,
+        format: Format,
+        kind: InputKind,
+        _: Dialect,
+        keys: Vec<ResolvedKey>,
+        why: &'static str,
+    ) -> Self {
+        let how = InputSpec { kind, by: asked.by.clone(), keys, columns: 1 };
+        Self { format, how, notes: Vec::new(), why }
+    }
+}
+
+impl Decider<'_> {
+    fn decide(&mut self) -> Result<Decisions, Error> {
+        let asked = self.asked;
+        let table = self.inputs[0].name();
+        let is_json = asked.format == Format::JsonLines || self.may_be_json() && self.begins_with_object();
+        let (dialect, header, columns) = if is_json {
+            let dialect = Dialect { fields: Fields::Json, header: 0, comments: false };
+            self.look.complete(self.inputs, dialect)?;
+            (dialect, self.first_object()?, None)
+        } else {
+            let columns = columns::find(self.look, self.inputs, asked)?;
+            (columns.dialect, columns.header.clone(), Some(columns))
+        };
+        let format = match dialect.fields {
+            Fields::Json => Format::JsonLines,
+            Fields::Quoted(b'\t') if asked.format == Format::Lines => Format::Tsv,
+            Fields::Quoted(_) if asked.format == Format::Lines => Format::Csv,
+            _ => asked.format,
+        };
+        let why = match () {
+            () if asked.is_named => "named",
+            () if format == Format::JsonLines => "the first line is a JSON object",
+            () if format != Format::Lines => "the first line names the columns",
+            () => "",
+        };
+        let kind = InputKind::Table(dialect);
+        let keys = if self.look.is_nothing() {
+            // An empty input is sorted, whatever the key.
+            vec![ResolvedKey::record(asked.by)]
+        } else if asked.by.keys.is_empty() && format == Format::Lines {
+            vec![ResolvedKey::first_field(asked.by)]
+        } else {
+            let table = self.look.first().map_or(table, |text| text.parts[0].name.clone());
+            match &columns {
+                Some(columns) => columns.keys(asked.by, &table)?,
+                None => header.find(asked.by, &table)?,
+            }
+        };
+        let mut decisions = Decisions::new(asked, format, kind, dialect, keys, why);
+        decisions.how.columns = header.columns;
+        if self.look.is_nothing() {
+            return Ok(decisions);
+        }
+        if asked.by.keys.is_empty() && format == Format::Lines {
+            self.decide_lines(&mut decisions)?;
+        } else {
+            self.decide_keys(&mut decisions, &header)?;
+        }
+        if let Fields::Quoted(_) = dialect.fields
+            && dialect.header > 0
+        {
+            let is_number = |key: &&ResolvedKey| {
+                gpusort_values::number::look(key.name.trim_ascii().as_bytes(), None).is_some()
+            };
+            let is_named = |key: &&ResolvedKey| asked.by.keys.iter().any(|named| named.names(&key.name));
+            let doubtful = decisions.how.keys.iter().find(|key| is_number(key) && !is_named(key));
+            let note = doubtful.filter(|key| key.column != ColumnAt::Whole).map(|key| key.name.clone());
+            decisions.notes.extend(note.map(Note::Header));
+        }
+        Ok(decisions)
+    }
+
+    /// Returns true if lines may be JSON: all keys are names, and no option divides lines.
+    fn may_be_json(&self) -> bool {
+        let Asked { by, delimiter, line_end, header, comments, .. } = self.asked;
+        let are_names = !by.keys.is_empty() && by.keys.iter().all(|key| key.is_name());
+        let are_divided = delimiter.is_some() || *line_end == LineEnd::Nul || header.is_some() || *comments;
+        self.asked.format == Format::Lines && are_names && !are_divided
+    }
+
+    fn begins_with_object(&self) -> bool {
+        let line = self.look.first().map(first_line).unwrap_or_default();
+        matches!(line.trim_ascii(), [b'{', .., b'}'])
+    }
+
+    /// The names of the members of the first line.
+    fn first_object(&self) -> Result<Header, Error> {
+        let Some(text) = self.look.first() else { return Ok(Header::of_lines()) };
+        let range = text.parts[0].range.clone();
+        let dialect = Dialect { fields: Fields::Json, header: 0, comments: false };
+        let blank = text.bytes[range.clone()].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let start = (range.start + blank).min(range.end);
+        let read = Header::read(&text.bytes, start, range.end, dialect);
+        read.map(|(_, header)| header).map_err(|problem| Error::input(text.line(start), problem))
+    }
+
+    /// Lines without a key: by the first field and the whole line, or by the whole line alone.
+    fn decide_lines(&self, decisions: &mut Decisions) -> Result<(), Error> {
+        let by = self.asked.by;
+        let record = ResolvedKey::record(by);
+        let is_text = by.order.reading.text().is_some();
+        if is_text || by.order.nocase && by.order.reading == Reading::Any {
+            decisions.how.keys = vec![record];
+            return Ok(());
+        }
+        let has_kind = by.order.reading != Reading::Any;
+        if by.order.invalid != Invalid::Error && !has_kind {
+            let problem = "applies to numbers, and lines without a key are compared whole";
+            return Err(Error::option("invalid", problem).hinting(Hint::NumbersOrKey));
+        }
+        let surveyed = self.look.survey(self.inputs, &decisions.how)?;
+        let survey = &surveyed.columns[0];
+        let key = &mut decisions.how.keys[0];
+        let (kind, note) = match survey.decide() {
+            _ if has_kind => {
+                give(key, survey);
+                (None, None)
+            }
+            Decision::Kind(Found::Text, note) => (Some(Found::Text), note),
+            Decision::Kind(kind, note) => (Some(kind), note),
+            Decision::Mixed { misfit, first, is_word, .. } => {
+                let word = if is_word { misfit } else { first };
+                let place = self.look.place(self.inputs, word.at)?;
+                decisions.notes.push(Note::WholeLines(shown(&word), place));
+                (Some(Found::Text), None)
+            }
+            Decision::Apart { misfit, .. } => {
+                let place = self.look.place(self.inputs, misfit.at)?;
+                decisions.notes.push(Note::WholeLines(shown(&misfit), place));
+                (Some(Found::Text), None)
+            }
+        };
+        self.note(&mut decisions.notes, None, note)?;
+        let key = &mut decisions.how.keys[0];
+        if let Some(kind) = kind {
+            set(key, kind);
+        }
+        let is_alone = key.order.reading.text().is_some();
+        let mut record = record;
+        if is_alone {
+            decisions.how.keys = vec![record];
+        } else {
+            record.order = KeyOrder { is_last_resort: true, ..record.order };
+            record.order.reading = Reading::Text(TextForm { nocase: by.order.nocase, ..TextForm::default() });
+            decisions.how.keys.push(record);
+        }
+        Ok(())
+    }
+
+    fn decide_keys(&self, decisions: &mut Decisions, header: &Header) -> Result<(), Error> {
+        let surveyed = self.look.survey(self.inputs, &decisions.how)?;
+        self.check_columns(&decisions.how, header, &surveyed)?;
+        for number in 0..decisions.how.keys.len() {
+            let survey = &surveyed.columns[number];
+            let key = &mut decisions.how.keys[number];
+            if key.column == ColumnAt::Whole {
+                continue;
+            }
+            if key.order.reading != Reading::Any {
+                give(key, survey);
+                continue;
+            }
+            let order = key.order;
+            match survey.decide() {
+                Decision::Kind(kind, note) => {
+                    set(key, kind);
+                    let name = Some(key.shown());
+                    self.note(&mut decisions.notes, name, note)?;
+                }
+                Decision::Mixed { kind, .. } if order.invalid != Invalid::Error => set(key, kind),
+                Decision::Mixed { kind: kind @ Found::Number(_), .. } if order.leading => set(key, kind),
+                Decision::Mixed { kind, first, misfit, is_word } => {
+                    return Err(self.mixed(&decisions.how, number, kind, [&first, &misfit], is_word)?);
+                }
+                Decision::Apart { what, first, misfit } => {
+                    return Err(self.apart(key, what, [&first, &misfit])?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that a record has each key.
+    fn check_columns(&self, how: &InputSpec, header: &Header, surveyed: &Surveyed) -> Result<(), Error> {
+        if surveyed.rows == surveyed.blank {
+            return Ok(());
+        }
+        let dialect = how.kind.divided().0;
+        for (key, _) in how.keys.iter().zip(&surveyed.has).filter(|(_, has)| !**has) {
+            let name = self.look.first().map_or_else(String::new, |text| text.parts[0].name.clone());
+            let (number, separator) = match (&key.column, dialect.fields) {
+                (ColumnAt::Path, _) => {
+                    let (problem, hint) = header.lacking(key);
+                    let error = Error::input(name, problem);
+                    return Err(hint.into_iter().fold(error, Error::hinting));
+                }
+                (ColumnAt::Field(column), Fields::Words(_)) => (column + 1, "blanks".to_owned()),
+                (ColumnAt::Field(column), Fields::Split(byte, _)) => {
+                    (column + 1, format!("{:?}", char::from(byte)))
+                }
+                _ => continue,
+            };
+            let problem = format!("no line has {number} fields, split at {separator}");
+            return Err(Error::input(name, problem).hinting(Hint::Separator));
+        }
+        Ok(())
+    }
+
+    /// Adds the note of a kind.
+    fn note(
+        &self,
+        notes: &mut Vec<Note>,
+        key: Option<String>,
+        note: Option<KindNote>,
+    ) -> Result<(), Error> {
+        notes.extend(match note {
+            None => None,
+            Some(KindNote::Versions) => Some(Note::Versions(key)),
+            Some(KindNote::YearEnds) => Some(Note::NoYear(key)),
+            Some(KindNote::DecimalComma) => Some(Note::DecimalComma(key)),
+            Some(KindNote::DayMonth(patterns)) => {
+                let key = key.unwrap_or_else(|| "1".to_owned());
+                patterns.patterns().next().map(|pattern| Note::DayMonth(key, pattern))
+            }
+            Some(KindNote::Most(kind, misfit)) => {
+                let kind = if kind == Found::Duration { Kind::Duration } else { Kind::Version };
+                let place = self.look.place(self.inputs, misfit.at)?;
+                Some(Note::Most(key, kind, shown(&misfit), place))
+            }
+        });
+        Ok(())
+    }
+}
+
+/// The first line of a text.
+fn first_line(text: &Text) -> &[u8] {
+    let bytes = &text.bytes[text.parts[0].range.clone()];
+    let bytes = look::without_mark(bytes);
+    bytes.split(|&byte| byte == b'\n').next().unwrap_or_default()
+}
+
+/// A field in notes.
+fn shown(example: &Example) -> String {
+    crate::human::quoted(&example.text)
+}
+
+/// Completes a key with a kind of its own by its fields: the sign of numbers, the form of times.
+fn give(key: &mut ResolvedKey, survey: &Survey) {
+    match key.order.reading {
+        Reading::Numbers => key.sign = survey.first_sign(),
+        Reading::Times => key.form = survey.time_form(),
+        _ => {}
+    }
+    if key.order.reading.text().is_some() || key.order.reading.is_time() {
+        key.order.leading = false;
+    }
+}
+
+/// Sets the kind that was found.
+fn set(key: &mut ResolvedKey, found: Found) {
+    key.is_found = true;
+    let (nocase, leading) = (key.order.nocase, key.order.leading);
+    (key.order.reading, key.order.leading) = match found {
+        Found::Number(sign) => {
+            key.sign = sign;
+            (Reading::Numbers, leading)
+        }
+        Found::Time(form) => {
+            key.form = Some(form);
+            (Reading::Times, false)
+        }
+        Found::Size => (Reading::Sizes, leading),
+        Found::Duration => (Reading::Durations, false),
+        Found::Version => (Kind::Version.reading(nocase), false),
+        Found::Text => (Kind::Text.reading(nocase), false),
+    };
+}
+
+impl ResolvedKey {
+    /// The name of the kind.
+    pub(crate) fn kind_name(&self) -> &'static str {
+        use crate::io::texts::ComparedText;
+        match self.order.reading {
+            Reading::Numbers => self.element.map_or("number", |element| element.name()),
+            Reading::Sizes => "size",
+            Reading::Times => "time",
+            Reading::Durations => "duration",
+            Reading::Text(form) => form.name(),
+            Reading::Any => "any",
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The range of integers, and the integer types that hold it.
+
+use gpusort_order::key::{ElementType, Form, KeyMap};
+
+use crate::error::{Error, Hint};
+use crate::io::keys;
+use crate::key_buf::{KeyBuf, KeyWidth, by_width, in_one};
+use crate::order::KeyOrder;
+use crate::parallel;
+
+/// The integer types of text, in order of preference.
+const INTEGERS: [ElementType; 4] = [ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64];
+
+/// The range of an integer type.
+pub(super) fn limits(element: ElementType) -> (i128, i128) {
+    match element.layout() {
+        (bits, Form::Unsigned) => (0, (1 << bits) - 1),
+        (bits, Form::Signed) => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
+        (_, Form::Float { .. }) => panic!("floats have no range of integers"),
+    }
+}
+
+/// The range of some integers and 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(super) least: i128,
+    pub(super) greatest: i128,
+}
+
+impl Span {
+    /// The range of an integer and 0.
+    pub(crate) fn of(value: i128) -> Self {
+        let mut span = Self::default();
+        span.push(value);
+        span
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, value: i128) {
+        self.least = self.least.min(value);
+        self.greatest = self.greatest.max(value);
+    }
+
+    pub(crate) fn merge(mut self, other: Self) -> Self {
+        self.push(other.least);
+        self.push(other.greatest);
+        self
+    }
+
+    /// Returns true if the type holds all integers.
+    pub(crate) fn fits(self, element: ElementType) -> bool {
+        let (least, greatest) = limits(element);
+        least <= self.least && self.greatest <= greatest
+    }
+
+    /// The first integer type that holds all integers.
+    pub(crate) fn element(self) -> Option<ElementType> {
+        INTEGERS.into_iter().find(|&element| self.fits(element))
+    }
+}
+
+/// The numbers of a text, for the type of the elements that they become.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Census {
+    span: Span,
+    /// True if a number is no integer of 64 bits.
+    has_others: bool,
+    /// True if `f64` does not hold an integer.
+    is_inexact: bool,
+}
+
+impl Census {
+    /// Adds the number of a word.
+    #[inline]
+    pub(crate) fn push(&mut self, word: u128, descending: bool) {
+        match keys::integer(word, descending) {
+            Some(integer) => {
+                self.span.push(integer);
+                self.is_inexact |= integer as f64 as i128 != integer;
+            }
+            None => self.has_others = true,
+        }
+    }
+
+    /// The census of decimals.
+    pub(crate) fn of_decimals() -> Self {
+        Self { has_others: true, ..Self::default() }
+    }
+
+    /// The census of elements of integers.
+    pub(crate) fn of_keys(keys: &KeyBuf, map: KeyMap) -> Self {
+        fn of<W: KeyWidth>(keys: &[W], map: KeyMap) -> Census {
+            let of_word = W::map(map);
+            let of_part = |keys: &[W]| {
+                let mut census = Census::default();
+                for key in keys {
+                    let bits = key.bits(of_word).into();
+                    census.push(keys::of_bits(bits, map.element, false, KeyOrder::ASCENDING), false);
+                }
+                census
+            };
+            let parts = parallel::map_parts(keys.chunks(1 << 16), of_part);
+            parts.into_iter().fold(Census::default(), Census::merge)
+        }
+        by_width!(keys.borrowed(), blocks => of(&in_one(blocks), map))
+    }
+
+    pub(crate) fn merge(self, other: Self) -> Self {
+        Self {
+            span: self.span.merge(other.span),
+            has_others: self.has_others || other.has_others,
+            is_inexact: self.is_inexact || other.is_inexact,
+        }
+    }
+
+    /// The first type that holds all numbers: `u32`, `i32`, `u64`, `i64`, else `f64`, which rounds
+    /// decimals.
+    ///
+    /// # Errors
+    ///
+    /// An integer that `f64` does not hold, where no integer type holds all numbers.
+    pub(crate) fn element(self) -> Result<ElementType, Error> {
+        match self.span.element().filter(|_| !self.has_others) {
+            Some(element) => Ok(element),
+            None if self.is_inexact => {
+                let problem = "no element type holds all numbers: f64 rounds the largest integers";
+                Err(Error::options(problem).hinting(Hint::Rounding))
+            }
+            None => Ok(ElementType::F64),
+        }
+    }
+}
