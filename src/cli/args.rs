@@ -977,7 +977,8 @@ pub(super) fn with_command(mut all: Vec<OsString>, comes_in: impl Fn() -> bool) 
     all
 }
 
-/// Replaces each `-f` that no format follows by `--ignore-case`, which it means to `sort`.
+/// Replaces each `-f` that no format follows by `--ignore-case`, which it means to `sort`, and joins `-k` with
+/// the last field and its modifiers.
 pub(super) fn with_ignore_case(mut all: Vec<OsString>) -> Vec<OsString> {
     /// Letters of `sort` and `check` that take no value.
     const LETTERS: &str = "bcCfghmnrsuvzqV";
@@ -994,6 +995,15 @@ pub(super) fn with_ignore_case(mut all: Vec<OsString>) -> Vec<OsString> {
         if all[place] == "--na" {
             place += 2;
             continue;
+        }
+        // The last field with modifiers, which is no option.
+        let is_key = all[place] == "-k" || all[place] == "--key";
+        if let Some(key) = all.get(place + 1).and_then(|next| next.to_str())
+            && is_key
+            && key.starts_with("-1:")
+        {
+            all[place] = format!("--key={key}").into();
+            all.remove(place + 1);
         }
         let next = all.get(place + 1).and_then(|next| next.to_str());
         // Another word may be a misspelt format, which is an error later.

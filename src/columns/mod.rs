@@ -172,11 +172,12 @@ pub(crate) fn order_columns(
     }
     let Coded { words, ties, pieces } = coded(columns, &parts(rows))?;
     let tied = pieces.first().map_or(0, |piece| piece.keys.each());
+    let orders = vec![KeyOrder::ASCENDING; tied];
     let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
     let Sorted { words: order, report, .. } = sorter.run(request.by(method), progress)?;
     let mut order = order.into_vec::<u32>().unwrap_or_default();
     if let Some(ties) = ties {
-        ties.settle(&mut order, &words, &pieces, tied, false);
+        ties.settle(&mut order, &words, &pieces, &orders, false);
     }
     Ok((order, report))
 }

@@ -155,6 +155,7 @@ impl<'a> Dataset<'a> {
                 if *are_all && words.is_empty() {
                     let taken = records.take_words()?;
                     (*words, *ties) = (taken.words, taken.ties);
+                    *ties = ties.take().or_else(|| records.ties_of_invalid(ask.selection.unique));
                 }
                 Shape { key: words.iter().map(KeyBuf::width).max().unwrap_or(KeyWords::Two), payload: true }
             }

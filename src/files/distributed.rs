@@ -457,6 +457,7 @@ impl Task<'_> {
         let records = keyed_records(part, &self.job.resolved.decisions.how)?;
         let ask = self.job.ask;
         let Words { words, ties } = records.words()?;
+        let ties = ties.or_else(|| records.ties_of_invalid(ask.selection.unique));
         let done = order_records(&records, words, ties.as_ref(), sorter, &ask, &mut |_, _| {})?;
         let order = done.words.into_vec::<u32>().unwrap_or_default();
         let block = self.job.budget.block();

@@ -209,9 +209,6 @@ impl Options {
             let problem = format!("this build does not read {}", format.name());
             return Err(Error::input(name, problem).hinting(Hint::Build));
         }
-        if self.leading && matches!(reading, Reading::Times | Reading::Durations | Reading::Text(_)) {
-            return Err(Error::option("leading", "applies to numbers and sizes, not to times or words"));
-        }
         let (element, type_assumed) = match (self.element, format) {
             (None, Format::Binary) => binary_element(&inputs)?,
             (Some(element), _) if !format.is_bits() && !ElementType::WIDE.contains(&element) => {
@@ -311,7 +308,7 @@ impl Options {
         let options = [
             ("key", !self.keys.is_empty(), TO_RECORDS),
             ("header", self.header.is_some_and(|rows| rows > 0), TO_FIELDS),
-            ("comments", self.comments, TO_FIELDS),
+            ("comments", self.comments, TO_TEXT),
             ("no-header", self.header == Some(0), TO_FIELDS),
             ("delimiter", self.delimiter.is_some(), TO_FIELDS),
             ("leading", self.leading, TO_TEXT),

@@ -59,7 +59,7 @@ impl<'a> Parts<'a> {
                 let piece = budget.piece(element_of(sources), count(how));
                 PartSource::Bits(binary::Reader::new(sources, by.order).in_pieces_of(piece))
             }
-            kind => PartSource::Records {
+            _ => PartSource::Records {
                 chunks: Box::new(Chunks::new(inputs, how, budget)),
                 known: Box::default(),
                 numbers: how.numbers(),

@@ -32,7 +32,7 @@ use crate::io::piece::Piece;
 use crate::io::records::Print;
 use crate::io::source::Opened;
 use crate::io::text::span::Census;
-use crate::io::{Input, InputKind, InputSpec, Output, print};
+use crate::io::{Input, InputSpec, Output, print};
 use crate::order::KeyOrder;
 use crate::parallel;
 use crate::report;
@@ -261,6 +261,7 @@ impl<'a> Runs<'a> {
         };
         let Words { words, ties } = records.words()?;
         let ask = self.ask;
+        let ties = ties.or_else(|| records.ties_of_invalid(ask.selection.unique));
         let done = order_records(&records, words, ties.as_ref(), sorter, &ask, &mut |_, _| {})?;
         let (repeated, report) = (done.repeated, done.report);
         let order = done.words.into_vec::<u32>().unwrap_or_default();
@@ -452,7 +453,7 @@ impl<'a> Runs<'a> {
         let times = 4 + 2 * texts + beside.div_ceil(length);
         let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
         let readers = runs.into_iter().map(|run| run.reader(orders)).collect();
-        let records = Records { selection, emit, bytes };
+        let records = Records { selection, emit, bytes, orders };
         ordered::merge_records(readers, &records, to, progress)
     }
 }

@@ -210,7 +210,14 @@ impl Keyed {
     ///
     /// Texts that are too long.
     pub(crate) fn take_words(&mut self) -> Result<Words<'static>, Error> {
-        let take = |piece: &mut Piece| Cow::Owned(std::mem::replace(&mut piece.keys, Keys::new(1)));
+        // The keys of invalid fields may be needed later.
+        let are_needed = self.counts.invalid > 0;
+        let take = |piece: &mut Piece| {
+            Cow::Owned(match are_needed {
+                true => piece.keys.clone(),
+                false => std::mem::replace(&mut piece.keys, Keys::new(1)),
+            })
+        };
         if self.pieces.iter().any(|piece| piece.keys.need_rows()) {
             let views: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
             let words = self.coded(&views)?;
@@ -242,7 +249,7 @@ impl Keyed {
 
     /// Settles the order of the records, which is that of these words.
     pub(crate) fn settle(&self, ties: &Ties, order: &mut Vec<u32>, words: &[KeyBuf], unique: bool) {
-        ties.settle(order, words, &self.pieces, self.orders.len(), unique);
+        ties.settle(order, words, &self.pieces, &self.orders, unique);
     }
 
     /// The key of a record.
@@ -255,6 +262,12 @@ impl Keyed {
     #[cfg(feature = "distributed")]
     pub(crate) fn row(&self, number: u32) -> Vec<u8> {
         self.key(number).into_row()
+    }
+
+    /// What settles records with invalid fields: with `unique` all of them stay.
+    pub(crate) fn ties_of_invalid(&self, unique: bool) -> Option<Ties> {
+        let (key, bytes, compared) = (self.orders.len(), 0, Vec::new());
+        (unique && self.counts.invalid > 0).then_some(Ties { key, bytes, compared })
     }
 
     /// The ranges of the records in their text, sorted in place of positions: then no range has to

@@ -542,11 +542,44 @@ impl Keys {
         }
     }
 
+    /// Returns true if a key of a record is an invalid field that has a place.
+    pub(crate) fn has_invalid(&self, record: usize, orders: &[KeyOrder]) -> bool {
+        orders.iter().enumerate().any(|(key, &order)| {
+            let has_place = order.place(Class::Invalid) != Nulls::Error;
+            has_place
+                && self.texts(key).map_or_else(
+                    || self.word(record, key) == whole(of_null(Class::Invalid, order)),
+                    |texts| texts.null(record) == Some(Class::Invalid),
+                )
+        })
+    }
+
     /// The first of so many records whose keys do not follow those of the one before it, which for
-    /// the first are these.
+    /// the first are these. With `unique`, equal keys do not follow, but for invalid fields.
     pub(crate) fn first_broken(
         &self,
         before: Option<&RecordKey>,
+        count: usize,
+        unique: Option<&[KeyOrder]>,
+    ) -> Option<usize> {
+        let mut from = 0;
+        let mut before = before.cloned();
+        loop {
+            let at = self.first_break(before.as_ref(), from, count, unique.is_some())?;
+            let is_kept = unique.is_some_and(|orders| self.has_invalid(at, orders));
+            let last = if at == from { before.as_ref().cloned() } else { Some(self.key(at - 1)) };
+            if !is_kept || last.is_some_and(|last| self.compare(at, &last).is_lt()) {
+                return Some(at);
+            }
+            (before, from) = (Some(self.key(at)), at + 1);
+        }
+    }
+
+    /// The first of the records from `from` on whose keys do not follow.
+    fn first_break(
+        &self,
+        before: Option<&RecordKey>,
+        from: usize,
         count: usize,
         unique: bool,
     ) -> Option<usize> {
@@ -554,23 +587,28 @@ impl Keys {
             words.windows(2).position(|pair| !follows(pair[1].cmp(&pair[0])))
         }
         let follows = |order: Ordering| order.is_gt() || order.is_eq() && !unique;
-        if count > 0 && before.is_some_and(|before| !follows(self.compare(0, before))) {
-            return Some(0);
+        if from >= count {
+            return None;
+        }
+        if before.is_some_and(|before| !follows(self.compare(from, before))) {
+            return Some(from);
         }
         let broken = match self {
             Self::Columns(columns) => match &columns[..] {
-                [Column::High(words)] => broken(words, follows),
-                [Column::Whole(words)] => broken(words, follows),
-                _ => (1..count).position(|at| !follows(self.at(at).cmp(self.at(at - 1)))),
+                [Column::High(words)] => broken(&words[from..], follows),
+                [Column::Whole(words)] => broken(&words[from..], follows),
+                _ => (from + 1..count).position(|at| !follows(self.at(at).cmp(self.at(at - 1)))),
             },
             Self::Records { words, each } => {
-                let mut pairs = words.chunks_exact((*each).max(1)).zip(1..);
+                let mut pairs = words[from * each..].chunks_exact((*each).max(1)).zip(from + 1..);
                 let next = |at: usize| words.get(at * each..(at + 1) * each);
                 pairs.position(|(key, at)| next(at).is_some_and(|next| !follows(next.cmp(key))))
             }
-            Self::Rows { rows, .. } => (1..count).position(|at| !follows(rows.row(at).cmp(rows.row(at - 1)))),
+            Self::Rows { rows, .. } => {
+                (from + 1..count).position(|at| !follows(rows.row(at).cmp(rows.row(at - 1))))
+            }
         };
-        broken.map(|at| at + 1)
+        broken.map(|at| from + at + 1)
     }
 }
 

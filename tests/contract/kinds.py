@@ -275,7 +275,7 @@ def value(field: Field, decision: Decision, notation: Notation, leading: bool, n
         return size[1] if size else exact_numbers.parse_special(text) or leading_value(text, notation, leading)
     if decision.kind == "duration":
         duration = units.parse_duration(text)
-        return duration[1] if duration else None
+        return duration[1] if duration else seconds(text) if not decision.looked else None
     if decision.kind == "version":
         if not decision.looked and versions.points_of_version(encode(text)) is None:
             mark("version-key-of-a-field-that-is-none")
@@ -309,6 +309,12 @@ def number_value(field: Field, text: str, decision: Decision, notation: Notation
 def leading_value(text: str, notation: Notation, leading: bool):
     """Read the number that a field begins with, where `--leading` is given (section 4)."""
     return exact_numbers.parse_leading(text, notation) if leading else None
+
+
+def seconds(text: str):
+    """Read a number without a unit as seconds, as `:duration` does."""
+    number = exact_numbers.parse_with_symbol(text, Notation(), "")
+    return exact_numbers.scale(number, 10**9) if number and not number.special else None
 
 
 def compare(kind: str, a, b) -> int:

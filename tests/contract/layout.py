@@ -154,6 +154,8 @@ class Columns:
             from_comment = options.comments and header.data.startswith(b"#")
             self.positions = [] if from_comment else tables.columns_by_position(header.text, self.rows)
         self.objects = {}
+        first = self.names or (tables.quoted_fields(self.rows[0], layout.separator) if self.rows and layout.form == "table" else [])
+        self.width = len(first)
 
     def resolve(self, key: Key) -> None:
         """Take a key for the name of a column before it has modifiers (section 4)."""
@@ -204,7 +206,10 @@ class Columns:
     def fields(self, record: records.Record) -> list[Field]:
         """Split a record into fields."""
         if self.layout.form == "table":
-            return tables.quoted_fields(record.text, self.layout.separator) if record.data else []
+            fields = tables.quoted_fields(record.text, self.layout.separator) if record.data else []
+            if record.text.strip(" \t") and len(fields) != self.width:
+                raise Refusal("a row with another number of fields", (f"{record.file}:{record.line}",))
+            return fields
         if self.layout.form == "delimited":
             return tables.delimited_fields(record.text, self.layout.separator)
         return tables.awk_fields(record.text)

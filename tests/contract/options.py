@@ -175,6 +175,8 @@ def short_options(options: Options, word: str, rest: list[str]) -> None:
         elif letter in FLAGS:
             setattr(options, FLAGS[letter], True)
         elif letter[1] in LETTER_KINDS:
+            if options.kind not in (None, LETTER_KINDS[letter[1]]):
+                raise Refusal("two kinds for all keys")
             options.kind = LETTER_KINDS[letter[1]]
         elif letter in ("-c", "-m"):
             options.command = "check" if letter == "-c" else "merge"

@@ -2,7 +2,7 @@
 
 import re
 
-from exact_numbers import Notation, Number, digits_pattern, from_match, make, scale
+from exact_numbers import Notation, Number, digits_pattern, from_match, make, parse_plain, scale
 from undecided import mark
 
 PREFIXES = "KMGTPEZYRQ"
@@ -15,7 +15,8 @@ def parse_size(text: str, notation: Notation) -> tuple[bool, Number] | None:
     """
     match = re.fullmatch(rf"(?P<sign>[+-]?){digits_pattern(notation)}(?P<unit>|B|(?P<p>[{PREFIXES}k])(?P<b>|B|iB|i))", text)
     if not match:
-        return None
+        plain = parse_plain(text, notation)
+        return (False, plain) if plain else None
     number = from_match(match, notation)
     if not match["unit"]:
         return False, number

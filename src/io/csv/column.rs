@@ -200,7 +200,8 @@ impl Column {
             return Err(if is_json { NotAdded::Json } else { NotAdded::Null(class) });
         }
         if class == Class::Invalid {
-            counts.note_invalid(&field.value());
+            let value = field.value();
+            counts.note_invalid(if self.key.spans(field.fields) { first_word(&value) } else { &value });
         }
         counts.add(class);
         match &mut self.words {
@@ -221,7 +222,11 @@ impl Column {
             Some(Value::String) if !(self.key.is_found && self.key.order.reading == Reading::Numbers) => {}
             Some(_) => return Err(NotAdded::Null(Class::Invalid)),
         }
-        if value.is_empty() || self.key.is_na(&value) {
+        let first = match self.key.order.reading {
+            Reading::Times if self.key.spans(field.fields) => first_word(&value),
+            _ => &value[..],
+        };
+        if first.is_empty() || self.key.is_na(first) {
             return Err(NotAdded::Null(Class::Empty));
         }
         self.word_of(&value, field)
@@ -278,8 +283,13 @@ impl Column {
     /// Adds a field of text.
     fn push_text(&mut self, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
         let keys::Column::Texts(texts) = &mut self.words else { panic!("the column is of text") };
-        if let Some(class) = class_of_text(&self.key, texts.order(), field) {
+        let order = texts.order();
+        if let Some(class) = class_of_text(&self.key, order, field) {
             return self.push_null(class, field, counts);
+        }
+        // Blanks around a field count in text alone.
+        if order.reading.text().is_some_and(|form| !form.is_bytes()) && self.key.column != ColumnAt::Whole {
+            return texts.push_own(&field.value()).map_err(|_| NotAdded::TooLong);
         }
         let added = match field.fields.text(field.bytes, field.place.clone()) {
             Ok(place) => {
@@ -343,6 +353,11 @@ impl Column {
         }
         tokens.excess.map_or(Ok(()), |excess| Err((place + excess, None)))
     }
+}
+
+/// The first word of a line.
+pub(super) fn first_word(line: &[u8]) -> &[u8] {
+    line.split(|byte| matches!(byte, b' ' | b'\t')).next().unwrap_or_default()
 }
 
 /// Returns true for the only spelling of a number by digits and a point: without zeros that add

@@ -20,7 +20,9 @@ use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ResolvedKey {
     pub(crate) column: ColumnAt,
-    /// Its name or number.
+    /// Its name or number, as typed.
+    pub(crate) typed: String,
+    /// Its name; without names its number.
     pub(crate) name: String,
     /// The order; the reading is the kind, once that is decided.
     pub(crate) order: KeyOrder,
@@ -65,6 +67,7 @@ impl ResolvedKey {
         let spelling = by.spelling.is_said().then(|| by.spelling.clone());
         Self {
             column,
+            typed: name.clone(),
             name,
             order,
             path: None,
@@ -280,11 +283,15 @@ impl Header {
                 ColumnRef::Last if self.columns == ANY => {
                     return Ok(ResolvedKey::new(*said, by, ColumnAt::Last, "-1".to_owned()));
                 }
-                ColumnRef::Last => return Ok(found(self.columns - 1, self.name_of(self.columns - 1))),
+                ColumnRef::Last => {
+                    let typed = "-1".to_owned();
+                    return Ok(ResolvedKey { typed, ..found(self.columns - 1, self.name_of(self.columns - 1)) });
+                }
                 ColumnRef::Number(number) => {
                     let index = number - 1;
                     if index < self.columns {
-                        return Ok(found(index, self.name_of(index)));
+                        let typed = number.to_string();
+                        return Ok(ResolvedKey { typed, ..found(index, self.name_of(index)) });
                     }
                 }
                 ColumnRef::Refused(problem) => {

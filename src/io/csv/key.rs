@@ -363,11 +363,10 @@ impl SortKey {
                 let said = format!("a key of several fields is not supported; use a key for each: {each}");
                 problem.get_or_insert(said);
             }
-            None if !is_number && (key.has_own || character.is_some()) => {
+            None if character.is_some() => {
                 let letters = begin.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
                 let said = format!(
-                    "a key to the end of the line is not supported; use {field},{field}{letters} for this field \
-                     as text, or {field}n{letters} for its number"
+                    "positions within a field are not supported; use {field},{field}{letters} for the whole field"
                 );
                 problem.get_or_insert(said);
             }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gpusort_values::survey::{Json, Survey};
 
-use super::column::{Column, Field, NotAdded};
+use super::column::{Column, Field, NotAdded, first_word};
 use super::dialect::{Dialect, Fields, trimmed};
 use super::header::{ColumnAt, ResolvedKey};
 use super::json::{self, Damage, Paths, Value};
@@ -266,7 +266,7 @@ impl<'a> Layout<'a> {
     #[inline(always)]
     fn divide(&self, bytes: &[u8], at: usize, places: &mut [Range<usize>]) -> Result<Row, Problem> {
         let is_blank = matches!(bytes[at..], [b'\n', ..] | [b'\r', b'\n', ..]);
-        if self.fields.are_of_lines() || is_blank {
+        if self.fields.are_of_lines() || bytes[at] <= b' ' {
             // A field that a line lacks is empty.
             places.fill(at..at);
         }
@@ -295,7 +295,8 @@ impl<'a> Layout<'a> {
                 found.ok_or_else(|| Problem(at, Wrong::Row(UNCLOSED.to_owned())))?
             }
         };
-        if matches!(self.fields, Fields::Quoted(_)) && self.how.columns != count && !is_blank {
+        let is_divided = matches!(self.fields, Fields::Quoted(_)) && !self.numbered.is_empty();
+        if is_divided && self.how.columns != count && !bytes[at..next].trim_ascii().is_empty() {
             let fields = if count == 1 { "field" } else { "fields" };
             let problem = format!("{count} {fields}, but the first row has {}", self.how.columns);
             return Err(Problem(at, Wrong::Row(problem)));
@@ -303,7 +304,7 @@ impl<'a> Layout<'a> {
         if !self.others.is_empty() {
             self.find_others(bytes, at..self.fields.end_of_line(bytes, at, next), places);
         }
-        Ok(Row { next, is_damaged, is_blank })
+        Ok(Row { next, is_damaged })
     }
 
     /// Finds the places of keys that are no numbered fields.
@@ -354,7 +355,8 @@ impl<'a> Layout<'a> {
             }
             let row = self.divide(bytes, at, &mut places)?;
             all.rows += 1;
-            all.blank += u64::from(row.is_blank);
+            let line = &bytes[at..self.fields.end_of_line(bytes, at, row.next)];
+            all.blank += u64::from(line.trim_ascii().is_empty());
             for (key, found) in self.keys.iter().enumerate() {
                 if places[key].is_empty() && !row.is_damaged {
                     continue;
@@ -382,7 +384,7 @@ impl<'a> Layout<'a> {
         };
         let spans = key.spans(self.fields);
         let text = match spans {
-            true => value.split(|byte| matches!(byte, b' ' | b'\t')).next().unwrap_or_default(),
+            true => first_word(&value),
             false => &value[..],
         };
         if text.is_empty() || json != Some(Json::Number) && key.is_na(text) {
@@ -483,7 +485,6 @@ struct Row {
     next: usize,
     /// True for damaged JSON.
     is_damaged: bool,
-    is_blank: bool,
 }
 
 /// What a survey found.

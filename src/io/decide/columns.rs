@@ -196,8 +196,8 @@ impl Columns {
                 ColumnAt::Field(index) => *index,
                 _ => usize::MAX,
             };
-            let is_name = self.header.names().any(|name| name == resolved.name.as_bytes());
-            let is_name = is_name || position.is_some();
+            let is_counted = self.header.names().any(|name| key.names(&String::from_utf8_lossy(name)));
+            let is_name = is_counted || position.is_some();
             let column = match position {
                 Some((name, from, until)) if is_name && (self.are_cut || !self.counts(name)) => {
                     ColumnAt::Between(*from, *until)

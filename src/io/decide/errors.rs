@@ -31,8 +31,8 @@ impl Decider<'_> {
         };
         let word = if is_word { misfit } else { first };
         let mut remedies = vec![
-            Remedy::Key(format!("{}:text", key.name).into()),
-            Remedy::Invalid(format!("{}:{name}", key.name).into()),
+            Remedy::Key(format!("{}:text", key.typed).into()),
+            Remedy::Invalid(format!("{}:{name}", key.typed).into()),
         ];
         remedies.extend(self.tried(how, number, word)?);
         let place = if how.keys.len() > 1 { format!("{here}, column '{}'", key.shown()) } else { here };
@@ -90,7 +90,8 @@ impl Decider<'_> {
         }
         let mut how = how.clone();
         how.kind = crate::io::batch::InputKind::Table(crate::io::csv::Dialect { header: 1, ..dialect });
-        let surveyed = self.look.survey(self.inputs, &how)?;
+        // Inputs may differ in their first lines.
+        let Ok(surveyed) = self.look.survey(self.inputs, &how) else { return Ok(false) };
         let fits = |decision| matches!(decision, Decision::Kind(found, _) if found != Found::Text);
         Ok(surveyed.columns.iter().any(|column| fits(column.decide())))
     }
@@ -115,7 +116,7 @@ impl Decider<'_> {
             }
         );
         let kind = if what == Apart::Clocks { "duration" } else { "text" };
-        let remedy = Remedy::Key(format!("{}:{kind}", key.name).into());
+        let remedy = Remedy::Key(format!("{}:{kind}", key.typed).into());
         Ok(Error::input(here, problem).hinting(Hint::Remedies([remedy].into())))
     }
 }
@@ -170,8 +171,8 @@ fn remedies(key: &ResolvedKey, token: &[u8], is_json: bool) -> Vec<Remedy> {
     if is_given {
         remedies.push(Remedy::Invalid("".into()));
     } else {
-        remedies.push(Remedy::Key(format!("{}:text", key.name).into()));
-        remedies.push(Remedy::Invalid(format!("{}:{kind}", key.name).into()));
+        remedies.push(Remedy::Key(format!("{}:text", key.typed).into()));
+        remedies.push(Remedy::Invalid(format!("{}:{kind}", key.typed).into()));
     }
     let text = String::from_utf8_lossy(token);
     let is_simple = text.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != ',');

@@ -130,7 +130,7 @@ impl Decider<'_> {
         let table = self.inputs[0].name();
         let is_json = asked.format == Format::JsonLines || self.may_be_json() && self.begins_with_object();
         let (dialect, header, columns) = if is_json {
-            let dialect = Dialect { fields: Fields::Json, header: 0, comments: false };
+            let dialect = Dialect { fields: Fields::Json, header: 0, comments: asked.comments };
             self.look.complete(self.inputs, dialect)?;
             (dialect, self.first_object()?, None)
         } else {
@@ -251,7 +251,7 @@ impl Decider<'_> {
         if let Some(kind) = kind {
             set(key, kind);
         }
-        let is_alone = key.order.reading.text().is_some();
+        let is_alone = kind == Some(Found::Text);
         let mut record = record;
         if is_alone {
             decisions.how.keys = vec![record];
@@ -280,7 +280,7 @@ impl Decider<'_> {
             match survey.decide() {
                 Decision::Kind(kind, note) => {
                     set(key, kind);
-                    let name = Some(key.shown());
+                    let name = Some(key.typed.clone());
                     self.note(&mut decisions.notes, name, note)?;
                 }
                 Decision::Mixed { kind, .. } if order.invalid != Invalid::Error => set(key, kind),

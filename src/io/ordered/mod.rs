@@ -66,7 +66,7 @@ impl Last {
         &mut self,
         batches: &Batches,
         pieces: &[Piece],
-        unique: bool,
+        unique: Option<&[KeyOrder]>,
     ) -> Result<Option<(usize, usize, Disorder)>, Error> {
         let mut before = self.key.take();
         let befores: Vec<Option<RecordKey>> = pieces
@@ -135,6 +135,8 @@ pub fn check(
     let most = stretches.most.max((parallel::threads() << 20).min(2 * stretches.most));
     let most = within_limits(4 * most as u64) as usize / 4;
     let mut last = Last::default();
+    let orders = how.orders();
+    let unique = unique.then_some(&orders[..]);
     while let Some(pieces) = batches.next(most)? {
         if let Some((.., disorder)) = last.follow(&batches, &pieces, unique)? {
             return Ok(Some(disorder));

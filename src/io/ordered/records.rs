@@ -21,7 +21,7 @@ use crate::io::keys::{self, Keys, RecordKey};
 use crate::io::output::Output;
 use crate::io::piece::Piece;
 use crate::io::records::push_integer;
-use crate::order::Selection;
+use crate::order::{KeyOrder, Selection};
 use crate::parallel;
 
 /// Bytes of records that are worth another core's while.
@@ -83,7 +83,7 @@ impl super::MergeSource for RecordSource<'_> {
             }
             Origin::Input(batches) => {
                 let Some(mut pieces) = batches.next(most)? else { return Ok(false) };
-                if let Some((piece, record, found)) = self.last.follow(batches, &pieces, false)? {
+                if let Some((piece, record, found)) = self.last.follow(batches, &pieces, None)? {
                     pieces.truncate(piece + 1);
                     pieces[piece].truncate(record);
                     *wrong = Some(not_sorted(found.place, &found.value, &found.before));
@@ -134,17 +134,19 @@ pub(super) fn merge_inputs(
             to.write_all(&head).map_err(|error| to.failed(error))?;
         }
     }
-    let records = Records { selection, emit: Emit::Records, bytes };
+    let records = Records { selection, emit: Emit::Records, bytes, orders: &how.orders() };
     let merged = merge_all(runs, &records, to, progress)?;
     Ok(Merged { types: how.kinds(), ..merged })
 }
 
 /// What is merged, and how.
-pub(crate) struct Records {
+pub(crate) struct Records<'a> {
     pub(crate) selection: Selection,
     pub(crate) emit: Emit,
     /// About the most bytes of records in memory.
     pub(crate) bytes: usize,
+    /// The order of each key.
+    pub(crate) orders: &'a [KeyOrder],
 }
 
 /// Merges runs.
@@ -448,7 +450,8 @@ fn merge_part<'a, K: Ord + Copy>(
     };
     for Item { key, piece, record } in merged {
         let (piece, record) = (pieces[piece as usize], record as usize);
-        if selection.unique && last.replace(key) == Some(key) {
+        let repeats = selection.unique && last.replace(key) == Some(key);
+        if repeats && !piece.keys.has_invalid(record, records.orders) {
             part.repeated += 1;
             continue;
         }

@@ -48,18 +48,18 @@ struct Group {
 const GONE: u32 = u32::MAX;
 
 impl Ties {
-    /// Puts records in the order of their words in the order of their `keys` keys. With `unique`,
-    /// leaves out all but the first record of each key.
+    /// Puts records in the order of their words in the order of their keys. With `unique`, leaves out all
+    /// but the first record of each key; records with invalid fields stay.
     pub(crate) fn settle(
         &self,
         order: &mut Vec<u32>,
         words: &[KeyBuf],
         pieces: &[Piece],
-        keys: usize,
+        orders: &[KeyOrder],
         unique: bool,
     ) {
-        let keys = (0..keys).map(|key| self.key(key, pieces)).collect();
-        let settling = Settling { places: Places::of(pieces), keys, unique };
+        let keys = (0..orders.len()).map(|key| self.key(key, pieces)).collect();
+        let settling = Settling { places: Places::of(pieces), keys, orders, unique };
         let mut groups: Vec<Group> = groups(order, words)
             .into_iter()
             .map(|records| Group { records, key: self.key, bytes: self.bytes })
@@ -128,6 +128,7 @@ enum Key<'a> {
 struct Settling<'a> {
     places: Places<'a>,
     keys: Vec<Key<'a>>,
+    orders: &'a [KeyOrder],
     unique: bool,
 }
 
@@ -176,7 +177,14 @@ impl<'a> Settling<'a> {
             return;
         }
         match self.keys.get(key) {
-            None if self.unique => records[1..].fill(GONE),
+            None if self.unique => {
+                for record in &mut records[1..] {
+                    let (piece, at) = self.places.find(*record);
+                    if !piece.keys.has_invalid(at, self.orders) {
+                        *record = GONE;
+                    }
+                }
+            }
             None => {}
             Some(Key::Numbers(columns)) => {
                 let mut numbers: Vec<((u128, &[u8]), u32)> =
