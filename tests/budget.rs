@@ -77,7 +77,7 @@ fn what_is_read_ahead_comes_out_as_well() {
     let mut text: String = (0..200_000).map(line).collect();
     let table: String = text.lines().zip(0..).map(|(line, row)| format!("{row},{line}\n")).collect();
     let numbers = Options::new().format(Format::Text);
-    let rows = || Options::new().format(Format::Csv).header(false).reading(Reading::Numbers);
+    let rows = || Options::new().format(Format::Csv).header(false).kind(Kind::Number);
     let same = |text: &str, options: Options| {
         let options = || options.clone().input(input("input", text.as_bytes(), &[]));
         for positions in [false, true] {

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use gpusort::files::distributed::{Before, Joined, Mapped, Source, Splitter, Stretch, Task};
+use gpusort::files::distributed::{Before, Looked, Mapped, Source, Splitter, Stretch, Task};
 use gpusort::files::internal::To;
 use gpusort::files::{Input, Invalid, Key, Nulls, Options, Sort};
 use gpusort::{ElementType, Error, Format, Sorter};
@@ -220,8 +220,6 @@ struct Done {
     bytes: Vec<u8>,
     /// The sum of the checksums of all records.
     checksum: u64,
-    /// Tasks that mapped again.
-    again: usize,
     /// Splitters with the key of another one: records of one key are in several parts.
     ties: usize,
     /// Tasks with several runs.
@@ -265,46 +263,24 @@ fn together(case: &Case, choices: &mut Choices) -> Result<Done, Error> {
         };
         cuts.iter().map(stretch).collect()
     };
-    // Its beginning is that of the first file that has one.
-    let first = case.files.iter().find(|file| !file.bytes().is_empty()).unwrap_or(&case.files[0]);
-    let record = first.records.first().cloned().unwrap_or_default();
-    let begin = [&first.head[..], &record].concat();
-    let task: Task = sort_of(case).task(&first.name, &begin, true)?.unwrap();
+    let looked = |file: &File| Looked { name: file.name.clone(), bytes: file.bytes(), is_all: true };
+    let task: Task = sort_of(case).task(case.files.iter().map(looked).collect())?;
     let (parts, many) = (1 + choices.below(5), 1 + choices.below(30));
     let mut samples: Vec<Splitter> = Vec::new();
     for (number, cuts) in tasks.iter().enumerate() {
         samples.extend(task.sample(stretches(cuts), many, number as u64, [0, u32::MAX]).unwrap_or_default());
     }
     let splitters = task.splitters(samples, parts);
-    let map = |number: usize, joined: Option<&Joined>| -> Result<(Mapped, Vec<u8>), Error> {
+    let map = |number: usize| -> Result<(Mapped, Vec<u8>), Error> {
         let mut spill = Vec::new();
         let place = number as u64;
         let mapped =
-            task.map(&Sorter::cpu(), stretches(&tasks[number]), place, &splitters, joined, &mut spill)?;
-        Ok((mapped, spill))
+            task.map(&Sorter::cpu(), stretches(&tasks[number]), place, &splitters, &mut spill)?;
+        // As from another process.
+        let said = serde_json::to_string(&mapped).unwrap();
+        Ok((serde_json::from_str(&said).unwrap(), spill))
     };
-    let mut all = (0..tasks.len()).map(|number| map(number, None)).collect::<Result<Vec<_>, _>>()?;
-    let named = |cut: &Cut| {
-        let lines = if knows_lines || cut.begin == 0 { 0 } else { lines_before(cut) };
-        (case.files[cut.file].name.clone(), lines)
-    };
-    let join = |all: &[(Mapped, Vec<u8>)]| {
-        let found = all.iter().zip(&tasks);
-        let found: Vec<_> = found
-            .map(|((mapped, _), cuts)| {
-                // As from another process.
-                let said = serde_json::to_string(mapped).unwrap();
-                (serde_json::from_str(&said).unwrap(), cuts.iter().map(named).collect::<Vec<_>>())
-            })
-            .collect();
-        task.join(&found)
-    };
-    let joined = join(&all)?;
-    for &number in &joined.again {
-        all[number] = map(number, Some(&joined))?;
-    }
-    let (again, joined) = (joined.again.len(), join(&all)?);
-    assert!(joined.again.is_empty(), "a task that knows all is asked again");
+    let all = (0..tasks.len()).map(map).collect::<Result<Vec<_>, _>>()?;
     let mut out = Vec::new();
     for part in 0..=splitters.len() {
         let source = |(number, (mapped, spill)): (usize, &(Mapped, Vec<u8>))| {
@@ -317,13 +293,12 @@ fn together(case: &Case, choices: &mut Choices) -> Result<Done, Error> {
             mapped.runs.iter().map(of_run).collect::<Vec<_>>()
         };
         let sources = all.iter().enumerate().flat_map(source).collect();
-        task.reduce(&joined, sources, part == 0, To::Writer(&mut out))?;
+        task.reduce(sources, part == 0, To::Writer(&mut out))?;
     }
     let ranges = all.iter().flat_map(|(mapped, _)| &mapped.runs).flat_map(|run| &run.ranges);
     Ok(Done {
         bytes: out,
         checksum: ranges.fold(0, |sum, range| sum.wrapping_add(range.checksum)),
-        again,
         ties: splitters.windows(2).filter(|pair| pair[0].key() == pair[1].key()).count(),
         long: all.iter().filter(|(mapped, _)| mapped.runs.len() > 1).count(),
     })
@@ -332,7 +307,7 @@ fn together(case: &Case, choices: &mut Choices) -> Result<Done, Error> {
 #[test]
 fn tasks_write_what_one_process_writes() {
     let (mut errors, mut sorted) = (0, 0);
-    let (mut again, mut ties, mut long) = (0, 0, 0);
+    let (mut ties, mut long) = (0, 0);
     for number in 0..tier::count(20_000, 3000) as u64 {
         let seed = tier::seed().wrapping_mul(1_000_003).wrapping_add(number);
         let case = case(seed);
@@ -340,7 +315,7 @@ fn tasks_write_what_one_process_writes() {
         match (expected, found) {
             (Ok(expected), Ok(done)) => {
                 sorted += 1;
-                (again, ties, long) = (again + done.again, ties + done.ties, long + done.long);
+                (ties, long) = (ties + done.ties, long + done.long);
                 let found = done.bytes;
                 let at = expected.iter().zip(&found).take_while(|(one, other)| one == other).count();
                 let [here, there] = [&expected, &found].map(|bytes| {
@@ -365,7 +340,7 @@ fn tasks_write_what_one_process_writes() {
         }
     }
     assert!(sorted > errors && errors > 0, "{sorted} sorted, {errors} refused");
-    assert!(again > 0 && ties > 0 && long > 0, "{again} again, {ties} ties, {long} long tasks");
+    assert!(ties > 0 && long > 0, "{ties} ties, {long} long tasks");
 }
 
 #[test]

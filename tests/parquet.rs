@@ -221,7 +221,7 @@ fn what_was_meant_is_told() {
     // Named by nothing, its first bytes tell what it is.
     let bytes = fs::read(&parquet).unwrap();
     let mut out = Vec::new();
-    let error = Sort::new().input(Input::bytes("x", &bytes)).as_lines().write_to(&mut out).unwrap_err();
+    let error = Sort::new().input(Input::bytes("x", &bytes)).write_to(&mut out).unwrap_err();
     assert_eq!(
         (error.to_string(), error.hint()),
         ("x: is Parquet".to_owned(), Some(&gpusort::Hint::Format(Format::Parquet)))

@@ -47,6 +47,20 @@ pub struct Task<'a> {
     head: Vec<u8>,
 }
 
+/// The bytes that are looked at for decisions, of all inputs together.
+pub const LOOKED: usize = crate::io::decide::FIRST;
+
+/// The beginning of an input, decompressed.
+#[derive(Clone, Debug, Default)]
+pub struct Looked {
+    /// The name, by whose extension the format is known.
+    pub name: String,
+    /// The first bytes.
+    pub bytes: Vec<u8>,
+    /// True if these are all bytes of the input.
+    pub is_all: bool,
+}
+
 /// A range of an input that begins and ends with a record.
 pub struct Stretch {
     /// The bytes; only a whole input may be compressed.
@@ -150,14 +164,20 @@ impl Splitter {
 }
 
 impl<'a> Sort<'a> {
-    /// Makes a task of this sort from `beginning`, the first bytes of the first input; `is_all`
-    /// marks the whole input. Returns `None` if more bytes are needed.
+    /// Makes a task of this sort from the bytes that are looked at: the beginnings of the inputs, one after
+    /// another, [`LOOKED`] bytes in all, or all of them.
     ///
     /// # Errors
     ///
-    /// An invalid option; a format that tasks do not write.
-    pub fn task(self, name: &str, beginning: &[u8], is_all: bool) -> Result<Option<Task<'a>>, Error> {
-        let mut job = self.input(Input::bytes(name, beginning)).resolve(None)?;
+    /// An invalid option; fields that do not fit one kind; a format that tasks do not write; a first record
+    /// that is longer than its beginning.
+    pub fn task(mut self, looked: Vec<Looked>) -> Result<Task<'a>, Error> {
+        let first = looked.iter().find(|looked| !looked.bytes.is_empty()).or(looked.first()).cloned();
+        for Looked { name, bytes, is_all } in looked {
+            let input = Input::bytes(&name, &bytes);
+            self = self.input(if is_all { input } else { input.beginning() });
+        }
+        let mut job = self.resolve(None)?;
         let (from, to) = (job.input_format(), job.format());
         let is_same = from == to || from == Format::Binary && to.is_bits();
         if !is_same || from == Format::Npy || from.has_columns() || job.ask.positions {
@@ -166,20 +186,15 @@ impl<'a> Sort<'a> {
             return Err(Error::options(problem));
         }
         let has_rows = !is_bits(&job.resolved.decisions.how);
-        if has_rows {
-            let (dialect, _) = job.resolved.decisions.how.kind.divided();
-            let record = csv::end_of_first_row(beginning, dialect).and_then(|end| {
-                // The end of the first record, after the header.
-                if dialect.header > 0 { csv::end_of_row(beginning, end, dialect.fields) } else { Some(end) }
-            });
-            if record.is_none() && !is_all {
-                return Ok(None);
-            }
-            let end = record.unwrap_or(beginning.len());
-            job.resolved.inputs = vec![Input::bytes(name, &beginning[..end])];
+        let (dialect, _) = job.resolved.decisions.how.kind.divided();
+        if dialect.comments {
+            return Err(Error::options("a sort by several processes cannot keep comments on top"));
         }
-        let mut parts = Parts::new(job.inputs(), &job.resolved.decisions.how, &job.budget, &job.watch)
-            .shared(Known::default());
+        let Looked { name, bytes, .. } = first.unwrap_or_default();
+        let end = if has_rows { csv::end_of_first_row(&bytes, dialect) } else { None };
+        job.resolved.inputs = vec![Input::bytes(&name, &bytes[..end.unwrap_or(bytes.len())])];
+        let how = &job.resolved.decisions.how;
+        let mut parts = Parts::new(job.inputs(), how, &job.budget, &job.watch).shared(Known::default());
         let mut head = Vec::new();
         // Elements hold no further facts; the bytes are decompressed already, whatever the name says.
         if has_rows {
@@ -191,7 +206,7 @@ impl<'a> Sort<'a> {
             })?;
         }
         let known = parts.known().cloned().unwrap_or_default();
-        Ok(Some(Task { job, known, head }))
+        Ok(Task { job, known, head })
     }
 }
 

@@ -722,3 +722,137 @@ pub(super) fn push_word_row(column: &Column, record: usize, to: &mut Vec<u8>) {
     to.extend_from_slice(&column.at(record).to_be_bytes());
     to.extend_from_slice(column.tail(record));
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::order::Invalid;
+
+    /// An integer that 64 bits hold, often near where floats end being exact.
+    fn integer() -> impl Strategy<Value = i128> {
+        let edges = prop::sample::select(vec![0, 1 << 53, -(1 << 53), 1 << 62, -(1 << 63), (1 << 64) - 4]);
+        prop_oneof![
+            any::<i64>().prop_map(i128::from),
+            any::<u64>().prop_map(i128::from),
+            (edges, 0..4_i128).prop_map(|(edge, more)| edge + more),
+        ]
+    }
+
+    fn float() -> impl Strategy<Value = f64> {
+        any::<f64>().prop_filter("NaN is a null", |float| !float.is_nan())
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_in_the_order_of_numbers(a in integer(), b in integer(), x in float(), y in float()) {
+            for descending in [false, true] {
+                let directed = |order: Ordering| if descending { order.reverse() } else { order };
+                let [of_a, of_b] = [a, b].map(|integer| of_integer(integer, descending));
+                let [of_x, of_y] = [x, y].map(|float| of_float(float, descending));
+                prop_assert_eq!(of_a.cmp(&of_b), directed(a.cmp(&b)));
+                // Zero has no sign.
+                prop_assert_eq!(of_x.cmp(&of_y), directed((x + 0.0).total_cmp(&(y + 0.0))));
+                if (a as f64).total_cmp(&(x + 0.0)).is_ne() {
+                    prop_assert_eq!(of_a.cmp(&of_x), directed((a as f64).total_cmp(&(x + 0.0))));
+                }
+                prop_assert!(![of_a, of_b, of_x, of_y].iter().any(|&word| is_null(word)));
+                prop_assert_eq!(super::integer(of_a, descending), Some(a));
+            }
+        }
+
+        #[test]
+        fn elements_come_back(bits: u64, descending: bool) {
+            for element in ElementType::WIDE {
+                let bits = if element.bytes() == 4 { bits & u64::from(u32::MAX) } else { bits };
+                let word = of_bits(bits, element, descending, KeyOrder { descending, ..KeyOrder::ASCENDING });
+                let mut bytes = Vec::new();
+                push_element(word, descending, element, &mut bytes);
+                // NaN is a null, and zero has no sign.
+                let (is_nan, is_zero) = match element {
+                    ElementType::F32 => (f32::from_bits(bits as u32).is_nan(), bits << 33 == 0),
+                    ElementType::F64 => (f64::from_bits(bits).is_nan(), bits << 1 == 0),
+                    _ => (false, false),
+                };
+                if !is_nan && !is_zero {
+                    prop_assert_eq!(&bytes[..], &bits.to_le_bytes()[..element.bytes()], "{}", element);
+                }
+                let printed = match element {
+                    ElementType::U32 | ElementType::U64 => bits.to_string(),
+                    ElementType::I32 => (bits as i32).to_string(),
+                    ElementType::I64 => bits.cast_signed().to_string(),
+                    _ => continue,
+                };
+                let mut text = Vec::new();
+                push_text(word, descending, Print::Shortest, &mut text);
+                prop_assert_eq!(String::from_utf8(text).unwrap(), printed + "\n");
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_in_the_order_of_times() {
+        let times = [-(1_i128 << 84), -1_000_000_001, -1_000_000_000, -1, 0, 1, 999_999_999, 1_000_000_000, 1 << 84];
+        for pair in times.windows(2) {
+            let [a, b] = [pair[0], pair[1]];
+            assert!(of_nanoseconds(a, false) < of_nanoseconds(b, false), "{a} {b}");
+            assert!(of_nanoseconds(a, true) > of_nanoseconds(b, true), "{a} {b}");
+            assert!(of_attoseconds(a, false) < of_attoseconds(b, false), "{a} {b}");
+            assert!(seconds(of_nanoseconds(a, true)) > seconds(of_nanoseconds(b, true)), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn tails_decide_between_equal_words() {
+        let word = of_float(1.5, false) | 1;
+        let mut column = Column::with_capacity(0);
+        column.push(of_float(1.5, false));
+        column.push_long(word, &[2, 0]);
+        column.push_long(word, &[1, 0]);
+        column.push(of_float(2.0, false));
+        assert_eq!((column.tail(0), column.tail(1), column.tail(2)), (&[][..], &[2, 0][..], &[1, 0][..]));
+        let keys = Keys::Columns(vec![column]).by_records();
+        assert!(keys.are_rows());
+        assert_eq!(keys.first_broken(None, 4, None), Some(2));
+        assert!(keys.compare(3, &RecordKey::Words(vec![of_float(1.75, false)])).is_gt());
+    }
+
+    #[test]
+    fn nulls_are_beside_all_numbers() {
+        for descending in [false, true] {
+            let first = KeyOrder { nan: Nulls::First, descending, ..KeyOrder::ASCENDING };
+            let rules = KeyOrder { invalid: Invalid::Last, ..first };
+            let [nan, empty, invalid] =
+                [Class::Nan, Class::Empty, Class::Invalid].map(|class| whole(of_null(class, rules)));
+            let ends = [f64::NEG_INFINITY, f64::INFINITY].map(|end| of_float(end, descending));
+            assert!(ends.iter().all(|&end| nan < end && end < empty) && empty < invalid);
+            assert!([nan, empty, invalid].into_iter().all(is_null));
+        }
+    }
+
+    #[test]
+    fn the_first_key_that_does_not_follow() {
+        let one = |words: &[u128]| {
+            let mut keys = Keys::new(1);
+            words.iter().for_each(|&word| keys.push(&[word]));
+            keys
+        };
+        let numbers =
+            |numbers: &[i128]| one(&numbers.iter().map(|&it| of_integer(it, false)).collect::<Vec<_>>());
+        for large in [3, (1 << 53) + 1] {
+            let keys = numbers(&[1, 2, 2, large, 0]);
+            assert_eq!(keys.high().is_some(), large == 3);
+            assert_eq!(keys.first_broken(None, 5, None), Some(4));
+            assert_eq!(keys.first_broken(None, 5, Some(&[])), Some(2));
+            let before = |integer| RecordKey::Words(vec![of_integer(integer, false)]);
+            assert_eq!(keys.first_broken(Some(&before(2)), 5, None), Some(0));
+            assert_eq!(keys.first_broken(Some(&before(1)), 5, None), Some(4));
+        }
+        let columns = [[1, 1, 2], [5, 6, 0]]
+            .map(|column: [i128; 3]| Column::Whole(column.iter().map(|&it| of_integer(it, false)).collect()));
+        let keys = Keys::Columns(columns.into()).by_records();
+        assert_eq!(keys.first_broken(None, keys.len(), Some(&[])), None);
+        assert_eq!(keys.several(1), [of_integer(1, false), of_integer(6, false)]);
+    }
+}

@@ -307,7 +307,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::order::{Class, Invalid, Nulls};
+    use crate::order::{Class, Invalid, Nulls, Reading};
 
     #[test]
     fn codes_share_words_as_long_as_they_fit() {
@@ -323,34 +323,34 @@ mod tests {
         assert_eq!(all(&[7, u32::MAX.into()]), [two]);
     }
 
-    /// Words of a key, their unit, and whether it is descending.
-    fn column() -> impl Strategy<Value = (Vec<u128>, Option<i128>, bool)> {
+    /// Words of a key, and its order.
+    fn column() -> impl Strategy<Value = (Vec<u128>, KeyOrder)> {
         let classes = || prop::sample::select(vec![Class::Nan, Class::Empty, Class::Invalid]);
-        let with_nulls = move |words: BoxedStrategy<i128>, of: fn(i128, bool) -> u128, unit: Option<i128>| {
+        let with_nulls = move |words: BoxedStrategy<i128>, of: fn(i128, bool) -> u128, reading: Reading| {
             let word = prop_oneof![9 => words.prop_map(Ok), 1 => classes().prop_map(Err)];
             (prop::collection::vec(word, 1..60), any::<bool>()).prop_map(move |(words, descending)| {
                 let word = |word| match word {
                     Ok(number) => of(number, descending),
                     Err(class) => keys::whole(keys::of_null(class, RULES)),
                 };
-                (words.into_iter().map(word).collect(), unit, descending)
+                (words.into_iter().map(word).collect(), KeyOrder { descending, reading, ..RULES })
             })
         };
         let few = (-9..9_i128).boxed();
         let wide = prop_oneof![any::<u64>().prop_map(i128::from), any::<i64>().prop_map(i128::from)].boxed();
-        let times = (-50..50_i128).prop_map(|it| it * 86_400_000_000_000).boxed();
+        let days = (-50..50_i128).prop_map(|it| it * 86_400_000_000_000).boxed();
+        let times = any::<i64>().prop_map(i128::from).boxed();
         let floats = any::<i64>().boxed();
         let float = |bits: i128, descending| {
             let float = f64::from_bits(bits as u64);
             keys::of_float(if float.is_nan() { 0.5 } else { float }, descending)
         };
         prop_oneof![
-            with_nulls(few.clone(), keys::of_integer, Some(1)),
-            with_nulls(few, keys::of_integer, None),
-            with_nulls(wide.clone(), keys::of_integer, Some(1)),
-            with_nulls(wide, keys::of_integer, None),
-            with_nulls(times, keys::of_integer, Some(1_000_000_000)),
-            with_nulls(floats.prop_map(i128::from).boxed(), float, None),
+            with_nulls(few, keys::of_integer, Reading::Numbers),
+            with_nulls(wide, keys::of_integer, Reading::Numbers),
+            with_nulls(days, keys::of_nanoseconds, Reading::Times),
+            with_nulls(times, keys::of_nanoseconds, Reading::Times),
+            with_nulls(floats.prop_map(i128::from).boxed(), float, Reading::Numbers),
         ]
     }
 
@@ -361,8 +361,8 @@ mod tests {
 
         #[test]
         fn words_order_records_as_their_keys_do(columns in prop::collection::vec(column(), 1..4), cut: prop::sample::Index) {
-            let records = columns.iter().map(|(words, ..)| words.len()).min().unwrap_or(0);
-            let key = |record: usize| columns.iter().map(|(words, ..)| words[record]).collect::<Vec<_>>();
+            let records = columns.iter().map(|(words, _)| words.len()).min().unwrap_or(0);
+            let key = |record: usize| columns.iter().map(|(words, _)| words[record]).collect::<Vec<_>>();
             let cut = cut.index(records);
             let part = |range: std::ops::Range<usize>| {
                 let mut keys = Keys::new(columns.len());
@@ -370,9 +370,8 @@ mod tests {
                 keys
             };
             let parts = [part(0..cut), part(cut..records)];
-            let numbers: Vec<Numbers> =
-                columns.iter().map(|&(_, unit, descending)| Numbers { order: KeyOrder { descending, ..RULES }, unit, zero: 0 }).collect();
-            let words: Vec<Vec<u64>> = words(parts.iter().map(Cow::Borrowed).collect(), &numbers)
+            let orders: Vec<KeyOrder> = columns.iter().map(|(_, order)| *order).collect();
+            let words: Vec<Vec<u64>> = words(parts.iter().map(Cow::Borrowed).collect(), &orders)
                 .unwrap()
                 .words
                 .into_iter()
@@ -392,19 +391,16 @@ mod tests {
 
     #[test]
     fn words_are_as_narrow_as_they_can_be() {
-        let narrow = |number: &dyn Fn(i64) -> u128, unit| {
+        let narrow = |number: &dyn Fn(i64) -> u128, reading| {
             let mut keys = Keys::new(1);
             (0..1000).for_each(|at| keys.push(&[number(at * 7919 % 1000)]));
-            let numbers = [Numbers { order: RULES, unit, zero: 0 }];
-            matches!(words(vec![Cow::Owned(keys)], &numbers).unwrap().words[..], [KeyBuf::Narrow(_)])
+            let orders = [KeyOrder { reading, ..RULES }];
+            matches!(words(vec![Cow::Owned(keys)], &orders).unwrap().words[..], [KeyBuf::Narrow(_)])
         };
-        // Integers of 31 bits, which floats have in the upper half of theirs and beyond; days; and
-        // the same as decimals.
-        assert!(narrow(&|at| keys::of_integer((at << 21 | at).into(), false), Some(1)));
-        assert!(narrow(
-            &|at| keys::of_integer(i128::from(at) * 86_400_000_000_000, false),
-            Some(1_000_000_000)
-        ));
-        assert!(!narrow(&|at| keys::of_float(at as f64 / 3.0, false), None));
+        // Integers of 31 bits, times of days and of milliseconds; and decimals.
+        assert!(narrow(&|at| keys::of_integer((at << 21 | at).into(), false), Reading::Numbers));
+        assert!(narrow(&|at| keys::of_nanoseconds(i128::from(at) * 86_400_000_000_000, false), Reading::Times));
+        assert!(narrow(&|at| keys::of_nanoseconds(i128::from(at) * 1_000_000, false), Reading::Times));
+        assert!(!narrow(&|at| keys::of_float(at as f64 / 3.0, false), Reading::Numbers));
     }
 }

@@ -56,6 +56,8 @@ pub struct With {
     begun: Option<Input>,
     /// The position in a file, if the input is a later part of it.
     before: Option<Before>,
+    /// True for the beginning of an input, of which more is elsewhere.
+    is_beginning: bool,
 }
 
 /// A reader with a name. Reopened, it continues where the last read ended, like standard input.
@@ -145,6 +147,17 @@ impl Input {
         self.with(|it| it.before = Some(Before { lines, line_end: Some(line_end), ..Before::default() }))
     }
 
+    /// Marks the beginning of an input, of which more is elsewhere.
+    #[cfg(feature = "distributed")]
+    pub(crate) fn beginning(self) -> Self {
+        self.with(|it| it.is_beginning = true)
+    }
+
+    /// Returns true for the beginning of an input.
+    pub(super) fn is_beginning(&self) -> bool {
+        if let Self::With(with) = self { with.is_beginning } else { false }
+    }
+
     /// The position in a file, if the input is a later part of it.
     pub(super) fn before(&self) -> Option<Before> {
         if let Self::With(with) = self { with.before } else { None }
@@ -173,6 +186,7 @@ impl Input {
                 memory: None,
                 begun: None,
                 before: None,
+                is_beginning: false,
             }),
         };
         set(&mut with);

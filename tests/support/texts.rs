@@ -78,7 +78,7 @@ pub fn cases(keys: &'static [&'static [&'static str]]) -> impl Strategy<Value = 
             options = options.element(element);
         }
         let options = if unique { options.unique() } else { options };
-        Case { texts, reads, rows, options: options.reading(gpusort_order::Reading::Numbers) }
+        Case { texts, reads, rows, options: options.kind(gpusort::files::Kind::Number) }
     })
 }
 

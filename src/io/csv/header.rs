@@ -490,7 +490,8 @@ mod tests {
         let by = KeySpec { keys, ..KeySpec::default() };
         let found = header.find(&by, "t.csv")?;
         assert_eq!(found.len(), 1, "the second time is of no use");
-        Ok((found[0].column.unwrap(), found[0].order.descending))
+        let ColumnAt::Field(column) = found[0].column else { panic!("{key}") };
+        Ok((column, found[0].order.descending))
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::io::csv::{self, Dialect, Known, Layout, Surveyed};
 use crate::io::source::{Before, Input, LineEnd, MARK, Opened, Text};
 
 /// The bytes that are looked at from the beginning of the inputs.
-const FIRST: usize = 7 << 20;
+pub(crate) const FIRST: usize = 7 << 20;
 
 /// The bytes that are looked at at the end of a file.
 const LAST: u64 = 1 << 20;
@@ -45,6 +45,7 @@ impl Look {
             }
             let mut opened = input.open()?;
             let (bytes, is_all) = read(&mut opened, Vec::new(), left)?;
+            let is_all = is_all && !input.is_beginning();
             left -= bytes.len().min(left);
             let text = Text::of_one(&input.name(), bytes, None, line_end);
             let rest = (!input.can_be_read_again()).then_some(opened);
@@ -56,6 +57,9 @@ impl Look {
     /// Reads more of an input whose first record goes on.
     fn extend(&mut self, inputs: &[Input], number: usize) -> Result<(), Error> {
         let head = &mut self.heads[number];
+        if inputs[number].is_beginning() {
+            return Err(Error::input(inputs[number].name(), "the first record is longer than its beginning"));
+        }
         let mut bytes = std::mem::take(&mut head.text.bytes);
         // The line end behind the text is no part of the input.
         bytes.pop();

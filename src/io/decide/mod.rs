@@ -23,6 +23,8 @@ use crate::format::Format;
 use crate::order::{Invalid, KeyOrder, Reading, TextForm};
 
 pub(in crate::io) use self::errors::misfit;
+#[cfg(feature = "distributed")]
+pub(crate) use self::look::FIRST;
 
 /// What options ask for.
 pub(crate) struct Asked<'a> {

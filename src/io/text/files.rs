@@ -335,3 +335,193 @@ fn read_stretch(
     Ok(None)
 }
 
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::io::batch::{InputKind, InputSpec};
+    use crate::io::chunks::Chunks;
+    use crate::io::csv::KeySpec;
+    use crate::io::records::Print;
+    use crate::io::text::parse_printed;
+
+    const DESCENDING: KeyOrder = KeyOrder { descending: true, ..KeyOrder::ASCENDING };
+
+    fn files(folder: &tempfile::TempDir, contents: &[&str]) -> Vec<Input> {
+        let write = |(number, content): (usize, &&str)| {
+            let path: PathBuf = folder.path().join(number.to_string());
+            std::fs::write(&path, content).unwrap();
+            Input::File(path)
+        };
+        contents.iter().enumerate().map(write).collect()
+    }
+
+    /// Reads files with these contents both ways, straight and as a whole text; whether the first
+    /// was possible.
+    fn both_ways(contents: &[&str], element: Option<ElementType>) -> bool {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = files(&folder, contents);
+        let budget = Budget::unlimited();
+        let files = IntegerFiles::open(&inputs, element, DESCENDING, PerLine::Any, &budget).unwrap();
+        let Some(straight) = files.and_then(|mut files| {
+            let all = files.next(&budget, 0, |_| {}).unwrap()?;
+            assert!(files.is_over());
+            Some(all)
+        }) else {
+            return false;
+        };
+        let kind = InputKind::Text(PerLine::Any);
+        let how = InputSpec { kind, by: KeySpec::default(), keys: Vec::new(), columns: 1 };
+        let whole = Chunks::new(&inputs, &how, &budget).next(|_| {}).unwrap().unwrap_or_default();
+        let whole = parse_printed(&whole, element, DESCENDING, PerLine::Any).unwrap();
+        assert_eq!((whole.print, straight.records.print), (Print::Shortest, Print::Shortest));
+        assert_eq!(straight.records.order, whole.order);
+        assert!(straight.records.keys == whole.keys);
+        assert_eq!(straight.bytes, contents.iter().map(|content| content.len() as u64).sum::<u64>());
+        true
+    }
+
+    #[test]
+    fn integer_files_are_parsed_directly_where_that_changes_nothing() {
+        let lines = |n: usize, line: &str| line.repeat(n);
+        let many = lines(100_000, "123456\n");
+        // Some of these cross all cuts of the file, which are at least 256 KiB apart.
+        let long_line = "7 ".repeat(300_000);
+        let blank = "\r\n \n".repeat(100_000);
+        for (name, contents) in [
+            ("lines", vec![many.as_str()]),
+            ("no last line end", vec![&many, "\n5"]),
+            ("several files", vec!["3\n", &many, "", "4"]),
+            ("long line", vec![&long_line]),
+            ("blank lines", vec![&many, &blank, "-5"]),
+            ("mark", vec!["\u{feff}5\n", &many]),
+        ] {
+            assert!(both_ways(&contents, None), "{name}, files");
+            let one = contents.concat();
+            assert!(both_ways(&[&one], Some(ElementType::I64)), "{name}, one file");
+        }
+        let few_bytes = ["1\n"; 100];
+        assert!(!both_ways(&few_bytes, None), "more files than are held open");
+        let endless = "7 ".repeat(5 << 20);
+        for (name, content) in [
+            ("a decimal at the end", format!("{many}1.5\n")),
+            ("leading zeros", format!("{many}007\n")),
+            ("no number", format!("{many}x\n{many}")),
+            ("no type for all", format!("{many}-1\n18446744073709551615\n")),
+            ("few", "1\n2\n".to_owned()),
+            ("one line of many megabytes", endless),
+        ] {
+            assert!(!both_ways(&[&content], None), "{name}");
+        }
+        assert!(!both_ways(&[&format!("{many}-1\n")], Some(ElementType::U32)), "not of the type asked for");
+    }
+
+    /// Reads files with these contents in parts: the integers up to where that ends, the bytes of
+    /// these, and the first line after them; `None` at the end.
+    fn in_parts(contents: &[&str], bytes: u64) -> (Vec<i128>, u64, Option<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = files(&folder, contents);
+        let budget = Budget::of(bytes);
+        let mut files =
+            IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, PerLine::Any, &budget).unwrap().unwrap();
+        let (mut all, mut passed, mut parts) = (Vec::new(), 0, 0);
+        while !files.is_over() {
+            let Some(part) = files.next(&budget, passed, |_| {}).unwrap() else {
+                let (file, open) = files.rest().unwrap();
+                let (mut opened, before) =
+                    open.unwrap_or_else(|| (inputs[file].open().unwrap(), Before::default()));
+                let mut rest = vec![0; 1 << 20];
+                let count = opened.fill(&mut rest).unwrap();
+                let line = String::from_utf8_lossy(&rest[..count]).lines().next().unwrap_or("").to_owned();
+                return (all, passed, Some(format!("{file}:{}:{line}", before.lines + 1)));
+            };
+            parts += 1;
+            passed += part.bytes;
+            let FromFiles { records: Records { order, keys, .. }, .. } = part;
+            let mut text = Vec::new();
+            crate::io::records::write_text(keys, order, Print::Shortest, &mut text, |_| {}).unwrap();
+            all.extend(String::from_utf8(text).unwrap().lines().map(|line| line.parse::<i128>().unwrap()));
+        }
+        assert!(parts > 1);
+        (all, passed, None)
+    }
+
+    #[test]
+    fn integers_come_in_parts_and_the_text_goes_on_where_they_end() {
+        let lines = |range: Range<i128>| {
+            range.fold(String::new(), |text, number| text + &format!("{}\n", number * 7))
+        };
+        let values = |range: Range<i128>| range.map(|number| number * 7).collect::<Vec<_>>();
+        for bytes in [512, 4096, 100_000] {
+            let contents = ["", &lines(0..30_000), "", "\r\n5 6", &lines(-3..1), ""];
+            let (all, passed, rest) = in_parts(&contents, bytes);
+            assert_eq!(all, [values(0..30_000), vec![5, 6], values(-3..1)].concat());
+            assert_eq!((passed, rest), (contents.concat().len() as u64, None));
+            let long = format!("{}1.5\n8\n", lines(0..30_000));
+            let (all, _, rest) = in_parts(&["1\n", &long, "3"], bytes);
+            let line = rest.unwrap();
+            assert_eq!(line, format!("1:{}:{}", all.len(), all.len() as i128 * 7 - 7));
+            assert_eq!(all[1..], values(0..all.len() as i128 - 1));
+            assert!(all.len() > 20_000);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_cut_meanwhile_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = files(&folder, &[&"12345\n".repeat(1 << 20)]);
+        let budget = Budget::of(4096);
+        let mut files =
+            IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, PerLine::Any, &budget).unwrap().unwrap();
+        let mut opened = inputs[0].open().unwrap();
+        assert_eq!(opened.fill(&mut [0; 600]).unwrap(), 600);
+        assert!(files.next(&budget, 0, |_| {}).unwrap().is_some());
+        std::fs::File::options().write(true).open(inputs[0].path().unwrap()).unwrap().set_len(6000).unwrap();
+        let mut parts = std::iter::repeat_with(|| files.next(&budget, 0, |_| {}));
+        assert!(parts.find_map(Result::err).unwrap().to_string().contains("changed its size"));
+        let error = opened.fill(&mut [0; 10_000]).unwrap_err().to_string();
+        assert!(error.contains("changed while it was being read"), "{error}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn parsing_files_directly_equals_parsing_the_whole_text(
+            seed: u64,
+            bits in 1_u32..=64,
+            signed: bool,
+            separators in "[ \n\r\t]{1,40}",
+            end in "[ \n]{0,2}",
+        ) {
+            // Values that need ever more bits on the way, or ever fewer, so that pieces differ.
+            let n = 200_000;
+            let mut content = String::new();
+            let mut values = Vec::new();
+            let mut state = seed | 1;
+            for i in 0..n {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                let value = state;
+                let bits = (u64::from(bits) * (i as u64 + 1)).div_ceil(n as u64) as u32;
+                let value = value >> (64 - bits);
+                let value: i128 = if signed { i128::from((value << (64 - bits)).cast_signed() >> (64 - bits)) } else { value.into() };
+                values.push(value);
+                content += &value.to_string();
+                let at = i % separators.len();
+                content += &separators[at..=at];
+            }
+            content.truncate(content.trim_end().len());
+            content += &end;
+            prop_assert!(both_ways(&[&content], None));
+            let (all, passed, rest) = in_parts(&[&content], 50_000);
+            prop_assert!(all == values && passed == content.len() as u64 && rest.is_none());
+            let reversed = content.lines().rev().collect::<Vec<_>>().join("\n");
+            prop_assert!(both_ways(&[&reversed], None));
+        }
+    }
+}
