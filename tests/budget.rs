@@ -1,8 +1,7 @@
 //! Sorting in little memory: the same bytes, and the same errors, as with all memory.
 
-use gpusort::files::{Key, Options};
+use gpusort::files::{Key, Kind, Options};
 use gpusort::{ElementType, Format, Sorter};
-use gpusort_order::Reading;
 use proptest::prelude::*;
 
 use crate::support::pipeline::{Ask, differs_in_parts, input, sort, sort_in_parts};

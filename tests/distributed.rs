@@ -274,8 +274,7 @@ fn together(case: &Case, choices: &mut Choices) -> Result<Done, Error> {
     let map = |number: usize| -> Result<(Mapped, Vec<u8>), Error> {
         let mut spill = Vec::new();
         let place = number as u64;
-        let mapped =
-            task.map(&Sorter::cpu(), stretches(&tasks[number]), place, &splitters, &mut spill)?;
+        let mapped = task.map(&Sorter::cpu(), stretches(&tasks[number]), place, &splitters, &mut spill)?;
         // As from another process.
         let said = serde_json::to_string(&mapped).unwrap();
         Ok((serde_json::from_str(&said).unwrap(), spill))
@@ -376,7 +375,8 @@ fn beginnings_of_records_are_found_from_anywhere() {
             continue;
         }
         let bytes = file.bytes();
-        let Ok(Some(task)) = sort_of(&case).task(&file.name, &bytes, true) else { continue };
+        let looked = Looked { name: file.name.clone(), bytes: bytes.clone(), is_all: true };
+        let Ok(task) = sort_of(&case).task(vec![looked]) else { continue };
         let begins: Vec<usize> = std::iter::once(file.head.len())
             .chain(file.records.iter().scan(file.head.len(), |at, record| {
                 *at += record.len();

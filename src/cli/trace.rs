@@ -256,10 +256,9 @@ fn is_given_stdin(args: &TraceArgs) -> bool {
 /// The error, without a hint on options that only `sort` has.
 fn without_options_of_sort(error: Error) -> anyhow::Error {
     match error.hint() {
-        None
-        | Some(
-            Hint::Rounding | Hint::OtherType(_) | Hint::Format(Format::Binary | Format::Npy),
-        ) => error.into(),
+        None | Some(Hint::Rounding | Hint::OtherType(_) | Hint::Format(Format::Binary | Format::Npy)) => {
+            error.into()
+        }
         Some(_) => anyhow!("{error}"),
     }
 }

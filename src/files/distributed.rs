@@ -337,12 +337,7 @@ impl Task<'_> {
     /// # Errors
     ///
     /// I/O errors.
-    pub fn reduce(
-        &self,
-        sources: Vec<Source>,
-        has_head: bool,
-        to: To,
-    ) -> Result<Report, Error> {
+    pub fn reduce(&self, sources: Vec<Source>, has_head: bool, to: To) -> Result<Report, Error> {
         let job = &self.job;
         let mut output = job.open(to)?;
         let run = |source: Source| {

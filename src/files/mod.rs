@@ -54,8 +54,8 @@ pub use self::sort::Sort;
 pub use crate::cancel::Cancel;
 pub use crate::format::Format;
 pub use crate::io::csv::{Key, Kind};
-pub use crate::io::ordered::Disorder;
 pub use crate::io::decide::Note;
+pub use crate::io::ordered::Disorder;
 pub use crate::io::{Counts, Input, Output};
 pub use crate::order::{Invalid, Nulls};
 

@@ -242,7 +242,11 @@ impl Options {
         let by = KeySpec { keys: self.keys, element, order, spelling };
         let has_rows = format.is_table() || format.has_columns() || reading != Reading::Numbers;
         let decisions = if format.is_bits() || format.has_columns() {
-            let kind = InputKind::Bits(if format.is_bits() { sources(&inputs, format, element)? } else { Vec::new() });
+            let kind = InputKind::Bits(if format.is_bits() {
+                sources(&inputs, format, element)?
+            } else {
+                Vec::new()
+            });
             Decisions::named(format, InputSpec { kind, by, keys: Vec::new(), columns: 0 })
         } else {
             if in_place && let Some(input) = inputs.iter().find(|input| !input.can_be_read_again()) {
@@ -360,13 +364,6 @@ pub(super) struct Resolved {
     pub(super) type_assumed: bool,
     pub(super) unique: bool,
     pub(super) stretches: Stretches,
-}
-
-impl Resolved {
-    /// The format of inputs and the order of their records.
-    pub(super) fn how(&self) -> &InputSpec {
-        &self.decisions.how
-    }
 }
 
 /// The sources of binary inputs.

@@ -324,7 +324,11 @@ impl<'a> Runs<'a> {
         let first = self.done.first().map(|run| run.form);
         let are_elements = matches!(first, Some(RunFormat::Elements(..)))
             && self.done.iter().all(|run| match (run.form, first) {
-                (RunFormat::Elements(of, _), Some(RunFormat::Elements(other, _))) if self.ask.format.is_bits() => of == other,
+                (RunFormat::Elements(of, _), Some(RunFormat::Elements(other, _)))
+                    if self.ask.format.is_bits() =>
+                {
+                    of == other
+                }
                 (form, first) => Some(form) == first,
             });
         let element = self.written(parts)?;

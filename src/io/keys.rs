@@ -334,7 +334,8 @@ impl Keys {
         match self {
             Self::Columns(columns) => Self::Rows { rows: Rows::of(&columns, None), columns },
             Self::Records { words, each } => {
-                let column = |key: usize| Column::Whole(words.iter().skip(key).step_by(each).copied().collect());
+                let column =
+                    |key: usize| Column::Whole(words.iter().skip(key).step_by(each).copied().collect());
                 Self::Columns((0..each).map(column).collect()).into_rows()
             }
             rows => rows,
@@ -793,7 +794,8 @@ mod tests {
 
     #[test]
     fn words_are_in_the_order_of_times() {
-        let times = [-(1_i128 << 84), -1_000_000_001, -1_000_000_000, -1, 0, 1, 999_999_999, 1_000_000_000, 1 << 84];
+        let times =
+            [-(1_i128 << 84), -1_000_000_001, -1_000_000_000, -1, 0, 1, 999_999_999, 1_000_000_000, 1 << 84];
         for pair in times.windows(2) {
             let [a, b] = [pair[0], pair[1]];
             assert!(of_nanoseconds(a, false) < of_nanoseconds(b, false), "{a} {b}");

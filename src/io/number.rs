@@ -313,7 +313,6 @@ pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> 
 /// A number of digits, point and exponent, in its parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decimal<'a> {
-    pub(super) is_negative: bool,
     /// The digits before the point.
     pub(super) whole: &'a [u8],
     /// The digits after it.
@@ -327,7 +326,6 @@ impl<'a> Decimal<'a> {
     pub(super) fn of(number: &'a [u8]) -> Self {
         /// More digits than any number has.
         const FAR: i64 = 1 << 40;
-        let is_negative = number.first() == Some(&b'-');
         let ([b'+' | b'-', rest @ ..] | rest) = number;
         let cut = |bytes: &'a [u8], end: Option<usize>| match end {
             Some(end) => (&bytes[..end], &bytes[end + 1..]),
@@ -341,28 +339,7 @@ impl<'a> Decimal<'a> {
         };
         let exponent =
             exponent.iter().fold(0, |value, digit| (10 * value + i64::from(digit - b'0')).min(FAR));
-        Self { is_negative, whole, fraction, exponent: if is_small { -exponent } else { exponent } }
-    }
-
-    /// How much this many units are, without the sign, if that is an integer that is found quickly.
-    pub(super) fn times(&self, unit: u128) -> Option<u128> {
-        let zeros = self.fraction.iter().rev().take_while(|&&digit| digit == b'0').count();
-        let fraction = &self.fraction[..self.fraction.len() - zeros];
-        let value =
-            self.whole.iter().chain(fraction).try_fold(0_u128, |value, digit| {
-                value.checked_mul(10)?.checked_add(u128::from(digit - b'0'))
-            })?;
-        if value == 0 {
-            return Some(0);
-        }
-        let shift = self.exponent - fraction.len() as i64;
-        let power = 10_u128.checked_pow(u32::try_from(shift.unsigned_abs()).ok()?)?;
-        if shift < 0 {
-            let value = value.checked_mul(unit)?;
-            (value % power == 0).then_some(value / power)
-        } else {
-            value.checked_mul(power)?.checked_mul(unit)
-        }
+        Self { whole, fraction, exponent: if is_small { -exponent } else { exponent } }
     }
 }
 
@@ -399,22 +376,6 @@ pub(super) fn fixed(bytes: &[u8]) -> Option<(f64, u8, usize)> {
     let value = units as f64 / POWERS[fraction];
     let value = if is_negative { -value } else { value };
     Some((value, fraction as u8, length + usize::from(is_negative)))
-}
-
-/// Whether the integer that this token spells equals `value` exactly.
-pub(super) fn is_exactly(token: &[u8], value: f64) -> bool {
-    let ([b'+' | b'-', digits @ ..] | digits) = token;
-    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
-    // Printed without a fraction, a float shows its exact value.
-    format!("{:.0}", value.abs()).as_bytes() == &digits[zeros.min(digits.len() - 1)..]
-}
-
-/// Whether the value is finite and not an integer.
-#[inline]
-pub(super) fn has_fraction(value: f64) -> bool {
-    // From here on all floats are integers.
-    const FRACTIONS_END: f64 = (1_u64 << 52) as f64;
-    value.abs() < FRACTIONS_END && ((value as i64) as f64 - value).abs() > 0.0
 }
 
 /// The error that a line has several tokens, and may have one.
@@ -552,16 +513,6 @@ mod tests {
         assert_eq!(case(""), None);
         assert_eq!(case("-"), None);
         assert_eq!(case("1.0"), None);
-    }
-
-    #[test]
-    fn which_integers_a_double_holds() {
-        let exact = |token: &str| is_exactly(token.as_bytes(), token.parse().unwrap());
-        assert!(exact("9007199254740992") && exact("-9007199254740992"));
-        assert!(!exact("9007199254740993"));
-        assert!(exact("18446744073709551616") && !exact("18446744073709551617"));
-        assert!(exact("00000000000000000000003") && exact("-0"));
-        assert!(!exact("100000000000000000000000"), "10^23 is the first power of ten that is not a double");
     }
 
     /// The float parser agrees with the standard library on this token.

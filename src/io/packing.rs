@@ -399,7 +399,10 @@ mod tests {
         };
         // Integers of 31 bits, times of days and of milliseconds; and decimals.
         assert!(narrow(&|at| keys::of_integer((at << 21 | at).into(), false), Reading::Numbers));
-        assert!(narrow(&|at| keys::of_nanoseconds(i128::from(at) * 86_400_000_000_000, false), Reading::Times));
+        assert!(narrow(
+            &|at| keys::of_nanoseconds(i128::from(at) * 86_400_000_000_000, false),
+            Reading::Times
+        ));
         assert!(narrow(&|at| keys::of_nanoseconds(i128::from(at) * 1_000_000, false), Reading::Times));
         assert!(!narrow(&|at| keys::of_float(at as f64 / 3.0, false), Reading::Numbers));
     }

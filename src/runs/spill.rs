@@ -262,15 +262,13 @@ impl Spilled {
 
     /// Reads it from its beginning.
     pub(crate) fn read(self: Arc<Self>) -> SpillReader {
-        SpillReader { spilled: self, frees: true, next: 0, block: Vec::new(), at: 0 }
+        SpillReader { spilled: self, next: 0, block: Vec::new(), at: 0 }
     }
 }
 
 /// Reads a run; a block that differs from what was written is an error.
 pub(crate) struct SpillReader {
     spilled: Arc<Spilled>,
-    /// Whether others may be written where its blocks were.
-    frees: bool,
     /// The number of the next block.
     next: usize,
     /// The block that is being given, from `at` on.
@@ -279,11 +277,6 @@ pub(crate) struct SpillReader {
 }
 
 impl SpillReader {
-    /// The same of a run that others read, too.
-    pub(crate) fn keeping(self) -> Self {
-        Self { frees: false, ..self }
-    }
-
     /// Reads the next blocks, which fill this room; of these only the last of the run may be
     /// shorter than others.
     fn read_blocks(&mut self, room: &mut [u8]) -> io::Result<()> {
@@ -294,9 +287,7 @@ impl SpillReader {
         })
         .into_iter()
         .collect::<io::Result<()>>()?;
-        if self.frees {
-            store.free(&blocks[..room.len() / store.block]);
-        }
+        store.free(&blocks[..room.len() / store.block]);
         self.next += blocks.len();
         Ok(())
     }

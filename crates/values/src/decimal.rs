@@ -136,9 +136,8 @@ pub fn integer(word: u128, descending: bool) -> Option<i128> {
     if distance % 2 != 0 || !nearest.is_finite() || nearest > END {
         return None;
     }
-    let scaled = |reference: i128, units: i128| {
-        (distance / 2 % units == 0).then(|| reference + distance / 2 / units)
-    };
+    let scaled =
+        |reference: i128, units: i128| (distance / 2 % units == 0).then(|| reference + distance / 2 / units);
     let magnitude = if nearest >= END {
         scaled(END_REFERENCE, END_UNITS).filter(|&integer| integer <= u64::MAX.into())?
     } else if is_long_integer(nearest) {
@@ -617,7 +616,8 @@ mod tests {
     #[test]
     fn integers_have_the_keys_of_their_text() {
         let near = |edge: i128| (-3..=3).map(move |more| edge + more);
-        let edges = [0, 1 << 53, -(1 << 53), 1 << 62, i64::MIN.into(), i64::MAX.into(), u64::MAX.into(), 123 << 56];
+        let edges =
+            [0, 1 << 53, -(1 << 53), 1 << 62, i64::MIN.into(), i64::MAX.into(), u64::MAX.into(), 123 << 56];
         for integer in edges.into_iter().flat_map(near) {
             if !(i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&integer) {
                 continue;

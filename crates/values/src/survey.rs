@@ -39,6 +39,7 @@ impl Written<'_> {
 /// A field that is not empty, without blanks around it.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<'a> {
+    /// The field.
     pub text: &'a [u8],
     /// The line from the field on, where a time may take further fields.
     pub rest: &'a [u8],
@@ -49,7 +50,9 @@ pub struct Field<'a> {
 /// The type of a JSON value that is not null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Json {
+    /// A number.
     Number,
+    /// A string.
     String,
     /// `true`, `false`, an object or an array.
     Word,
@@ -60,6 +63,7 @@ pub enum Json {
 pub struct Example {
     /// The place of the field. Places ascend with the fields.
     pub at: u64,
+    /// The field.
     pub text: Vec<u8>,
 }
 
@@ -70,16 +74,22 @@ pub enum Found {
     Number(Option<Sign>),
     /// Times in this form.
     Time(TimeForm),
+    /// Numbers, at least one with a unit.
     Size,
+    /// Durations.
     Duration,
+    /// Versions and addresses.
     Version,
+    /// Text.
     Text,
 }
 
 /// What all times of a column have, or none has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeForm {
+    /// True with a zone.
     pub zone: bool,
+    /// True with a year.
     pub year: bool,
 }
 
@@ -94,17 +104,36 @@ impl From<&Time> for TimeForm {
 pub enum Decision {
     /// All fields fit this kind.
     Kind(Found, Option<Note>),
-    /// Numbers or times stand beside words. The first field, and the first field of another class.
-    Mixed { kind: Found, first: Example, misfit: Example, is_word: bool },
+    /// Numbers or times stand beside words.
+    Mixed {
+        /// The kind of the numbers or times.
+        kind: Found,
+        /// The first field.
+        first: Example,
+        /// The first field of another class.
+        misfit: Example,
+        /// True if `misfit` is the word.
+        is_word: bool,
+    },
     /// Times with and without a zone or a year, or clocks of two and of three numbers.
-    Apart { what: Apart, first: Example, misfit: Example },
+    Apart {
+        /// The difference.
+        what: Apart,
+        /// The first field of one form.
+        first: Example,
+        /// The first field of the other form.
+        misfit: Example,
+    },
 }
 
 /// Forms that fit no common order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Apart {
+    /// Times with and without a zone.
     Zones,
+    /// Times with and without a year.
     Years,
+    /// Clocks of two and of three numbers.
     Clocks,
 }
 
@@ -323,7 +352,8 @@ impl Survey {
                 None => self.words.push(field, at),
             },
         }
-        let shape = if may_have_digits || matches!(first, b'P' | b'p') { duration::shape(field.text) } else { None };
+        let shape =
+            if may_have_digits || matches!(first, b'P' | b'p') { duration::shape(field.text) } else { None };
         match shape {
             Some(shape) if shape.has_unit || shape.is_zero_alone => {
                 self.durations.push(field, at);

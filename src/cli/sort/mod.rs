@@ -12,7 +12,6 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{bail, ensure};
 use gpusort::files::internal::{Job, To};
 use gpusort::files::{Phase, Progress as Done, Report};
-use gpusort_base::human;
 use gpusort_base::parallel;
 
 use self::options::TimingTo;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{anyhow, bail, ensure};
 use gpusort::files::internal::stdout_is_open;
@@ -118,10 +118,10 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
 
 /// A note on what was decided.
 pub(in crate::cli) fn note(note: &Note) -> Option<String> {
-    let of = |key: &Option<String>| key.as_ref().map_or_else(|| "lines".to_owned(), |key| format!("key {key}"));
-    let with = |key: &Option<String>, kind: &str| {
-        format!("-k {}:{kind}", key.as_ref().map_or("1", |key| &key[..]))
-    };
+    let of =
+        |key: &Option<String>| key.as_ref().map_or_else(|| "lines".to_owned(), |key| format!("key {key}"));
+    let with =
+        |key: &Option<String>, kind: &str| format!("-k {}:{kind}", key.as_ref().map_or("1", |key| &key[..]));
     Some(match note {
         Note::Header(name) => {
             format!("took the first row, '{name}', as the header; use --no-header if it is data")
@@ -138,7 +138,10 @@ pub(in crate::cli) fn note(note: &Note) -> Option<String> {
         Note::Most(key, kind, misfit, place) => {
             let (name, _) = Kind::ALL.into_iter().find(|(_, other)| other == kind)?;
             let to_write = with(key, name);
-            format!("sorted {} as text, because of '{misfit}' ({place}); use {to_write} --invalid last to sort {name}s", of(key))
+            format!(
+                "sorted {} as text, because of '{misfit}' ({place}); use {to_write} --invalid last to sort {name}s",
+                of(key)
+            )
         }
         Note::Versions(key) => {
             format!("sorted {} as numbers; use {} if they are versions", of(key), with(key, "version"))
@@ -185,13 +188,6 @@ pub(super) fn timing(
             output_format.name()
         ),
     })
-}
-
-/// Returns true if this output is one of the inputs.
-pub(super) fn replaces_input(args: &OrderArgs, output: Option<&Path>) -> bool {
-    let canonical = |path: &Path| path.canonicalize().ok();
-    let Some(output) = output.and_then(canonical) else { return false };
-    args.files.iter().filter_map(|file| canonical(file)).any(|input| input == output)
 }
 
 /// Reads the names of the inputs from a file, if one lists them.

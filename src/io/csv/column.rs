@@ -157,11 +157,6 @@ impl Column {
         self.words.len()
     }
 
-    /// Removes the fields after the first `rows`.
-    pub(super) fn truncate(&mut self, rows: usize) {
-        self.words.truncate(rows);
-    }
-
     /// The keys.
     pub(super) fn keys(self) -> keys::Column {
         self.words

@@ -285,7 +285,10 @@ impl Header {
                 }
                 ColumnRef::Last => {
                     let typed = "-1".to_owned();
-                    return Ok(ResolvedKey { typed, ..found(self.columns - 1, self.name_of(self.columns - 1)) });
+                    return Ok(ResolvedKey {
+                        typed,
+                        ..found(self.columns - 1, self.name_of(self.columns - 1))
+                    });
                 }
                 ColumnRef::Number(number) => {
                     let index = number - 1;

@@ -141,11 +141,6 @@ impl Modifiers {
         };
         KeyOrder { descending, reading, nocase, ..by.order }
     }
-
-    /// Returns true if the key or a global option sets the kind.
-    pub(super) fn has_kind(self, by: &KeySpec) -> bool {
-        self.order(by).reading != Reading::Any
-    }
 }
 
 impl Key {
@@ -223,7 +218,8 @@ impl Key {
             && !parts.iter().any(|(rest, _)| *rest == number)
         {
             let word = word.rsplit_once(':').map_or(word, |(_, last)| last);
-            let problem = format!("unknown modifier '{word}'; use r, a, nocase, or a kind such as number or text");
+            let problem =
+                format!("unknown modifier '{word}'; use r, a, nocase, or a kind such as number or text");
             return Self::new(said.to_owned(), [ColumnRef::Refused(problem)]);
         }
         let names = parts.iter().map(|&(rest, said)| (ColumnRef::Name(rest.to_owned()), said));

@@ -109,7 +109,20 @@ impl<'a> Layout<'a> {
         });
         let are_lines = fields == Fields::Words(crate::io::source::LineEnd::Lf) && !dialect.comments;
         let numbers = per_line.or((are_lines && super::are_of_numbers(keys)).then_some(PerLine::Whole));
-        Self { text, how, dialect, fields, keys, numbered, most, others, paths, numbers, has_ranges: false, piece: None }
+        Self {
+            text,
+            how,
+            dialect,
+            fields,
+            keys,
+            numbered,
+            most,
+            others,
+            paths,
+            numbers,
+            has_ranges: false,
+            piece: None,
+        }
     }
 
     /// The layout for a reader that asks where numbers are, if `has_ranges`, and whose cores read this many
@@ -120,12 +133,13 @@ impl<'a> Layout<'a> {
 
     /// Reads the rows of all inputs, in parallel.
     pub(super) fn read(&self, bodies: &[Body]) -> Result<Vec<RowPart>, Problem> {
-        let read = |bytes: &[u8], start, until: usize| {
-            match self.numbers.map(|per_line| self.read_numbers(bytes, start..until, per_line)) {
-                Some(Ok(part)) => Ok(part),
-                Some(Err(problem)) if self.fields.are_tokens() => Err(problem),
-                _ => self.read_part(bytes, start, until),
-            }
+        let read = |bytes: &[u8], start, until: usize| match self
+            .numbers
+            .map(|per_line| self.read_numbers(bytes, start..until, per_line))
+        {
+            Some(Ok(part)) => Ok(part),
+            Some(Err(problem)) if self.fields.are_tokens() => Err(problem),
+            _ => self.read_part(bytes, start, until),
         };
         let right = self.in_pieces(bodies, read, |part| part.end)?;
         let rows = right.iter().map(|part| part.rows() as u64).sum();
@@ -227,7 +241,11 @@ impl<'a> Layout<'a> {
                 bytes,
                 start,
                 place: places[key].clone(),
-                fields: if self.keys[key].column == ColumnAt::Whole { self.fields.of_lines() } else { self.fields },
+                fields: if self.keys[key].column == ColumnAt::Whole {
+                    self.fields.of_lines()
+                } else {
+                    self.fields
+                },
                 is_damaged: row.is_damaged,
             };
             if skips_invalid {
@@ -312,8 +330,9 @@ impl<'a> Layout<'a> {
         for &key in &self.others {
             let place = &mut places[key];
             match self.keys[key].column {
-                ColumnAt::Field(_) => place.end = if place.is_empty() { place.end } else { line.end },
-                ColumnAt::Rest(_) if place.is_empty() => {}
+                ColumnAt::Field(_) if place.start == place.end => {}
+                ColumnAt::Field(_) => place.end = line.end,
+                ColumnAt::Rest(_) if place.start == place.end => {}
                 ColumnAt::Rest(_) => place.end = place.start + trimmed(&bytes[place.start..line.end]).len(),
                 ColumnAt::Last => *place = self.fields.last(bytes, line.clone()),
                 ColumnAt::Whole => *place = line.clone(),

@@ -37,10 +37,10 @@ pub(crate) use self::rows::end_of_first_row;
 pub(crate) use self::rows::end_of_row;
 #[cfg(feature = "arrow")]
 pub(in crate::io) use self::rows::for_each_field;
-pub(super) use self::rows::{end_of_rows, pieces};
+pub(crate) use self::rows::probable_row;
 #[cfg(feature = "distributed")]
 pub(crate) use self::rows::row_from;
-pub(crate) use self::rows::probable_row;
+pub(super) use self::rows::{end_of_rows, pieces};
 
 /// Rows read by one core.
 struct RowPart {
@@ -225,7 +225,8 @@ pub(in crate::io) fn bodies(
         let bytes = &text.bytes[..=range.end];
         let first = memchr::memchr(text.line_end.byte(), &bytes[range.start..]);
         let is_crlf = first.is_some_and(|end| bytes[range.start..range.start + end].ends_with(b"\r"));
-        known.line_end = if is_crlf && text.line_end == LineEnd::Lf { b"\r\n" } else { text.line_end.bytes() };
+        known.line_end =
+            if is_crlf && text.line_end == LineEnd::Lf { b"\r\n" } else { text.line_end.bytes() };
         let (mut start, mut left, mut here) = (range.start, dialect.header, Vec::new());
         let mut header: Vec<Range<usize>> = Vec::new();
         while start < range.end {

@@ -80,16 +80,6 @@ pub(crate) fn end_of_row(bytes: &[u8], start: usize, fields: Fields) -> Option<u
 /// The error for a row with an unclosed quote.
 pub(in crate::io) const UNCLOSED: &str = "a quote opened in this row is never closed";
 
-/// Length of the line end at the start of these bytes; 0 if there is none.
-#[inline]
-pub(super) fn line_end(bytes: &[u8]) -> usize {
-    match bytes {
-        [b'\n', ..] => 1,
-        [b'\r', b'\n', ..] => 2,
-        _ => 0,
-    }
-}
-
 /// A range of a table in pieces of about `size` bytes, cut at probable row boundaries. A stray
 /// quote may make one wrong, which shows when the piece before it is read.
 pub(in crate::io) fn pieces(

@@ -22,7 +22,8 @@ impl Decider<'_> {
     ) -> Result<Error, Error> {
         let key = &how.keys[number];
         let place = |example: &Example| self.look.place(self.inputs, example.at);
-        let (name, what) = if matches!(kind, Found::Time(_)) { ("time", "a time") } else { ("number", "a number") };
+        let (name, what) =
+            if matches!(kind, Found::Time(_)) { ("time", "a time") } else { ("number", "a number") };
         let (here, there) = (place(misfit)?, place(first)?);
         let problem = if is_word {
             format!("'{}' is not {what}, but '{}' ({there}) is", shown(misfit), shown(first))
@@ -60,7 +61,11 @@ impl Decider<'_> {
             }
             let Ok(new) = Marks::new(marks.0, marks.1) else { continue };
             if self.goes_through(how, number, &|key| key.spelling_mut().marks = Some(new))? {
-                remedies.push(if marks.1.is_some() { Remedy::Thousands(mark) } else { Remedy::Decimal(mark) });
+                remedies.push(if marks.1.is_some() {
+                    Remedy::Thousands(mark)
+                } else {
+                    Remedy::Decimal(mark)
+                });
             }
         }
         if self.is_first_line(how, word)? {

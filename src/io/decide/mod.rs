@@ -325,12 +325,7 @@ impl Decider<'_> {
     }
 
     /// Adds the note of a kind.
-    fn note(
-        &self,
-        notes: &mut Vec<Note>,
-        key: Option<String>,
-        note: Option<KindNote>,
-    ) -> Result<(), Error> {
+    fn note(&self, notes: &mut Vec<Note>, key: Option<String>, note: Option<KindNote>) -> Result<(), Error> {
         notes.extend(match note {
             None => None,
             Some(KindNote::Versions) => Some(Note::Versions(key)),

@@ -125,7 +125,6 @@ pub enum Remedy {
     Record,
 }
 
-
 /// The kinds of [`Error`].
 #[derive(Debug)]
 #[non_exhaustive]
