@@ -391,14 +391,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn tokens_of_lines_blanks_and_comments() {
+    fn tokens_between_blanks_and_lines() {
         for (text, expected) in [
             (
-                "# 1 2\n 3\t4\r\n\n#5\n6 # 7\x0b8",
-                &[(7, "3"), (9, "4"), (16, "6"), (18, "#"), (20, "7"), (22, "8")][..],
+                " 3\t4\r\n\n#5\n6 # 7\x0b8",
+                &[(1, "3"), (3, "4"), (7, "#5"), (10, "6"), (12, "#"), (14, "7"), (16, "8")][..],
             ),
             // Lines that end in CR alone.
-            ("# 1 2\r3\r#4\r\r5 #6", &[(6, "3"), (12, "5"), (14, "#6")]),
+            ("3\r#4\r\r5 #6", &[(0, "3"), (2, "#4"), (6, "5"), (8, "#6")]),
         ] {
             let expected = expected.iter().map(|&(start, token)| (start, token.as_bytes()));
             assert!(Tokens::new(text.as_bytes()).eq(expected), "{text:?}");

@@ -2,6 +2,8 @@
 
 mod bench;
 mod binary;
+#[cfg(unix)]
+mod cases;
 mod check;
 mod compressed;
 mod devices;

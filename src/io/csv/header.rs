@@ -250,7 +250,9 @@ impl Header {
     fn find_one(&self, key: &Key, by: &KeySpec, table: &str) -> Result<ResolvedKey, Error> {
         let named = &key.said[..];
         let number = key.readings.iter().find_map(|reading| match reading.column {
-            ColumnRef::Number(number) if (1..=self.columns).contains(&number) => Some(number),
+            ColumnRef::Number(number) if reading.said.of_sort.is_none() => {
+                (1..=self.columns).contains(&number).then_some(number)
+            }
             _ => None,
         });
         for KeyMeaning { column, said } in &key.readings {
@@ -503,7 +505,6 @@ mod tests {
         for (key, expected) in [
             ("id", (0, false)),
             ("unit, price:r", (1, true)),
-            ("2", (2, false)),
             ("3:r", (2, true)),
             ("3:a", (2, false)),
             ("x:r", (3, false)),
@@ -534,9 +535,11 @@ mod tests {
         meant("Price:descending", Some("price"), &["price:r"]);
         meant("price:asc", None, &["price:a"]);
         meant("price:n", None, &["price"]);
-        meant("3:desc", None, &["3:r"]);
         meant("-price", None, &["price:r"]);
         meant("price,id:r", None, &["price", "id:r"]);
+        // A number that is also the name of another column is either.
+        let either = found(header, "2").unwrap_err();
+        assert_eq!(either.hint(), Some(&Hint::ColumnNumber(3, 2)), "{either}");
         for key in ["price,none", "x:desc", "-", "ric:n2", ":desc", "i"] {
             assert_eq!(found("id,price\n", key).unwrap_err().hint(), Some(&Hint::NoColumn), "{key}");
         }

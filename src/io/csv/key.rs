@@ -448,6 +448,7 @@ mod tests {
             ("2rn,2", SortKey { reversed: true, ..n }),
             ("2h", SortKey { kind: Some(Kind::Size), ..n }),
             ("2,2r", SortKey { reversed: true, has_own: true, ..plain }),
+            ("2r", SortKey { reversed: true, has_own: true, ..plain }),
             ("2,2Vr", SortKey { kind: Some(Kind::Version), reversed: true, ..n }),
             ("2b,2fr", SortKey { nocase: true, reversed: true, has_own: true, ..plain }),
         ] {
@@ -462,10 +463,9 @@ mod tests {
             ("2,2.5", "use 2,2 for the whole field"),
             ("3,2n", "use 3,3 for the whole field"),
             ("2,4", "-k 2,2 -k 3,3 -k 4,4"),
-            ("2r", "use 2,2r for this field as text, or 2nr for its number"),
             ("2,2M", "M is not supported"),
             ("1,1d", "every byte"),
-            ("2.1", "use 2,2 for this field as text"),
+            ("2.1", "use 2,2 for the whole field"),
             ("2,2nV", "cannot be combined"),
             ("2g,2n", "cannot be combined"),
         ] {

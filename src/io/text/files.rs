@@ -518,7 +518,7 @@ mod tests {
             content.truncate(content.trim_end().len());
             content += &end;
             prop_assert!(both_ways(&[&content], None));
-            let (all, passed, rest) = in_parts(&[&content], 50_000);
+            let (all, passed, rest) = in_parts(&[&content], 20_000);
             prop_assert!(all == values && passed == content.len() as u64 && rest.is_none());
             let reversed = content.lines().rev().collect::<Vec<_>>().join("\n");
             prop_assert!(both_ways(&[&reversed], None));
