@@ -39,7 +39,7 @@ fn what_the_documents_name_exists() {
 fn a_wrong_name_of_each_kind_is_found() {
     let right = "\
 # A title, and `code`
-`gpusort sort -rk2,2n --top=3 x.txt | sort --foo`, `gpusort check --quiet`, `--svg`, `-k 2`, `-430`, `--`
+`gpusort sort -rk2,2n --top=3 x.txt | sort --foo`, `gpusort -k 2 --top 3`, `gpusort --version`, `gpusort check --quiet`, `--svg`, `-k 2`, `-430`, `--`
 ```console
 $ seq 5 | gpusort trace -n 16 && GPUSORT_DEVICE=cpu gpusort sort -t, <(printf -- '--none | -x')  # --none
 --none
@@ -54,6 +54,7 @@ $ seq 5 | gpusort trace -n 16 && GPUSORT_DEVICE=cpu gpusort sort -t, <(printf --
     assert_eq!(facts.wrong("made-up.md", right), [""; 0]);
     for (wrong, name) in [
         ("`gpusort sort --none`", "--none"),
+        ("`gpusort -k 2 --none`", "--none"),
         ("`gpusort check --top 3`", "--top"),
         ("`x | gpusort sort -rj`", "-rj"),
         ("```sh\ngpusort gen -k 1\n```", "-k"),
@@ -164,10 +165,12 @@ impl Facts {
 
     /// Notes the tests of a source, by the path that `cargo test` shows.
     fn find_tests(&mut self, path: &str, text: &str) {
+        let of_crate = || path.strip_prefix("crates/").and_then(|path| path.split_once("/src/"));
         let own = ["tests/", "src/"].iter().find_map(|folder| path.strip_prefix(folder));
+        let own = own.or_else(|| of_crate().map(|(_, own)| own));
         let Some(own) = own.and_then(|own| own.strip_suffix(".rs")) else { return };
         let mut module = own.trim_end_matches("/mod").replace('/', "::");
-        if path.starts_with("src/") {
+        if !path.starts_with("tests/") {
             module += "::tests";
         }
         for after in text.split("#[test]").skip(1) {
@@ -254,7 +257,10 @@ impl Facts {
             let Some(command) = words.next() else { continue };
             match self.options.get(command) {
                 Some(options) => options.check(words, note),
-                None if command.starts_with('-') => self.options["help"].check([command].into_iter(), note),
+                // The word sort may be left out.
+                None if command.starts_with('-') && !self.options["help"].knows(command) => {
+                    self.options["sort"].check([command].into_iter().chain(words), note);
+                }
                 // A name of a command, and no placeholder.
                 None if command.chars().all(|letter| letter.is_ascii_lowercase()) => {
                     note(format!("gpusort {command}"));
@@ -366,6 +372,13 @@ impl Options {
                 }
             }
         }
+    }
+
+    /// Whether this word is one of the options.
+    fn knows(&self, word: &str) -> bool {
+        let mut unknown = false;
+        self.check([word].into_iter(), &mut |_| unknown = true);
+        !unknown
     }
 
     fn check<'a>(&self, words: impl Iterator<Item = &'a str>, note: &mut dyn FnMut(String)) {

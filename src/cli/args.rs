@@ -17,9 +17,9 @@ use gpusort_order::key::ElementType;
 use gpusort_order::{Invalid, Nulls};
 use gpusort_planner::plan::{Algorithm, Variant};
 
-/// Sort numbers, lines and tables by numbers, times and text, on all cores or on the GPU.
+/// Sort lines and tables by numbers, times and text, on all cores or on the GPU.
 ///
-/// Reads files or standard input: numbers as text, lines, CSV, TSV, .npy or raw binary.
+/// Reads files or standard input: lines, CSV, TSV, JSON Lines, .npy or raw binary.
 #[derive(Debug, Parser)]
 #[command(
     name = "gpusort",
@@ -44,10 +44,10 @@ pub(super) const COMMANDS: [&str; 10] =
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Sort numbers, lines or tables
+    /// Sort lines, tables or numbers
     ///
-    /// The result has every record as it was. By default gpusort finds what the input holds: a
-    /// single number in the first line means numbers, one a line; anything else means lines.
+    /// The result has every record as it was. The extension names the format; all other input is
+    /// lines. The kinds of keys are found in the data: number, time, size, duration, version or text.
     Sort(SortArgs),
     /// Check whether inputs are sorted
     ///
@@ -604,8 +604,9 @@ pub(super) struct SortArgs {
 
     /// Where to report what was done, and how long it took
     ///
-    /// auto is standard output if the data goes to a file (-o) or to a terminal, or else standard error if
-    /// that is a terminal.
+    /// auto is standard output if that is a terminal and -o takes the data, or else standard error if that
+    /// is a terminal. While standard output is a pipe, auto reports only with -v, --json, --algo, --variant
+    /// or --device.
     #[arg(
         long,
         value_name = "WHERE",
@@ -619,11 +620,15 @@ pub(super) struct SortArgs {
     #[arg(short, long, help_heading = TOLD)]
     pub(super) verbose: bool,
 
-    /// Report the timing as JSON
+    /// Report as JSON
+    ///
+    /// An object on one line; docs/report.schema.json describes it.
     #[arg(long, help_heading = TOLD)]
     pub(super) json: bool,
 
     /// Print the format, the keys and their kinds, and sort nothing
+    ///
+    /// With --json as a JSON object.
     #[arg(long, help_heading = TOLD)]
     pub(super) explain: bool,
 
@@ -674,14 +679,15 @@ pub(super) struct OrderArgs {
 
     /// Input format; text is numbers; -f alone ignores case
     ///
-    /// auto goes by the extension, or else by the first line: a single number means text (numbers), a word
-    /// or several fields mean lines.
+    /// auto is the format that the extension names, or else lines. A key that is a name makes the first
+    /// line a header, and the input a table if the name stands between tabs, commas or semicolons, or JSON
+    /// Lines if the line is an object. text is numbers separated by white space, any number of them a line.
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name), help_heading = INPUT)]
     pub(super) from: OrAuto<Format>,
 
     /// Type of the keys; one character is the field separator
     ///
-    /// auto finds the type of text by reading it, and that of binary by the extension. time, size,
+    /// auto finds the kind of keys in the data, and the type of binary by the extension. time, size,
     /// duration, text, version and hex are the kind of keys that name none. A single character is a field
     /// separator, as in sort.
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = TypeParser, help_heading = INPUT)]
@@ -689,7 +695,7 @@ pub(super) struct OrderArgs {
 
     /// Keep N lines [default: 1] on top; the last has the names
     ///
-    /// Of N lines the last one names columns. Tables have a header of one line by default.
+    /// Tables have a header of one line by default, and so do lines whose key is a name.
     #[arg(
         long,
         value_name = "N",
@@ -701,9 +707,10 @@ pub(super) struct OrderArgs {
     )]
     pub(super) header: Option<usize>,
 
-    /// Keep # lines before the data on top
+    /// Put all lines that begin with # on top
     ///
-    /// Those before the first record. The last of them names columns.
+    /// In their order, wherever they stand. The last of them that holds all names of keys names columns.
+    /// Without --comments they are records.
     #[arg(long, help_heading = INPUT)]
     pub(super) comments: bool,
 
@@ -722,10 +729,14 @@ pub(super) struct OrderArgs {
     pub(super) zero_terminated: bool,
 
     /// Use the number that a field begins with: 45%, 12ms
+    ///
+    /// For keys that have numbers or a kind.
     #[arg(long, help_heading = INPUT)]
     pub(super) leading: bool,
 
     /// Words that count as empty fields, such as NA,-,null
+    ///
+    /// The next word is the value, whatever it looks like.
     #[arg(long, value_name = "WORDS", value_delimiter = ',', allow_hyphen_values = true, help_heading = INPUT)]
     pub(super) na: Vec<String>,
 
@@ -739,15 +750,16 @@ pub(super) struct OrderArgs {
 
     /// Format of times: '%d.%m.%Y %H:%M', clf, syslog, rfc2822, epoch, epoch-ms
     ///
-    /// A pattern has the conversions of strftime.
+    /// A pattern has the conversions of strftime. Times of this format are found beside the usual ones.
     #[arg(long, value_name = "FORMAT", help_heading = INPUT)]
     pub(super) time_format: Option<String>,
 
     /// Column by name or number; price:r is descending; repeat for ties
     ///
-    /// 0 is the whole line, -1 the last field. Modifiers follow after a colon: r is descending, a ascending; number, time,
-    /// size, duration, text, version or hex set the kind; nocase ignores case. Keys of sort, such as 1,1 or
-    /// 2,2n, work too.
+    /// 0 is the whole record as text, -1 the last field. Modifiers follow after a colon: r is descending, a
+    /// ascending; number, time, size, duration, text, version or hex set the kind; nocase ignores case in
+    /// text. Without a kind, all fields of the column decide. 2n and 2,2 are column 2, as in sort. Without
+    /// a key, lines sort by their first field if it is no text, and then by the whole line.
     #[arg(short, long, value_name = "KEY", allow_negative_numbers = true, help_heading = ORDER)]
     pub(super) key: Vec<String>,
 
@@ -757,7 +769,7 @@ pub(super) struct OrderArgs {
 
     /// Keep only the first record of each key
     ///
-    /// In a check, equal keys are out of order.
+    /// Without a key, whole lines are compared. In a check, equal keys are out of order.
     #[arg(short, long, help_heading = ORDER)]
     pub(super) unique: bool,
 
@@ -771,11 +783,12 @@ pub(super) struct OrderArgs {
 
     /// Where rows with an invalid key go [default: error]
     ///
-    /// A key is invalid if it is not a number, or not of the kind of its column.
+    /// A key is invalid if it is not of the kind of its column: a word among numbers or times. Lines without
+    /// a key need -n.
     #[arg(long, value_name = "WHERE", value_parser = one_of(Invalid::ALL), help_heading = ORDER)]
     pub(super) invalid: Option<Invalid>,
 
-    /// Numeric keys: of lines the first field, or --key
+    /// Numbers: keys without a kind, or the first field
     #[arg(short, long, help_heading = ORDER)]
     pub(super) numeric_sort: bool,
 
@@ -784,6 +797,8 @@ pub(super) struct OrderArgs {
     pub(super) general_numeric_sort: bool,
 
     /// Sort versions: v1.9 before v1.10, as sort -V
+    ///
+    /// For keys without a kind, or for whole lines without a key.
     #[arg(short = 'V', long, help_heading = ORDER)]
     pub(super) version_sort: bool,
 
@@ -801,7 +816,8 @@ pub(super) struct OrderArgs {
 
     /// Sort sizes: 2K before 1M, as sort -h (help: --help)
     ///
-    /// Alone, with a terminal or nothing as standard input, it prints help.
+    /// For keys without a kind, or for the first field. Alone, with a terminal or nothing as standard input,
+    /// it prints help.
     #[arg(short = 'h', long = "human-numeric-sort", help_heading = ORDER)]
     pub(super) sizes: bool,
 }
