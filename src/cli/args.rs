@@ -1016,7 +1016,7 @@ pub(super) fn with_ignore_case(mut all: Vec<OsString>) -> Vec<OsString> {
         let is_key = all[place] == "-k" || all[place] == "--key";
         if let Some(key) = all.get(place + 1).and_then(|next| next.to_str())
             && is_key
-            && key.starts_with("-1:")
+            && key.starts_with("-1")
         {
             all[place] = format!("--key={key}").into();
             all.remove(place + 1);

@@ -31,7 +31,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::BinaryInput;
-use crate::io::csv::{self, Dialect, Known};
+use crate::io::csv::{self, Dialect, Head, Known};
 use crate::io::frames::RunFormat;
 use crate::io::records::Print;
 use crate::io::{Compression, Input, InputKind, InputSpec, Output, Words};
@@ -44,7 +44,7 @@ pub struct Task<'a> {
     /// The state of reading after the header.
     known: Known,
     /// The bytes before the records.
-    head: Vec<u8>,
+    head: Head,
 }
 
 /// The bytes that are looked at for decisions, of all inputs together.
@@ -195,12 +195,12 @@ impl<'a> Sort<'a> {
         job.resolved.inputs = vec![Input::bytes(&name, &bytes[..end.unwrap_or(bytes.len())])];
         let how = &job.resolved.decisions.how;
         let mut parts = Parts::new(job.inputs(), how, &job.budget, &job.watch).shared(Known::default());
-        let mut head = Vec::new();
+        let mut head = Head::default();
         // Elements hold no further facts; the bytes are decompressed already, whatever the name says.
         if has_rows {
             each_part(&mut parts, |_, _, part| {
-                if let Content::Records { mut records, .. } = part.content {
-                    head.append(&mut records.head);
+                if let Content::Records { records, .. } = part.content {
+                    head.append(records.head);
                 }
                 Ok(())
             })?;
@@ -353,7 +353,7 @@ impl Task<'_> {
             (n + range.records, read + range.bytes.saturating_sub(12 * range.records))
         });
         let runs = sources.into_iter().filter(|source| source.range.records > 0).map(run).collect();
-        let head = if has_head { self.head.clone() } else { Vec::new() };
+        let head = if has_head { self.head.clone() } else { Head::default() };
         let mut folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
         let how = &job.resolved.decisions.how;
         let runs = Runs::given((how, &job.budget), (runs, head), job.ask, &mut folders);

@@ -133,8 +133,17 @@ pub struct Job<'a> {
 
 impl Job<'_> {
     /// What was decided about the inputs.
-    pub fn explain(&self) -> Explained {
-        Explained::of(&self.resolved.decisions)
+    ///
+    /// # Errors
+    ///
+    /// Errors of reading the schema of tables.
+    pub fn explain(&self) -> Result<Explained, Error> {
+        let explained = Explained::of(&self.resolved.decisions);
+        #[cfg(feature = "arrow")]
+        if self.resolved.format.has_columns() {
+            return Ok(Explained { keys: self.explain_tables()?, ..explained });
+        }
+        Ok(explained)
     }
 
     /// Notes on what was decided.

@@ -104,7 +104,7 @@ pub struct ExplainedKey {
     pub column: String,
     /// The kind: `number`, `time`, `size`, `duration`, `version`, `hex` or `text`; an element type in
     /// binary inputs.
-    pub kind: &'static str,
+    pub kind: String,
     /// Largest first.
     pub descending: bool,
     /// True if the kind was found in the fields; false if it was given.
@@ -117,7 +117,7 @@ impl Explained {
     pub(super) fn of(decisions: &Decisions) -> Self {
         let key = |key: &crate::io::csv::ResolvedKey| ExplainedKey {
             column: key.name.clone(),
-            kind: key.kind_name(),
+            kind: key.kind_name().to_owned(),
             descending: key.order.descending,
             is_found: key.is_found,
             is_last_resort: key.order.is_last_resort,
@@ -125,7 +125,7 @@ impl Explained {
         let mut keys: Vec<ExplainedKey> = decisions.how.keys.iter().map(key).collect();
         if keys.is_empty() {
             let order = decisions.how.by.order;
-            let kind = decisions.how.by.element.map_or("number", |element| element.name());
+            let kind = decisions.how.by.element.map_or("number", |element| element.name()).to_owned();
             let is_found = order.reading == Reading::Any;
             let column = "element".to_owned();
             let descending = order.descending;

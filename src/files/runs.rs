@@ -26,6 +26,7 @@ use crate::format::Format;
 use crate::io::Words;
 use crate::io::batch::{Keyed, Places};
 use crate::io::binary::BinaryInput;
+use crate::io::csv::Head;
 use crate::io::frames::{Frame, RunFormat, RunReader};
 use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records, Written};
 use crate::io::piece::Piece;
@@ -48,8 +49,8 @@ pub(super) struct Runs<'a> {
     done: Vec<Run>,
     /// The last run, which the next part may continue.
     open: Option<Open>,
-    /// The bytes before the rows of a table.
-    head: Vec<u8>,
+    /// What stays on top of the rows.
+    head: Head,
     /// The numbers so far, if they become elements.
     census: Census,
     /// The report on the parts so far.
@@ -125,7 +126,7 @@ impl<'a> Runs<'a> {
         folders: &'a mut Folders,
     ) -> Result<Self, Error> {
         let (how, budget) = (parts.how, parts.budget);
-        let (done, open, head, passed) = (Vec::new(), None, Vec::new(), 0);
+        let (done, open, head, passed) = (Vec::new(), None, Head::default(), 0);
         let sort = report::Report::on_cpu(report::Form::InOrder, Duration::ZERO);
         let report = Report::new(ask.format, sort, String::new());
         let census = Census::default();
@@ -156,7 +157,7 @@ impl<'a> Runs<'a> {
     #[cfg(feature = "distributed")]
     pub(super) fn given(
         (how, budget): (&'a InputSpec, &'a Budget),
-        (done, head): (Vec<Run>, Vec<u8>),
+        (done, head): (Vec<Run>, Head),
         ask: OutputSpec,
         folders: &'a mut Folders,
     ) -> Self {
@@ -176,7 +177,7 @@ impl<'a> Runs<'a> {
         report.counts.add_all(&counts);
         report.phases.parse += part.parsing;
         if let Content::Records { records, .. } = &mut part.content {
-            self.head.append(&mut records.head);
+            self.head.append(std::mem::take(&mut records.head));
         }
         let first = self.passed;
         self.passed += part.len() as u64 + counts.skipped;
@@ -362,7 +363,7 @@ impl<'a> Runs<'a> {
         // Reserves the space only now, because longer runs may have needed it.
         output.expect(expected);
         if !self.ask.positions {
-            output.write_all(&self.head).map_err(|error| output.failed(error))?;
+            self.head.write(output).map_err(|error| output.failed(error))?;
         }
         let progress = |merged| watch.set(merged);
         let written = match first {

@@ -14,7 +14,7 @@ use gpusort_order::key::{KeyMap, KeyWords};
 
 use super::binary::BinaryInput;
 use super::chunks::Chunks;
-use super::csv::{self, Dialect, Fields, KeySpec, Known, Layout, ResolvedKey};
+use super::csv::{self, Dialect, Fields, Head, KeySpec, Known, Layout, ResolvedKey};
 use super::keys::{self, Keys, RecordKey};
 use super::number::PerLine;
 use super::packing::{self, Words};
@@ -137,7 +137,7 @@ impl Default for Stretches {
 pub(crate) struct Keyed {
     pub(crate) pieces: Vec<Piece>,
     /// What comes before the records.
-    pub(crate) head: Vec<u8>,
+    pub(crate) head: Head,
     pub(crate) counts: Counts,
     orders: Vec<KeyOrder>,
     /// Whether lines with equal numbers are equal.
@@ -178,7 +178,7 @@ impl Keyed {
             piece.keys = piece.keys.with_lines(order, map.descending, print);
         }
         let pieces = vec![piece];
-        Self { pieces, head: Vec::new(), counts: Counts::default(), orders, is_spelled_once: true }
+        Self { pieces, head: Head::default(), counts: Counts::default(), orders, is_spelled_once: true }
     }
 
     /// The same, of which each is a record: its number, printed so.
@@ -301,7 +301,7 @@ impl Keyed {
         to: &mut impl Write,
         progress: impl FnMut(u64),
     ) -> io::Result<()> {
-        to.write_all(&self.head)?;
+        self.head.write(to)?;
         let Some(first) = self.pieces.first() else { return Ok(()) };
         let Bytes::Of { text, .. } = &first.bytes else { return Ok(()) };
         // Where inputs end, and what is to end a last record there.
@@ -329,7 +329,7 @@ impl Keyed {
         to: &mut impl Write,
         progress: impl FnMut(u64),
     ) -> io::Result<()> {
-        to.write_all(&self.head)?;
+        self.head.write(to)?;
         let records = Places::of(&self.pieces);
         print::write(order, records.length(), to, progress, |order, lines| {
             records.each(order, |piece, record, _| piece.push(record, lines));
@@ -461,7 +461,7 @@ pub(super) struct Batches<'a> {
     pub(super) stretches: Stretches,
     pub(super) known: Known,
     /// What comes before the records, if it was not taken.
-    pub(super) head: Vec<u8>,
+    pub(super) head: Head,
     pub(super) counts: Counts,
     wrong: Option<Error>,
     /// The text of the records that were given last.
@@ -480,7 +480,7 @@ impl<'a> Batches<'a> {
         stretches: Stretches,
     ) -> Self {
         let chunks = Chunks::new(inputs, how, budget);
-        let (known, head, counts) = (Known::default(), Vec::new(), Counts::default());
+        let (known, head, counts) = (Known::default(), Head::default(), Counts::default());
         let name = inputs.first().map_or_else(String::new, Input::name);
         Self {
             how,
@@ -514,7 +514,7 @@ impl<'a> Batches<'a> {
         let text = Arc::new(text);
         let read = csv::read_batch(&text, self.how, &mut self.known, self.stretches.piece, self.has_ranges)?;
         self.counts.add_all(&read.counts);
-        self.head.extend_from_slice(&read.head);
+        self.head.append(read.head);
         self.wrong = read.wrong;
         // Where records are merged, they are needed longer.
         self.last = (!self.has_ranges).then_some(text);

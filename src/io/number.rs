@@ -101,11 +101,15 @@ impl<'a> Tokens<'a> {
         if self.per_line == PerLine::Whole {
             return start == from || start == from + 1 && from > 0 && self.bytes[from] == b'\n';
         }
-        if start > 0 && ends_line(self.bytes[start - 1]) || start == self.bytes.len() {
-            return true;
+        let gap = &self.bytes[from..start];
+        let is_alone = |&at: &usize| gap.get(at + 1) != Some(&b'\n');
+        let lone = memchr::memchr_iter(b'\r', gap).filter(is_alone).count();
+        let ends = memchr::memchr_iter(b'\n', gap).count() + lone;
+        match (from == 0 && !self.begun, start == self.bytes.len()) {
+            (true, _) => ends == 0,
+            (false, true) => ends <= 1,
+            (false, false) => ends == 1,
         }
-        let line_end = self.bytes[..start].iter().rev().find(|&&byte| ends_line(byte) || !is_space(byte));
-        line_end.map_or(!self.begun, |&byte| ends_line(byte))
     }
 
     /// Advances past the current token if it has this length.
@@ -380,8 +384,7 @@ pub(super) fn fixed(bytes: &[u8]) -> Option<(f64, u8, usize)> {
 
 /// The error that a line has several tokens, and may have one.
 pub(super) fn several(place: String) -> Error {
-    Error::input(place, "this line has several fields, but the first line is one number")
-        .hinting(Hint::Several)
+    Error::input(place, "this line is not one number, as binary output needs").hinting(Hint::Several)
 }
 
 #[cfg(test)]

@@ -49,7 +49,8 @@ fn cases() -> Vec<std::path::PathBuf> {
 fn cases_have_the_right_answers() {
     let all = cases();
     assert!(all.len() > 40, "{} cases", all.len());
-    let wrong = all.iter().filter_map(|case| Some(format!("{}: {}", case.display(), difference(case, BINARY)?)));
+    let wrong =
+        all.iter().filter_map(|case| Some(format!("{}: {}", case.display(), difference(case, BINARY)?)));
     let wrong: Vec<String> = wrong.collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -481,6 +481,24 @@ impl Survey {
         self.sign.filter(|_| self.signed.at() < self.plain.at())
     }
 
+    /// Returns true if a field has a unit of sizes.
+    #[must_use]
+    pub fn has_units(&self) -> bool {
+        !self.sizes.is_empty()
+    }
+
+    /// Returns true if all times have one form.
+    #[must_use]
+    pub fn times_agree(&self) -> bool {
+        self.other_form.is_none()
+    }
+
+    /// Returns true if all fields are numbers without a sign and a unit.
+    #[must_use]
+    pub fn are_plain(&self) -> bool {
+        self.plain.count + self.special.count == self.all.count
+    }
+
     /// The form of the first time.
     #[must_use]
     pub fn time_form(&self) -> Option<TimeForm> {

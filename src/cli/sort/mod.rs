@@ -90,6 +90,7 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
     options::expand(&mut args.order)?;
     meant::check_habits(&args.device, &args.order)?;
     let checks = args.check.is_some() || args.check_quietly;
+    ensure!(!args.explain || !checks && !args.each, "--explain explains a sort; leave out --check or --each");
     if let Some(option) = args.how_typed.filter(|_| checks || args.merge) {
         let does = if checks { "--check" } else { "--merge" };
         bail!("--{option} has no effect with {does}; leave it out");
@@ -121,7 +122,7 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
     let sort = options::sort(args)?.progress(watched(&progress, to_terminal));
     let mut job = sort.resolve(output)?;
     if args.explain {
-        let explained = job.explain();
+        let explained = job.explain()?;
         drop(progress);
         return super::print(&match args.json {
             true => format!("{}\n", explain::object(&explained)),
@@ -171,7 +172,7 @@ fn tell(
     let Some(to) = to else { return Ok(()) };
     let why = if args.merge { "a merge runs on the CPU" } else { &report.why }.to_owned();
     let type_assumed = job.type_is_assumed() && !args.merge;
-    let timing = Timing { report, file, why, type_assumed, explained: job.explain() };
+    let timing = Timing { report, file, why, type_assumed, explained: job.explain()? };
     let line = match (args.json, args.verbose) {
         (true, _) => timing.json(),
         (_, true) => timing.to_string(),

@@ -31,7 +31,7 @@ use super::job::{ChooseSorter, Job, To};
 use super::options::Resolved;
 use super::parts::position_type;
 use super::progress::Phase;
-use super::report::{Phases, Report};
+use super::report::{ExplainedKey, Phases, Report};
 use crate::clock::Instant;
 use crate::columns::order_columns;
 use crate::error::Error;
@@ -285,6 +285,24 @@ struct Tables {
     parts: Vec<Part>,
     /// Bytes of the inputs.
     size: u64,
+}
+
+impl Job<'_> {
+    /// The keys of tables.
+    pub(super) fn explain_tables(&self) -> Result<Vec<ExplainedKey>, Error> {
+        if self.resolved.decisions.how.by.keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let tables = Tables::open(&self.resolved, &self.temp_folder())?;
+        let key = |key: keys::TableKey| ExplainedKey {
+            column: key.name.clone(),
+            kind: key.kind(),
+            descending: key.order.descending,
+            is_found: true,
+            is_last_resort: false,
+        };
+        Ok(tables.keys(&self.resolved)?.into_iter().map(key).collect())
+    }
 }
 
 impl Tables {

@@ -275,6 +275,14 @@ impl Column {
         }
     }
 
+    /// Why a field is refused by its kind.
+    pub(super) fn refused(&mut self, field: &Field) -> Option<NotAdded> {
+        match self.word(field).err()? {
+            NotAdded::Null(Class::Empty | Class::Nan) => None,
+            refused => Some(refused),
+        }
+    }
+
     /// Adds a field of text.
     fn push_text(&mut self, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
         let keys::Column::Texts(texts) = &mut self.words else { panic!("the column is of text") };

@@ -162,8 +162,13 @@ impl Fields {
         }
     }
 
-    /// The part of a line between two gaps.
-    pub(super) fn between(bytes: &[u8], line: Range<usize>, from: Gap, until: Option<Gap>) -> Range<usize> {
+    /// The part of a line between two gaps; `None` if a word reaches over a gap.
+    pub(super) fn between(
+        bytes: &[u8],
+        line: Range<usize>,
+        from: Gap,
+        until: Option<Gap>,
+    ) -> Option<Range<usize>> {
         let text = &bytes[line.clone()];
         // A position is a character; a byte that is no UTF-8 is one, too.
         let begins = |byte: &u8| byte & 0xC0 != 0x80;
@@ -178,13 +183,14 @@ impl Fields {
         let cut = |Gap(from, until): Gap| {
             let (from, until) = (place(from), place(until));
             let blank = text[from..until].iter().rposition(|byte| matches!(byte, b' ' | b'\t'));
-            blank.map_or(until, |blank| from + blank + 1)
+            let is_outside = from == 0 || until == text.len();
+            blank.map(|blank| from + blank + 1).or(is_outside.then_some(until))
         };
-        let (begin, end) = (cut(from), until.map_or(text.len(), cut));
+        let (begin, end) = (cut(from)?, until.map_or(Some(text.len()), cut)?);
         let field = &text[begin.min(end)..end];
         let skipped = field.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let start = line.start + begin.min(end) + skipped;
-        start..start + trimmed(field).len()
+        Some(start..start + trimmed(field).len())
     }
 
     /// Passes the first `most` fields of a line to `field`, with their numbers. Returns how many

@@ -10,7 +10,7 @@ use super::dialect::{Dialect, Fields, trimmed, unquoted};
 use super::json::{self, Path};
 use super::key::{ColumnRef, Key, KeyMeaning, KeySpec, Kind, Modifiers};
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr};
-use crate::error::{Error, Hint};
+use crate::error::{Error, Hint, Remedy};
 use crate::human::quoted;
 use crate::io::source::LineEnd;
 use crate::io::spelling::Spelling;
@@ -273,8 +273,12 @@ impl Header {
                         (Some(index), None) => {
                             if let Some(number) = number.filter(|&number| number != index + 1) {
                                 let problem = format!("column {} is named '{}'", index + 1, quoted(name));
-                                return Err(Error::input(table, problem)
-                                    .hinting(Hint::ColumnNumber(index + 1, number)));
+                                let other = self.name_of(number - 1);
+                                let remedies = [(index + 1).to_string(), other];
+                                let remedies = remedies.map(|key| Remedy::Key(key.into()));
+                                return Err(
+                                    Error::input(table, problem).hinting(Hint::Remedies(remedies.into()))
+                                );
                             }
                             return Ok(found(index, name.clone()));
                         }
@@ -539,7 +543,8 @@ mod tests {
         meant("price,id:r", None, &["price", "id:r"]);
         // A number that is also the name of another column is either.
         let either = found(header, "2").unwrap_err();
-        assert_eq!(either.hint(), Some(&Hint::ColumnNumber(3, 2)), "{either}");
+        let remedies = ["3", "unit, price"].map(|key| Remedy::Key(key.into()));
+        assert_eq!(either.hint(), Some(&Hint::Remedies(remedies.into())), "{either}");
         for key in ["price,none", "x:desc", "-", "ric:n2", ":desc", "i"] {
             assert_eq!(found("id,price\n", key).unwrap_err().hint(), Some(&Hint::NoColumn), "{key}");
         }

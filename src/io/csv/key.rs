@@ -121,7 +121,9 @@ impl Modifiers {
             "nocase" => self.nocase = true,
             name => {
                 let (_, kind) = Kind::ALL.into_iter().find(|(other, _)| *other == name)?;
-                self.kind = self.kind.or(Some(kind));
+                if self.kind.replace(kind).is_some() {
+                    return None;
+                }
             }
         }
         Some(self)
@@ -226,6 +228,10 @@ impl Key {
         let numbers = parts.iter().filter_map(|&(rest, said)| {
             match rest.parse::<i64>() {
                 Ok(-1) => return Some((ColumnRef::Last, said)),
+                Err(_) if rest.starts_with("-1") => {
+                    let key = SortKey::parse(&rest[1..])?.ok()?;
+                    return Some((ColumnRef::Last, Modifiers { of_sort: Some(key), ..said }));
+                }
                 Ok(0) if said.kind.is_some() => {
                     let problem = "the whole record is text and takes no kind".to_owned();
                     return Some((ColumnRef::Refused(problem), said));

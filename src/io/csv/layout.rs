@@ -39,8 +39,6 @@ pub(in crate::io) struct Misfit<'a> {
     pub(in crate::io) place: String,
     pub(in crate::io) token: Vec<u8>,
     pub(in crate::io) reason: Reason,
-    /// True for JSON.
-    pub(in crate::io) is_json: bool,
     /// False for lines without a key.
     pub(in crate::io) has_key: bool,
 }
@@ -320,13 +318,19 @@ impl<'a> Layout<'a> {
             return Err(Problem(at, Wrong::Row(problem)));
         }
         if !self.others.is_empty() {
-            self.find_others(bytes, at..self.fields.end_of_line(bytes, at, next), places);
+            self.find_others(bytes, at..self.fields.end_of_line(bytes, at, next), places)
+                .map_err(|problem| Problem(at, Wrong::Row(problem)))?;
         }
-        Ok(Row { next, is_damaged })
+        Ok(Row { next, fields: count, is_damaged })
     }
 
     /// Finds the places of keys that are no numbered fields.
-    fn find_others(&self, bytes: &[u8], line: Range<usize>, places: &mut [Range<usize>]) {
+    fn find_others(
+        &self,
+        bytes: &[u8],
+        line: Range<usize>,
+        places: &mut [Range<usize>],
+    ) -> Result<(), String> {
         for &key in &self.others {
             let place = &mut places[key];
             match self.keys[key].column {
@@ -337,11 +341,15 @@ impl<'a> Layout<'a> {
                 ColumnAt::Last => *place = self.fields.last(bytes, line.clone()),
                 ColumnAt::Whole => *place = line.clone(),
                 ColumnAt::Between(from, until) => {
-                    *place = Fields::between(bytes, line.clone(), from, until);
+                    *place = Fields::between(bytes, line.clone(), from, until).ok_or_else(|| {
+                        let column = self.keys[key].shown();
+                        format!("a word reaches over the blanks beside column '{column}'")
+                    })?;
                 }
                 ColumnAt::Path => {}
             }
         }
+        Ok(())
     }
 
     /// Looks at all fields of the keys. `base` precedes the places of examples.
@@ -355,6 +363,30 @@ impl<'a> Layout<'a> {
         let mut all = Surveyed::new(self.keys.len());
         parts.into_iter().for_each(|(part, _)| all.merge(part));
         Ok(all)
+    }
+
+    /// The first row whose field of the first key is invalid, with the error of the field.
+    pub(in crate::io) fn first_invalid(&self, bodies: &[Body]) -> Option<(usize, Error)> {
+        let mut places = vec![0..0; self.keys.len()];
+        let mut column = Column::new(&self.keys[0], 0);
+        for (body, _) in bodies {
+            let bytes = &self.text.bytes[..=body.end];
+            let mut at = body.start;
+            while at < body.end {
+                if let Some(end) = self.dialect.comment(bytes, at) {
+                    at = end;
+                    continue;
+                }
+                let row = self.divide(bytes, at, &mut places).ok()?;
+                let (place, is_damaged) = (places[0].clone(), row.is_damaged);
+                let field = Field { bytes, start: body.start, place, fields: self.fields, is_damaged };
+                if let Some(refused) = column.refused(&field) {
+                    return Some((at, self.error(Problem(at, Wrong::Field(0, refused)))));
+                }
+                at = row.next;
+            }
+        }
+        None
     }
 
     fn survey_part(
@@ -377,10 +409,14 @@ impl<'a> Layout<'a> {
             let line = &bytes[at..self.fields.end_of_line(bytes, at, row.next)];
             all.blank += u64::from(line.trim_ascii().is_empty());
             for (key, found) in self.keys.iter().enumerate() {
-                if places[key].is_empty() && !row.is_damaged {
+                let is_empty = places[key].start == places[key].end && !row.is_damaged;
+                all.has[key] |= match found.column {
+                    ColumnAt::Field(column) | ColumnAt::Rest(column) => column < row.fields,
+                    _ => !is_empty,
+                };
+                if is_empty {
                     continue;
                 }
-                all.has[key] = true;
                 let place = places[key].clone();
                 let field = Field { bytes, start, place, fields: self.fields, is_damaged: row.is_damaged };
                 self.look(&mut all.columns[key], found, &field, base + at as u64);
@@ -481,9 +517,10 @@ impl<'a> Layout<'a> {
                         place += &format!(", column '{}'", self.keys[key].shown());
                     }
                     let (key, token) = (&self.keys[key], self.token(row, key));
-                    let is_json = self.fields == Fields::Json;
                     let has_key = self.how.has_key();
-                    Misfit { key, place, token, reason, is_json, has_key }.into_error()
+                    let error = Misfit { key, place, token, reason, has_key }.into_error();
+                    // The options that help are those of fields.
+                    if self.fields.are_tokens() { error.unhinted() } else { error }
                 })
             }
         }
@@ -502,6 +539,8 @@ fn shown_of_rest<'v>(key: &ResolvedKey, rest: &'v [u8]) -> &'v [u8] {
 /// A row whose keys were found.
 struct Row {
     next: usize,
+    /// The fields that were found.
+    fields: usize,
     /// True for damaged JSON.
     is_damaged: bool,
 }

@@ -14,6 +14,7 @@ mod key;
 mod layout;
 mod rows;
 
+use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -117,25 +118,67 @@ impl Known {
     }
 }
 
-/// What comes before the rows: a byte order mark, comments and the header.
-fn head(text: &Text, dialect: Dialect, tops: Vec<Range<usize>>, known: &Known) -> Vec<u8> {
-    let has_mark = known.passed == 0 && !known.is_later && dialect.fields != Fields::Tokens;
-    let mut head = if has_mark { text.mark().to_vec() } else { Vec::new() };
-    for top in tops.into_iter().filter(|top| !top.is_empty()) {
-        head.extend_from_slice(&text.bytes[top]);
-        // A line without an end is the last of its input, so any line end is right.
-        let end = text.line_end.byte();
-        if !head.ends_with(&[end]) {
-            head.push(end);
-        }
+/// What stays on top: a byte order mark, then comments, then the header.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Head {
+    mark: Vec<u8>,
+    comments: Vec<u8>,
+    header: Vec<u8>,
+}
+
+impl Head {
+    /// The bytes of these lines of a text.
+    fn of(text: &Text, dialect: Dialect, tops: &Tops, known: &Known) -> Self {
+        let has_mark = known.passed == 0 && !known.is_later && dialect.fields != Fields::Tokens;
+        let lines = |ranges: &[Range<usize>]| {
+            let mut lines = Vec::new();
+            for range in ranges.iter().filter(|range| range.start < range.end) {
+                lines.extend_from_slice(&text.bytes[range.clone()]);
+                // A line without an end is the last of its input, so any line end is right.
+                let end = text.line_end.byte();
+                if lines.last() != Some(&end) {
+                    lines.push(end);
+                }
+            }
+            lines
+        };
+        let mark = if has_mark { text.mark().to_vec() } else { Vec::new() };
+        Self { mark, comments: lines(&tops.comments), header: lines(&tops.header) }
     }
-    head
+
+    /// Adds what stays on top of later records.
+    pub(crate) fn append(&mut self, mut later: Self) {
+        self.mark.append(&mut later.mark);
+        self.comments.append(&mut later.comments);
+        self.header.append(&mut later.header);
+    }
+
+    /// Returns true without any byte.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.mark.is_empty() && self.comments.is_empty() && self.header.is_empty()
+    }
+
+    /// Writes all of it.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub(crate) fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        [&self.mark, &self.comments, &self.header].into_iter().try_for_each(|bytes| to.write_all(bytes))
+    }
+}
+
+/// The ranges of lines that stay on top.
+#[derive(Default)]
+pub(in crate::io) struct Tops {
+    comments: Vec<Range<usize>>,
+    header: Vec<Range<usize>>,
 }
 
 /// Records in the order of their input, with the keys that stay.
 pub(in crate::io) struct Batch {
-    /// What comes before the records.
-    pub(in crate::io) head: Vec<u8>,
+    /// What stays on top of the records.
+    pub(in crate::io) head: Head,
     pub(in crate::io) pieces: Vec<Piece>,
     /// The numbers of the records that were left out among those of each piece.
     pub(in crate::io) skipped: Vec<Vec<u32>>,
@@ -160,7 +203,7 @@ pub(in crate::io) fn read_batch(
     has_ranges: bool,
 ) -> Result<Batch, Error> {
     let (dialect, _) = how.kind.divided();
-    let (tops, bodies) = bodies(text, dialect, known)?;
+    let (mut tops, bodies) = bodies(text, dialect, known)?;
     let layout = Layout::new(text, how).reading(piece, has_ranges);
     let (mut until, mut wrong) = (usize::MAX, None);
     let parts = loop {
@@ -172,8 +215,8 @@ pub(in crate::io) fn read_batch(
             }
         }
     };
-    let comments = parts.iter().flat_map(|part| part.comments.iter().cloned());
-    let head = head(text, dialect, tops.into_iter().chain(comments).collect(), known);
+    tops.comments.extend(parts.iter().flat_map(|part| part.comments.iter().cloned()));
+    let head = Head::of(text, dialect, &tops, known);
     known.passed += text.bytes.len() as u64;
     let mut counts = Counts::default();
     parts.iter().for_each(|part| counts.add_all(&part.counts));
@@ -210,8 +253,8 @@ pub(in crate::io) fn bodies(
     text: &Text,
     dialect: Dialect,
     known: &mut Known,
-) -> Result<(Vec<Range<usize>>, Vec<Body>), Error> {
-    let (mut tops, mut bodies) = (Vec::new(), Vec::new());
+) -> Result<(Tops, Vec<Body>), Error> {
+    let (mut tops, mut bodies) = (Tops::default(), Vec::new());
     for part in &text.parts {
         let range = part.range.clone();
         if part.before.is_some() || dialect.fields.are_tokens() {
@@ -223,15 +266,16 @@ pub(in crate::io) fn bodies(
         }
         // With the line end after the input.
         let bytes = &text.bytes[..=range.end];
-        let first = memchr::memchr(text.line_end.byte(), &bytes[range.start..]);
-        let is_crlf = first.is_some_and(|end| bytes[range.start..range.start + end].ends_with(b"\r"));
+        let first = dialect.comment(bytes, range.start);
+        let first = first.or_else(|| rows::end_of_row(bytes, range.start, dialect.fields));
+        let is_crlf = first.is_some_and(|end| bytes[..end].ends_with(b"\r\n"));
         known.line_end =
             if is_crlf && text.line_end == LineEnd::Lf { b"\r\n" } else { text.line_end.bytes() };
         let (mut start, mut left, mut here) = (range.start, dialect.header, Vec::new());
         let mut header: Vec<Range<usize>> = Vec::new();
         while start < range.end {
             if let Some(end) = dialect.comment(bytes, start) {
-                tops.push(start..end.min(range.end));
+                tops.comments.push(start..end.min(range.end));
                 start = end.min(range.end);
                 continue;
             }
@@ -256,7 +300,7 @@ pub(in crate::io) fn bodies(
             }
             None if !here.is_empty() => {
                 known.header = Some((here, text.line(range.start)));
-                tops.extend(header);
+                tops.header = header;
             }
             _ => {}
         }

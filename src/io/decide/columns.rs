@@ -44,6 +44,7 @@ pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<C
     };
     let tries = if names.is_empty() { vec![usual] } else { tries };
     let is_table = matches!(usual, Fields::Quoted(_));
+    let is_named = asked.format != crate::format::Format::Lines || asked.delimiter.is_some();
     let rows = asked.header.unwrap_or(usize::from(is_table || !names.is_empty()));
     let dialect = |fields, header| Dialect { fields, header, comments: asked.comments };
     look.complete(inputs, dialect(usual, rows))?;
@@ -70,7 +71,9 @@ pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<C
             if matches!(fields, Fields::Words(_)) && !is_comment {
                 columns.look_at_positions(look, inputs, text, start)?;
             }
-            if columns.hold(&names) {
+            // Another separator than the usual one divides at least two columns.
+            let is_usual = fields == usual && is_named || matches!(fields, Fields::Words(_));
+            if columns.hold(&names) && (is_usual || columns.header.names().nth(1).is_some()) {
                 return Ok(columns);
             }
             let count = columns.header.names().count();
@@ -94,7 +97,7 @@ fn candidates(text: &Text, rows: usize, asked: &Asked, fields: Fields) -> Vec<(u
         }
         if is_comment {
             // With or without the sign, as in `#CHROM POS`.
-            comments.extend([(at + 1, true), (at, true)]);
+            comments.extend([(at, true), (at + 1, true)]);
         } else if left > 0 {
             header = Some((at, false));
             left -= 1;

@@ -1,14 +1,14 @@
 //! The errors of fields that do not fit, with remedies that were tried.
 
 use gpusort_values::marks::Marks;
-use gpusort_values::survey::{Apart, Decision, Example, Found};
+use gpusort_values::survey::{Apart, Decision, Example, Found, Survey};
 
 use super::{Decider, shown};
 use crate::error::{Error, Hint, Remedy};
 use crate::human::quoted;
 use crate::io::batch::InputSpec;
-use crate::io::csv::{Fields, Misfit, Reason, ResolvedKey};
-use crate::order::{Class, Reading};
+use crate::io::csv::{Fields, Layout, Misfit, Reason, ResolvedKey};
+use crate::order::{Class, Invalid, Reading};
 
 impl Decider<'_> {
     /// The error of numbers or times beside words.
@@ -16,7 +16,7 @@ impl Decider<'_> {
         &self,
         how: &InputSpec,
         number: usize,
-        kind: Found,
+        (survey, kind): (&Survey, Found),
         [first, misfit]: [&Example; 2],
         is_word: bool,
     ) -> Result<Error, Error> {
@@ -31,13 +31,75 @@ impl Decider<'_> {
             format!("'{}' is {what}, but '{}' ({there}) is not", shown(misfit), shown(first))
         };
         let word = if is_word { misfit } else { first };
-        let mut remedies = vec![
-            Remedy::Key(format!("{}:text", key.typed).into()),
-            Remedy::Invalid(format!("{}:{name}", key.typed).into()),
-        ];
+        let name = if survey.has_units() { "size" } else { name };
+        let mut remedies = vec![Remedy::Key(format!("{}:text", key.typed).into())];
+        if survey.times_agree() || name != "time" {
+            remedies.push(Remedy::Invalid(format!("{}:{name}", key.typed).into()));
+        }
         remedies.extend(self.tried(how, number, word)?);
         let place = if how.keys.len() > 1 { format!("{here}, column '{}'", key.shown()) } else { here };
         Ok(Error::input(place, problem).hinting(Hint::Remedies(remedies.into())))
+    }
+
+    /// Checks the fields of a key with a kind of its own.
+    ///
+    /// # Errors
+    ///
+    /// The first field of another kind, with remedies that were tried.
+    pub(super) fn check_given(&self, how: &InputSpec, number: usize) -> Result<(), Error> {
+        let key = &how.keys[number];
+        let is_checked = matches!(key.order.reading, Reading::Numbers | Reading::Sizes | Reading::Durations)
+            || key.order.reading == Reading::Times;
+        if !is_checked || key.order.invalid != Invalid::Error {
+            return Ok(());
+        }
+        let Some((token, error)) = self.first_invalid(how, number, &|_| {})? else { return Ok(()) };
+        let key = &how.keys[number];
+        let Some(Hint::Remedies(plain)) = error.hint() else { return Ok(()) };
+        let mut remedies = Vec::new();
+        let is_number = matches!(key.order.reading, Reading::Numbers | Reading::Sizes);
+        let leads = |key: &mut ResolvedKey| key.order.leading = true;
+        if is_number
+            && !key.order.leading
+            && begins_with_number(&token)
+            && self.first_invalid(how, number, &leads)?.is_none()
+        {
+            remedies.push(Remedy::Leading);
+        }
+        remedies.extend(plain.iter().cloned());
+        let text = std::str::from_utf8(&token).ok().filter(|text| is_simple(text));
+        let is_json = how.kind.divided().0.fields == Fields::Json;
+        if let Some(text) = text.filter(|text| !is_json && !text.bytes().any(|byte| byte.is_ascii_digit())) {
+            let na = |key: &mut ResolvedKey| key.spelling_mut().empty.push(text.as_bytes().to_vec());
+            if self.first_invalid(how, number, &na)?.is_none() {
+                remedies.push(Remedy::Na(text.into()));
+            }
+        }
+        Err(error.hinting(Hint::Remedies(remedies.into())))
+    }
+
+    /// The first field that the kind of a key refuses after a change, and its error.
+    fn first_invalid(
+        &self,
+        how: &InputSpec,
+        number: usize,
+        change: &dyn Fn(&mut ResolvedKey),
+    ) -> Result<Option<(Vec<u8>, Error)>, Error> {
+        let mut how = InputSpec { keys: vec![how.keys[number].clone()], ..how.clone() };
+        change(&mut how.keys[0]);
+        let mut found = None;
+        self.look.for_each(self.inputs, how.kind.divided().0, &mut |text, bodies, base, is_tail| {
+            if found.is_none() {
+                let layout = Layout::new(text, &how);
+                let invalid = layout.first_invalid(bodies);
+                found = invalid.map(|(at, error)| (layout.token(at, 0), error, base + at as u64, is_tail));
+            }
+            Ok(())
+        })?;
+        let Some((token, error, at, is_tail)) = found else { return Ok(None) };
+        // The lines before the end of a file were not counted.
+        let error = if is_tail { error.at(self.look.place(self.inputs, at)?) } else { error };
+        Ok(Some((token, error)))
     }
 
     /// The remedies that bring a column with this word through.
@@ -47,9 +109,8 @@ impl Decider<'_> {
         if is_json {
             return Ok(remedies);
         }
-        let text = String::from_utf8_lossy(&word.text).into_owned();
-        let is_simple = text.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != ',');
-        if is_simple && !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        let Ok(text) = String::from_utf8(word.text.clone()) else { return Ok(remedies) };
+        if is_simple(&text) && !text.bytes().any(|byte| byte.is_ascii_digit()) {
             let na = |key: &mut ResolvedKey| key.spelling_mut().empty.push(word.text.clone());
             if self.goes_through(how, number, &na)? {
                 remedies.push(Remedy::Na(text.clone().into()));
@@ -128,7 +189,7 @@ impl Decider<'_> {
 
 /// The error of a field that does not fit what was decided.
 pub(in crate::io) fn misfit(misfit: &Misfit) -> Error {
-    let Misfit { key, place, token, reason, is_json, has_key } = misfit;
+    let Misfit { key, place, token, reason, has_key } = misfit;
     let shown = quoted(token);
     let kind = match key.order.reading {
         Reading::Times => "a time",
@@ -159,30 +220,28 @@ pub(in crate::io) fn misfit(misfit: &Misfit) -> Error {
         }
         Reason::Null(Class::Invalid) => unlike(kind),
     };
-    let remedies =
-        if *has_key || !key.is_found { remedies(key, token, *is_json) } else { vec![Remedy::Record] };
+    let remedies = match reason {
+        Reason::Apart => vec![Remedy::Key(format!("{}:text", key.typed).into())],
+        _ if *has_key || !key.is_found => remedies(key),
+        _ => vec![Remedy::Record],
+    };
     error.hinting(Hint::Remedies(remedies.into()))
 }
 
-/// The remedies that bring this field through.
-fn remedies(key: &ResolvedKey, token: &[u8], is_json: bool) -> Vec<Remedy> {
+/// Returns true for a word that an option takes as it is.
+fn is_simple(text: &str) -> bool {
+    text.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != ',')
+}
+
+/// The remedies that bring any field through.
+fn remedies(key: &ResolvedKey) -> Vec<Remedy> {
     let kind = key.kind_name();
     let mut remedies = Vec::new();
-    let is_number = matches!(key.order.reading, Reading::Numbers | Reading::Sizes);
-    let is_given = !key.is_found;
-    if is_number && is_given && !key.order.leading && begins_with_number(token) {
-        remedies.push(Remedy::Leading);
-    }
-    if is_given {
+    if !key.is_found {
         remedies.push(Remedy::Invalid("".into()));
     } else {
         remedies.push(Remedy::Key(format!("{}:text", key.typed).into()));
         remedies.push(Remedy::Invalid(format!("{}:{kind}", key.typed).into()));
-    }
-    let text = String::from_utf8_lossy(token);
-    let is_simple = text.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != ',');
-    if !is_json && is_simple && !text.bytes().any(|byte| byte.is_ascii_digit()) {
-        remedies.push(Remedy::Na(text.into_owned().into()));
     }
     remedies
 }

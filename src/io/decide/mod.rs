@@ -232,6 +232,7 @@ impl Decider<'_> {
         let (kind, note) = match survey.decide() {
             _ if has_kind => {
                 give(key, survey);
+                self.check_given(&decisions.how, 0)?;
                 (None, None)
             }
             Decision::Kind(Found::Text, note) => (Some(Found::Text), note),
@@ -276,6 +277,7 @@ impl Decider<'_> {
             }
             if key.order.reading != Reading::Any {
                 give(key, survey);
+                self.check_given(&decisions.how, number)?;
                 continue;
             }
             let order = key.order;
@@ -288,7 +290,8 @@ impl Decider<'_> {
                 Decision::Mixed { kind, .. } if order.invalid != Invalid::Error => set(key, kind),
                 Decision::Mixed { kind: kind @ Found::Number(_), .. } if order.leading => set(key, kind),
                 Decision::Mixed { kind, first, misfit, is_word } => {
-                    return Err(self.mixed(&decisions.how, number, kind, [&first, &misfit], is_word)?);
+                    let examples = [&first, &misfit];
+                    return Err(self.mixed(&decisions.how, number, (survey, kind), examples, is_word)?);
                 }
                 Decision::Apart { what, first, misfit } => {
                     return Err(self.apart(key, what, [&first, &misfit])?);
@@ -318,8 +321,8 @@ impl Decider<'_> {
                 }
                 _ => continue,
             };
-            let problem = format!("no line has {number} fields, split at {separator}");
-            return Err(Error::input(name, problem).hinting(Hint::Separator));
+            let error = Error::input(name, format!("no line has field {number}, split at {separator}"));
+            return Err(if self.asked.delimiter.is_some() { error } else { error.hinting(Hint::Separator) });
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ use gpusort_order::key::ElementType;
 use super::{Last, Merged, Step, not_sorted};
 use crate::error::{Error, Hint};
 use crate::io::batch::{Batches, InputSpec};
+use crate::io::csv::Head;
 use crate::io::frames::{Frame, RunFormat, RunReader};
 use crate::io::keys::{self, Keys, RecordKey};
 use crate::io::output::Output;
@@ -128,12 +129,13 @@ pub(super) fn merge_inputs(
             run.wrong.take().map_or(Ok(()), Err)?;
         }
     }
+    let mut head = Head::default();
     for run in &mut runs {
         if let Origin::Input(batches) = &mut run.source.from {
-            let head = std::mem::take(&mut batches.head);
-            to.write_all(&head).map_err(|error| to.failed(error))?;
+            head.append(std::mem::take(&mut batches.head));
         }
     }
+    head.write(to).map_err(|error| to.failed(error))?;
     let records = Records { selection, emit: Emit::Records, bytes, orders: &how.orders() };
     let merged = merge_all(runs, &records, to, progress)?;
     Ok(Merged { types: how.kinds(), ..merged })
@@ -202,7 +204,7 @@ fn merge_some(
     let bytes = records.bytes;
     let stretch = stretch_of(runs.len(), bytes);
     let mut all = runs.iter_mut().flat_map(|run| &mut run.source.pieces);
-    if all.any(|piece| piece.keys.are_rows()) {
+    if all.any(|piece| piece.keys.are_rows()) || matches!(last, Some(RecordKey::Row(_))) {
         for piece in runs.iter_mut().flat_map(|run| &mut run.source.pieces) {
             if !piece.keys.are_rows() {
                 piece.keys = std::mem::replace(&mut piece.keys, Keys::new(1)).into_rows();

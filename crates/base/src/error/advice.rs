@@ -95,7 +95,7 @@ impl Error {
                 }
             }
             Hint::Separator => said("use {delimiter} for another separator"),
-            Hint::NumbersOrKey => said("name a {key}, or set the {kind number}"),
+            Hint::NumbersOrKey => said("use {key 1:number}, or another key"),
             Hint::Column(example) => format!("for example {}", key(example)),
             Hint::ColumnNumber(a, b) => format!("use {} or {}", key(&a.to_string()), key(&b.to_string())),
             Hint::Keys(keys) => keys.iter().fold("use".to_owned(), |all, one| all + " " + &key(one)),

@@ -224,6 +224,21 @@ impl Error {
         Self { about: Some(what), ..self }
     }
 
+    /// Removes the remedy.
+    #[must_use]
+    pub fn unhinted(self) -> Self {
+        Self { hint: None, ..self }
+    }
+
+    /// Replaces the place of an input.
+    #[must_use]
+    pub fn at(mut self, place: String) -> Self {
+        if let ErrorKind::Input { name, .. } = &mut self.kind {
+            *name = place;
+        }
+        self
+    }
+
     /// Sets the remedy.
     #[must_use]
     pub fn hinting(self, hint: Hint) -> Self {
