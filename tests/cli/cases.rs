@@ -55,13 +55,13 @@ fn cases_have_the_right_answers() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A command that writes its input back is wrong.
+/// A command that writes its input back, and a blank line, is wrong.
 #[test]
 fn wrong_answers_are_noticed() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = Folder::new();
-    folder.write("gpusort", "#!/bin/sh\nfor last; do :; done\ncat -- \"$last\" 2>/dev/null || cat\n");
+    folder.write("gpusort", "#!/bin/sh\nfor last; do :; done\ncat -- \"$last\" 2>/dev/null || cat\necho\n");
     let wrong = folder.path("gpusort");
     fs::set_permissions(&wrong, fs::Permissions::from_mode(0o755)).unwrap();
     for case in cases() {

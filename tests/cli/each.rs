@@ -32,7 +32,7 @@ fn each_file_is_sorted_on_its_own() {
         let told = sorted(&args, "");
         let lines: Vec<&str> = told.lines().collect();
         assert_eq!(lines.len(), 3, "{told}");
-        assert!(lines[0].starts_with(&format!("{text}: sorted 3 u32")), "{told}");
+        assert!(lines[0].starts_with(&format!("{text}: sorted 3 number in ")), "{told}");
         let read = |name: &str| fs::read(Path::new(&out).join(name)).unwrap();
         assert_eq!(read("a.txt"), b"01\n2\n3\n");
         assert_eq!(read("b.txt"), b"-1\n2.5\n");
@@ -42,19 +42,25 @@ fn each_file_is_sorted_on_its_own() {
 
     // In place, one of them wrong: it stays as it is, and the others are sorted.
     let wrong = folder.write("wrong.txt", "2\nx\n1\n");
-    let output = run(&["sort", "--each", "--in-place", "--json", &text, &wrong, &binary], "");
+    let output = run(&["sort", "--each", "--in-place", "-n", "--json", &text, &wrong, &other], "");
     assert_eq!(output.status.code(), Some(2));
     let message = stderr(&output);
-    assert!(message.contains(&format!("{wrong}:2:1: 'x' is not a number")), "{message}");
+    assert!(message.contains(&format!("{wrong}:2: 'x' is not a number")), "{message}");
     assert!(message.contains("1 of 3 files not sorted"), "{message}");
     let told = String::from_utf8(output.stdout).unwrap();
     let files: Vec<String> = told
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["file"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(files, [text.clone(), binary.clone()]);
+    assert_eq!(files, [text.clone(), other.clone()]);
     assert_eq!(fs::read(&wrong).unwrap(), b"2\nx\n1\n");
     assert_eq!(fs::read(&text).unwrap(), b"01\n2\n3\n");
+    assert_eq!(fs::read(&other).unwrap(), b"-1\n2.5\n");
+    // Without a kind it is text, and a note says so.
+    let output = run(&["sort", "--each", "--in-place", &wrong, &binary], "");
+    let note = format!("sorted whole lines as text: 'x' ({wrong}:2) is not like the other first fields");
+    assert!(output.status.success() && stderr(&output).contains(&note), "{}", stderr(&output));
+    assert_eq!(fs::read(&wrong).unwrap(), b"1\n2\nx\n");
     assert_eq!(fs::read(&binary).unwrap(), expected);
     assert!(!folder.names().iter().any(|name| name.starts_with(".gpusort")), "no temporary is left");
 }

@@ -9,17 +9,16 @@ use crate::support::files::Folder;
 #[test]
 fn outputs_of_other_formats_are_refused_and_not_created() {
     let folder = Folder::new();
-    let text = folder.write("numbers.txt", "2\n1\n");
+    let text = folder.write("numbers.txt", "1\n2\n");
     let table = folder.write("x.csv", "a\n2\n1\n");
     let [parquet, arrow] = if cfg!(feature = "arrow") {
-        ["is compressed internally; use -o {}/out.parquet", "numbers cannot be written as a table"]
+        ["is compressed internally; use -o {}/out.parquet", "lines cannot be written as arrow"]
     } else {
         ["parquet; build it with --features arrow", "arrow; build it with --features arrow"]
     };
     for (name, input, helps) in [
         ("out.parquet.gz", &table, parquet),
         ("out.XLSX", &text, "cannot write a spreadsheet; use -o {}/out.txt"),
-        ("out.json", &text, "numbers cannot be written as a table"),
         ("out.arrow", &text, arrow),
         ("out.sqlite", &text, "cannot write a database"),
         ("out.zip", &text, "cannot write an archive"),
@@ -35,15 +34,15 @@ fn outputs_of_other_formats_are_refused_and_not_created() {
         }
         let helps = helps.replace("gpusort sort", "gpusort gen").replace("out.csv\n", "out.txt\n");
         let said = refused(&["gen", "--count", "2", "-o", &out], "");
-        let is_written = helps.starts_with("numbers");
+        let is_written = helps.starts_with("lines");
         let helps = if is_written { "gen writes no tables" } else { helps.split("; use -o").next().unwrap() };
         assert!(said.contains(helps), "{name}: {said}");
         assert!(!folder.path(name).exists(), "{name}");
     }
     // What is there already stays.
-    let old = folder.write("old.json", "{}");
+    let old = folder.write("old.xlsx", "old");
     refused(&["sort", &text, "-o", &old], "");
-    assert_eq!(fs::read_to_string(&old).unwrap(), "{}");
+    assert_eq!(fs::read_to_string(&old).unwrap(), "old");
     // Other names say nothing; and with --to it is said what it is, but a name must not lie about
     // compression.
     for name in ["out.log", "out.dat", "out.sorted", "out", "out.out", "out.v2.txt"] {
@@ -54,7 +53,14 @@ fn outputs_of_other_formats_are_refused_and_not_created() {
     for name in ["out.xz", "out.zip"] {
         refused(&["sort", &text, "--to", "text", "-o", &folder.arg(name)], "");
     }
-    // Lines come out as they are.
+    // Lines come out as they are; numbers are no JSON.
+    sorted(&["sort", "-q", "-r", &text, "-o", &folder.arg("lines.json")], "");
+    assert_eq!(fs::read_to_string(folder.path("lines.json")).unwrap(), "2\n1\n");
+    let to = folder.arg("numbers.json");
+    let said = refused(&["sort", "-f", "text", &text, "-o", &to], "");
+    assert!(said.contains("numbers cannot be written as a table"), "{said}");
+    assert!(refused(&["gen", "--count", "2", "-o", &to], "").contains("gen writes no tables"));
+    assert!(!folder.path("numbers.json").exists());
     let lines = folder.write("a.jsonl", "{\"n\": 2}\n{\"n\": 1}\n");
     sorted(&["sort", "-q", "-f", "lines", "-k", "2", "--leading", &lines, "-o", &folder.arg("b.jsonl")], "");
     assert_eq!(fs::read_to_string(folder.path("b.jsonl")).unwrap(), "{\"n\": 1}\n{\"n\": 2}\n");

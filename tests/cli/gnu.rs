@@ -1,4 +1,4 @@
-//! Lines sorted by `sort`'s own keys, beside `sort` itself under `LC_ALL=C`.
+//! Lines sorted by keys of `sort`, beside `sort` itself under `LC_ALL=C`. What is text there says so here.
 
 use std::fmt;
 use std::process::Command;
@@ -21,7 +21,6 @@ impl Field {
     fn letters(self) -> &'static str {
         match self {
             Self::Word => "",
-            // A negative zero is less than zero among decimals.
             Self::Number => "n",
             Self::Size => "h",
             Self::Version => "V",
@@ -29,10 +28,10 @@ impl Field {
     }
 
     /// A field of this kind, without what separates fields.
-    fn strategy(self, separator: Option<u8>) -> BoxedStrategy<Vec<u8>> {
+    fn strategy(self, separator: Option<u8>, may_be_empty: bool) -> BoxedStrategy<Vec<u8>> {
         match self {
             Self::Number => {
-                "-?0{0,2}[1-9][0-9]{0,5}(\\.[0-9]{1,3})?|0(\\.[1-9])?".prop_map(String::into_bytes).boxed()
+                "-?0{0,2}[1-9][0-9]{0,5}(\\.[0-9]{1,3})?|-?0(\\.[1-9])?".prop_map(String::into_bytes).boxed()
             }
             // Which `sort` orders by units first: as sizes are that have no more than three digits.
             Self::Size => "[1-9][0-9]{0,2}[KMGTPE]?".prop_map(String::into_bytes).boxed(),
@@ -63,7 +62,10 @@ impl Field {
                     word =
                         (blanks, empty).prop_map(|(blanks, word)| [&b"  "[..blanks], &word].concat()).boxed();
                     word = word
-                        .prop_map(move |word| word.into_iter().filter(|&byte| byte != separator).collect())
+                        .prop_map(move |word| {
+                            let word: Vec<u8> = word.into_iter().filter(|&byte| byte != separator).collect();
+                            if word.is_empty() && !may_be_empty { b"x".to_vec() } else { word }
+                        })
                         .boxed();
                 }
                 word
@@ -72,16 +74,18 @@ impl Field {
     }
 }
 
-/// Lines of some fields, and the arguments for both.
+/// Lines of some fields, and the arguments for each.
 #[derive(Clone)]
 struct Case {
-    args: Vec<String>,
+    theirs: Vec<String>,
+    ours: Vec<String>,
     lines: Vec<Vec<u8>>,
 }
 
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}: {}", self.args.join(" "), self.lines.join(&b'\n').escape_ascii())
+        let [theirs, ours] = [&self.theirs, &self.ours].map(|args| args.join(" "));
+        write!(f, "{theirs}, {ours}: {}", self.lines.join(&b'\n').escape_ascii())
     }
 }
 
@@ -94,17 +98,19 @@ fn case() -> impl Strategy<Value = Case> {
         prop::collection::vec((0..3_usize, "f?r?", any::<bool>()), 1..4),
         any::<[bool; 4]>(),
     );
-    shape.prop_flat_map(|(fields, separator, keys, [reverse, fold, unique, zero])| {
-        let args = args(&fields, separator, &keys, [reverse, fold, unique, zero]);
-        let columns: Vec<_> = fields.iter().map(|field| field.strategy(separator)).collect();
+    shape.prop_flat_map(|(fields, separator, keys, flags)| {
+        let (theirs, ours, may_be_empty) = args(&fields, separator, &keys, flags);
+        let columns: Vec<_> = fields.iter().map(|field| field.strategy(separator, may_be_empty)).collect();
         let blanks = match separator {
             Some(separator) => Just(vec![separator]).boxed(),
             None => prop::collection::vec(prop::sample::select(b" \t".to_vec()), 1..3).boxed(),
         };
         // Fields that are not there are text alone: others are 0 to `sort`.
-        let may_end = fields.iter().all(|field| matches!(field, Field::Word));
-        let line = (columns, prop::collection::vec(blanks, 4), 1..9_usize, any::<bool>());
-        let line = line.prop_map(move |(fields, blanks, most, begins)| {
+        let may_end = may_be_empty && fields.iter().all(|field| matches!(field, Field::Word));
+        let all = fields.len();
+        let parts =
+            move |most| (columns.clone(), prop::collection::vec(blanks.clone(), 4), most, any::<bool>());
+        let line = move |(fields, blanks, most, begins): (Vec<Vec<u8>>, Vec<Vec<u8>>, usize, bool)| {
             let count = if may_end { most.min(fields.len()) } else { fields.len() };
             let mut line = if begins && separator.is_none() { blanks[3].clone() } else { Vec::new() };
             for (number, field) in fields.iter().take(count).enumerate() {
@@ -112,34 +118,58 @@ fn case() -> impl Strategy<Value = Case> {
                 line.extend_from_slice(field);
             }
             line
-        });
-        // What is a blank line is a record here, as there.
-        prop::collection::vec(line, 1..200).prop_map(move |lines| Case { args: args.clone(), lines })
+        };
+        let lines = prop::collection::vec(parts(1..9_usize).prop_map(line.clone()), 0..200);
+        // A blank line is a record here, as there; and a line has all fields.
+        (lines, parts(all..all + 1).prop_map(line)).prop_map(move |(mut lines, whole)| {
+            lines.push(whole);
+            Case { theirs: theirs.clone(), ours: ours.clone(), lines }
+        })
     })
 }
 
+/// Their arguments, ours, and whether fields may be empty.
 fn args(
     fields: &[Field],
     separator: Option<u8>,
     keys: &[(usize, String, bool)],
-    flags: [bool; 4],
-) -> Vec<String> {
-    let mut args: Vec<String> = vec!["-b".to_owned()];
-    args.extend(separator.map(|separator| format!("-t{}", char::from(separator))));
-    for (flag, letter) in flags.into_iter().zip(["-r", "-f", "-u", "-z"]) {
-        if flag {
-            args.push(letter.to_owned());
-        }
+    [reverse, fold, unique, zero]: [bool; 4],
+) -> (Vec<String>, Vec<String>, bool) {
+    // Blanks between separators count in text, here and there.
+    let blanks = if separator.is_some() { "" } else { "b" };
+    let mut theirs: Vec<String> =
+        separator.into_iter().map(|byte| format!("-t{}", char::from(byte))).collect();
+    for (flag, letter) in [(reverse, "-r"), (fold, "-f"), (unique, "-u"), (zero, "-z")] {
+        theirs.extend(flag.then(|| letter.to_owned()));
     }
+    let mut ours = theirs.clone();
+    theirs.extend(separator.is_none().then(|| "-b".to_owned()));
+    let mut falling = Vec::new();
     for (number, letters, is_plain) in keys {
         let number = number % fields.len();
         let kind = fields[number].letters();
-        // A key with a letter has none of the global ones, so it says where blanks do not count.
-        let own = if *is_plain || !kind.is_empty() { letters } else { "" };
-        let blanks = if own.is_empty() && kind.is_empty() { "" } else { "b" };
-        args.push(format!("-k{0}{blanks},{0}{kind}{own}", number + 1));
+        let number = number + 1;
+        // A key with a letter has none of the global ones.
+        let mut own = if *is_plain || !kind.is_empty() { letters.clone() } else { String::new() };
+        if kind.is_empty() && !own.is_empty() && fold && !own.contains('f') {
+            own.insert(0, 'f');
+        }
+        let has_letters = !own.is_empty() || !kind.is_empty();
+        let skips = if has_letters { blanks } else { "" };
+        theirs.push(format!("-k{number}{skips},{number}{kind}{own}"));
+        falling.push(if has_letters { own.contains('r') } else { reverse });
+        ours.push(if kind.is_empty() {
+            let nocase = if own.contains('f') { ":nocase" } else { "" };
+            let turn = if own.contains('r') { ":r" } else { ":a" };
+            format!("-k{number}:text{nocase}{}", if has_letters { turn } else { "" })
+        } else {
+            format!("-k{number}{skips},{number}{kind}{own}")
+        });
     }
-    args
+    // Empty fields have a place of their own here, and are the smallest text there.
+    let first = if falling[0] { "last" } else { "first" };
+    ours.push(format!("--empty={first}"));
+    (theirs, ours, falling.iter().all(|&is_falling| is_falling == falling[0]))
 }
 
 fn sorted_by(mut command: Command, input: &[u8]) -> (bool, Vec<u8>, String) {
@@ -168,7 +198,10 @@ fn compare(theirs: &[&str], ours: &[&str], lines: &[Vec<u8>]) -> Result<(), Stri
 fn another_order_is_noticed() {
     let lines = ["b 2", "a 10", "b 1"].map(|line| line.as_bytes().to_vec());
     compare(&["-b", "-k2,2n"], &["-b", "-k2,2n"], &lines).unwrap();
-    for ours in ["-k2,2", "-k2,2nr", "-k1,1", "-k3,3n"] {
+    // The kind is found, too, and what is text says so.
+    compare(&["-b", "-k2,2n"], &["-k2,2"], &lines).unwrap();
+    compare(&["-b", "-k2,2"], &["-k2:text"], &lines).unwrap();
+    for ours in ["-k2:text", "-k2,2nr", "-k1,1", "-k3,3n"] {
         compare(&["-b", "-k2,2n"], &["-b", ours], &lines).unwrap_err();
     }
 }
@@ -177,9 +210,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn lines_come_out_as_sort_has_them(Case { args, lines } in case()) {
-        let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        prop_assert_eq!(compare(&args, &args, &lines), Ok(()));
+    fn lines_come_out_as_sort_has_them(Case { theirs, ours, lines } in case()) {
+        let [theirs, ours] = [&theirs, &ours].map(|args| args.iter().map(String::as_str).collect::<Vec<_>>());
+        prop_assert_eq!(compare(&theirs, &ours, &lines), Ok(()));
     }
 }
 

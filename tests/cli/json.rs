@@ -73,7 +73,8 @@ fn a_sorted_log_is_checked_and_merged() {
 #[test]
 fn lines_of_json_come_out_byte_for_byte() {
     let lines = "\u{feff}{\"a\":2,  \"b\":\"\\u00e9\"}\r\n\r\n{\"a\":1}\r\n{\"b\":0}";
-    let out = "\u{feff}{\"a\":1}\r\n{\"a\":2,  \"b\":\"\\u00e9\"}\r\n{\"b\":0}\r\n";
+    // Blank lines are records whose keys are empty.
+    let out = "\u{feff}{\"a\":1}\r\n{\"a\":2,  \"b\":\"\\u00e9\"}\r\n\r\n{\"b\":0}\r\n";
     assert_eq!(sorted(&["sort", "-q", "-f", "jsonl", "-k", "a"], lines), out);
     assert_eq!(sorted(&["sort", "-q", "-f", "jsonl"], "3\n1.5\n2\n"), "1.5\n2\n3\n");
     assert_eq!(sorted(&["sort", "-q", "-f", "jsonl"], "\"b\"\n\"\"\n\"a\"\n"), "\"\"\n\"a\"\n\"b\"\n");
@@ -85,21 +86,24 @@ fn lines_of_json_come_out_byte_for_byte() {
 }
 
 #[test]
-fn strings_are_text_unless_a_kind_is_said() {
+fn strings_are_text_unless_all_are_times() {
     let lines = "{\"v\":\"10\"}\n{\"v\":\"9\"}\n{\"v\":\"\"}\n{\"v\":null}\n";
     let by = |key: &str| sorted(&["sort", "-q", "-f", "jsonl", "-k", key], lines);
     assert_eq!(by("v"), "{\"v\":\"\"}\n{\"v\":\"10\"}\n{\"v\":\"9\"}\n{\"v\":null}\n");
     assert_eq!(by("v:number"), "{\"v\":\"9\"}\n{\"v\":\"10\"}\n{\"v\":\"\"}\n{\"v\":null}\n");
     let times = "{\"t\":\"2026-11-21T10:00:00Z\"}\n{\"t\":\"2026-11-21T11:30:00+02:00\"}\n";
     let swapped = "{\"t\":\"2026-11-21T11:30:00+02:00\"}\n{\"t\":\"2026-11-21T10:00:00Z\"}\n";
-    assert_eq!(sorted(&["sort", "-q", "-k", "t"], times), times);
-    assert_eq!(sorted(&["sort", "-q", "-k", "t:time"], times), swapped);
+    for (key, expected) in [("t", swapped), ("t:time", swapped), ("t:text", times)] {
+        assert_eq!(sorted(&["sort", "-q", "-k", key], times), expected, "{key}");
+    }
+    let durations = "{\"t\":\"10s\"}\n{\"t\":\"9ms\"}\n";
+    assert_eq!(sorted(&["sort", "-q", "-k", "t"], durations), "{\"t\":\"9ms\"}\n{\"t\":\"10s\"}\n");
     // What is said of how values are written is said of numbers, too.
     let lines = "{\"t\":1000}\n{\"t\":-999}\n{\"t\":7}\n";
     let by = |args: &[&str]| sorted(&[&["sort", "-q", "-k", "t"], args].concat(), lines);
     assert_eq!(by(&["--na", "-999"]), "{\"t\":7}\n{\"t\":1000}\n{\"t\":-999}\n");
     let epochs = "{\"t\":1000}\n{\"t\":\"7\"}\n";
-    let by_epoch = sorted(&["sort", "-q", "-k", "t", "--time-format", "epoch"], epochs);
+    let by_epoch = sorted(&["sort", "-q", "-k", "t:time", "--time-format", "epoch"], epochs);
     assert_eq!(by_epoch, "{\"t\":\"7\"}\n{\"t\":1000}\n");
     // Numbers are exact, as elsewhere.
     let large = "[9007199254740993]\n[9007199254740992]\n";
@@ -108,7 +112,11 @@ fn strings_are_text_unless_a_kind_is_said() {
         "[9007199254740992]\n[9007199254740993]\n"
     );
     let mixed = refused(&["sort", "-f", "jsonl", "-k", "a"], "{\"a\":1}\n{\"a\":\"x\"}\n");
-    assert!(mixed.contains("standard input:2, column 'a': 'x' is not a number; use -k a:text"), "{mixed}");
+    let said = "standard input:2: 'x' is not a number, but '1' (standard input:1) is; use -k a:text";
+    assert!(mixed.contains(said), "{mixed}");
+    // A string is no number, whatever is in it.
+    let mixed = refused(&["sort", "-f", "jsonl", "-k", "t"], epochs);
+    assert!(mixed.contains("standard input:2: '7' is not a number, but '1000'"), "{mixed}");
 }
 
 #[test]
@@ -119,11 +127,19 @@ fn other_values_and_damaged_lines_are_invalid() {
     assert_eq!(sort(&["--invalid", "last"]), "{\"a\":1}\n{\"a\":2}\n{\"a\":[1]}\n{\"a\":1,}\n");
     assert_eq!(sort(&["--invalid", "first"]), "{\"a\":[1]}\n{\"a\":1,}\n{\"a\":1}\n{\"a\":2}\n");
     assert_eq!(sort(&["--invalid", "skip"]), "{\"a\":1}\n{\"a\":2}\n");
-    let error = |lines: &str| refused(&by, lines);
-    assert!(
-        error(lines).contains("input:2, column 'a': '[1]' is not a number, a string, true, false or null")
-    );
-    let damaged = error("{\"a\":2}\n{\"a\":1,}\n");
+    // No order of text takes them, so none is offered.
+    for (key, said) in [
+        (
+            "a",
+            "input:2: '[1]' is not a number, but '2' (standard input:1) is; use -k a:number --invalid last",
+        ),
+        ("a:number", "input:2: '[1]' is not a number"),
+        ("a:text", "input:2: '[1]' is not a number, a string, true, false or null; use --invalid last"),
+    ] {
+        let error = refused(&["sort", "-f", "jsonl", "-k", key], "{\"a\":2}\n{\"a\":[1]}\n");
+        assert!(error.contains(said) && !error.contains("use -k a:text"), "{error}");
+    }
+    let damaged = refused(&by, "{\"a\":2}\n{\"a\":1,}\n");
     assert!(damaged.contains("standard input:2:8: invalid JSON: expected a name in quotes; use --invalid"));
 }
 
@@ -157,5 +173,5 @@ fn what_was_meant_is_told() {
         assert!(error.contains(&expected), "{error}");
     }
     // Not where nothing is there to be ordered.
-    assert_eq!(sorted(&["sort", "-q", "-f", "jsonl", "-k", "a"], "\n\n"), "");
+    assert_eq!(sorted(&["sort", "-q", "-f", "jsonl", "-k", "a"], "\n\n"), "\n\n");
 }

@@ -72,11 +72,11 @@ fn each_file_is_sorted_in_little_memory() {
     let names = ["a", "b", "c"].map(|name| folder.write(&format!("{name}.txt"), &input));
     let few = folder.write("few.txt", "3\n1\n2\n");
     let bad = folder.write("bad.txt", format!("{input}x\n"));
-    let args = ["sort", "--each", "--in-place", "--json", "--memory", "100K"];
+    let args = ["sort", "--each", "--in-place", "-n", "--json", "--memory", "100K"];
     let files = [&names[0], &few, &names[1], &bad, &names[2]];
     let output = run(&[&args[..], &files.map(String::as_str)].concat(), "");
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("bad.txt:20001:1: 'x' is not a number"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("bad.txt:20001: 'x' is not a number"), "{}", stderr(&output));
     let told = String::from_utf8(output.stdout).unwrap();
     let runs =
         told.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["runs"].clone());

@@ -50,12 +50,15 @@ fn blank_lines_before_numbers_are_merged_with_them() {
 #[test]
 fn merging_gives_what_sorting_gives() {
     let folder = Folder::new();
-    let (a, b) = (folder.write("a.txt", "1 03\n5.0\n"), folder.write("b.txt", "# b\n2\n3\n5\n1e3"));
+    let (a, b) = (folder.write("a.txt", "1 03\n5.0\n"), folder.write("b.txt", "2\n3\n5\n1e3"));
     assert_eq!(sorted(&["sort", "-q", "-m", "-f", "text", &a, &b], ""), "1\n2\n03\n3\n5.0\n5\n1e3\n");
     assert_eq!(sorted(&["sort", "-q", "-m", "-f", "text", "-u", &a, &b], ""), "1\n2\n03\n5.0\n1e3\n");
     assert_eq!(sorted(&["sort", "-q", "-m", "--top", "2", "-f", "text", &a, "-"], "2\n"), "1\n2\n");
     let told = stderr(&run(&["sort", "-vm", "-f", "text", &a, &b], ""));
-    assert!(told.contains("merged 7 f64") && told.contains("cpu merge"), "{told}");
+    assert!(told.contains("merged 7 number") && told.contains("cpu merge"), "{told}");
+    let comment = folder.write("b.log", "# b\n2\n");
+    let error = refused(&["sort", "-m", "-f", "text", &a, &comment], "");
+    assert!(error.contains("b.log:1:1: '#' is not a number"), "{error}");
     let unsorted = folder.write("c.txt", "4\n2\n");
     let message = run(&["sort", "-q", "-m", "-f", "text", &a, &unsorted], "");
     assert_eq!(message.status.code(), Some(2));

@@ -12,6 +12,11 @@ use crate::support::files::{Folder, fixture};
 #[test]
 fn fixtures_sort_as_expected() {
     let read = |name: &str| fs::read(fixture(name)).unwrap();
+    // The comment of each text stays on top.
+    let below_the_comment = |input: &str, expected: &str| {
+        let end = read(input).iter().position(|&byte| byte == b'\n').unwrap();
+        [&read(input)[..=end], &read(expected)].concat()
+    };
     for args in [
         &["-d", "cpu"][..],
         &["-d", "cpu", "-a", "bitonic"],
@@ -20,15 +25,17 @@ fn fixtures_sort_as_expected() {
         &["-d", &device::name(), "-a", "odd-even"],
     ] {
         for (input, expected, more) in [
-            ("elevations.txt", "elevations.sorted.txt", &[][..]),
-            ("constants.txt", "constants.sorted.txt", &[]),
+            ("elevations.txt", "elevations.sorted.txt", &["--comments"][..]),
+            ("constants.txt", "constants.sorted.txt", &["--comments"]),
             ("specials.f32", "specials.sorted.f32", &[]),
             ("specials.f32", "specials.reversed.f32", &["-r"]),
             ("sales.csv", "sales.sorted.csv", &["-k", "price", "-k", "id:r"]),
         ] {
             let output = run(&[&["sort", &fixture(input)], args, more].concat(), "");
             assert!(output.status.success(), "{}", stderr(&output));
-            assert!(output.stdout == read(expected), "{input} {args:?}");
+            let expected =
+                if more == ["--comments"] { below_the_comment(input, expected) } else { read(expected) };
+            assert!(output.stdout == expected, "{input} {args:?}");
         }
     }
 }
@@ -43,7 +50,11 @@ fn formats_are_converted() {
     // The data is not what the extension promises.
     assert!(refused(&["sort", "-o", &folder.arg("x.f64")], "1\n").contains("u32, not f64"));
     assert_eq!(folder.names(), ["out.i32"]);
-    let output = run(&["sort", "--to", "bin"], "2 1");
+    // Numbers of text may be several a line, lines have one.
+    let several = refused(&["sort", "--to", "bin"], "3\n2 1");
+    assert!(several.contains("standard input:2:3: this line is not one number"), "{several}");
+    assert!(several.contains("--from text to sort every number"), "{several}");
+    let output = run(&["sort", "-f", "text", "--to", "bin"], "2 1");
     assert_eq!(output.stdout, [1_u32.to_le_bytes(), 2_u32.to_le_bytes()].concat());
 }
 
@@ -71,13 +82,14 @@ fn wrong_options_are_refused() {
         (&["sort", "-d", ""], "--device"),
         (&["sort", "--variant", "naive"], "--algo"),
         (&["sort", "-a", "odd-even", "--variant", "local-global"], "choose from block, naive"),
-        (&["sort", "--to", "csv"], "cannot be written as a table"),
+        (&["sort", "--to", "csv"], "lines cannot be written as csv; write them as text"),
+        (&["sort", "-f", "text", "--to", "csv"], "numbers cannot be written as a table"),
         (&["sort", "-f", "lines", "--to", "tsv"], "lines cannot be written as tsv; write them as text"),
         (&["sort", "-f", "csv", "-o", "x.u32"], "rows of csv cannot be written as bin; write them as csv"),
         (&["sort", "-f", "csv", "--argsort", "--to", "csv"], "positions cannot be written as a table"),
         (&["sort", "-f", "csv", "--timing", "stdout"], "-o"),
         (&["sort", "-f", "text", "-k", "1"], "--from csv"),
-        (&["sort", "-f", "text", "--empty", "first"], "--empty applies to tables"),
+        (&["sort", "-f", "text", "--empty", "first"], "--empty applies to tables and lines"),
         (&["sort", "-f", "csv", "--delimiter", "ab"], "expected one ASCII character"),
         (&["sort", "-f", "csv", "--delimiter", "\""], "cannot separate the fields"),
         (&["sort", "-t", "f16"], "--type f16 is for binary"),
@@ -150,11 +162,9 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
         (&["-M"], "sort -M"),
         (&["-n", "-V"], "cannot be combined"),
         (&["--files0-from", "x"], "cannot be used with"),
-        (&["-n", "-k2r"], "use 2,2r for this field as text, or 2nr for its number"),
         (&["-k1,3"], "a key for each: -k 1,1 -k 2,2 -k 3,3"),
         (&["-k2.3n"], "positions within a field are not supported; use 2,2n for the whole field"),
         (&["-k3,2n"], "it ends before it begins"),
-        (&["-k1V"], "use 1,1V for this field as text"),
         (&["-k1,1M"], "M is not supported"),
         (&["-cC"], "cannot be used with"),
         (&["--each", "-o", "-"], "cannot write to standard output"),
@@ -166,6 +176,19 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
         assert!(!message.contains("as a value"), "{arguments:?}: {message}");
     }
     assert_eq!(sorted(&["sort", "-q", "-s", "--stable", &file], ""), "1\n2\n");
+    // A key without an end is its first field.
+    let lines = "a v1.10 9\nb v1.9 8\n";
+    for (open, closed, first) in [
+        ("-k2", "-k2,2", "a"),
+        ("-k2r", "-k2,2r", "b"),
+        ("-k2V", "-k2,2V", "b"),
+        ("-k3", "-k3,3", "b"),
+        ("-k3nr", "-k3,3nr", "a"),
+    ] {
+        let [open, closed] = [open, closed].map(|key| sorted(&["sort", "-q", key], lines));
+        assert_eq!(open, closed);
+        assert!(open.starts_with(first), "{open}");
+    }
     // In a pipeline -h is about sizes; where nothing comes it asks for help.
     assert_eq!(sorted(&["sort", "-qh"], "1K\n7\n"), "7\n1K\n");
     let output = gpusort(&["sort", "-h"]).stdin(Stdio::null()).output().unwrap();

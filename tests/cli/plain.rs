@@ -1,4 +1,4 @@
-//! Text or lines: what people type first, without an option that says what the input is.
+//! Lines: what people type first, without an option that says what the input is.
 
 use std::fs;
 use std::process::{Output, Stdio};
@@ -30,20 +30,26 @@ fn pipelines_give_what_sort_gives() {
     folder.write("ps.txt", fs::read(fixture("lines/ps.txt")).unwrap());
     folder.write("words", "b\na\nb\nc\nb\nc\n");
     for (ours, theirs) in [
-        ("du -a | gpusort sort -n", "du -a | sort -sn"),
-        ("du -a | gpusort sort", "du -a | sort -sn"),
-        ("du -ah | gpusort sort -h", "du -ah | sort -sh"),
-        ("sort words | uniq -c | gpusort sort -rn", "sort words | uniq -c | sort -srn"),
-        ("sort words | uniq -c | gpusort sort -r --top 1", "sort words | uniq -c | sort -srn | head -1"),
-        ("wc -l * | gpusort sort", "wc -l * | sort -sn"),
+        ("du -a | gpusort sort -n", "du -a | sort -n"),
+        ("du -a | gpusort sort", "du -a | sort -n"),
+        ("du -ah | gpusort sort -h", "du -ah | sort -h"),
+        ("du -ah | gpusort", "du -ah | sort -h"),
+        ("gpusort words | uniq -c | gpusort sort -rn", "sort words | uniq -c | sort -rn"),
+        ("sort words | uniq -c | gpusort sort -r --top 1", "sort words | uniq -c | sort -rn | head -1"),
+        ("wc -l * | gpusort sort", "wc -l * | sort -n"),
         (
             "cat ps.txt | gpusort sort --header -k %MEM:r",
             "head -1 ps.txt; tail -n +2 ps.txt | sort -s -k4,4nr",
         ),
         (
             "awk '{print length($1), $2}' ps.txt | gpusort sort",
+            "awk '{print length($1), $2}' ps.txt | sort -n",
+        ),
+        (
+            "awk '{print length($1), $2}' ps.txt | gpusort sort -k 1",
             "awk '{print length($1), $2}' ps.txt | sort -sn",
         ),
+        ("echo 3 1 2 | gpusort sort", "echo 3 1 2"),
         ("echo 12 README.md | gpusort sort", "echo 12 README.md"),
         ("seq 2000 | gpusort sort -rn", "seq 2000 | sort -rn"),
     ] {
@@ -67,91 +73,84 @@ fn lines_are_not_torn_in_place() {
 }
 
 #[test]
-fn one_line_of_numbers_is_sorted_as_numbers_where_it_is_all_of_standard_input() {
-    let note = "one line of numbers";
-    for input in ["3 1 2", " 3 1\t2\n", "# 9 8\n\n3 1 2\n\n#7\n", "\u{feff}3 1 2\r\n"] {
-        let output = run(&["sort"], input);
-        assert_eq!(String::from_utf8_lossy(&output.stdout), "1\n2\n3\n", "{input:?}");
-        assert!(stderr(&output).contains(note), "{input:?}: {}", stderr(&output));
-        assert_eq!(stderr(&run(&["sort", "-q"], input)), "");
+fn lines_are_never_split() {
+    for (input, out) in [
+        ("3 1 2", "3 1 2\n"),
+        (" 3 1\t2\n", " 3 1\t2\n"),
+        ("\u{feff}3 1 2\r\n", "\u{feff}3 1 2\r\n"),
+        ("# 9 8\n\n3 1 2\n\n#7\n", "\n\n# 9 8\n#7\n3 1 2\n"),
+        ("3 1 2\n0 5\n", "0 5\n3 1 2\n"),
+        ("3 1 2\n\n4", "3 1 2\n4\n\n"),
+    ] {
+        assert_eq!(sorted(&["sort", "-q"], input), out, "{input:?}");
+        assert_eq!(sorted(&["sort", "-q", "-m"], out), out, "{input:?}");
+        assert_eq!(run(&["check"], out).status.code(), Some(0), "{input:?}");
     }
-    // A second line, a word, or a file, and they are lines.
-    for input in ["3 1 2\n0 5\n", "3 1 x\n", "3 1 2\n\n4"] {
-        let output = run(&["sort", "--empty", "last"], input);
-        assert!(output.status.success() && !stderr(&output).contains(note), "{input:?}");
-    }
-    assert_eq!(sorted(&["sort"], "3 1 2\n0 5\n"), "0 5\n3 1 2\n");
     let folder = Folder::new();
     let file = folder.write("a.txt", "3 1 2\n");
     assert_eq!(sorted(&["sort", &file], ""), "3 1 2\n");
     assert_eq!(sorted(&["sort", &file, "-"], "2 9\n"), "2 9\n3 1 2\n");
-    // Check and merge wait for the end, too.
-    assert_eq!(run(&["check"], "3 1 2\n").status.code(), Some(1));
-    assert_eq!(run(&["check"], "1 2 3\n").status.code(), Some(0));
-    assert_eq!(run(&["check"], "1 9\n2 3\n").status.code(), Some(0));
-    assert_eq!(sorted(&["sort", "-m"], "1 2 3\n"), "1\n2\n3\n");
-    assert_eq!(sorted(&["sort", "-m"], "1 9\n2 3\n"), "1 9\n2 3\n");
+    assert_eq!(sorted(&["sort", "-f", "text", &file, "-"], "2 9\n"), "1\n2\n2\n3\n9\n");
 }
 
 #[test]
-fn a_line_with_more_than_one_number_is_refused_after_one_with_one() {
+fn lines_of_one_number_and_of_several_are_sorted_together() {
     let folder = Folder::new();
     let many = "5\n".repeat(200_000);
-    for (name, text, place) in [
-        ("a.txt", "5\n4\n7 8\n".to_owned(), "a.txt:3:3"),
-        ("b.txt", "5\n 4.5 \n\t7\t8\n".to_owned(), "b.txt:3:4"),
-        ("c.txt", "5\r\n4 x\r\n".to_owned(), "c.txt:2:3"),
-        ("d.txt", "5\r4 #6".to_owned(), "d.txt:2:3"),
-        ("e.txt", format!("{many}6 7\n{many}"), "e.txt:200001:3"),
-        ("f.txt", format!("1.5\n{many}6 7\n{many}"), "f.txt:200002:3"),
-        ("g.txt", format!("{many}6{}7\n", " ".repeat(1 << 20)), "g.txt:200001:1048578"),
+    let wide = format!("6{}7\n", " ".repeat(1 << 20));
+    for (name, text, expected) in [
+        ("a.txt", "5\n4\n7 8\n".to_owned(), "4\n5\n7 8\n".to_owned()),
+        ("b.txt", "5\n 4.5 \n\t7\t8\n".to_owned(), " 4.5 \n5\n\t7\t8\n".to_owned()),
+        ("c.txt", "5\r\n4 x\r\n".to_owned(), "4 x\r\n5\r\n".to_owned()),
+        ("d.txt", format!("{many}6 7\n{many}"), format!("{many}{many}6 7\n")),
+        ("e.txt", format!("{many}6 7\n{many}1.5\n"), format!("1.5\n{many}{many}6 7\n")),
+        ("f.txt", format!("{wide}{many}"), format!("{many}{wide}")),
     ] {
         let file = folder.write(name, &text);
-        for args in [
-            &["sort"][..],
-            &["sort", "-r", "-u"],
-            &["sort", "--memory", "64K"],
-            &["sort", "-t", "f32"],
-            &["sort", "--argsort"],
-        ] {
-            let error = refused(&[args, &[&file]].concat(), "");
-            let said = format!(
-                "{place}: this line has several fields, but the first line is one number; use --from lines"
-            );
-            assert!(error.contains(&said), "{args:?} {name}: {error}");
+        for args in [&[][..], &["--memory", "64K"], &["-n"], &["-k1"], &["-t", "f32"]] {
+            let out = sorted(&[&["sort", "-q"], args, &[&file]].concat(), "");
+            assert!(out == expected, "{args:?} {name}");
         }
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let positions = sorted(&["sort", "-q", "--argsort", &file], "");
+        let out: String =
+            positions.lines().map(|position| lines[position.parse::<usize>().unwrap()]).collect();
+        assert!(out == expected, "--argsort {name}");
+        let falling: String = expected.split_inclusive('\n').rev().collect();
+        assert!(sorted(&["sort", "-q", "-r", &file], "") == falling, "-r {name}");
+        let in_order = folder.write("in-order", &expected);
+        assert!(sorted(&["sort", "-q", "-m", &in_order], "") == expected, "-m {name}");
+        assert_eq!(run(&["check", &in_order], "").status.code(), Some(0), "{name}");
     }
-    for lines in ["5\n5\n5 5\n", "5.0\n\n5 \t5\n", "5\r5 x\n"] {
-        let file = folder.write("x.txt", lines);
-        for command in [&["sort", "-m"][..], &["check"], &["sort", "-c", "-t", "f64"]] {
-            let done = run(&[command, &[&file]].concat(), "");
-            let error = stderr(&done);
-            assert_eq!(done.status.code(), Some(2), "{command:?} {lines:?}");
-            assert!(error.contains(": this line has several fields"), "{command:?} {lines:?}: {error}");
-        }
-    }
+    let done = run(&["check"], "5.0\n\n5 \t5\n");
+    assert!(stderr(&done).contains(":3: out of order: 5 after an empty field"), "{}", stderr(&done));
     assert_eq!(sorted(&["sort", "-f", "text"], "5\n4\n7 8\n"), "4\n5\n7\n8\n");
-    assert_eq!(sorted(&["sort", "-f", "lines"], "5\n4\n7 8\n"), "4\n5\n7 8\n");
 }
 
 #[test]
-fn the_first_record_of_all_inputs_decides() {
+fn all_inputs_decide_together() {
     let folder = Folder::new();
     let none = folder.write("none", "\n \n");
     let (one, two) = (folder.write("one", "5\n"), folder.write("two", "3 4\n"));
     assert_eq!(sorted(&["sort", &none, &two, &one], ""), "3 4\n5\n\n \n");
     let comment = folder.write("comment", "# 1 2\n");
+    let error = refused(&["sort", "-k", "1", &comment, &two], "");
     assert!(
-        refused(&["sort", &comment, &two], "").contains("comment:1, column '1': '# 1 2' is not a number")
+        error.contains("two:1: '3' is a number, but '#' (") && error.contains("comment:1) is not"),
+        "{error}"
     );
-    assert_eq!(sorted(&["sort", &comment, &one], ""), "5\n");
-    assert!(refused(&["sort", &none, &one, &two], "").contains("two:1:3: this line has several fields"));
+    assert!(refused(&["sort", "-n", &two, &comment], "").contains("comment:1: '#' is not a number"));
+    assert_eq!(sorted(&["sort", &two, &comment], ""), "# 1 2\n3 4\n");
+    assert_eq!(sorted(&["sort", &none, &one, &two], ""), "3 4\n5\n\n \n");
     assert_eq!(sorted(&["sort", &none, "-", &one], "7 8\n6 9\n"), "5\n6 9\n7 8\n\n \n");
     // Each for itself.
     let out = folder.arg("out");
     sorted(&["sort", "--each", &none, &one, &two, "-o", &out], "");
     let result = |name: &str| fs::read_to_string(folder.path("out").join(name)).unwrap();
-    assert_eq!((result("none"), result("one"), result("two")), (String::new(), "5\n".into(), "3 4\n".into()));
+    assert_eq!(
+        (result("none"), result("one"), result("two")),
+        ("\n \n".into(), "5\n".into(), "3 4\n".into())
+    );
     // A missing file does not keep others from being sorted.
     let gone = folder.arg("gone");
     let done = run(&["sort", "--each", "--in-place", &gone, &two], "");
@@ -168,9 +167,14 @@ fn the_first_record_of_all_inputs_decides() {
 }
 
 #[test]
-fn options_about_fields_say_lines() {
+fn lines_are_lines_whatever_is_said_of_their_fields() {
+    let json = |args: &[&str], input: &str| -> serde_json::Value {
+        let done = run(&[&["sort", "--json"], args].concat(), input);
+        serde_json::from_slice(&done.stderr).unwrap_or_else(|_| panic!("{args:?}: {}", stderr(&done)))
+    };
     for args in [
-        &["-n"][..],
+        &[][..],
+        &["-n"],
         &["-g"],
         &["-k1"],
         &["--comments"],
@@ -178,42 +182,54 @@ fn options_about_fields_say_lines() {
         &["-h"],
         &["-t", "size"],
         &["--empty", "last"],
-        &["--invalid", "last"],
+        &["-n", "--invalid", "last"],
         &["-t", ","],
         &["--delimiter", ","],
     ] {
-        let json = run(&[&["sort", "--json"], args].concat(), "2\n1\n\n");
-        assert_eq!(String::from_utf8_lossy(&json.stdout), "1\n2\n\n", "{args:?}");
-        assert!(stderr(&json).contains("lines, because of -"), "{args:?}: {}", stderr(&json));
+        assert_eq!(sorted(&[&["sort"], args].concat(), "2\n1\n\n"), "1\n2\n\n", "{args:?}");
+        assert_eq!(json(args, "2\n1\n\n")["format"], "lines", "{args:?}");
     }
-    for (args, input, why) in [
-        (&["-u"][..], "2\n1\n", "text, because the first line is one number"),
-        (&["-t", "f32"], "2 9\n1 8\n", "lines, because the first line has several fields"),
-        (&["--top", "5"], "2 9 4\n", "numbers, because standard input is one line of them"),
-        (&[], "# c\n", "text, because the input is empty"),
+    // Without a key or a kind there is nothing that could be invalid.
+    assert!(refused(&["sort", "--invalid", "last"], "1\n").contains("--invalid applies to numbers"));
+    for (args, input, column, kind) in [
+        (&["-u"][..], "2\n1\n", "1", "number"),
+        (&["-t", "f32"], "2 9\n1 8\n", "1", "f32"),
+        (&["--top", "5"], "2 9 4\n", "1", "number"),
+        (&[], "4K\n900\n", "1", "size"),
+        (&[], "b\na\n", "0", "text"),
+        (&[], "# c\n1\n", "0", "text"),
+        (&["-k", "0"], "2\n1\n", "0", "text"),
     ] {
-        let verbose = stderr(&run(&[&["sort", "-v"], args].concat(), input));
-        assert!(verbose.trim_end().ends_with(why), "{args:?}: {verbose}");
+        let report = json(&[&["-q"], args].concat(), input);
+        let key = &report["keys"][0];
+        assert_eq!((&key["column"], &key["kind"]), (&column.into(), &kind.into()), "{args:?} {input:?}");
+        // The line of the report says it, too.
+        let verbose = stderr(&run(&[&["sort", "-v", "-q"], args].concat(), input));
+        assert!(verbose.contains("lines") && verbose.contains(kind), "{args:?}: {verbose}");
     }
 }
 
 #[test]
-fn binary_output_says_numbers() {
+fn binary_output_takes_one_number_a_line() {
     let folder = Folder::new();
-    let matrix = folder.write("matrix", "3 1\n2 5\n");
+    let (column, matrix) = (folder.write("column", "3\n1\n2\n5\n"), folder.write("matrix", "3 1\n2 5\n"));
     let words: Vec<u8> = [1_u32, 2, 3, 5].iter().flat_map(|word| word.to_le_bytes()).collect();
     for args in [&["-o", &folder.arg("x.u32")][..], &["--to", "bin", "-o", &folder.arg("x")]] {
         let to = args.last().unwrap();
-        sorted(&[&["sort", &matrix], args].concat(), "");
-        assert_eq!(fs::read(to).unwrap(), words);
-        // Lines are never written into it.
-        fs::remove_file(to).unwrap();
-        let error = refused(&[&["sort", "-n", &matrix], args].concat(), "");
-        assert!(
-            error.contains("lines cannot be written as bin; use --from text to sort every number"),
-            "{error}"
-        );
-        assert!(!fs::exists(to).unwrap());
+        for input in [&[&column[..]][..], &["-f", "text", &matrix]] {
+            sorted(&[&["sort"], input, args].concat(), "");
+            assert_eq!(fs::read(to).unwrap(), words, "{input:?}");
+            fs::remove_file(to).unwrap();
+        }
+        // Lines are neither split nor written into it.
+        for (options, said) in [
+            (&[][..], "matrix:1:3: this line "),
+            (&["-n"], "lines cannot be written as bin; use --from text to sort every number"),
+        ] {
+            let error = refused(&[&["sort", &matrix], options, args].concat(), "");
+            assert!(error.contains(said) && error.contains("--from text to sort every number"), "{error}");
+            assert!(!fs::exists(to).unwrap());
+        }
     }
     // Positions are those of lines.
     let positions = folder.arg("p.u32");
@@ -229,71 +245,92 @@ fn comments_stay_on_top_where_that_is_asked_for() {
         assert_eq!(sorted(&["sort", "--comments", "--memory", memory], text), "# a 3\r\n#b\n4 y\n5 x\n\n");
     }
     let vcf = "##v\n#CHROM POS\na 3\nb 1\n";
-    assert_eq!(sorted(&["sort", "--comments", "-k2"], vcf), "##v\n#CHROM POS\nb 1\na 3\n");
+    for key in ["2", "POS"] {
+        assert_eq!(sorted(&["sort", "--comments", "-k", key], vcf), "##v\n#CHROM POS\nb 1\na 3\n", "{key}");
+    }
     let with_header = "##v\nCHROM POS\na 3\nb 1\n";
-    for args in [&["--header", "-k", "POS"][..], &["--header", "-k", "POS", "--memory", "1"]] {
+    for args in [&["--header", "-k", "POS"][..], &["--header", "-k", "POS", "--memory", "1"], &["-k", "POS"]]
+    {
         assert_eq!(
             sorted(&[&["sort", "--comments"], args].concat(), with_header),
             "##v\nCHROM POS\nb 1\na 3\n"
         );
     }
-    assert_eq!(sorted(&["sort", "--comments", "-f", "csv"], "#x\n\na\n2\n1\n"), "#x\na\n1\n2\n");
-    // The first input's are kept, the others' are counted.
+    // The header of a table is the first row that is no comment.
+    for args in [&[][..], &["-k", "1"], &["-k", "n"]] {
+        let of_table = [&["sort", "--comments", "-f", "csv"], args].concat();
+        assert_eq!(sorted(&of_table, "#x\nn\n2\n#y\n1\n"), "#x\n#y\nn\n1\n2\n", "{args:?}");
+    }
+    // Those of all inputs are kept.
     let folder = Folder::new();
     let (one, two) = (folder.write("one", "# 1\n1\n3\n"), folder.write("two", "# 2\n# 3\n2\n"));
     for args in [&["sort"][..], &["sort", "-m"], &["sort", "--memory", "1"]] {
-        let done = run(&[args, &["--json", "--comments", &one, &two]].concat(), "");
-        assert_eq!(String::from_utf8_lossy(&done.stdout), "# 1\n1\n2\n3\n", "{args:?}");
-        assert!(stderr(&done).contains(r#""comments":2"#), "{}", stderr(&done));
+        let all = sorted(&[args, &["--comments", &one, &two]].concat(), "");
+        assert_eq!(all, "# 1\n# 2\n# 3\n1\n2\n3\n", "{args:?}");
     }
     assert_eq!(run(&["check", "--comments", &one, &two], "").status.code(), Some(1));
     assert_eq!(run(&["check", "--comments", &one], "").status.code(), Some(0));
-    // A later one is no number, and neither is one whose field is a number.
-    for args in [&["-n"][..], &["-k2"], &["-k2", "--memory", "1"], &["--comments", "-k2"]] {
+    // Without the option they are lines like others, and their fields are fields.
+    for args in [&["-n"][..], &["-k1"], &["-k1", "--memory", "1"]] {
         let error = refused(&[&["sort"], args].concat(), "3 1\n# 2\n");
-        assert!(
-            error.contains("'# 2' is not a number; use --comments for # lines at the top, or --invalid last"),
-            "{error}"
-        );
+        assert!(error.contains("input:2: '#' is not a number"), "{error}");
         let first = sorted(&[&["sort", "--invalid", "first"], args].concat(), "3 1\n# 2\n");
         assert_eq!(first, "# 2\n3 1\n");
     }
-    // Positions are of keys alone, in which nothing of a comment may be taken for another one.
+    for (args, out) in [(&["-k2"][..], "3 1\n# 2\n"), (&["--comments", "-k2"], "# 2\n3 1\n")] {
+        for memory in [&[][..], &["--memory", "1"]] {
+            assert_eq!(sorted(&[&["sort"], args, memory].concat(), "3 1\n# 2\n"), out, "{args:?} {memory:?}");
+        }
+    }
     for memory in [&[][..], &["--memory", "1"]] {
         let args = [&["sort", "-t:", "-k2", "-k1", "--invalid", "last", "--argsort"], memory].concat();
-        assert_eq!(sorted(&args, "#a:5:6\n7:x\n3:4\n#b:1\n8:x\n"), "2\n1\n4\n0\n3\n", "{memory:?}");
+        assert_eq!(sorted(&args, "#a:5:6\n7:x\n3:4\n#b:1\n8:x\n"), "3\n2\n0\n1\n4\n", "{memory:?}");
         let args = [&["sort", "-t#", "-k2"], memory].concat();
         assert_eq!(sorted(&args, "a#3\n#2\n"), "#2\na#3\n");
     }
     let error = refused(&["sort", "-f", "text", "--comments"], "1\n");
-    assert!(error.contains("--comments applies to CSV, TSV and lines"), "{error}");
+    assert!(error.contains("--comments applies to CSV, TSV, JSON and lines"), "{error}");
 }
 
+/// Nothing is left out, with and without the option.
 #[test]
-fn comments_among_numbers_are_counted() {
+fn comments_among_numbers_are_lines() {
     let folder = Folder::new();
-    for (text, count) in [("2\n# x\n1\n", 1), ("#\r#\n2.5\n1.5\n#", 3), ("2\n1e0\n# x\n", 1)] {
-        let file = folder.write("a.txt", text);
-        for args in [&["sort"][..], &["sort", "--memory", "1"], &["sort", "--argsort"]] {
-            let json = stderr(&run(&[args, &["--json", &file]].concat(), ""));
-            assert!(json.contains(&format!(r#""comments":{count}"#)), "{args:?} {text:?}: {json}");
+    let long = "1\n".repeat(300_000);
+    let (late, early) = (format!("{long}# x\n"), format!("# x\n{long}"));
+    for (text, whole, on_top) in [
+        ("2\n# x\n1\n", "# x\n1\n2\n", "# x\n1\n2\n"),
+        ("10\n9\n# x\n", "# x\n10\n9\n", "# x\n9\n10\n"),
+        ("#\r#\n2.5\n1.5\n#", "#\n#\r#\n1.5\n2.5\n", "#\r#\n#\n1.5\n2.5\n"),
+        (&late[..], &early[..], &early[..]),
+    ] {
+        for (option, expected) in [(&[][..], whole), (&["--comments"], on_top)] {
+            let file = folder.write("a.txt", text);
+            for args in [&["sort"][..], &["sort", "--memory", "1"], &["sort", "--memory", "64K"]] {
+                let done = run(&[args, option, &[&file]].concat(), "");
+                assert!(done.stdout == expected.as_bytes(), "{args:?} {option:?} {whole:?}");
+                // What decided against numbers is noted.
+                let note = if option.is_empty() { "sorted whole lines as text: '#" } else { "" };
+                assert!(
+                    stderr(&done).contains(note) && stderr(&done).is_empty() == note.is_empty(),
+                    "{done:?}"
+                );
+            }
+            for args in [&["sort", "-o", &file][..], &["sort", "--each", "--in-place"]] {
+                folder.write("a.txt", text);
+                let done = run(&[args, option, &["-q", &file]].concat(), "");
+                assert_eq!(stderr(&done), "");
+                assert!(fs::read_to_string(&file).unwrap() == expected, "{args:?} {option:?}");
+            }
+            assert_eq!(run(&[&["check", &file], option].concat(), "").status.code(), Some(0), "{whole:?}");
         }
-        let done = run(&["sort", &file, "-o", &file], "");
-        let told = format!("comment{} omitted", if count == 1 { "" } else { "s" });
-        assert!(String::from_utf8_lossy(&done.stdout).contains(&told));
-        assert!(stderr(&done).contains("use --comments to keep"), "{}", stderr(&done));
-        folder.write("a.txt", text);
-        let done = run(&["sort", "--each", "--in-place", "--timing", "off", &file], "");
-        assert!(stderr(&done).contains("use --comments to keep"), "{}", stderr(&done));
-        folder.write("a.txt", text);
-        assert_eq!(stderr(&run(&["sort", "-q", &file, "-o", &file], "")), "");
     }
-    let merged = stderr(&run(&["sort", "-m", "--json"], "1\n# x\n2\n# y\n"));
-    assert!(merged.contains(r#""comments":2"#), "{merged}");
-    let many = format!("{}# x\n", "1\n".repeat(300_000));
-    let file = folder.write("many.txt", many);
-    let json = stderr(&run(&["sort", "--json", &file], ""));
-    assert!(json.contains(r#""comments":1"#), "{json}");
+    // Those that a merge meets late are on top, too.
+    let lines = "1\n# x\n2\n# y\n";
+    assert_eq!(sorted(&["sort", "-m", "--comments"], lines), "# x\n# y\n1\n2\n");
+    let merged = run(&["sort", "-m"], lines);
+    assert!(stderr(&merged).contains(":2: out of order: # x after 1"), "{merged:?}");
+    assert_eq!(merged.status.code(), Some(2));
 }
 
 /// Lines that are numbers and nothing else are sorted as numbers, until there are others. Fields
@@ -369,8 +406,14 @@ fn lines_of_numbers_are_the_same_lines_whichever_way_they_take() {
         &["check"],
         &["sort", "--argsort", "--memory", "40K"],
     ] {
-        let error = stderr(&run(&[args, &["-n", &file]].concat(), ""));
-        assert!(error.contains("numbers and times cannot be compared: 7 ("), "{args:?}: {error}");
+        for (key, said) in
+            [("-n", "'2026-11-21' is not a number"), ("-k1", "'2026-11-21' is not a number, but '7' (")]
+        {
+            let done = run(&[args, &[key, &file]].concat(), "");
+            assert_eq!(done.status.code(), Some(2), "{args:?} {key}");
+            let place = format!("times.txt:200001: {said}");
+            assert!(stderr(&done).contains(&place), "{args:?} {key}: {}", stderr(&done));
+        }
     }
     // The second input is other lines.
     let (one, two) = (folder.write("one", &integers), folder.write("two", "7\tx\n3"));
@@ -391,7 +434,12 @@ fn lines_that_end_in_cr_alone_are_refused() {
         let error = refused(args, "3 1\r2 5\r");
         assert!(error.contains("standard input:1: lines seem to end in CR alone"), "{args:?}: {error}");
     }
-    assert_eq!(sorted(&["sort"], "3\r1\r"), "1\n3\n");
+    // Numbers alone on such lines, too, but as text they are between white space.
+    for input in ["3\r1\r", "5\r4 #6"] {
+        assert!(refused(&["sort"], input).contains("standard input:1: lines seem to end in CR alone"));
+    }
+    assert_eq!(sorted(&["sort", "-f", "text"], "3\r1\r"), "1\n3\n");
+    // One line is one.
     assert_eq!(sorted(&["sort", "-n"], "3 1\r"), "3 1\r\n");
 }
 
@@ -399,9 +447,9 @@ fn lines_that_end_in_cr_alone_are_refused() {
 #[cfg(unix)]
 fn nothing_is_read_of_a_slow_pipe_that_is_not_needed() {
     use std::io::Write;
-    // The first line decides, and merging goes on from there.
-    let mut child =
-        gpusort(&["sort", "-m", "--top", "1"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    // Nothing is looked at before whole lines are merged; where kinds are found, the first 7 MiB are.
+    let mut command = gpusort(&["sort", "-m", "-k", "0", "--top", "1"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     pipe.write_all(b"1 a\n2 b\n").unwrap();
     // It is not closed until the command has ended.
@@ -410,16 +458,22 @@ fn nothing_is_read_of_a_slow_pipe_that_is_not_needed() {
     assert_eq!(output.stdout, b"1 a\n");
 }
 
-/// Data of a program among numbers: words there would be an answer to another question.
+/// Data of a program is shown escaped, and is no number.
 #[test]
 fn binary_data_beside_numbers_is_named() {
-    for (args, input) in
-        [(&["sort"][..], "1 a\n\x7fELF\x02\x01\n"), (&["sort", "-k", "1"], "\x7fELF\x02\n1 a\n")]
-    {
+    let elf = r"'\u{7f}ELF\u{2}'";
+    for (args, input, said) in [
+        (&["sort", "-n"][..], "1 a\n\x7fELF\x02\n", format!("input:2: {elf} is not a number")),
+        (&["sort", "-k", "1"], "1 a\n\x7fELF\x02\n", format!("input:2: {elf} is not a number, but '1' (")),
+        (&["sort", "-k", "1"], "\x7fELF\x02\n1 a\n", format!("input:2: '1' is a number, but {elf} (")),
+    ] {
         let error = refused(args, input);
-        assert!(error.contains("ELF") && error.contains("; use --from bin"), "{error}");
+        assert!(error.contains(&said), "{error}");
     }
+    let done = run(&["sort"], "\x7fELF\x02\n1 a\n");
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "1 a\n\x7fELF\x02\n");
+    assert!(stderr(&done).contains(&format!("whole lines as text: {elf} (standard input:1)")), "{done:?}");
     // White space inside a field is text.
     let error = refused(&["sort", "-f", "csv", "-k", "1"], "x,y\n\"a\tb\",1\n1,2\n");
-    assert!(error.contains("is a word") && !error.contains("--from bin"), "{error}");
+    assert!(error.contains(r"'1' is a number, but 'a\tb' (standard input:2) is not"), "{error}");
 }

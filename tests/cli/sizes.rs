@@ -23,9 +23,21 @@ fn sizes_of_more_than_64_bits_are_exact() {
         RISING.lines().filter(|line| !line.contains(['.', 'e'])).map(|line| format!("{line}\n")).collect();
     for rising in [RISING, &whole, "0\n-0\n16E\n", "-1\n9223372036854775808\n"] {
         let mixed = mixed(rising);
-        for args in [&[][..], &["-u"], &["--memory", "1"], &["-f", "text"], &["-f", "csv", "--no-header"]] {
+        for args in [
+            &["-k", "1"][..],
+            &["-k", "1", "-u"],
+            &["-k", "1", "--memory", "1"],
+            &["-f", "text"],
+            &["-f", "csv", "--no-header"],
+            &[],
+        ] {
             let given = if rising.contains("-0") { rising } else { &mixed };
-            let expected = if args == ["-u"] { rising.replace("-0\n", "") } else { rising.to_owned() };
+            let expected = match (args, rising) {
+                (["-k", "1", "-u"], _) => rising.replace("-0\n", ""),
+                // Without a key, the whole line decides between equal sizes.
+                ([], "0\n-0\n16E\n") => "-0\n0\n16E\n".to_owned(),
+                _ => rising.to_owned(),
+            };
             let args = [&["sort", "-q", "-t", "size"], args].concat();
             assert_eq!(sorted(&args, given), expected, "{args:?}");
         }
@@ -35,13 +47,17 @@ fn sizes_of_more_than_64_bits_are_exact() {
             assert_eq!(sorted(&["sort", "-qhr"], &mixed), falling);
             assert!(run(&["check", "-u", "-r", "-t", "size"], &falling).status.success());
         }
-        // A file, which can be read twice, tells whether -0 is beside decimals.
-        let checked = run(&["check", "-t", "size", &folder.write("rising", rising)], "");
+        let checked = run(&["check", "-t", "size", "-k", "1", &folder.write("rising", rising)], "");
         assert!(checked.status.success(), "{}", stderr(&checked));
     }
-    assert_eq!(run(&["check", "-u", "-t", "size"], "16E\n18446744073709551616\n").status.code(), Some(1));
-    let zeros = folder.write("zeros", "0\n-0\n16E\n");
-    assert_eq!(run(&["check", "-u", "-t", "size", &zeros], "").status.code(), Some(1));
+    let checks =
+        |args: &[&str], lines: &str| run(&[&["check", "-t", "size"], args].concat(), lines).status.code();
+    for (lines, other) in [("16E\n18446744073709551616\n", 0), ("0\n-0\n16E\n", 1)] {
+        assert_eq!(checks(&["-k", "1"], lines), Some(0), "{lines}");
+        assert_eq!(checks(&["-k", "1", "-u"], lines), Some(1), "{lines}");
+        // As whole lines they differ.
+        assert_eq!(checks(&["-u"], lines), Some(other), "{lines}");
+    }
 }
 
 #[test]
@@ -75,11 +91,11 @@ fn large_sizes_are_merged_in_the_order_of_a_sort() {
 }
 
 #[test]
-fn sizes_that_nothing_holds_are_refused_and_tiny_ones_are_not() {
-    let said = refused(&["sort", "-h"], "1\n134217728Q\n");
-    assert!(said.contains(":2, column '1': '134217728Q' is not a size below 2^127\n"), "{said}");
-    assert_eq!(sorted(&["sort", "-qh"], "1\n1e-3000000000kB\n-1\n"), "-1\n1e-3000000000kB\n1\n");
-    assert!(refused(&["sort", "-h"], "1e3000000000kB\n").contains("is not a number up to"));
+fn sizes_are_as_large_and_as_small_as_exponents_go() {
+    let rising = "-1\n1e-3000000000kB\n1\n134217728Q\n1e3000000000kB\n";
+    assert_eq!(sorted(&["sort", "-qh"], &mixed(rising)), rising);
+    let error = refused(&["sort", "-h"], "1\n1e2000000000000000000kB\n");
+    assert!(error.contains(":2: '1e2000000000000000000kB' is not a size"), "{error}");
     let decimals = "1e23\n0.5\n-3\n";
     assert_eq!(sorted(&["sort", "-qh"], decimals), sorted(&["sort", "-q", "-k", "1"], decimals));
 }
@@ -90,7 +106,7 @@ fn disorder_is_told_in_the_spelling_of_the_keys() {
         (&["-t", "size"][..], "10M\n3K\n", ":2: out of order: 3K after 10M\n"),
         (&["-t", "size", "-r"], "1Q x\n02.0Q y\n", ":2: out of order: 02.0Q after 1Q\n"),
         (&["-f", "csv", "-k", "x"], "x\n\"1e3\"\n+7\n", ":3: out of order: +7 after 1e3\n"),
-        (&["--leading"], "12ms\n7%\n", ":2: out of order: 7% after 12ms\n"),
+        (&["-n", "--leading"], "12ms\n7%\n", ":2: out of order: 7% after 12ms\n"),
         (&[], "007\n1.0\n", ":2: out of order: 1.0 after 007\n"),
         (&["-k", "1", "--empty", "first"], "5\n\n", ":2: out of order: an empty field after 5\n"),
     ] {

@@ -3,39 +3,47 @@
 #[cfg(unix)]
 use std::fs;
 
-use gpusort::files::{Input, Key, Nulls, Options};
-
 #[cfg(unix)]
 use crate::support::command::{exits, shell};
 use crate::support::command::{refused, run, sorted, stderr};
 #[cfg(unix)]
 use crate::support::files::Folder;
-use crate::support::pipeline::check;
 
 #[test]
 fn the_whole_line_is_text() {
     for (args, expected) in [
         (&["-k", "0"][..], "10 a\n9\n9 b\n"),
         (&["-k", "0:r"], "9 b\n9\n10 a\n"),
-        (&["-k", "0:version"], "9\n9 b\n10 a\n"),
+        // As a whole it is ordered so without a key.
+        (&["-V"], "9\n9 b\n10 a\n"),
+        (&["-n", "-k", "0"], "10 a\n9\n9 b\n"),
+        (&["--invalid", "last", "-k", "0"], "10 a\n9\n9 b\n"),
     ] {
         assert_eq!(sorted(&[&["sort", "-q"], args].concat(), "9 b\n10 a\n9\n"), expected, "{args:?}");
     }
     assert_eq!(sorted(&["sort", "-q", "-k", "0"], "9\n10\n"), "10\n9\n");
-    assert_eq!(sorted(&["sort", "-q", "-n", "-k", "0"], "10\n9\n"), "9\n10\n");
-    assert_eq!(sorted(&["sort", "-q", "-k", "0:number"], "10\n9\n"), "9\n10\n");
+    for kind in ["number", "version", "time", "text"] {
+        let said = refused(&["sort", "-k", &format!("0:{kind}")], "10\n9\n");
+        assert!(said.contains("the whole record is text and takes no kind"), "{said}");
+    }
     assert_eq!(sorted(&["sort", "-q", "-k", "0", "--ignore-case"], "b\nA\na\nB\n"), "A\na\nb\nB\n");
 }
 
-/// What is read at once may have no word in any of several columns that are text.
+/// A file is looked at from both ends, a pipe at its beginning alone: what comes later fits, or is an error.
+#[cfg(unix)]
 #[test]
-fn columns_are_text_that_begin_without_words() {
-    const AT_ONCE: usize = 8 << 20;
-    let parts = ["nan nan\n", "nan nan b\n"].map(|line| line.repeat(AT_ONCE / line.len() + 1));
-    let text = parts.concat() + "nan x b\n";
-    let keys = ["3", "2"].map(Key::parse).into_iter().fold(Options::new(), Options::key);
-    let options = keys.empty(Nulls::First).input(Input::bytes("in", text.as_bytes()));
-    assert_eq!(check(options, AT_ONCE, 1 << 20).unwrap(), None);
+fn what_is_looked_at_decides_and_what_comes_later_fits() {
+    const LOOKED_AT: usize = 7 << 20;
+    let folder = Folder::new();
+    let parts = ["nan nan\n", "nan nan b\n"].map(|line| line.repeat(LOOKED_AT / line.len() + 1));
+    folder.write("x", parts.concat() + "nan x b\n");
+    exits("exec \"$0\" check -k 3 -k 2 --empty first x", &folder, 0);
+    for command in ["check", "sort", "sort --top 1", "sort --memory 4M"] {
+        for (key, said) in [("3", "split at blanks"), ("2", ": 'x' is not a number; use -k 2:text")] {
+            let error = exits(&format!("cat x | \"$0\" {command} -k {key}"), &folder, 2);
+            assert!(error.contains(said), "{command}: {error}");
+        }
+    }
 }
 
 /// A pipe that brings no more than that at first does not change what columns are.
@@ -86,15 +94,18 @@ fn columns_may_begin_with_any_number_of_empty_fields() {
     assert!(runs.contains("in temporary files"), "{runs}");
 }
 
-/// One that is no number in the spelling that is asked for, and would be one otherwise, is refused
-/// among words, wherever they are.
+/// A number has the spelling that is asked for; in another one it is a word.
 #[test]
-fn numbers_in_another_spelling_are_no_words() {
+fn numbers_in_another_spelling_are_words() {
     for lines in ["x\n1.5\n", "1.5\nx\n"] {
-        let error = refused(&["sort", "--decimal", ",", "-k", "1"], lines);
-        assert!(error.contains("'1.5' is not a number"), "{error}");
-        let text = sorted(&["sort", "-q", "--decimal", ",", "-k", "1:text"], lines);
-        assert_eq!(text, "1.5\nx\n");
+        for key in ["1", "1:text"] {
+            let text = sorted(&["sort", "-q", "--decimal", ",", "-k", key], lines);
+            assert_eq!(text, "1.5\nx\n");
+        }
+        let error = refused(&["sort", "-n", "--decimal", ","], lines);
+        assert!(error.contains("is not a number"), "{error}");
+        let error = refused(&["sort", "--decimal", ",", "-k", "1"], &format!("{lines}1,5\n"));
+        assert!(error.contains("standard input:3: '1,5' is a number, but "), "{error}");
     }
     // A sign that no number begins with elsewhere; and what counts as empty is no word.
     let error = refused(&["sort", "--decimal", "·", "-k", "1"], "x\n·5\n");
@@ -116,59 +127,107 @@ fn blanks_around_numbers_in_base_16_do_not_count() {
     assert_eq!(hex(&["--invalid", "skip", "--empty", "first"]), "h,v\n  ,2\n NA,4\n0x1,3\n ff ,1\n");
 }
 
+/// Blanks around a field count in text, line feeds too where NUL ends lines.
 #[test]
-fn line_feeds_are_blanks_before_keys_of_sort_where_nul_ends_lines() {
+fn line_feeds_are_blanks_of_text_where_nul_ends_lines() {
     let names = "a:\nb\0a:b\0a: c\0";
-    assert_eq!(sorted(&["sort", "-q", "-z", "-t:", "-k", "2,2r"], names), "a: c\0a:\nb\0a:b\0");
-    // They are a part of others.
-    assert_eq!(sorted(&["sort", "-q", "-z", "-t:", "-k", "2"], names), "a:\nb\0a: c\0a:b\0");
+    for key in ["2", "2,2", "2:text", "2,2b"] {
+        assert_eq!(sorted(&["sort", "-q", "-z", "-t:", "-k", key], names), "a:\nb\0a: c\0a:b\0", "{key}");
+    }
+    for key in ["2:r", "2,2r"] {
+        assert_eq!(sorted(&["sort", "-q", "-z", "-t:", "-k", key], names), "a:b\0a: c\0a:\nb\0", "{key}");
+    }
+    assert_eq!(sorted(&["sort", "-q", "-z", "-t:", "-k", "2"], "a:\n10\0a: 9\0"), "a: 9\0a:\n10\0");
 }
 
-/// Text that is likely of a kind is sorted as text, with a note that names the kind.
+/// A column is of a kind that all its fields fit, without a word about it.
 #[test]
-fn text_that_seems_to_be_of_a_kind_is_noted() {
-    for (fields, kind) in [
-        ("1.5M\n900K\n", Some("s:size")),
-        ("12ms\n1.5s\n", Some("s:duration")),
-        ("v1.10\nv1.9\n", Some("s:version")),
-        ("12%\n5%\n", Some("s:number --leading")),
-        ("b\na\n", None),
-        ("1.5M\nx\n", None),
+fn kinds_are_found() {
+    for (fields, expected) in [
+        ("1.5M\n900K\n", "900K\n1.5M\n"),
+        ("1.5s\n12ms\n", "12ms\n1.5s\n"),
+        ("v1.10.0\nv1.9.0\n", "v1.9.0\nv1.10.0\n"),
+        ("12%\n5%\n", "5%\n12%\n"),
+        ("b\na\n", "a\nb\n"),
+        // Of versions one has two points.
+        ("v1.9\nv1.10\n", "v1.10\nv1.9\n"),
     ] {
         let table = format!("s\n{fields}");
+        let done = run(&["sort", "-f", "csv", "-k", "s"], &table);
+        assert_eq!(
+            (stderr(&done), String::from_utf8(done.stdout).unwrap()),
+            (String::new(), format!("s\n{expected}"))
+        );
+    }
+}
+
+/// Text of which most fields are of a kind is text, with a note that names the kind and the first other.
+#[test]
+fn text_that_seems_to_be_of_a_kind_is_noted() {
+    for (fields, note) in [
+        (
+            "12ms\n1.5s\n3s\nx\n",
+            ", because of 'x' (standard input:5); use -k s:duration --invalid last to sort ",
+        ),
+        (
+            "1.2.3\n1.10.3\n1.9.3\nx\n",
+            ", because of 'x' (standard input:5); use -k s:version --invalid last ",
+        ),
+        ("21.11.2026\n02.12.2025\n", "; all fields fit --time-format '%d.%m.%Y'\n"),
+        ("x\ny\nz\n12ms\n", ""),
+    ] {
+        let (table, is_noted) = (format!("s\n{fields}"), !note.is_empty());
         let said = stderr(&run(&["sort", "-f", "csv", "-k", "s"], &table));
-        assert_eq!(kind.map(|kind| said.contains(&format!("; use -k {kind}"))), kind.map(|_| true), "{said}");
-        assert_eq!(said.contains("as text; use"), kind.is_some(), "{said}");
+        let note = format!("gpusort: sorted key s as text{note}");
+        assert!(if is_noted { said.starts_with(&note) } else { said.is_empty() }, "{said}");
         for silent in [&["-q", "-k", "s"][..], &["-k", "s:text", "--timing", "off"]] {
             let said = stderr(&run(&[&["sort", "-f", "csv"], silent].concat(), &table));
             assert_eq!(said, "");
         }
-        let by_kind =
-            kind.map_or(Vec::new(), |kind| format!("-k {kind}").split(' ').map(str::to_owned).collect());
-        if !by_kind.is_empty() {
+        // What it names works.
+        if let Some(key) = note.split_once("; use ").map(|(_, key)| key.split(" to sort").next().unwrap()) {
             let args: Vec<&str> =
-                ["sort", "-q", "-f", "csv"].into_iter().chain(by_kind.iter().map(|word| &word[..])).collect();
-            assert!(run(&args, &table).status.success(), "{kind:?}");
+                ["sort", "-q", "-f", "csv"].into_iter().chain(key.split_whitespace()).collect();
+            assert!(run(&args, &table).status.success(), "{key}");
         }
     }
+    let dates = "s\n21.11.2026\n02.12.2025\n";
+    let by_time = sorted(&["sort", "-q", "-f", "csv", "-k", "s", "--time-format", "%d.%m.%Y"], dates);
+    assert_eq!(by_time, "s\n02.12.2025\n21.11.2026\n");
 }
 
 /// Each error names what makes the same command work.
 #[test]
 fn remedies_work_as_typed() {
-    for (args, input, said, remedy) in [
-        (&["sort", "-k", "p"][..], "p;q\n1,200;x\n35;y\n", "--thousands ,", &["--thousands", ","][..]),
-        (&["sort", "-k", "p"], "p;q\n3;x\nn/a;y\n", "--na n/a", &["--na", "n/a"]),
-        (&["sort", "-k", "p"], "p;q\n12ms;x\n3;y\n", "--leading", &["--leading"]),
-        (&["sort", "-k", "p"], "p;q\nx;x\n3;y\n", "--invalid last", &["--invalid", "last"]),
-        (&["sort", "-k", "p"], "p;q\n2024-01-05;x\n3/1/2024;y\n", "--time-format", &["--invalid", "last"]),
+    for (key, input, said) in [
+        ("p", "p;q\n1,200;x\n35;y\n", &["-k p --thousands ,", "-k p:text"][..]),
+        ("p", "p;q\n3;x\nn/a;y\n", &["-k p --na n/a", "-k p:text", "-k p:number --invalid last"]),
+        ("p", "p;q\n12ms;x\n3;y\n", &["-k p:text", "-k p:number --invalid last"]),
+        ("p:number", "p;q\n12ms;x\n3;y\n", &["-k p:number --leading", "-k p:number --invalid last"]),
+        ("p", "p;q\nx;x\n3;y\n", &["-k p:text", "-k p:number --invalid last", "-k p --na x"]),
+        ("p", "p;q\n2024-01-05;x\n3/1/2024;y\n", &["-k p:text", "-k p:time --invalid last"]),
+        ("p", "p;q\n1.5M;x\nn/a;y\n", &["-k p:text", "-k p:size --invalid last", "-k p --na n/a"]),
     ] {
-        let args = [args, &["-q", "-f", "csv", "--delimiter", ";"]].concat();
-        let error = refused(&args, input);
-        assert!(error.contains(said), "{error}");
-        assert!(run(&[&args, remedy].concat(), input).status.success(), "{remedy:?}");
+        let table = ["sort", "-q", "-f", "csv", "--delimiter", ";"];
+        let error = refused(&[&table[..], &["-k", key]].concat(), input);
+        for remedy in said {
+            // The key is not said again where it stays.
+            let short = remedy.trim_start_matches(&format!("-k {key} "));
+            assert!(error.contains(short), "{short}: {error}");
+            let remedy: Vec<&str> = remedy.split(' ').collect();
+            assert!(run(&[&table[..], &remedy].concat(), input).status.success(), "{remedy:?}");
+        }
     }
-    let error = refused(&["sort", "-q"], "1\nfoo\n");
-    assert!(error.contains("use -t text"), "{error}");
-    assert_eq!(sorted(&["sort", "-q", "-t", "text"], "1\nfoo\n"), "1\nfoo\n");
+    // Without a key it is no error, but with the kind that the remedies are for.
+    let error = refused(&["sort", "-q", "-n"], "1\nfoo\n");
+    assert!(error.contains("use --invalid last or --na foo"), "{error}");
+    for remedy in [&["--invalid", "last"][..], &["--na", "foo"]] {
+        assert_eq!(sorted(&[&["sort", "-q", "-n"], remedy].concat(), "foo\n1\n"), "1\nfoo\n");
+    }
+    // Binary output has numbers alone, so what is offered leaves nothing else.
+    for (args, input) in [(&["-f", "text"][..], "1 foo\n"), (&["--to", "bin"], "1\nfoo\n")] {
+        let error = refused(&[&["sort"], args].concat(), input);
+        assert!(error.contains("'foo' is not a number") && !error.contains("--invalid"), "{error}");
+        assert!(!error.contains("--na"), "{error}");
+    }
 }
