@@ -160,7 +160,21 @@ fn a_report_counts_what_was_read_and_left_out() {
     let counts = report.counts;
     assert_eq!((counts.nan, counts.empty, counts.invalid, counts.skipped), (1, 1, 1, 1));
     assert_eq!((report.records, report.repeated, report.cut), (5, 1, 1));
-    assert_eq!((&report.types[..], report.format, report.runs), ("f64", Format::Csv, 0));
+    assert_eq!((&report.types[..], report.format, report.runs), ("number", Format::Csv, 0));
+}
+
+/// Numbers that become elements are counted as those that stay text are.
+#[test]
+fn a_report_of_elements_counts_nan() {
+    let text = "nan\n-1.5\nNaN\n2\n".repeat(500);
+    for memory in [1000, u64::MAX] {
+        for to in [Format::Text, Format::Binary] {
+            let sort = Sort::new().input(Input::bytes("in", text.as_bytes())).memory(memory).to(to);
+            let report = sort.write_to(&mut Vec::new()).unwrap();
+            assert_eq!((report.records, report.counts.nan), (2000, 1000), "{memory} {to}");
+            assert_eq!(report.runs > 0, memory == 1000, "{memory} {to}");
+        }
+    }
 }
 
 #[test]
@@ -296,9 +310,15 @@ fn cancelled_work_ends_and_leaves_everything_as_it_was() {
 fn integers_that_are_read_straight_from_a_file_have_their_type() {
     let folder = Folder::new();
     // Larger than what is read as a whole text.
-    for (last, expected) in [("-1", "i32"), ("4294967296", "u64"), ("7", "u32")] {
+    for (last, expected) in [("-1", "<i4"), ("4294967296", "<u8"), ("7", "<u4")] {
         let path = folder.write("numbers.txt", "1234567\n".repeat(50_000) + last);
+        let mut array = Vec::new();
+        let report = Sort::new().input(&path).to(Format::Npy).write_to(&mut array).unwrap();
+        assert_eq!(report.records, 50_001);
+        let header = String::from_utf8_lossy(&array[..128]).into_owned();
+        assert!(header.contains(&format!("'descr': '{expected}'")), "{header}");
+        // As lines they are numbers, of no type.
         let report = Sort::new().input(&path).write_to(&mut Vec::new()).unwrap();
-        assert_eq!((report.types.as_str(), report.records), (expected, 50_001));
+        assert_eq!((report.types.as_str(), report.records), ("number", 50_001));
     }
 }

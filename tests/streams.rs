@@ -17,6 +17,7 @@ fn long_records_from_a_pipe_take_linear_time() {
     const LENGTH: usize = 8 << 20;
     let table = |header| Options::new().format(Format::Csv).key("1").header(header);
     let text = || Options::new().format(Format::Text);
+    let lines = || Options::new().format(Format::Lines);
     let digits = "0".repeat(LENGTH);
     let (done, waits) = mpsc::channel();
     std::thread::spawn(move || {
@@ -27,7 +28,8 @@ fn long_records_from_a_pipe_take_linear_time() {
             assert!(merge(pipe(), Ask::default()).unwrap().0.bytes.len() >= 4);
         };
         look(text(), format!("1 {digits}2 3"));
-        look(text(), format!("1\n#{digits}\n2\n"));
+        look(lines(), format!("1\n2 #{digits}\n3\n"));
+        look(lines().comments(), format!("#{digits}\n1\n2\n"));
         look(table(false), format!("1,{digits}\n2,\"{digits}\n\"\"{digits}\"\n3,x\n"));
         look(table(true), format!("1,{digits}\n1,\n"));
         look(table(true), format!("1,\"{}\"\n1,\n", "0\n".repeat(LENGTH / 2)));

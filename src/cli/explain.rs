@@ -1,5 +1,6 @@
 //! `--explain`: what was decided about the input.
 
+use gpusort::Format;
 use gpusort::files::{Explained, ExplainedKey};
 use gpusort_base::human;
 use serde_json::{Value, json};
@@ -33,6 +34,18 @@ fn of_key(key: &ExplainedKey) -> String {
     let direction = if key.descending { "largest first" } else { "smallest first" };
     let found = if key.is_found { ", found in its fields" } else { "" };
     format!("{column}: {}, {direction}{found}", key.kind)
+}
+
+/// The order in words for the middle of a line.
+pub(super) fn by(explained: &Explained) -> String {
+    let keys = explained.keys.iter().filter(|key| !key.is_last_resort);
+    let keys: Vec<String> = match (explained.format, &explained.keys[..]) {
+        (Format::Text, _) => return String::new(),
+        (Format::Lines, [key]) if key.column == "0" => vec!["the whole line".to_owned()],
+        (Format::Lines, [key, rest]) if rest.is_last_resort => vec![key.kind.clone()],
+        _ => keys.map(|key| format!("'{}' ({})", human::quoted(&key.column), key.kind)).collect(),
+    };
+    format!(" by {}", keys.join(", "))
 }
 
 /// The decisions as JSON.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use gpusort::Format;
 use gpusort::files::{Explained, Report};
 use gpusort_base::human::{self, counted, grouped, short};
 use gpusort_engine::report::timing::{Device, milliseconds};
@@ -170,6 +171,21 @@ impl Timing<'_> {
         line
     }
 
+    /// The records and how they were ordered: `3 rows by 'price' (number)`.
+    fn records(&self) -> String {
+        let Report { records, types, .. } = self.report;
+        let (one, more) = match self.explained.format {
+            Format::Lines => ("line", "lines"),
+            Format::Text => ("number", "numbers"),
+            format if format.is_bits() => {
+                let assumed = if self.type_assumed { " (assumed)" } else { "" };
+                return format!("{} {types}{assumed}", grouped(records));
+            }
+            _ => ("row", "rows"),
+        };
+        counted(*records, one, more) + &explain::by(&self.explained)
+    }
+
     /// What was done.
     fn did(&self) -> &'static str {
         if self.report.sort.ran.variant() == "merge" { "merged" } else { "sorted" }
@@ -179,13 +195,12 @@ impl Timing<'_> {
 /// In full, on one line.
 impl fmt::Display for Timing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { sort, records, types, spilled_bytes, phases, .. } = self.report;
-        let assumed = if self.type_assumed { " (assumed)" } else { "" };
+        let Report { sort, spilled_bytes, phases, .. } = self.report;
         if let Some(file) = self.file {
             write!(f, "{}: ", human::path(file))?;
         }
         let total = short(milliseconds(phases.total));
-        write!(f, "{} {} {types}{assumed} in {total} ms: ", self.did(), grouped(records))?;
+        write!(f, "{} {} in {total} ms: ", self.did(), self.records())?;
         let phases = self.phases().into_iter().filter(|&(name, time)| name != "total" && time > 0.0);
         let phases: Vec<_> = phases.map(|(name, time)| format!("{name} {}", short(time))).collect();
         write!(f, "{}; {} {}", phases.join(", "), sort.ran.algorithm(), sort.ran.variant())?;
@@ -203,6 +218,10 @@ impl fmt::Display for Timing<'_> {
             write!(f, "; {runs} of {} in temporary files", human::bytes(*spilled_bytes))?;
         }
         self.told().try_for_each(|told| write!(f, "; {told}"))?;
+        let Explained { format, why, .. } = &self.explained;
+        if !matches!(*why, "" | "named") {
+            write!(f, "; {}, because {why}", format.name())?;
+        }
         write!(f, "; {}", self.why())
     }
 }

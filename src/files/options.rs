@@ -201,8 +201,8 @@ impl Options {
             );
             return Err(Error::options(problem));
         }
-        if format == Format::Text && reading.text().is_some() {
-            let problem = format!("for words needs lines or a table, but {name} is {}", format.name());
+        if format == Format::Text && reading != Reading::Numbers {
+            let problem = format!("numbers alone are read from {name}, which is {}", format.name());
             return Err(Error::option("type", problem).hinting(Hint::Table(Format::Text)));
         }
         if format.has_columns() && !cfg!(feature = "arrow") {
@@ -250,6 +250,7 @@ impl Options {
             Decisions::named(format, InputSpec { kind, by, keys: Vec::new(), columns: 0 })
         } else {
             if in_place && let Some(input) = inputs.iter().find(|input| !input.can_be_read_again()) {
+                input.open()?;
                 return Err(Error::input(input.name(), "cannot be replaced"));
             }
             let is_named = known.is_some();
@@ -349,7 +350,6 @@ impl Options {
             || self.delimiter.is_some()
             || self.empty.is_some()
             || self.invalid.is_some()
-            || self.numeric
     }
 }
 

@@ -152,6 +152,7 @@ impl<'a> Sort<'a> {
         let compression = if bgzf { Some(bgzf_to(output, replaced)?) } else { replaced };
         // Lines stay lines, whatever the output's name is, unless the name means binary.
         let is_named = to.is_some() || resolved.format != Format::Lines || positions || to_bits;
+        let is_named = is_named || asked.is_some_and(|(format, _)| format.has_columns());
         let asked = asked.filter(|_| is_named);
         let (format, promised) = output_format(resolved.format, resolved.has_rows, positions, asked)?;
         if parquet.is_some() && format != Format::Parquet {

@@ -142,7 +142,7 @@ pub(crate) fn of_bits(bits: u64, element: ElementType, descending: bool, rules: 
 
 /// The float that is nearest to the number of a word; NaN for a null.
 #[inline]
-fn nearest(word: u128, descending: bool) -> f64 {
+pub(crate) fn nearest(word: u128, descending: bool) -> f64 {
     if is_null(word) {
         return f64::NAN;
     }
@@ -154,6 +154,12 @@ fn nearest(word: u128, descending: bool) -> f64 {
 #[inline]
 pub(crate) fn float(high: u64) -> f64 {
     f64::from_bits(if high >> 63 == 1 { high & !(1 << 63) } else { !high })
+}
+
+/// Returns true if the number of a word is not a float.
+#[inline]
+pub(crate) fn is_rounded(word: u128) -> bool {
+    !is_null(word) && word as u64 != EXACT
 }
 
 /// The integer of a word of a number, if the number is one, and 64 bits hold it.

@@ -32,7 +32,7 @@ pub enum PerLine {
     /// Any number of them.
     #[default]
     Any,
-    /// One at most.
+    /// One, with or without blanks around it.
     One,
     /// One and nothing else, so that the line is the number's spelling and LF.
     Whole,
@@ -70,8 +70,10 @@ impl<'a> Tokens<'a> {
             match self.bytes.get(start) {
                 Some(&byte) if is_space(byte) => self.next += 1,
                 found => {
-                    if self.per_line != PerLine::Any && !self.allows(from, start) {
-                        self.excess = Some(start);
+                    if self.per_line != PerLine::Any
+                        && let Some(excess) = self.excess(from, start)
+                    {
+                        self.excess = Some(excess);
                         return None;
                     }
                     return found.map(|_| start);
@@ -94,21 +96,24 @@ impl<'a> Tokens<'a> {
         self.find()
     }
 
-    /// Whether a line may have what is between `from`, where the last token ends, and `start`, and
-    /// a token there.
+    /// The offset of what no line may have from `from`, where the last token ends, up to a token or
+    /// the end at `start`: a blank line, or that token.
     #[inline]
-    fn allows(&self, from: usize, start: usize) -> bool {
+    fn excess(&self, from: usize, start: usize) -> Option<usize> {
         if self.per_line == PerLine::Whole {
-            return start == from || start == from + 1 && from > 0 && self.bytes[from] == b'\n';
+            let is_next = start == from + 1 && from > 0 && self.bytes[from] == b'\n';
+            return (start != from && !is_next).then_some(start);
         }
         let gap = &self.bytes[from..start];
-        let is_alone = |&at: &usize| gap.get(at + 1) != Some(&b'\n');
-        let lone = memchr::memchr_iter(b'\r', gap).filter(is_alone).count();
-        let ends = memchr::memchr_iter(b'\n', gap).count() + lone;
-        match (from == 0 && !self.begun, start == self.bytes.len()) {
-            (true, _) => ends == 0,
-            (false, true) => ends <= 1,
-            (false, false) => ends == 1,
+        let is_end = |&at: &usize| gap[at] == b'\n' || gap[at] == b'\r' && gap.get(at + 1) != Some(&b'\n');
+        let mut ends = memchr::memchr2_iter(b'\n', b'\r', gap).filter(is_end).map(|at| from + at + 1);
+        if from == 0 && !self.begun {
+            return ends.next().map(|_| 0);
+        }
+        match (ends.next(), ends.next()) {
+            (Some(end), Some(_)) => Some(end),
+            (None, _) if start < self.bytes.len() => Some(start),
+            _ => None,
         }
     }
 

@@ -169,9 +169,14 @@ impl Input {
         self.with(|it| (it.may_be_compressed, it.compression, it.memory) = (true, compression, memory))
     }
 
-    /// Replaces an input that cannot be reopened, after `bytes` were read and `rest` remains.
-    pub(super) fn begun(self, bytes: Vec<u8>, rest: Opened) -> Self {
-        let begun = Self::reader(self.name(), io::Cursor::new(bytes).chain(rest.reader));
+    /// Replaces an input that cannot be reopened, after `bytes` were read and `rest` remains: `None` at
+    /// its end, beyond which a terminal may go on.
+    pub(super) fn begun(self, bytes: Vec<u8>, rest: Option<Opened>) -> Self {
+        let read = io::Cursor::new(bytes);
+        let begun = match rest {
+            Some(rest) => Self::reader(self.name(), read.chain(rest.reader)),
+            None => Self::reader(self.name(), read),
+        };
         self.with(|it| it.begun = Some(begun))
     }
 

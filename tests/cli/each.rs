@@ -32,7 +32,7 @@ fn each_file_is_sorted_on_its_own() {
         let told = sorted(&args, "");
         let lines: Vec<&str> = told.lines().collect();
         assert_eq!(lines.len(), 3, "{told}");
-        assert!(lines[0].starts_with(&format!("{text}: sorted 3 number in ")), "{told}");
+        assert!(lines[0].starts_with(&format!("{text}: sorted 3 lines by number in ")), "{told}");
         let read = |name: &str| fs::read(Path::new(&out).join(name)).unwrap();
         assert_eq!(read("a.txt"), b"01\n2\n3\n");
         assert_eq!(read("b.txt"), b"-1\n2.5\n");

@@ -214,7 +214,7 @@ fn times_are_found_by_themselves_and_ordered_as_instants() {
         sorted(&[&of_table[..], &["-q"]].concat(), zones),
         "2,2026-11-21T11:30+02:00\n1,2026-11-21T10:00Z\n3,2026-11-21T05:00-05:00\n"
     );
-    assert!(stderr(&run(&[&of_table[..], &["-v"]].concat(), zones)).contains("sorted 3 time in"));
+    assert!(stderr(&run(&[&of_table[..], &["-v"]].concat(), zones)).contains("sorted 3 rows by"));
     assert_eq!(sorted(&[&of_table[..], &["-q", "-u", "-r"]].concat(), zones).lines().count(), 2);
     let done = run(&["check", "-k", "2"], log);
     assert_eq!(done.status.code(), Some(1));
@@ -296,7 +296,7 @@ fn sizes_are_read_where_they_are_asked_for() {
     assert!(refused(&["sort", "-h"], "4.0K/s\n").contains("'4.0K/s' is not a size"));
     assert_eq!(sorted(&["sort", "-q", "-h", "--leading"], "4.0K/s\n9/s\n"), "9/s\n4.0K/s\n");
     assert!(refused(&["sort", "-h", "-t", "i32"], "4\n").contains("-h and --type cannot be combined"));
-    assert!(stderr(&run(&["sort", "-vh"], "1\n")).contains("sorted 1 size in"));
+    assert!(stderr(&run(&["sort", "-vh"], "1\n")).contains("sorted 1 line by size in"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::support::files::{Folder, fixture};
 #[test]
 fn fixtures_sort_as_expected() {
     let read = |name: &str| fs::read(fixture(name)).unwrap();
-    // The comment of each text stays on top.
+    // A comment stays on top.
     let below_the_comment = |input: &str, expected: &str| {
         let end = read(input).iter().position(|&byte| byte == b'\n').unwrap();
         [&read(input)[..=end], &read(expected)].concat()
@@ -25,7 +25,7 @@ fn fixtures_sort_as_expected() {
         &["-d", &device::name(), "-a", "odd-even"],
     ] {
         for (input, expected, more) in [
-            ("elevations.txt", "elevations.sorted.txt", &["--comments"][..]),
+            ("elevations.txt", "elevations.sorted.txt", &[][..]),
             ("constants.txt", "constants.sorted.txt", &["--comments"]),
             ("specials.f32", "specials.sorted.f32", &[]),
             ("specials.f32", "specials.reversed.f32", &["-r"]),

@@ -54,12 +54,12 @@ fn the_timing_goes_to_stdout_or_stderr() {
     assert_eq!((&output.stdout[..], &stderr(&output)[..]), (&b"1\n"[..], ""));
     // Where it is asked for, it is on stderr, and the pipe is clean.
     for (args, begin) in [
-        (&["-v"][..], "sorted 1 number in "),
+        (&["-v"][..], "sorted 1 line by number in "),
         (&["--timing", "stderr"], "sorted 1 in "),
         (&["--json"], "{"),
-        (&["-v", "-f", "csv", "--no-header"], "sorted 1 number in "),
-        (&["-v", "-t", "u32"], "sorted 1 u32 in "),
-        (&["-v", "-k", "0"], "sorted 1 text in "),
+        (&["-v", "-f", "csv", "--no-header", "-k", "1"], "sorted 1 row by '1' (number) in "),
+        (&["-v", "-t", "u32"], "sorted 1 line by u32 in "),
+        (&["-v", "-k", "0"], "sorted 1 line by the whole line in "),
     ] {
         let output = run(&[&["sort"], args].concat(), "1\n");
         assert_eq!((&output.stdout[..], stderr(&output).starts_with(begin)), (&b"1\n"[..], true), "{args:?}");
@@ -69,7 +69,7 @@ fn the_timing_goes_to_stdout_or_stderr() {
     assert!(output.stdout.is_empty() && stderr(&output).is_empty());
     for (args, begin) in [
         (&["--timing", "stdout", "-o", &out][..], "sorted 1 in "),
-        (&["-v", "-o", &out], "sorted 1 number in "),
+        (&["-v", "-o", &out], "sorted 1 line by number in "),
         (&["--json", "-o", &out], "{"),
     ] {
         let output = run(&[&["sort"], args].concat(), "1\n");
@@ -95,7 +95,7 @@ fn the_timing_goes_to_stdout_or_stderr() {
     }
     assert!(stderr(&run(&["sort", "-q", "--timing", "stderr"], "1\n")).starts_with("sorted"));
     assert!(stderr(&run(&["sort", "-q", "--json"], "1\n")).starts_with('{'));
-    assert!(stderr(&run(&["sort", "-qv"], "1\n")).starts_with("sorted 1 number"));
+    assert!(stderr(&run(&["sort", "-qv"], "1\n")).starts_with("sorted 1 line by number"));
     assert_eq!(stderr(&run_in_environment(&[("GPUSORT_TIMING", "off")], &["sort"], "1\n")), "");
 }
 

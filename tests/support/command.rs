@@ -109,7 +109,7 @@ pub fn refused_in_shell(scripts: impl IntoIterator<Item = String>, folder: &Fold
 #[test]
 #[should_panic(expected = "is not a number")]
 fn a_refusal_is_not_taken_for_success() {
-    sorted(&["sort"], "1\nx");
+    sorted(&["sort", "-n"], "1\nx");
 }
 
 #[test]

@@ -97,7 +97,7 @@ impl ResolvedKey {
 
     /// Returns true if a time of this key takes as many fields of a line as needed.
     pub(in crate::io) fn spans(&self, fields: Fields) -> bool {
-        matches!(fields, Fields::Words(_)) && matches!(self.column, ColumnAt::Field(_) | ColumnAt::Rest(_))
+        matches!(fields, Fields::Words(_)) && matches!(self.column, ColumnAt::Field(_))
     }
 
     /// Returns true if an option counts this field as empty.
@@ -277,6 +277,10 @@ impl Column {
 
     /// Why a field is refused by its kind.
     pub(super) fn refused(&mut self, field: &Field) -> Option<NotAdded> {
+        if let keys::Column::Texts(texts) = &self.words {
+            let is_invalid = class_of_text(&self.key, texts.order(), field) == Some(Class::Invalid);
+            return is_invalid.then_some(NotAdded::Json);
+        }
         match self.word(field).err()? {
             NotAdded::Null(Class::Empty | Class::Nan) => None,
             refused => Some(refused),

@@ -318,7 +318,7 @@ impl Header {
             }
             return Err(Error::input(table, missing).hinting(Hint::Keys(keys.into())));
         }
-        if self.columns == ANY && self.names().all(<[u8]>::is_empty) && self.names.is_some() {
+        if self.names().all(<[u8]>::is_empty) && self.names.is_some() {
             let blank = format!(
                 "no column '{}': the first line is blank, but should name the columns",
                 quoted(named)
@@ -466,7 +466,7 @@ impl Header {
 }
 
 /// The modifier that people elsewhere write as this word; none for what all keys are.
-fn direction(word: &str) -> Option<&'static str> {
+pub(super) fn direction(word: &str) -> Option<&'static str> {
     Some(match word.to_lowercase().as_str() {
         "r" | "d" | "desc" | "descending" | "rev" | "reverse" | "down" | "nr" | "rn" | "-1" => ":r",
         "a" | "asc" | "ascending" | "up" => ":a",

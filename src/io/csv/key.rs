@@ -220,8 +220,12 @@ impl Key {
             && !parts.iter().any(|(rest, _)| *rest == number)
         {
             let word = word.rsplit_once(':').map_or(word, |(_, last)| last);
-            let problem =
-                format!("unknown modifier '{word}'; use r, a, nocase, or a kind such as number or text");
+            let problem = match super::header::direction(word) {
+                Some(direction) => format!("unknown modifier '{word}'; use -k {number}{direction}"),
+                None => {
+                    format!("unknown modifier '{word}'; use r, a, nocase, or a kind such as number or text")
+                }
+            };
             return Self::new(said.to_owned(), [ColumnRef::Refused(problem)]);
         }
         let names = parts.iter().map(|&(rest, said)| (ColumnRef::Name(rest.to_owned()), said));

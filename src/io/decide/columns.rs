@@ -109,7 +109,11 @@ fn candidates(text: &Text, rows: usize, asked: &Asked, fields: Fields) -> Vec<(u
         let Some(next) = next else { break };
         at = next;
     }
-    comments.into_iter().rev().chain(header).collect()
+    if asked.by.keys.iter().any(Key::is_name) {
+        comments.into_iter().rev().chain(header).collect()
+    } else {
+        header.into_iter().collect()
+    }
 }
 
 impl Columns {

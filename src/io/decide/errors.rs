@@ -7,7 +7,7 @@ use super::{Decider, shown};
 use crate::error::{Error, Hint, Remedy};
 use crate::human::quoted;
 use crate::io::batch::InputSpec;
-use crate::io::csv::{Fields, Layout, Misfit, Reason, ResolvedKey};
+use crate::io::csv::{Fields, Kind, Layout, Misfit, Reason, ResolvedKey};
 use crate::order::{Class, Invalid, Reading};
 
 impl Decider<'_> {
@@ -32,7 +32,11 @@ impl Decider<'_> {
         };
         let word = if is_word { misfit } else { first };
         let name = if survey.has_units() { "size" } else { name };
-        let mut remedies = vec![Remedy::Key(format!("{}:text", key.typed).into())];
+        let as_text = |key: &mut ResolvedKey| key.order.reading = Kind::Text.reading(key.order.nocase);
+        let mut remedies = Vec::new();
+        if self.first_invalid(how, number, &as_text)?.is_none() {
+            remedies.push(Remedy::Key(format!("{}:text", key.typed).into()));
+        }
         if survey.times_agree() || name != "time" {
             remedies.push(Remedy::Invalid(format!("{}:{name}", key.typed).into()));
         }

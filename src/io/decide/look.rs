@@ -177,7 +177,7 @@ impl Look {
             if let Some(rest) = head.rest {
                 let mut bytes = head.text.bytes;
                 bytes.pop();
-                *input = input.clone().begun(bytes, rest);
+                *input = input.clone().begun(bytes, (!head.is_all).then_some(rest));
             }
         }
     }
@@ -206,7 +206,8 @@ fn read(opened: &mut Opened, mut bytes: Vec<u8>, most: usize) -> Result<(Vec<u8>
         let begin = bytes.len();
         let expected = opened.size.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
         let room = expected.saturating_add(1).max(begin.max(ROOM)).min(most - begin);
-        opened.grow(&mut bytes, room)?;
+        // A line end may follow.
+        opened.grow(&mut bytes, room + 1)?;
         bytes.resize(begin + room, 0);
         let count = opened.read_some(&mut bytes[begin..])?;
         bytes.truncate(begin + count);

@@ -65,7 +65,7 @@ pub(crate) struct Census {
     span: Span,
     /// True if a number is no integer of 64 bits.
     has_others: bool,
-    /// True if `f64` does not hold an integer.
+    /// True if `f64` does not hold a number as large as an integer that it does not hold.
     is_inexact: bool,
 }
 
@@ -78,7 +78,13 @@ impl Census {
                 self.span.push(integer);
                 self.is_inexact |= integer as f64 as i128 != integer;
             }
-            None => self.has_others = true,
+            None => {
+                // From here on all floats are integers.
+                const INTEGERS: f64 = (1_u64 << 53) as f64;
+                self.has_others = true;
+                self.is_inexact |=
+                    keys::is_rounded(word) && keys::nearest(word, descending).abs() >= INTEGERS;
+            }
         }
     }
 
