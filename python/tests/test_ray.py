@@ -20,6 +20,7 @@ import xxhash
 import gpusort
 import gpusort.ray
 import ray
+from gpusort._gpusort import LOOKED
 from gpusort.ray import _nodes, _plan, _sort
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -214,6 +215,15 @@ def test_what_is_looked_at_decides_for_all_files(cluster, tmp_path, monkeypatch)
     # In text there may be everything.
     files[0].write_text("".join(f"x{line}" for line in numbers_of(500_000)))
     same_as_alone(tmp_path, files, several=False, key="1:text")
+
+
+def test_the_last_input_that_is_looked_at_may_be_cut_off_anywhere(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(_plan, "LEAST", 1 << 22)
+    (tmp_path / "in").mkdir()
+    for name, text in [("0", "".join(numbers_of(LOOKED // 16 - 1)) + "7\n" * 6), ("1", "".join(numbers_of(1000))), ("2", "3\n")]:
+        (tmp_path / "in" / name).write_text(text)
+    assert os.path.getsize(tmp_path / "in" / "0") == LOOKED - 4
+    same_as_alone(tmp_path, sorted(glob.glob(f"{tmp_path}/in/*")), several=False)
 
 
 def test_inputs_of_several_formats_are_refused(cluster, tmp_path):
