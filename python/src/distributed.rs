@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gpusort::files::distributed::{self, Before, Joined, Mapped, RunRange, Source, Splitter, Stretch};
+use gpusort::files::distributed::{self, Before, Looked, Mapped, RunRange, Source, Splitter, Stretch};
 use gpusort::files::internal::{Compression, Decompressor, Extension, To, checksum, compression_of};
 use gpusort::files::{Cancel, Format, Input, Sort};
 use gpusort::{Error, Sorter};
@@ -35,7 +35,7 @@ type Place = (String, Option<String>, (u64, u64, u64, u64), Option<String>, Stri
 type MappedRun<'py> = (Option<String>, Bound<'py, PyBytes>);
 
 /// See [`Task::map`].
-type Said<'py> = (String, Vec<MappedRun<'py>>, Vec<u64>, (u64, u64));
+type Said<'py> = (Vec<MappedRun<'py>>, Vec<u64>, (u64, u64));
 
 /// See [`Task::tally`].
 type Tallied = (u64, u64, Vec<String>, Vec<String>, u64);
@@ -155,24 +155,24 @@ pub(crate) fn is_packed(name: &str, is_binary: bool, begin: &[u8]) -> PyResult<b
 
 #[pymethods]
 impl Task {
-    /// A task by the bytes that the first input begins with; None if more of them decide.
+    /// A task by what inputs begin with, one after another, `LOOKED` bytes in all or all of them: of each
+    /// its name, its first bytes, and whether these are all of them.
     #[staticmethod]
     fn of(
         arguments: Arguments,
         to: Option<String>,
         temp_dir: Vec<PathBuf>,
-        name: &str,
-        beginning: &[u8],
-        is_all: bool,
-    ) -> PyResult<Option<Self>> {
+        looked: Vec<(String, Vec<u8>, bool)>,
+    ) -> PyResult<Self> {
         let cancel = Cancel::new();
         let mut sort = Sort::new().options(arguments.options(Vec::new(), &cancel)?);
         if let Some(to) = &to {
             sort = sort.to(named("to", to, &formats())?);
         }
         sort = temp_dir.into_iter().fold(sort, Sort::temp_dir);
-        let task = sort.task(name, beginning, is_all).map_err(|error| exception(&error))?;
-        Ok(task.map(|task| Self { task, cancel }))
+        let looked = looked.into_iter().map(|(name, bytes, is_all)| Looked { name, bytes, is_all });
+        let task = sort.task(looked.collect()).map_err(|error| exception(&error))?;
+        Ok(Self { task, cancel })
     }
 
     /// The name of the format, and the size of an element if it is binary.
@@ -220,45 +220,34 @@ impl Task {
         Ok((said(&splitters)?, splitters.len() + 1))
     }
 
-    /// Writes the runs of these stretches to a file, and says what they are: what to tell who joins, of
-    /// each run its element type and four words for each part, which are its range; the sums of
-    /// stretches, and how many records were left out as invalid and as repeated.
+    /// Writes the runs of these stretches to a file, and says what they are: of each run its element type
+    /// and four words for each part, which are its range; the sums of stretches, and how many records
+    /// were left out as invalid and as repeated.
     fn map<'py>(
         &self,
         py: Python<'py>,
         given: Vec<Given>,
         task: u64,
         splitters: &str,
-        joined: Option<&str>,
         to: PathBuf,
         device: Option<&Bound<Device>>,
         threads: Threads,
     ) -> PyResult<Said<'py>> {
         let stretches = stretches(given)?;
         let splitters: Vec<Splitter> = heard(splitters)?;
-        let joined: Option<Joined> = joined.map(heard).transpose()?;
         let sorter = device.map(|device| device.get().sorter()).transpose()?;
         let mut file = File::create(&to).map_err(PyOSError::new_err)?;
-        let mut mapped: Mapped = self.work(py, threads, |it| {
+        let mapped: Mapped = self.work(py, threads, |it| {
             let cpu = Sorter::cpu();
-            it.map(sorter.unwrap_or(&cpu), stretches, task, &splitters, joined.as_ref(), &mut file)
+            it.map(sorter.unwrap_or(&cpu), stretches, task, &splitters, &mut file)
         })?;
         let run = |run: distributed::MappedRun| {
             let words = |range: RunRange| [range.offset, range.bytes, range.records, range.checksum];
             let bytes: Vec<u8> = run.ranges.into_iter().flat_map(words).flat_map(u64::to_ne_bytes).collect();
             (run.element, PyBytes::new(py, &bytes))
         };
-        let runs = std::mem::take(&mut mapped.runs).into_iter().map(run).collect();
-        Ok((said(&mapped)?, runs, mapped.sums, (mapped.skipped, mapped.repeated)))
-    }
-
-    /// Joins what tasks said, each with how many lines come before its stretches of inputs of these
-    /// names; and says which are to map again.
-    fn join(&self, all: Vec<(String, Vec<(String, u64)>)>) -> PyResult<(String, Vec<usize>)> {
-        let all = all.into_iter().map(|(mapped, lines)| Ok((heard::<Mapped>(&mapped)?, lines)));
-        let joined =
-            self.task.join(&all.collect::<PyResult<Vec<_>>>()?).map_err(|error| exception(&error))?;
-        Ok((said(&joined)?, joined.again))
+        let runs = mapped.runs.into_iter().map(run).collect();
+        Ok((runs, mapped.sums, (mapped.skipped, mapped.repeated)))
     }
 
     /// What a part has, as it was written: records, the sum of their checksums, the keys of the first
@@ -273,20 +262,18 @@ impl Task {
     fn reduce<'py>(
         &self,
         py: Python<'py>,
-        joined: &str,
         places: Vec<Place>,
         has_head: bool,
         to: PathBuf,
         threads: Threads,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let joined: Joined = heard(joined)?;
         let source = |(name, element, (offset, bytes, records, checksum), address, path): Place| {
             let range = RunRange { offset, bytes, records, checksum };
             let reader = Box::new(Pulled { address, path, offset, left: bytes, from: None });
             Source { name, element, range, reader }
         };
         let sources = places.into_iter().map(source).collect();
-        let report = self.work(py, threads, |it| it.reduce(&joined, sources, has_head, To::File(&to)))?;
+        let report = self.work(py, threads, |it| it.reduce(sources, has_head, To::File(&to)))?;
         report_dict(py, &report)
     }
 }

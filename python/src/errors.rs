@@ -15,7 +15,11 @@ pub(crate) fn exception(error: &Error) -> PyErr {
         // A file object raised it.
         return Python::attach(|py| raised.clone_ref(py));
     }
-    let message = format!("{error}{}", remedy(error).unwrap_or_default());
+    let mut message = format!("{error}{}", remedy(error).unwrap_or_default());
+    if let ErrorKind::Options { option: Some(option), .. } = error.kind() {
+        let name = if *option == "no-header" { "header=False".to_owned() } else { option.replace('-', "_") };
+        message = message.replacen(option, &name, 1);
+    }
     match error.kind() {
         ErrorKind::Io { name, source, .. } => match source.raw_os_error() {
             // So it becomes FileNotFoundError, PermissionError and so on.
@@ -37,63 +41,33 @@ fn remedy(error: &Error) -> Option<String> {
         let other = if *wanted == Select::Hardware { "" } else { "device=0 or " };
         return Some(format!(" Use {other}device=\"cpu\"."));
     }
-    let is_token = matches!(error.kind(), ErrorKind::Token { .. });
-    let fixed = match error.hint()? {
-        Hint::Rounding => "; use type=\"f64\" to round",
-        Hint::Type => "; set the type with type=",
-        Hint::Format(format) if format.is_table() => "; use from_=\"csv\" for tables",
-        Hint::Format(format) => return Some(format!("; use from_=\"{}\"", format.name())),
-        Hint::Nan if is_token => " by nan=\"error\"",
-        Hint::Nan => ", not allowed by nan=\"error\"",
-        Hint::Empty => ", not allowed by empty=\"error\"",
-        Hint::FirstLine => "; use header=True if line 1 is a header, or invalid=\"last\"",
-        Hint::Invalid => "; use invalid=\"last\", \"first\" or \"skip\" for such rows",
-        Hint::Leading => "; use leading=True for the number that it begins with, or invalid=\"last\"",
-        Hint::Thousands => "; use thousands=\",\" if the commas separate thousands",
-        Hint::DecimalComma => "; use decimal=\",\" if it is a decimal comma",
-        Hint::TimeFormat => "; use time_format= if it is a time, as in time_format=\"%d/%m/%Y\"",
-        Hint::Comments => "; use comments=True for # lines at the top, or invalid=\"last\"",
-        Hint::Marks => "; change delimiter=, decimal= or thousands=",
-        Hint::Header => "; use header=True for names from the first line, or from_=\"csv\" for a table",
-        Hint::Several => "; use from_=\"lines\" to sort lines, or from_=\"text\" to sort every number",
-        Hint::Lines => "; use type=\"text\" to sort lines as text, or invalid=\"last\"",
-        Hint::Sort => "; use sort_file to sort it",
-        Hint::FormatOfAll | Hint::EachFile => "; name one format with from_=, or sort each file by itself",
-        Hint::TypeOfAll => "; if both have one type, name it with type=",
-        Hint::NumbersOfLines => "; use from_=\"text\" to sort every number in them",
-        Hint::ToNumbers => "; use to=\"text\", \"bin\" or \"npy\"",
-        Hint::ToBinary => "; use to=\"bin\"",
-        Hint::Memory => "; raise memory=",
-        Hint::Build => "; build it with the feature arrow",
-        Hint::Path => "; paths are written as user.id, tags[0] or [\"a.b\"].c",
-        other => return with_values(other),
-    };
-    Some(fixed.to_owned())
+    Some(match error.hint()? {
+        Hint::Nan => ", not allowed by nan=\"error\"".to_owned(),
+        Hint::Empty => ", not allowed by empty=\"error\"".to_owned(),
+        Hint::Sort => "; use sort_file to sort it".to_owned(),
+        Hint::Keys(keys) => format!("; use key={keys:?}"),
+        // One argument beside another.
+        _ => format!("; {}", error.advice_by(&argument)?.replace("\" invalid=", "\" with invalid=")),
+    })
 }
 
-/// The same for remedies that depend on the input.
-fn with_values(hint: &Hint) -> Option<String> {
-    Some(match hint {
-        Hint::Text(column) => {
-            format!("; use key={:?} to sort the whole column as text", format!("{column}:text"))
+/// An argument as it is written in a call.
+fn argument(option: &str, value: &str) -> String {
+    let name = match option {
+        "kind" => "type",
+        "from" => "from_",
+        "output" => return "a path as the output".to_owned(),
+        name => name,
+    };
+    // Only of a delimiter they are no part of it.
+    let value = if name == "delimiter" { value.trim_matches('\'') } else { value };
+    match value {
+        "" if matches!(name, "header" | "leading") => format!("{name}=True"),
+        "" => format!("{name}="),
+        number if name == "key" && (number == "N" || number.parse::<usize>().is_ok()) => {
+            format!("key={number}")
         }
-        Hint::Words(column) => {
-            let key = format!("{column}:text");
-            format!("; use key={key:?} to sort the whole column as text, or invalid=\"last\"")
-        }
-        Hint::Kind(column) => format!("; use key={column:?} instead of leading=True"),
-        Hint::Column(example) => format!("; for example key={example:?}"),
-        Hint::ColumnNumber(one, other) => format!("; use key=\"{one}\" or key=\"{other}\""),
-        Hint::Na(word) => format!("; use na=[{word:?}] to count it as empty"),
-        Hint::Delimiter(separator) => {
-            format!("; if {separator:?} separates fields, use delimiter={separator:?}")
-        }
-        Hint::Keys(keys) => format!("; use key={keys:?}"),
-        Hint::OtherType(asked) => format!(", but type is {asked}"),
-        Hint::Promised { promised, element } => {
-            format!("; use an output name that ends in .{element}, not .{promised}")
-        }
-        Hint::To(format) => format!("; write them as {}", format.name()),
-        _ => return None,
-    })
+        word if name == "na" => format!("na=[{word:?}]"),
+        word => format!("{name}={word:?}"),
+    }
 }

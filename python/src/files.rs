@@ -335,8 +335,6 @@ pub(crate) fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bou
     dict.set_item("empty", report.counts.empty)?;
     dict.set_item("invalid", report.counts.invalid)?;
     dict.set_item("skipped", report.counts.skipped)?;
-    dict.set_item("comments", report.counts.comments)?;
-    dict.set_item("rounded", report.counts.rounded)?;
     dict.set_item("bytes", report.bytes)?;
     dict.set_item("types", report.types.split(',').filter(|name| !name.is_empty()).collect::<Vec<_>>())?;
     dict.set_item("format", report.format.name())?;

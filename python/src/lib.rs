@@ -39,6 +39,9 @@ mod _gpusort {
     #[pymodule_export]
     use super::files::{check_file, merge_files, sort_file};
 
+    /// How many bytes of the inputs are looked at to decide the format and the kinds of keys.
+    #[pymodule_export]
+    const LOOKED: usize = gpusort::files::distributed::LOOKED;
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

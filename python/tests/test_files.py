@@ -87,6 +87,68 @@ def test_options_of_the_command(sales, tmp_path):
     assert out.getvalue() == b"1\n2 y\n3 x\n"
 
 
+def sorted_text(text, **options):
+    out = io.BytesIO()
+    report = gpusort.sort_file(io.BytesIO(text), out, **options)
+    return out.getvalue(), report
+
+
+def test_lines_are_written_as_they_were_read():
+    found, report = sorted_text(b"1e1\n007\n\n-0\n0x\n", numeric_sort=True, invalid="first")
+    assert found == b"0x\n-0\n007\n1e1\n\n" and report.types == ["number"]
+    # Two numbers a line are one line, unless all numbers are to be sorted.
+    assert sorted_text(b"3 1\n2 4\n")[0] == b"2 4\n3 1\n"
+    assert sorted_text(b"3 1\n2 4\n", from_="text")[0] == b"1\n2\n3\n4\n"
+    # A comment is a line like others.
+    assert sorted_text(b"2\n# of\n1\n")[0] == b"# of\n1\n2\n"
+    assert sorted_text(b"#n\n2\n1\n", comments=True, key=1)[0] == b"#n\n1\n2\n"
+
+
+def test_numbers_are_exact():
+    lines = [b"0.1", b"0.10000000000000000000000001", b"18446744073709551616", b"18446744073709551617", b"1e999"]
+    found, report = sorted_text(b"\n".join(reversed(lines)) + b"\n", key=1)
+    assert found.split() == lines and report.types == ["number"]
+
+
+def test_the_kind_of_a_key_is_found_or_named():
+    for text, kind in [
+        (b"2\n10\n", "number"),
+        (b"2024-05-02\n2024-05-11\n", "time"),
+        (b"900K\n1M\n", "size"),
+        (b"900ms\n2s\n", "duration"),
+        (b"1.2.9\n1.2.10\n", "version"),
+        (b"a\nb\n", "text"),
+    ]:
+        lines = text.split(b"\n")
+        found, report = sorted_text(b"\n".join([*lines[1::-1], b""]), key=1)
+        assert (found, report.types) == (text, [kind])
+    assert sorted_text(b"10\n9\n", key=1, type="text")[0] == b"10\n9\n"
+    assert sorted_text(b"10\n9\n", key="1:text")[0] == b"10\n9\n"
+    # Another option does not change what a key is.
+    assert sorted_text(b"b 10\na 9\n", key=["2:text", 1], na="-")[0] == b"b 10\na 9\n"
+
+
+def test_what_does_not_fit_is_told_with_arguments_that_help():
+    for text, options, message in [
+        (b"n\n1\nx2\n", {"key": "n", "from_": "csv"}, "input:3: 'x2' is not a number, but '1' \\(input:2\\) is; use key=\"n:text\" or key=\"n:number\" with invalid=\"last\"$"),
+        (b"n\n1\n-\n", {"key": "n", "from_": "csv"}, "use key=\"n:text\", key=\"n:number\" with invalid=\"last\", or na=\\[\"-\"\\]$"),
+        (b"n\n1\n2\n", {"key": 1, "from_": "csv", "header": False}, "use key=\"1:text\", .*header=True$"),
+        (b"n\n1\n\n", {"key": 1, "from_": "csv", "empty": "error"}, ", not allowed by empty=\"error\"$"),
+        (b"1\nnan\n", {"key": 1, "nan": "error"}, ", not allowed by nan=\"error\"$"),
+        (b"a,a\n1,2\n", {"key": "a", "from_": "csv"}, "use key=1 or key=2$"),
+        (b"a b\n", {"key": 3}, "no line has 3 fields, split at blanks; use delimiter= for another separator$"),
+        (b"1,5\n", {"key": 1, "decimal": ",", "delimiter": ","}, "change delimiter=, decimal= or thousands=$"),
+        (b"1\nx\n", {"invalid": "last"}, "; .*key=.*number\""),
+        (b"5px\n", {"type": "number"}, "; use leading=True or invalid=\"last\"$"),
+        (b"-5\n", {"key": 1, "type": "u32"}, "not a number that u32 holds; leave out type=$"),
+        (b"20\n1,500\n", {"key": 1}, "use key=\"1:text\", .*, or thousands=\",\"$"),
+        (b"PAR1", {"from_": "npy", "header": False}, "^header=False applies to .*; leave it out$"),
+        (b"a\n", {"key": 1, "time_format": "%q"}, "^time_format '%q' is not"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            sorted_text(text, **options)
+
+
 def test_networks_are_chosen_by_name():
     for algo, variant in [("bitonic", "fused"), ("odd-even", None), ("radix", None)]:
         out = io.BytesIO()
@@ -159,7 +221,7 @@ def test_errors_are_pythons_own_and_name_the_argument(sales, tmp_path):
     with pytest.raises(FileNotFoundError) as error:
         gpusort.sort_file(tmp_path / "none.csv", tmp_path / "out")
     assert error.value.filename == str(tmp_path / "none.csv")
-    with pytest.raises(ValueError, match="input:3, column 'n': 'x2' is not a number; use invalid=\"last\""):
+    with pytest.raises(ValueError, match="input:3: 'x2' is not a number; use invalid=\"last\""):
         gpusort.sort_file(io.BytesIO(b"n\n1\nx2\n"), io.BytesIO(), key=1, from_="csv", numeric_sort=True)
     with pytest.raises(ValueError, match="no column 'prize'; columns: 'id', 'item', 'price'"):
         gpusort.sort_file(sales, io.BytesIO(), key="prize")

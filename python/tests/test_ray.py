@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import xxhash
 import gpusort
 import gpusort.ray
 import ray
+from gpusort._gpusort import LOOKED
 from gpusort.ray import _nodes, _plan, _sort
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -43,12 +45,17 @@ def csv_files(folder, count=20_000, files=3):
     return sorted(glob.glob(f"{folder}/*.csv"))
 
 
+def has_names(manifest):
+    """Whether each part begins with the names of its columns."""
+    return manifest.format in ("csv", "tsv") or manifest.format == "lines" and not all(name[0].isdigit() for name, _ in manifest.keys)
+
+
 def joined(manifest):
     """The parts as one file: of tables under one header."""
     if manifest.format == "npy":
         return np.concatenate([np.load(path) for path in manifest.paths()]).tobytes()
     parts = [open(path, "rb").read() for path in manifest.paths()]
-    if manifest.format in ("csv", "tsv"):
+    if has_names(manifest):
         head = parts[0].find(b"\n") + 1
         assert all(part[:head] == parts[0][:head] for part in parts)
         parts = parts[:1] + [part[head:] for part in parts[1:]]
@@ -71,7 +78,7 @@ def holds(manifest, unique):
         # A line end in quotes is one that a record has beside its own.
         whole = re.compile(rb'(?:[^"\n]|"[^"]*")*\n') if manifest.format == "csv" else re.compile(rb".*\n")
         records = [whole.findall(open(path, "rb").read()) for path in manifest.paths()]
-        records = [of[1:] for of in records] if manifest.format == "csv" else records
+        records = [of[1:] for of in records] if has_names(manifest) else records
     total = lambda sums: sum(int(digits, 16) for digits in sums) % (1 << 64)
     for part, of_part in zip(manifest.parts, records, strict=True):
         assert part.rows == len(of_part)
@@ -132,6 +139,9 @@ def test_other_formats(cluster, tmp_path):
     (tmp_path / "x.txt").write_text("".join(f"{number}\n" for number in numbers))
     (tmp_path / "x.log").write_text("".join(f"{number % 977}  line {at}\n" for at, number in enumerate(numbers)))
     (tmp_path / "x.jsonl").write_text("".join(f'{{"u": {{"v": {number % 97}}}, "n": {at}}}\n' for at, number in enumerate(numbers)))
+    (tmp_path / "x.ps").write_text("PID %CPU COMMAND\n" + "".join(f"{at} {number % 977} a b\n" for at, number in enumerate(numbers)))
+    (tmp_path / "x.dump").write_text("id;n\n" + "".join(f"{at};{number % 977}\n" for at, number in enumerate(numbers)))
+    shutil.copy(tmp_path / "x.jsonl", tmp_path / "x.events")
     numbers.tofile(tmp_path / "x.i64")
     np.save(tmp_path / "x.npy", rng.random(200_000).astype("f4"))
     for at, (name, options) in enumerate(
@@ -140,6 +150,10 @@ def test_other_formats(cluster, tmp_path):
             ("x.log", {"key": 1}),
             ("x.log", {"type": "text", "reverse": True}),
             ("x.jsonl", {"key": "u.v"}),
+            # A name means that the first line has it.
+            ("x.ps", {"key": "%CPU:r"}),
+            ("x.dump", {"key": "n"}),
+            ("x.events", {"key": "u.v"}),
             ("x.i64", {"reverse": True}),
             ("x.npy", {}),
             ("x.npy", {"to": "bin"}),
@@ -150,7 +164,7 @@ def test_other_formats(cluster, tmp_path):
         same_as_alone(folder, [tmp_path / name], **options)
 
 
-def test_a_column_has_one_type_in_all_files(cluster, tmp_path):
+def test_a_column_has_one_kind_in_all_files(cluster, tmp_path):
     (tmp_path / "0.csv").write_text("a,b\n" + "".join(f"{'-0' if n % 3 else '0'},{n}\n" for n in range(30_000)))
     (tmp_path / "1.csv").write_text("a,b\n" + "".join(f"{'-0.0' if n % 3 else '0.5'},{n}\n" for n in range(30_000)))
     same_as_alone(tmp_path, [tmp_path / "0.csv", tmp_path / "1.csv"], key="a")
@@ -176,8 +190,40 @@ def test_what_is_wrong_is_told_with_file_and_line(cluster, tmp_path):
     # A word among numbers, of which another task has all others.
     lines[at] = "x7,n1,z,0"
     open(files[1], "w").write("\n".join(lines))
-    assert f"{files[1]}:{at + 1}, column 'id': 'x7' is not a number" in refused(tmp_path, files, key="id")
+    assert f"{files[1]}:{at + 1}: 'x7' is not a number" in refused(tmp_path, files, key="id")
     assert "no column 'nome'" in refused(tmp_path, files, key="nome")
+
+
+def numbers_of(count, seed=7):
+    """So many numbers, a line each, of 16 bytes."""
+    return [f"{number:015}\n" for number in np.random.default_rng(seed).integers(0, 10**15, count)]
+
+
+def test_what_is_looked_at_decides_for_all_files(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(_plan, "LEAST", 1 << 22)
+    (tmp_path / "in").mkdir()
+    files = [tmp_path / "in" / name for name in ("0", "1")]
+    files[0].write_text("".join(numbers_of(500_000)))
+    lines = numbers_of(200_000, seed=8)
+    files[1].write_text("".join(lines))
+    same_as_alone(tmp_path, files, several=False)
+    # Beyond that, and far from the end.
+    lines[10_000] = "x7\n"
+    files[1].write_text("".join(lines))
+    shutil.rmtree(tmp_path / "out")
+    assert f"{files[1]}:10001: 'x7' is not a number; use key=0" in refused(tmp_path, files)
+    # In text there may be everything.
+    files[0].write_text("".join(f"x{line}" for line in numbers_of(500_000)))
+    same_as_alone(tmp_path, files, several=False, key="1:text")
+
+
+def test_the_last_input_that_is_looked_at_may_be_cut_off_anywhere(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(_plan, "LEAST", 1 << 22)
+    (tmp_path / "in").mkdir()
+    for name, text in [("0", "".join(numbers_of(LOOKED // 16 - 1)) + "7\n" * 6), ("1", "".join(numbers_of(1000))), ("2", "3\n")]:
+        (tmp_path / "in" / name).write_text(text)
+    assert os.path.getsize(tmp_path / "in" / "0") == LOOKED - 4
+    same_as_alone(tmp_path, sorted(glob.glob(f"{tmp_path}/in/*")), several=False)
 
 
 def test_inputs_of_several_formats_are_refused(cluster, tmp_path):
@@ -254,7 +300,7 @@ def test_what_the_command_reads_otherwise_is_checked_right(cluster, tmp_path):
     ):
         (tmp_path / str(number)).mkdir()
         same_as_alone(tmp_path / str(number), [tmp_path / name], several=False, **options)
-    assert "comments=True works only for tables with a header" in refused(tmp_path, tmp_path / "x.txt", from_="lines", comments=True)
+    assert "cannot keep comments on top" in refused(tmp_path, tmp_path / "x.txt", from_="lines", comments=True)
 
 
 def test_an_output_folder_may_be_an_input(cluster, tmp_path):
@@ -267,17 +313,16 @@ def test_an_output_folder_may_be_an_input(cluster, tmp_path):
 def test_a_node_whose_runs_nobody_gives_gets_another_process(cluster, tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     files = csv_files(tmp_path / "in")
-    joined, killed = _sort.Sort.joined, []
+    mapped, killed = _sort.Sort.map, []
 
-    def kill(sort, done):
-        found = joined(sort, done)
+    def kill(sort, splitters, done, again):
+        mapped(sort, splitters, done, again)
         if not killed:
             node = next(iter(done.values())).node
             killed.append(node)
             ray.kill(sort.nodes.actors[node])
-        return found
 
-    monkeypatch.setattr(_sort.Sort, "joined", kill)
+    monkeypatch.setattr(_sort.Sort, "map", kill)
     same_as_alone(tmp_path, files, key="name")
     assert len(killed) == 1
 
@@ -320,17 +365,18 @@ def test_a_node_that_goes_away_changes_nothing(cluster, tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     files = csv_files(tmp_path / "in")
     cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
-    joined, gone = _sort.Sort.joined, []
+    mapped, gone = _sort.Sort.map, []
 
-    def remove(sort, done):
-        found = joined(sort, done)
+    def remove(sort, splitters, done, again):
+        mapped(sort, splitters, done, again)
+        if gone:
+            return
         with_runs = {task.node for task in done.values()}
         node = next(node for node in cluster.worker_nodes if node.node_id in with_runs)
         gone.append(node.node_id)
         cluster.remove_node(node, allow_graceful=False)
-        return found
 
-    monkeypatch.setattr(_sort.Sort, "joined", remove)
+    monkeypatch.setattr(_sort.Sort, "map", remove)
     same_as_alone(tmp_path, files, key="name")
     assert len(gone) == 1
 

@@ -53,23 +53,25 @@ class Options(TypedDict, total=False):
     """
 
     type: str
-    """What keys are that do not say it: a type such as ``u32`` or ``f64``, or ``time``, ``size``,
-    ``duration``, ``text``, ``version``, ``hex``."""
+    """What keys are that do not say it: ``number``, ``time``, ``size``, ``duration``, ``version``,
+    ``text`` or ``hex``, or a type of numbers such as ``u32`` or ``f64``; what their fields are, without
+    it."""
     from_: str
-    """The format of the inputs: ``text``, ``lines``, ``bin``, ``csv``, ``tsv``, ``npy``, ``jsonl``,
-    ``parquet`` or ``arrow``."""
+    """The format of the inputs: ``lines``, ``csv``, ``tsv``, ``jsonl``, ``bin``, ``npy``, ``parquet``,
+    ``arrow``, or ``text``, which is numbers, any number of them a line. That of their names, or lines,
+    without it."""
     header: bool | int
     """Whether the first line names columns, or how many lines the header has."""
     comments: bool
-    """Lines that begin with # before the first record stay on top."""
+    """Lines that begin with # stay on top, wherever they stand; the last of them may name columns."""
     delimiter: str
     """What separates fields."""
     zero_terminated: bool
     """Lines end in NUL."""
     leading: bool
-    """Of a field only the number counts that it begins with."""
+    """Of a field only the number counts that it begins with, in keys that have numbers or a kind."""
     na: str | Sequence[str]
-    """Words that count as empty."""
+    """Words that count as empty fields."""
     decimal: str
     """The decimal sign."""
     thousands: str
@@ -85,9 +87,9 @@ class Options(TypedDict, total=False):
     empty: Literal["last", "first", "error"]
     """Where empty fields go."""
     invalid: Literal["error", "last", "first", "skip"]
-    """What becomes of fields that are no numbers."""
+    """What becomes of records whose field is not of the key's kind."""
     numeric_sort: bool
-    """Fields are numbers, never text."""
+    """Fields are numbers, never text: as ``type="number"``."""
     ignore_case: bool
     """Small letters of ASCII count as capital ones."""
     memory: int | str
@@ -108,17 +110,14 @@ class Report:
     nan: int
     empty: int
     invalid: int
-    """How many keys are NaN, empty, or no numbers."""
+    """How many keys are NaN, empty, or not of their kind."""
     skipped: int
     """Records left out because of an invalid field."""
-    comments: int
-    """Comments that are not written."""
-    rounded: int
-    """Integers that the type does not hold exactly."""
     bytes: int
     """Bytes of input."""
     types: list[str]
-    """The types of the keys."""
+    """What the keys are: ``number``, ``time``, ``size``, ``duration``, ``version``, ``text`` or ``hex``;
+    of binary and of columns with types, these."""
     format: str
     """The format of what was written."""
     runs: int
@@ -292,6 +291,10 @@ def sort_file(
 ) -> Report:
     """Sorts files larger than memory, too, as the command does.
 
+    Lines and rows are written as they were read. What a key's fields are, numbers, times or text, is
+    decided by the first 7 MiB of the inputs and the last of each file; a field beyond these that does
+    not fit is an error. Numbers are compared exactly, whatever their length.
+
     inputs
         A path, a file object that gives bytes, or several, which are sorted as one.
     output
@@ -300,6 +303,8 @@ def sort_file(
     key
         A column or field: a name, a number from 1, 0 for the whole line, ``"price:r"`` as for the
         command, or a pair of one and "asc" or "desc"; several, of which the first is the primary one.
+        Lines without a key are ordered by their first field, if all of them begin with numbers, times,
+        sizes, durations or versions, and then as a whole; else as a whole. Tables need a key.
     to
         The format of the output; that of its name or of the input, without it.
     top

@@ -2,6 +2,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, final
 
 __all__ = [
+    "LOOKED",
     "VERSION",
     "ArrowArray",
     "ArrowTable",
@@ -21,6 +22,7 @@ __all__ = [
     "unpacked",
 ]
 
+LOOKED: Final[int]
 VERSION: Final[str]
 
 _Tell = Callable[[str, int, int | None], object]
@@ -75,8 +77,8 @@ _Place = tuple[str, str | None, tuple[int, int, int, int], str | None, str]
 class Task:
     @staticmethod
     def of(
-        arguments: Any, to: str | None, temp_dir: Sequence[str], name: str, beginning: bytes, is_all: bool
-    ) -> Task | None: ...
+        arguments: Any, to: str | None, temp_dir: Sequence[str], looked: Sequence[tuple[str, bytes, bool]]
+    ) -> Task: ...
     @property
     def format(self) -> tuple[str, int | None]: ...
     def records(self, beginning: bytes, is_all: bool) -> tuple[int, bool] | None: ...
@@ -91,14 +93,12 @@ class Task:
         given: Sequence[_Stretch],
         task: int,
         splitters: str,
-        joined: str | None,
         to: str,
         device: Device | None,
         threads: int | None,
-    ) -> tuple[str, list[tuple[str | None, bytes]], list[int], tuple[int, int]]: ...
-    def join(self, all: Sequence[tuple[str, Sequence[tuple[str, int]]]]) -> tuple[str, list[int]]: ...
+    ) -> tuple[list[tuple[str | None, bytes]], list[int], tuple[int, int]]: ...
     def reduce(
-        self, joined: str, places: Sequence[_Place], has_head: bool, to: str, threads: int | None
+        self, places: Sequence[_Place], has_head: bool, to: str, threads: int | None
     ) -> dict[str, Any]: ...
     def tally(self, part: str, threads: int | None) -> tuple[int, int, list[str], list[str], int]: ...
 

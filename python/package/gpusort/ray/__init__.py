@@ -6,9 +6,10 @@
     inputs -- map ----> sorted runs on the nodes' disks, cut by splitters
                         the same range of all runs -- reduce --> part-00000.csv, part-00001.csv, ...
 
-Ray places tasks, tries them again and tells of progress. What goes through its object store is names and offsets:
-records are read by the task that sorts them, lie on its node's disk, and are pulled from there by the task that
-writes them. Blocks of datasets are in the object store already, and stay there.
+Ray places tasks, tries them again and tells of progress. What goes through its object store is names, offsets, and the
+first 7 MiB of the inputs, which decide for all tasks what keys are. Records are read by the task that sorts them, lie on
+its node's disk, and are pulled from there by the task that writes them. Blocks of datasets are in the object store
+already, and stay there.
 """
 
 from __future__ import annotations

@@ -127,7 +127,9 @@ def checking(arguments: dict[str, Any], form: str) -> list[str]:
     options = [f"--from={form}"]
     if arguments["header"] is not None:
         options.append(f"--header={arguments['header']}" if arguments["header"] else "--no-header")
-    apart = {"from_", "memory", "ignore_case"} | ({"type"} if form == "npy" or arguments["type"] == "number" else set())
+    apart = {"from_", "memory", "ignore_case"} | ({"type"} if form == "npy" else set())
+    if arguments["type"] == "number":
+        arguments = {**arguments, "type": None, "numeric_sort": True}
     for name, value in arguments.items():
         if name not in apart and value is True:
             options.append(f"--{name.replace('_', '-')}")

@@ -5,16 +5,19 @@
 from __future__ import annotations
 
 import dataclasses
-import os
+import uuid
 from typing import Any
 
 import ray
 
-from .._gpusort import Task, is_packed, unpacked
+from .._gpusort import LOOKED, Task, is_packed, unpacked
 from ._paths import opened, read, system_of
 
 #: Bytes that are read to find where a record begins or ends.
 BLOCK = 1 << 16
+
+#: Bytes of a compressed file that always have some of its content.
+PACKED = 1 << 20
 
 #: A task reads an eighth of its memory: it has that as read, as text, as keys, and as it is written.
 SHARE = 8
@@ -42,37 +45,57 @@ class Stretch:
     end: int
 
 
+#: A file's name, the bytes that it begins with, and whether these are all.
+Looked = tuple[str, bytes, bool]
+
+
 @dataclasses.dataclass(frozen=True)
 class Plan:
     arguments: dict[str, Any]
     to: str | None
-    beginning: tuple[str, bytes, bool]
+    looked: list[Looked]
+    """What decides the format and the kinds of keys, once for all tasks."""
     files: list[File]
     tasks: list[list[Stretch]]
     threads: int
     cores: int
     """How many tasks run at once."""
+    name: str = dataclasses.field(default_factory=lambda: uuid.uuid4().hex)
 
     def weight(self, stretch: Stretch) -> int:
         """About how many bytes of records a stretch has: of what is compressed some times its own."""
         return (stretch.end - stretch.begin) * (4 if self.files[stretch.file].is_compressed else 1)
 
     def task(self, folder: str | None = None) -> Task:
-        folders = [folder] if folder else []
-        made = Task.of(self.arguments, self.to, folders, *self.beginning)
-        assert made is not None
-        return made
+        of = (self.name, folder)
+        if _made.get("of") != of:
+            _made.update(of=of, task=Task.of(self.arguments, self.to, [folder] if folder else [], self.looked))
+        return _made["task"]
 
 
-def begun(ask: Any, path: str, size: int, is_compressed: bool) -> tuple[Any, tuple[str, bytes, bool]]:
-    """What ``ask`` says of a file by as much of its beginning as it needs; and what that was."""
+#: The last task of this process, and what it is of: processes do several, and to decide takes a while.
+_made: dict[str, Any] = {}
+
+
+def beginning(path: str, size: int, is_compressed: bool, most: int) -> Looked:
+    """At most so many bytes that a file has, as they are once it is decompressed."""
+    if not is_compressed or not most:
+        return path, read(path, 0, min(most, size)) if most else b"", most >= size
+    length = max(most, PACKED)
+    while True:
+        content = unpacked(read(path, 0, min(length, size)), most + 1)
+        if len(content) > most or length >= size:
+            return path, content[:most], len(content) <= most
+        length *= 4
+
+
+def records_of(task: Task, path: str, size: int) -> tuple[int, bool]:
+    """Where a file's records begin, and whether its first line ends with CR LF."""
     length = BLOCK
     while True:
-        packed = read(path, 0, min(length, size))
-        is_all = len(packed) >= size
-        beginning = path, unpacked(packed, 64 * length) if is_compressed and packed else packed, is_all
-        if (found := ask(*beginning)) is not None or is_all:
-            return found, beginning
+        found = task.records(read(path, 0, min(length, size)), length >= size)
+        if found is not None or length >= size:
+            return found or (0, False)
         length *= 4
 
 
@@ -88,25 +111,25 @@ def planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memory
             raise ValueError(f"the arrays have different types: {', '.join(sorted(elements))}")
         arguments = {**arguments, "from_": "bin", "type": elements.pop()}
         to = to or "npy"
-    of = lambda *beginning: Task.of(arguments, to, [], *beginning)
     is_binary = arguments["from_"] == "bin"
     packed = [size > 0 and is_packed(path, is_binary, read(path, 0, 16)) for path, size in zip(inputs, sizes)]
-    task, beginning = begun(of, inputs[first], sizes[first], packed[first])
-    form, width = task.format
-    seen = {ending(inputs[first])}
+    looked: list[Looked] = []
+    left = LOOKED
+    for path, size, is_compressed in zip(inputs, sizes, packed):
+        looked.append(beginning(path, size, is_compressed, left))
+        left -= len(looked[-1][1])
+    task = Task.of(arguments, to, [], looked)
+    width = task.format[1]
+    if width:
+        # Names say it all.
+        looked = [(path, b"", False) for path in inputs]
     files = []
     for path, size, is_compressed in zip(inputs, sizes, packed):
-        if size and ending(path) not in seen and arguments["from_"] is None:
-            seen.add(ending(path))
-            other, _ = begun(of, path, size, is_compressed)[0].format
-            if other != form:
-                raise ValueError(f"{inputs[first]} is {form}, but {path} is {other}; name one format with from_")
         records, is_crlf = 0, False
         if arrays:
             records = begins[path][1]
         elif size and not is_compressed:
-            found, _ = begun(lambda _, some, is_all: task.records(some, is_all), path, size, False)
-            records, is_crlf = found or (0, False)
+            records, is_crlf = records_of(task, path, size)
         files.append(File(path, size, is_compressed, records, is_crlf))
     # All cores have something to do, to the end; a task has more to do than to begin.
     cores = cores_of(threads)
@@ -127,17 +150,12 @@ def planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memory
             tasks[-1].append(Stretch(number, begin, end))
             room -= end - begin
             begin = end
-    return Plan(arguments, to, beginning, files, tasks, threads, cores)
+    return Plan(arguments, to, looked, files, tasks, threads, cores)
 
 
 def cores_of(threads: int) -> int:
     """How many tasks of so many threads run at once."""
     return max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
-
-
-def ending(path: str) -> str:
-    """What a file's name ends with, which may tell its format."""
-    return os.path.splitext(path.removesuffix(".gz").removesuffix(".zst"))[1].lower()
 
 
 def array_header(path: str) -> tuple[str, int]:

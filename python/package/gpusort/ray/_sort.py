@@ -62,7 +62,6 @@ class Sort:
     def __init__(self, plan: Plan, nodes: Nodes, ask: dict[str, Any], device: str | int, bars: Bars) -> None:
         self.plan, self.nodes, self.device, self.bars = plan, nodes, device, bars
         self.plan_ref = ray.put(plan)
-        self.task = plan.task()
         remote = ray.remote(max_retries=3, **ask)
         self.sampled, self.mapped, self.reduced = remote(sample_task), remote(map_task), remote(reduce_task)
         self.pending: dict[Any, int] = {}
@@ -97,13 +96,13 @@ class Sort:
         submit = lambda number: self.sampled.remote(self.plan_ref, number, each[number])
         return [found for _, found in self.wait(submit, range(len(self.plan.tasks)), "sample")]
 
-    def map(self, splitters: str, done: dict[int, Done], again: Iterable[int], joined: str | None = None) -> None:
+    def map(self, splitters: str, done: dict[int, Done], again: Iterable[int]) -> None:
         """Maps these tasks, and those of which it turns out that they began where no record does."""
         numbers = list(again)
         splitters_ref = ray.put(splitters)
         while numbers:
             submit = lambda number: self.mapped.remote(
-                self.plan_ref, number, self.starts.get(number, {}), splitters_ref, joined, self.nodes.where, self.device
+                self.plan_ref, number, self.starts.get(number, {}), splitters_ref, self.nodes.where, self.device
             )
             for number, found in self.wait(submit, numbers, "map"):
                 done[number] = found
@@ -133,17 +132,6 @@ class Sort:
                 # What follows a wrong one is looked at again once that is right.
                 ends[stretch.file] = end if number not in wrong else None
         return sorted(wrong)
-
-    def joined(self, done: dict[int, Done]) -> tuple[str, list[int]]:
-        before: dict[int, int] = {}
-        found = []
-        for number in range(len(self.plan.tasks)):
-            lines = []
-            for stretch, count in zip(self.plan.tasks[number], done[number].lines):
-                lines.append((self.plan.files[stretch.file].path, before.get(stretch.file, 0)))
-                before[stretch.file] = before.get(stretch.file, 0) + count
-            found.append((done[number].facts, lines))
-        return self.task.join(found)
 
     def cancel(self) -> None:
         """Ends the tasks that are under way, and waits for that: none is to write a part later."""
@@ -176,7 +164,8 @@ def sort_files(
     """Sorts files by the Ray cluster that is connected, or a local one, into parts in a folder.
 
     The parts, one after another (of CSV under one header), are byte for byte what :func:`gpusort.sort_file`
-    writes: a column has one type in all files, and records with equal keys keep the order of the files.
+    writes: what the first 7 MiB of the inputs have decides the kinds of keys for all of them, and records with equal
+    keys keep the order of the files.
 
     inputs
         Paths, patterns, folders, or URLs of any file system that fsspec knows, which every node reads. What is
@@ -220,8 +209,6 @@ def sort_files(
         plan = planned(files, arguments, to, memory, threads)
         task = plan.task()
         form = plan.to or task.format[0]
-        if arguments["comments"] and (form not in ("csv", "tsv") or arguments["header"] == 0):
-            raise ValueError("comments=True works only for tables with a header; remove the comments from other files first")
         # Parts are merged, in little memory: not more of them than keep all cores busy to the end.
         parts = parts or min(len(plan.tasks), 4 * plan.cores)
         ask: dict[str, Any] = {"num_cpus": threads, "memory": memory}
@@ -234,11 +221,6 @@ def sort_files(
         seconds["sample"] = time.monotonic() - begin
         done: dict[int, Done] = {}
         sort.map(splitters, done, range(len(plan.tasks)))
-        joined, again = sort.joined(done)
-        if again:
-            sort.map(splitters, done, again, joined)
-            joined, _ = sort.joined(done)
-        joined_ref = ray.put(joined)
         seconds["map"] = time.monotonic() - begin - seconds["sample"]
         elements = {element for found in done.values() for element, _ in found.runs}
         suffix = {"text": "txt", "lines": "txt"}.get(form, form)
@@ -249,7 +231,7 @@ def sort_files(
             lost: set[str] = set()
             sources = lambda part: [one for number in range(len(plan.tasks)) for one in done[number].sources(part, number)]
             submit = lambda part: sort.reduced.remote(
-                sort.plan_ref, sources(part), joined_ref, nodes.where, join(folder, names[part])
+                sort.plan_ref, sources(part), nodes.where, join(folder, names[part])
             )
             for part, result in sort.wait(submit, [part for part in range(parts) if part not in results], "reduce"):
                 if result.lost:
@@ -260,7 +242,7 @@ def sort_files(
                 # What went away with its node is sorted again elsewhere.
                 nodes.refresh(lost)
                 gone = [number for number, found in done.items() if found.node in lost]
-                sort.map(splitters, done, gone, joined)
+                sort.map(splitters, done, gone)
         seconds["reduce"] = time.monotonic() - begin - sum(seconds.values())
         manifest = manifest_of(plan, folder, form, done, results, names, seconds)
         seconds["total"] = time.monotonic() - begin

@@ -102,10 +102,6 @@ class Done:
     path: str
     places: list[tuple[int, int]]
     """Where its stretches begin and end."""
-    lines: list[int]
-    """Line ends in these."""
-    facts: str = ""
-    """What it says of the types."""
     runs: list[tuple[str | None, np.ndarray]] = dataclasses.field(default_factory=list)
     """The element type of each, and for each part offset, bytes, records and checksum."""
     sums: list[int] = dataclasses.field(default_factory=list)
@@ -138,7 +134,6 @@ def map_task(
     number: int,
     starts: dict[int, int],
     splitters: str,
-    joined: str | None,
     where: dict[str, tuple[str, str, str]],
     device: str | int,
 ) -> Done | None:
@@ -148,28 +143,27 @@ def map_task(
         return None
     folder = where[node][0]
     task = plan.task(folder)
-    given, places, lines = [], [], []
+    given, places = [], []
     for at, stretch in enumerate(plan.tasks[number]):
         file = plan.files[stretch.file]
         data, start, end = bytes_of(plan, task, stretch, starts.get(at))
         before = None if start == 0 or task.format[1] or file.is_compressed else (0, file.is_crlf)
         given.append((file.path, data, before))
         places.append((start, end))
-        lines.append(data.count(b"\n") if isinstance(data, bytes) and not task.format[1] else 0)
     path = os.path.join(folder, f"{number}-{uuid.uuid4().hex}")
 
     def sort(given: list[Any]) -> Any:
         try:
-            return task.map(given, number, splitters, joined, path, device_of(device), plan.threads)
+            return task.map(given, number, splitters, path, device_of(device), plan.threads)
         except OSError as problem:
             if problem.filename != "a run":
                 raise
             host = ray.util.get_node_ip_address()
             raise OSError(problem.errno, problem.strerror, f"{path} on {host}") from None
 
-    done = Done(node, path, places, lines)
+    done = Done(node, path, places)
     try:
-        done.facts, runs, done.sums, (done.skipped, done.repeated) = sort(given)
+        runs, done.sums, (done.skipped, done.repeated) = sort(given)
         done.runs = [(element, np.frombuffer(words, np.uint64).reshape(-1, 4)) for element, words in runs]
         return done
     except ValueError as problem:
@@ -203,7 +197,6 @@ class Written:
 def reduce_task(
     plan: Plan,
     sources: list[Source],
-    joined: str,
     where: dict[str, tuple[str, str, str]],
     output: str,
 ) -> Written | None:
@@ -225,7 +218,7 @@ def reduce_task(
     local = path if is_local(system) else os.path.join(folder, os.path.basename(path))
     try:
         task = plan.task(folder)
-        report = task.reduce(joined, places, True, local, plan.threads)
+        report = task.reduce(places, True, local, plan.threads)
     except OSError:
         lost = [node for node in used if not answers(where[node][1])]
         if not lost:
