@@ -171,8 +171,8 @@ fn a_report_of_elements_counts_nan() {
         for to in [Format::Text, Format::Binary] {
             let sort = Sort::new().input(Input::bytes("in", text.as_bytes())).memory(memory).to(to);
             let report = sort.write_to(&mut Vec::new()).unwrap();
-            assert_eq!((report.records, report.counts.nan), (2000, 1000), "{memory} {to}");
-            assert_eq!(report.runs > 0, memory == 1000, "{memory} {to}");
+            assert_eq!((report.records, report.counts.nan), (2000, 1000), "{memory} {to:?}");
+            assert_eq!(report.runs > 0, memory == 1000, "{memory} {to:?}");
         }
     }
 }

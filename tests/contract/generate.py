@@ -89,9 +89,16 @@ def several_files(r: Random, sample: Sample) -> list[list[str]]:
     return [sample.head + piece for piece in pieces]
 
 
-def case(family: str, number: int, seed: int) -> Case:
-    """Make the case of a number; the same seed, family and number give the same case."""
-    r = Random(f"{seed} {family} {number}")
+class Scaled(Random):
+    """A random generator whose cases have `scale` times as many records."""
+
+    scale = 1
+
+
+def case(family: str, number: int, seed: int, scale: int = 1) -> Case:
+    """Make the case of a number; the same seed, family, number and scale give the same case."""
+    r = Scaled(f"{seed} {family} {number}")
+    r.scale = scale
     sample = FAMILIES[family](r)
     if r.random() < 0.08:
         add_blank_lines(r, sample)

@@ -65,6 +65,9 @@ def parse_key(raw: str) -> Key:
     if sort_key and (sort_key[2] or sort_key[3]):
         return parse_sort_key(raw, sort_key)
     column, *modifiers = raw.split(":")
+    if re.fullmatch(r"([0-9]+),\1", column):
+        mark("modifier-of-a-key-of-sort")
+        column = column.partition(",")[0]
     if re.fullmatch(r"-?[0-9]+", column):
         number = int(column)
         if number < -1:

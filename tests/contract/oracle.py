@@ -142,13 +142,25 @@ def halves(data: Input, found: list[int]) -> tuple[bytes, ...]:
 
 
 def check_order(options: Options, keys: list[order.SortKey], count: int) -> Result:
-    """Tell whether the records are in order: 0, or 1; with `-u` equal keys are out of order, too (sections 2 and 5)."""
+    """Tell whether the records are in order: 0, or 1; with `-u` equal keys are out of order, too (sections 2 and 5).
+
+    A check stops at the first record out of order, so `--empty error` and `--nan error` refuse no record behind it.
+    """
     kept = order.skip_invalid(keys, list(range(count)), options)
     compared = order.keys_of_unique(keys, options)
-    for a, b in zip(kept, kept[1:]):
-        if order.compare(keys, a, b, options) > 0 or (options.unique and order.equal(compared, a, b, options)):
+    before = None
+    for at in kept:
+        for key in keys:
+            order.refuse_null(key.cells[at][0], options)
+        if before is not None and is_disorder(options, keys, compared, before, at):
             return Result(code=1)
+        before = at
     return Result()
+
+
+def is_disorder(options: Options, keys: list[order.SortKey], compared: list[order.SortKey], a: int, b: int) -> bool:
+    """Tell whether a record is out of order behind another one."""
+    return order.compare(keys, a, b, options) > 0 or (options.unique and order.equal(compared, a, b, options))
 
 
 def read_from_disk(name: str) -> bytes:

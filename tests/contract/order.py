@@ -26,9 +26,12 @@ class SortKey:
     cells: list[tuple[int, object]]
 
 
-def whole_record(record: Record, kind: str, nocase: bool):
-    """Give the whole record as a value; its end is no part of it, and a whole line is never empty (section 4, No key)."""
-    return VALUE, (record.data.upper() if nocase and kind == "text" else record.data)
+def whole_record(record: Record, nocase: bool):
+    """Give the whole record as a value; its end is no part of it, and a whole line is never empty (section 4, No key).
+
+    `-f` acts beside `-V`, as in `sort`.
+    """
+    return VALUE, (record.data.upper() if nocase else record.data)
 
 
 def own_reverse(key: Key, options: Options) -> bool:
@@ -87,9 +90,15 @@ def refuse_cells(key: Key, cells: list[tuple[int, object]], fields: list[Field],
     if INVALID in states and options.invalid == "error":
         at = states.index(INVALID) if decision.misfit is None or options.leading else decision.misfit
         raise Refusal("a field that does not fit", words_of(key, at, fields, records, options, True))
-    if EMPTY in states and options.empty == "error":
+    for state in states if options.command != "check" else []:
+        refuse_null(state, options)
+
+
+def refuse_null(state: int, options: Options) -> None:
+    """Refuse an empty field or NaN where `--empty error` or `--nan error` says so (section 4, Order)."""
+    if state == EMPTY and options.empty == "error":
         raise Refusal("an empty field", ())
-    if NAN in states and options.nan == "error":
+    if state == NAN and options.nan == "error":
         raise Refusal("a field that is NaN", ())
 
 
@@ -104,8 +113,8 @@ def words_of(key: Key, at: int, fields: list[Field], records: list[Record], opti
     if key.column is not None and own_kind(key, options) is None:
         words += [f"{key.column}:text", "--invalid"] if is_simple(str(key.column)) and key.raw == str(key.column) else []
         words += ["--na"] if na_goes_through(field, fields, options) else []
-    elif leading_goes_through(fields, options):
-        words.append("--leading")
+    elif own_kind(key, options) in (None, "number", "size") and not options.leading:
+        words += ["--leading"] if leading_goes_through(fields, options) else []
     return tuple(words)
 
 
@@ -135,7 +144,7 @@ def sort_key(key: Key, columns: Columns, records: list[Record], options: Options
     if key.column == 0:
         if nocase:
             mark("whole-record-that-ignores-case")
-        return SortKey(key, Decision("text"), reverse, [whole_record(record, "text", nocase) for record in records])
+        return SortKey(key, Decision("text"), reverse, [whole_record(record, nocase) for record in records])
     fields = [columns.field(key, record) for record in records]
     check_column(key, records, fields)
     kind = own_kind(key, options)
@@ -163,7 +172,7 @@ def given_time(fields: list[Field], options: Options) -> Decision:
 def keys_of_lines(columns: Columns, records: list[Record], options: Options) -> list[SortKey]:
     """Give the keys of lines without a key: the first field if its kind is 1, 2 or 3, then the whole line (section 4, No key)."""
     whole_kind = options.kind if options.kind == "version" else "text"
-    cells = [whole_record(record, whole_kind, options.nocase) for record in records]
+    cells = [whole_record(record, options.nocase) for record in records]
     whole = SortKey(None, Decision(whole_kind), options.reverse, cells)
     if options.kind == "version" or (options.nocase and not options.kind):
         return [whole]

@@ -27,8 +27,9 @@ DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
 
 def count(r: Random) -> int:
-    """Give a small number of records, often none or one."""
-    return r.choice([0, 1, 2, 3, 5, 8, 12, 20, 40, 60]) if r.random() < 0.9 else r.randint(0, 60)
+    """Give a small number of records, often none or one, and `scale` times as many for some generators."""
+    found = r.choice([0, 1, 2, 3, 5, 8, 12, 20, 40, 60]) if r.random() < 0.9 else r.randint(0, 60)
+    return found * getattr(r, "scale", 1)
 
 
 def number(r: Random) -> str:

@@ -175,7 +175,7 @@ fn forms() -> impl Strategy<Value = Option<Fields>> {
 
 /// What comes between tokens, or between rows.
 fn separators() -> impl Strategy<Value = Vec<&'static str>> {
-    let some = vec!["\n", "\n", "\n", "\r\n", "\n\n", "\r", "\n# 1\n", " ", ",\"\n\"\n", ",\"\"\"\n"];
+    let some = vec!["\n", "\n", "\n", "\r\n", "\n\n", "\r", "\n \n", " ", ",\"\n\"\n", ",\"\"\"\n"];
     prop::collection::vec(prop::sample::select(some), 1..5)
 }
 

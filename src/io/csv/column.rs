@@ -8,6 +8,7 @@ use gpusort_values::duration::duration;
 use gpusort_values::number::{Notation, Reader, Value as Number};
 use gpusort_values::size::Units;
 use gpusort_values::survey::{self, TimeForm, Written};
+use gpusort_values::version;
 
 use super::dialect::Fields;
 use super::header::{ColumnAt, ResolvedKey};
@@ -16,7 +17,7 @@ use crate::io::counts::Counts;
 use crate::io::keys;
 use crate::io::number::{Tokens, float};
 use crate::io::texts::{ComparedText, TextColumn};
-use crate::order::{Class, KeyOrder, Nulls, Reading};
+use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
 
 /// A field of a row.
 #[derive(Clone)]
@@ -395,17 +396,20 @@ fn class_of_text(key: &ResolvedKey, order: KeyOrder, field: &Field) -> Option<Cl
         return None;
     }
     let form = order.reading.text().unwrap_or_default();
+    // Where versions were found, all fields are versions.
+    let are_versions = key.is_found && form.order == TextOrder::Version;
+    let is_invalid = |value: &[u8]| !form.holds(value) || are_versions && !version::is_version(value);
     match field.json() {
         Some(Value::Other) => return Some(Class::Invalid),
         Some(Value::Null) => return Some(Class::Empty),
-        Some(Value::Number | Value::Bool) => return (!form.holds(&field.value())).then_some(Class::Invalid),
+        Some(Value::Number | Value::Bool) => return is_invalid(&field.value()).then_some(Class::Invalid),
         // An empty string is a text.
         Some(Value::String) => {
             let value = field.value();
             let is_empty = key.is_na(&value) || value.is_empty() && !form.is_bytes();
             return match is_empty {
                 true => Some(Class::Empty),
-                false => (!form.holds(&value)).then_some(Class::Invalid),
+                false => is_invalid(&value).then_some(Class::Invalid),
             };
         }
         None => {}
@@ -422,6 +426,6 @@ fn class_of_text(key: &ResolvedKey, order: KeyOrder, field: &Field) -> Option<Cl
     let is_empty = key.is_na(&value) || value.is_empty() && !form.is_bytes();
     match is_empty {
         true => Some(Class::Empty),
-        false => (!form.holds(&value)).then_some(Class::Invalid),
+        false => is_invalid(&value).then_some(Class::Invalid),
     }
 }

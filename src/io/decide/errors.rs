@@ -8,7 +8,7 @@ use crate::error::{Error, Hint, Remedy};
 use crate::human::quoted;
 use crate::io::batch::InputSpec;
 use crate::io::csv::{Fields, Kind, Layout, Misfit, Reason, ResolvedKey};
-use crate::order::{Class, Invalid, Reading};
+use crate::order::{Class, Invalid, Reading, TextOrder};
 
 impl Decider<'_> {
     /// The error of numbers or times beside words.
@@ -199,6 +199,7 @@ pub(in crate::io) fn misfit(misfit: &Misfit) -> Error {
         Reading::Times => "a time",
         Reading::Sizes => "a size",
         Reading::Durations => "a duration",
+        Reading::Text(form) if form.order == TextOrder::Version => "a version",
         Reading::Text(_) => "a hexadecimal number",
         Reading::Numbers | Reading::Any => "a number",
     };

@@ -81,6 +81,10 @@ impl Look {
     pub(super) fn complete(&mut self, inputs: &[Input], dialect: Dialect) -> Result<(), Error> {
         for number in 0..self.heads.len() {
             while !self.heads[number].is_all && self.heads[number].end(dialect).is_none() {
+                // Records of the inputs before it decide.
+                if inputs[number].is_beginning() && !self.heads[..number].iter().all(Head::is_nothing) {
+                    break;
+                }
                 self.extend(inputs, number)?;
             }
         }
@@ -89,7 +93,7 @@ impl Look {
 
     /// Returns true if no input has a byte, but for byte order marks.
     pub(super) fn is_nothing(&self) -> bool {
-        self.heads.iter().all(|head| head.text.parts[0].range.is_empty())
+        self.heads.iter().all(Head::is_nothing)
     }
 
     /// The text of the first input that has any.
@@ -130,8 +134,8 @@ impl Look {
             let head = self.heads.get(number as usize);
             let mut begin = 0;
             if let Some(head) = head {
+                let Some(end) = head.end(dialect) else { continue };
                 let (_, mut bodies) = csv::bodies(&head.text, dialect, &mut known)?;
-                let end = head.end(dialect).unwrap_or(0);
                 bodies.iter_mut().for_each(|(body, _)| body.end = body.end.min(end).max(body.start));
                 take(&head.text, &bodies, base, false)?;
                 if head.is_all {
@@ -184,6 +188,11 @@ impl Look {
 }
 
 impl Head {
+    /// Returns true if it has no byte, but for a byte order mark.
+    fn is_nothing(&self) -> bool {
+        self.text.parts[0].range.is_empty()
+    }
+
     /// The end of the last whole record; `None` if the first one goes on.
     fn end(&self, dialect: Dialect) -> Option<usize> {
         let bytes = &self.text.bytes[..self.text.bytes.len() - 1];
