@@ -9,7 +9,7 @@ fn there_is_an_adapter() {
 }
 
 #[test]
-fn there_is_python_with_pandas() {
+fn there_is_python_with_pyarrow() {
     python::ensure();
 }
 

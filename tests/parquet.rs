@@ -15,7 +15,7 @@ use crate::support::tier;
 #[test]
 fn tables_of_columns_come_out_as_the_oracle_says() {
     let cases = tier::count(1000, 100).to_string();
-    python("columns.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);
+    python("tables/columns.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);
 }
 
 /// A sort of these bytes in all memory, or in the least.

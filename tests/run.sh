@@ -7,7 +7,7 @@
 #   sh tests/run.sh [quick] ARGUMENT... with arguments for `cargo test`, such as a part of tests' names; without the faults
 #
 # What they need is installed first: where a Debian-like system has no Vulkan device, Mesa's software driver; for the oracle of
-# tables, Python with pandas, pyarrow, DuckDB and Polars, in target/oracle.
+# Parquet and Arrow, Python with pyarrow, DuckDB and Polars, in target/oracle.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -30,7 +30,7 @@ if ! ls /usr/share/vulkan/icd.d/*.json /etc/vulkan/icd.d/*.json >/dev/null 2>&1 
 fi
 
 oracle=target/oracle/bin/python
-if [ -z "${GPUSORT_PYTHON:-}" ] && ! "$oracle" -c 'import duckdb, pandas, polars, pyarrow, zstandard' 2>/dev/null; then
+if [ -z "${GPUSORT_PYTHON:-}" ] && ! "$oracle" -c 'import duckdb, polars, pyarrow' 2>/dev/null; then
     python3 -c 'import ensurepip, venv' 2>/dev/null || ! command -v apt-get >/dev/null || install python3-venv
     rm -rf target/oracle
     python3 -m venv target/oracle

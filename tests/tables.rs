@@ -1,12 +1,13 @@
-//! Tables and .npy files beside an oracle in Python, which was written independently: unique
-//! records, the first few, positions, checks and merges, as the command and as the library order
-//! them.
+//! Tables, lines and JSON Lines beside an oracle in Python (`tests/contract`), which was written from the
+//! rules alone: sorts, the first few, positions, checks and merges, as the command and as the library
+//! order them.
 
 use std::fs;
 use std::path::Path;
 
-use gpusort::files::{Invalid, Key, Kind, Nulls, Options};
-use gpusort::{ElementType, Format, Sorter};
+use gpusort::files::{Invalid, Kind, Nulls, Options};
+use gpusort::{Format, Sorter};
+use serde_json::Value;
 
 use crate::device;
 use crate::support::command::BINARY;
@@ -15,48 +16,49 @@ use crate::support::pipeline::{Ask, sort};
 use crate::support::python::python;
 use crate::support::tier;
 
+/// Compares the command with the oracle. Cases that the rules do not decide are left out.
+fn compare(cases: usize, args: &[&str]) {
+    let cases = cases.to_string();
+    python("contract/run.py", &[&[BINARY, "--cases", &cases, "--skip-undecided"], args].concat());
+}
+
+/// Wrong output, exit codes and messages, in each of the configurations below.
 #[test]
-fn the_oracle_fails_where_it_must() {
-    python("selftest.py", &[]);
+fn the_comparison_fails_where_it_must() {
+    python("contract/test_run.py", &["--quiet"]);
 }
 
 #[test]
-fn tables_and_arrays_come_out_as_the_oracle_says() {
-    let cases = tier::count(10_000, 2000).to_string();
-    python("run.py", &[BINARY, "--cases", &cases, "--extra", "-d cpu -q"]);
+fn tables_and_lines_come_out_as_the_oracle_says() {
+    compare(tier::count(10_000, 2000), &["--extra=-d cpu -q"]);
 }
 
 /// Almost every case with more than some rows makes several runs, and some so many that they are
 /// merged twice.
 #[test]
-fn tables_and_arrays_come_out_so_in_little_memory() {
-    let cases = tier::count(2000, 500).to_string();
-    python("run.py", &[BINARY, "--cases", &cases, "--seed", "3", "--extra", "-d cpu -q --memory 1"]);
+fn tables_and_lines_come_out_so_in_little_memory() {
+    compare(tier::count(2000, 500), &["--seed", "3", "--scale", "10", "--extra=-d cpu -q --memory 1"]);
 }
 
 #[test]
 fn the_gpu_gives_the_same_bytes_as_the_cpu() {
-    let device = format!("-d {}", device::name());
-    python(
-        "run.py",
-        &[BINARY, "--cases", "100", "--seed", "2", "--extra", "-d cpu -q", "--compare", &device],
-    );
+    let device = format!("--compare=-d '{}'", device::name());
+    compare(100, &["--seed", "2", "--extra=-d cpu -q", &device]);
 }
 
 /// As many of the oracle's cases as `GPUSORT_CASES` says, in one process, which starts its device
 /// once.
 #[test]
-fn the_gpu_orders_tables_and_arrays_as_the_oracle_says() {
+fn the_gpu_orders_tables_and_lines_as_the_oracle_says() {
     let folder = Folder::new();
     let cases = std::env::var("GPUSORT_CASES").unwrap_or_else(|_| tier::count(1000, 300).to_string());
-    python("run.py", &[BINARY, "--cases", &cases, "--write", &folder.arg("")]);
+    python("contract/run.py", &["--cases", &cases, "--seed", "4", "--write", &folder.arg("")]);
     let sorter = Sorter::on(device::start());
     let mut done = 0;
     for case in fs::read_dir(folder.root()).unwrap() {
         let case = case.unwrap().path();
         let expected = fs::read(case.join("expected")).unwrap();
-        let what: serde_json::Value =
-            serde_json::from_slice(&fs::read(case.join("case.json")).unwrap()).unwrap();
+        let what: Value = serde_json::from_slice(&fs::read(case.join("case.json")).unwrap()).unwrap();
         let found = order_on(&sorter, &case, &what);
         assert!(found == expected, "case {}: {what}", case.file_name().unwrap().display());
         done += 1;
@@ -65,101 +67,63 @@ fn the_gpu_orders_tables_and_arrays_as_the_oracle_says() {
     println!("{done} cases as expected");
 }
 
-/// The keys of a case; with letters of text and without any, all of a line is one.
-fn keys(what: &serde_json::Value) -> Vec<Key> {
+/// What the library makes of the files of a case, with the options that `case.json` has.
+fn order_on(sorter: &Sorter, folder: &Path, what: &Value) -> Vec<u8> {
     let flag = |name: &str| what[name].as_bool().unwrap();
-    let keys: Vec<Key> =
-        what["keys"].as_array().unwrap().iter().map(|key| Key::parse(key.as_str().unwrap())).collect();
-    if !keys.is_empty() || !flag("lines") || flag("numeric") || !(flag("versions") || flag("fold")) {
-        return keys;
-    }
-    vec![Key::record().kind(if flag("versions") { Kind::Version } else { Kind::Text })]
-}
-
-/// Sets an option.
-type Set = fn(Options) -> Options;
-
-/// What a case makes of its files, by the library.
-fn order_on(sorter: &Sorter, folder: &Path, what: &serde_json::Value) -> Vec<u8> {
-    let flag = |name: &str| what[name].as_bool().unwrap();
-    let nulls = |name: &str| match what[name].as_str().unwrap() {
+    let word = |name: &str| what[name].as_str().filter(|word| !word.is_empty());
+    let words = |name: &str| {
+        let values = what[name].as_array().unwrap().iter();
+        values.map(|value| value.as_str().unwrap().to_owned()).collect::<Vec<String>>()
+    };
+    let nulls = |name: &str| match word(name).unwrap() {
         "first" => Nulls::First,
         "last" => Nulls::Last,
         _ => Nulls::Error,
     };
-    let invalid = match what["invalid"].as_str().unwrap() {
+    let invalid = match word("invalid").unwrap() {
         "first" => Invalid::First,
         "last" => Invalid::Last,
         "skip" => Invalid::Skip,
         _ => Invalid::Error,
     };
-    let strings = |name: &str| {
-        let values = what[name].as_array().unwrap().iter();
-        values.map(|value| value.as_str().unwrap().to_owned()).collect::<Vec<String>>()
+    let mut options = Options::new().nan(nulls("nan")).empty(nulls("empty"));
+    options = words("files").iter().map(|name| folder.join(name)).fold(options, Options::input);
+    options = words("keys").iter().map(String::as_str).fold(options, Options::key);
+    options = words("na").into_iter().fold(options, Options::na);
+    options = words("time_formats").into_iter().fold(options, Options::time_format);
+    options = match word("kind") {
+        None => options,
+        Some("number") => options.numeric(),
+        Some(named) => {
+            options.kind(Kind::ALL.into_iter().find(|(name, _)| *name == named).expect("it is a kind").1)
+        }
     };
-    let files: Vec<_> = strings("files").iter().map(|name| folder.join(name)).collect();
-    let mut options = files.iter().fold(Options::new().nan(nulls("nan")), Options::input);
-    if flag("reverse") {
-        options = options.descending();
+    if let Some(format) = word("format") {
+        options = options.format(format.parse::<Format>().unwrap());
     }
-    if flag("unique") {
-        options = options.unique();
+    if let Some(rows) = what["header"].as_u64() {
+        options = options.header_rows(rows as usize);
     }
-    let mut ask = Ask { first: what["top"].as_u64(), positions: flag("argsort"), to: None };
-    if flag("table") {
-        let type_named = what["type"].as_str().unwrap();
-        let named = Kind::ALL.into_iter().find(|(name, _)| *name == type_named);
-        if let Some((_, kind)) = named {
-            options = options.kind(kind);
-        }
-        if let Ok(element) = type_named.parse() {
-            options = options.element(element);
-        }
-        let format = match (flag("text"), flag("lines")) {
-            (true, _) => Format::Text,
-            (_, true) => Format::Lines,
-            _ => Format::Csv,
-        };
-        options = options.format(format);
-        if format != Format::Text {
-            options = keys(what).into_iter().fold(options, Options::key);
-            let header = if flag("header") { what["above"].as_u64().unwrap() as usize + 1 } else { 0 };
-            options = options.header_rows(header);
-            // Those that are said mean more.
-            if flag("empty_said") {
-                options = options.empty(nulls("empty"));
-            }
-            if flag("invalid_said") {
-                options = options.invalid(invalid);
-            }
-            let flags: [(&str, Set); 5] = [
-                ("leading", Options::leading),
-                ("zero", Options::zero_terminated),
-                ("comments", Options::comments),
-                ("numeric", Options::numeric),
-                ("fold", Options::ignore_case),
-            ];
-            options = flags
-                .into_iter()
-                .filter(|(name, _)| flag(name))
-                .fold(options, |options, (_, set)| set(options));
-            options = strings("na").into_iter().fold(options, Options::na);
-            let mark = |name: &str| what[name].as_str().unwrap().chars().next();
-            options = mark("decimal").into_iter().fold(options, Options::decimal);
-            options = mark("thousands").into_iter().fold(options, Options::thousands);
-            match what["delimiter"].as_u64().unwrap() as u8 {
-                0 => {}
-                byte => options = options.delimiter(byte),
-            }
-        }
-    } else {
-        let (kind, size) = what["dtype"].as_str().unwrap().trim_start_matches(['<', '>', '|']).split_at(1);
-        let element: ElementType = format!("{kind}{}", 8 * size.parse::<u32>().unwrap()).parse().unwrap();
-        let is_npy = files[0].extension().is_some_and(|extension| extension == "npy");
-        options = options.format(if is_npy { Format::Npy } else { Format::Binary }).element(element);
-        ask.to = Some(if flag("to_text") { Format::Text } else { Format::Binary });
+    // What is said means more than the default.
+    if invalid != Invalid::Error {
+        options = options.invalid(invalid);
     }
-    let sorted = sort(sorter, options, ask).unwrap();
+    let mark = |name: &str| word(name).and_then(|word| word.chars().next());
+    options = mark("decimal").into_iter().fold(options, Options::decimal);
+    options = mark("thousands").into_iter().fold(options, Options::thousands);
+    options = mark("delimiter").map(|mark| mark as u8).into_iter().fold(options, Options::delimiter);
+    let flags: [(&str, fn(Options) -> Options); 6] = [
+        ("reverse", Options::descending),
+        ("unique", Options::unique),
+        ("leading", Options::leading),
+        ("zero", Options::zero_terminated),
+        ("comments", Options::comments),
+        ("nocase", Options::ignore_case),
+    ];
+    options =
+        flags.into_iter().filter(|(name, _)| flag(name)).fold(options, |options, (_, set)| set(options));
+    let ask = Ask { first: what["top"].as_u64(), positions: flag("argsort"), to: None };
+    let sorted = sort(sorter, options, ask).unwrap_or_else(|error| panic!("{}: {error}", what["command"]));
     assert!(flag("unique") || sorted.repeated == 0, "records were left out");
     assert!(invalid != Invalid::Error || sorted.counts.invalid == 0, "what is invalid was let pass");
     sorted.bytes

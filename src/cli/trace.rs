@@ -350,7 +350,6 @@ fn elements(args: &TraceArgs) -> anyhow::Result<Elements> {
     options = args.element.into_iter().fold(options, Options::element);
     let job = Sort::new().options(options).resolve(None).map_err(without_options_of_sort)?;
     let name = job.inputs()[0].name();
-    ensure!(!job.has_rows(), "{name}: a table; trace reads plain numbers in text, binary or .npy");
     let too_much = || anyhow!("{name}: does not fit in memory; use a smaller file");
     let (keys, order) = job.numbers().map_err(without_options_of_sort)?.ok_or_else(too_much)?;
     let keys = match args.count {

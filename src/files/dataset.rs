@@ -25,7 +25,7 @@ use crate::io::Ties;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
 use crate::io::records::{Print, write_text};
-use crate::io::text::span::Census;
+use crate::io::text::span::{self, Census};
 use crate::io::{Counts, InputKind, InputSpec, Output};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
@@ -180,8 +180,20 @@ impl<'a> Dataset<'a> {
     ///
     /// An integer beside decimals that `f64` does not hold.
     pub(super) fn into_elements(self, how: &InputSpec) -> Result<Self, Error> {
-        let Content::Records { records, .. } = &self.content else { return Ok(self) };
-        let (keys, map) = records.elements(how)?;
+        let (keys, map) = match self.content {
+            Content::Numbers { keys, map, print: Print::Fixed(_) } if how.by.element.is_none() => {
+                let floats = keys.collect()?;
+                let element = Census::of_keys(&floats, map).element()?;
+                if element.is_float() {
+                    (floats, map)
+                } else {
+                    let to = KeyMap { element, ..map };
+                    (span::integers(&floats, map, to), to)
+                }
+            }
+            Content::Numbers { .. } => return Ok(self),
+            Content::Records { ref records, .. } => records.elements(how)?,
+        };
         let content = Content::Numbers { keys: keys.into(), map, print: Print::Shortest };
         Ok(Self { content, types: map.element.name().to_owned(), ..self })
     }
@@ -193,13 +205,12 @@ impl<'a> Dataset<'a> {
     /// Errors from reading the remaining input.
     pub(super) fn census(&mut self) -> Result<Census, Error> {
         Ok(match &mut self.content {
-            Content::Numbers { keys, map, .. } if !map.element.is_float() => {
+            Content::Numbers { keys, map, .. } => {
                 let all = std::mem::replace(keys, KeyBuf::new(KeyWords::One).into()).collect()?;
                 let census = Census::of_keys(&all, *map);
                 *keys = all.into();
                 census
             }
-            Content::Numbers { .. } => Census::of_decimals(),
             Content::Records { records, .. } => records.census(),
         })
     }

@@ -156,11 +156,6 @@ impl Job<'_> {
         self.resolved.type_assumed
     }
 
-    /// Returns true if records are rows, lines, or tokens other than numbers.
-    pub fn has_rows(&self) -> bool {
-        self.resolved.has_rows
-    }
-
     /// The format of the inputs.
     pub fn input_format(&self) -> Format {
         self.resolved.format
@@ -400,6 +395,7 @@ impl Job<'_> {
         begin: Instant,
     ) -> Result<(Outcome<'s, 'a>, Write<'j>), Error> {
         let ask = &self.ask;
+        let counts = input.counts();
         if ask.format.is_bits() && !ask.positions {
             input = input.into_elements(&self.resolved.decisions.how)?;
         }
@@ -417,7 +413,7 @@ impl Job<'_> {
             let kept = few.map_or(n, |few| n.min(few.saturating_mul(8 * parallel::threads())));
             memory::ensure("this sort", kept as u64 * record + output.taking())?;
         }
-        let (types, counts) = (input.types.clone(), input.counts());
+        let types = input.types.clone();
         let devices = chosen.sorter.devices().cloned().collect();
         let (started, why) = (chosen.started, chosen.why);
         let write = move |outcome: Outcome| {

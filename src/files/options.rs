@@ -202,7 +202,7 @@ impl Options {
             return Err(Error::options(problem));
         }
         if format == Format::Text && reading != Reading::Numbers {
-            let problem = format!("numbers alone are read from {name}, which is {}", format.name());
+            let problem = format!("is for lines and tables, but {name} is {}", format.name());
             return Err(Error::option("type", problem).hinting(Hint::Table(Format::Text)));
         }
         if format.has_columns() && !cfg!(feature = "arrow") {
@@ -218,6 +218,10 @@ impl Options {
             }
             (element, _) => (element, false),
         };
+        if self.of_numbers && (format.is_table() || format.has_columns()) {
+            let problem = "a table; trace reads plain numbers in text, binary or .npy";
+            return Err(Error::input(name, problem));
+        }
         // A type of numbers is a kind.
         let reading = match reading {
             Reading::Any if element.is_some() && !format.has_columns() => Reading::Numbers,
@@ -249,9 +253,8 @@ impl Options {
             });
             Decisions::named(format, InputSpec { kind, by, keys: Vec::new(), columns: 0 })
         } else {
-            if in_place && let Some(input) = inputs.iter().find(|input| !input.can_be_read_again()) {
-                input.open()?;
-                return Err(Error::input(input.name(), "cannot be replaced"));
+            if in_place {
+                inputs.iter().try_for_each(Input::check_replaceable)?;
             }
             let is_named = known.is_some();
             let by = &by;

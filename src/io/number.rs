@@ -382,6 +382,10 @@ pub(super) fn fixed(bytes: &[u8]) -> Option<(f64, u8, usize)> {
     if fraction == 0 {
         return None;
     }
+    // The sign of a zero is no part of its value.
+    if is_negative && units == 0 {
+        return None;
+    }
     let value = units as f64 / POWERS[fraction];
     let value = if is_negative { -value } else { value };
     Some((value, fraction as u8, length + usize::from(is_negative)))

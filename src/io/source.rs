@@ -284,6 +284,19 @@ impl Input {
         }
     }
 
+    /// Checks that a sorted file can replace this input.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be opened; a pipe, or what else cannot be read twice.
+    pub(crate) fn check_replaceable(&self) -> Result<(), Error> {
+        self.open_regular()?;
+        match self.can_be_read_again() {
+            true => Ok(()),
+            false => Err(Error::input(self.name(), "cannot be replaced")),
+        }
+    }
+
     /// Opens an uncompressed regular file for reads at any position; `None` for other inputs.
     pub(super) fn open_regular(&self) -> Result<Option<RegularFile>, Error> {
         let Some(path) = self.path() else { return Ok(None) };

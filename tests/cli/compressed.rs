@@ -342,7 +342,7 @@ fn bgzf_is_written_where_the_name_or_the_option_says_so() {
     // What others make of it, and all cores here.
     let to = folder.arg("z.bgz");
     sorted(&["sort", "-q", &file, "-o", &to], "");
-    python("gunzip.py", &[&to, &in_order]);
+    python("tables/gunzip.py", &[&to, &in_order]);
     for args in [&["sort", "-q", &to][..], &["sort", "-q", "--memory", "1", &to], &["sort", "-q", "-m", &to]]
     {
         assert!(sorted(args, "") == plain, "{args:?}");

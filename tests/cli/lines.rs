@@ -258,31 +258,18 @@ fn times_are_found_by_themselves_and_ordered_as_instants() {
 }
 
 #[test]
-fn times_and_sizes_are_tokens_of_text_where_that_is_asked_for() {
-    let text = "\u{feff}\n 1M 2\t3k\n\n1kB \r\r2B";
-    let error = refused(&["sort", "-f", "text", "-t", "size"], &text.replace("1kB", "#5"));
-    assert!(error.contains(":4:1: '#5' is not a size"), "{error}");
-    let sort = |args: &[&str]| sorted(&[&["sort", "-q", "-f", "text"], args].concat(), text);
-    for args in [&["-t", "size"][..], &["-h"], &["-t", "size", "--memory", "1"]] {
-        assert_eq!(sort(args), "2\n2B\n1kB\n3k\n1M\n", "{args:?}");
+fn text_is_numbers_alone() {
+    let text = "\u{feff}\n 1 2\t3\n\n1e3 \r\r-2";
+    assert_eq!(sorted(&["sort", "-q", "-f", "text"], text), "-2\n1\n2\n3\n1e3\n");
+    assert_eq!(sorted(&["sort", "-q", "-f", "text", "--argsort"], text), "4\n0\n1\n2\n3\n");
+    let error = refused(&["sort", "-f", "text"], &text.replace("1e3", "#5"));
+    assert!(error.contains(":4:1: '#5' is not a number"), "{error}");
+    for kind in ["size", "time", "duration", "version", "hex", "text"] {
+        let error = refused(&["sort", "-f", "text", "-t", kind], "1\n");
+        let remedy = "use --from csv for a table, or -k N to sort lines by a field";
+        assert!(error.contains("--type is for lines and tables") && error.contains(remedy), "{error}");
     }
-    assert_eq!(sort(&["-rut", "size", "--top", "3"]), "1M\n3k\n1kB\n");
-    assert_eq!(sort(&["-t", "size", "--argsort"]), "1\n4\n3\n2\n0\n");
-    let times = "2026-11-22T10:00 2026-11-21\n2026-11-22T09:59";
-    assert_eq!(
-        sorted(&["sort", "-q", "-f", "text", "-t", "time"], times),
-        "2026-11-21\n2026-11-22T09:59\n2026-11-22T10:00\n"
-    );
-    assert!(refused(&["sort", "-f", "text", "-t", "time"], "1\n").contains(":1:1: '1' is not a time"));
-    let to_csv = refused(&["sort", "-f", "text", "-t", "size", "--to", "csv"], "1\n");
-    assert!(to_csv.contains("times and sizes cannot be written as csv; write them as text"), "{to_csv}");
-    let disorder = run(&["check", "-f", "text", "-t", "size"], "1 2K\n\n3");
-    assert_eq!(disorder.status.code(), Some(1));
-    assert!(stderr(&disorder).contains(":3: out of order: 3 after 2K"), "{}", stderr(&disorder));
-    let folder = Folder::new();
-    let other = folder.write("sizes.txt", "1K 2M\n3G");
-    let merged = sorted(&["sort", "-qm", "-f", "text", "-t", "size", &other, "-"], "1 1kB\n2K");
-    assert_eq!(merged, "1\n1kB\n1K\n2K\n2M\n3G\n");
+    assert!(refused(&["sort", "-f", "text", "-h"], "1\n").contains("--type is for lines and tables"));
 }
 
 #[test]

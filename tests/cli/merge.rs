@@ -55,7 +55,7 @@ fn merging_gives_what_sorting_gives() {
     assert_eq!(sorted(&["sort", "-q", "-m", "-f", "text", "-u", &a, &b], ""), "1\n2\n03\n5.0\n1e3\n");
     assert_eq!(sorted(&["sort", "-q", "-m", "--top", "2", "-f", "text", &a, "-"], "2\n"), "1\n2\n");
     let told = stderr(&run(&["sort", "-vm", "-f", "text", &a, &b], ""));
-    assert!(told.contains("merged 7 lines by number") && told.contains("cpu merge"), "{told}");
+    assert!(told.contains("merged 7 numbers in ") && told.contains("cpu merge"), "{told}");
     let comment = folder.write("b.log", "# b\n2\n");
     let error = refused(&["sort", "-m", "-f", "text", &a, &comment], "");
     assert!(error.contains("b.log:1:1: '#' is not a number"), "{error}");

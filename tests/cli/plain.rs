@@ -205,7 +205,8 @@ fn lines_are_lines_whatever_is_said_of_their_fields() {
         assert_eq!((&key["column"], &key["kind"]), (&column.into(), &kind.into()), "{args:?} {input:?}");
         // The line of the report says it, too.
         let verbose = stderr(&run(&[&["sort", "-v", "-q"], args].concat(), input));
-        assert!(verbose.contains("lines") && verbose.contains(kind), "{args:?}: {verbose}");
+        let by = if *column == *"0" { "the whole line" } else { kind };
+        assert!(verbose.contains(" line") && verbose.contains(by), "{args:?}: {verbose}");
     }
 }
 
@@ -222,14 +223,15 @@ fn binary_output_takes_one_number_a_line() {
             fs::remove_file(to).unwrap();
         }
         // Lines are neither split nor written into it.
-        for (options, said) in [
-            (&[][..], "matrix:1:3: this line "),
-            (&["-n"], "lines cannot be written as bin; use --from text to sort every number"),
-        ] {
+        for options in [&[][..], &["-n"]] {
             let error = refused(&[&["sort", &matrix], options, args].concat(), "");
+            let said = "matrix:1:3: this line is not one number";
             assert!(error.contains(said) && error.contains("--from text to sort every number"), "{error}");
             assert!(!fs::exists(to).unwrap());
         }
+    }
+    for blank in ["3\n\n2\n", "\n3\n", "3\n2\n\n"] {
+        assert!(refused(&["sort", "--to", "bin"], blank).contains("this line is not one number"));
     }
     // Positions are those of lines.
     let positions = folder.arg("p.u32");

@@ -27,7 +27,6 @@ fn sizes_of_more_than_64_bits_are_exact() {
             &["-k", "1"][..],
             &["-k", "1", "-u"],
             &["-k", "1", "--memory", "1"],
-            &["-f", "text"],
             &["-f", "csv", "--no-header"],
             &[],
         ] {

@@ -111,7 +111,7 @@ fn numbers_in_another_spelling_are_words() {
     let error = refused(&["sort", "--decimal", "·", "-k", "1"], "x\n·5\n");
     assert!(error.contains("standard input:2") && error.contains("·5"), "{error}");
     let error = refused(&["sort", "--na", "NA", "-k", "1"], "NA\nx\n5\n");
-    assert!(error.contains("standard input:3") && error.contains("x (standard input:2)"), "{error}");
+    assert!(error.contains("standard input:3") && error.contains("'x' (standard input:2)"), "{error}");
     // In a column of text it is no reason to leave a record out.
     let args = ["sort", "-q", "--decimal", ",", "--invalid", "skip", "-k", "1:text", "-k", "2"];
     assert_eq!(sorted(&args, "b 1\n1.5 2\nc x\n"), "1.5 2\nb 1\n");

@@ -1,5 +1,6 @@
-"""Comparisons of the binary with itself: check, sorting again, merging sorted parts, and a small memory."""
+"""Comparisons of the binary with itself: check, sorting again, compressed inputs, merging, and a small memory."""
 
+import gzip
 from pathlib import Path
 
 from generate import Case
@@ -17,6 +18,7 @@ def differences(call, one: Case, want: Result, folder: Path) -> str:
         return wrong
     for compare in (checked, again):
         wrong = wrong or compare(call, one, want)
+    wrong = wrong or compressed(call, one, want, folder)
     return wrong or merged(call, one, want, folder)
 
 
@@ -58,6 +60,17 @@ def checked(call, one: Case, want: Result) -> str:
 def again(call, one: Case, want: Result) -> str:
     """Sorting the result again gives the same bytes (section 4: equal keys keep their order)."""
     return outcome("sorting again", call(["sort", *one.options, *form(one)], want.output), want.output)
+
+
+def compressed(call, one: Case, want: Result, folder: Path) -> str:
+    """The inputs compressed by gzip give the same bytes (section 3, Compression)."""
+    packed = {}
+    for name, data in one.files.items():
+        packed[name] = f"{name}.gz"
+        (folder / packed[name]).write_bytes(gzip.compress(data, 1))
+    words = [packed.get(word, word) for word in one.words]
+    stdin = None if one.stdin is None else gzip.compress(one.stdin, 1)
+    return outcome("gzip of the inputs", call(words, stdin), want.output)
 
 
 def merged(call, one: Case, want: Result, folder: Path) -> str:

@@ -59,9 +59,10 @@ def environment() -> dict[str, str]:
 def call(binary: str, words: list[str], folder: str, stdin: bytes | None, extra: tuple[str, ...] = ()):
     """Run the binary; give its output, its messages and its exit code.
 
-    `extra` has options of a sort, which `check` does not take.
+    `extra` has options of a sort, such as devices, which a check and a merge do not take.
     """
-    command = [binary, *words, *([] if words[0] == "check" else extra)]
+    sorts = words[0] != "check" and "-m" not in words
+    command = [binary, *words, *(extra if sorts else ())]
     try:
         done = subprocess.run(command, cwd=folder, input=stdin or b"", capture_output=True, timeout=300,
                               env=environment())
@@ -219,7 +220,8 @@ def write_cases(folder: Path, arguments: argparse.Namespace) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary", nargs="?")
     parser.add_argument("--cases", type=int, default=1000, help="number of cases over all families")
     parser.add_argument("--seed", type=int, default=1)
@@ -233,7 +235,8 @@ def main() -> int:
     parser.add_argument("--compare", default="",
                         help="sort again with these options, too, and demand the same bytes and exit code")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of cases at a time")
-    parser.add_argument("--write", type=Path, help="run nothing, but write the cases with results to a folder")
+    parser.add_argument("--write", type=Path,
+                        help="run nothing, but write the cases with results to a folder")
     parser.add_argument("--cases-folder", type=Path, help="compare the oracle with a folder of cases")
     arguments = parser.parse_args()
     if arguments.cases_folder:

@@ -1,5 +1,6 @@
 """Shows that the contract agrees with itself: check, sorting again, and merging hold for the oracle's own results."""
 
+import gzip
 import sys
 import tempfile
 import unittest
@@ -17,10 +18,18 @@ def oracle_as_binary(one, folder: Path):
     """Give a function that answers as the binary does, by the oracle."""
     def call(words, stdin):
         words = words[:-2] if words[-2:] == ["--memory", "1"] else words
-        files = {**one.files, "-": stdin or b""}
+        files = {**one.files, "-": unpacked(stdin or b"")}
+        packed = {word: word.removesuffix(".gz") for word in words if word.endswith(".gz")}
+        files |= {name: unpacked((folder / word).read_bytes()) for word, name in packed.items()}
+        words = [packed.get(word, word) for word in words]
         result = oracle.run(words, lambda name: files[name] if name in files else (folder / name).read_bytes())
         return result.output, result.error.encode(), result.code
     return call
+
+
+def unpacked(data: bytes) -> bytes:
+    """Decompress data that gzip made, and give other data as it is."""
+    return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
 
 
 class Modes(unittest.TestCase):

@@ -1,4 +1,4 @@
-//! Python with the oracle for tables, which `tests/tables` has.
+//! The oracles in Python: `tests/contract` for the command, `tests/tables` for Parquet and Arrow.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 
 use super::requirements;
 
-/// Runs a script of `tests/tables`, which must succeed.
+/// Runs a script in `tests/`, which must succeed.
 pub fn python(script: &str, args: &[&str]) {
     ensure();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let script = root.join("tests/tables").join(script).into_os_string().into_string().unwrap();
+    let script = root.join("tests").join(script).into_os_string().into_string().unwrap();
     let output = execute(&[&["-B", script.as_str()], args].concat()).unwrap();
     assert!(output.status.success(), "{script} {args:?}: {}", said(&output));
 }
@@ -18,12 +18,10 @@ pub fn python(script: &str, args: &[&str]) {
 /// Fails, with the remedy, where there is no Python with what its requirements name.
 pub fn ensure() {
     static LACKS: OnceLock<Option<String>> = OnceLock::new();
-    let lacks = LACKS.get_or_init(|| {
-        match execute(&["-c", "import duckdb, numpy, pandas, polars, pyarrow, zstandard"]) {
-            Ok(output) if output.status.success() => None,
-            Ok(output) => Some(said(&output).trim().lines().last().unwrap_or("it failed").to_owned()),
-            Err(error) => Some(error.to_string()),
-        }
+    let lacks = LACKS.get_or_init(|| match execute(&["-c", "import duckdb, polars, pyarrow"]) {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(said(&output).trim().lines().last().unwrap_or("it failed").to_owned()),
+        Err(error) => Some(error.to_string()),
     });
     if let Some(why) = lacks {
         let why = format!("{}: {why}", interpreter().display());

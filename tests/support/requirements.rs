@@ -1,4 +1,4 @@
-//! What the tests need beside Rust: a Vulkan adapter, and Python with pandas, pyarrow, `DuckDB` and Polars. `sh
+//! What the tests need beside Rust: a Vulkan adapter, and Python with pyarrow, `DuckDB` and Polars. `sh
 //! tests/run.sh` installs both.
 
 use std::io::Write;

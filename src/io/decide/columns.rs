@@ -53,7 +53,7 @@ pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<C
     };
     let wrong = |start: usize, problem| Error::input(text.line(start), problem);
     // The last comment that holds all names comes first, then the last row of the header.
-    let mut best: Option<(usize, Columns)> = None;
+    let (mut best, mut first_wrong): (Option<(usize, Columns)>, _) = (None, None);
     for (start, is_comment) in candidates(text, rows, asked, usual) {
         for &fields in &tries {
             let header = if is_comment { asked.header.unwrap_or(0) } else { rows };
@@ -61,7 +61,10 @@ pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<C
             let read = match read {
                 Ok((_, read)) => read,
                 Err(problem) if names.is_empty() => return Err(wrong(start, problem)),
-                Err(_) => continue,
+                Err(problem) => {
+                    first_wrong.get_or_insert_with(|| wrong(start, problem));
+                    continue;
+                }
             };
             let mut columns = Columns::of(dialect(fields, header), read);
             if rows == 0 && !is_comment {
@@ -82,7 +85,11 @@ pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<C
             }
         }
     }
-    Ok(best.map_or_else(|| Columns::of(dialect(usual, rows), Header::of_lines()), |(_, columns)| columns))
+    match (best, first_wrong) {
+        (Some((_, columns)), _) => Ok(columns),
+        (None, Some(error)) => Err(error),
+        (None, None) => Ok(Columns::of(dialect(usual, rows), Header::of_lines())),
+    }
 }
 
 /// The beginnings of lines that may have the names, and whether they are comments.

@@ -85,7 +85,7 @@ pub(crate) fn decide(inputs: &mut [Input], asked: &Asked) -> Result<Decisions, E
             key.order.reading = Reading::Numbers;
         }
         let kind = InputKind::Text(asked.per_line);
-        return Ok(Decisions::new(asked, Format::Text, kind, dialect, vec![key], "numbers"));
+        return Ok(Decisions::new(asked, Format::Text, kind, dialect, vec![key], "named"));
     }
     let are_lines = asked.format == Format::Lines;
     let is_plain = asked.header.is_none_or(|rows| rows == 0) && !asked.comments;

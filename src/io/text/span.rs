@@ -1,6 +1,6 @@
 //! The range of integers, and the integer types that hold it.
 
-use gpusort_order::key::{ElementType, Form, KeyMap};
+use gpusort_order::key::{ElementType, Form, KeyMap, KeyWords, Word};
 
 use crate::error::{Error, Hint};
 use crate::io::keys;
@@ -88,12 +88,7 @@ impl Census {
         }
     }
 
-    /// The census of decimals.
-    pub(crate) fn of_decimals() -> Self {
-        Self { has_others: true, ..Self::default() }
-    }
-
-    /// The census of elements of integers.
+    /// The census of elements.
     pub(crate) fn of_keys(keys: &KeyBuf, map: KeyMap) -> Self {
         fn of<W: KeyWidth>(keys: &[W], map: KeyMap) -> Census {
             let of_word = W::map(map);
@@ -134,5 +129,23 @@ impl Census {
             }
             None => Ok(ElementType::F64),
         }
+    }
+}
+
+/// Floats that are integers, as elements of a type that holds them.
+pub(crate) fn integers(floats: &KeyBuf, from: KeyMap, to: KeyMap) -> KeyBuf<'static> {
+    fn of<W: KeyWidth>(floats: &[u64], from: KeyMap, to: KeyMap) -> KeyBuf<'static> {
+        let (of_float, of_word) = (u64::map(from), W::map(to));
+        let one = |float: &u64| {
+            let word = keys::of_bits(float.bits(of_float), from.element, false, KeyOrder::ASCENDING);
+            W::of_u64(keys::bits(word, false, to.element)).key(of_word)
+        };
+        parallel::map_parts(floats.chunks(1 << 16), |part| part.iter().map(one).collect::<Vec<W>>()).into()
+    }
+    let KeyBuf::Wide(blocks) = floats.borrowed() else { panic!("floats of text have 64 bits") };
+    let floats = in_one(blocks);
+    match to.element.key_words() {
+        KeyWords::One => of::<u32>(&floats, from, to),
+        KeyWords::Two => of::<u64>(&floats, from, to),
     }
 }
