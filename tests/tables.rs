@@ -112,7 +112,8 @@ fn order_on(sorter: &Sorter, folder: &Path, what: &Value) -> Vec<u8> {
     options = mark("decimal").into_iter().fold(options, Options::decimal);
     options = mark("thousands").into_iter().fold(options, Options::thousands);
     options = mark("delimiter").map(|mark| mark as u8).into_iter().fold(options, Options::delimiter);
-    let flags: [(&str, fn(Options) -> Options); 6] = [
+    type Set = fn(Options) -> Options;
+    let flags: [(&str, Set); 6] = [
         ("reverse", Options::descending),
         ("unique", Options::unique),
         ("leading", Options::leading),

@@ -27,7 +27,6 @@ fn hint(error: &Error) -> Option<String> {
         };
         return Some(remedy.to_owned());
     }
-    let is_token = matches!(error.kind(), ErrorKind::Token { .. });
     let option = |option: &str, value: &str| match option {
         "key" => format!("-k {}", human::quoted(meant::shell(value))),
         "na" => format!("--na {}", human::quoted(meant::shell(value))),
@@ -37,7 +36,6 @@ fn hint(error: &Error) -> Option<String> {
         _ => format!("--{option} {value}"),
     };
     Some(match error.hint()? {
-        Hint::Nan if is_token => " by --nan error".to_owned(),
         Hint::Nan => ", not allowed by --nan error".to_owned(),
         Hint::Empty => ", not allowed by --empty error".to_owned(),
         Hint::BlankHeader => "; to skip it: tail -n +2 FILE | gpusort sort --header ...".to_owned(),

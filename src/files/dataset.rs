@@ -60,6 +60,7 @@ pub(super) struct Dataset<'a> {
 }
 
 /// Keys and their payload.
+#[allow(clippy::large_enum_variant, reason = "there are few of them")]
 pub(super) enum Content<'a> {
     /// Elements, or numbers to print as they were read.
     Numbers { keys: Incoming<'a>, map: KeyMap, print: Print },

@@ -89,12 +89,12 @@ impl<'a> Parts<'a> {
 
     /// The keys of a record of one of these parts, as messages show them.
     #[cfg(feature = "distributed")]
-    pub(super) fn shown(&self, records: &Keyed, record: usize) -> Result<Vec<String>, Error> {
+    pub(super) fn shown(&self, records: &Keyed, record: usize) -> Vec<String> {
         if let PartSource::Bits(_) = self.source {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         let (piece, record) = Places::of(&records.pieces).find(record as u32);
-        Ok(shown(piece, record, self.how, None)?.1)
+        shown(piece, record, self.how, None).1
     }
 
     /// Whether all was given.

@@ -100,7 +100,7 @@ impl InputSpec {
     /// The names of the kinds of the keys, separated by commas.
     pub(crate) fn kinds(&self) -> String {
         let keys = self.keys.iter().filter(|key| !key.order.is_last_resort || self.keys.len() == 1);
-        keys.map(|key| key.kind_name()).collect::<Vec<_>>().join(",")
+        keys.map(ResolvedKey::kind_name).collect::<Vec<_>>().join(",")
     }
 
     /// The most bytes that copies of keys take for each byte of a record: copies of texts in another
@@ -543,12 +543,7 @@ impl<'a> Batches<'a> {
     }
 
     /// A record in messages, as [`shown`] has it.
-    pub(super) fn shown(
-        &self,
-        piece: &Piece,
-        record: usize,
-        key: Option<usize>,
-    ) -> Result<(String, Vec<String>), Error> {
+    pub(super) fn shown(&self, piece: &Piece, record: usize, key: Option<usize>) -> (String, Vec<String>) {
         shown(piece, record, self.how, key)
     }
 }
@@ -560,12 +555,12 @@ pub(crate) fn shown(
     record: usize,
     how: &InputSpec,
     key: Option<usize>,
-) -> Result<(String, Vec<String>), Error> {
+) -> (String, Vec<String>) {
     let Bytes::Of { text, start, until, ranges, .. } = &piece.bytes else {
         let mut token = Vec::new();
         piece.push(record, &mut token);
         let token = String::from_utf8_lossy(token.trim_ascii_end()).into_owned();
-        return Ok((String::new(), vec![token]));
+        return (String::new(), vec![token]);
     };
     let row = ranges.get(record).map_or_else(
         || csv::place_of_token(&text.bytes, *start..*until, record, record + 1 == piece.len()),
@@ -580,7 +575,7 @@ pub(crate) fn shown(
     let shown = |key: usize| {
         shown_field(how.keys[key].order, &layout.token(row, key), piece.keys.is_null(record, key))
     };
-    Ok((place, (0..how.keys.len()).map(shown).collect()))
+    (place, (0..how.keys.len()).map(shown).collect())
 }
 
 /// The field of a key in messages.

@@ -45,12 +45,11 @@ pub(crate) fn of_integer(integer: i128, descending: bool) -> u128 {
 pub(crate) fn of_nanoseconds(nanoseconds: i128, descending: bool) -> u128 {
     /// Nanoseconds of a second.
     const NANOSECONDS: i64 = 1_000_000_000;
-    let (seconds, fraction) = match i64::try_from(nanoseconds) {
-        Ok(few) => (few.div_euclid(NANOSECONDS), few.rem_euclid(NANOSECONDS)),
-        Err(_) => {
-            let second = i128::from(NANOSECONDS);
-            (nanoseconds.div_euclid(second) as i64, nanoseconds.rem_euclid(second) as i64)
-        }
+    let (seconds, fraction) = if let Ok(few) = i64::try_from(nanoseconds) {
+        (few.div_euclid(NANOSECONDS), few.rem_euclid(NANOSECONDS))
+    } else {
+        let second = i128::from(NANOSECONDS);
+        (nanoseconds.div_euclid(second) as i64, nanoseconds.rem_euclid(second) as i64)
     };
     of_seconds(seconds, fraction * (SECOND / NANOSECONDS), descending)
 }
@@ -174,6 +173,7 @@ pub(crate) fn integer(word: u128, descending: bool) -> Option<i128> {
         if float.abs() < MOST {
             // The conversion to 128 bits is a function.
             let integer = float as i64;
+            #[allow(clippy::float_cmp, reason = "it is a float of 64 bits, or it is not")]
             return (integer as f64 == float).then_some(integer.into());
         }
     }
@@ -344,7 +344,7 @@ impl Keys {
                     |key: usize| Column::Whole(words.iter().skip(key).step_by(each).copied().collect());
                 Self::Columns((0..each).map(column).collect()).into_rows()
             }
-            rows => rows,
+            rows @ Self::Rows { .. } => rows,
         }
     }
 
@@ -574,7 +574,7 @@ impl Keys {
         loop {
             let at = self.first_break(before.as_ref(), from, count, unique.is_some())?;
             let is_kept = unique.is_some_and(|orders| self.has_invalid(at, orders));
-            let last = if at == from { before.as_ref().cloned() } else { Some(self.key(at - 1)) };
+            let last = if at == from { before.clone() } else { Some(self.key(at - 1)) };
             if !is_kept || last.is_some_and(|last| self.compare(at, &last).is_lt()) {
                 return Some(at);
             }

@@ -119,7 +119,7 @@ fn case() -> impl Strategy<Value = Case> {
             }
             line
         };
-        let lines = prop::collection::vec(parts(1..9_usize).prop_map(line.clone()), 0..200);
+        let lines = prop::collection::vec(parts(1..9_usize).prop_map(line), 0..200);
         // A blank line is a record here, as there; and a line has all fields.
         (lines, parts(all..all + 1).prop_map(line)).prop_map(move |(mut lines, whole)| {
             lines.push(whole);

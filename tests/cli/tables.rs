@@ -288,8 +288,9 @@ fn cr_alone_ends_no_line_and_is_refused_where_nothing_else_does() {
         }
     }
     // In a row among others it is a byte of a field.
-    let table = "2,x\ry\n1,\"x\ry\"\n";
-    assert_eq!(sorted(&["sort", "-q", "-f", "csv", "--no-header", "-k", "1"], table), "1,\"x\ry\"\n2,x\ry\n");
+    let table = "3,z\n2,x\ry\n1,\"x\ry\"\n";
+    let rows = sorted(&["sort", "-q", "-f", "csv", "--no-header", "-k", "1"], table);
+    assert_eq!(rows, "1,\"x\ry\"\n2,x\ry\n3,z\n");
 }
 
 #[test]

@@ -248,10 +248,19 @@ def given(kind: str, fields: list[Field], notation: Notation) -> Decision:
         if field.json in ("", "number") and not is_empty(field, notation, "number"):
             found = exact_numbers.number_like(field.text.strip(BLANKS), notation)
             if found and not found[1].special:
+                mark_other_signs(found[0], fields, notation)
                 return Decision("number", found[0], looked=False)
             if not found:
                 mark("number-key-whose-first-field-is-no-number") if any_symbol(fields, notation) else None
     return Decision("number", looked=False)
+
+
+def mark_other_signs(symbol: str, fields: list[Field], notation: Notation) -> None:
+    """Mark numbers with another sign than the first one's: the result may begin with one of them."""
+    for field in fields:
+        found = exact_numbers.number_like(field.text.strip(BLANKS), notation) if field.text else None
+        if found and not found[1].special and found[0] != symbol:
+            mark("number-key-of-several-signs")
 
 
 def any_symbol(fields: list[Field], notation: Notation) -> bool:

@@ -251,7 +251,7 @@ fn plain(text: &[u8]) -> Option<Plain> {
     let (mut point, mut count, mut is_zero) = (None, 0, true);
     for (at, &byte) in digits.iter().enumerate() {
         match byte {
-            b'0'..=b'9' => (count, is_zero) = (count + 1, is_zero & (byte == b'0')),
+            b'0'..=b'9' => (count, is_zero) = (count + 1, is_zero && byte == b'0'),
             b'.' if point.is_none() => point = Some(at),
             _ => return None,
         }
@@ -549,15 +549,11 @@ impl Survey {
 
     fn of_times(&self) -> Decision {
         let Some(form) = self.form else { return Decision::Kind(Found::Text, None) };
-        match (&self.other_form, &self.times.first) {
-            (Some((what, misfit)), Some(first)) => {
-                Decision::Apart { what: *what, first: first.clone(), misfit: misfit.clone() }
-            }
-            _ => {
-                let note = (self.year_ends == [true; 2]).then_some(Note::YearEnds);
-                Decision::Kind(Found::Time(form), note)
-            }
+        if let (Some((what, misfit)), Some(first)) = (&self.other_form, &self.times.first) {
+            return Decision::Apart { what: *what, first: first.clone(), misfit: misfit.clone() };
         }
+        let note = (self.year_ends == [true; 2]).then_some(Note::YearEnds);
+        Decision::Kind(Found::Time(form), note)
     }
 
     fn of_durations(&self) -> Decision {

@@ -52,7 +52,7 @@ const DATE: usize = "2026-11-21".len();
 fn iso(text: &[u8]) -> Option<Time> {
     let is_iso = matches!(text, [_, _, _, _, b'-', _, _, b'-', ..]);
     let is_joined =
-        !text.ends_with(b"UTC") && !text.ends_with(b"GMT") && text.iter().filter(|&&b| b == b' ').count() < 2;
+        !text.ends_with(b"UTC") && !text.ends_with(b"GMT") && memchr::memchr_iter(b' ', text).count() < 2;
     if is_iso && is_joined { time(text) } else { None }
 }
 

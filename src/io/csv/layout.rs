@@ -126,7 +126,7 @@ impl<'a> Layout<'a> {
     /// The layout for a reader that asks where numbers are, if `has_ranges`, and whose cores read this many
     /// bytes at once.
     pub(super) fn reading(self, piece: Option<usize>, has_ranges: bool) -> Self {
-        Self { piece, has_ranges, ..self }
+        Self { has_ranges, piece, ..self }
     }
 
     /// Reads the rows of all inputs, in parallel.
@@ -334,9 +334,8 @@ impl<'a> Layout<'a> {
         for &key in &self.others {
             let place = &mut places[key];
             match self.keys[key].column {
-                ColumnAt::Field(_) if place.start == place.end => {}
-                ColumnAt::Field(_) => place.end = line.end,
-                ColumnAt::Rest(_) if place.start == place.end => {}
+                ColumnAt::Field(_) | ColumnAt::Rest(_) | ColumnAt::Path if place.start == place.end => {}
+                ColumnAt::Field(_) | ColumnAt::Path => place.end = line.end,
                 ColumnAt::Rest(_) => place.end = place.start + trimmed(&bytes[place.start..line.end]).len(),
                 ColumnAt::Last => *place = self.fields.last(bytes, line.clone()),
                 ColumnAt::Whole => *place = line.clone(),
@@ -346,7 +345,6 @@ impl<'a> Layout<'a> {
                         format!("a word reaches over the blanks beside column '{column}'")
                     })?;
                 }
-                ColumnAt::Path => {}
             }
         }
         Ok(())
@@ -519,8 +517,9 @@ impl<'a> Layout<'a> {
                     let (key, token) = (&self.keys[key], self.token(row, key));
                     let has_key = self.how.has_key();
                     let error = Misfit { key, place, token, reason, has_key }.into_error();
-                    // The options that help are those of fields.
-                    if self.fields.are_tokens() { error.unhinted() } else { error }
+                    // These options are for fields.
+                    let is_of_fields = matches!(error.hint(), Some(Hint::Remedies(_)));
+                    if self.fields.are_tokens() && is_of_fields { error.unhinted() } else { error }
                 })
             }
         }

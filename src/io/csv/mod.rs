@@ -108,7 +108,7 @@ impl Known {
 
     /// Gives the header to a later input.
     pub(super) fn give_header(&mut self, header: &mut Option<(Vec<u8>, String)>) {
-        *header = self.header.clone();
+        header.clone_from(&self.header);
     }
 
     /// The state in one of several processes, after `passed` bytes: another one writes the header.

@@ -242,11 +242,11 @@ fn is_simple(text: &str) -> bool {
 fn remedies(key: &ResolvedKey) -> Vec<Remedy> {
     let kind = key.kind_name();
     let mut remedies = Vec::new();
-    if !key.is_found {
-        remedies.push(Remedy::Invalid("".into()));
-    } else {
+    if key.is_found {
         remedies.push(Remedy::Key(format!("{}:text", key.typed).into()));
         remedies.push(Remedy::Invalid(format!("{}:{kind}", key.typed).into()));
+    } else {
+        remedies.push(Remedy::Invalid("".into()));
     }
     remedies
 }

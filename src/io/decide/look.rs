@@ -15,6 +15,9 @@ const LAST: u64 = 1 << 20;
 /// The distance between the places of examples in two inputs.
 const APART: u32 = 44;
 
+/// Takes a text, the rows in it, the base of their places, and whether they are the end of a file.
+pub(super) type Take<'a> = &'a mut dyn FnMut(&Text, &[csv::Body], u64, bool) -> Result<(), Error>;
+
 /// What was read of the inputs.
 pub(super) struct Look {
     heads: Vec<Head>,
@@ -122,12 +125,7 @@ impl Look {
 
     /// Passes the rows that are looked at: their text, the rows in it, the base of their places, and
     /// whether they are the end of a file.
-    pub(super) fn for_each(
-        &self,
-        inputs: &[Input],
-        dialect: Dialect,
-        take: &mut dyn FnMut(&Text, &[csv::Body], u64, bool) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    pub(super) fn for_each(&self, inputs: &[Input], dialect: Dialect, take: Take) -> Result<(), Error> {
         let mut known = Known::default();
         for (number, input) in (0_u64..).zip(inputs) {
             let base = number << APART;
@@ -218,9 +216,9 @@ fn read(opened: &mut Opened, mut bytes: Vec<u8>, most: usize) -> Result<(Vec<u8>
         // A line end may follow.
         opened.grow(&mut bytes, room + 1)?;
         bytes.resize(begin + room, 0);
-        let count = opened.read_some(&mut bytes[begin..])?;
+        let count = opened.fill(&mut bytes[begin..])?;
         bytes.truncate(begin + count);
-        if count == 0 {
+        if count < room {
             return Ok((bytes, true));
         }
     }

@@ -15,7 +15,7 @@ use gpusort_values::survey::{Decision, Example, Found, Note as KindNote, Survey}
 
 use self::look::Look;
 use super::batch::{InputKind, InputSpec};
-use super::csv::{ColumnAt, Dialect, Fields, Header, KeySpec, Kind, ResolvedKey, Surveyed};
+use super::csv::{ColumnAt, Dialect, Fields, Header, Key, KeySpec, Kind, ResolvedKey, Surveyed};
 use super::number::PerLine;
 use super::source::{Input, LineEnd, Text};
 use crate::error::{Error, Hint};
@@ -89,7 +89,7 @@ pub(crate) fn decide(inputs: &mut [Input], asked: &Asked) -> Result<Decisions, E
     }
     let are_lines = asked.format == Format::Lines;
     let is_plain = asked.header.is_none_or(|rows| rows == 0) && !asked.comments;
-    if are_lines && is_plain && !asked.by.keys.is_empty() && asked.by.keys.iter().all(|key| key.is_record()) {
+    if are_lines && is_plain && !asked.by.keys.is_empty() && asked.by.keys.iter().all(Key::is_record) {
         let keys = Header::of_lines().find(asked.by, "")?;
         let fields = Fields::Words(asked.line_end);
         let dialect = Dialect { fields, header: 0, comments: false };
@@ -191,7 +191,7 @@ impl Decider<'_> {
     /// Returns true if lines may be JSON: all keys are names, and no option divides lines.
     fn may_be_json(&self) -> bool {
         let Asked { by, delimiter, line_end, header, comments, .. } = self.asked;
-        let are_names = !by.keys.is_empty() && by.keys.iter().all(|key| key.is_name());
+        let are_names = !by.keys.is_empty() && by.keys.iter().all(Key::is_name);
         let are_divided = delimiter.is_some() || *line_end == LineEnd::Nul || header.is_some() || *comments;
         self.asked.format == Format::Lines && are_names && !are_divided
     }

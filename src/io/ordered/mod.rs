@@ -67,7 +67,7 @@ impl Last {
         batches: &Batches,
         pieces: &[Piece],
         unique: Option<&[KeyOrder]>,
-    ) -> Result<Option<(usize, usize, Disorder)>, Error> {
+    ) -> Option<(usize, usize, Disorder)> {
         let mut before = self.key.take();
         let befores: Vec<Option<RecordKey>> = pieces
             .iter()
@@ -84,15 +84,15 @@ impl Last {
         let last = pieces.iter().rfind(|piece| piece.len() > 0);
         let Some((number, record)) = found else {
             if let Some(last) = last {
-                self.shown = batches.shown(last, last.len() - 1, None)?.1;
+                self.shown = batches.shown(last, last.len() - 1, None).1;
             }
-            return Ok(None);
+            return None;
         };
         let piece = &pieces[number];
         let earlier = pieces[..number].iter().rfind(|piece| piece.len() > 0);
         let shown_before = match (record.checked_sub(1), earlier) {
-            (Some(before), _) => batches.shown(piece, before, None)?.1,
-            (None, Some(earlier)) => batches.shown(earlier, earlier.len() - 1, None)?.1,
+            (Some(before), _) => batches.shown(piece, before, None).1,
+            (None, Some(earlier)) => batches.shown(earlier, earlier.len() - 1, None).1,
             (None, None) => std::mem::take(&mut self.shown),
         };
         let of_before = match record.checked_sub(1) {
@@ -100,10 +100,10 @@ impl Last {
             None => befores[number].clone(),
         };
         let key = of_before.map_or(0, |before| piece.keys.first_difference(record, &before));
-        let (place, mut shown) = batches.shown(piece, record, Some(key))?;
+        let (place, mut shown) = batches.shown(piece, record, Some(key));
         let value = shown.swap_remove(key);
         let before = shown_before.get(key).cloned().unwrap_or_default();
-        Ok(Some((number, record, Disorder { place, value, before })))
+        Some((number, record, Disorder { place, value, before }))
     }
 }
 
@@ -138,7 +138,7 @@ pub fn check(
     let orders = how.orders();
     let unique = unique.then_some(&orders[..]);
     while let Some(pieces) = batches.next(most)? {
-        if let Some((.., disorder)) = last.follow(&batches, &pieces, unique)? {
+        if let Some((.., disorder)) = last.follow(&batches, &pieces, unique) {
             return Ok(Some(disorder));
         }
         progress(batches.passed());

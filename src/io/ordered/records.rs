@@ -84,7 +84,7 @@ impl super::MergeSource for RecordSource<'_> {
             }
             Origin::Input(batches) => {
                 let Some(mut pieces) = batches.next(most)? else { return Ok(false) };
-                if let Some((piece, record, found)) = self.last.follow(batches, &pieces, None)? {
+                if let Some((piece, record, found)) = self.last.follow(batches, &pieces, None) {
                     pieces.truncate(piece + 1);
                     pieces[piece].truncate(record);
                     *wrong = Some(not_sorted(found.place, &found.value, &found.before));

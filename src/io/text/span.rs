@@ -73,18 +73,14 @@ impl Census {
     /// Adds the number of a word.
     #[inline]
     pub(crate) fn push(&mut self, word: u128, descending: bool) {
-        match keys::integer(word, descending) {
-            Some(integer) => {
-                self.span.push(integer);
-                self.is_inexact |= integer as f64 as i128 != integer;
-            }
-            None => {
-                // From here on all floats are integers.
-                const INTEGERS: f64 = (1_u64 << 53) as f64;
-                self.has_others = true;
-                self.is_inexact |=
-                    keys::is_rounded(word) && keys::nearest(word, descending).abs() >= INTEGERS;
-            }
+        if let Some(integer) = keys::integer(word, descending) {
+            self.span.push(integer);
+            self.is_inexact |= integer as f64 as i128 != integer;
+        } else {
+            // From here on all floats are integers.
+            const INTEGERS: f64 = (1_u64 << 53) as f64;
+            self.has_others = true;
+            self.is_inexact |= keys::is_rounded(word) && keys::nearest(word, descending).abs() >= INTEGERS;
         }
     }
 

@@ -138,15 +138,6 @@ pub enum ErrorKind {
         /// The system's error.
         source: io::Error,
     },
-    /// A token of the input is invalid.
-    Token {
-        /// `file:line:column`; line and column count from 1, the column in bytes.
-        place: String,
-        /// The token, made printable and cut to a short length.
-        token: String,
-        /// The expected form.
-        expected: String,
-    },
     /// The input as a whole is invalid, or cannot be ordered by a single type.
     Input {
         /// The file.
@@ -326,7 +317,6 @@ impl fmt::Display for Error {
             ErrorKind::Io { name, action, source } => {
                 write!(f, "{name}: cannot {action}: {}", human::system(source))
             }
-            ErrorKind::Token { place, token, expected } => write!(f, "{place}: '{token}' is not {expected}"),
             ErrorKind::Input { name, problem } => write!(f, "{name}: {problem}"),
             ErrorKind::Options { option, problem } => {
                 option.map_or(Ok(()), |option| write!(f, "{option} "))?;
