@@ -431,6 +431,7 @@ mod tests {
             "-01.5",
             "1..5",
             "-.5",
+            "-0.0",
             "1234567890.123456",
             "x",
         ] {
@@ -439,7 +440,6 @@ mod tests {
         // What follows is not looked at.
         assert_eq!(fixed(b"1.25e3"), Some((1.25, 2, 4)));
         assert_eq!(fixed(b"-0.50.1"), Some((-0.5, 2, 5)));
-        assert!(fixed(b"-0.0").is_some_and(|(zero, ..)| zero.is_sign_negative()));
     }
 
     #[test]
@@ -565,6 +565,10 @@ mod tests {
             let digits = format!("{units:0>width$}", width = fraction + 1);
             let (whole, rest) = digits.split_at(digits.len() - fraction);
             let token = format!("{sign}{whole}.{rest}");
+            if units == 0 && sign == "-" {
+                prop_assert_eq!(fixed(token.as_bytes()), None);
+                return Ok(());
+            }
             let (value, count, length) = fixed(token.as_bytes()).unwrap();
             prop_assert_eq!((usize::from(count), length), (fraction, token.len()));
             prop_assert_eq!(value.to_bits(), token.parse::<f64>().unwrap().to_bits());

@@ -214,6 +214,8 @@ pub struct Survey {
     words: Class,
     /// JSON values by type: numbers, strings, words.
     json: [Class; 3],
+    /// Strings that are numbers without a unit, as sizes may be.
+    digits_in_strings: u64,
     /// The fields that fit these kinds, and the first that does not.
     durations: Class,
     no_duration: Class,
@@ -327,11 +329,12 @@ impl Survey {
     fn push_other(&mut self, field: &Field, at: u64, written: Written, spans: bool) {
         let first = field.text[0];
         let may_have_digits = first.is_ascii_digit() || !first.is_ascii_alphabetic();
-        let seen = if field.json.is_some() || spans && begins_time(field) {
-            None
-        } else {
-            number::look(field.text, written.marks)
-        };
+        let seen = if spans && begins_time(field) { None } else { number::look(field.text, written.marks) };
+        // A string is no number.
+        let is_string = field.json.is_some();
+        self.digits_in_strings +=
+            u64::from(is_string && seen.as_ref().is_some_and(|seen| !seen.has_unit && seen.has_digit));
+        let seen = seen.filter(|seen| !is_string || seen.has_unit);
         let is_number = seen.as_ref().is_some_and(|seen| !seen.has_unit);
         match &seen {
             Some(seen) if is_number && !seen.has_digit => self.special.push(field, at),
@@ -461,6 +464,7 @@ impl Survey {
             (one, other) => one.or(other),
         };
         self.commas += later.commas;
+        self.digits_in_strings += later.digits_in_strings;
         self.has_comma |= later.has_comma;
         self.ends_in_zero |= later.ends_in_zero;
         self.decimals = match (self.decimals, later.decimals) {
@@ -534,7 +538,7 @@ impl Survey {
         if self.times.count == all {
             return self.of_times();
         }
-        if self.plain.count + self.sizes.count == all {
+        if !self.sizes.is_empty() && self.plain.count + self.digits_in_strings + self.sizes.count == all {
             return kind(Found::Size);
         }
         if self.durations.count == all && self.duration_units {
@@ -569,7 +573,10 @@ impl Survey {
     /// Text, or numbers and times beside words.
     fn of_words(&self, day_month: Option<DayMonth>) -> Decision {
         let (mut numbers, mut words, mut sign) = (Class::default(), self.words.clone(), None);
-        if self.plain.is_empty() && self.other_signs.is_empty() && !self.signed.is_empty() {
+        let [_, strings, _] = &self.json;
+        if !strings.is_empty() {
+            words = words.earlier(&self.sizes);
+        } else if self.plain.is_empty() && self.other_signs.is_empty() && !self.signed.is_empty() {
             sign = self.sign;
             numbers = self.signed.clone();
             words = words.earlier(&self.special).earlier(&self.sizes);

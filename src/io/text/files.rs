@@ -514,6 +514,9 @@ mod tests {
                 content += &value.to_string();
                 let at = i % separators.len();
                 content += &separators[at..=at];
+                if i % 1000 == 0 {
+                    content += "\n";
+                }
             }
             content.truncate(content.trim_end().len());
             content += &end;
