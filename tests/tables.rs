@@ -109,7 +109,7 @@ fn order_on(sorter: &Sorter, folder: &Path, what: &Value) -> Vec<u8> {
         options = options.invalid(invalid);
     }
     let mark = |name: &str| word(name).and_then(|word| word.chars().next());
-    options = mark("decimal").into_iter().fold(options, Options::decimal);
+    options = mark("decimal").filter(|&mark| mark != '.').into_iter().fold(options, Options::decimal);
     options = mark("thousands").into_iter().fold(options, Options::thousands);
     options = mark("delimiter").map(|mark| mark as u8).into_iter().fold(options, Options::delimiter);
     type Set = fn(Options) -> Options;
