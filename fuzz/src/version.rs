@@ -1,9 +1,9 @@
-//! The order of versions: that of `sort -V`, as gnulib's filevercmp has it in coreutils 9.1.
+//! The order of `sort -V`: gnulib's filevercmp in coreutils 9.1.
 
 use std::cmp::Ordering;
 
-/// Empty names first, then `.`, `..`, others that begin with a dot, and all others. These by what
-/// is before their extensions, and if that is equal, by all of it.
+/// Empty names first, then `.`, `..`, names that begin with a dot, then all names. Names compare
+/// without their extensions first, then whole.
 pub fn order(a: &[u8], b: &[u8]) -> Ordering {
     let class = |name: &[u8]| match name {
         [] => 0,
@@ -20,8 +20,8 @@ pub fn order(a: &[u8], b: &[u8]) -> Ordering {
     parts(&without(a), &without(b)).then_with(|| parts(a, b))
 }
 
-/// Where extensions begin, each of which is a dot, a letter or `~`, and letters, digits and `~`:
-/// the first place from which there is nothing else up to the end.
+/// The start of the extensions: the first place from which only extensions follow. An extension is
+/// a dot, a letter or `~`, then letters, digits and `~`.
 fn before_extensions(name: &[u8]) -> usize {
     let mut start = 0;
     loop {
@@ -42,7 +42,7 @@ fn before_extensions(name: &[u8]) -> usize {
     }
 }
 
-/// By turns what is no number, character by character, and numbers by their values.
+/// Compares runs of other characters by weight and runs of digits by value, alternately.
 fn parts(a: &[u8], b: &[u8]) -> Ordering {
     let (mut i, mut j) = (0, 0);
     let is_digit = |name: &[u8], at: usize| name.get(at).is_some_and(u8::is_ascii_digit);

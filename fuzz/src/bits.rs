@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use gpusort_order::{KeyOrder, Nulls};
+use gpusort_order::{KeyOrder, Nulls, Selection};
 use gpusort_planner::key::ElementType;
 use half::f16;
 
-/// The bits of elements that lie one after another; `None` if the last one is not whole.
+/// The bits of adjacent elements; `None` for a part of an element at the end.
 pub fn elements(bytes: &[u8], element: ElementType, big_endian: bool) -> Option<Vec<u64>> {
     let size = element.bytes();
     if !bytes.len().is_multiple_of(size) {
@@ -48,13 +48,13 @@ fn value(bits: u64, element: ElementType) -> Value {
     }
 }
 
-/// Whether it is NaN.
+/// Returns true for NaN.
 pub fn is_nan(bits: u64, element: ElementType) -> bool {
     matches!(value(bits, element), Value::Float(value) if value.is_nan())
 }
 
-/// The order of two elements: NaN at their end, those of positive sign by rising bits, then the
-/// others by falling ones.
+/// The order of two elements: NaN last, positive NaN by rising bits, then negative NaN by falling
+/// bits.
 pub fn order(a: u64, b: u64, element: ElementType, order: KeyOrder) -> Ordering {
     let nans = (is_nan(a, element), is_nan(b, element));
     let is_negative = |bits: u64| bits >> (8 * element.bytes() - 1) == 1;
@@ -72,7 +72,7 @@ pub fn order(a: u64, b: u64, element: ElementType, order: KeyOrder) -> Ordering 
     let numbers = match (value(a, element), value(b, element)) {
         (Value::Integer(a), Value::Integer(b)) => a.cmp(&b),
         (Value::Float(x), Value::Float(y)) => {
-            // Of equal ones only zeros have different bits.
+            // Only zeros are equal and have different bits.
             x.partial_cmp(&y).expect("both are numbers").then_with(|| is_negative(b).cmp(&is_negative(a)))
         }
         _ => unreachable!("both are of one type"),
@@ -80,8 +80,34 @@ pub fn order(a: u64, b: u64, element: ElementType, order: KeyOrder) -> Ordering 
     if order.descending { numbers.reverse() } else { numbers }
 }
 
-/// What is wrong with a text that is to have these elements, one a line; floats in the shortest
-/// form that reads back the same.
+/// The elements in order.
+///
+/// # Errors
+///
+/// A NaN, if the order refuses it.
+pub fn sorted(
+    elements: &[u64],
+    element: ElementType,
+    by: KeyOrder,
+    selection: Selection,
+) -> Result<Vec<u64>, &'static str> {
+    if by.nan == Nulls::Error && elements.iter().any(|&bits| is_nan(bits, element)) {
+        return Err("NaN");
+    }
+    let mut sorted = elements.to_vec();
+    sorted.sort_by(|&a, &b| order(a, b, element, by));
+    if selection.unique {
+        sorted.dedup_by(|later, first| order(*later, *first, element, by).is_eq());
+    }
+    sorted.truncate(selection.first.unwrap_or(usize::MAX));
+    Ok(sorted)
+}
+
+/// Tests a text of these elements, one a line; floats must have the shortest form that reads back.
+///
+/// # Errors
+///
+/// The first wrong line.
 pub fn is_text_of(text: &[u8], elements: &[u64], element: ElementType) -> Result<(), String> {
     let text = std::str::from_utf8(text).map_err(|_| "no UTF-8".to_owned())?;
     let lines: Vec<&str> = text.split_terminator('\n').collect();
@@ -110,7 +136,7 @@ pub fn is_text_of(text: &[u8], elements: &[u64], element: ElementType) -> Result
                         digits(&format!("{narrow:e}")),
                     )
                 }
-                // Through f64, in which five digits are rounded to so little that it does no harm.
+                // The rounding of five digits to f64 is too small to change the f16.
                 _ => {
                     let reads = |text: &str| {
                         text.parse().is_ok_and(|it: f64| f16::from_f64(it).to_bits() == bits as u16)
