@@ -51,7 +51,8 @@ impl Asked {
         let options = set(options, self.decimal, Options::decimal);
         let options = set(options, self.thousands, Options::thousands);
         let options = set(options, self.times, Options::time_format);
-        let flags: [(bool, fn(Options) -> Options); 7] = [
+        type Set = fn(Options) -> Options;
+        let flags: [(bool, Set); 7] = [
             (self.zero_terminated, Options::zero_terminated),
             (self.comments, Options::comments),
             (self.numeric, Options::numeric),

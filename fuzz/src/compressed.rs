@@ -114,8 +114,8 @@ fn changed(mut data: Vec<u8>, choices: &mut Choices) -> Vec<u8> {
         3 => data.push(bit),
         4 => data.extend(gzip(b"1\n", 0)),
         5 => data.extend(zstd(b"1\n", 1)),
-        6 => data.extend([&[0x50 | bit % 16, 0x2a, 0x4d, 0x18, low % 8, 0, 0, 0][..], &[7; 7]].concat()),
-        7 => data = [&[0x50 | bit % 16, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc", &data].concat(),
+        6 => data.extend([&[0x50 | (bit % 16), 0x2a, 0x4d, 0x18, low % 8, 0, 0, 0][..], &[7; 7]].concat()),
+        7 => data = [&[0x50 | (bit % 16), 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc", &data].concat(),
         _ => {}
     }
     data
@@ -130,8 +130,8 @@ fn gzip(content: &[u8], level: u32) -> Vec<u8> {
 fn zstd(content: &[u8], level: u32) -> Vec<u8> {
     let mut frame = zstd::Encoder::new(Vec::new(), level as i32).expect("the level is one");
     // Without them a flipped bit may give other content, which both must give.
-    frame.include_checksum(level % 2 == 0).expect("it may");
-    frame.include_contentsize(level % 3 == 0).expect("it may");
+    frame.include_checksum(level.is_multiple_of(2)).expect("it may");
+    frame.include_contentsize(level.is_multiple_of(3)).expect("it may");
     frame.write_all(content).expect("memory takes it");
     frame.finish().expect("memory takes it")
 }

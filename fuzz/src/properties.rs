@@ -312,7 +312,8 @@ impl Case<'_> {
         let sort_one = |input: &&[u8]| sort(self.asked.options(files(&[input])), None).ok();
         let parts = self.inputs.iter().map(sort_one).collect::<Option<Vec<_>>>()?;
         let parts = parts.iter().enumerate().map(|(number, part)| {
-            let pieces: &[usize] = if self.pieces % 2 == 0 { &[] } else { &[self.pieces, part.len() + 1] };
+            let pieces: &[usize] =
+                if self.pieces.is_multiple_of(2) { &[] } else { &[self.pieces, part.len() + 1] };
             memory(number, part, pieces)
         });
         let merged = pipeline::merge(self.asked.options(parts), Ask::default());

@@ -29,7 +29,7 @@ fn words(choices: &mut Choices, data: &[u8]) -> Vec<u64> {
         1 => random(),
         2 => of_given(random() as usize % 7),
         3 => random() >> (random() % 64),
-        4 => of_given(at) ^ random() % 4,
+        4 => of_given(at) ^ (random() % 4),
         5 => u64::MAX - of_given(at) % 3,
         6 => first.wrapping_add(at as u64 / 2 * 3) ^ if random() % 50 == 0 { random() } else { 0 },
         _ => (n - at) as u64 ^ (first & 0xFF) << 20,
