@@ -14,7 +14,7 @@
 set -eu
 cd "$(dirname "$0")"
 
-all='text csv json npy keys costs slices streams compressed'
+all='text csv json order binary npy costs slices compressed'
 build=${CARGO_TARGET_DIR:-target}
 
 fail() {

@@ -13,7 +13,7 @@ const OPTIONS: usize = 2;
 
 /// # Errors
 ///
-/// How the library differs from itself.
+/// The difference between the two sorts.
 pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let (mut choices, data) = Choices::new(bytes, OPTIONS);
     let format = if data.starts_with(b"PAR1") { Format::Parquet } else { Format::Arrow };
@@ -22,7 +22,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
         let key = if descending { Key::number(key).descending() } else { Key::number(key) };
         Options::new().input(Input::bytes("i0", data)).format(format).key(key)
     };
-    // As text, which is what they are to people.
+    // JSON shows the values of every type.
     let ask = Ask { to: Some(Format::JsonLines), ..Ask::default() };
     let mut whole = library::sort(options(), ask).map(|sorted| sorted.bytes);
     let parts = pipeline::sort_in_parts(options(), ask, 1).map(|(sorted, _)| sorted.bytes);

@@ -1,4 +1,4 @@
-//! Compressed data: its content, or that it is none.
+//! Compressed data: the content, or an error.
 
 use std::io::{self, BufReader, Read, Write};
 
@@ -15,7 +15,7 @@ const OPTIONS: usize = 10;
 
 /// # Errors
 ///
-/// How the library and its twin differ.
+/// The difference between the library and the reference.
 pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let (mut choices, data) = Choices::new(bytes, OPTIONS);
     let is_gzip = choices.below(2) == 0;
@@ -25,7 +25,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     } else {
         let mut all = Vec::new();
         for (number, content) in data.split(|&byte| byte == BETWEEN).enumerate() {
-            // Mostly all members are of one kind.
+            // One level mixes gzip and zstd.
             let other = number == 2 && level == 7;
             all.extend(if is_gzip != other { gzip(content, level) } else { zstd(content, level) });
         }
@@ -42,10 +42,10 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let mut content = Vec::new();
     let mut library: Said = match reader.read_to_end(&mut content) {
         Ok(_) => Ok(content),
-        Err(error) => Err(Refusal { message: error.to_string(), ..Refusal::default() }),
+        Err(error) => Err(Refusal { message: error.to_string() }),
     };
     spoil(&mut library);
-    let strict = twin(&data, asked);
+    let strict = right(&data, asked);
     same(&case, &library, &strict).or_else(|difference| {
         // zstd takes a few frames with an empty block only where they come in pieces.
         let has_frames =
@@ -59,7 +59,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     })
 }
 
-/// What data begins with.
+/// The compression that the first bytes name.
 fn kind(data: &[u8]) -> Option<Compression> {
     let is_skippable = data.len() > 3 && data[0] >> 4 == 5 && data[1..4] == [0x2a, 0x4d, 0x18];
     if data.starts_with(b"\x1f\x8b") {
@@ -71,7 +71,7 @@ fn kind(data: &[u8]) -> Option<Compression> {
     }
 }
 
-/// Whether data begins with a mark and two letters of ASCII in UTF-16.
+/// Returns true for a byte order mark and two ASCII letters in UTF-16.
 pub(crate) fn is_utf_16(data: &[u8]) -> bool {
     let is_letter = |byte: u8| byte.is_ascii() && byte != 0;
     match data {
@@ -82,8 +82,8 @@ pub(crate) fn is_utf_16(data: &[u8]) -> bool {
     }
 }
 
-/// What is in this data, if it is compressed right.
-fn twin(data: &[u8], asked: Option<Compression>) -> io::Result<Vec<u8>> {
+/// The content of valid data.
+fn right(data: &[u8], asked: Option<Compression>) -> io::Result<Vec<u8>> {
     let found = kind(data);
     match asked.or(found) {
         None if is_utf_16(data) => Err(io::ErrorKind::InvalidData.into()),
@@ -98,7 +98,7 @@ fn twin(data: &[u8], asked: Option<Compression>) -> io::Result<Vec<u8>> {
             }
             Ok(content)
         }
-        // More than a frame of so few bytes can have, mostly.
+        // Short frames rarely hold more.
         Some(_) => zstd::bulk::decompress(data, 1 << 20),
     }
 }
@@ -114,8 +114,8 @@ fn changed(mut data: Vec<u8>, choices: &mut Choices) -> Vec<u8> {
         3 => data.push(bit),
         4 => data.extend(gzip(b"1\n", 0)),
         5 => data.extend(zstd(b"1\n", 1)),
-        6 => data.extend([&[0x50 | bit % 16, 0x2a, 0x4d, 0x18, low % 8, 0, 0, 0][..], &[7; 7]].concat()),
-        7 => data = [&[0x50 | bit % 16, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc", &data].concat(),
+        6 => data.extend([&[0x50 | (bit % 16), 0x2a, 0x4d, 0x18, low % 8, 0, 0, 0][..], &[7; 7]].concat()),
+        7 => data = [&[0x50 | (bit % 16), 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc", &data].concat(),
         _ => {}
     }
     data
@@ -130,8 +130,8 @@ fn gzip(content: &[u8], level: u32) -> Vec<u8> {
 fn zstd(content: &[u8], level: u32) -> Vec<u8> {
     let mut frame = zstd::Encoder::new(Vec::new(), level as i32).expect("the level is one");
     // Without them a flipped bit may give other content, which both must give.
-    frame.include_checksum(level % 2 == 0).expect("it may");
-    frame.include_contentsize(level % 3 == 0).expect("it may");
+    frame.include_checksum(level.is_multiple_of(2)).expect("it may");
+    frame.include_contentsize(level.is_multiple_of(3)).expect("it may");
     frame.write_all(content).expect("memory takes it");
     frame.finish().expect("memory takes it")
 }

@@ -2,14 +2,13 @@
 
 use gpusort::Format;
 use gpusort::files::internal::Header;
-use gpusort_order::Nulls;
 use gpusort_planner::key::ElementType;
 
-use crate::asked::{Asked, By, Kind};
+use crate::asked::Asked;
+use crate::bits;
 use crate::choices::{BETWEEN, Choices};
 use crate::library::{self, Refusal, Said, memory};
-use crate::pipeline::Ask;
-use crate::twin::{bits, sorted};
+use crate::pipeline::{self, Ask};
 use crate::{Spoil, differ, same, shown};
 
 /// Bytes of options.
@@ -19,7 +18,7 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// # Errors
 ///
-/// How the library and its twin differ.
+/// The difference between the library and the reference.
 pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let (mut choices, data) = Choices::new(bytes, OPTIONS);
     let (order, selection) = (choices.order(), choices.selection());
@@ -42,13 +41,13 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let case = (order, selection, to_text, pieces, file.escape_ascii().to_string());
 
     let header = Header::read(&input());
-    let twin = twin_header(&file);
-    match (&header, &twin) {
-        (Ok(header), Twin::Array(array)) if header == array => {}
-        (Err(_), Twin::Other) => {}
-        (Err(_), Twin::Unknown) => return Ok(()),
-        // Not as NumPy writes it; but what is read must be there.
-        (Ok(header), Twin::Unknown) => {
+    let right = reference_header(&file);
+    match (&header, &right) {
+        (Ok(header), Reading::Array(array)) if header == array => {}
+        (Err(_), Reading::Other) => {}
+        (Err(_), Reading::Unknown) => return Ok(()),
+        // NumPy would write another header, but the text must have the type and the shape.
+        (Ok(header), Reading::Unknown) => {
             let text = String::from_utf8_lossy(&file[..header.bytes.min(file.len())]).into_owned();
             let kind = format!("{}{}'", &header.element.name()[..1], header.element.bytes());
             let (descr, shape) = (text.contains("'descr':"), text.contains("'shape':"));
@@ -56,7 +55,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
                 return Err(differ(&case, &format!("{header:?}"), "has nothing of that"));
             }
         }
-        (header, twin) => return Err(differ(&case, &format!("{header:?}"), &format!("{twin:?}"))),
+        (header, right) => return Err(differ(&case, &format!("{header:?}"), &format!("{right:?}"))),
     }
     let header = match header {
         Ok(header) => header,
@@ -70,8 +69,13 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     written_header(header.element, header.count)?;
 
     let format = if to_text { Format::Text } else { Format::Binary };
-    let by = By { order, ..By::default() };
-    let asked = Asked { kind: Kind::Npy, by, unique: selection.unique };
+    let asked = Asked {
+        format: Some(Format::Npy),
+        nan: order.nan,
+        descending: order.descending,
+        unique: selection.unique,
+        ..Asked::default()
+    };
     let ask = Ask { first: library::first(selection), positions: false, to: Some(format) };
     let mut library: Said = library::sort(asked.options([input()]), ask).map(|sorted| sorted.bytes);
     spoil(&mut library);
@@ -79,46 +83,50 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let element = header.element;
     let all = bits::elements(after, element, header.big_endian);
     let all = all.filter(|all| all.len() as u64 == header.count).ok_or("another number of elements");
-    let refuses_nan = order.nan == Nulls::Error;
-    let all = all.and_then(|all| {
-        let has_nan = all.iter().any(|&element_bits| bits::is_nan(element_bits, element));
-        if refuses_nan && has_nan { Err("NaN") } else { Ok(all) }
-    });
-    let twin = all.map(|all| {
-        let compare = |a: &u64, b: &u64| bits::order(*a, *b, element, order);
-        sorted(&all, selection, compare).into_iter().map(|at| all[at]).collect::<Vec<u64>>()
-    });
-    if let (Ok(text), Ok(elements), true) = (&library, &twin, to_text) {
+    let right = all.clone().and_then(|all| bits::sorted(&all, element, order, selection));
+    if let (Ok(text), Ok(elements), true) = (&library, &right, to_text) {
         return bits::is_text_of(text, elements, element)
             .map_err(|problem| differ(&case, &shown(&library), &problem));
     }
-    same(&case, &library, &twin.map(|elements| bits::written(&elements, element)))
+    let right = right.map(|elements| bits::written(&elements, element));
+    same(&case, &library, &right)?;
+    let merged = pipeline::merge(asked.options([input()]), ask);
+    let mut merged: Said = merged.map(|(sorted, _)| sorted.bytes).map_err(Into::into);
+    // A merge for the first elements reads no others.
+    if selection.first.is_some() || to_text {
+        return Ok(());
+    }
+    spoil(&mut merged);
+    let is_in_order = all
+        .as_ref()
+        .is_ok_and(|all| all.windows(2).all(|pair| bits::order(pair[0], pair[1], element, order).is_le()));
+    same(&case, &merged, &if is_in_order { right } else { Err("out of order") })
 }
 
-/// What the twin makes of a header.
+/// A header as the reference reads it.
 #[derive(Debug)]
-enum Twin {
-    /// An array that is sorted.
+enum Reading {
+    /// A supported array.
     Array(Header),
-    /// Something that is not.
+    /// An unsupported array, or no header.
     Other,
     /// Not quite as NumPy writes it: somebody may understand it or not.
     Unknown,
 }
 
-fn twin_header(file: &[u8]) -> Twin {
-    let Some(after) = file.strip_prefix(MAGIC) else { return Twin::Other };
+fn reference_header(file: &[u8]) -> Reading {
+    let Some(after) = file.strip_prefix(MAGIC) else { return Reading::Other };
     let (length, start) = match after {
         [1, _, a, b, ..] => (u32::from_le_bytes([*a, *b, 0, 0]), 10),
         [2 | 3, _, a, b, c, d, ..] => (u32::from_le_bytes([*a, *b, *c, *d]), 12),
-        _ => return Twin::Other,
+        _ => return Reading::Other,
     };
     let bytes = start + length as usize;
-    let Some(text) = file.get(start..bytes) else { return Twin::Other };
+    let Some(text) = file.get(start..bytes) else { return Reading::Other };
     let Some(text) = std::str::from_utf8(text).ok().filter(|text| text.is_ascii()) else {
-        return Twin::Unknown;
+        return Reading::Unknown;
     };
-    let Some((descr, shape)) = dictionary(text) else { return Twin::Unknown };
+    let Some((descr, shape)) = dictionary(text) else { return Reading::Unknown };
     let kinds = [
         ("u1", ElementType::U8),
         ("i1", ElementType::I8),
@@ -136,9 +144,9 @@ fn twin_header(file: &[u8]) -> Twin {
     let found = kinds.into_iter().find(|&(name, _)| kind == Some(name));
     match (found, &shape[..]) {
         (Some((_, element)), &[count]) => {
-            Twin::Array(Header { element, big_endian: descr.starts_with('>'), count, bytes })
+            Reading::Array(Header { element, big_endian: descr.starts_with('>'), count, bytes })
         }
-        _ => Twin::Other,
+        _ => Reading::Other,
     }
 }
 
@@ -168,7 +176,7 @@ fn dictionary(text: &str) -> Option<(String, Vec<u64>)> {
                 let mut lengths = Vec::new();
                 let mut numbers: Vec<&str> =
                     value.split(',').map(|number| number.trim_matches(' ')).collect();
-                // What follows the last comma.
+                // A last comma ends the tuple.
                 if numbers.last() == Some(&"") {
                     numbers.pop();
                 }
@@ -192,16 +200,16 @@ fn dictionary(text: &str) -> Option<(String, Vec<u64>)> {
     Some((descr?, shape?))
 }
 
-/// That the twin understands the header that the library writes for this many elements.
+/// That the reference understands the header that the library writes for this many elements.
 fn written_header(element: ElementType, count: u64) -> Result<(), String> {
     let header = Header::of(element, count);
     let right = Header { element, big_endian: false, count, bytes: header.len() };
-    match twin_header(&header) {
-        Twin::Array(array)
+    match reference_header(&header) {
+        Reading::Array(array)
             if array == right && header.len().is_multiple_of(64) && header.ends_with(b"\n") =>
         {
             Ok(())
         }
-        twin => Err(differ(&(element, count), &header.escape_ascii().to_string(), &format!("{twin:?}"))),
+        right => Err(differ(&(element, count), &header.escape_ascii().to_string(), &format!("{right:?}"))),
     }
 }

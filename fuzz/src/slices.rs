@@ -8,8 +8,8 @@ use crate::{Spoil, same};
 /// Bytes of options.
 const OPTIONS: usize = 6;
 
-/// As many words as asked, made of the data: these in turn, numbers at random that they begin, few
-/// different ones, ones of few bits, and such as rise and fall.
+/// Words made from the data by one of eight patterns: repeated, random, few different, short, dense,
+/// large, rising, or falling.
 fn words(choices: &mut Choices, data: &[u8]) -> Vec<u64> {
     let given: Vec<u64> = data
         .chunks(8)
@@ -29,7 +29,7 @@ fn words(choices: &mut Choices, data: &[u8]) -> Vec<u64> {
         1 => random(),
         2 => of_given(random() as usize % 7),
         3 => random() >> (random() % 64),
-        4 => of_given(at) ^ random() % 4,
+        4 => of_given(at) ^ (random() % 4),
         5 => u64::MAX - of_given(at) % 3,
         6 => first.wrapping_add(at as u64 / 2 * 3) ^ if random() % 50 == 0 { random() } else { 0 },
         _ => (n - at) as u64 ^ (first & 0xFF) << 20,
@@ -39,7 +39,7 @@ fn words(choices: &mut Choices, data: &[u8]) -> Vec<u64> {
 
 /// # Errors
 ///
-/// How the library and the standard library differ.
+/// The difference between the library and the standard library.
 pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let (mut choices, data) = Choices::new(bytes, OPTIONS);
     let (which, what) = (choices.below(10), choices.below(5));
@@ -50,7 +50,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
             compare_as(stringify!($type), &elements, what, choices.below(256), $compare, spoil)
         }};
     }
-    // NaN have no order that is promised among each other.
+    // The order among NaN is not promised.
     let narrow =
         |&word: &u64| Some(f32::from_bits((word >> 16) as u32)).filter(|x| !x.is_nan()).unwrap_or(0.5);
     let wide = |&word: &u64| Some(f64::from_bits(word)).filter(|x| !x.is_nan()).unwrap_or(0.5);
@@ -78,7 +78,7 @@ fn compare_as<T: Element + bytemuck::NoUninit + std::fmt::Debug>(
 ) -> Result<(), String> {
     let falls = what % 2 == 1;
     let compare = |a: &T, b: &T| if falls { compare(b, a) } else { compare(a, b) };
-    let (library, twin) = if what < 2 {
+    let (library, right) = if what < 2 {
         let (mut sorted, mut right) = (elements.to_vec(), elements.to_vec());
         if falls {
             gpusort::sort_descending(&mut sorted)
@@ -101,6 +101,6 @@ fn compare_as<T: Element + bytemuck::NoUninit + std::fmt::Debug>(
     };
     let mut library = Ok(library);
     spoil(&mut library);
-    let twin: Result<Vec<u8>, ()> = Ok(twin);
-    same(&(name, what, k, elements), &library, &twin)
+    let right: Result<Vec<u8>, ()> = Ok(right);
+    same(&(name, what, k, elements), &library, &right)
 }

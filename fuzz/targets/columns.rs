@@ -4,7 +4,7 @@
 
 use gpusort_fuzz::{columns, one_thread, run};
 
-// A reader that panics on what is damaged is caught, which libFuzzer would not let happen.
+// The library catches panics of a reader, but libFuzzer's hook would abort.
 libfuzzer_sys::fuzz_target!(init: { one_thread(); std::panic::set_hook(Box::new(|_| {})) }, |data: &[u8]| {
     if let Err(difference) = std::panic::catch_unwind(|| run(columns::compare, data)) {
         let said = difference.downcast_ref::<String>().map_or("a panic", String::as_str);

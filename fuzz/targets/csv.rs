@@ -1,7 +1,7 @@
-//! See `gpusort_fuzz::csv`.
+//! See `gpusort_fuzz::properties`.
 
 #![no_main]
 
-use gpusort_fuzz::{csv, one_thread, run};
+use gpusort_fuzz::{one_thread, properties, run};
 
-libfuzzer_sys::fuzz_target!(init: one_thread(), |data: &[u8]| run(csv::compare, data));
+libfuzzer_sys::fuzz_target!(init: one_thread(), |data: &[u8]| run(properties::csv, data));

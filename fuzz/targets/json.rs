@@ -1,7 +1,7 @@
-//! See `gpusort_fuzz::json`.
+//! See `gpusort_fuzz::properties`.
 
 #![no_main]
 
-use gpusort_fuzz::{json, one_thread, run};
+use gpusort_fuzz::{one_thread, properties, run};
 
-libfuzzer_sys::fuzz_target!(init: one_thread(), |data: &[u8]| run(json::compare, data));
+libfuzzer_sys::fuzz_target!(init: one_thread(), |data: &[u8]| run(properties::json, data));

@@ -1,7 +1,7 @@
-//! See `gpusort_fuzz::text`.
+//! See `gpusort_fuzz::properties`.
 
 #![no_main]
 
-use gpusort_fuzz::{one_thread, run, text};
+use gpusort_fuzz::{one_thread, properties, run};
 
-libfuzzer_sys::fuzz_target!(init: one_thread(), |data: &[u8]| run(text::compare, data));
+libfuzzer_sys::fuzz_target!(init: one_thread(), |data: &[u8]| run(properties::text, data));
