@@ -67,6 +67,9 @@ fn the_gpu_orders_tables_and_lines_as_the_oracle_says() {
     println!("{done} cases as expected");
 }
 
+/// Sets an option.
+type Set = fn(Options) -> Options;
+
 /// What the library makes of the files of a case, with the options that `case.json` has.
 fn order_on(sorter: &Sorter, folder: &Path, what: &Value) -> Vec<u8> {
     let flag = |name: &str| what[name].as_bool().unwrap();
@@ -112,7 +115,6 @@ fn order_on(sorter: &Sorter, folder: &Path, what: &Value) -> Vec<u8> {
     options = mark("decimal").filter(|&mark| mark != '.').into_iter().fold(options, Options::decimal);
     options = mark("thousands").into_iter().fold(options, Options::thousands);
     options = mark("delimiter").map(|mark| mark as u8).into_iter().fold(options, Options::delimiter);
-    type Set = fn(Options) -> Options;
     let flags: [(&str, Set); 6] = [
         ("reverse", Options::descending),
         ("unique", Options::unique),

@@ -153,6 +153,7 @@ impl<'a> Iterator for Tokens<'a> {
 }
 
 /// The kind of number that a token spells.
+#[cfg(any(test, feature = "arrow"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spelled {
     /// Sign and digits.
@@ -166,6 +167,7 @@ pub(super) enum Spelled {
 }
 
 /// The kind of number that the token spells; `None` if it is no number.
+#[cfg(any(test, feature = "arrow"))]
 pub(super) fn spelled(token: &[u8]) -> Option<Spelled> {
     let ([b'+' | b'-', unsigned @ ..] | unsigned) = token;
     let word = |word: &str| unsigned.eq_ignore_ascii_case(word.as_bytes());
@@ -284,6 +286,7 @@ fn leading_digits(bytes: u64) -> (u64, usize) {
 
 /// The number of sign, digits, point and exponent that these bytes begin with; all of them if they
 /// are none, so that nothing is there; `None` if they begin with no number.
+#[cfg(any(test, feature = "arrow"))]
 pub(super) fn leading(bytes: &[u8]) -> Option<&[u8]> {
     let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let sign = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
@@ -320,6 +323,7 @@ pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> 
 }
 
 /// A number of digits, point and exponent, in its parts.
+#[cfg(feature = "arrow")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decimal<'a> {
     /// The digits before the point.
@@ -330,6 +334,7 @@ pub(super) struct Decimal<'a> {
     pub(super) exponent: i64,
 }
 
+#[cfg(feature = "arrow")]
 impl<'a> Decimal<'a> {
     /// Those of a number that [`leading`] found.
     pub(super) fn of(number: &'a [u8]) -> Self {
