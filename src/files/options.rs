@@ -128,7 +128,7 @@ setters! {
     header(header: bool) |it| it.header = Some(header.into());
     /// Takes the first `rows` rows as a header; the last of them names the columns.
     header_rows(rows: usize) |it| it.header = Some(rows);
-    /// Keeps lines that begin with `#` before the first record on top.
+    /// Keeps all lines that begin with `#` on top.
     comments() |it| it.comments = true;
     /// Sets the delimiter of fields. In tables a quoted delimiter does not count; in lines every
     /// delimiter counts.
