@@ -1,6 +1,7 @@
 //! One process's part in a sort of several, for whoever runs the processes in Python.
 //!
-//! What a task says to others is JSON, which nobody reads between them; ranges of runs are words.
+//! Samples and splitters pass between tasks as JSON, which the caller does not interpret; ranges of runs
+//! are 64-bit words.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
@@ -23,12 +24,12 @@ use crate::device::Device;
 use crate::errors::exception;
 use crate::files::{Arguments, Told, formats, named, report_dict, waited};
 
-/// A name for messages, bytes or a path, and of bytes how many lines come before them in their file
-/// and whether the first of these ends with CR LF; nothing of what begins there.
+/// A stretch: a name for messages, bytes or a path, and the fields of [`Before`]; `None` for binary, and
+/// for a stretch that begins its file.
 type Given<'py> = (String, Bound<'py, PyAny>, Option<(u64, bool)>);
 
-/// Where a range of a run is: a name for messages, its element type, its range, and an address with
-/// what is to be said there, or nothing and a path.
+/// A range of a run, and its source: a name for messages, the element type, the fields of [`RunRange`],
+/// and the address of another node with its name for the file, or `None` with a path.
 type Place = (String, Option<String>, (u64, u64, u64, u64), Option<String>, String);
 
 /// The element type of a run, and its ranges.
@@ -40,7 +41,7 @@ type Said<'py> = (Vec<MappedRun<'py>>, Vec<u64>, (u64, u64));
 /// See [`Task::tally`].
 type Tallied = (u64, u64, Vec<String>, Vec<String>, u64);
 
-/// How long another node may say nothing.
+/// The longest wait for bytes from another node.
 const SILENCE: Duration = Duration::from_secs(120);
 
 #[pyclass(frozen, module = "gpusort._gpusort")]
@@ -70,7 +71,7 @@ fn stretches(given: Vec<Given>) -> PyResult<Vec<Stretch>> {
     given.into_iter().map(stretch).collect()
 }
 
-/// A range of bytes in a file here, or in one of another node's, opened when it is first read.
+/// A range of bytes in a file of this node or another one, opened by the first read.
 struct Pulled {
     address: Option<String>,
     path: String,
@@ -127,21 +128,21 @@ impl Task {
     }
 }
 
-/// The content of the beginning of a compressed file, at most so many bytes of it.
+/// Decompresses the beginning of a file to at most `most` bytes.
 #[pyfunction]
 pub(crate) fn unpacked<'py>(py: Python<'py>, packed: &[u8], most: u64) -> PyResult<Bound<'py, PyBytes>> {
     let source = Box::new(Cursor::new(packed.to_vec()));
     let mut content = Vec::new();
     let read = Decompressor::new(source, None, Box::new(|| (0, 0))).take(most).read_to_end(&mut content);
     match read {
-        // The end is missing, of course.
+        // Decompression may fail at the end of `packed`, where the file continues.
         Err(error) if content.is_empty() => Err(PyOSError::new_err(error.to_string())),
         _ => Ok(PyBytes::new(py, &content)),
     }
 }
 
-/// Whether a file of this name that begins so is compressed. Elements of binary are only where the
-/// name says so, since they may begin like anything.
+/// Returns true if a file with this name and these first bytes is compressed. For binary elements only
+/// the name decides, because they may begin with any bytes.
 #[pyfunction]
 pub(crate) fn is_packed(name: &str, is_binary: bool, begin: &[u8]) -> PyResult<bool> {
     let path = Path::new(name);
@@ -155,8 +156,8 @@ pub(crate) fn is_packed(name: &str, is_binary: bool, begin: &[u8]) -> PyResult<b
 
 #[pymethods]
 impl Task {
-    /// A task by what inputs begin with, one after another, `LOOKED` bytes in all or all of them: of each
-    /// its name, its first bytes, and whether these are all of them.
+    /// Makes a task from the beginnings of the inputs, one after another, `LOOKED` bytes together or all of
+    /// them: the name of each input, its first bytes, and true if these are the whole input.
     #[staticmethod]
     fn of(
         arguments: Arguments,
@@ -175,30 +176,30 @@ impl Task {
         Ok(Self { task, cancel })
     }
 
-    /// The name of the format, and the size of an element if it is binary.
+    /// Returns the name of the format, and the element size of a binary format.
     #[getter]
     fn format(&self) -> (&'static str, Option<usize>) {
         let (format, size) = self.task.format();
         (format.name(), size)
     }
 
-    /// Where the records of an input begin, and whether its first line ends with CR LF; None if more
-    /// bytes decide.
+    /// Returns the offset of the first record of an input, and true if its first line ends with CR LF; None
+    /// if more bytes are needed.
     fn records(&self, beginning: &[u8], is_all: bool) -> Option<(usize, bool)> {
         self.task.records(beginning, is_all)
     }
 
-    /// Where a record probably begins in these bytes, after the first.
+    /// Returns the probable offset of the first record that begins after the first byte.
     fn begin(&self, bytes: &[u8]) -> Option<usize> {
         self.task.begin(bytes)
     }
 
-    /// Where the first record begins that is not before a place, in bytes that begin with one.
+    /// Returns the offset of the first record at or after `at`, in bytes that begin with a record.
     fn end(&self, bytes: &[u8], at: usize) -> Option<usize> {
         self.task.end(bytes, at)
     }
 
-    /// Samples of keys, as JSON.
+    /// Returns samples of keys, as JSON.
     fn sample(
         &self,
         py: Python,
@@ -213,16 +214,16 @@ impl Task {
         said(&self.work(py, threads, |it| it.sample(stretches, many, task, [begin, end]))?)
     }
 
-    /// The splitters of so many parts, or fewer, and how many parts these make.
+    /// Returns the splitters for up to `parts` parts, as JSON, and the number of parts that they make.
     fn splitters(&self, samples: Vec<String>, parts: usize) -> PyResult<(String, usize)> {
         let samples = samples.iter().map(|all| heard::<Vec<Splitter>>(all)).collect::<PyResult<Vec<_>>>()?;
         let splitters = self.task.splitters(samples.concat(), parts);
         Ok((said(&splitters)?, splitters.len() + 1))
     }
 
-    /// Writes the runs of these stretches to a file, and says what they are: of each run its element type
-    /// and four words for each part, which are its range; the sums of stretches, and how many records
-    /// were left out as invalid and as repeated.
+    /// Writes the runs of these stretches to a file. Returns the element type of each run, and four words
+    /// for each part, its range; the sum of checksums of each stretch; and the numbers of invalid and of
+    /// repeated records, which are left out.
     fn map<'py>(
         &self,
         py: Python<'py>,
@@ -250,8 +251,8 @@ impl Task {
         Ok((runs, mapped.sums, (mapped.skipped, mapped.repeated)))
     }
 
-    /// What a part has, as it was written: records, the sum of their checksums, the keys of the first
-    /// and the last; and a checksum of the whole file.
+    /// Reads a written part, and returns the number of its records, the sum of their checksums, the keys of
+    /// the first and the last record, and a checksum of the whole file.
     fn tally(&self, py: Python, part: PathBuf, threads: Threads) -> PyResult<Tallied> {
         let tally = self.work(py, threads, |it| it.tally(&part))?;
         let file = checksum(&part).map_err(PyOSError::new_err)?;

@@ -7,7 +7,7 @@ use pyo3::exceptions::{
 };
 use pyo3::{PyErr, Python};
 
-/// The exception for an error.
+/// Converts an error to an exception.
 pub(crate) fn exception(error: &Error) -> PyErr {
     if let ErrorKind::Io { source, .. } = error.kind()
         && let Some(raised) = source.get_ref().and_then(|cause| cause.downcast_ref::<PyErr>())
@@ -22,7 +22,7 @@ pub(crate) fn exception(error: &Error) -> PyErr {
     }
     match error.kind() {
         ErrorKind::Io { name, source, .. } => match source.raw_os_error() {
-            // So it becomes FileNotFoundError, PermissionError and so on.
+            // Python picks the subclass by the number: FileNotFoundError, PermissionError and so on.
             Some(number) => PyOSError::new_err((number, human::system(source), name.clone())),
             None => PyOSError::new_err(message),
         },
@@ -35,7 +35,7 @@ pub(crate) fn exception(error: &Error) -> PyErr {
     }
 }
 
-/// The text after the message of an error, in terms of arguments.
+/// Returns the text after the message of an error, in terms of arguments.
 fn remedy(error: &Error) -> Option<String> {
     if let ErrorKind::NoDevice { wanted, .. } = error.kind() {
         let other = if *wanted == Select::Hardware { "" } else { "device=0 or " };
@@ -51,7 +51,7 @@ fn remedy(error: &Error) -> Option<String> {
     })
 }
 
-/// An argument as it is written in a call.
+/// Returns an argument as Python code.
 fn argument(option: &str, value: &str) -> String {
     let name = match option {
         "kind" => "type",
@@ -59,7 +59,7 @@ fn argument(option: &str, value: &str) -> String {
         "output" => return "a path as the output".to_owned(),
         name => name,
     };
-    // Only of a delimiter they are no part of it.
+    // The advice quotes a delimiter; quotes in other values belong to the value.
     let value = if name == "delimiter" { value.trim_matches('\'') } else { value };
     match value {
         "" if matches!(name, "header" | "leading") => format!("{name}=True"),

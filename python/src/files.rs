@@ -1,8 +1,8 @@
 //! Sorts, checks and merges of files: from arguments to the library's options, and from its report
 //! to a dictionary.
 //!
-//! The work runs on a thread of its own. The calling thread, which is the one that signals come to,
-//! waits for it, tells of progress, and ends it at Ctrl-C.
+//! The work runs on a thread of its own. The calling thread, which handles signals, waits for the work,
+//! reports its progress, and cancels it at Ctrl-C.
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -25,14 +25,14 @@ use crate::caller::{Threads, threads_of};
 use crate::device::{Device, chosen};
 use crate::errors::exception;
 
-/// How often signals are looked for, and progress is told.
+/// The interval between checks for signals, and between reports of progress.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The arguments that calls on files have in common. Python's side gives all of them.
+/// The arguments that all calls on files share. The Python package always passes all of them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Arguments {
-    /// Names of columns, with a direction of their own where that is not part of the name.
+    /// The keys: a column name with true for descending, or with `None` a key to parse, as in `price:r`.
     keys: Vec<(String, Option<bool>)>,
     r#type: Option<String>,
     from_: Option<String>,
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     memory: Option<String>,
 }
 
-/// Those of a sort, or a merge, beside these.
+/// The further arguments of a sort or a merge.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Output {
@@ -72,7 +72,7 @@ pub(crate) struct Output {
 /// Sets an option.
 type Set = fn(Options) -> Options;
 
-/// The value of this name.
+/// Finds the value with this name.
 pub(crate) fn named<T: Copy>(what: &str, name: &str, all: &[(&str, T)]) -> PyResult<T> {
     all.iter().find(|(known, _)| *known == name).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
@@ -80,17 +80,17 @@ pub(crate) fn named<T: Copy>(what: &str, name: &str, all: &[(&str, T)]) -> PyRes
     })
 }
 
-/// The types of numbers by their names.
+/// Returns the types of numbers by their names.
 fn types() -> Vec<(&'static str, ElementType)> {
     ElementType::ALL.into_iter().map(|element| (element.name(), element)).collect()
 }
 
-/// The formats by their names.
+/// Returns the formats by their names.
 pub(crate) fn formats() -> Vec<(&'static str, Format)> {
     Format::ALL.into_iter().map(|format| (format.name(), format)).collect()
 }
 
-/// The value that a name of the library's own says.
+/// Parses a name by the library's own parser.
 fn parsed<T: std::str::FromStr<Err: ToString>>(what: &str, name: &str) -> PyResult<T> {
     name.parse().map_err(|error: T::Err| PyValueError::new_err(format!("{what}: {}", error.to_string())))
 }
@@ -158,7 +158,7 @@ impl Arguments {
 /// A file object of Python.
 struct File(Py<PyAny>);
 
-/// What Python raised, as the cause of an I/O error.
+/// Wraps an exception of Python as the cause of an I/O error.
 fn raised(error: PyErr) -> io::Error {
     io::Error::other(error)
 }
@@ -185,7 +185,7 @@ impl Write for File {
             let bytes = PyBytes::new(py, bytes);
             let written = self.0.bind(py).call_method1("write", (&bytes,)).map_err(raised)?;
             let all = bytes.as_bytes().len();
-            // Raw files may write less, and some say nothing.
+            // A raw file may write less; a file that returns None wrote everything.
             let count = if written.is_none() { all } else { written.extract().map_err(raised)? };
             if count <= all { Ok(count) } else { Err(io::Error::other("more was written than was given")) }
         })
@@ -203,7 +203,7 @@ enum Place {
 }
 
 impl Place {
-    /// The place that an argument names, which is an input or an output; a file object has this method.
+    /// Converts the argument for an input or an output, as `what` calls it. A file object has this method.
     fn of(object: &Bound<PyAny>, what: &str, method: &str) -> PyResult<Self> {
         if let Ok(path) = object.extract::<PathBuf>() {
             return Ok(Self::Path(path));
@@ -233,7 +233,7 @@ fn inputs(objects: &[Bound<PyAny>]) -> PyResult<Vec<Input>> {
     objects.iter().map(input).collect()
 }
 
-/// Chooses the device that was named, or for each sort the one that is expected to finish first.
+/// Chooses the named device, or without a name the device expected to finish each sort first.
 struct Choice<'a>(Option<&'a Sorter>);
 
 impl ChooseSorter for Choice<'_> {
@@ -255,7 +255,7 @@ impl ChooseSorter for Choice<'_> {
     }
 }
 
-/// Where progress of work is told.
+/// The latest progress of work, until the waiting thread takes it.
 #[derive(Default)]
 pub(crate) struct Told(Mutex<Option<Progress>>);
 
@@ -269,7 +269,7 @@ impl Told {
     }
 }
 
-/// Does work on another thread until it is done, or Ctrl-C or an exception of `progress` ends it.
+/// Runs `work` on another thread, and waits for it. Ctrl-C or an exception of `progress` cancels the work.
 pub(crate) fn waited<T: Send>(
     py: Python,
     threads: Threads,
@@ -301,7 +301,7 @@ pub(crate) fn waited<T: Send>(
         let worker = spawned.map_err(PyOSError::new_err)?;
         let mut ended = None;
         loop {
-            // The receiver goes along, since it is for one thread at a time.
+            // Threads cannot share a receiver, so the closure takes it and gives it back.
             let done;
             (receiver, done) = py.detach(move || {
                 let done = receiver.recv_timeout(TICK);
@@ -310,7 +310,7 @@ pub(crate) fn waited<T: Send>(
             match done {
                 Ok(done) => return ended.map_or(done, Err),
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    // The work panicked. Whoever joins it gets that, else the scope panics, too.
+                    // The work panicked. Joining it takes the panic, which the scope would repeat.
                     let _ = worker.join();
                     return Err(PyRuntimeError::new_err("internal error, please report it"));
                 }
@@ -392,7 +392,7 @@ pub(crate) fn sort_file<'py>(
     sort = if output.argsort { sort.positions() } else { sort };
     sort = if output.bgzf { sort.bgzf() } else { sort };
     sort = output.parquet_compression.into_iter().fold(sort, Sort::parquet_compression);
-    // The library asks no environment.
+    // The library reads no environment variables.
     let folders = std::env::var_os("TMPDIR").filter(|name| !name.is_empty()).map(PathBuf::from);
     let folders = if output.temp_dir.is_empty() { folders.into_iter().collect() } else { output.temp_dir };
     sort = folders.into_iter().fold(sort, Sort::temp_dir);
@@ -441,8 +441,8 @@ pub(crate) fn merge_files<'py>(
     report_dict(py, &report)
 }
 
-/// The first record that is out of order: its place, its key, and that of the record before it; None
-/// where all are in order.
+/// Finds the first record out of order. Returns its place, its key, and the key of the record before; None
+/// if the records are in order.
 #[pyfunction]
 #[pyo3(signature = (from_, arguments, threads, progress))]
 pub(crate) fn check_file(

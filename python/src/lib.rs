@@ -5,12 +5,12 @@
 //! arrays   NumPy's, by the buffer protocol: sorted in their memory, rows of the last axis on their own
 //! caller   what a call brings: arrays, order, device, threads
 //! arrow    arrays and tables of Arrow's C interface: keys, and rows at positions
-//! device   the CPU, a GPU, or the one of both that is expected to finish first
+//! device   the CPU, a GPU, or the faster of the two by estimate
 //! files    sorts, checks and merges of files
 //! distributed  one process's part in a sort of several
 //! ```
 //!
-//! Whatever takes time runs without the interpreter's lock.
+//! Long work runs without the interpreter's lock.
 
 // Functions get what Python's side passes, one by one and as values.
 #![allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
@@ -39,7 +39,7 @@ mod _gpusort {
     #[pymodule_export]
     use super::files::{check_file, merge_files, sort_file};
 
-    /// How many bytes of the inputs are looked at to decide the format and the kinds of keys.
+    /// The number of bytes of the inputs that decide the format and the kinds of keys.
     #[pymodule_export]
     const LOOKED: usize = gpusort::files::distributed::LOOKED;
     #[pymodule_export]

@@ -33,7 +33,7 @@ pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Command,
 
-    /// How often `-o` was typed.
+    /// The number of typed `-o` options.
     #[arg(skip)]
     pub(super) outputs: usize,
 }
@@ -46,13 +46,13 @@ pub(super) const COMMANDS: [&str; 10] =
 pub(super) enum Command {
     /// Sort lines, tables or numbers
     ///
-    /// The result has every record as it was. The extension names the format; all other input is
-    /// lines. The kinds of keys are found in the data: number, time, size, duration, version or text.
+    /// Records are written unchanged. The extension names the format; other input is lines. The kind of
+    /// each key is found in the data: number, time, size, duration, version or text.
     Sort(SortArgs),
     /// Check whether inputs are sorted
     ///
     /// The exit code is 0 if they are, or 1 with a message about the first record out of order.
-    /// Several inputs count as one, and are read up to that record.
+    /// Several inputs are checked as one, up to the first record out of order.
     Check(CheckArgs),
     /// Merge sorted inputs
     ///
@@ -71,7 +71,7 @@ pub(super) enum Command {
     /// Time the algorithms on this machine's devices
     ///
     /// They are compared with the fastest CPU sort, and every result is verified. The table shows
-    /// as many columns as fit the terminal, or 80 characters; the exports have all of them.
+    /// as many columns as fit the terminal, or 80 characters; exports have all columns.
     Bench(BenchArgs),
     /// Measure this machine once, so that sort chooses the faster device
     ///
@@ -231,7 +231,7 @@ pub(super) struct BenchArgs {
 
     /// Print JSON instead of the table
     ///
-    /// As --export-json - does, but the table is not printed at all.
+    /// Like --export-json -, but without the table.
     #[arg(long)]
     pub(super) json: bool,
 
@@ -284,7 +284,7 @@ pub(super) struct TraceArgs {
     /// Variant of the algorithm [bitonic: fused, local-global, transpose, naive;
     /// odd-even: block, naive; radix: onesweep, reduce-scan, leading]
     ///
-    /// By default the one that sort takes. Odd-even sort of up to 64 elements is naive, unless --tile,
+    /// The default is the variant that sort uses. Odd-even sort of up to 64 elements is naive, unless --tile,
     /// --top or --device is given.
     #[arg(
         long,
@@ -296,7 +296,7 @@ pub(super) struct TraceArgs {
 
     /// Compare several variants, as in naive,fused
     ///
-    /// Names that --algo lacks belong to the algorithm that has them.
+    /// A variant of another algorithm than --algo selects that algorithm.
     #[arg(
         long,
         value_name = "NAMES",
@@ -317,7 +317,7 @@ pub(super) struct TraceArgs {
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(super) tile: Option<u64>,
 
-    /// Element type [default: that of FILE as in 'gpusort sort', else u32]
+    /// Element type [default: the type of FILE as in 'gpusort sort', else u32]
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = one_of(named(ElementType::ALL, ElementType::name)))]
     pub(super) element: Option<ElementType>,
 
@@ -382,12 +382,12 @@ pub(super) struct TraceArgs {
     pub(super) device: Option<String>,
 }
 
-/// A number from 1 on.
+/// Parses a number of at least 1.
 fn at_least_one(text: &str) -> Result<u64, String> {
     text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "expected a number of at least 1".to_owned())
 }
 
-/// A time in seconds, above zero.
+/// Parses a time in seconds, above zero.
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     seconds
@@ -418,7 +418,7 @@ pub(super) struct GenArgs {
     )]
     pub(super) made: OrAuto<Type>,
 
-    /// Distribution of the elements, one of those below
+    /// Distribution of the elements; see the list below
     #[arg(
         long,
         value_name = "DIST",
@@ -464,7 +464,7 @@ pub(super) struct SortArgs {
 
     /// Write the positions of the records, from 0
     ///
-    /// As text, or as u32 in binary and .npy.
+    /// Positions are text, or u32 in binary and .npy; u64 beyond 2^32 records.
     #[arg(long, help_heading = RESULT)]
     pub(super) argsort: bool,
 
@@ -480,7 +480,7 @@ pub(super) struct SortArgs {
 
     /// Compression of Parquet: zstd, snappy, lz4, gzip, brotli, none
     ///
-    /// Without it, that of the input, or else snappy.
+    /// The default is the compression of the input, or snappy.
     #[arg(long, value_name = "NAME", help_heading = RESULT)]
     pub(super) parquet_compression: Option<String>,
 
@@ -562,7 +562,7 @@ pub(super) struct SortArgs {
     )]
     pub(super) device: String,
 
-    /// Memory budget, such as 2G or 50% [default: 75% of what is available]
+    /// Memory budget, such as 2G or 50% [default: 75% of the available memory]
     ///
     /// Larger inputs are sorted in runs, which are kept in temporary files and merged. A percentage is of
     /// the machine's memory.
@@ -602,9 +602,9 @@ pub(super) struct SortArgs {
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = HOW)]
     pub(super) parallel: Option<u64>,
 
-    /// Where to report what was done, and how long it took
+    /// Where to report the result and its timing
     ///
-    /// auto is standard output if that is a terminal and -o takes the data, or else standard error if that
+    /// auto is standard output if it is a terminal and -o takes the data, and otherwise standard error if it
     /// is a terminal. While standard output is a pipe, auto reports only with -v, --json, --algo, --variant
     /// or --device.
     #[arg(
@@ -679,16 +679,16 @@ pub(super) struct OrderArgs {
 
     /// Input format; text is numbers; -f alone ignores case
     ///
-    /// auto is the format that the extension names, or else lines. A key that is a name makes the first
-    /// line a header, and the input a table if the name stands between tabs, commas or semicolons, or JSON
-    /// Lines if the line is an object. text is numbers separated by white space, any number of them a line.
+    /// auto is the format that the extension names, or else lines. With the name of a column as a key, the
+    /// first line is a header: of a table if tabs, commas or semicolons separate the name, of columns between
+    /// blanks, or of JSON Lines if the line is an object. text is numbers separated by white space.
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name), help_heading = INPUT)]
     pub(super) from: OrAuto<Format>,
 
     /// Type of the keys; one character is the field separator
     ///
     /// auto finds the kind of keys in the data, and the type of binary by the extension. time, size,
-    /// duration, text, version and hex are the kind of keys that name none. A single character is a field
+    /// duration, text, version and hex set the kind of keys without one. A single character is a field
     /// separator, as in sort.
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = TypeParser, help_heading = INPUT)]
     pub(super) element: TypeArg,
@@ -709,8 +709,8 @@ pub(super) struct OrderArgs {
 
     /// Put all lines that begin with # on top
     ///
-    /// In their order, wherever they stand. The last of them that holds all names of keys names columns.
-    /// Without --comments they are records.
+    /// Comments keep their order. The last comment with the names of all keys names the columns. Without
+    /// --comments, these lines are records.
     #[arg(long, help_heading = INPUT)]
     pub(super) comments: bool,
 
@@ -730,7 +730,7 @@ pub(super) struct OrderArgs {
 
     /// Use the number that a field begins with: 45%, 12ms
     ///
-    /// For keys that have numbers or a kind.
+    /// For keys of numbers, and keys with a kind.
     #[arg(long, help_heading = INPUT)]
     pub(super) leading: bool,
 
@@ -750,7 +750,7 @@ pub(super) struct OrderArgs {
 
     /// Format of times: '%d.%m.%Y %H:%M', clf, syslog, rfc2822, epoch, epoch-ms
     ///
-    /// A pattern has the conversions of strftime. Times of this format are found beside the usual ones.
+    /// A pattern has the conversions of strftime. Times in the usual formats are recognized as well.
     #[arg(long, value_name = "FORMAT", help_heading = INPUT)]
     pub(super) time_format: Option<String>,
 
@@ -759,7 +759,7 @@ pub(super) struct OrderArgs {
     /// 0 is the whole record as text, -1 the last field. Modifiers follow after a colon: r is descending, a
     /// ascending; number, time, size, duration, text, version or hex set the kind; nocase ignores case in
     /// text. Without a kind, all fields of the column decide. 2n and 2,2 are column 2, as in sort. Without
-    /// a key, lines sort by their first field if it is no text, and then by the whole line.
+    /// a key, lines sort by their first field unless it is text, then by the whole line.
     #[arg(short, long, value_name = "KEY", allow_negative_numbers = true, help_heading = ORDER)]
     pub(super) key: Vec<String>,
 
@@ -783,8 +783,8 @@ pub(super) struct OrderArgs {
 
     /// Where rows with an invalid key go [default: error]
     ///
-    /// A key is invalid if it is not of the kind of its column: a word among numbers or times. Lines without
-    /// a key need -n.
+    /// A key is invalid if it does not fit the kind of its column, such as a word among numbers or times.
+    /// Lines without a key need -n.
     #[arg(long, value_name = "WHERE", value_parser = one_of(Invalid::ALL), help_heading = ORDER)]
     pub(super) invalid: Option<Invalid>,
 
@@ -816,13 +816,13 @@ pub(super) struct OrderArgs {
 
     /// Sort sizes: 2K before 1M, as sort -h (help: --help)
     ///
-    /// For keys without a kind, or for the first field. Alone, with a terminal or nothing as standard input,
-    /// it prints help.
+    /// For keys without a kind, or for the first field. Alone, without data on standard input, it prints
+    /// help.
     #[arg(short = 'h', long = "human-numeric-sort", help_heading = ORDER)]
     pub(super) sizes: bool,
 }
 
-/// Formats that are written by their names; lines come out as lines in any case.
+/// The formats of `--to`. Lines need no name: sorted lines are written as lines.
 const WRITTEN: [Format; 8] = [
     Format::Text,
     Format::Binary,
@@ -834,7 +834,7 @@ const WRITTEN: [Format; 8] = [
     Format::Arrow,
 ];
 
-/// `--check`, and whether nothing is printed.
+/// The values of `--check`, with true for a check that prints nothing.
 const IS_QUIET: [(&str, bool); 3] = [("diagnose-first", false), ("quiet", true), ("silent", true)];
 
 /// Parses a size of memory; digits alone are KiB, as for `sort`.
@@ -843,7 +843,7 @@ fn kibibytes(text: &str) -> Result<u64, String> {
     if is_plain { memory::parse(&format!("{text}K")) } else { memory::parse(text) }
 }
 
-/// A byte that can separate fields.
+/// Parses a byte that can separate fields.
 fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         _ if text == "\\t" || text == "tab" => Ok(b'\t'),
@@ -904,7 +904,7 @@ impl TypeParser {
 /// argument optional.
 pub(super) type OrAuto<T> = Option<T>;
 
-/// These values with their names.
+/// Returns values with their names.
 fn named<T: Copy>(
     all: impl IntoIterator<Item = T>,
     name: fn(T) -> &'static str,
@@ -912,7 +912,7 @@ fn named<T: Copy>(
     all.into_iter().map(move |value| (name(value), value))
 }
 
-/// The names of these values, each with its value as `Some`.
+/// Returns the names of values, each with its value as `Some`.
 fn optional<T: Copy>(
     all: impl IntoIterator<Item = T>,
     name: fn(T) -> &'static str,
@@ -977,8 +977,8 @@ pub(super) enum Progress {
     Never,
 }
 
-/// Inserts `sort` before the first word, unless this is the name of a command, or asks for help or the version.
-/// Alone, `-h`, `-V` and no word at all are such questions only if nothing `comes_in`.
+/// Inserts `sort` before the first word, unless the word names a command, or asks for help or the version.
+/// `-h` or `-V` alone, and an empty command line, ask for these only if nothing `comes_in`.
 pub(super) fn with_command(mut all: Vec<OsString>, comes_in: impl Fn() -> bool) -> Vec<OsString> {
     let first = all.get(1).map(|first| first.to_string_lossy());
     let is_other = match first.as_deref() {
@@ -993,8 +993,8 @@ pub(super) fn with_command(mut all: Vec<OsString>, comes_in: impl Fn() -> bool) 
     all
 }
 
-/// Replaces each `-f` that no format follows by `--ignore-case`, which it means to `sort`, and joins `-k` with
-/// the last field and its modifiers.
+/// Replaces each `-f` without a format by `--ignore-case`, its meaning in `sort`, and joins `-k` with a
+/// key of the last field, such as `-1:r`.
 pub(super) fn with_ignore_case(mut all: Vec<OsString>) -> Vec<OsString> {
     /// Letters of `sort` and `check` that take no value.
     const LETTERS: &str = "bcCfghmnrsuvzqV";
@@ -1012,7 +1012,7 @@ pub(super) fn with_ignore_case(mut all: Vec<OsString>) -> Vec<OsString> {
             place += 2;
             continue;
         }
-        // The last field with modifiers, which is no option.
+        // `-1` and its modifiers name the last field; clap would take them for an option.
         let is_key = all[place] == "-k" || all[place] == "--key";
         if let Some(key) = all.get(place + 1).and_then(|next| next.to_str())
             && is_key

@@ -1,4 +1,4 @@
-//! `--explain`: what was decided about the input.
+//! `--explain`: the decisions about the input, namely its format, header and keys.
 
 use gpusort::Format;
 use gpusort::files::{Explained, ExplainedKey};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// The version of the JSON objects, which `docs/report.schema.json` describes.
 pub(super) const SCHEMA: u64 = 1;
 
-/// The decisions in lines for a human reader.
+/// Formats the decisions in lines for a human reader.
 pub(super) fn lines(explained: &Explained) -> String {
     let mut lines = format!("format  {}", explained.format.name());
     if !matches!(explained.why, "" | "named") {
@@ -36,7 +36,7 @@ fn of_key(key: &ExplainedKey) -> String {
     format!("{column}: {}, {direction}{found}", key.kind)
 }
 
-/// The order in words for the middle of a line.
+/// Describes the order in words for the middle of a line.
 pub(super) fn by(explained: &Explained) -> String {
     let keys = explained.keys.iter().filter(|key| !key.is_last_resort);
     let keys: Vec<String> = match (explained.format, &explained.keys[..]) {
@@ -48,7 +48,7 @@ pub(super) fn by(explained: &Explained) -> String {
     format!(" by {}", keys.join(", "))
 }
 
-/// The decisions as JSON.
+/// Returns the decisions as JSON.
 pub(super) fn object(explained: &Explained) -> Value {
     let key = |key: &ExplainedKey| {
         json!({

@@ -1,4 +1,4 @@
-//! Suggests the command that was meant, for one that is impossible or likely means something else.
+//! Suggests the intended command for an invalid command line, or one with a likely mistake.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -12,7 +12,7 @@ use gpusort_base::human;
 
 use super::args::OrderArgs;
 
-/// Options that other programs have, and what they are here.
+/// Options of other programs, with the equivalent arguments here.
 const ELSEWHERE: [(&[&str], &str); 24] = [
     (&["--desc", "--descending"], "-r"),
     (&["--limit", "--head", "--first", "--nsmallest", "--lines"], "--top"),
@@ -37,11 +37,11 @@ const ELSEWHERE: [(&[&str], &str); 24] = [
     (&["--cpu"], "-d cpu"),
     (&["--gpu"], "-d gpu"),
     (&["--algorithm"], "--algo"),
-    // What all sorting here is.
+    // Needless: these name the default order.
     (&["--asc", "--ascending", "--numeric"], ""),
 ];
 
-/// Equivalents of options of `sort` that have another name here or are not needed.
+/// Options of `sort` that gpusort lacks, with the advice for each.
 const OF_SORT: [(&[&str], &str); 7] = [
     (&["-M", "--month-sort"], "is not supported; use sort -M"),
     (&["-R", "--random-sort"], "is not supported; use shuf"),
@@ -55,7 +55,7 @@ const OF_SORT: [(&[&str], &str); 7] = [
     (&["--debug"], "is not supported; -v reports how the input was read"),
 ];
 
-/// An argument as a shell takes it.
+/// Quotes an argument for a shell.
 pub(super) fn shell(argument: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "%+,-./:=@_".contains(c);
     if !argument.is_empty() && argument.chars().all(is_plain) {
@@ -64,29 +64,29 @@ pub(super) fn shell(argument: &str) -> String {
     format!("'{}'", argument.replace('\'', "'\\''"))
 }
 
-/// These arguments as a command to be typed.
+/// Formats these arguments as a command to type.
 fn command<'a>(arguments: impl IntoIterator<Item = &'a str>) -> String {
     let words = arguments.into_iter().filter(|word| !word.is_empty()).map(shell);
     human::said(format!("gpusort {}", words.collect::<Vec<_>>().join(" ")))
 }
 
-/// Whether this would be accepted.
+/// Returns true if the command line is valid.
 fn is_command(arguments: &[&str]) -> bool {
     super::command().try_get_matches_from(["gpusort"].iter().chain(arguments)).is_ok()
 }
 
-/// The arguments of this process, first the command; none if one is not text.
+/// Returns the arguments of this process from the command on; empty if one of them is not Unicode.
 fn typed() -> Vec<String> {
     let all: Result<Vec<String>, OsString> =
         super::arguments().into_iter().skip(1).map(OsString::into_string).collect();
     all.unwrap_or_default()
 }
 
-/// Refuses a first word that is neither a file nor a command, but close to the name of a command.
+/// Refuses a mistyped command: a first word that names no file, but resembles a command.
 pub(super) fn check_command() -> anyhow::Result<()> {
     let typed = typed();
     let all: Vec<&str> = typed.iter().map(String::as_str).collect();
-    // If it was inserted, `sort` is before the first word.
+    // If `sort` was inserted, the first typed word is now the second.
     let first = std::env::args_os().nth(1).and_then(|first| first.into_string().ok());
     let Some(first) = first.filter(|first| all.get(1) == Some(&&**first)) else { return Ok(()) };
     if first.starts_with('-') || Path::new(&first).exists() {
@@ -103,7 +103,7 @@ pub(super) fn check_command() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What was meant by arguments of which this one is unknown.
+/// Suggests a replacement for the argument `unknown`.
 pub(super) fn by_arguments(unknown: &str) -> Option<String> {
     let typed = typed();
     let all: Vec<&str> = typed.iter().map(String::as_str).collect();
@@ -147,13 +147,13 @@ pub(super) fn by_arguments(unknown: &str) -> Option<String> {
     Some(format!("{name} {hint}"))
 }
 
-/// The name of this option and the arguments with what it is here, if other programs have it.
+/// Replaces an option of other programs by its equivalent. Returns the option's name and the new arguments.
 fn elsewhere<'a>(all: &[&'a str], unknown: &str) -> Option<(&'a str, Vec<&'a str>)> {
     let unknown = unknown.split('=').next()?;
     let (_, meant) = ELSEWHERE.iter().find(|(names, _)| names.contains(&unknown))?;
     let at = all.iter().position(|argument| argument.split('=').next() == Some(unknown))?;
     let (name, value) = all[at].split_once('=').map_or((all[at], None), |(name, value)| (name, Some(value)));
-    // Other programs have a truth value after some.
+    // In other programs some of these options take a truth value.
     let next = value.or_else(|| all.get(at + 1).copied()).map(str::to_ascii_lowercase);
     let truth = next.and_then(|next| next.parse::<bool>().ok());
     let skipped = usize::from(truth.is_some() && value.is_none());
@@ -171,14 +171,14 @@ fn is_file(name: &str) -> bool {
     Path::new(name).is_file()
 }
 
-/// Whether a name ends like that of a file.
+/// Returns true if a name has the extension of a data file.
 fn seems_file(name: &str) -> bool {
     let path = Path::new(name);
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     Extension::of(path).format.is_some() || ["log", "dat", "gz", "zst"].contains(&extension)
 }
 
-/// The key that is the name of a file, where no file is named.
+/// A file name given as a key, by a command line without input files.
 pub(super) struct FileAsKey(Option<String>);
 
 impl FileAsKey {
@@ -187,12 +187,12 @@ impl FileAsKey {
         Self(order.key.iter().find(|key| none && (is_file(key) || seems_file(key))).cloned())
     }
 
-    /// Whether no key is one.
+    /// Returns true if no key is a file name.
     pub(super) fn is_none(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Refuses it where nothing comes that could have such a column.
+    /// Refuses the key if standard input has no data, and so no such column.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         let stdin = std::fs::metadata("/dev/stdin");
         let is_empty = stdin.is_ok_and(|stdin| stdin.is_file() && stdin.len() == 0);
@@ -202,7 +202,7 @@ impl FileAsKey {
         Ok(())
     }
 
-    /// Refuses it: nothing came.
+    /// Refuses the key, and suggests the file as the input.
     pub(super) fn refuse(&self) -> anyhow::Result<()> {
         let Some(key) = &self.0 else { return Ok(()) };
         let (typed, key) = (typed(), &key[..]);
@@ -219,7 +219,7 @@ impl FileAsKey {
         )
     }
 
-    /// The error, or what was meant where it is that there is no such column.
+    /// Replaces the error of a missing column by the refusal of the key.
     pub(super) fn explain(&self, error: anyhow::Error) -> anyhow::Error {
         let hint = error.downcast_ref::<Error>().and_then(Error::hint);
         let is_missing = matches!(hint, Some(Hint::NoColumn | Hint::Header | Hint::BlankHeader));
@@ -227,14 +227,14 @@ impl FileAsKey {
     }
 }
 
-/// Refuses what cannot be meant as it is understood: `-d` with a delimiter, `-n` with a number.
+/// Refuses habits from other programs: `-d` for a delimiter or dictionary order, and `-n` with a number.
 pub(super) fn check_habits(device: &str, order: &OrderArgs) -> anyhow::Result<()> {
     if let [byte] = device.as_bytes()
         && !byte.is_ascii_alphanumeric()
     {
         bail!("-d chooses the device; for the field separator use -t {0}", shell(device));
     }
-    // Letters of sort after -d, which sorts in dictionary order there; or a file.
+    // In sort, -d is dictionary order; other letters or a file may follow.
     let are_letters = device.len() <= 3 && device.chars().all(|c| "bfinrsu".contains(c));
     if is_file(device) || are_letters && !device.is_empty() {
         bail!("-d chooses the device; dictionary order (sort -d) is not supported: leave -d out");
@@ -249,11 +249,11 @@ pub(super) fn check_habits(device: &str, order: &OrderArgs) -> anyhow::Result<()
     Ok(())
 }
 
-/// A note that a person is waited for.
+/// Prints a note if the command waits for input from a terminal.
 pub(super) fn tell_of_terminal(quiet: bool) {
     if !quiet && io::stdin().is_terminal() {
         let end = if cfg!(windows) { "Ctrl-Z and Enter end" } else { "Ctrl-D ends" };
-        // Nothing is lost if it cannot be written.
+        // The command works without the note.
         let _ = writeln!(io::stderr(), "gpusort: reading standard input; {end} it");
     }
 }

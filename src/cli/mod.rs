@@ -81,7 +81,7 @@ fn width(terminal: &Term) -> usize {
     terminal.size_checked().map_or(table::WIDTH, |(_, columns)| columns.into())
 }
 
-/// The clap command.
+/// Makes the clap command.
 fn command() -> clap::Command {
     // Help is short; the manual pages have the details.
     let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).help("Print help");
@@ -96,7 +96,7 @@ fn command() -> clap::Command {
             .mut_arg("files", |files| files.help("Files to check, as one input; without any, standard input"))
             .mut_arg("unique", |unique| unique.help("Equal keys are out of order, too").long_help(None))
     };
-    // What a merge does not do.
+    // Hides the options that a merge does not use.
     let merge = |command: clap::Command| {
         const OTHERS: [&str; 8] =
             ["merge", "check", "check_quietly", "each", "in_place", "device", "algo", "variant"];
@@ -138,7 +138,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// The arguments of this process.
+/// Returns the arguments of this process.
 fn arguments() -> Vec<std::ffi::OsString> {
     #[cfg(windows)]
     let all = wild::args_os();
@@ -196,8 +196,8 @@ fn prepare_environment() {
             unsafe { std::env::remove_var(name) };
         }
     }
-    // Mesa's device-select layer asks the display server for its preferred GPU, which takes a fifth
-    // of a second and complains on stderr without one. gpusort orders the devices itself.
+    // Mesa's device-select layer asks the display server for its preferred GPU, which takes 0.2 seconds,
+    // and complains on stderr without a server. gpusort orders the devices itself.
     if cfg!(target_os = "linux") {
         // SAFETY: as above.
         unsafe { std::env::set_var("NODEVICE_SELECT", "1") };

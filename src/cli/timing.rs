@@ -11,22 +11,22 @@ use serde_json::{Map, Value, json};
 
 use super::explain;
 
-/// What is told of a sort.
+/// The facts that the timing reports about a sort.
 pub(super) struct Timing<'a> {
     pub(super) report: &'a Report,
     /// The file, if several were sorted separately.
     pub(super) file: Option<&'a Path>,
     /// The reason for this device and algorithm.
     pub(super) why: String,
-    /// Whether the type was assumed, as for `.bin`.
+    /// True if the element type was assumed, as for `.bin`.
     pub(super) type_assumed: bool,
-    /// What was decided about the input.
+    /// The decisions about the input.
     pub(super) explained: Explained,
 }
 
 impl Timing<'_> {
-    /// The phases, in milliseconds. `device` overlaps with others: the device starts while the
-    /// input is read, and the kernels are made ready during the upload; so the phases may add up to
+    /// Returns the phases, in milliseconds. `device` overlaps other phases: the device starts while the
+    /// input is read, and the kernels are made ready during the upload. So the phases may add up to
     /// more than `total`.
     fn phases(&self) -> [(&'static str, f64); 9] {
         let Report { phases, sort, .. } = self.report;
@@ -48,8 +48,8 @@ impl Timing<'_> {
         .map(|(name, time)| (name, milliseconds(time)))
     }
 
-    /// What was left out, and nulls, in the order in which they are told, with the words for one
-    /// and for more; none that are 0.
+    /// Returns the nonzero counts of nulls and of records left out, in the order of the report, with the
+    /// words for one and for more.
     fn left_out(&self) -> impl Iterator<Item = (&'static str, &'static str, &'static str, u64)> + use<> {
         let Report { counts, repeated, cut, .. } = self.report;
         let all = [
@@ -76,8 +76,8 @@ impl Timing<'_> {
         })
     }
 
-    /// The sorted runs that were merged, in temporary files or in memory; none where all was sorted
-    /// at once.
+    /// Returns the number of sorted runs that were merged, in temporary files or in memory; 0 if everything
+    /// was sorted at once.
     fn runs(&self) -> usize {
         if self.report.runs > 0 { self.report.runs } else { self.report.sort.shares }
     }
@@ -88,7 +88,7 @@ impl Timing<'_> {
         more.fold(self.why.clone(), |why, more| why + "; " + more)
     }
 
-    /// A JSON object on one line. Its strings hold no control characters, which a terminal would
+    /// Returns a JSON object on one line. Its strings hold no control characters, which a terminal would
     /// obey: `serde_json` escapes those of ASCII alone.
     pub(super) fn json(&self) -> String {
         let line = self.object().to_string();
@@ -120,7 +120,7 @@ impl Timing<'_> {
             "bytes_moved": sort.bytes_moved,
             "clock": sort.sort.clock.name(),
             "ms": ms,
-            // Of the sort itself.
+            // The rate of the phase `sort` alone.
             "keys_per_s": if seconds > 0.0 { (*records as f64 / seconds).round() } else { 0.0 },
             "runs": self.runs(),
             "spilled_bytes": self.report.spilled_bytes,
@@ -135,17 +135,17 @@ impl Timing<'_> {
         if !fields.is_empty() {
             all["invalid_fields"] = fields.into();
         }
-        // A file that is sorted alone is not named.
+        // `file` is null unless several files were sorted separately.
         all.as_object_mut().into_iter().for_each(|all| all.retain(|_, value| !value.is_null()));
         all
     }
 
-    /// What was sorted, where, how long that took, and what needs attention, in one line of at most
-    /// 80 columns with the sign of a comment.
+    /// Returns one line with the records, the time, the device, and facts that need attention. With the
+    /// sign of a comment before it, the line has at most 80 columns.
     pub(super) fn brief(&self) -> String {
-        /// The columns of a terminal, without those of the sign of a comment.
+        /// The columns of a terminal, less the sign of a comment.
         const COLUMNS: usize = 80 - "# ".len();
-        /// The most columns of a device's name, and those that the name of a file leaves to others.
+        /// The most columns of a device's name, and the columns that a file's name leaves for the rest.
         const NAME: usize = 24;
         const REST: usize = 56;
         const MORE: &str = "; more with -v";
@@ -171,7 +171,7 @@ impl Timing<'_> {
         line
     }
 
-    /// The records and how they were ordered: `3 rows by 'price' (number)`.
+    /// Describes the records and their order: `3 rows by 'price' (number)`.
     fn records(&self) -> String {
         let Report { records, types, .. } = self.report;
         let (one, more) = match self.explained.format {
@@ -186,7 +186,7 @@ impl Timing<'_> {
         counted(*records, one, more) + &explain::by(&self.explained)
     }
 
-    /// What was done.
+    /// Returns the verb for the work.
     fn did(&self) -> &'static str {
         if self.report.sort.ran.variant() == "merge" { "merged" } else { "sorted" }
     }

@@ -28,8 +28,8 @@ pub(super) fn answer(error: clap::Error) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether `sort -h` or `check -h` asks for help: alone, where nothing comes on standard input.
-/// Otherwise it is as in coreutils.
+/// Returns true if `sort -h` or `check -h` asks for help: alone, without data on standard input. Otherwise
+/// `-h` sorts sizes, as in coreutils.
 pub(super) fn asks_for_help() -> bool {
     let alone = ["gpusort", "sort", "-h"].len();
     super::arguments().len() <= alone && !super::comes_in()
@@ -44,7 +44,7 @@ pub(super) fn help_of(name: &str) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The error with arguments escaped for display, and with the environment variable that caused it.
+/// Escapes the arguments in an error for display, and names the environment variable that caused it.
 fn quoted(mut error: clap::Error) -> clap::Error {
     let shown = |text: &String| human::path(text.as_ref());
     let escaped = |(kind, value): (ContextKind, &ContextValue)| {
@@ -58,7 +58,7 @@ fn quoted(mut error: clap::Error) -> clap::Error {
     let escaped: Vec<(ContextKind, ContextValue)> = error.context().filter_map(escaped).collect();
     let variable = variable(&error);
     if !escaped.is_empty() {
-        // It would be printed unescaped.
+        // Clap would print the suggestion unescaped.
         error.insert(ContextKind::Suggested, ContextValue::None);
     }
     for (kind, value) in escaped {
@@ -70,7 +70,7 @@ fn quoted(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// A context value, if it is a text.
+/// Returns the context value of this kind; `None` unless it holds one string.
 fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
     match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text),
@@ -78,20 +78,20 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
     }
 }
 
-/// The environment variable that an invalid value came from, if it was not typed.
+/// Returns the environment variable that set an invalid value; `None` for a typed value.
 fn variable(error: &clap::Error) -> Option<&'static str> {
     let option = text(error, ContextKind::InvalidArg)?.split(' ').next()?.strip_prefix("--")?;
     let is_of =
         |variable: &&str| variable.strip_prefix("GPUSORT_").is_some_and(|it| it.eq_ignore_ascii_case(option));
     let variable = super::ENVIRONMENT.into_iter().find(is_of)?;
-    // Without the environment it is not there.
+    // An error from a variable disappears when the environment is ignored.
     let typed = super::command().mut_subcommands(|command| command.mut_args(|argument| argument.env(None)));
     let typed = typed.try_get_matches_from(super::arguments()).err();
     let same = |kind| typed.as_ref().is_some_and(|typed| text(typed, kind) == text(error, kind));
     (!(same(ContextKind::InvalidArg) && same(ContextKind::InvalidValue))).then_some(variable)
 }
 
-/// A hint for users of `sort` and other programs.
+/// Returns a hint for users of `sort` and other programs.
 fn hint(error: &clap::Error) -> Option<String> {
     let needed = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
     if error.kind() == ErrorKind::MissingRequiredArgument && needed.contains("--each") {

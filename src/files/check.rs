@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::io::ordered::{self, Disorder};
 use crate::io::{Input, Stretches};
 
-/// A check whether inputs, as one, are in order.
+/// A check of the order of inputs, which count as one.
 ///
 /// ```
 /// use gpusort::files::{Check, Input};
@@ -24,13 +24,13 @@ pub struct Check<'a>(Sort<'a>);
 has_options!(Check<'_>, self => self.0.options);
 
 impl<'a> Check<'a> {
-    /// Calls this as the work goes on.
+    /// Calls `tell` as the work progresses.
     #[must_use]
     pub fn progress(self, tell: impl Fn(Progress) + Send + Sync + 'a) -> Self {
         Self(self.0.progress(tell))
     }
 
-    /// How much is looked at together, and how much of that by one core, in bytes.
+    /// Sets the bytes that all cores check together, and the bytes that one core checks.
     #[doc(hidden)]
     #[must_use]
     pub fn stretches(mut self, most: usize, piece: usize) -> Self {
@@ -38,7 +38,7 @@ impl<'a> Check<'a> {
         self
     }
 
-    /// Reads the inputs up to the first record that is out of order.
+    /// Reads the inputs up to the first record out of order.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl Job<'_> {
     ///
     /// # Errors
     ///
-    /// As for [`Check::run`].
+    /// See [`Check::run`].
     pub fn check(&self) -> Result<Checked, Error> {
         #[cfg(feature = "arrow")]
         if self.resolved.format.has_columns() {
@@ -66,18 +66,18 @@ impl Job<'_> {
     }
 }
 
-/// What a check has found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked(Option<Disorder>);
 
 impl Checked {
-    /// Whether all records are in order.
+    /// Returns true if all records are in order.
     #[must_use]
     pub fn is_sorted(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The first record that is not.
+    /// Returns the first record out of order.
     #[must_use]
     pub fn disorder(&self) -> Option<&Disorder> {
         self.0.as_ref()

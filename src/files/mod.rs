@@ -19,10 +19,10 @@
 //! # }
 //! ```
 //!
-//! Inputs are files, readers, or bytes in memory: text, lines, CSV, TSV, `.npy` or raw binary,
-//! known by their names or first lines unless [`format`](Sort::format) says it. What is larger than
-//! memory is sorted in temporary files. Nothing here parses arguments, handles signals or ends the
-//! process; the order, the formats and what an output file keeps are those of the command.
+//! Inputs are files, readers, or bytes in memory: text, lines, CSV, TSV, JSON Lines, `.npy`, raw binary,
+//! Parquet or Arrow, recognized by their names or first lines unless [`format`](Sort::format) names the
+//! format. Inputs larger than memory are sorted in temporary files. Nothing here parses arguments,
+//! handles signals or ends the process. Results and output files are the same as from the command.
 
 mod check;
 mod dataset;
@@ -59,7 +59,7 @@ pub use crate::io::ordered::Disorder;
 pub use crate::io::{Counts, Input, Output};
 pub use crate::order::{Invalid, Nulls};
 
-/// What the command, tests and fuzzing need beside the calls. It may change in any release.
+/// Further items for the command, tests and fuzzing. Any release may change them.
 #[doc(hidden)]
 pub mod internal {
     pub use super::job::{ChooseSorter, Chosen, Expected, Job, Loaded, To};
@@ -70,7 +70,7 @@ pub mod internal {
     pub use crate::io::output::{Exit, end_process, remove_temporary, stdout_is_open};
     pub use crate::io::{Compression, Extension};
 
-    /// A checksum of a whole file: xxh3 of its bytes.
+    /// Returns a checksum of a whole file: the xxh3 of its bytes.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ pub mod internal {
         Ok(hash.digest())
     }
 
-    /// Whether a panic of this thread is caught, and becomes the error of a damaged input.
+    /// Returns true if a panic of this thread is caught and becomes the error of a damaged input.
     #[must_use]
     pub fn is_guarded() -> bool {
         #[cfg(feature = "arrow")]

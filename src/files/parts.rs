@@ -1,4 +1,4 @@
-//! Reads inputs in parts that fit a budget; mostly the first part is everything.
+//! Reads inputs in parts that fit a budget; usually the first part is the whole input.
 
 use std::time::Duration;
 
@@ -19,34 +19,34 @@ use crate::order::KeyOrder;
 use crate::parallel::Meanwhile;
 use crate::runs::Budget;
 
-/// Inputs that are read in parts.
+/// Inputs, read in parts.
 pub(super) struct Parts<'a> {
     inputs: &'a [Input],
     pub(super) how: &'a InputSpec,
-    /// The most memory to take.
+    /// The limit on memory.
     pub(super) budget: &'a Budget,
     watch: &'a Watch<'a>,
     source: PartSource<'a>,
-    /// How many parts were read.
+    /// The number of parts read so far.
     read: usize,
-    /// The next part, if it was read ahead.
+    /// The next part, once read ahead.
     ahead: Option<Result<Dataset<'static>, Error>>,
 }
 
-/// How they are read, and the state of reading.
+/// The reader of the inputs, with its state.
 enum PartSource<'a> {
     Bits(binary::Reader<'a>),
     Records {
         chunks: Box<Chunks<'a>>,
         known: Box<csv::Known>,
-        /// How numbers are read without records, if there may be such.
+        /// The numbers of a line and their order, for inputs that may be read as numbers without records.
         numbers: Option<(PerLine, KeyOrder)>,
         straight: Option<text::IntegerFiles>,
     },
 }
 
 impl<'a> Parts<'a> {
-    /// The inputs from the beginning.
+    /// Reads the inputs from the beginning.
     pub(super) fn new(
         inputs: &'a [Input],
         how: &'a InputSpec,
@@ -69,7 +69,7 @@ impl<'a> Parts<'a> {
         Self { inputs, how, budget, watch, source, read: 0, ahead: None }
     }
 
-    /// The same in one of several processes: this was read before.
+    /// Sets the state of reading, for a process that reads a share of the inputs.
     #[cfg(feature = "distributed")]
     pub(super) fn shared(mut self, before: csv::Known) -> Self {
         if let PartSource::Records { known, .. } = &mut self.source {
@@ -78,7 +78,7 @@ impl<'a> Parts<'a> {
         self
     }
 
-    /// The state of reading; none of binary inputs.
+    /// Returns the state of reading; `None` for binary inputs.
     #[cfg(feature = "distributed")]
     pub(super) fn known(&self) -> Option<&csv::Known> {
         match &self.source {
@@ -87,7 +87,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The keys of a record of one of these parts, as messages show them.
+    /// Returns the keys of a record of one of these parts, as messages show them.
     #[cfg(feature = "distributed")]
     pub(super) fn shown(&self, records: &Keyed, record: usize) -> Vec<String> {
         if let PartSource::Bits(_) = self.source {
@@ -97,7 +97,7 @@ impl<'a> Parts<'a> {
         shown(piece, record, self.how, None).1
     }
 
-    /// Whether all was given.
+    /// Returns true if `next_part` has returned the last part.
     pub(super) fn is_over(&self) -> bool {
         self.ahead.is_none() && self.is_read()
     }
@@ -109,20 +109,20 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Whether the next part can be read before it is asked for: not while the first one is there,
-    /// which may take all memory.
+    /// Returns true if the next part can be read ahead: not beside the first part, which may take all
+    /// memory.
     pub(super) fn reads_ahead(&self) -> bool {
-        /// In less memory there is not enough to read that another thread is worth its while.
+        /// The least budget whose parts are worth another thread.
         const LEAST: u64 = 1 << 20;
         self.read > 1 && self.ahead.is_none() && !self.is_read() && self.budget.bytes() >= LEAST
     }
 
-    /// Reads the next part before it is asked for.
+    /// Reads the next part ahead, for a later call of `next_part`.
     pub(super) fn read_ahead(&mut self) {
         self.ahead = Some(self.read());
     }
 
-    /// The next part; the first one without any records if there are none at all.
+    /// Returns the next part. The first part is empty if the inputs have no records.
     ///
     /// # Errors
     ///
@@ -150,8 +150,7 @@ impl<'a> Parts<'a> {
                 let map = order.map(element);
                 let mut keys = KeyBuf::new(element.key_words());
                 let before = reader.bytes;
-                // There is room for those of one more part, which may be read while this one is
-                // sorted.
+                // Leaves room for the next part, which may be read while this part is sorted.
                 let with_next = |n: u64| if is_first { n } else { n + n / 2 };
                 while self.budget.fits_elements(with_next(keys.len() as u64), element.key_words()) {
                     let Some(more) = reader.read()? else { break };
@@ -194,18 +193,18 @@ impl<'a> Parts<'a> {
         Ok(Dataset { content, bytes, reading, parsing, types })
     }
 
-    /// The type of the elements of binary inputs; `None` for text.
+    /// Returns the type of the elements of binary inputs; `None` for text.
     pub(super) fn element(&self) -> Option<ElementType> {
         if let InputKind::Bits(sources) = &self.how.kind { Some(element_of(sources)) } else { None }
     }
 
-    /// The names of the kinds of the keys, separated by commas.
+    /// Returns the names of the kinds of the keys, separated by commas.
     pub(super) fn types(&self) -> String {
         self.element().map_or_else(|| self.how.kinds(), |element| element.name().to_owned())
     }
 }
 
-/// One of several parts, or all.
+/// Parses text as a part; `is_all` if the part is the whole input.
 fn part(
     text: Text,
     how: &InputSpec,
@@ -227,16 +226,16 @@ fn of_records<'a>(Records { order: map, keys, print }: Records) -> Content<'a> {
     Content::Numbers { keys: keys.into(), map, print }
 }
 
-/// The type of positions among this many records.
+/// Returns the type of positions among this many records.
 pub(super) fn position_type(records: u64) -> ElementType {
     if records > 1 << 32 { ElementType::U64 } else { ElementType::U32 }
 }
 
-/// The next text, its bytes, and the time since `start`.
+/// Reads the next text. Returns it with its bytes and the time since `start`.
 fn read_text(chunks: &mut Chunks, watch: &Watch, start: Instant) -> Result<(Text, u64, Duration), Error> {
     let text = chunks.next(|done| watch.set(done))?.unwrap_or_default();
     let (bytes, reading) = (text.size(), start.elapsed());
-    // Of several parts the bytes read so far are what there is to see.
+    // While more parts follow, progress shows the bytes read.
     if chunks.is_over() {
         watch.phase(Phase::Parse, None);
     }

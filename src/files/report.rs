@@ -9,12 +9,12 @@ use crate::io::decide::Decisions;
 use crate::order::Reading;
 use crate::report;
 
-/// What came of a sort or a merge.
+/// The result of a sort or a merge, apart from the output.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// Records read, without rows that were left out because of an invalid field. Of a merge that
-    /// wants only the first few, those that were needed.
+    /// Records read, except rows left out because of an invalid field. A merge of only the first records
+    /// counts the records up to its end.
     pub records: u64,
     /// Records left out because their keys were repeated.
     pub repeated: u64,
@@ -26,24 +26,24 @@ pub struct Report {
     pub bytes: u64,
     /// The names of the types of the keys, separated by commas.
     pub types: String,
-    /// The format of what was written.
+    /// The format of the output.
     pub format: Format,
-    /// How many sorted runs in temporary files were merged; none where all was in memory.
+    /// The number of sorted runs in temporary files that were merged; 0 for a sort in memory.
     pub runs: usize,
-    /// Their bytes.
+    /// The bytes of these runs.
     pub spilled_bytes: u64,
     /// The time of each phase.
     pub phases: Phases,
-    /// The GPUs that sorted; none if it was the CPU.
+    /// The GPUs that sorted; empty if the CPU sorted.
     pub devices: Vec<AdapterInfo>,
-    /// How the sort itself went.
+    /// The report of the sort itself, without reading and writing.
     pub sort: report::Report,
-    /// Why it was done so.
+    /// The reason for the device and the method.
     pub why: String,
 }
 
 impl Report {
-    /// Of nothing yet, that was done so and for this reason.
+    /// Makes a report without records.
     pub(super) fn new(format: Format, sort: report::Report, why: String) -> Self {
         Self {
             records: 0,
@@ -63,14 +63,14 @@ impl Report {
     }
 }
 
-/// The time of each phase. A device starts while the input is read, so that the phases may add up
-/// to more than the total.
+/// The time of each phase. A device starts while the input is read, so the phases may add up to more
+/// than the total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Phases {
     /// Reading.
     pub read: Duration,
-    /// Making keys of bytes.
+    /// Converting bytes to keys.
     pub parse: Duration,
     /// Starting a device.
     pub device: Duration,
@@ -78,25 +78,25 @@ pub struct Phases {
     pub write: Duration,
     /// Merging runs, and writing the result.
     pub merge: Duration,
-    /// All of it.
+    /// From the beginning to the end.
     pub total: Duration,
 }
 
-/// What was decided about inputs, before anything is sorted.
+/// The decisions about inputs before the sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explained {
     /// The format.
     pub format: Format,
-    /// Why this format; empty for lines by default.
+    /// The reason for the format; empty for lines by default.
     pub why: &'static str,
-    /// The rows that stay on top.
+    /// The number of rows that stay on top.
     pub header: usize,
     /// The keys, most significant first.
     pub keys: Vec<ExplainedKey>,
 }
 
-/// A key as decided.
+/// The decisions about a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExplainedKey {
@@ -105,9 +105,9 @@ pub struct ExplainedKey {
     /// The kind: `number`, `time`, `size`, `duration`, `version`, `hex` or `text`; an element type in
     /// binary inputs.
     pub kind: String,
-    /// Largest first.
+    /// True if the largest value comes first.
     pub descending: bool,
-    /// True if the kind was found in the fields; false if it was given.
+    /// True if the kind was found in the fields; false for a given kind.
     pub is_found: bool,
     /// True for the whole record of lines without a key, which decides only between equal keys.
     pub is_last_resort: bool,

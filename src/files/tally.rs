@@ -1,5 +1,5 @@
-//! What inputs have, whatever the order of their records: how many, and a checksum; and the first and
-//! the last of them.
+//! Tallies inputs: the number of records and a checksum, which do not depend on the order of the records,
+//! and the first and the last record.
 
 use std::io::{self, Write};
 
@@ -14,21 +14,21 @@ use crate::io::frames::checksum;
 use crate::key_buf::KeyBuf;
 use crate::parallel;
 
-/// What inputs have.
+/// The tally of inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// How many records.
+    /// The number of records.
     pub records: u64,
-    /// The sum of their checksums, modulo 2^64: xxh3 of the bytes of each as a sort writes it.
+    /// The sum of the records' checksums, modulo 2^64. A checksum is the xxh3 of a record's written bytes.
     pub checksum: u64,
     /// The keys of the first record, as messages show them.
     pub first: Vec<String>,
-    /// Those of the last one.
+    /// The keys of the last record, as messages show them.
     pub last: Vec<String>,
 }
 
 impl Tally {
-    /// What these parts have.
+    /// Reads the parts to the end, and tallies them.
     pub(super) fn of(parts: &mut Parts) -> Result<Self, Error> {
         let (mut tally, how) = (Self::default(), parts.how);
         each_part(parts, |parts, _, part| {
@@ -60,7 +60,7 @@ impl Tally {
     }
 }
 
-/// Calls `take` with each part, and its number.
+/// Calls `take` with each part and its number.
 pub(super) fn each_part(
     parts: &mut Parts,
     mut take: impl FnMut(&Parts, u64, Dataset<'static>) -> Result<(), Error>,
@@ -75,12 +75,12 @@ pub(super) fn each_part(
     Ok(())
 }
 
-/// Whether inputs are elements.
+/// Returns true if the inputs are elements: raw binary or `.npy`.
 pub(super) fn is_bits(how: &InputSpec) -> bool {
     matches!(how.kind, InputKind::Bits(_))
 }
 
-/// The records of a part.
+/// Returns the records of a part.
 pub(super) fn keyed_records(part: Dataset, how: &InputSpec) -> Result<Keyed, Error> {
     Ok(match part.content {
         Content::Records { records, .. } => records,
@@ -90,7 +90,7 @@ pub(super) fn keyed_records(part: Dataset, how: &InputSpec) -> Result<Keyed, Err
     })
 }
 
-/// The sum of the checksums of records.
+/// Returns the sum of the checksums of records.
 fn sum_of(records: &Keyed) -> u64 {
     let sums = parallel::map_parts(&records.pieces, |piece| {
         let mut bytes = Vec::new();
@@ -103,17 +103,17 @@ fn sum_of(records: &Keyed) -> u64 {
     sums.into_iter().fold(0, u64::wrapping_add)
 }
 
-/// Writes elements, and says the sum of their checksums.
+/// Writes elements, and returns the sum of their checksums.
 pub(super) fn write_elements(keys: &KeyBuf, map: KeyMap, to: &mut impl Write) -> Result<u64, Error> {
     let mut written = Summed { to, element: map.element.bytes(), sum: 0 };
     binary::write(keys, map, &mut written, |_| {}).map_err(|error| Error::io(RUN, "write", error))?;
     Ok(written.sum)
 }
 
-/// The name of what a task writes, in messages.
+/// The name of a run in messages.
 pub(super) const RUN: &str = "a run";
 
-/// Adds up checksums of elements on their way.
+/// Writes elements, and adds up their checksums.
 struct Summed<'a, W> {
     to: &'a mut W,
     element: usize,
@@ -122,7 +122,7 @@ struct Summed<'a, W> {
 
 impl<W: Write> Write for Summed<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // What is written of elements ends with one.
+        // Each write ends at the end of an element.
         self.to.write_all(bytes)?;
         let sums = |bytes: &[u8]| {
             bytes.chunks_exact(self.element).fold(0_u64, |sum, element| sum.wrapping_add(checksum(element)))

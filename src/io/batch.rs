@@ -45,7 +45,7 @@ pub enum InputKind {
 }
 
 impl InputKind {
-    /// How records are divided into fields, and tokens of text into lines.
+    /// Returns the dialect, and for text the number of tokens per line.
     pub(crate) fn divided(&self) -> (Dialect, Option<PerLine>) {
         let tokens = Dialect { fields: Fields::Tokens, header: 0, comments: false };
         match self {
@@ -56,7 +56,7 @@ impl InputKind {
     }
 }
 
-/// The format of inputs and the order of their records, as decided.
+/// The decided format of the inputs, and the order of their records.
 #[derive(Clone, Debug)]
 pub struct InputSpec {
     /// The common format.
@@ -75,8 +75,8 @@ impl InputSpec {
         !self.by.keys.is_empty()
     }
 
-    /// How numbers are read without records, where records may be numbers alone: how many a line has,
-    /// and their order.
+    /// Returns the numbers per line and their order if the records may be plain numbers, which are read
+    /// without keeping the text.
     pub(crate) fn numbers(&self) -> Option<(PerLine, KeyOrder)> {
         match &self.kind {
             &InputKind::Text(per_line) => Some((per_line, self.keys[0].order)),
@@ -89,7 +89,7 @@ impl InputSpec {
         }
     }
 
-    /// The order of each key.
+    /// Returns the order of each key.
     pub(crate) fn orders(&self) -> Vec<KeyOrder> {
         match self.kind {
             InputKind::Bits(_) => vec![self.by.order],
@@ -97,14 +97,14 @@ impl InputSpec {
         }
     }
 
-    /// The names of the kinds of the keys, separated by commas.
+    /// Returns the names of the kinds of the keys, separated by commas.
     pub(crate) fn kinds(&self) -> String {
         let keys = self.keys.iter().filter(|key| !key.order.is_last_resort || self.keys.len() == 1);
         keys.map(ResolvedKey::kind_name).collect::<Vec<_>>().join(",")
     }
 
-    /// The most bytes that copies of keys take for each byte of a record: copies of texts in another
-    /// form than written, and copies of fields with quotes in quotes.
+    /// Returns the maximum size of copied keys in bytes per byte of a record: copies of texts compared
+    /// in another form than written, and copies of quoted fields with quotes inside.
     pub(super) fn copies(&self) -> (u64, u64) {
         let forms = self.keys.iter().filter_map(|key| key.order.reading.text());
         let compared = forms.clone().map(|form| match form {
@@ -116,36 +116,35 @@ impl InputSpec {
     }
 }
 
-/// How much is read at once, in bytes.
+/// The number of bytes read at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretches {
-    /// The most that is in memory, but for longer records.
+    /// The maximum in memory, except for longer records.
     pub most: usize,
-    /// The size of a piece that one core reads, if not the default.
+    /// The size of the piece that a core reads, if not the default.
     pub piece: Option<usize>,
 }
 
 impl Default for Stretches {
-    /// Large enough that all cores are busy, and small enough that the same memory is taken again
-    /// each time.
+    /// Returns sizes large enough to keep all cores busy, and small enough to reuse the same memory.
     fn default() -> Self {
         Self { most: 8 << 20, piece: None }
     }
 }
 
-/// Records of a part of what is read, in the order of their input.
+/// Records of a part of the input, in input order.
 pub(crate) struct Keyed {
     pub(crate) pieces: Vec<Piece>,
-    /// What comes before the records.
+    /// The lines before the records.
     pub(crate) head: Head,
     pub(crate) counts: Counts,
     orders: Vec<KeyOrder>,
-    /// Whether lines with equal numbers are equal.
+    /// True if lines with equal numbers are equal.
     is_spelled_once: bool,
 }
 
 impl Keyed {
-    /// Reads a part of a text. If records are left out, each of the others has its position in that
+    /// Reads a part of a text. If records are left out, the remaining ones get their positions in this
     /// part.
     pub(crate) fn read(text: Text, how: &InputSpec, known: &mut Known) -> Result<Self, Error> {
         let read = csv::read_batch(&Arc::new(text), how, known, None, true)?;
@@ -167,8 +166,8 @@ impl Keyed {
         Ok(Self { pieces, head, counts, orders: how.orders(), is_spelled_once })
     }
 
-    /// Numbers without records, of text that prints so, or elements of binary inputs with words that are
-    /// in order as they are.
+    /// Wraps numbers without records: numbers of a text that printing reproduces, or elements of binary
+    /// inputs.
     pub(crate) fn of_numbers(keys: &KeyBuf, map: KeyMap, print: Print, how: &InputSpec) -> Self {
         let is_text = !matches!(how.kind, InputKind::Bits(_));
         let mut orders = how.orders();
@@ -181,34 +180,35 @@ impl Keyed {
         Self { pieces, head: Head::default(), counts: Counts::default(), orders, is_spelled_once: true }
     }
 
-    /// The same, of which each is a record: its number, printed so.
+    /// Turns each number into a record, printed with `print`.
     #[cfg(feature = "distributed")]
     pub(crate) fn printed(mut self, print: Print, descending: bool) -> Self {
         self.pieces.iter_mut().for_each(|piece| piece.bytes = Bytes::Printed(print, descending));
         self
     }
 
-    /// How many there are.
+    /// Returns the number of records.
     pub(crate) fn len(&self) -> usize {
         self.pieces.iter().map(Piece::records).sum()
     }
 
-    /// The words to sort by, of which the next decides where those before it are equal, and what is
-    /// to be settled where all are.
+    /// Returns the words to sort by, most significant first, and the ties to settle where all words are
+    /// equal.
     ///
     /// # Errors
     ///
-    /// Texts that are too long.
+    /// The texts of a key are too long.
     pub(crate) fn words(&self) -> Result<Words<'_>, Error> {
         let keys = self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys));
         self.packed(keys.collect())
     }
 
-    /// The same, made of the keys themselves if nothing is to be settled.
+    /// Returns the words as [`Self::words`] does, but moves the keys into them unless there are ties to
+    /// settle.
     ///
     /// # Errors
     ///
-    /// Texts that are too long.
+    /// The texts of a key are too long.
     pub(crate) fn take_words(&mut self) -> Result<Words<'static>, Error> {
         // The keys of invalid fields may be needed later.
         let are_needed = self.counts.invalid > 0;
@@ -237,7 +237,7 @@ impl Keyed {
         packing::words(keys, &self.orders)
     }
 
-    /// The words of keys with texts. Lines of numbers with one spelling each sort as numbers alone.
+    /// Returns the words of keys with texts. Lines whose numbers have a single spelling sort as numbers.
     fn coded(&self, views: &[&Keys]) -> Result<Words<'static>, Error> {
         let are_numbers = self.is_spelled_once && self.orders.len() == 2 && !views.is_empty();
         let numbers = |keys: &&Keys| if are_numbers { keys.first_high().map(Cow::Owned) } else { None };
@@ -247,32 +247,32 @@ impl Keyed {
         }
     }
 
-    /// Settles the order of the records, which is that of these words.
+    /// Settles the order of records that these words sorted.
     pub(crate) fn settle(&self, ties: &Ties, order: &mut Vec<u32>, words: &[KeyBuf], unique: bool) {
         ties.settle(order, words, &self.pieces, &self.orders, unique);
     }
 
-    /// The key of a record.
+    /// Returns the key of a record.
     pub(crate) fn key(&self, number: u32) -> RecordKey {
         let (piece, record) = Places::of(&self.pieces).find(number);
         piece.keys.key(record)
     }
 
-    /// The key of a record as bytes that compare as keys do.
+    /// Returns the key of a record as bytes with the order of the keys.
     #[cfg(feature = "distributed")]
     pub(crate) fn row(&self, number: u32) -> Vec<u8> {
         self.key(number).into_row()
     }
 
-    /// What settles records with invalid fields: with `unique` all of them stay.
+    /// Returns the ties that keep all records with invalid fields; only `unique` needs them.
     pub(crate) fn ties_of_invalid(&self, unique: bool) -> Option<Ties> {
         let (key, bytes, compared) = (self.orders.len(), 0, Vec::new());
         (unique && self.counts.invalid > 0).then_some(Ties { key, bytes, compared })
     }
 
-    /// The ranges of the records in their text, sorted in place of positions: then no range has to
-    /// be looked up. `None` where there are several words, since those sort positions, or more
-    /// text than 32 bits count.
+    /// Takes the ranges of the records in their text, so that a sort can move the ranges in place of
+    /// positions, without a lookup per record. Returns `None` if there are several words, since such a
+    /// sort moves positions, or if the text exceeds 32 bits.
     pub(crate) fn take_places(&mut self, words: &[KeyBuf]) -> Option<KeyBuf<'static>> {
         let Some(Piece { bytes: Bytes::Of { text, .. }, .. }) = self.pieces.first() else { return None };
         if words.len() != 1 || u32::try_from(text.bytes.len()).is_err() {
@@ -281,7 +281,7 @@ impl Keyed {
         let places = parallel::map_parts(&mut self.pieces, |piece| match &mut piece.bytes {
             Bytes::Of { start, ranges, .. } => {
                 let base = Range::new(*start as u32, *start as u32).0;
-                // Where the ranges were.
+                // Reuses the memory of the ranges, which count from the beginning of their piece.
                 std::mem::take(ranges).into_iter().map(|Range(range)| range + base).collect::<Vec<u64>>()
             }
             _ => Vec::new(),
@@ -289,8 +289,7 @@ impl Keyed {
         Some(places.into())
     }
 
-    /// Writes the bytes of the records at these places, in this order, after what comes before all
-    /// of them.
+    /// Writes the lines before the records, then the records at these places, in this order.
     ///
     /// # Errors
     ///
@@ -304,7 +303,7 @@ impl Keyed {
         self.head.write(to)?;
         let Some(first) = self.pieces.first() else { return Ok(()) };
         let Bytes::Of { text, .. } = &first.bytes else { return Ok(()) };
-        // Where inputs end, and what is to end a last record there.
+        // The end of each input, with a piece that knows the missing line end of a last record there.
         let mut ends: Vec<(usize, &Piece)> =
             self.pieces.iter().filter_map(|piece| Some((piece.end()?, piece))).collect();
         ends.dedup_by_key(|(end, _)| *end);
@@ -318,7 +317,7 @@ impl Keyed {
         })
     }
 
-    /// Writes the bytes of these records, in this order, after what comes before all of them.
+    /// Writes the lines before the records, then these records, in this order.
     ///
     /// # Errors
     ///
@@ -336,7 +335,7 @@ impl Keyed {
         })
     }
 
-    /// The positions of these records among all that were read.
+    /// Returns the positions of these records in the input.
     pub(crate) fn positions(&self, mut order: Vec<u32>) -> Vec<u32> {
         let records = Places::of(&self.pieces);
         for number in &mut order {
@@ -346,8 +345,8 @@ impl Keyed {
         order
     }
 
-    /// The numbers of the first key as elements: of the requested type, else of the first that holds
-    /// them.
+    /// Returns the numbers of the first key as elements of the requested type, or else of the first
+    /// type that holds all of them.
     ///
     /// # Errors
     ///
@@ -373,7 +372,7 @@ impl Keyed {
         Ok((keys, map))
     }
 
-    /// The numbers of the first key.
+    /// Returns the census of the numbers of the first key.
     pub(crate) fn census(&self) -> Census {
         let descending = self.orders[0].descending;
         let of_piece = |piece: &Piece| {
@@ -386,7 +385,7 @@ impl Keyed {
     }
 }
 
-/// Where records are that are known by their numbers among all of some pieces.
+/// Finds records by their numbers across several pieces.
 pub(crate) struct Places<'a> {
     pieces: &'a [Piece],
     /// The number of the first record of each piece.
@@ -396,7 +395,7 @@ pub(crate) struct Places<'a> {
     count: usize,
 }
 
-/// Pieces have more records, mostly.
+/// The step of the index: smaller than most pieces.
 const STEP: usize = 1 << 10;
 
 impl<'a> Places<'a> {
@@ -412,14 +411,14 @@ impl<'a> Places<'a> {
         Self { pieces, begins, steps, count }
     }
 
-    /// The piece of a record, and its number there.
+    /// Returns the piece of a record and the record's number in the piece.
     #[inline]
     pub(crate) fn find(&self, number: u32) -> (&'a Piece, usize) {
         let (piece, record) = self.at(number);
         (&self.pieces[piece], record)
     }
 
-    /// The number of the piece of a record, and its own there.
+    /// Returns the number of the piece of a record and the record's number in the piece.
     #[inline]
     pub(super) fn at(&self, number: u32) -> (usize, usize) {
         let mut piece = self.steps[number as usize / STEP] as usize;
@@ -429,8 +428,8 @@ impl<'a> Places<'a> {
         (piece, (number - self.begins[piece]) as usize)
     }
 
-    /// Passes these records to `take`: the piece of each, its number there, and that among all. Its
-    /// key and its bytes were asked for some time before.
+    /// Passes these records to `take`: the piece of each record, its number in the piece, and its
+    /// number across all pieces. The key and the bytes of a record are prefetched some time before.
     pub(crate) fn each(&self, order: &[u32], mut take: impl FnMut(&'a Piece, usize, u32)) {
         let found = ahead(order.iter().map(|&number| {
             let (piece, record) = self.find(number);
@@ -445,7 +444,7 @@ impl<'a> Places<'a> {
         touch(&text.bytes, self.length(), places, |(piece, record, number)| take(piece, record, number));
     }
 
-    /// About how many bytes a record has.
+    /// Returns the approximate length of a record in bytes.
     pub(crate) fn length(&self) -> usize {
         let all = self.pieces.iter().map(|piece| piece.length(0, piece.records())).sum::<usize>();
         all / self.count.max(1) + 1
@@ -460,15 +459,15 @@ pub(super) struct Batches<'a> {
     chunks: Chunks<'a>,
     pub(super) stretches: Stretches,
     pub(super) known: Known,
-    /// What comes before the records, if it was not taken.
+    /// The lines before the records, until the caller takes them.
     pub(super) head: Head,
     pub(super) counts: Counts,
     wrong: Option<Error>,
-    /// The text of the records that were given last.
+    /// The text of the last batch, to be recycled.
     last: Option<Arc<Text>>,
-    /// Whether files are open only while they are read.
+    /// True if files are open only during reads.
     pub(super) shut: bool,
-    /// Whether records are written, so that it is asked where they are.
+    /// True if records are written, which needs their ranges.
     pub(super) has_ranges: bool,
 }
 
@@ -497,11 +496,11 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// The next records, of about so many bytes; `None` at the end.
+    /// Reads the next records, about `most` bytes; `None` at the end.
     ///
     /// # Errors
     ///
-    /// What is wrong with the next record.
+    /// The error of the next record.
     pub(super) fn next(&mut self, most: usize) -> Result<Option<Vec<Piece>>, Error> {
         if let Some(wrong) = self.wrong.take() {
             self.chunks.end();
@@ -516,40 +515,40 @@ impl<'a> Batches<'a> {
         self.counts.add_all(&read.counts);
         self.head.append(read.head);
         self.wrong = read.wrong;
-        // Where records are merged, they are needed longer.
+        // A merge keeps the text of its records.
         self.last = (!self.has_ranges).then_some(text);
         let compared = |piece: Piece| Piece { keys: piece.keys.by_records(), ..piece };
         Ok(Some(parallel::map_parts(read.pieces, compared)))
     }
 
-    /// Whether reading never waits for others.
+    /// Returns true if reads never wait for another process.
     pub(super) fn is_ready(&self) -> bool {
         self.chunks.is_ready()
     }
 
-    /// The name of the first input.
+    /// Returns the name of the first input.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Bytes read so far.
+    /// Returns the number of bytes read so far.
     pub(super) fn passed(&self) -> u64 {
         self.chunks.bytes
     }
 
-    /// Whether all is read, without an error to return.
+    /// Returns true if the inputs have ended and no error is pending.
     pub(super) fn is_over(&self) -> bool {
         self.wrong.is_none() && self.chunks.is_over()
     }
 
-    /// A record in messages, as [`shown`] has it.
+    /// Returns a record as [`shown`] does.
     pub(super) fn shown(&self, piece: &Piece, record: usize, key: Option<usize>) -> (String, Vec<String>) {
         shown(piece, record, self.how, key)
     }
 }
 
-/// A record in messages: its place, with the column of `key` if there are several, and the token of
-/// each key.
+/// Returns a record for messages: its place, with the column of `key` if there are several keys, and
+/// the token of each key.
 pub(crate) fn shown(
     piece: &Piece,
     record: usize,
@@ -578,7 +577,7 @@ pub(crate) fn shown(
     (place, (0..how.keys.len()).map(shown).collect())
 }
 
-/// The field of a key in messages.
+/// Returns the field of a key for messages.
 fn shown_field(order: KeyOrder, field: &[u8], is_null: bool) -> String {
     let is_nan = !order.leading
         && order.reading != Reading::Times

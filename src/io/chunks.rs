@@ -1,12 +1,12 @@
-//! The text of inputs in chunks that fit a budget.
+//! Reads the text of inputs in chunks that fit a budget.
 //!
 //! ```text
 //! input 0  ─────────── input 1 ────────────|────────────── input 2 ──
 //! chunks   ┌──────── parts ───────────────┐┌───────────────────────┐
 //! ```
 //!
-//! A chunk is parts of inputs, and ends where a record ends. Its size depends on the number of
-//! records in it, since each takes memory of its own: a short one more than its text.
+//! A chunk consists of parts of inputs and ends at the end of a record. Its size depends on its
+//! number of records, since each record takes memory of its own: a short record more than its text.
 
 use super::batch::InputSpec;
 use super::csv::{self, Dialect, Fields};
@@ -16,14 +16,14 @@ use crate::error::{Error, Hint};
 use crate::human;
 use crate::runs::{Budget, RECORDS};
 
-/// The least bytes of a record.
+/// The minimum number of bytes of a record.
 const SHORTEST: u64 = 2;
 
-/// At least the number of records that end in these bytes.
+/// Returns at least the number of records that end in these bytes.
 fn count_records(fields: Fields, bytes: &[u8]) -> u64 {
     if fields.are_tokens() {
-        // Blanks, and some more; sums of few bytes fit one byte each, so that many are added at
-        // once.
+        // Counts blanks and control characters. A sum over 255 bytes fits one byte, which lets the
+        // compiler add many bytes at once.
         let few = |bytes: &[u8]| bytes.iter().map(|&byte| u8::from(byte <= b' ')).sum::<u8>();
         return sum(bytes, |bytes| bytes.chunks(255).map(|bytes| u64::from(few(bytes))).sum());
     }
@@ -34,31 +34,31 @@ fn count_records(fields: Fields, bytes: &[u8]) -> u64 {
 pub(crate) struct Chunks<'a> {
     inputs: &'a [Input],
     dialect: Dialect,
-    /// How many numbers a line may have, in text.
+    /// The numbers that a line of text may have.
     per_line: Option<PerLine>,
     keys: u64,
-    /// Bytes of copies of the keys for each byte that is read, and those of quotes in quotes, once
-    /// there are any.
+    /// The bytes of copied keys per byte read, and the bytes of copies due to quotes in quotes, which
+    /// count once the text has such quotes.
     copies: u64,
     copies_of_quotes: u64,
     has_quotes_in_quotes: bool,
     budget: &'a Budget,
     open: Option<Opened>,
-    /// Bytes of the open input that were read and not given yet.
+    /// Bytes of the open input after the last chunk.
     rest: Vec<u8>,
-    /// What of it was given.
+    /// The position of `rest` in the open input; `None` at its beginning.
     before: Option<Before>,
     /// Bytes read so far.
     pub(crate) bytes: u64,
-    /// Whether one was given.
+    /// True once a chunk was returned.
     is_begun: bool,
-    /// How much of an input is read at once that may be a pipe.
+    /// The number of bytes read at once from an input that may be a pipe.
     room: usize,
-    /// Room for a text, which may have bytes of an earlier one.
+    /// A buffer for a text, with the bytes of an earlier one.
     spare: Vec<u8>,
 }
 
-/// Writes these bytes at a place of others, or after them, and returns where they end.
+/// Writes `these` bytes at offset `at`, extending the buffer if necessary, and returns their end.
 fn put(bytes: &mut Vec<u8>, at: usize, these: &[u8]) -> usize {
     let end = at + these.len();
     if bytes.len() < end {
@@ -69,7 +69,7 @@ fn put(bytes: &mut Vec<u8>, at: usize, these: &[u8]) -> usize {
 }
 
 impl<'a> Chunks<'a> {
-    /// The text of inputs from the beginning.
+    /// Creates a reader of these inputs, from their beginning.
     pub(crate) fn new(inputs: &'a [Input], how: &InputSpec, budget: &'a Budget) -> Self {
         let (open, rest, before) = (None, Vec::new(), None);
         let ((dialect, per_line), (copies, quotes)) = (how.kind.divided(), how.copies());
@@ -92,66 +92,66 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    /// Leaves out what was not read.
+    /// Drops the unread inputs.
     pub(crate) fn end(&mut self) {
         (self.inputs, self.open) = (&[], None);
     }
 
-    /// Leaves out this many inputs, and of the next one what comes before the place at which it is
-    /// open: this many bytes in all.
+    /// Skips this many inputs, and continues the next one at its open position, after `bytes` bytes in
+    /// total.
     pub(crate) fn begin_with(&mut self, inputs: usize, open: Option<(Opened, Before)>, bytes: u64) {
         self.inputs = &self.inputs[inputs + usize::from(open.is_some())..];
         (self.open, self.before) = open.unzip();
         self.bytes = bytes;
     }
 
-    /// Whether all was given.
+    /// Returns true if all text was returned.
     pub(crate) fn is_over(&self) -> bool {
         self.inputs.is_empty() && self.open.is_none()
     }
 
-    /// About how much memory a record takes beside its text.
+    /// Returns the approximate memory of a record besides its text.
     fn record(&self) -> u64 {
-        // Keys that stay, and the places of records; with those of the one that is read meanwhile.
+        // The keys and ranges of this chunk, plus a record of the next chunk, which is read at the same time.
         let next = if self.is_begun { 36 + 20 * self.keys } else { 0 };
         let this = if self.per_line.is_some() { 40 } else { 32 + 40 * self.keys.max(1) };
         this + self.budget.of_position() + next
     }
 
-    /// Whether this much text of a chunk is enough.
+    /// Returns true if a chunk of this size is full.
     fn is_full(&self, bytes: u64, records: u64) -> bool {
         !self.fits_in_any_case(bytes) && (self.left(bytes, records) == 0 || records > RECORDS)
     }
 
-    /// How much memory is left for more of a chunk that has this much text and this many records.
+    /// Returns the remaining memory for a chunk with this much text and this number of records.
     fn left(&self, bytes: u64, records: u64) -> u64 {
         let memory = (bytes * self.copied()).saturating_add(records * self.record());
         (self.budget.bytes() / 4 * 3).saturating_sub(memory)
     }
 
-    /// How often the bytes that are read are in memory.
+    /// Returns the number of copies in memory of each byte read.
     fn copied(&self) -> u64 {
         self.texts() + self.copies + if self.has_quotes_in_quotes { self.copies_of_quotes } else { 0 }
     }
 
-    /// There is room for one more, which may be read while this one is sorted.
+    /// Returns the number of texts in memory: the next chunk may be read while this one sorts.
     fn texts(&self) -> u64 {
         if self.is_begun { 2 } else { 1 }
     }
 
-    /// How much to read next of such a chunk: half of what there is room for if it goes on like
-    /// this.
+    /// Returns the size of the next read for a chunk of this size: half of the remaining room, assuming
+    /// that further records resemble the records so far.
     fn block(&self, bytes: u64, records: u64) -> usize {
         const LEAST: usize = 1 << 16;
-        // Fewer bytes tell nothing of the others.
+        // A shorter text says little about the records after it.
         const FEW: u64 = 1 << 12;
-        // At first no more than an input mostly has.
+        // At first no more than the size of most inputs.
         let most = self.budget.step().min(BLOCK.max(bytes as usize));
         if !self.budget.is_known() {
             return most;
         }
         match self.left(bytes, records) {
-            // A record takes more than all memory.
+            // A record exceeds the memory.
             0 if self.is_full(bytes, records) => most.max((bytes as usize / 8).min(1 << 27)),
             left => {
                 let (bytes, records) = if bytes < FEW { (SHORTEST, 1) } else { (bytes, records) };
@@ -161,7 +161,7 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    /// The next chunk; `None` at the end. Calls `progress` with the bytes read so far.
+    /// Returns the next chunk, or `None` at the end. Calls `progress` with the bytes read so far.
     ///
     /// # Errors
     ///
@@ -191,13 +191,13 @@ impl<'a> Chunks<'a> {
             while !self.fill(&mut text.bytes, &mut records, &progress)? {
                 if let Some(cut) = self.cut(&text, begin) {
                     self.rest = text.bytes.split_off(cut);
-                    // It is enough if there are only whole parts, too.
+                    // A chunk may end with the parts before this one.
                     if cut > begin {
                         self.end_part(&mut text, begin);
                     }
                     return Ok(Some(text));
                 }
-                // There is no other way than to read more.
+                // The record is longer than the chunk, so more of it must be read.
                 self.check_record(&mut text, begin)?;
             }
             self.end_part(&mut text, begin);
@@ -206,7 +206,7 @@ impl<'a> Chunks<'a> {
         Ok((!text.parts.is_empty()).then_some(text))
     }
 
-    /// Checks that a record may be as long as what begins here.
+    /// Returns an error if the record at the end of the text is longer than the budget allows.
     fn check_record(&mut self, text: &mut Text, begin: usize) -> Result<(), Error> {
         let most = self.budget.record();
         if (text.bytes.len() - begin) as u64 <= most {
@@ -220,8 +220,8 @@ impl<'a> Chunks<'a> {
             .hinting(Hint::Memory))
     }
 
-    /// Opens the next input so, if none is open. Whether what comes is the rest of a line, in
-    /// which # begins no comment, so that a blank is to be before it.
+    /// Opens the next input, closed between reads if `shut`, unless an input is open. Returns true if
+    /// the next bytes continue a line; the caller puts a blank before them.
     fn open_next(&mut self, shut: bool) -> Result<bool, Error> {
         if self.open.is_some() {
             return Ok(self.before.is_some_and(|before| before.columns > 0));
@@ -232,9 +232,9 @@ impl<'a> Chunks<'a> {
         Ok(false)
     }
 
-    /// The next records that are there, of about `most` bytes, but at least one; `None` at the end.
-    /// Waits for others only where no record is whole. Files that are to be shut are open only while
-    /// they are read.
+    /// Returns the next available records, about `most` bytes but at least one record; `None` at the
+    /// end. Waits for another process only if no record is complete. If `shut`, files are open only
+    /// during reads.
     ///
     /// # Errors
     ///
@@ -278,21 +278,20 @@ impl<'a> Chunks<'a> {
         Ok((!text.parts.is_empty()).then_some(text))
     }
 
-    /// Has the room of a text that nobody needs any more taken for another one: new pages would
-    /// cost page faults.
+    /// Reuses the buffer of a text for the next one, since new pages would cost page faults.
     pub(crate) fn recycle(&mut self, text: Text) {
         self.spare = text.bytes;
     }
 
-    /// Reads what is there of the open input after these bytes, in room that becomes larger each
-    /// time it was filled; 0 at the end.
+    /// Reads available bytes of the open input to the offset `filled`; returns 0 at the end. The room
+    /// doubles each time a read fills it.
     fn more(&mut self, bytes: &mut Vec<u8>, filled: usize, most: usize) -> Result<usize, Error> {
         const FIRST: usize = 1 << 16;
         let Some(opened) = &mut self.open else { return Ok(0) };
         let first = if opened.is_ready() { most } else { FIRST };
-        // A text that was short leaves little room for the next one.
+        // A short text leaves little room for the next one.
         if filled == bytes.len() || bytes.len() - filled < FIRST.min(most) {
-            // In proportion to what is there, where a record is longer.
+            // In proportion to the buffer, for a long record.
             let room = self.room.clamp(first.min(most), most).max(filled / 2).max(1);
             opened.grow(bytes, room)?;
             bytes.resize(filled + room, 0);
@@ -305,9 +304,9 @@ impl<'a> Chunks<'a> {
         Ok(count)
     }
 
-    /// Whether there may be a whole record in so many bytes, of which these are new; so many were
-    /// looked at without finding one. To look at a long one with every piece that comes would take
-    /// very long.
+    /// Returns true if a record may end in the `new` bytes of a part of this length. The first `looked`
+    /// bytes hold no whole record; a long record is searched only after growing by a quarter, since a
+    /// search with every read would take quadratic time.
     fn may_have_whole(&self, new: &[u8], length: usize, looked: usize) -> bool {
         const SHORT: usize = 1 << 16;
         let fields = self.dialect.fields;
@@ -319,12 +318,13 @@ impl<'a> Chunks<'a> {
         has_end && (length < SHORT || length >= looked + looked / 4)
     }
 
-    /// Whether reading never waits for others.
+    /// Returns true if reads never wait for another process.
     pub(crate) fn is_ready(&self) -> bool {
         self.open.as_ref().is_none_or(Opened::is_ready)
     }
 
-    /// The only input, if it is a file that fits whatever is in it, and is not begun.
+    /// Returns the text of a single, unread input, if the input is a file larger than a block and fits
+    /// in any case.
     fn whole_file(&mut self) -> Result<Option<Text>, Error> {
         let [input] = self.inputs else { return Ok(None) };
         if self.bytes > 0 {
@@ -336,13 +336,13 @@ impl<'a> Chunks<'a> {
         Text::of_file(&file, self.dialect.fields.line_end()).map(Some)
     }
 
-    /// Whether this much text fits, whatever is in it.
+    /// Returns true if this much text fits whatever its records are.
     fn fits_in_any_case(&self, bytes: u64) -> bool {
         let times = 1 + self.copies + self.copies_of_quotes + self.record() / SHORTEST;
         bytes / SHORTEST <= RECORDS && self.budget.fits(bytes, times)
     }
 
-    /// Reads until the chunk is full; whether the input has ended.
+    /// Reads until the chunk is full. Returns true if the input has ended.
     fn fill(
         &mut self,
         bytes: &mut Vec<u8>,
@@ -380,10 +380,10 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    /// Ends the part of the open input that begins here.
+    /// Ends the part of the open input that begins at `begin`.
     fn end_part(&mut self, text: &mut Text, begin: usize) {
         let name = self.open.as_ref().map_or_else(String::new, |opened| opened.name.clone());
-        // Without the blank before the rest of a line.
+        // The blank before a continued line does not count.
         let before = self.before.map(|before| Before { columns: before.columns.saturating_sub(1), ..before });
         let part = &text.bytes[begin..];
         let part = if before.is_none() { part.strip_prefix(MARK).unwrap_or(part) } else { part };
@@ -400,9 +400,8 @@ impl<'a> Chunks<'a> {
             Some(Before { lines: before.lines + lines, columns, begun: line.begun || begun, line_end: None });
     }
 
-    /// Where to cut the part of the text that begins at `begin`, so that only whole records are
-    /// before it; at `begin` if the parts before it are enough. `None` if there is no such place
-    /// yet.
+    /// Returns the offset to cut the text at, such that the part at `begin` keeps only whole records. If
+    /// that part has no whole record, returns `begin` after other parts, and `None` for the first part.
     fn cut(&self, text: &Text, begin: usize) -> Option<usize> {
         let part = &text.bytes[begin..];
         let fields = self.dialect.fields;
@@ -419,14 +418,14 @@ impl<'a> Chunks<'a> {
     }
 }
 
-/// After the last line.
+/// Returns the offset after the last line end.
 fn end_of_lines(bytes: &[u8]) -> Option<usize> {
     // An LF may follow the last byte.
     let without = &bytes[..bytes.len().saturating_sub(1)];
     memchr::memrchr(b'\n', bytes).or_else(|| memchr::memrchr(b'\r', without)).map(|end| end + 1)
 }
 
-/// After the last line, or in a line of many tokens after a blank.
+/// Returns the offset after the last line end, or else after the last blank of the line.
 fn cut_of_text(bytes: &[u8]) -> Option<usize> {
     if let Some(end) = end_of_lines(bytes) {
         return Some(end);

@@ -2,23 +2,23 @@
 
 use crate::order::Class;
 
-/// Counts of the records and lines that are not numbers.
+/// The numbers of null fields and of left-out records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// NaN.
+    /// NaN fields.
     pub nan: u64,
     /// Empty fields.
     pub empty: u64,
-    /// Fields that are not numbers.
+    /// Fields that fail to parse as the kind of their key.
     pub invalid: u64,
-    /// The first few different ones of them.
+    /// The first few distinct invalid fields.
     pub invalid_fields: Vec<Vec<u8>>,
     /// Records left out because of an invalid field.
     pub skipped: u64,
 }
 
 impl Counts {
-    /// Adds the others.
+    /// Adds other counts.
     pub(crate) fn add_all(&mut self, others: &Self) {
         let Self { nan, empty, invalid, invalid_fields, skipped } = others;
         self.nan += nan;
@@ -28,7 +28,7 @@ impl Counts {
         self.skipped += skipped;
     }
 
-    /// Notes an invalid field, if it is one of the first few different ones.
+    /// Keeps an invalid field, if it belongs to the first few distinct ones.
     pub(super) fn note_invalid(&mut self, field: &[u8]) {
         const FEW: usize = 3;
         if self.invalid_fields.len() < FEW && !self.invalid_fields.iter().any(|other| other == field) {

@@ -1,14 +1,14 @@
-//! The format of spilled runs of records: frames of keys, and beside them bytes or positions.
+//! The format of spilled runs of records: frames of keys, with the bytes or positions of the records.
 //!
 //! ```text
 //! frame   header │ bytes of the records │ length ┊ position ┊ keys │ length ┊ …
 //! key     control │ bytes not shared with the key before    …    without zeros at its end
-//! text    where it is in the record, or its bytes
+//! text    its place in the record, or its bytes
 //! null    its class and place
 //! ```
 //!
-//! A frame is as long as a block or a record, so that merging many runs takes little memory.
-//! Neighbouring keys share a prefix, and keys of short integers end in zeros: both are left out.
+//! A frame is about the size of a block or a record, so that merging many runs takes little memory.
+//! Neighbouring keys share a prefix, and keys of short integers end in zeros; frames omit both.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -24,31 +24,32 @@ use crate::error::Error;
 use crate::order::{Class, KeyOrder};
 use crate::parallel;
 
-/// Control bytes. Smaller ones are two lengths: of the shared prefix, and of the zeros at the end.
+/// Control bytes. Smaller bytes are null codes or two lengths: of the shared prefix, and of the zeros at
+/// the end.
 const OF_TIME: u8 = 0xD0;
 const WHOLE: u8 = 0xE0;
-/// A whole word, and a tail after its length.
+/// A whole word, then the length of its tail, and the tail.
 const LONG: u8 = 0xF0;
-/// The first of nulls. All are odd, as no first byte of a text is, and more than the lengths.
+/// The first code of nulls. These codes are odd, unlike the first byte of a text, and exceed the lengths.
 const NULLS: u8 = 0x61;
 
-/// How many records, and how long their bytes and their keys are.
+/// The size of a header: the number of records, and the lengths of their entries and their bytes.
 const HEADER: usize = 2 * 8;
 
 /// Writes frames record by record.
 pub(crate) struct Frame {
     entries: Vec<u8>,
-    /// Where the frame begins that is not complete.
+    /// The beginning of the incomplete frame.
     begin: usize,
     count: u32,
     last: Vec<u64>,
-    /// Bytes after which it ends.
+    /// The number of bytes that completes a frame.
     most: usize,
-    /// The sum of the checksums of the records' bytes, if it is asked for.
+    /// The sum of the checksums of the records' bytes, if requested.
     pub(crate) sum: Option<u64>,
 }
 
-/// The checksum of a record. Sums of them, modulo 2^64, are the same in any order.
+/// Returns the checksum of a record. Sums of checksums, modulo 2^64, do not depend on the order.
 pub(crate) fn checksum(record: &[u8]) -> u64 {
     xxh3_64(record)
 }
@@ -59,7 +60,7 @@ impl Frame {
         Self { entries, begin: 0, count: 0, last, most, sum: None }
     }
 
-    /// Adds a record of a piece, with what else there is to be of it.
+    /// Adds a record of a piece, with its bytes and its position if requested.
     pub(crate) fn push(
         &mut self,
         piece: &Piece,
@@ -111,7 +112,7 @@ impl Frame {
     pub(crate) fn end(&mut self, to: &mut Vec<u8>) {
         if self.count > 0 {
             let bytes = to.len() - self.begin - HEADER;
-            // Entries take no more than `most` bytes and those of one record.
+            // Entries take at most `most` bytes plus the entry of one record.
             let numbers = [u64::from(self.count) << 32 | self.entries.len() as u64, bytes as u64];
             let header = numbers.map(u64::to_le_bytes);
             to[self.begin..][..HEADER].copy_from_slice(header.as_flattened());
@@ -122,13 +123,13 @@ impl Frame {
     }
 }
 
-/// The code of a null with this higher half.
+/// Returns the code of a null with this higher half.
 fn null_code(high: u64) -> u8 {
     let number = if high <= CLASSES { high } else { CLASSES + 1 + (u64::MAX - high) };
     NULLS + 2 * number as u8
 }
 
-/// The higher half of the null of a code, if it is of one.
+/// Returns the higher half of the null with this code, or `None` for other codes.
 fn null_of(code: u8) -> Option<u64> {
     let number = code.checked_sub(NULLS).filter(|number| number % 2 == 0)? / 2;
     match u64::from(number) {
@@ -161,12 +162,12 @@ fn push_word(word: u128, last: &mut u64, to: &mut Vec<u8>) {
     *last = high;
 }
 
-/// What says that the bytes of a text follow. More is where it is in its record, all of it even.
+/// The marker of a text with its bytes inline. Other values are even, and encode the place in the record.
 const INLINE: u64 = 0;
 
-/// Adds a text: where it is in the record that begins here, or its bytes.
+/// Adds a text: its place in the record that begins here, or its bytes.
 fn push_text(texts: &TextColumn, record: usize, begin: Option<usize>, to: &mut Vec<u8>) {
-    // Texts of runs cannot be had, as they are nowhere but in their records.
+    // Texts of an earlier run exist only in their record.
     if let Some((record, [begin, end])) = begin.zip(texts.place(record)) {
         push_number(2 * (1 + (begin - record) as u64), to);
         push_number((end - begin) as u64, to);
@@ -182,7 +183,7 @@ fn push_text(texts: &TextColumn, record: usize, begin: Option<usize>, to: &mut V
     }
 }
 
-/// Seven bits a byte, the lowest first.
+/// Appends a number, seven bits per byte, lowest first.
 fn push_number(mut number: u64, to: &mut Vec<u8>) {
     while number >= 1 << 7 {
         to.push(number as u8 | 1 << 7);
@@ -191,7 +192,7 @@ fn push_number(mut number: u64, to: &mut Vec<u8>) {
     to.push(number as u8);
 }
 
-/// What is left of a frame.
+/// The unread entries of a frame.
 struct Entries<'a>(&'a [u8]);
 
 impl Entries<'_> {
@@ -213,7 +214,7 @@ impl Entries<'_> {
         }
     }
 
-    /// Adds a text to a column, in the record between these places of what was read.
+    /// Adds a text to a column. The record lies between these offsets of `read`.
     fn text(&mut self, [begin, end]: [usize; 2], read: &[u8], to: &mut TextColumn) -> Option<()> {
         if let Some(high) = self.0.first().and_then(|&code| null_of(code)) {
             self.0 = &self.0[1..];
@@ -280,12 +281,12 @@ impl Entries<'_> {
     }
 }
 
-/// What a run holds.
+/// The contents of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunFormat {
-    /// Elements of this type, which are printed so in text.
+    /// Elements of this type; text output prints them this way.
     Elements(ElementType, Print),
-    /// Frames, and what goes with the keys.
+    /// Frames, with bytes and positions besides the keys.
     Frames { bytes: bool, positions: bool },
 }
 
@@ -299,7 +300,7 @@ pub(crate) struct RunReader {
 }
 
 impl RunReader {
-    /// The next records, of about so many bytes; none at the end.
+    /// Returns the next records, about `most` bytes; empty at the end.
     pub(super) fn next(&mut self, most: usize) -> Result<Vec<Piece>, Error> {
         let read = match self.form {
             RunFormat::Elements(element, print) => self.elements(element, print, most),
@@ -309,7 +310,7 @@ impl RunReader {
     }
 
     fn elements(&mut self, element: ElementType, print: Print, most: usize) -> io::Result<Vec<Piece>> {
-        /// Elements of which one core makes keys.
+        /// The number of elements that a core turns into keys at once.
         const SOME: usize = 1 << 13;
         let size = element.bytes();
         let mut bytes = vec![0; (most / 2 / size).max(1) * size];
@@ -317,7 +318,7 @@ impl RunReader {
         bytes.truncate(count);
         let rules = self.orders[0];
         let descending = rules.descending;
-        // The line is a key of its own where other runs have other spellings.
+        // Other runs may spell numbers in other ways, so the line becomes a key of its own.
         let line = self.orders.get(1).copied();
         let pieces = parallel::map_parts(bytes.chunks(SOME * size), |bytes| {
             let mut keys = Keys::new(1);
@@ -362,19 +363,19 @@ impl RunReader {
     }
 }
 
-/// Bytes of frames that are worth another core's while.
+/// The number of bytes that justifies a parallel task.
 const PART: usize = 1 << 16;
 
-/// Some frames as they are.
+/// Consecutive frames in their encoded form.
 #[derive(Default)]
 struct Frames {
     text: Vec<u8>,
-    /// How many records each has, and where their bytes and their entries begin.
+    /// The number of records in each frame, and the offsets of their bytes and their entries.
     places: Vec<(u32, usize, usize)>,
 }
 
 impl Frames {
-    /// The records.
+    /// Decodes the records, or returns `None` if the frames are damaged.
     fn decoded(self, has_bytes: bool, has_positions: bool, orders: &[KeyOrder]) -> Option<Piece> {
         let Self { text, places } = self;
         let all = places.iter().map(|&(records, ..)| records as usize).sum::<usize>();
@@ -429,7 +430,7 @@ mod tests {
         ]
     }
 
-    /// The words that these entries have.
+    /// Reads this number of words.
     fn read(left: &mut Entries, count: usize) -> Vec<u128> {
         let (mut column, mut last) = (Column::with_capacity(0), 0);
         (0..count).for_each(|_| left.word(&mut last, &mut column).unwrap());

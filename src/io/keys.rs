@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! number             the nearest f64, in total order   ┊ the distance from it, around the middle
-//!                    64 bits: all of it, mostly        ┊ 64 bits; then a tail, if the last bit is 1
+//!                    64 bits, usually sufficient       ┊ 64 bits; then a tail, if the last bit is 1
 //! time, duration     seconds                           ┊ attoseconds, above the middle
 //! null               beyond all of them, at either end ┊ the middle
 //! ```
@@ -17,21 +17,22 @@ use super::texts::{Rows, TextColumn, push_row};
 use crate::memory::prefetch;
 use crate::order::{Class, KeyOrder, Nulls, Reading};
 
-/// The lower half of the word of a number that is a float, and of whole seconds.
+/// The lower half of the word of a number that f64 represents exactly, and of whole seconds.
 pub(crate) const EXACT: u64 = number::MID;
 
-/// More than the classes of nulls at one end. Floats other than NaN leave as many words.
+/// The width of the ranges of higher halves reserved for nulls, one at each end; more than the
+/// classes of nulls. Only NaN would fall into these ranges.
 pub(super) const CLASSES: u64 = 8;
 
-/// Attoseconds of a second.
+/// The number of attoseconds in a second.
 pub(crate) const SECOND: i64 = 1_000_000_000_000_000_000;
 
-/// The word of an integer.
+/// Returns the word of an integer.
 #[inline]
 pub(crate) fn of_integer(integer: i128, descending: bool) -> u128 {
-    /// Up to here all integers are floats.
+    /// Up to this value, f64 represents every integer.
     const FEW: i64 = 1 << f64::MANTISSA_DIGITS;
-    // The conversions of 128 bits are functions.
+    // Conversions of 128-bit integers are function calls.
     if let Ok(few) = i64::try_from(integer)
         && (-FEW..=FEW).contains(&few)
     {
@@ -40,10 +41,10 @@ pub(crate) fn of_integer(integer: i128, descending: bool) -> u128 {
     number::of_integer(integer, descending)
 }
 
-/// The word of a time in nanoseconds.
+/// Returns the word of a time in nanoseconds.
 #[inline]
 pub(crate) fn of_nanoseconds(nanoseconds: i128, descending: bool) -> u128 {
-    /// Nanoseconds of a second.
+    /// The number of nanoseconds in a second.
     const NANOSECONDS: i64 = 1_000_000_000;
     let (seconds, fraction) = if let Ok(few) = i64::try_from(nanoseconds) {
         (few.div_euclid(NANOSECONDS), few.rem_euclid(NANOSECONDS))
@@ -54,7 +55,7 @@ pub(crate) fn of_nanoseconds(nanoseconds: i128, descending: bool) -> u128 {
     of_seconds(seconds, fraction * (SECOND / NANOSECONDS), descending)
 }
 
-/// The word of a duration in attoseconds.
+/// Returns the word of a duration in attoseconds.
 #[inline]
 pub(crate) fn of_attoseconds(attoseconds: i128, descending: bool) -> u128 {
     let second = i128::from(SECOND);
@@ -68,32 +69,32 @@ fn of_seconds(seconds: i64, attoseconds: i64, descending: bool) -> u128 {
     if descending { word.wrapping_neg() } else { word }
 }
 
-/// The seconds and attoseconds of the word of a time or a duration, which rise with the word. In a
-/// descending word attoseconds are negative.
+/// Returns the seconds and attoseconds of the word of a time or a duration; both increase with the
+/// word. In a descending word, attoseconds are negative.
 #[inline]
 pub(crate) fn seconds(word: u128) -> (i64, i64) {
     let seconds = ((word >> 64) as u64 ^ 1 << 63).cast_signed();
     (seconds, (word as u64).wrapping_sub(EXACT).cast_signed())
 }
 
-/// The word of a float that is no NaN. Zero has no sign.
+/// Returns the word of a float other than NaN. Zero has no sign.
 #[inline]
 pub(crate) fn of_float(float: f64, descending: bool) -> u128 {
     whole(high_of(float, descending))
 }
 
-/// The higher half of the word of a float that is no NaN. Zero has no sign.
+/// Returns the higher half of the word of a float other than NaN. Zero has no sign.
 #[inline]
 pub(crate) fn high_of(float: f64, descending: bool) -> u64 {
     // The sum of −0 and 0 is 0.
     let bits = (float + 0.0).to_bits();
-    // All bits of negative floats change, and the sign of others.
+    // Inverts all bits of negative floats, and the sign of other floats.
     let negative = (bits.cast_signed() >> 63).cast_unsigned();
     let total = bits ^ (negative | 1 << 63);
     if descending { !total } else { total }
 }
 
-/// The higher half of the word of a null; all nulls have the same lower half.
+/// Returns the higher half of the word of a null; all nulls have the same lower half.
 pub(crate) fn of_null(class: Class, rules: KeyOrder) -> u64 {
     let (rank, (before, _)) = (rules.rank(class), rules.beside_numbers());
     if rules.place(class) == Nulls::First { CLASSES + rank - before } else { u64::MAX - CLASSES + rank + 1 }
@@ -105,8 +106,8 @@ pub(crate) fn is_null(word: u128) -> bool {
     high <= CLASSES || high > u64::MAX - CLASSES
 }
 
-/// The rank of a null, counted outwards from the numbers, and whether it is before them; `None` for
-/// a number.
+/// Returns the rank of a null, counted outwards from the numbers, and true if nulls of this class come
+/// first; `None` for a number.
 #[inline]
 pub(crate) fn rank(word: u128) -> Option<(u64, bool)> {
     match (word >> 64) as u64 {
@@ -115,7 +116,7 @@ pub(crate) fn rank(word: u128) -> Option<(u64, bool)> {
     }
 }
 
-/// The word with this higher half, of a float, whole seconds or a null.
+/// Returns the word with this higher half, for a float, whole seconds or a null.
 #[inline]
 pub(crate) fn whole(high: u64) -> u128 {
     u128::from(high) << 64 | u128::from(EXACT)
@@ -127,7 +128,7 @@ pub(crate) fn has_tail(word: u128, reading: Reading) -> bool {
     word & 1 == 1 && matches!(reading, Reading::Numbers | Reading::Sizes)
 }
 
-/// The word of the element with these bits. Among elements, −0 is before 0.
+/// Returns the word of the element with these bits.
 pub(crate) fn of_bits(bits: u64, element: ElementType, descending: bool, rules: KeyOrder) -> u128 {
     let float = match element {
         ElementType::F32 => f32::from_bits(bits as u32).into(),
@@ -139,7 +140,7 @@ pub(crate) fn of_bits(bits: u64, element: ElementType, descending: bool, rules: 
     if float.is_nan() { whole(of_null(Class::Nan, rules)) } else { of_float(float, descending) }
 }
 
-/// The float that is nearest to the number of a word; NaN for a null.
+/// Returns the float nearest to the number of a word, or NaN for a null.
 #[inline]
 pub(crate) fn nearest(word: u128, descending: bool) -> f64 {
     if is_null(word) {
@@ -149,19 +150,19 @@ pub(crate) fn nearest(word: u128, descending: bool) -> f64 {
     float(if descending { !high } else { high })
 }
 
-/// The float with this higher half of an ascending word.
+/// Returns the float with this higher half of an ascending word.
 #[inline]
 pub(crate) fn float(high: u64) -> f64 {
     f64::from_bits(if high >> 63 == 1 { high & !(1 << 63) } else { !high })
 }
 
-/// Returns true if the number of a word is not a float.
+/// Returns true if f64 does not represent the number of a word exactly.
 #[inline]
 pub(crate) fn is_rounded(word: u128) -> bool {
     !is_null(word) && word as u64 != EXACT
 }
 
-/// The integer of a word of a number, if the number is one, and 64 bits hold it.
+/// Returns the number of a word as an integer, if it fits one of 64 bits.
 #[inline]
 pub(crate) fn integer(word: u128, descending: bool) -> Option<i128> {
     if is_null(word) {
@@ -171,7 +172,7 @@ pub(crate) fn integer(word: u128, descending: bool) -> Option<i128> {
         const MOST: f64 = (1_u64 << 63) as f64;
         let float = nearest(word, descending);
         if float.abs() < MOST {
-            // The conversion to 128 bits is a function.
+            // The conversion to a 128-bit integer is a function call.
             let integer = float as i64;
             #[allow(clippy::float_cmp, reason = "it is a float of 64 bits, or it is not")]
             return (integer as f64 == float).then_some(integer.into());
@@ -180,8 +181,7 @@ pub(crate) fn integer(word: u128, descending: bool) -> Option<i128> {
     number::integer(word, descending)
 }
 
-/// The bits of the element of this type that the number of a word is. Integers of other sizes were
-/// refused before.
+/// Returns the bits of a word's number as an element of this type. An integer type must hold the number.
 pub(crate) fn bits(word: u128, descending: bool, element: ElementType) -> u64 {
     match element {
         ElementType::F32 => {
@@ -196,7 +196,7 @@ pub(crate) fn bits(word: u128, descending: bool, element: ElementType) -> u64 {
     }
 }
 
-/// Appends that element.
+/// Appends the number of a word as an element of this type.
 pub(crate) fn push_element(word: u128, descending: bool, element: ElementType, to: &mut Vec<u8>) {
     to.extend_from_slice(&bits(word, descending, element).to_le_bytes()[..element.bytes()]);
 }
@@ -209,14 +209,15 @@ pub(crate) fn push_text(word: u128, descending: bool, print: Print, to: &mut Vec
     }
 }
 
-/// The keys of some records, one or more each.
+/// The keys of some records, one or more per record.
 #[derive(Clone, Debug)]
 pub(crate) enum Keys {
-    /// Column by column, as they are read and sorted.
+    /// Column by column, for reading and sorting.
     Columns(Vec<Column>),
-    /// Of records with several keys, the words of a record one after another, as they are compared.
+    /// Record by record, for comparing records with several words each.
     Records { words: Vec<u128>, each: usize },
-    /// Where any of them is text: bytes that are compared, and what these were made of.
+    /// Rows of bytes, for comparing records with texts or tails, and the columns that the rows were
+    /// made from.
     Rows { rows: Rows, columns: Vec<Column> },
 }
 
@@ -226,7 +227,7 @@ pub(crate) enum Column {
     /// The higher halves of words with the lower half [`EXACT`].
     High(Vec<u64>),
     Whole(Vec<u128>),
-    /// The words of numbers, some of them with tails.
+    /// The words of numbers, with tails for some of them.
     Long(Vec<u128>, Tails),
     Texts(TextColumn),
 }
@@ -246,7 +247,7 @@ impl Tails {
         self.ends.push(self.bytes.len());
     }
 
-    /// The tail of a record; most have none.
+    /// Returns the tail of a record; empty for most records.
     fn get(&self, record: usize) -> &[u8] {
         let Ok(at) = self.records.binary_search(&(record as u32)) else { return &[] };
         let begin = at.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -261,7 +262,7 @@ impl Tails {
     }
 }
 
-/// The keys of a record. Those of one input are of one kind.
+/// The keys of a record; all records of an input use the same variant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RecordKey {
     Words(Vec<u128>),
@@ -269,12 +270,12 @@ pub(crate) enum RecordKey {
 }
 
 impl RecordKey {
-    /// The words.
+    /// Returns the words; empty for a row.
     pub(crate) fn words(&self) -> &[u128] {
         if let Self::Words(words) = self { words } else { &[] }
     }
 
-    /// The row that has these words, or is this key.
+    /// Returns this key as a row.
     pub(crate) fn into_row(self) -> Vec<u8> {
         match self {
             Self::Words(words) => words.into_iter().flat_map(u128::to_be_bytes).collect(),
@@ -282,19 +283,19 @@ impl RecordKey {
         }
     }
 
-    /// The row.
+    /// Returns the row; empty for words.
     pub(crate) fn row(&self) -> &[u8] {
         if let Self::Row(row) = self { row } else { &[] }
     }
 }
 
 impl Keys {
-    /// None yet, of records with so many keys.
+    /// Creates empty keys, with `each` keys per record.
     pub(crate) fn new(each: usize) -> Self {
         Self::with_capacity(each, 0)
     }
 
-    /// The same with room for so many records.
+    /// Creates empty keys with room for `records` records.
     pub(super) fn with_capacity(each: usize, records: usize) -> Self {
         if each == 1 {
             Self::Columns(vec![Column::with_capacity(records)])
@@ -303,7 +304,7 @@ impl Keys {
         }
     }
 
-    /// As they are compared.
+    /// Converts the keys to their compared form.
     pub(crate) fn by_records(self) -> Self {
         match self {
             Self::Columns(columns) if columns.iter().any(Column::needs_rows) => {
@@ -322,7 +323,7 @@ impl Keys {
         }
     }
 
-    /// The only key, which is a number, with the line that it prints as.
+    /// Adds the printed line of a single numeric key as a second key.
     pub(crate) fn with_lines(self, order: KeyOrder, descending: bool, print: Print) -> Self {
         let Self::Columns(mut columns) = self else { panic!("one key is a column") };
         let (mut lines, mut line) = (TextColumn::new(order), Vec::new());
@@ -335,7 +336,7 @@ impl Keys {
         Self::Columns(columns)
     }
 
-    /// The keys as rows.
+    /// Converts the keys to rows.
     pub(crate) fn into_rows(self) -> Self {
         match self {
             Self::Columns(columns) => Self::Rows { rows: Rows::of(&columns, None), columns },
@@ -361,7 +362,7 @@ impl Keys {
         }
     }
 
-    /// How many keys a record has.
+    /// Returns the number of keys per record.
     pub(crate) fn each(&self) -> usize {
         match self {
             Self::Columns(columns) | Self::Rows { columns, .. } => columns.len(),
@@ -369,7 +370,7 @@ impl Keys {
         }
     }
 
-    /// What this key is of each record, if that is kept column by column.
+    /// Returns the column of this key, unless the keys are stored record by record.
     pub(crate) fn column(&self, key: usize) -> Option<&Column> {
         match self {
             Self::Columns(columns) | Self::Rows { columns, .. } => columns.get(key),
@@ -377,23 +378,23 @@ impl Keys {
         }
     }
 
-    /// The texts of this key, if it is text.
+    /// Returns the texts of this key, or `None` for numbers.
     pub(crate) fn texts(&self, key: usize) -> Option<&TextColumn> {
         self.column(key)?.texts()
     }
 
-    /// Returns true if words alone do not decide.
+    /// Returns true if comparing takes more than words.
     pub(crate) fn need_rows(&self) -> bool {
         (0..self.each()).any(|key| self.column(key).is_some_and(Column::needs_rows))
     }
 
-    /// The first key, if higher halves tell all its values apart.
+    /// Returns the first key alone, if it consists of higher halves.
     pub(crate) fn first_high(&self) -> Option<Self> {
         let Column::High(words) = self.column(0)? else { return None };
         Some(Self::Columns(vec![Column::High(words.clone())]))
     }
 
-    /// The higher halves, if these tell all keys apart, of which there is one for a record.
+    /// Returns the higher halves of a single key, if they suffice.
     pub(crate) fn high(&self) -> Option<&[u64]> {
         if let Self::Columns(columns) = self
             && let [Column::High(words)] = &columns[..]
@@ -403,13 +404,13 @@ impl Keys {
         None
     }
 
-    /// The same.
+    /// Returns the higher halves by value.
     pub(crate) fn into_high(self) -> Option<Vec<u64>> {
         let Self::Columns(mut columns) = self else { return None };
         if let Some(Column::High(words)) = columns.pop() { Some(words) } else { None }
     }
 
-    /// Asks for the words of a record, if they are here, which are needed soon.
+    /// Prefetches the words of a record.
     #[inline]
     pub(crate) fn prefetch(&self, record: usize) {
         if let Self::Columns(columns) = self {
@@ -421,13 +422,13 @@ impl Keys {
         }
     }
 
-    /// The words of a record, which has no text.
+    /// Returns the words of a record without texts.
     #[inline]
     pub(crate) fn at(&self, record: usize) -> impl Iterator<Item = u128> + Clone {
         (0..self.each()).map(move |key| self.word(record, key))
     }
 
-    /// The word of a key of a record.
+    /// Returns the word of a key of a record.
     #[inline]
     pub(crate) fn word(&self, record: usize, key: usize) -> u128 {
         match self {
@@ -436,7 +437,7 @@ impl Keys {
         }
     }
 
-    /// The key of a record, to be kept.
+    /// Returns a copy of a record's key.
     pub(crate) fn key(&self, record: usize) -> RecordKey {
         match self {
             Self::Rows { rows, .. } => RecordKey::Row(rows.row(record).to_vec()),
@@ -449,31 +450,31 @@ impl Keys {
         }
     }
 
-    /// The row of a record.
+    /// Returns the row of a record.
     #[inline]
     pub(crate) fn row(&self, record: usize) -> &[u8] {
         if let Self::Rows { rows, .. } = self { rows.row(record) } else { &[] }
     }
 
-    /// Whether a key of a record is a null.
+    /// Returns true if a key of a record is a null.
     pub(crate) fn is_null(&self, record: usize, key: usize) -> bool {
         self.texts(key).map_or_else(|| is_null(self.word(record, key)), |texts| texts.null(record).is_some())
     }
 
-    /// The word of the only key of a record.
+    /// Returns the word of the first key of a record.
     #[inline]
     pub(crate) fn one(&self, record: usize) -> u128 {
         self.word(record, 0)
     }
 
-    /// The words of a record with several keys.
+    /// Returns the words of a record with several keys.
     #[inline]
     pub(crate) fn several(&self, record: usize) -> &[u128] {
         let Self::Records { words, each } = self else { panic!("these keys are in columns") };
         &words[record * each..][..*each]
     }
 
-    /// Adds those of a record, which are compared.
+    /// Adds the words of a record.
     pub(crate) fn push(&mut self, more: &[u128]) {
         match self {
             Self::Columns(columns) => {
@@ -484,7 +485,7 @@ impl Keys {
         }
     }
 
-    /// Keeps those of the first records.
+    /// Keeps the keys of the first `records` records.
     pub(crate) fn truncate(&mut self, records: usize) {
         match self {
             Self::Columns(columns) => columns.iter_mut().for_each(|column| column.truncate(records)),
@@ -496,7 +497,7 @@ impl Keys {
         }
     }
 
-    /// The order of a record's keys and these.
+    /// Compares the key of a record with another key.
     pub(crate) fn compare(&self, record: usize, other: &RecordKey) -> Ordering {
         match (self, other) {
             (Self::Rows { rows, .. }, RecordKey::Row(row)) => rows.row(record).cmp(row),
@@ -506,7 +507,7 @@ impl Keys {
         }
     }
 
-    /// The first key of a record that differs from these.
+    /// Returns the number of the first key of a record that differs.
     pub(crate) fn first_difference(&self, record: usize, other: &RecordKey) -> usize {
         match self {
             Self::Rows { columns, .. } => {
@@ -522,7 +523,7 @@ impl Keys {
         }
     }
 
-    /// Gives the word of this key of each record to `take`.
+    /// Passes the word of this key of each record to `take`.
     #[inline]
     pub(crate) fn for_each(&self, key: usize, mut take: impl FnMut(u128)) {
         match self {
@@ -537,7 +538,7 @@ impl Keys {
         }
     }
 
-    /// Returns true if all words of this key hold.
+    /// Returns true if the condition holds for all words of this key.
     pub(crate) fn all(&self, key: usize, mut holds: impl FnMut(u128) -> bool) -> bool {
         match self {
             Self::Columns(columns) | Self::Rows { columns, .. } => match &columns[key] {
@@ -549,7 +550,7 @@ impl Keys {
         }
     }
 
-    /// Returns true if a key of a record is an invalid field that has a place.
+    /// Returns true if a key of a record is an invalid field with a place in the order.
     pub(crate) fn has_invalid(&self, record: usize, orders: &[KeyOrder]) -> bool {
         orders.iter().enumerate().any(|(key, &order)| {
             let has_place = order.place(Class::Invalid) != Nulls::Error;
@@ -561,8 +562,9 @@ impl Keys {
         })
     }
 
-    /// The first of so many records whose keys do not follow those of the one before it, which for
-    /// the first are these. With `unique`, equal keys do not follow, but for invalid fields.
+    /// Returns the first of `count` records whose key does not follow the key of the record before;
+    /// `before` is the key before the first record. With `unique`, equal keys do not follow either,
+    /// except for invalid fields.
     pub(crate) fn first_broken(
         &self,
         before: Option<&RecordKey>,
@@ -582,7 +584,7 @@ impl Keys {
         }
     }
 
-    /// The first of the records from `from` on whose keys do not follow.
+    /// Returns the first record from `from` on whose key does not follow.
     fn first_break(
         &self,
         before: Option<&RecordKey>,
@@ -620,12 +622,12 @@ impl Keys {
 }
 
 impl Column {
-    /// None yet; floats have room for so many.
+    /// Creates an empty column, with room for this number of floats.
     pub(super) fn with_capacity(records: usize) -> Self {
         Self::High(Vec::with_capacity(records))
     }
 
-    /// One of this order in a run, whose texts are known as such.
+    /// Creates an empty column for keys of a run.
     pub(super) fn of_run(order: KeyOrder, records: usize) -> Self {
         match order.reading.text() {
             Some(_) => Self::Texts(TextColumn::with_capacity(order, records)),
@@ -641,17 +643,17 @@ impl Column {
         }
     }
 
-    /// The texts, if it is of text.
+    /// Returns the texts, or `None` for numbers.
     pub(super) fn texts(&self) -> Option<&TextColumn> {
         if let Self::Texts(texts) = self { Some(texts) } else { None }
     }
 
-    /// Returns true if words alone do not decide.
+    /// Returns true if comparing takes more than words.
     pub(super) fn needs_rows(&self) -> bool {
         matches!(self, Self::Texts(_) | Self::Long(..))
     }
 
-    /// The tail of the number of a record; most have none.
+    /// Returns the tail of the number of a record; empty for most records.
     #[inline]
     pub(super) fn tail(&self, record: usize) -> &[u8] {
         if let Self::Long(_, tails) = self { tails.get(record) } else { &[] }
@@ -691,7 +693,7 @@ impl Column {
         }
     }
 
-    /// Makes the words whole.
+    /// Turns higher halves into whole words.
     #[cold]
     fn widen(&mut self) {
         if let Self::High(high) = self {
@@ -723,7 +725,7 @@ impl Column {
     }
 }
 
-/// Appends the part of a row that is the key of a record with words.
+/// Appends the word and the tail of a record's number to a row.
 #[inline]
 pub(super) fn push_word_row(column: &Column, record: usize, to: &mut Vec<u8>) {
     to.extend_from_slice(&column.at(record).to_be_bytes());
@@ -737,7 +739,7 @@ mod tests {
     use super::*;
     use crate::order::Invalid;
 
-    /// An integer that 64 bits hold, often near where floats end being exact.
+    /// Generates integers of 64 bits, often near the limit of exact floats.
     fn integer() -> impl Strategy<Value = i128> {
         let edges = prop::sample::select(vec![0, 1 << 53, -(1 << 53), 1 << 62, -(1 << 63), (1 << 64) - 4]);
         prop_oneof![

@@ -7,34 +7,34 @@ use gpusort_order::key::ElementType;
 
 use crate::error::{Error, Hint};
 
-/// Whether this byte separates tokens.
+/// Returns true if this byte separates tokens.
 #[inline]
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// Whether this byte ends a line of text: LF, or CR, which does so alone as well as before LF.
+/// Returns true if this byte ends a line of text: LF, or CR on its own or before LF.
 #[inline]
 pub(super) fn ends_line(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// The token that starts at `start`.
+/// Returns the token at offset `start`.
 pub(super) fn token_at(bytes: &[u8], start: usize) -> &[u8] {
     let rest = &bytes[start..];
     let length = rest.iter().position(|&byte| is_space(byte)).unwrap_or(rest.len());
     &rest[..length]
 }
 
-/// How many numbers a line of text may have.
+/// The numbers that a line of text may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PerLine {
-    /// Any number of them.
+    /// Any number of tokens.
     #[default]
     Any,
-    /// One, with or without blanks around it.
+    /// One number, with or without surrounding blanks.
     One,
-    /// One and nothing else, so that the line is the number's spelling and LF.
+    /// One number and nothing else, so that the line consists of the number's spelling and LF.
     Whole,
 }
 
@@ -43,9 +43,9 @@ pub(super) struct Tokens<'a> {
     bytes: &'a [u8],
     next: usize,
     per_line: PerLine,
-    /// Whether the piece starts within a line, after a token.
+    /// True if the piece starts within a line, after a token.
     begun: bool,
-    /// The offset of what a line may not have, where they end.
+    /// The offset that ended the iteration early, if a line has more than it may have.
     pub(super) excess: Option<usize>,
 }
 
@@ -54,14 +54,14 @@ impl<'a> Tokens<'a> {
         Self::per_line(bytes, PerLine::Any, false)
     }
 
-    /// Tokens of which a line has no more than this many. With `begun`, a token of the first line
-    /// comes before the piece.
+    /// Creates an iterator that ends early at a line with more tokens than `per_line` allows. If
+    /// `begun`, a token of the first line comes before the piece.
     pub(super) fn per_line(bytes: &'a [u8], per_line: PerLine, begun: bool) -> Self {
         Self { bytes, next: 0, per_line, begun, excess: None }
     }
 
-    /// The offset of the next token, without consuming it. `None` at the end, or where there is an
-    /// `excess`.
+    /// Returns the offset of the next token, without consuming the token. Returns `None` at the end or
+    /// at an excess, whose offset is then in `excess`.
     #[inline]
     pub(super) fn find(&mut self) -> Option<usize> {
         let from = self.next;
@@ -82,8 +82,8 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The same, and faster where the next token begins the next line. A line that begins the piece
-    /// may be blank.
+    /// Works like [`find`](Self::find), but faster if the next token begins the next line. The piece may
+    /// begin with a blank line.
     #[inline]
     pub(super) fn find_next(&mut self) -> Option<usize> {
         if self.next > 0
@@ -96,8 +96,8 @@ impl<'a> Tokens<'a> {
         self.find()
     }
 
-    /// The offset of what no line may have from `from`, where the last token ends, up to a token or
-    /// the end at `start`: a blank line, or that token.
+    /// Returns the offset of an excess between `from`, the end of the last token, and `start`, the next
+    /// token or the end. A blank line is an excess, and so is a token that its line may not have.
     #[inline]
     fn excess(&self, from: usize, start: usize) -> Option<usize> {
         if self.per_line == PerLine::Whole {
@@ -117,7 +117,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Advances past the current token if it has this length.
+    /// Advances past the current token and returns true if the token has this length.
     #[inline]
     pub(super) fn pass(&mut self, length: usize) -> bool {
         let end = self.next + length;
@@ -128,13 +128,13 @@ impl<'a> Tokens<'a> {
         ends
     }
 
-    /// The current token, if it is a short integer.
+    /// Returns the current token as a short integer, if possible.
     #[inline]
     pub(super) fn short_integer(&self) -> Option<ShortInteger> {
         short_integer(&self.bytes[self.next..])
     }
 
-    /// The current token; advances past it.
+    /// Returns the current token and advances past it.
     #[inline]
     pub(super) fn take_token(&mut self) -> &'a [u8] {
         let token = token_at(self.bytes, self.next);
@@ -152,45 +152,16 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// The kind of number that a token spells.
-#[cfg(any(test, feature = "arrow"))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spelled {
-    /// Sign and digits.
-    Integer,
-    /// With a point or an exponent.
-    Decimal,
-    /// `inf` or `infinity`.
-    Infinity,
-    /// `nan`.
-    Nan,
-}
-
-/// The kind of number that the token spells; `None` if it is no number.
-#[cfg(any(test, feature = "arrow"))]
-pub(super) fn spelled(token: &[u8]) -> Option<Spelled> {
-    let ([b'+' | b'-', unsigned @ ..] | unsigned) = token;
-    let word = |word: &str| unsigned.eq_ignore_ascii_case(word.as_bytes());
-    match leading(token) {
-        Some(number) if !token.is_empty() && number.len() == token.len() => {
-            Some(if unsigned.iter().all(u8::is_ascii_digit) { Spelled::Integer } else { Spelled::Decimal })
-        }
-        None if word("inf") || word("infinity") => Some(Spelled::Infinity),
-        None if word("nan") => Some(Spelled::Nan),
-        _ => None,
-    }
-}
-
 /// An integer token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Integer {
-    /// Its value; `None` if neither u64 nor i64 holds it.
+    /// The value; `None` if neither u64 nor i64 holds it.
     pub(super) value: Option<i128>,
-    /// Whether the token is the value's canonical form, as it would be printed.
+    /// True if the token is the canonical form of the value, equal to the printed value.
     pub(super) canonical: bool,
 }
 
-/// The integer that the token spells; `None` if it is not sign and digits.
+/// Parses a token of digits with an optional sign; `None` for other tokens.
 #[inline]
 pub(super) fn integer(token: &[u8]) -> Option<Integer> {
     let (sign, digits) = match token {
@@ -226,19 +197,19 @@ pub(super) fn integer(token: &[u8]) -> Option<Integer> {
 /// An integer of up to sixteen digits without a plus sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ShortInteger {
-    /// Its value; 0 for −0.
+    /// The value; 0 for −0.
     pub(super) value: i64,
-    /// Whether the token is the value's canonical form, as it would be printed.
+    /// True if the token is the canonical form of the value, equal to the printed value.
     pub(super) canonical: bool,
-    /// Length of the token in bytes.
+    /// The length of the token in bytes.
     pub(super) length: usize,
 }
 
-/// The token at the start of `rest`, if it is a short integer and not at the very end; `None` is
-/// inconclusive.
+/// Parses the token at the start of `rest` as a short integer. `None` is inconclusive: the token may be
+/// something else, or too near the end of `rest`.
 ///
-/// Eight digits are found and converted at once, as bytes of one word, and without a branch on the
-/// sign, which processors mispredict.
+/// Finds and converts eight digits at once, as the bytes of one word. Avoids a branch on the sign, which
+/// processors would mispredict.
 #[inline(always)]
 fn short_integer(rest: &[u8]) -> Option<ShortInteger> {
     const POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
@@ -263,8 +234,8 @@ fn short_integer(rest: &[u8]) -> Option<ShortInteger> {
     Some(ShortInteger { value, canonical, length: usize::from(minus) + count })
 }
 
-/// The value of the digits at the start of eight bytes (the first in the lowest byte), and their
-/// number.
+/// Returns the value and the number of the digits at the start of eight bytes, the first of them in the
+/// lowest byte.
 #[inline]
 fn leading_digits(bytes: u64) -> (u64, usize) {
     const ONES: u64 = u64::MAX / 255;
@@ -284,35 +255,8 @@ fn leading_digits(bytes: u64) -> (u64, usize) {
     (eights, count)
 }
 
-/// The number of sign, digits, point and exponent that these bytes begin with; all of them if they
-/// are none, so that nothing is there; `None` if they begin with no number.
-#[cfg(any(test, feature = "arrow"))]
-pub(super) fn leading(bytes: &[u8]) -> Option<&[u8]> {
-    let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let sign = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
-    let whole = digits(sign);
-    let mut end = sign + whole;
-    if bytes.get(end) == Some(&b'.') {
-        let fraction = digits(end + 1);
-        if whole + fraction > 0 {
-            end += 1 + fraction;
-        }
-    }
-    if end == sign {
-        return if bytes.is_empty() { Some(bytes) } else { None };
-    }
-    if let Some(b'e' | b'E') = bytes.get(end) {
-        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-        let exponent = digits((end + 1 + sign).min(bytes.len()));
-        if exponent > 0 {
-            end += 1 + sign + exponent;
-        }
-    }
-    Some(&bytes[..end])
-}
-
-/// The number at the start of these bytes as a float of this type, and its length. f32 is rounded
-/// once.
+/// Parses the number at the start of these bytes as a float of this type, and returns its length as
+/// well. An f32 is rounded only once.
 #[inline]
 pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> {
     if element == ElementType::F32 {
@@ -322,49 +266,16 @@ pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> 
     }
 }
 
-/// A number of digits, point and exponent, in its parts.
-#[cfg(feature = "arrow")]
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Decimal<'a> {
-    /// The digits before the point.
-    pub(super) whole: &'a [u8],
-    /// The digits after it.
-    pub(super) fraction: &'a [u8],
-    /// No larger in size than any that matters.
-    pub(super) exponent: i64,
-}
-
-#[cfg(feature = "arrow")]
-impl<'a> Decimal<'a> {
-    /// Those of a number that [`leading`] found.
-    pub(super) fn of(number: &'a [u8]) -> Self {
-        /// More digits than any number has.
-        const FAR: i64 = 1 << 40;
-        let ([b'+' | b'-', rest @ ..] | rest) = number;
-        let cut = |bytes: &'a [u8], end: Option<usize>| match end {
-            Some(end) => (&bytes[..end], &bytes[end + 1..]),
-            None => (bytes, &[][..]),
-        };
-        let (digits, exponent) = cut(rest, rest.iter().position(|byte| matches!(byte, b'e' | b'E')));
-        let (whole, fraction) = cut(digits, digits.iter().position(|&byte| byte == b'.'));
-        let (is_small, exponent) = match exponent {
-            [b'-', exponent @ ..] => (true, exponent),
-            [b'+', exponent @ ..] | exponent => (false, exponent),
-        };
-        let exponent =
-            exponent.iter().fold(0, |value, digit| (10 * value + i64::from(digit - b'0')).min(FAR));
-        Self { whole, fraction, exponent: if is_small { -exponent } else { exponent } }
-    }
-}
-
 /// Powers of ten, which f64 holds exactly.
 pub(super) const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// The decimal at the beginning of these bytes, the digits after its point, and its length: digits
-/// on both sides of the point, 15 at most, and no zero before others. So few digits are the only
-/// ones for their value in f64, which is the exact quotient of an integer and a power of ten,
-/// rounded once.
+/// Parses the decimal at the start of these bytes: at most 15 digits, on both sides of the point,
+/// without redundant leading zeros. Returns the value, the number of digits after the point, and the
+/// length.
+///
+/// The value is the exact quotient of an integer and a power of ten, rounded once. With at most 15 digits,
+/// different decimals have different values.
 #[inline]
 pub(super) fn fixed(bytes: &[u8]) -> Option<(f64, u8, usize)> {
     const MOST: usize = 15;
@@ -387,7 +298,7 @@ pub(super) fn fixed(bytes: &[u8]) -> Option<(f64, u8, usize)> {
     if fraction == 0 {
         return None;
     }
-    // The sign of a zero is no part of its value.
+    // A negative zero would lose its sign.
     if is_negative && units == 0 {
         return None;
     }
@@ -396,13 +307,15 @@ pub(super) fn fixed(bytes: &[u8]) -> Option<(f64, u8, usize)> {
     Some((value, fraction as u8, length + usize::from(is_negative)))
 }
 
-/// The error that a line has several tokens, and may have one.
+/// Returns the error of a line with several tokens, where only one may stand.
 pub(super) fn several(place: String) -> Error {
     Error::input(place, "this line is not one number, as binary output needs").hinting(Hint::Several)
 }
 
 #[cfg(test)]
 mod tests {
+    use gpusort_values::number::{Notation, Reader};
+
     use super::*;
     use crate::io::records::push_fixed;
     use proptest::prelude::*;
@@ -442,74 +355,9 @@ mod tests {
         ] {
             assert_eq!(fixed(token.as_bytes()), None, "{token}");
         }
-        // What follows is not looked at.
+        // Bytes after the decimal do not matter.
         assert_eq!(fixed(b"1.25e3"), Some((1.25, 2, 4)));
         assert_eq!(fixed(b"-0.50.1"), Some((-0.5, 2, 5)));
-    }
-
-    #[test]
-    fn numbers_that_fields_begin_with() {
-        for (field, expected) in [
-            ("", Some("")),
-            ("45%", Some("45")),
-            ("-12ms", Some("-12")),
-            ("+1.5e3x", Some("+1.5e3")),
-            ("1e", Some("1")),
-            ("1e+", Some("1")),
-            ("1E-2.5", Some("1E-2")),
-            ("3.", Some("3.")),
-            (".5s", Some(".5")),
-            ("7..8", Some("7.")),
-            ("10:30", Some("10")),
-            ("1,234", Some("1")),
-            (".", None),
-            ("-", None),
-            ("-.e1", None),
-            ("info", None),
-            ("-inf", None),
-            ("nan", None),
-            ("e5", None),
-            ("x1", None),
-        ] {
-            assert_eq!(leading(field.as_bytes()), expected.map(str::as_bytes), "{field}");
-            if let Some(number) = expected.filter(|number| !number.is_empty()) {
-                assert!(spelled(number.as_bytes()).is_some(), "{field}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_tokens_spell() {
-        use Spelled::*;
-        for (token, expected) in [
-            ("0", Some(Integer)),
-            ("-007", Some(Integer)),
-            ("+5", Some(Integer)),
-            ("1.", Some(Decimal)),
-            (".5", Some(Decimal)),
-            ("-1.5e-3", Some(Decimal)),
-            ("1E+9", Some(Decimal)),
-            ("iNf", Some(Infinity)),
-            ("-Infinity", Some(Infinity)),
-            ("+NaN", Some(Nan)),
-            ("", None),
-            ("-", None),
-            (".", None),
-            ("-.", None),
-            (".e1", None),
-            ("1e", None),
-            ("1e+", None),
-            ("1e5.", None),
-            ("1_000", None),
-            ("1,000", None),
-            ("0x10", None),
-            ("--1", None),
-            ("infinit", None),
-            ("nan1", None),
-            ("١", None),
-        ] {
-            assert_eq!(spelled(token.as_bytes()), expected, "{token}");
-        }
     }
 
     #[test]
@@ -532,7 +380,7 @@ mod tests {
         assert_eq!(case("1.0"), None);
     }
 
-    /// The float parser agrees with the standard library on this token.
+    /// Checks that the float parser and the standard library agree on a token.
     fn read_alike(token: &str) -> Result<(), TestCaseError> {
         let [double, standard] =
             [fast_float2::parse::<f64, _>(token).ok(), token.parse().ok()].map(|it| it.map(f64::to_bits));
@@ -589,7 +437,6 @@ mod tests {
             let parsed = integer(token.as_bytes()).unwrap();
             prop_assert_eq!(parsed.value, (i64::MIN.into()..=u64::MAX.into()).contains(&value).then_some(value));
             prop_assert!(parsed.canonical);
-            prop_assert_eq!(spelled(token.as_bytes()), Some(Spelled::Integer));
         }
 
         #[test]
@@ -610,8 +457,9 @@ mod tests {
         }
 
         #[test]
-        fn whatever_is_spelled_the_standard_library_reads(token in "[+-]?[0-9.eEinfaty+-]{0,9}") {
-            if spelled(token.as_bytes()).is_some() {
+        fn numbers_are_those_of_the_standard_library(token in "[+-]?[0-9.eEinfaty+-]{0,9}") {
+            let mut reader = Reader::new(Notation::default());
+            if reader.key(token.as_bytes(), false, &mut Vec::new()).is_some() {
                 prop_assert!(token.parse::<f64>().is_ok(), "{}", token);
                 read_alike(&token)?;
             } else {

@@ -21,19 +21,19 @@ use crate::key_buf::KeyBuf;
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
 
-/// Words that order records by their keys.
+/// The words that order records by their keys.
 pub(crate) struct Words<'a> {
-    /// At least one; the next decides where those before it are equal.
+    /// At least one word per record, most significant first.
     pub(crate) words: Vec<KeyBuf<'a>>,
-    /// What is to be settled where all are equal.
+    /// The ties to settle where all words are equal.
     pub(crate) ties: Option<Ties>,
 }
 
-/// The words that order records by all of their keys. With ties, more decides between equal words.
+/// Returns the words that order records by all of their keys, and the ties if equal words need more.
 ///
 /// # Errors
 ///
-/// Texts of a key that are too long.
+/// The texts of a key are too long.
 pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, orders: &[KeyOrder]) -> Result<Words<'a>, Error> {
     let of_words = |words| Ok(Words { words, ties: None });
     let halves = |all: Vec<Cow<'a, Keys>>| {
@@ -47,7 +47,7 @@ pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, orders: &[KeyOrder]) -> Result<
     let views: Vec<&Keys> = all.iter().map(|keys| &**keys).collect();
     if are_halves {
         let unit = unit_of(&views, 0, orders[0]);
-        // Decimals are hardly ever narrower.
+        // Codes of decimals are hardly ever narrower.
         let is_decimal = unit.is_none() && !orders[0].reading.is_time();
         let plan = (!is_decimal).then(|| CodePlan::of(&views, 0, orders[0], unit));
         if let Some(plan) = plan.filter(|plan| plan.most <= u32::MAX.into()) {
@@ -58,13 +58,13 @@ pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, orders: &[KeyOrder]) -> Result<
     coded(&views, orders, false)
 }
 
-/// The records of each part.
+/// Returns the number of records in each part.
 fn lengths(all: &[&Keys]) -> Vec<usize> {
     all.iter().map(|keys| keys.len()).collect()
 }
 
-/// The words of [`words`], made of codes. If `is_spelled_once`, lines with equal numbers are equal, so
-/// the whole line decides nothing.
+/// Returns the words of [`words`], made from codes. If `is_spelled_once`, lines with equal numbers are
+/// equal, so the whole line need not be compared.
 pub(super) fn coded(
     views: &[&Keys],
     orders: &[KeyOrder],
@@ -101,13 +101,14 @@ pub(super) fn coded(
     Ok(Words { words, ties: ties.map(|(key, bytes)| Ties { key, bytes, compared }) })
 }
 
-/// The bits for the codes of texts after these: what is left of a word, if that is worth it.
+/// Returns the number of bits for the codes of texts after these codes: the unused bits of a word, or a
+/// whole word if fewer than half remain.
 pub(crate) fn room(before: &[Codes]) -> u32 {
     let used = before.iter().map(|codes| u64::BITS - codes.most.leading_zeros()).sum::<u32>();
     if used > u64::BITS / 2 { u64::BITS } else { u64::BITS - used }
 }
 
-/// The texts of a key as they are compared, if that is not as they are.
+/// Returns the texts of a key in their compared form, or `None` if texts compare by their bytes.
 fn compared_texts(texts: &[&TextColumn]) -> Result<Option<Vec<TextColumn>>, Error> {
     let compared = map_parts(texts, |texts| texts.compared());
     let compared: Result<Option<Vec<TextColumn>>, _> = compared.into_iter().collect();
@@ -158,7 +159,8 @@ impl WordRange {
     }
 }
 
-/// A common divisor of the numbers of a key, if all of them are integers; of times, in attoseconds.
+/// Returns a common divisor of the numbers of a key if they are integers; for times, a divisor in
+/// attoseconds.
 fn unit_of(all: &[&Keys], key: usize, order: KeyOrder) -> Option<i64> {
     if !order.reading.is_time() {
         let is_integer = |word| keys::is_null(word) || keys::integer(word, order.descending).is_some();
@@ -178,31 +180,31 @@ fn unit_of(all: &[&Keys], key: usize, order: KeyOrder) -> Option<i64> {
     units.into_iter().flatten().min()
 }
 
-/// Seconds to attoseconds, in attoseconds.
+/// The possible units of times, from a second down to an attosecond.
 const UNITS: [i64; 7] =
     [keys::SECOND, 1_000_000_000_000_000, 1_000_000_000_000, 1_000_000_000, 1_000_000, 1_000, 1];
 
-/// How the words of a key become codes.
+/// A plan to turn the words of a key into codes.
 struct CodePlan {
     key: usize,
     order: KeyOrder,
     form: CodeForm,
-    /// How many nulls there may be before the numbers, how many numbers, and the greatest code.
+    /// The number of nulls before the numbers, the number of codes for numbers, and the greatest code.
     before: u128,
     count: u128,
     most: u128,
 }
 
-/// How numbers become codes.
+/// The codes of numbers.
 #[derive(Clone, Copy)]
 enum CodeForm {
-    /// The word less the least word, without the bits at the end that all words share.
+    /// The word minus the least word, without the trailing bits common to all words.
     Words { least: u128, alike: u32 },
     /// The distance from the least integer, in units.
     Integers { least: i128, unit: i64 },
 }
 
-/// The integer of a word, in the order of the words; of a time in these units.
+/// Returns the integer of a word, in the order of the words; for a time, in multiples of `unit`.
 #[inline]
 fn integer(word: u128, order: KeyOrder, unit: i64) -> i128 {
     if order.reading.is_time() {
@@ -239,7 +241,7 @@ impl CodePlan {
         plan(CodeForm::Words { least: range.least, alike }, of_words, of_words.saturating_add(1))
     }
 
-    /// The codes, the most significant first.
+    /// Returns the codes, most significant first.
     fn codes(&self, all: &[&Keys]) -> Vec<Codes> {
         let order = self.order;
         match self.form {
@@ -270,14 +272,14 @@ impl CodePlan {
     }
 }
 
-/// Packs the codes, most significant first, into as few words as possible, at least one. `records`
-/// has the number of records of each part.
+/// Packs the codes, most significant first, into the least number of words, at least one. `records`
+/// holds the number of records in each part.
 pub(crate) fn packed(codes: Vec<Codes>, records: &[usize]) -> Vec<KeyBuf<'static>> {
     let mut words: Vec<(Vec<Vec<u64>>, u32)> = Vec::new();
     for Codes { parts, most } in codes.into_iter().rev() {
         let bits = u64::BITS - most.leading_zeros();
         match words.last_mut() {
-            // The code is the same of all records.
+            // All records have this code.
             _ if bits == 0 => {}
             Some((word, below)) if *below + bits <= u64::BITS => {
                 let pairs: Vec<(Vec<u64>, Vec<u64>)> = std::mem::take(word).into_iter().zip(parts).collect();

@@ -1,4 +1,4 @@
-//! Numbers that are kept without text, and printed.
+//! Numbers that a sort keeps without their text, and prints again.
 
 use std::io::{self, Write};
 
@@ -10,31 +10,31 @@ use super::print;
 use crate::key_buf::{KeyBuf, by_width, in_one};
 use crate::memory::prefetch;
 
-/// Numbers that printing gives back as they were read, in input order.
+/// Numbers in input order; printing them reproduces the input.
 #[derive(Debug)]
 pub struct Records {
     /// The map from elements to keys.
     pub order: KeyMap,
     /// One key per record.
     pub keys: KeyBuf<'static>,
-    /// How they are printed.
+    /// The printed form of the numbers.
     pub print: Print,
 }
 
-/// How numbers are printed: integers in decimal.
+/// The printed form of numbers; integers are always decimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Print {
     /// Floats in their shortest form.
     Shortest,
-    /// Numbers of f64 as decimals with this number of digits after the point, at least one, and 15
-    /// in all at most.
+    /// Numbers of f64 with this number of digits after the point: at least one, with at most 15 digits
+    /// in total.
     Fixed(u8),
 }
 
-/// As many as a core waits for at once, and some.
+/// More than the number of memory accesses that a core has in flight.
 const AHEAD: usize = 32;
 
-/// These, each some time after it was asked for.
+/// Delays items, so that their prefetched memory arrives before their turn.
 #[inline]
 pub(super) fn ahead<T: Copy>(items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
     let mut items = items.fuse();
@@ -47,10 +47,10 @@ pub(super) fn ahead<T: Copy>(items: impl Iterator<Item = T>) -> impl Iterator<It
     })
 }
 
-/// Passes what begins at these places to `take`, in order.
+/// Passes the item of each place to `take`, in order.
 ///
-/// The places are spread over the text, so that about `length` bytes from each on are asked for
-/// some time before it is its turn.
+/// The places are spread over the text, so about `length` bytes from each place are prefetched some
+/// time before the turn of its item.
 #[inline]
 pub(super) fn touch<T: Copy>(
     text: &[u8],
@@ -59,8 +59,8 @@ pub(super) fn touch<T: Copy>(
     take: impl FnMut(T),
 ) {
     const LINE: usize = 64;
-    // Short records are copied with what follows them; of long ones lines that follow each other
-    // are found by the hardware.
+    // Short records are copied together with the bytes after them. In long records, the hardware
+    // prefetches adjacent lines.
     let last = length.clamp(LINE / 2, 4 * LINE) - 1;
     let places = places.map(|(place, of_place)| {
         (0..last).step_by(LINE).chain([last]).for_each(|offset| prefetch(text, place + offset));
@@ -119,7 +119,7 @@ fn elements<W: Word + itoa::Integer>(
     }
 }
 
-/// Writes what `push` appends for each key, about so many bytes.
+/// Writes the output of `push` for each key, about `expected` bytes per key.
 fn each<W: Word>(
     keys: &[W],
     expected: usize,
@@ -136,9 +136,9 @@ pub(super) fn push_integer(integer: impl itoa::Integer, lines: &mut Vec<u8>) {
     lines.push(b'\n');
 }
 
-/// Appends a float with this number of digits after the point, and ends the line. It is the one
-/// nearest to such a decimal, which has 15 digits at most: then its product with a power of ten is
-/// less than a quarter from their integer.
+/// Appends a float with this number of digits after the point, and ends the line. The float must be the
+/// nearest one to such a decimal with at most 15 digits: then the float times the power of ten is less
+/// than a quarter from the decimal's integer.
 pub(super) fn push_fixed(number: f64, digits: u8, lines: &mut Vec<u8>) {
     let digits = usize::from(digits);
     if number.is_sign_negative() {
@@ -173,12 +173,12 @@ fn push_float<F: zmij::Float + Into<f64> + Copy>(number: F, lines: &mut Vec<u8>)
     lines.push(b'\n');
 }
 
-/// As [`push_float`], in half precision.
+/// Appends a float of half precision, and ends the line.
 fn push_half(number: f16, lines: &mut Vec<u8>) {
     if number.is_nan() {
         return push_float(f32::NAN.copysign(if number.is_sign_negative() { -1.0 } else { 1.0 }), lines);
     }
-    // Five digits distinguish all of them. The shortest form of a half is also that of an f32.
+    // Five digits distinguish all halves. The shortest form of a half is also the shortest form of an f32.
     let wide = number.to_f32();
     let shortest = (0..5).map(|digits| format!("{wide:.digits$e}").parse().unwrap_or(wide));
     let same = |&other: &f32| f16::from_f32(other).to_bits() == number.to_bits();

@@ -1,10 +1,10 @@
-//! How fields are written, where that is said: words that count as empty, the marks of numbers, and
-//! the format of times.
+//! The spelling of fields that options set: words that count as empty, the marks of numbers, and the
+//! format of times.
 
 use gpusort_values::marks::Marks;
 use gpusort_values::time_format::TimeFormat;
 
-/// How fields are written, as far as it is said.
+/// The spelling of fields, as far as options set it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Spelling {
     /// Fields of exactly these bytes count as empty.
@@ -14,12 +14,12 @@ pub(crate) struct Spelling {
 }
 
 impl Spelling {
-    /// Whether anything is said.
+    /// Returns true if an option sets any spelling.
     pub(super) fn is_said(&self) -> bool {
         *self != Self::default()
     }
 
-    /// Whether a field counts as empty.
+    /// Returns true if a field counts as empty.
     pub(super) fn is_empty(&self, field: &[u8]) -> bool {
         self.empty.iter().any(|word| word == field)
     }

@@ -1,12 +1,11 @@
 //! Runs in temporary files, with checksums.
 //!
-//! Runs with blocks of one size share a file in each folder. It has no name while it is in use, or
-//! the system removes it when it is closed: nothing remains however the process ends. Each block
-//! has a checksum, which stays in memory: the disk returns what was written, or an error.
+//! Runs with blocks of the same size share a file in each folder. The file has no name while in use, or
+//! the system removes it on closing, so nothing remains however the process ends. Memory holds a
+//! checksum of each block: a read returns the written data, or an error.
 //!
-//! A run is read once, and others are written where its blocks were, so merging runs into longer
-//! ones takes no more space. What folders in memory (tmpfs) hold counts as memory: half of the
-//! budget is theirs.
+//! A run is read only once, and other runs overwrite its blocks, so merging runs into longer ones takes
+//! no more space. Files in a folder in memory (tmpfs) count as memory and may take half of the budget.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -26,7 +25,7 @@ use crate::human;
 use crate::parallel;
 use crate::parallel::lock;
 
-/// Folders for temporary files, used in turn.
+/// The folders for temporary files, used round-robin.
 #[derive(Debug)]
 pub struct Folders {
     all: Vec<(PathBuf, Option<Arc<Store>>)>,
@@ -35,7 +34,7 @@ pub struct Folders {
     cancel: Cancel,
 }
 
-/// Bytes of files in folders that are in memory.
+/// The size of the files in memory-backed folders.
 #[derive(Debug)]
 struct InMemory {
     taken: AtomicU64,
@@ -61,27 +60,27 @@ impl InMemory {
 #[derive(Debug)]
 struct Store {
     file: File,
-    /// The name in messages.
+    /// The name for messages.
     name: String,
-    /// The size of a block; the last one of a run may be shorter.
+    /// The size of a block; the last block of a run may be shorter.
     block: usize,
     places: Mutex<FreeBlocks>,
-    /// If it is in memory.
+    /// Set for a memory-backed file.
     in_memory: Option<Arc<InMemory>>,
     cancel: Cancel,
 }
 
-/// Where blocks can be written in a file.
+/// The places for blocks in a file.
 #[derive(Debug, Default)]
 struct FreeBlocks {
-    /// Bytes up to the last block's end.
+    /// The end of the last block, in bytes.
     end: u64,
-    /// Places of whole blocks that have been read.
+    /// The places of whole blocks that were read.
     free: Vec<u64>,
 }
 
 impl Store {
-    /// A place for a block of this many bytes.
+    /// Returns a place for a block of this many bytes.
     fn place(&self, length: u64) -> io::Result<u64> {
         let mut places = lock(&self.places);
         if let Some(place) = places.free.pop() {
@@ -94,13 +93,13 @@ impl Store {
         Ok(places.end - length)
     }
 
-    /// Takes back the places of whole blocks.
+    /// Recycles the places of whole blocks.
     fn free(&self, blocks: &[Block]) {
         let mut places = lock(&self.places);
         places.free.extend(blocks.iter().map(|block| block.place));
     }
 
-    /// Reads a block into as much room.
+    /// Reads a block, which must fill `room`.
     fn read(&self, block: &Block, room: &mut [u8]) -> io::Result<()> {
         self.cancel.check()?;
         if fill_at(&self.file, room, block.place)? < room.len() {
@@ -124,7 +123,7 @@ impl Drop for Store {
 }
 
 impl Folders {
-    /// These folders; without any `/var/tmp`, else the system's.
+    /// Uses these folders, or by default `/var/tmp`, or else the system's folder.
     pub fn new(mut folders: Vec<PathBuf>) -> Self {
         if folders.is_empty() {
             let usual = Some(PathBuf::from("/var/tmp")).filter(|folder| cfg!(unix) && folder.is_dir());
@@ -135,29 +134,29 @@ impl Folders {
         Self { all, next: 0, in_memory: Arc::new(in_memory), cancel: Cancel::default() }
     }
 
-    /// The same, for runs that are not written or read any more once this says so.
+    /// Stops reading and writing runs after a cancellation.
     pub fn cancelled_by(self, cancel: &Cancel) -> Self {
         Self { cancel: cancel.clone(), ..self }
     }
 
-    /// The first of them.
+    /// Returns the first folder.
     #[cfg(feature = "arrow")]
     pub(crate) fn first(&self) -> &Path {
         &self.all[0].0
     }
 
-    /// Whether any of them is in memory.
+    /// Returns true if a folder is memory-backed.
     pub fn are_in_memory(&self) -> bool {
         self.all.iter().any(|(folder, _)| File::open(folder).is_ok_and(|folder| is_in_memory(&folder)))
     }
 
-    /// The same with this much room in those that are in memory.
+    /// Limits the files in memory-backed folders to this budget.
     pub fn within(self, budget: &Budget) -> Self {
         let in_memory = InMemory { taken: AtomicU64::new(0), most: budget.bytes() };
         Self { in_memory: Arc::new(in_memory), ..self }
     }
 
-    /// A new run in the next folder, written in blocks of this many bytes.
+    /// Creates a run in the next folder, written in blocks of this many bytes.
     ///
     /// # Errors
     ///
@@ -179,12 +178,12 @@ impl Folders {
     }
 }
 
-/// A run that is being written.
+/// A run under construction.
 pub struct Spill {
     store: Arc<Store>,
-    /// The block that is being filled.
+    /// The incomplete block.
     block: Vec<u8>,
-    /// Those before it.
+    /// The blocks before it.
     blocks: Vec<Block>,
     bytes: u64,
 }
@@ -208,12 +207,12 @@ impl Spill {
         Ok(())
     }
 
-    /// The name in messages.
+    /// Returns the name for messages.
     pub(crate) fn name(&self) -> &str {
         &self.store.name
     }
 
-    /// The complete run.
+    /// Completes the run.
     ///
     /// # Errors
     ///
@@ -250,35 +249,34 @@ pub struct Spilled {
 }
 
 impl Spilled {
-    /// The name in messages.
+    /// Returns the name for messages.
     pub(crate) fn name(&self) -> &str {
         &self.store.name
     }
 
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Reads it from its beginning.
+    /// Reads the run from its beginning.
     pub(crate) fn read(self: Arc<Self>) -> SpillReader {
         SpillReader { spilled: self, next: 0, block: Vec::new(), at: 0 }
     }
 }
 
-/// Reads a run; a block that differs from what was written is an error.
+/// Reads a run, and returns an error for a damaged block.
 pub(crate) struct SpillReader {
     spilled: Arc<Spilled>,
     /// The number of the next block.
     next: usize,
-    /// The block that is being given, from `at` on.
+    /// The current block; bytes before `at` were returned.
     block: Vec<u8>,
     at: usize,
 }
 
 impl SpillReader {
-    /// Reads the next blocks, which fill this room; of these only the last of the run may be
-    /// shorter than others.
+    /// Reads the next blocks into `room`. Only the last block of the run may be shorter than the others.
     fn read_blocks(&mut self, room: &mut [u8]) -> io::Result<()> {
         let Spilled { store, blocks, .. } = &*self.spilled;
         let blocks = &blocks[self.next..][..room.len().div_ceil(store.block)];
@@ -389,7 +387,7 @@ mod tests {
             assert_eq!(expected, [[0; 100], [1; 100], [2; 100], [3; 100]].concat());
             runs.push(merged.finish().unwrap());
         }
-        // Ends of runs and what is being written are less than a block each.
+        // The ends of runs and the incomplete block of the new run take less than a block each.
         let most = length + 5 * 16;
         assert!(store.file.metadata().unwrap().len() <= most, "{:?}", store.places);
         // Blocks of another size have a file of their own.

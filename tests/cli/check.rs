@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::support::command::{gpusort, refused, run, stderr};
+use crate::support::command::{gpusort, refused, run, sorted, stderr};
 use crate::support::files::{Folder, falling_lines};
 use crate::support::process::end;
 
@@ -139,4 +139,18 @@ fn check_names_the_first_disorder() {
         assert!(run(&["sort", flag], "1\n2\n").status.success());
     }
     assert!(refused(&["sort", "-c", "-o", "x"], "").contains("cannot be used with"));
+}
+
+/// Arrow declares no order, and one column needs no key.
+#[cfg(feature = "arrow")]
+#[test]
+fn the_only_column_of_an_arrow_table_is_checked() {
+    let folder = Folder::new();
+    let to = folder.arg("one.arrow");
+    for (args, said) in [(&[][..], None), (&["-r"][..], Some("row 2: out of order: 2 after 3"))] {
+        sorted(&[&["sort", "-f", "csv", "--to", "arrow", "-o", &to], args].concat(), "a\n3\n1\n2\n");
+        let done = run(&["check", &to], "");
+        assert_eq!(done.status.code(), Some(i32::from(said.is_some())), "{args:?}");
+        assert!(stderr(&done).contains(said.unwrap_or("")), "{}", stderr(&done));
+    }
 }

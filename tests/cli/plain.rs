@@ -270,6 +270,13 @@ fn comments_stay_on_top_where_that_is_asked_for() {
         let all = sorted(&[args, &["--comments", &one, &two]].concat(), "");
         assert_eq!(all, "# 1\n# 2\n# 3\n1\n2\n3\n", "{args:?}");
     }
+    // They are in the order of the inputs, and end as the lines of their input do.
+    let late = folder.write("late", "b\r\n#1");
+    for memory in [&[][..], &["--memory", "1"]] {
+        let all = sorted(&[&["sort", "--comments", &late, &two], memory].concat(), "");
+        assert_eq!(all, "#1\r\n# 2\n# 3\n2\nb\r\n", "{memory:?}");
+    }
+    assert_eq!(sorted(&["sort", "--header=2", "-k", "1"], "a\r\nb"), "a\r\nb\r\n");
     assert_eq!(run(&["check", "--comments", &one, &two], "").status.code(), Some(1));
     assert_eq!(run(&["check", "--comments", &one], "").status.code(), Some(0));
     // Without the option they are lines like others, and their fields are fields.

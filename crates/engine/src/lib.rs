@@ -1,5 +1,5 @@
-//! Sorts of one request, on any device: keys in, and sorted keys, positions or records out; slices of
-//! numbers; the costs by which a device is chosen.
+//! Sorts one request on any device: keys in, and sorted keys, positions or records out. Also sorts
+//! slices of numbers, and estimates the cost of a sort on each device.
 //!
 //! ```text
 //! element, async_sorter     slices of numbers

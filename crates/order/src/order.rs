@@ -2,39 +2,39 @@
 
 use crate::key::{ElementType, KeyMap};
 
-/// The order of one key, in which no state is wrong: the direction of numbers, and the place of
-/// each class of nulls, which does not depend on the direction.
+/// The order of one key: the direction of numbers, and the place of each class of nulls, which does
+/// not depend on the direction. Every combination of values is valid.
 ///
-/// Of several classes at one end, NaN is nearest to the numbers and invalid fields are farthest
-/// from them. The default is ascending, with NaN and empty fields last and invalid ones refused.
+/// Where several classes share an end, NaN is nearest to the numbers and invalid fields are farthest
+/// from them. The default is ascending, with NaN and empty fields last and invalid fields refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeyOrder {
-    /// Largest first.
+    /// True if the largest value comes first.
     pub descending: bool,
-    /// NaN, of either sign.
+    /// The place of NaN of either sign.
     pub nan: Nulls,
-    /// Fields with nothing in them.
+    /// The place of empty fields.
     pub empty: Nulls,
-    /// Fields that spell no number.
+    /// The place of invalid fields, which do not fit `reading`.
     pub invalid: Invalid,
-    /// Of a field only the number counts that it begins with, of digits, a point and an exponent,
-    /// and of sizes with a unit; one that begins with none is invalid.
+    /// True if only the number at the start of a field counts: digits, a point and an exponent, and the
+    /// unit of a size. A field that starts with anything else is invalid.
     pub leading: bool,
-    /// What fields are read as.
+    /// The kind of value that fields are read as.
     pub reading: Reading,
-    /// Whether small letters of ASCII count as capital ones, in what is found to be text.
+    /// True if ASCII case is ignored, should the fields turn out to be text.
     pub nocase: bool,
-    /// The whole record, which decides only where all other keys are equal.
+    /// True for the whole record as the last key, which decides between records with equal other keys.
     pub is_last_resort: bool,
 }
 
-/// What a field, or a token of text, is read as.
+/// The kind of value that a field, or a token of text, is read as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reading {
     /// Numbers.
     #[default]
     Numbers,
-    /// What the fields fit.
+    /// The first kind that all fields fit.
     Any,
     /// Sizes: numbers with units.
     Sizes,
@@ -46,24 +46,24 @@ pub enum Reading {
     Text(TextForm),
 }
 
-/// How texts are compared.
+/// The comparison of texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextForm {
-    /// What of them is compared.
+    /// The compared value.
     pub order: TextOrder,
-    /// Whether small letters of ASCII count as capital ones.
+    /// True if ASCII case is ignored.
     pub nocase: bool,
 }
 
-/// What of a text is compared.
+/// The value of a text for comparisons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextOrder {
-    /// Its bytes, which for UTF-8 is the order of code points.
+    /// The bytes, which in UTF-8 compare like code points.
     #[default]
     Bytes,
-    /// The numbers in it as such, and what is between them, as `sort -V` does.
+    /// The version: numbers by value, and the text between them, as in `sort -V`.
     Version,
-    /// The hexadecimal number that it is, of any length.
+    /// The hexadecimal number, of any length.
     Hex,
 }
 
@@ -85,7 +85,7 @@ impl Reading {
         matches!(self, Self::Times | Self::Durations)
     }
 
-    /// The same; text ignores the case of letters if `nocase`.
+    /// Returns this reading; text then ignores case if `nocase`.
     #[must_use]
     pub fn ignoring_case(self, nocase: bool) -> Self {
         match self {
@@ -94,7 +94,7 @@ impl Reading {
         }
     }
 
-    /// The form of text, where that is known before any field is read.
+    /// Returns the comparison of texts; `None` unless the fields are known to be text.
     pub fn text(self) -> Option<TextForm> {
         if let Self::Text(form) = self { Some(form) } else { None }
     }
@@ -108,38 +108,38 @@ pub enum Nulls {
     Last,
     /// Before all numbers.
     First,
-    /// Nowhere: the first one is an error.
+    /// Nowhere: the first null is an error.
     Error,
 }
 
 /// Where invalid fields go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Invalid {
-    /// Nowhere: the first one is an error.
+    /// Nowhere: the first invalid field is an error.
     #[default]
     Error,
     /// After all numbers and other nulls.
     Last,
-    /// Before them all.
+    /// Before all numbers and other nulls.
     First,
     /// Nowhere: its record is left out.
     Skip,
 }
 
 impl Nulls {
-    /// All of them, by their names.
+    /// The places by name.
     pub const ALL: [(&'static str, Self); 3] =
         [("last", Self::Last), ("first", Self::First), ("error", Self::Error)];
 }
 
 impl Invalid {
-    /// All of them, by their names.
+    /// The places by name.
     pub const ALL: [(&'static str, Self); 4] =
         [("error", Self::Error), ("last", Self::Last), ("first", Self::First), ("skip", Self::Skip)];
 }
 
 impl KeyOrder {
-    /// Smallest first; NaN and empty fields last, invalid ones refused.
+    /// The default order: smallest first, NaN and empty fields last, invalid fields refused.
     pub const ASCENDING: Self = Self {
         descending: false,
         nan: Nulls::Last,
@@ -151,18 +151,18 @@ impl KeyOrder {
         is_last_resort: false,
     };
 
-    /// The bijection that makes keys of this order from elements of this type.
+    /// Returns the bijection from elements of this type to keys that compare in this order.
     pub fn map(self, element: ElementType) -> KeyMap {
         KeyMap { element, descending: self.descending, nan_first: self.nan == Nulls::First }
     }
 }
 
-/// Which of the records, once they are in order.
+/// The records to keep after a sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Of records with equal keys only the first.
+    /// True if only the first of several records with equal keys is kept.
     pub unique: bool,
-    /// Of what remains, only this many from the first.
+    /// The most records to keep, from the start; `None` for no limit.
     pub first: Option<usize>,
 }
 
@@ -170,14 +170,14 @@ impl Selection {
     /// All records.
     pub const ALL: Self = Self { unique: false, first: None };
 
-    /// Whether it is so few of `n` records that the others need not be sorted.
+    /// Returns true if the selection is a small share of `n` records, found sooner without a full sort.
     pub fn is_few(self, n: u64) -> bool {
         let first = self.first.filter(|_| !self.unique);
         first.is_some_and(|first| is_few(first, usize::try_from(n).unwrap_or(usize::MAX)))
     }
 }
 
-/// Whether finding the first `k` of `n` elements is sooner done than a sort.
+/// Returns true if selecting the first `k` of `n` elements takes less time than a full sort.
 pub fn is_few(k: usize, n: usize) -> bool {
     k <= n / 4
 }

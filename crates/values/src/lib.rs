@@ -1,7 +1,7 @@
 //! Values in text, and keys that compare as the values do.
 //!
-//! Each kind of value is one module: how a field is read, and the key of the value. A key is a word
-//! of 128 bits, or bytes:
+//! Each kind of value has a module, which reads a field and makes the key of its value. A key is a
+//! 128-bit word, or bytes:
 //!
 //! | kind | key |
 //! |---|---|

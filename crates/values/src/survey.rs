@@ -15,7 +15,7 @@ use crate::time::{self, Time};
 use crate::time_format::TimeFormat;
 use crate::version;
 
-/// How fields are written, as far as options say so.
+/// The spellings of fields that options set.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Written<'a> {
     /// The marks of numbers.
@@ -25,7 +25,7 @@ pub struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// The time of a field. With `spans`, a time takes as many fields of the line as needed.
+    /// Returns the time in a field. With `spans`, the time may continue in further fields of the line.
     #[inline]
     pub fn time(&self, field: &Field, spans: bool) -> Option<Time> {
         if spans {
@@ -36,7 +36,7 @@ impl Written<'_> {
     }
 }
 
-/// A field that is not empty, without blanks around it.
+/// A nonempty field, without blanks around it.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<'a> {
     /// The field.
@@ -47,7 +47,7 @@ pub struct Field<'a> {
     pub json: Option<Json>,
 }
 
-/// The type of a JSON value that is not null.
+/// The type of a JSON value other than null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Json {
     /// A number.
@@ -84,7 +84,7 @@ pub enum Found {
     Text,
 }
 
-/// What all times of a column have, or none has.
+/// The form of times, which all times of a column must share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeForm {
     /// True with a zone.
@@ -152,7 +152,7 @@ pub enum Note {
     YearEnds,
 }
 
-/// The fields of one class: how often, and the first.
+/// The fields of one class: their number, and the first.
 #[derive(Clone, Debug, Default)]
 struct Class {
     count: u64,
@@ -183,21 +183,21 @@ impl Class {
         self.first.as_ref().map_or(u64::MAX, |first| first.at)
     }
 
-    /// The first of two classes, as one.
+    /// Joins two classes, with the first field of both.
     fn earlier(&self, other: &Self) -> Self {
         let first = if other.at() < self.at() { &other.first } else { &self.first };
         Self { count: self.count + other.count, first: first.clone() }
     }
 }
 
-/// What is known of the fields of a column.
+/// The facts known about the fields of a column.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
     /// All fields.
     all: Class,
     /// Numbers without a sign of a currency or percent.
     plain: Class,
-    /// Numbers with the sign that came first, and with others.
+    /// Numbers with the first sign seen, and numbers with other signs.
     signed: Class,
     sign: Option<Sign>,
     other_signs: Class,
@@ -209,12 +209,12 @@ pub struct Survey {
     other_form: Option<(Apart, Example)>,
     /// Months of times without a year: January and December.
     year_ends: [bool; 2],
-    /// What is neither number nor time, but a size with a unit.
+    /// Sizes with a unit; a field that fits a time counts as a time instead.
     sizes: Class,
     words: Class,
     /// JSON values by type: numbers, strings, words.
     json: [Class; 3],
-    /// Strings that are numbers without a unit, as sizes may be.
+    /// JSON strings of a number without a unit, which a column of sizes may contain.
     digits_in_strings: u64,
     /// The fields that fit these kinds, and the first that does not.
     durations: Class,
@@ -228,17 +228,17 @@ pub struct Survey {
     day_month: Option<DayMonth>,
     commas: u64,
     has_comma: bool,
-    /// Of numbers with one point: whether any ends in 0, and the fewest and most decimals.
+    /// For numbers with one point: true if at least one ends in 0, and the fewest and the most decimals.
     ends_in_zero: bool,
     decimals: Option<[usize; 2]>,
     all_one_point: bool,
 }
 
-/// What a scan of digits tells about a number.
+/// A scanned number of sign, digits and point.
 struct Plain {
     /// The digits after the point, if there is one.
     decimals: Option<usize>,
-    /// Digits and a point alone.
+    /// True without a sign.
     is_bare: bool,
     is_zero: bool,
 }
@@ -246,20 +246,25 @@ struct Plain {
 /// Scans a number of sign, digits and point; other fields are `None`.
 #[inline]
 fn plain(text: &[u8]) -> Option<Plain> {
-    let digits = match text {
-        [b'+' | b'-', rest @ ..] => rest,
-        _ => text,
-    };
-    let (mut point, mut count, mut is_zero) = (None, 0, true);
-    for (at, &byte) in digits.iter().enumerate() {
+    plain_at(text).filter(|(_, length)| *length == text.len()).map(|(plain, _)| plain)
+}
+
+/// Scans the sign, digits and point at the beginning of a text, and returns their length.
+#[inline]
+fn plain_at(text: &[u8]) -> Option<(Plain, usize)> {
+    let begin = usize::from(matches!(text, [b'+' | b'-', ..]));
+    let (mut point, mut end, mut is_zero) = (None, begin, true);
+    while let Some(&byte) = text.get(end) {
         match byte {
-            b'0'..=b'9' => (count, is_zero) = (count + 1, is_zero && byte == b'0'),
-            b'.' if point.is_none() => point = Some(at),
-            _ => return None,
+            b'0'..=b'9' => is_zero &= byte == b'0',
+            b'.' if point.is_none() => point = Some(end),
+            _ => break,
         }
+        end += 1;
     }
-    let decimals = point.map(|point| digits.len() - point - 1);
-    (count > 0).then_some(Plain { decimals, is_bare: digits.len() == text.len(), is_zero })
+    let decimals = point.map(|point| end - point - 1);
+    let has_digits = end - begin > usize::from(point.is_some());
+    has_digits.then_some((Plain { decimals, is_bare: begin == 0, is_zero }, end))
 }
 
 /// Returns true if a number is the day of a time: a month's name follows.
@@ -290,6 +295,21 @@ impl Survey {
             return self.push_plain(&field, at, &plain);
         }
         self.push_other(&field, at, written, spans);
+    }
+
+    /// Adds a line of only sign, digits and point as a field, and returns the length of the line with its
+    /// line feed; `None` for other lines.
+    #[inline]
+    pub fn push_line(&mut self, text: &[u8], at: u64) -> Option<usize> {
+        let (plain, length) = plain_at(text)?;
+        if text.get(length) != Some(&b'\n') {
+            return None;
+        }
+        let text = &text[..length];
+        let field = Field { text, rest: text, json: None };
+        self.all.push(&field, at);
+        self.push_plain(&field, at, &plain);
+        Some(length + 1)
     }
 
     #[inline]
@@ -330,7 +350,7 @@ impl Survey {
         let first = field.text[0];
         let may_have_digits = first.is_ascii_digit() || !first.is_ascii_alphabetic();
         let seen = if spans && begins_time(field) { None } else { number::look(field.text, written.marks) };
-        // A string is no number.
+        // A JSON string is never a number, but may be a size.
         let is_string = field.json.is_some();
         self.digits_in_strings +=
             u64::from(is_string && seen.as_ref().is_some_and(|seen| !seen.has_unit && seen.has_digit));
@@ -479,7 +499,7 @@ impl Survey {
         self.all.is_empty()
     }
 
-    /// The sign of the first number.
+    /// Returns the sign of the first number.
     #[must_use]
     pub fn first_sign(&self) -> Option<Sign> {
         self.sign.filter(|_| self.signed.at() < self.plain.at())
@@ -497,19 +517,13 @@ impl Survey {
         self.other_form.is_none()
     }
 
-    /// Returns true if all fields are numbers without a sign and a unit.
-    #[must_use]
-    pub fn are_plain(&self) -> bool {
-        self.plain.count + self.special.count == self.all.count
-    }
-
-    /// The form of the first time.
+    /// Returns the form of the first time.
     #[must_use]
     pub fn time_form(&self) -> Option<TimeForm> {
         self.form
     }
 
-    /// The kind of the column.
+    /// Decides the kind of the column.
     #[must_use]
     pub fn decide(&self) -> Decision {
         let all = self.all.count;
@@ -570,7 +584,7 @@ impl Survey {
         Decision::Kind(Found::Duration, None)
     }
 
-    /// Text, or numbers and times beside words.
+    /// Decides between text, and numbers or times beside words.
     fn of_words(&self, day_month: Option<DayMonth>) -> Decision {
         let (mut numbers, mut words, mut sign) = (Class::default(), self.words.clone(), None);
         let [_, strings, _] = &self.json;

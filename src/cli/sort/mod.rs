@@ -47,14 +47,14 @@ pub(super) fn watched(progress: &Progress, to_terminal: bool) -> impl Fn(Done) +
 }
 
 impl SortArgs {
-    /// When there is a progress bar.
+    /// Returns when to show a progress bar.
     fn when(&self) -> args::Progress {
         let is_silent = self.quiet || self.feeds_a_pipe();
         if is_silent && !self.progress_typed { args::Progress::Never } else { self.progress.progress }
     }
 
-    /// Returns true if standard output is a pipe, and nothing that was typed asks how the data are sorted. The
-    /// next program of a pipeline may show its own screen.
+    /// Returns true if standard output is a pipe, and no typed option asks how the data are sorted. The next
+    /// program of a pipeline may show its own screen.
     fn feeds_a_pipe(&self) -> bool {
         let is_asked = self.verbose || self.json || self.timing_typed || self.how_typed.is_some();
         !is_asked && stdout_is_pipe()
@@ -74,7 +74,7 @@ fn stdout_is_pipe() -> bool {
     #[cfg(windows)]
     {
         use std::os::windows::io::AsHandle;
-        // The system has metadata of files alone.
+        // Windows has metadata for files, but not for pipes.
         let stdout = io::stdout().as_handle().try_clone_to_owned();
         !io::stdout().is_terminal() && stdout.is_ok_and(|stdout| File::from(stdout).metadata().is_err())
     }
@@ -154,14 +154,14 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
     tell(args, timing_to, &job, &report, None)
 }
 
-/// Prints notes on what was decided.
+/// Prints notes on the decisions about the input.
 fn notes(args: &SortArgs, job: &Job, progress: &Progress) {
     if !args.quiet {
         job.notes().iter().filter_map(options::note).for_each(|note| progress.note(&note));
     }
 }
 
-/// Prints the timing, if it is wanted, of a file if there are several.
+/// Prints the timing to `to`, if requested. `file` names the input if several were sorted separately.
 fn tell(
     args: &SortArgs,
     to: Option<TimingTo>,
@@ -181,7 +181,7 @@ fn tell(
     match to {
         TimingTo::Stdout => super::print(&format!("{line}\n"))?,
         TimingTo::StdoutComment => super::print(&format!("# {line}\n"))?,
-        // At once, since others may write there, too.
+        // One write, because other processes may write to standard error too.
         TimingTo::Stderr => drop(io::stderr().write_all(format!("{line}\n").as_bytes())),
     }
     Ok(())

@@ -22,7 +22,7 @@ pub(super) enum TimingTo {
 
 type Set = fn(Options) -> Options;
 
-/// The options of the library for these arguments.
+/// Converts arguments to the library's options.
 pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
     let mut options = Options::new().nan(args.nan);
     if args.numeric_sort || args.general_numeric_sort {
@@ -87,7 +87,7 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
     Ok(flags.into_iter().filter(|(is_set, _)| *is_set).fold(options, |options, (_, set)| set(options)))
 }
 
-/// The sort that these arguments describe, without its progress and its output.
+/// Returns the sort that these arguments describe, without its progress and its output.
 pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     let mut options = of(&args.order)?;
     if args.each {
@@ -116,7 +116,7 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     Ok(args.temp_dir.iter().cloned().chain(usual).fold(sort, Sort::temp_dir))
 }
 
-/// A note on what was decided.
+/// Returns the text of a note; `None` for notes that the command does not print.
 pub(in crate::cli) fn note(note: &Note) -> Option<String> {
     let of =
         |key: &Option<String>| key.as_ref().map_or_else(|| "lines".to_owned(), |key| format!("key {key}"));
@@ -153,7 +153,7 @@ pub(in crate::cli) fn note(note: &Note) -> Option<String> {
     })
 }
 
-/// The destination of the timing, beside data of this format on standard output or in a file.
+/// Returns the destination of the timing, beside data of this format on standard output or in a file.
 pub(super) fn timing(
     args: &SortArgs,
     to_stdout: bool,
@@ -219,7 +219,7 @@ pub(in crate::cli) fn expand(order: &mut OrderArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The path of these bytes.
+/// Converts bytes to a path.
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "elsewhere not all bytes are a path")]
 fn of_bytes(name: &[u8]) -> Option<PathBuf> {

@@ -1,4 +1,4 @@
-//! Checks the order of tables, and what their statistics say of it.
+//! Checks the order of tables, and reads from their statistics which parts may hold the first rows.
 
 use std::slice;
 
@@ -18,8 +18,8 @@ use crate::io::ordered::Disorder;
 use crate::order::Nulls;
 use crate::parallel::{self, map_parts};
 
-/// The first row that is out of order: by the keys, or where none are named by what each row group
-/// claims of itself.
+/// Finds the first row out of order: by the keys, or without keys by the sorting columns that each row
+/// group declares.
 pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Error> {
     let by = &job.resolved.decisions.how.by;
     if !by.keys.is_empty() {
@@ -28,9 +28,8 @@ pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Erro
     }
     for (number, table) in tables.all.iter().enumerate() {
         let Table::Parquet(file) = table else {
-            // Only Parquet says it.
-            tables.keys(&job.resolved)?;
-            return Ok(None);
+            // Arrow declares no order, so a table of several columns needs a key.
+            return rows_in_order(tables, &tables.parts, &tables.keys(&job.resolved)?, job, false);
         };
         let claims = file.claims();
         let Some(Some(first)) = claims.first() else {
@@ -59,7 +58,7 @@ pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Erro
     Ok(None)
 }
 
-/// The first row of these parts that is out of order, in all of them or in each by itself.
+/// Finds the first row out of order in these parts, as one table or `by_parts`.
 fn rows_in_order(
     tables: &Tables,
     parts: &[Part],
@@ -67,7 +66,7 @@ fn rows_in_order(
     job: &Job,
     by_parts: bool,
 ) -> Result<Option<Disorder>, Error> {
-    /// Rows that are looked at together.
+    /// The rows of a batch.
     const ROWS: usize = 1 << 17;
     let unique = job.resolved.unique;
     let columns = columns_of(keys);
@@ -80,7 +79,7 @@ fn rows_in_order(
     let all: Vec<(Part, u64)> = parts.iter().copied().zip(first_rows).collect();
     for wave in all.chunks(parallel::threads()) {
         job.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
-        // Each part by itself, and where it begins and ends.
+        // Checks each part by itself, and keeps the keys of its first and last row.
         let looked = map_parts(wave, |(part, first)| {
             let table = &tables.all[part.table];
             let (mut before, mut begin, mut at): (Option<KeyArrays>, Option<KeyArrays>, u64) =
@@ -124,8 +123,8 @@ fn rows_in_order(
     Ok(None)
 }
 
-/// The first of some rows that is out of order, where this row is before them; the first has this
-/// number.
+/// Finds the first of `rows` out of order. The row `before` precedes them, and `first` is the number of
+/// the first of `rows`.
 pub(super) fn first_disorder(
     before: Option<&KeyArrays>,
     rows: &KeyArrays,
@@ -162,12 +161,12 @@ pub(super) struct Least {
     key: TableKey,
     /// A row for each part.
     values: KeyArrays,
-    /// Whether a part may have what precedes them: nulls or NaN, or anything where nothing is said.
+    /// True for a part that may have earlier rows: nulls or NaN, or any value without statistics.
     are_open: Vec<bool>,
     ranks: Vec<u32>,
 }
 
-/// That of these tables, if their statistics say it of this key.
+/// Reads the least values of a key from the statistics of tables; `None` if these do not have them.
 pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Least> {
     if !key.is_plain() {
         return None;
@@ -180,7 +179,7 @@ pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Least> {
         let is_nan_first = floats.is_some() && key.order.nan == Nulls::First;
         for part in 0..least.len() {
             let has_nulls = nulls.get(part).is_none_or(|nulls| *nulls != Some(0));
-            // NaN says nothing, and of zeros nobody says which sign they have.
+            // A least value of NaN tells nothing, and a zero may stand for either sign.
             let is_vague = floats.as_ref().is_some_and(|floats| floats[part].is_nan() || floats[part] == 0.0);
             let is_open = least.is_null(part)
                 || is_vague
@@ -196,7 +195,7 @@ pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Least> {
     Some(Least { key: key.clone(), values, are_open, ranks })
 }
 
-/// The values of floats, if they are that.
+/// Converts an array of floats; `None` for other types.
 fn as_floats(array: &ArrayRef) -> Option<Vec<f64>> {
     Some(match array.data_type() {
         DataType::Float16 => {
@@ -211,18 +210,18 @@ fn as_floats(array: &ArrayRef) -> Option<Vec<f64>> {
 }
 
 impl Least {
-    /// The rank of a part by its least value; that of one that may have what precedes them is none.
+    /// Returns the rank of a part by its least value; `None` for a part that may have earlier rows.
     pub(super) fn rank(&self, part: usize) -> Option<u32> {
         (!self.are_open[part]).then_some(self.ranks[part])
     }
 
-    /// Whether a part may have a row that is not after one with these keys.
+    /// Returns true if a part may have a row that does not come after a row with the keys `worst`.
     pub(super) fn may_precede(&self, part: usize, worst: &KeyArrays) -> bool {
         if self.are_open[part] {
             return true;
         }
         let both = KeyArrays::joined(&[self.values.slice(part, 1), worst.first_key()]);
-        // Of equals the part comes first here, and may precede.
+        // The order is stable: of equal values the part's comes first.
         let order = both.and_then(|both| both.order(slice::from_ref(&self.key), ""));
         order.map_or(true, |order| order[0] == 0)
     }

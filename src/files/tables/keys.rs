@@ -1,4 +1,4 @@
-//! Keys of tables of columns: which columns these are, and the rows by them.
+//! The keys of tables: their columns, and the order of rows by them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};
 /// A key: a column, or a field within it.
 #[derive(Clone, Debug)]
 pub(crate) struct TableKey {
-    /// Its name in messages.
+    /// The name in messages.
     pub(crate) name: String,
     /// The numbers of the column, and of fields within fields.
     path: Vec<usize>,
@@ -32,12 +32,11 @@ pub(crate) struct TableKey {
     pub(crate) order: KeyOrder,
 }
 
-/// The keys of a table with these columns: names of columns, and of fields within them as
-/// `user.id`.
+/// Finds the keys of a table with these columns: columns by name, and fields within them as `user.id`.
 ///
 /// # Errors
 ///
-/// A column that there is not, or one without the order that is asked for.
+/// A missing column, or a column whose type does not fit the kind of its key.
 pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<TableKey>, Error> {
     let (mut names, mut places) = (Vec::new(), Vec::new());
     for (number, field) in schema.fields().iter().enumerate() {
@@ -82,7 +81,7 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
     header.find(by, table)?.into_iter().map(key).collect()
 }
 
-/// The names of the fields within a field, and their places.
+/// Adds the names and the places of the fields within a field.
 fn push_fields(
     field: &Field,
     name: &str,
@@ -102,18 +101,18 @@ fn push_fields(
 }
 
 impl TableKey {
-    /// The number of its column.
+    /// Returns the number of the key's column.
     pub(crate) fn column(&self) -> usize {
         self.path[0]
     }
 
-    /// Whether it is a column, and in the order that engines know.
+    /// Returns true if the key is a whole column, in the order that readers of Parquet expect.
     pub(crate) fn is_plain(&self) -> bool {
         let is_ordered = self.order.reading.text().unwrap_or_default() == TextForm::default();
         self.path.len() == 1 && is_ordered && !matches!(self.field.data_type(), DataType::Dictionary(..))
     }
 
-    /// Its type in reports.
+    /// Returns the type in reports.
     pub(crate) fn kind(&self) -> String {
         let kind = self.field.data_type();
         match kind {
@@ -128,7 +127,7 @@ impl TableKey {
         }
     }
 
-    /// Its array of a batch, whose columns of these numbers are there.
+    /// Takes the array of the key from a batch, which has only these columns, if given.
     fn array(&self, batch: &RecordBatch, columns: Option<&[usize]>) -> ArrayRef {
         let place = columns.and_then(|columns| columns.iter().position(|&column| column == self.path[0]));
         let mut array = batch.column(place.unwrap_or(self.path[0])).clone();
@@ -136,7 +135,7 @@ impl TableKey {
             let parent = array.as_struct();
             let nulls = NullBuffer::union(parent.nulls(), parent.column(number).logical_nulls().as_ref());
             let inner = parent.column(number).to_data();
-            // A field of what is null is null.
+            // A field of a null value is null.
             array = match inner.clone().into_builder().nulls(nulls).build() {
                 Ok(data) => make_array(data),
                 Err(_) => make_array(inner),
@@ -146,17 +145,17 @@ impl TableKey {
     }
 }
 
-/// The arrays of keys of some rows.
+/// The arrays of the keys of some rows, one for each key.
 #[derive(Clone)]
 pub(crate) struct KeyArrays(Vec<ArrayRef>);
 
 impl KeyArrays {
-    /// Those of a batch, whose columns of these numbers are there, or all.
+    /// Takes the key arrays from a batch, which has only these columns, if given.
     pub(crate) fn of(keys: &[TableKey], batch: &RecordBatch, columns: Option<&[usize]>) -> Self {
         Self(keys.iter().map(|key| key.array(batch, columns)).collect())
     }
 
-    /// Those of all of these, one after another.
+    /// Concatenates arrays of the same keys.
     ///
     /// # Errors
     ///
@@ -170,51 +169,51 @@ impl KeyArrays {
         Ok(Self((0..count).map(column).collect::<Result<_, _>>()?))
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.0.first().map_or(0, Array::len)
     }
 
-    /// Those of one key.
+    /// Makes the arrays of a single key.
     pub(crate) fn of_one(array: ArrayRef) -> Self {
         Self(vec![array])
     }
 
-    /// The first key of them.
+    /// Returns the array of the first key.
     pub(crate) fn first_key(&self) -> Self {
         Self(vec![self.0[0].clone()])
     }
 
-    /// The same in memory of their own, so that what they are a part of can go.
+    /// Copies the arrays, so that the batches that they are slices of can be freed.
     ///
     /// # Errors
     ///
-    /// None that is expected.
+    /// An error of Arrow, which is not expected.
     pub(crate) fn detached(self) -> Result<Self, Error> {
         let rows = UInt32Array::from_iter_values(0..self.rows() as u32);
         let copy = |array: &ArrayRef| Ok(compact(&take(array, &rows, None)?));
         Ok(Self(self.0.iter().map(copy).collect::<Result<_, _>>().map_err(failed)?))
     }
 
-    /// The numbers of the rows in order.
+    /// Returns the numbers of the rows in order.
     ///
     /// # Errors
     ///
-    /// As for [`KeyArrays::decoded`].
+    /// See [`KeyArrays::decoded`].
     pub(crate) fn order(&self, keys: &[TableKey], table: &str) -> Result<Vec<u32>, Error> {
         argsort(&self.decoded(keys, table)?.columns())
     }
 
-    /// Those of some rows.
+    /// Returns the arrays of a range of rows.
     pub(crate) fn slice(&self, begin: usize, rows: usize) -> Self {
         Self(self.0.iter().map(|array| array.slice(begin, rows)).collect())
     }
 
-    /// What rows are ordered by.
+    /// Decodes the arrays to columns that can be compared.
     ///
     /// # Errors
     ///
-    /// A type that has no order.
+    /// A type without an order.
     pub(crate) fn decoded(&self, keys: &[TableKey], table: &str) -> Result<DecodedKeys, Error> {
         let of_key = |(key, array): (&TableKey, &ArrayRef)| {
             let decoded = Decoded::of(&key.field, array);
@@ -226,7 +225,7 @@ impl KeyArrays {
         Ok(DecodedKeys(keys.iter().zip(&self.0).map(of_key).collect::<Result<_, _>>()?))
     }
 
-    /// What a row has, for messages.
+    /// Formats the key of a row for messages.
     pub(crate) fn shown(&self, key: usize, row: usize) -> String {
         let options = FormatOptions::new().with_null("an empty field");
         let array = in_utc(&self.0[key]);
@@ -235,20 +234,20 @@ impl KeyArrays {
     }
 }
 
-/// The rank of each row of an order.
+/// Returns the rank of each row in an order.
 pub(crate) fn ranks(order: &[u32]) -> Vec<u32> {
     let mut ranks = vec![0; order.len()];
     order.iter().zip(0..).for_each(|(&row, rank)| ranks[row as usize] = rank);
     ranks
 }
 
-/// The numbers of the columns of keys, each once, in their order in the table.
+/// Returns the numbers of the columns of keys, each once, in their order in the table.
 pub(crate) fn columns_of(keys: &[TableKey]) -> Vec<usize> {
     let columns: BTreeSet<usize> = keys.iter().map(TableKey::column).collect();
     columns.into_iter().collect()
 }
 
-/// What rows are ordered by.
+/// Decoded keys, in columns that order the rows.
 pub(crate) struct DecodedKeys(Vec<(Decoded, KeyOrder)>);
 
 impl DecodedKeys {
@@ -260,22 +259,22 @@ impl DecodedKeys {
         columns
     }
 
-    /// Whether two rows are the same in all keys.
+    /// Returns a function that compares two rows: true if all keys are equal.
     pub(crate) fn sameness(&self) -> impl Fn(usize, usize) -> bool + Sync + '_ {
         let all: Vec<_> = self.0.iter().map(|(decoded, order)| decoded.sameness(*order)).collect();
         move |a, b| all.iter().all(|is_same| is_same(a, b))
     }
 
-    /// The first key by which two rows differ.
+    /// Returns the number of the first key that differs between two rows.
     pub(crate) fn difference(&self, a: usize, b: usize) -> usize {
         self.0.iter().position(|(decoded, order)| !decoded.sameness(*order)(a, b)).unwrap_or(0)
     }
 
-    /// Counts nulls, and refuses those that may not be; `place` tells where a row is.
+    /// Counts nulls and NaN. `place` names the place of a row.
     ///
     /// # Errors
     ///
-    /// Those.
+    /// A null or NaN that the order of its key refuses.
     pub(crate) fn count(
         &self,
         keys: &[TableKey],

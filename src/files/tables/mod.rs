@@ -1,8 +1,8 @@
-//! Tables of columns: Parquet and Arrow. What is ordered are numbers of rows, by the keys alone;
-//! then columns are gathered in that order and written, on all cores.
+//! Tables of columns: Parquet and Arrow. A sort reads the keys to order the numbers of rows, then gathers
+//! the columns in this order and writes them, on all cores.
 //!
-//! What does not fit the budget is sorted part by part into runs, which are merged: of each run some
-//! rows are in memory, and those that no later one can precede are ordered together.
+//! Tables larger than the budget are sorted part by part into runs. The merge holds a window of rows of
+//! each run, and orders the rows that no later row can precede.
 //!
 //! ```text
 //! parts ── read ──> batches ── keys, order ──> numbers of rows ── gather, encode ──> the output, or a run
@@ -47,25 +47,25 @@ use crate::report;
 use crate::runs::Budget;
 use crate::sorter::Sorter;
 
-/// How often all rows are in memory at most while they are sorted: as read, joined, gathered and
-/// encoded.
+/// The most memory of a sort, in multiples of the rows' size: the rows as read, joined, gathered and
+/// encoded, not all at one time.
 const TIMES: u64 = 3;
 
-/// The same of parts, of which the next is read meanwhile.
+/// The most memory of a sort in parts, in multiples of a part, while it writes one part and reads the next.
 const TIMES_OF_PARTS: u64 = 4;
 
-/// What the program takes beside, and the allocator.
+/// The memory of the program and the allocator, beside the rows.
 const MORE: u64 = 32 << 20;
 
-/// Bytes for each row beside it: its number, and the words that it is ordered by.
+/// The bytes that a sort adds to each row: its number, and the words that order it.
 const BESIDE: u64 = 24;
 
-/// What is sorted for a choice of device: the words that rows are ordered by, and their numbers.
+/// Returns the shape of the sort, for a choice of device: words that order the rows, with the rows' numbers.
 fn shape() -> Shape {
     Shape::of(ElementType::U64, true)
 }
 
-/// What a budget has for rows.
+/// Returns the bytes of a budget that rows may take.
 fn room(budget: &Budget) -> u64 {
     let bytes = budget.bytes();
     bytes - MORE.min(bytes / 4)
@@ -79,7 +79,7 @@ struct Ordered {
     report: report::Report,
 }
 
-/// Orders the rows of these keys, as far as they are asked for.
+/// Orders the rows of these keys, and keeps the selected rows.
 fn order(
     arrays: &KeyArrays,
     keys: &[TableKey],
@@ -112,7 +112,7 @@ fn order(
 }
 
 impl Job<'_> {
-    /// Sorts tables of columns.
+    /// Sorts tables.
     pub(super) fn sort_tables(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
         let tables = self.open_tables()?;
@@ -152,7 +152,7 @@ impl Job<'_> {
         Ok(report)
     }
 
-    /// Sorts rows that are all in memory.
+    /// Sorts batches in memory.
     fn sort_batches(
         &self,
         tables: &Tables,
@@ -187,7 +187,7 @@ impl Job<'_> {
         })
     }
 
-    /// Sorts parts of about so many bytes, and merges them.
+    /// Sorts parts of about `limit` bytes into runs, and merges the runs.
     fn sort_in_parts(
         &self,
         tables: &Tables,
@@ -212,7 +212,7 @@ impl Job<'_> {
         Ok(report)
     }
 
-    /// Merges tables of columns that are in order.
+    /// Merges sorted tables.
     pub(super) fn merge_tables(&self, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
         let tables = self.open_tables()?;
@@ -237,7 +237,7 @@ impl Job<'_> {
         })
     }
 
-    /// Checks tables of columns.
+    /// Checks the order of tables.
     pub(super) fn check_tables(&self) -> Result<Option<Disorder>, Error> {
         let tables = self.open_tables()?;
         self.watch.phase(Phase::Read, Some(tables.rows()));
@@ -249,12 +249,12 @@ impl Job<'_> {
     }
 }
 
-/// The names of the types of keys.
+/// Returns the names of the types of keys.
 fn types(keys: &[TableKey]) -> String {
     keys.iter().map(TableKey::kind).collect::<Vec<_>>().join(",")
 }
 
-/// Writes positions of rows, of which there are so many.
+/// Writes positions among `rows` rows.
 fn write_positions(
     positions: impl Iterator<Item = u64>,
     rows: u64,
@@ -288,7 +288,7 @@ struct Tables {
 }
 
 impl Job<'_> {
-    /// The keys of tables.
+    /// Returns the keys of tables, with their kinds.
     pub(super) fn explain_tables(&self) -> Result<Vec<ExplainedKey>, Error> {
         if self.resolved.decisions.how.by.keys.is_empty() {
             return Ok(Vec::new());
@@ -323,17 +323,17 @@ impl Tables {
         self.parts.iter().map(|part| part.rows).sum()
     }
 
-    /// About how many bytes all take in memory.
+    /// Returns the approximate bytes of the rows in memory.
     fn bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 
-    /// About how many of these a row takes.
+    /// Returns the approximate bytes of a row, including the bytes that a sort adds.
     fn row_bytes(&self) -> u64 {
         self.bytes() / self.rows().max(1) + BESIDE
     }
 
-    /// Where a row is, by its number among all.
+    /// Returns the place of a row by its number among all rows.
     fn place(&self, mut row: u64) -> String {
         let mut rows_of = vec![0; self.all.len()];
         self.parts.iter().for_each(|part| rows_of[part.table] += part.rows);

@@ -1,7 +1,7 @@
-//! Tables as text that are read into columns: CSV, TSV and JSON Lines.
+//! Reads tables in text formats (CSV, TSV and JSON Lines) into columns.
 //!
-//! The type of a column is found in all of its fields before any is read. What it cannot hold is an
-//! error that names the column.
+//! A first pass over all fields finds the type of each column; a second pass reads the values. A value
+//! that the type cannot hold is an error, which names the column.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use crate::io::csv::{Dialect, Fields, end_of_row, end_of_rows, for_each_field, j
 use crate::io::source::MARK;
 use crate::parallel::{self, map_parts};
 
-/// A table as text.
+/// A table in a text format.
 pub(crate) struct TextTable {
     name: String,
     stored: Stored,
     fields: Fields,
-    /// Where the first record is.
+    /// The offset of the first record.
     start: u64,
-    /// The columns, as they are named.
+    /// The names and types of the columns.
     kinds: Vec<(String, Kind)>,
     /// Words that count as empty.
     na: Vec<Vec<u8>>,
 }
 
-/// Bytes that are looked at together.
+/// The number of bytes read at once.
 const CHUNK: usize = 16 << 20;
 
 impl TextTable {
@@ -38,7 +38,7 @@ impl TextTable {
     ///
     /// # Errors
     ///
-    /// I/O errors; values that have no type in common.
+    /// I/O errors; JSON values without a common type.
     pub(crate) fn open(
         name: String,
         stored: Stored,
@@ -69,7 +69,7 @@ impl TextTable {
         Ok(table)
     }
 
-    /// What holds both of two records, or of some.
+    /// Returns the type that holds the values of both records, column by column.
     fn both(&self, one: Kind, other: Kind) -> Result<Kind, Error> {
         let (Kind::Object(mut all), Kind::Object(others)) = (one, other) else { return Ok(Kind::Nothing) };
         for (number, (name, kind)) in others.into_iter().enumerate() {
@@ -84,7 +84,7 @@ impl TextTable {
             let known = std::mem::replace(&mut all[place].1, Kind::Nothing);
             all[place].1 = match known.and(kind) {
                 Some(kind) => kind,
-                // As text each field comes back as it was.
+                // Text preserves the bytes of each field.
                 None if self.fields != Fields::Json => Kind::Text,
                 None => {
                     return Err(
@@ -100,7 +100,7 @@ impl TextTable {
         Error::input(&self.name, format!("column '{}' {problem}", quoted(column)))
     }
 
-    /// Passes comments and the header, which names the columns.
+    /// Skips comments and the header, and sets the names of the columns.
     fn read_head(&mut self, dialect: Dialect) -> Result<(), Error> {
         if self.fields == Fields::Json {
             let mark = self.bytes(0, MARK.len())?;
@@ -146,7 +146,7 @@ impl TextTable {
         Ok(())
     }
 
-    /// So many bytes from here on, or as many as there are; the last row ends with LF.
+    /// Returns up to `length` bytes from `at` on. The last row of the table gets an LF if it lacks one.
     fn bytes(&self, at: u64, length: usize) -> Result<Vec<u8>, Error> {
         let left = self.stored.size().saturating_sub(at);
         let length = length.min(usize::try_from(left).unwrap_or(usize::MAX));
@@ -158,7 +158,7 @@ impl TextTable {
         Ok(bytes)
     }
 
-    /// The next whole rows, and where those after them begin.
+    /// Returns the next whole rows, and the offset of the rows after them.
     fn chunk(&self, at: u64) -> Result<Option<(Vec<u8>, u64)>, Error> {
         let mut length = CHUNK;
         loop {
@@ -180,7 +180,7 @@ impl TextTable {
         }
     }
 
-    /// Where rows begin; blank ones are none, unless there is one column.
+    /// Returns the offsets of the rows. Blank rows count only if the table has a single column.
     fn rows(&self, bytes: &[u8]) -> Vec<usize> {
         let (mut rows, mut at) = (Vec::new(), 0);
         while at < bytes.len() {
@@ -194,13 +194,13 @@ impl TextTable {
         rows
     }
 
-    /// The content of a field; none if it is empty, and not in quotes.
+    /// Returns the content of a field, or `None` for an unquoted empty field.
     fn content<'a>(&self, field: &'a [u8]) -> Option<Cow<'a, [u8]>> {
         let is_empty = field.is_empty() || self.na.iter().any(|word| &word[..] == field);
         (!is_empty).then(|| unquoted(field))
     }
 
-    /// What holds all of these rows.
+    /// Returns the type that holds all of these rows.
     fn kinds_of(&self, bytes: &[u8], rows: &[usize]) -> Result<Kind, Error> {
         let mut all: Option<Kind> = None;
         if self.fields == Fields::Json {
@@ -227,7 +227,7 @@ impl TextTable {
                     return;
                 };
                 let Some(content) = self.content(&bytes[field]) else { return };
-                // Nothing in quotes is text.
+                // A quoted empty field is text.
                 let found = if content.is_empty() { Kind::Text } else { Kind::of_field(&content) };
                 let known = std::mem::replace(kind, Kind::Nothing);
                 *kind = known.and(found).unwrap_or(Kind::Text);
@@ -236,16 +236,16 @@ impl TextTable {
         Ok(Kind::Object(kinds))
     }
 
-    /// The columns.
+    /// Returns the schema.
     pub(crate) fn schema(&self) -> SchemaRef {
         Arc::new(Schema::new(columns(&self.kinds)))
     }
 
-    /// Gives all rows to `take`, batch by batch.
+    /// Passes all rows to `take`, batch by batch.
     ///
     /// # Errors
     ///
-    /// I/O errors; text that is not UTF-8; what `take` returns.
+    /// I/O errors; text in another encoding than UTF-8; errors of `take`.
     pub(crate) fn each(&self, take: &mut dyn FnMut(RecordBatch) -> Result<(), Error>) -> Result<(), Error> {
         let mut at = self.start;
         while let Some((bytes, next)) = self.chunk(at)? {

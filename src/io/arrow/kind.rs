@@ -1,8 +1,8 @@
-//! The types of columns that are text: the least one that holds every value as it is but for its
-//! spelling.
+//! The types of text columns: for each column the narrowest type that preserves all values, though not
+//! their spelling.
 //!
-//! Whole numbers, decimals that f64 holds, dates, times, true and false have types of their own.
-//! Others are text; in JSON, values of several types are an error.
+//! Integers, decimals that f64 preserves, dates, times and booleans have types of their own. Columns
+//! with other fields are text; in JSON, mixed types are an error.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,26 +16,27 @@ use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
 
 use crate::io::csv::json;
+use gpusort_values::number::{self, Notation, Reader, Value};
 use gpusort_values::time::{Time, time};
 
-use crate::io::number::{Decimal, integer, spelled};
+use crate::io::number::integer;
 
-/// What the values of a column are.
+/// The type of a column's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Nothing,
     Bool,
-    /// Whole numbers: whether any is negative, beyond i64, beyond what f64 holds exactly.
+    /// Integers; a flag is set if a value is negative, beyond i64, or beyond the exact integers of f64.
     Integer {
         negative: bool,
         large: bool,
         inexact: bool,
     },
     Float,
-    /// NaN and infinities, which may be words.
+    /// NaN and infinities only, which may be words.
     Special,
     Date,
-    /// Times in UTC or without a zone, with so many decimals.
+    /// Times in UTC or without a zone, with this number of decimals.
     Time {
         zone: bool,
         decimals: u8,
@@ -45,10 +46,10 @@ pub(super) enum Kind {
     List(Box<Kind>),
 }
 
-/// Bytes of a date.
+/// The number of bytes of a date.
 const DATE: usize = "2026-11-21".len();
 
-/// A time in the form of ISO 8601, as columns of times are written.
+/// Parses a time in the ISO 8601 form, which is how time columns are written.
 fn iso(text: &[u8]) -> Option<Time> {
     let is_iso = matches!(text, [_, _, _, _, b'-', _, _, b'-', ..]);
     let is_joined =
@@ -56,7 +57,7 @@ fn iso(text: &[u8]) -> Option<Time> {
     if is_iso && is_joined { time(text) } else { None }
 }
 
-/// The decimals that the seconds of a time need.
+/// Returns the number of decimals that the seconds of a time need.
 fn decimals_of(nanoseconds: i128) -> u8 {
     let mut fraction = nanoseconds.rem_euclid(1_000_000_000) as u32;
     let mut decimals = if fraction == 0 { 0 } else { 9 };
@@ -67,7 +68,7 @@ fn decimals_of(nanoseconds: i128) -> u8 {
 }
 
 impl Kind {
-    /// What holds both; `None` if nothing but text does.
+    /// Returns the type that holds the values of both types, or `None` if only text does.
     pub(super) fn and(self, other: Self) -> Option<Self> {
         Some(match (self, other) {
             (Self::Nothing, other) | (other, Self::Nothing) => other,
@@ -111,7 +112,7 @@ impl Kind {
         })
     }
 
-    /// That of a field of a table.
+    /// Returns the type of a table field.
     pub(super) fn of_field(text: &[u8]) -> Self {
         match text {
             b"" => return Self::Nothing,
@@ -121,14 +122,14 @@ impl Kind {
         if let Some(kind) = Self::of_number(text) {
             return kind;
         }
-        if spelled(text).is_some() && !text.iter().any(u8::is_ascii_digit) {
+        if number::look(text, None).is_some_and(|seen| !seen.has_digit) {
             return Self::Special;
         }
         let Some(found) = iso(text) else { return Self::Text };
         if text.len() == DATE {
             return Self::Date;
         }
-        // Those of other zones, and the second 60, would come back otherwise.
+        // Times in other zones and the second 60 would not keep their spelling, so they stay text.
         let zone = &text[DATE..];
         let is_utc = zone.ends_with(b"Z") || zone.ends_with(b"+00:00");
         let is_plain =
@@ -142,7 +143,7 @@ impl Kind {
         Self::Time { zone: found.zone, decimals }
     }
 
-    /// That of a number that 64 bits hold as it is; leading zeros and a plus are no part of it.
+    /// Returns the type of a number that 64 bits preserve. Leading zeros and a plus sign make a field text.
     fn of_number(text: &[u8]) -> Option<Self> {
         let digits = text.strip_prefix(b"-").unwrap_or(text);
         let is_plain = digits.first().is_some_and(u8::is_ascii_digit)
@@ -160,7 +161,7 @@ impl Kind {
         is_exact(text).then_some(Self::Float)
     }
 
-    /// That of a value of JSON.
+    /// Returns the type of a JSON value, or an error message.
     pub(super) fn of_json(token: &[u8]) -> Result<Self, String> {
         Ok(match json::Value::of(token) {
             json::Value::Null => Self::Nothing,
@@ -185,7 +186,7 @@ impl Kind {
                     let name = String::from_utf8_lossy(&name).into_owned();
                     let kind = Self::of_json(&token[value])?;
                     match fields.iter_mut().find(|(other, _)| *other == name) {
-                        // The last one counts.
+                        // The last member of a name counts.
                         Some((_, known)) => *known = kind,
                         None => fields.push((name, kind)),
                     }
@@ -220,7 +221,7 @@ impl Kind {
         }
     }
 
-    /// The array of these values: contents of fields, or values of JSON.
+    /// Builds the array of these values, which are contents of fields or JSON values.
     pub(super) fn array(&self, values: &[Option<Cow<[u8]>>], is_json: bool) -> Result<ArrayRef, String> {
         let some = || values.iter().map(|value| value.as_deref());
         let integer_of = |value: Option<&[u8]>| value.and_then(|value| integer(value)?.value);
@@ -315,31 +316,12 @@ pub(super) fn columns(fields: &[(String, Kind)]) -> Fields {
     fields.iter().map(|(name, kind)| Field::new(name, kind.data_type(), true)).collect()
 }
 
-/// Whether f64 holds this decimal so that its digits come back.
+/// Returns true if the digits of a decimal come back from f64.
 fn is_exact(text: &[u8]) -> bool {
-    /// So many digits always come back.
-    const ALWAYS: usize = 15;
-    let Some(value) = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) else {
-        return false;
-    };
-    if !value.is_finite() {
-        return false;
+    match Reader::new(Notation::default()).key(text, false, &mut Vec::new()) {
+        Some(Value::Word(word)) => word as u64 == number::MID,
+        Some(Value::Nan) | None => false,
     }
-    let (digits, power) = digits_of(text);
-    if digits.len() <= ALWAYS && value != 0.0 {
-        return true;
-    }
-    digits_of(format!("{value:e}").as_bytes()) == (digits, power)
-}
-
-/// The digits of a number without zeros around them, and the power of ten of the last.
-fn digits_of(number: &[u8]) -> (Vec<u8>, i64) {
-    let Decimal { whole, fraction, exponent, .. } = Decimal::of(number);
-    let digits = [whole, fraction].concat();
-    let Some(last) = digits.iter().rposition(|&digit| digit != b'0') else { return (Vec::new(), 0) };
-    let first = digits.iter().take_while(|&&digit| digit == b'0').count();
-    let after = (digits.len() - 1 - last) as i64;
-    (digits[first..=last].to_vec(), exponent - fraction.len() as i64 + after)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Makes keys of the fields of a column as they are read.
+//! Turns the fields of a column into keys as they are read.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,7 +22,7 @@ use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
 /// A field of a row.
 #[derive(Clone)]
 pub(in crate::io) struct Field<'a> {
-    /// All bytes, and where rows are counted from.
+    /// The text, and the offset that ranges of the piece count from.
     pub(super) bytes: &'a [u8],
     pub(super) start: usize,
     pub(super) place: Range<usize>,
@@ -32,13 +32,13 @@ pub(in crate::io) struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The field without quotes and the blanks around it.
+    /// Returns the field without quotes and surrounding blanks.
     #[inline]
     pub(in crate::io) fn value(&self) -> Cow<'a, [u8]> {
         self.fields.value(&self.bytes[self.place.clone()])
     }
 
-    /// The type of a JSON value.
+    /// Returns the type of a JSON value.
     #[inline]
     pub(in crate::io) fn json(&self) -> Option<Value> {
         match self.fields {
@@ -49,18 +49,18 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Why a field is not added.
+/// The reason why a field was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::io) enum NotAdded {
-    /// An option refuses this class.
+    /// An option refuses nulls of this class.
     Null(Class),
-    /// A time in another form than the other times.
+    /// A time in another form than earlier times.
     Apart(TimeForm),
     /// The requested type does not hold it.
     Type(ElementType),
     /// Damaged JSON, an object or an array.
     Json,
-    /// There is no room for such a long text.
+    /// The text does not fit the column.
     TooLong,
 }
 
@@ -71,12 +71,12 @@ pub(super) struct Column {
     reader: Reader,
     /// The tail of the last number.
     tail: Vec<u8>,
-    /// Whether each number of the tokens that were added has one spelling.
+    /// True if every token so far was the only spelling of its number.
     pub(super) is_spelled_once: bool,
 }
 
 impl ResolvedKey {
-    /// How numbers of this key are written.
+    /// Returns the notation of this key's numbers.
     fn notation(&self) -> Notation {
         let units = match self.order.reading {
             _ if self.is_found => Units::Clear,
@@ -87,7 +87,7 @@ impl ResolvedKey {
         Notation { marks, sign: self.sign, units, leading: self.order.leading }
     }
 
-    /// How fields are written, as far as options say so.
+    /// Returns the spelling of fields that options set.
     pub(in crate::io) fn written(&self) -> Written<'_> {
         let spelling = self.spelling.as_deref();
         Written {
@@ -96,7 +96,7 @@ impl ResolvedKey {
         }
     }
 
-    /// Returns true if a time of this key takes as many fields of a line as needed.
+    /// Returns true if a time of this key may continue in the next fields of a line.
     pub(in crate::io) fn spans(&self, fields: Fields) -> bool {
         matches!(fields, Fields::Words(_)) && matches!(self.column, ColumnAt::Field(_))
     }
@@ -107,7 +107,7 @@ impl ResolvedKey {
     }
 }
 
-/// The number of this type that a token is, as a float or as an integer.
+/// Returns the word of a token as a number of this type.
 fn of_type(token: &[u8], element: ElementType, descending: bool) -> Result<u128, NotAdded> {
     let refused = NotAdded::Type(element);
     match element.layout() {
@@ -139,7 +139,7 @@ fn of_type(token: &[u8], element: ElementType, descending: bool) -> Result<u128,
 }
 
 impl Column {
-    /// A column for this key without fields yet.
+    /// Creates an empty column for this key.
     pub(super) fn new(key: &ResolvedKey, rows: usize) -> Self {
         Self {
             words: match key.order.reading {
@@ -153,17 +153,17 @@ impl Column {
         }
     }
 
-    /// The number of fields.
+    /// Returns the number of fields.
     pub(super) fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// The keys.
+    /// Returns the keys.
     pub(super) fn keys(self) -> keys::Column {
         self.words
     }
 
-    /// Adds a field, and counts it if it is a null.
+    /// Adds a field, and counts nulls.
     #[inline]
     pub(super) fn push(&mut self, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
         if let keys::Column::Texts(_) = self.words {
@@ -188,7 +188,7 @@ impl Column {
         }
     }
 
-    /// Adds a null, if its place is known.
+    /// Adds a null, unless an option refuses its class.
     fn push_null(&mut self, class: Class, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
         let order = self.key.order;
         if order.place(class) == Nulls::Error {
@@ -207,7 +207,7 @@ impl Column {
         Ok(())
     }
 
-    /// The word of a field, or the class of a null. A tail is in `tail`.
+    /// Returns the word of a field, or the class of a null. Stores the tail of a number in `tail`.
     #[inline]
     fn word(&mut self, field: &Field) -> Result<u128, NotAdded> {
         let value = field.value();
@@ -228,7 +228,7 @@ impl Column {
         self.word_of(&value, field)
     }
 
-    /// The word of a field that is not empty.
+    /// Returns the word of a non-empty field.
     #[inline]
     fn word_of(&mut self, value: &[u8], field: &Field) -> Result<u128, NotAdded> {
         let descending = self.key.order.descending;
@@ -251,7 +251,7 @@ impl Column {
         }
     }
 
-    /// The word of a number.
+    /// Returns the word of a number.
     #[inline]
     fn number(&mut self, value: &[u8]) -> Result<u128, NotAdded> {
         let descending = self.key.order.descending;
@@ -266,7 +266,7 @@ impl Column {
         }
     }
 
-    /// Returns true if a field is not invalid.
+    /// Returns true unless the field is invalid.
     pub(super) fn is_valid(&mut self, field: &Field) -> bool {
         match &self.words {
             keys::Column::Texts(texts) => {
@@ -276,7 +276,7 @@ impl Column {
         }
     }
 
-    /// Why a field is refused by its kind.
+    /// Returns the reason if the column's kind refuses a field.
     pub(super) fn refused(&mut self, field: &Field) -> Option<NotAdded> {
         if let keys::Column::Texts(texts) = &self.words {
             let is_invalid = class_of_text(&self.key, texts.order(), field) == Some(Class::Invalid);
@@ -295,7 +295,7 @@ impl Column {
         if let Some(class) = class_of_text(&self.key, order, field) {
             return self.push_null(class, field, counts);
         }
-        // Blanks around a field count in text alone.
+        // Only plain text keeps the blanks around a field.
         if order.reading.text().is_some_and(|form| !form.is_bytes()) && self.key.column != ColumnAt::Whole {
             return texts.push_own(&field.value()).map_err(|_| NotAdded::TooLong);
         }
@@ -316,12 +316,13 @@ impl Column {
         texts.push(bytes, begin, end).map_err(|_| NotAdded::TooLong)
     }
 
-    /// Adds the tokens of a piece of text, whose first byte is at `place` in all of it. Calls
-    /// `keep` with the begin and the end of each.
+    /// Adds the tokens of a piece of text that begins at offset `place` of the whole text. Calls `keep`
+    /// with the begin and the end of each token.
     ///
     /// # Errors
     ///
-    /// The place of the first token that is refused; `None` for a token that its line may not have.
+    /// The offset of the first refused token; `None` in place of the reason if its line may not have
+    /// the token.
     pub(super) fn push_tokens(
         &mut self,
         tokens: &mut Tokens,
@@ -330,7 +331,7 @@ impl Column {
         counts: &mut Counts,
         mut keep: impl FnMut(usize, usize),
     ) -> Result<(), (usize, Option<NotAdded>)> {
-        /// Up to here all integers are floats.
+        /// Up to this value, f64 represents every integer.
         const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
         while let Some(start) = tokens.find_next() {
             if self.key.element.is_none()
@@ -363,13 +364,13 @@ impl Column {
     }
 }
 
-/// The first word of a line.
+/// Returns the first word of a line.
 pub(super) fn first_word(line: &[u8]) -> &[u8] {
     line.split(|byte| matches!(byte, b' ' | b'\t')).next().unwrap_or_default()
 }
 
-/// Returns true for the only spelling of a number by digits and a point: without zeros that add
-/// nothing.
+/// Returns true if a token is the only spelling of its number in digits and a point, without redundant
+/// zeros.
 #[inline]
 fn is_plain(token: &[u8]) -> bool {
     let ([b'-', digits @ ..] | digits) = token;
@@ -389,21 +390,21 @@ fn is_plain(token: &[u8]) -> bool {
     }
 }
 
-/// The class of a field of text that is a null.
+/// Returns the class of a text field if the field is a null.
 fn class_of_text(key: &ResolvedKey, order: KeyOrder, field: &Field) -> Option<Class> {
-    // A whole record is never empty.
+    // A whole record is never null.
     if key.order.is_last_resort || key.column == ColumnAt::Whole {
         return None;
     }
     let form = order.reading.text().unwrap_or_default();
-    // Where versions were found, all fields are versions.
+    // If the column was found to hold versions, other texts are invalid.
     let are_versions = key.is_found && form.order == TextOrder::Version;
     let is_invalid = |value: &[u8]| !form.holds(value) || are_versions && !version::is_version(value);
     match field.json() {
         Some(Value::Other) => return Some(Class::Invalid),
         Some(Value::Null) => return Some(Class::Empty),
         Some(Value::Number | Value::Bool) => return is_invalid(&field.value()).then_some(Class::Invalid),
-        // An empty string is a text.
+        // An empty string is a text, but neither a version nor a hexadecimal number.
         Some(Value::String) => {
             let value = field.value();
             let is_empty = key.is_na(&value) || value.is_empty() && !form.is_bytes();
@@ -418,7 +419,7 @@ fn class_of_text(key: &ResolvedKey, order: KeyOrder, field: &Field) -> Option<Cl
         return Some(Class::Empty);
     }
     if form.is_bytes() && key.spelling.is_none() {
-        // A quoted field may be empty.
+        // A quoted field may be empty, too.
         let is_quoted = field.bytes[field.place.start] == b'"';
         return (is_quoted && field.value().is_empty()).then_some(Class::Empty);
     }

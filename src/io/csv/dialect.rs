@@ -1,15 +1,15 @@
-//! How rows are divided into fields: tables by a delimiter and quotes, lines by blanks or by a
-//! character; a token of text is a row of one field.
+//! Divides rows into fields: tables at a delimiter outside quotes, lines at blanks or at a character. A
+//! token of text is a row with one field.
 //!
 //! ```text
 //! Quoted(b',')   6,"lamp, desk",89.90          three fields
-//! Words             12 2026-11-21 10:00 /usr   four, as awk has them
+//! Words             12 2026-11-21 10:00 /usr   four, as in awk
 //! Split(b':')    root:x:0:0::/root             six, one of them empty
-//! Json           {"ms": 12, "user": {"id": 7}} as many as there are paths to values
+//! Json           {"ms": 12, "user": {"id": 7}} one for each path to a value
 //! ```
 //!
 //! All rows of a table have the same number of fields; lines have any number. Tokens of text are
-//! divided here only where [`crate::io::text`] cannot read them all as numbers that print alike.
+//! divided here only if [`crate::io::text`] cannot read all of them as numbers that print unchanged.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -25,15 +25,15 @@ pub(super) const QUOTE: u8 = b'"';
 /// The form of a table, or of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
-    /// What separates the fields of a row.
+    /// The separator of fields.
     pub fields: Fields,
-    /// How many rows are a header, of which the last names the columns.
+    /// The number of header rows; the last one names the columns.
     pub header: usize,
     /// True if all lines that begin with `#` go on top.
     pub comments: bool,
 }
 
-/// What separates fields.
+/// The separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fields {
@@ -41,17 +41,17 @@ pub enum Fields {
     Quoted(u8),
     /// In lines, this byte.
     Split(u8, LineEnd),
-    /// In lines, runs of spaces and tabs; those before the first field do not count. Where NUL ends
-    /// lines, line feeds are blanks, too.
+    /// In lines, runs of spaces and tabs; blanks before the first field do not count. If NUL ends
+    /// lines, line feeds count as blanks, too.
     Words(LineEnd),
-    /// In text, which has a record for each token, and comments.
+    /// In text, white space; each token is a record.
     Tokens,
     /// In JSON Lines, values at paths.
     Json,
 }
 
 impl Dialect {
-    /// The end of the comment that begins here, if one does.
+    /// Returns the end of the comment that begins here, if any.
     #[inline]
     pub(in crate::io) fn comment(self, bytes: &[u8], at: usize) -> Option<usize> {
         if !self.comments || bytes.get(at) != Some(&b'#') {
@@ -63,17 +63,17 @@ impl Dialect {
 }
 
 impl Fields {
-    /// Whether records are tokens, not lines.
+    /// Returns true if records are tokens, not lines.
     pub(crate) fn are_tokens(self) -> bool {
         self == Self::Tokens
     }
 
-    /// Whether rows are lines or tokens, which may have any number of fields.
+    /// Returns true if rows are lines or tokens, which may have any number of fields.
     pub fn are_of_lines(self) -> bool {
         !matches!(self, Self::Quoted(_))
     }
 
-    /// What ends a row.
+    /// Returns the line end of rows.
     #[inline]
     pub(crate) fn line_end(self) -> LineEnd {
         match self {
@@ -82,7 +82,7 @@ impl Fields {
         }
     }
 
-    /// Whether this byte separates fields, wherever it is.
+    /// Returns true if this byte separates fields wherever it occurs.
     pub(crate) fn divides_at(self, byte: u8) -> bool {
         match self {
             Self::Split(separator, _) => byte == separator,
@@ -91,12 +91,12 @@ impl Fields {
         }
     }
 
-    /// Lines with the same ends, in which quotes mean nothing.
+    /// Returns the format of lines with the same line end, where quotes have no meaning.
     pub(super) fn of_lines(self) -> Self {
         Self::Words(self.line_end())
     }
 
-    /// Where the line ends that begins here, before what ends it, if the next begins there.
+    /// Returns the end of the line at `start`, without its line end; the next line begins at `next`.
     #[inline]
     pub(super) fn end_of_line(self, bytes: &[u8], start: usize, next: usize) -> usize {
         let end = next - 1;
@@ -104,7 +104,7 @@ impl Fields {
         end - usize::from(is_crlf)
     }
 
-    /// The text of a field, without its quotes, and where it is if it is there as it counts.
+    /// Returns the place of a field's text without its quotes, or the text itself if unescaping changed it.
     #[inline]
     pub(in crate::io) fn text(self, bytes: &[u8], field: Range<usize>) -> Result<Range<usize>, Vec<u8>> {
         if self == Self::Json && bytes.get(field.start) == Some(&QUOTE) && !field.is_empty() {
@@ -123,10 +123,10 @@ impl Fields {
         }
     }
 
-    /// The content of a field, without its quotes and the blanks around it.
+    /// Returns the content of a field, without its quotes and surrounding blanks.
     #[inline]
     pub(in crate::io) fn value(self, field: &[u8]) -> Cow<'_, [u8]> {
-        // Most fields have no quotes.
+        // NUL-terminated lines have no quotes, and all white space around their fields is trimmed.
         if self.line_end() == LineEnd::Nul {
             return field.trim_ascii().into();
         }
@@ -144,7 +144,7 @@ impl Fields {
         }
     }
 
-    /// The last field of a line; empty without any field.
+    /// Returns the last field of a line, or an empty range for a line without fields.
     pub(super) fn last(self, bytes: &[u8], line: Range<usize>) -> Range<usize> {
         let text = &bytes[line.clone()];
         match self {
@@ -162,7 +162,7 @@ impl Fields {
         }
     }
 
-    /// The part of a line between two gaps; `None` if a word reaches over a gap.
+    /// Returns the part of a line between two gaps, or `None` if a word crosses a gap.
     pub(super) fn between(
         bytes: &[u8],
         line: Range<usize>,
@@ -170,7 +170,7 @@ impl Fields {
         until: Option<Gap>,
     ) -> Option<Range<usize>> {
         let text = &bytes[line.clone()];
-        // A position is a character; a byte that is no UTF-8 is one, too.
+        // Positions count characters; an invalid byte counts as a character, too.
         let begins = |byte: &u8| byte & 0xC0 != 0x80;
         let place = |position: usize| {
             if text.is_ascii() {
@@ -179,7 +179,7 @@ impl Fields {
             let mut places = text.iter().enumerate().filter(|(_, byte)| begins(byte)).map(|(at, _)| at);
             places.nth(position).unwrap_or(text.len())
         };
-        // Behind the last blank of a gap.
+        // The end of the last blank in a gap.
         let cut = |Gap(from, until): Gap| {
             let (from, until) = (place(from), place(until));
             let blank = text[from..until].iter().rposition(|byte| matches!(byte, b' ' | b'\t'));
@@ -193,8 +193,7 @@ impl Fields {
         Some(start..start + trimmed(field).len())
     }
 
-    /// Passes the first `most` fields of a line to `field`, with their numbers. Returns how many
-    /// there are of these.
+    /// Passes the first `most` fields of a line to `field`, with their numbers, and returns their number.
     #[inline]
     pub(super) fn of_line(
         self,
@@ -210,7 +209,8 @@ impl Fields {
                 Self::Words(line_end) => {
                     let is_blank = |byte| is_blank(byte, line_end);
                     let end_of_word = |start| {
-                        /// Most words are shorter than what a search in vectors is worth.
+                        /// Words up to this length are faster to scan byte by byte than with a vector
+                        /// search.
                         const SHORT: usize = 8;
                         let mut at = start;
                         while bytes.get(at).is_some_and(|&byte| !is_blank(byte)) {
@@ -232,7 +232,7 @@ impl Fields {
                     }
                     (at, end)
                 }
-                // A token is the whole of it, and values have no numbers.
+                // A token has no fields of its own, and JSON values have no numbers.
                 Self::Tokens | Self::Json => return number,
                 Self::Split(byte, _) | Self::Quoted(byte) => {
                     if at > bytes.len() {
@@ -242,7 +242,7 @@ impl Fields {
                 }
             };
             field(number, begin..end);
-            // After the separator, or beyond the end where there is none.
+            // After the separator, or one past the end of the last field.
             at = end + usize::from(!matches!(self, Self::Words(_)));
         }
         most
@@ -255,7 +255,7 @@ fn is_blank(byte: u8, line_end: LineEnd) -> bool {
     byte == b' ' || byte == b'\t' || byte == b'\n' && line_end == LineEnd::Nul
 }
 
-/// The field without surrounding spaces and tabs.
+/// Returns the field without surrounding spaces and tabs.
 #[inline]
 pub(super) fn trimmed(mut field: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = field {
@@ -264,7 +264,7 @@ pub(super) fn trimmed(mut field: &[u8]) -> &[u8] {
     field
 }
 
-/// The content of a field, without its quotes.
+/// Returns the content of a field, without its quotes.
 pub(in crate::io) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
     let [QUOTE, quoted @ ..] = field else { return Cow::Borrowed(field) };
     match memchr(QUOTE, quoted) {

@@ -20,30 +20,30 @@ use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ResolvedKey {
     pub(crate) column: ColumnAt,
-    /// Its name or number, as typed.
+    /// The name or number of the column, as typed.
     pub(crate) typed: String,
-    /// Its name; without names its number.
+    /// The name of the column, or its number if the table has no names.
     pub(crate) name: String,
-    /// The order; the reading is the kind, once that is decided.
+    /// The order. Its reading becomes the kind once that was decided.
     pub(crate) order: KeyOrder,
-    /// The place of its values in JSON.
+    /// The path of its values in JSON.
     pub(in crate::io) path: Option<Path>,
     /// The requested type of its numbers.
     pub(in crate::io) element: Option<ElementType>,
-    /// True if the kind was found in the fields.
+    /// True if the kind was inferred from the fields.
     pub(crate) is_found: bool,
-    /// The sign of a currency or percent of all numbers.
+    /// The currency or percent sign common to all numbers.
     pub(crate) sign: Option<Sign>,
-    /// The form of all times.
+    /// The form common to all times.
     pub(crate) form: Option<TimeForm>,
-    /// The spelling of fields, if an option sets it.
+    /// The spelling of fields, if an option sets any.
     pub(in crate::io) spelling: Option<Arc<Spelling>>,
 }
 
-/// Where the field of a key is in a record.
+/// The place of a key's field in a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ColumnAt {
-    /// The field of this number, from 0.
+    /// The field of this number, counted from 0.
     Field(usize),
     /// From the field of this number to the end of the line.
     Rest(usize),
@@ -51,13 +51,13 @@ pub(crate) enum ColumnAt {
     Last,
     /// The whole record.
     Whole,
-    /// Between two gaps, in characters of a line.
+    /// Between two gaps, in characters.
     Between(Gap, Option<Gap>),
     /// A value of JSON.
     Path,
 }
 
-/// Positions that are blank in all lines: from, until.
+/// A range of positions, from and until, with blanks in every line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gap(pub(in crate::io) usize, pub(in crate::io) usize);
 
@@ -79,7 +79,7 @@ impl ResolvedKey {
         }
     }
 
-    /// The whole record as text.
+    /// Returns the key of the whole record as text.
     pub(crate) fn record(by: &KeySpec) -> Self {
         let mut key = Self::new(Modifiers::default(), by, ColumnAt::Whole, "0".to_owned());
         key.order.reading = match key.order.reading {
@@ -90,45 +90,45 @@ impl ResolvedKey {
         key
     }
 
-    /// The whole record as text, whatever the global kind is.
+    /// Returns the key of the whole record as text, whatever the global kind is.
     fn whole(said: Modifiers, by: &KeySpec) -> Self {
         let mut key = Self::new(said, by, ColumnAt::Whole, "0".to_owned());
         key.order.reading = Kind::Text.reading(key.order.nocase);
         key
     }
 
-    /// The first field of lines without a key.
+    /// Returns the key of the first field, for lines without a requested key.
     pub(crate) fn first_field(by: &KeySpec) -> Self {
         Self::new(Modifiers::default(), by, ColumnAt::Field(0), "1".to_owned())
     }
 
-    /// The spelling of fields, to be changed.
+    /// Returns the spelling of fields for a change.
     pub(in crate::io) fn spelling_mut(&mut self) -> &mut Spelling {
         Arc::make_mut(self.spelling.get_or_insert_default())
     }
 
-    /// The form in messages.
+    /// Returns the name for messages.
     pub(crate) fn shown(&self) -> String {
         quoted(&self.name)
     }
 }
 
-/// The column names of a table, if it has any, and the number of columns.
+/// The number of columns of a table, and their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// [`ANY`] of lines.
+    /// The number of columns; [`ANY`] for lines.
     pub(in crate::io) columns: usize,
-    /// The names without quotes. `None` without a header.
+    /// The names without quotes; `None` without a header.
     names: Option<Names>,
-    /// The first byte of JSON. The names are those of its first object; others may have others.
+    /// The first byte of JSON. The names come from the first object; later objects may differ.
     json: Option<u8>,
 }
 
-/// The names of columns, of which there may be very many, not necessarily UTF-8.
+/// The names of columns, possibly very many and not UTF-8.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Names {
     bytes: Vec<u8>,
-    /// Where each ends.
+    /// The end of each name.
     ends: Vec<usize>,
 }
 
@@ -148,16 +148,16 @@ impl Names {
     }
 }
 
-/// The number of columns of lines, which may have any.
+/// The number of columns of lines, which may vary.
 const ANY: usize = usize::MAX;
 
 impl Header {
-    /// Reads the first row, header or not; also returns where the next row begins. The input ends
-    /// at `end`, and a line end follows in any case.
+    /// Reads the first row, header or not, and returns where the next row begins. The input ends at
+    /// `end`, and a line end always follows.
     ///
     /// # Errors
     ///
-    /// What is wrong with the row.
+    /// The problem with the row.
     pub(in crate::io) fn read(
         bytes: &[u8],
         start: usize,
@@ -182,7 +182,7 @@ impl Header {
         });
         let (next, columns) = read.ok_or(UNCLOSED)?;
         let columns = if are_lines { ANY } else { columns };
-        // An input without LF is one line.
+        // A CR in an input without any LF.
         let is_one_line = are_lines && next > end && dialect.fields.line_end() == LineEnd::Lf;
         cr |= is_one_line && memchr::memchr(b'\r', bytes[start..end].trim_ascii_end()).is_some();
         if cr && (dialect.header > 0 || next > end) {
@@ -191,24 +191,25 @@ impl Header {
         Ok((next, Self { names: (dialect.header > 0).then_some(names), ..Self::of_columns(columns) }))
     }
 
-    /// Rows of this many columns, without a header.
+    /// Returns the header of a table with this number of columns and without names.
     pub(in crate::io) fn of_columns(columns: usize) -> Self {
         Self { columns, names: None, json: None }
     }
 
-    /// So many columns of these names, which may be more: those of fields within columns.
+    /// Returns the header of a table with this number of columns and these names. Nested fields have
+    /// names as well, so there may be more names than columns.
     pub(crate) fn of_names(columns: usize, all: &[String]) -> Self {
         let mut names = Names::default();
         all.iter().for_each(|name| names.push(name.as_bytes()));
         Self { names: Some(names), ..Self::of_columns(columns) }
     }
 
-    /// Lines, which have any fields, and tokens of text as such.
+    /// Returns the header of lines or tokens, whose number of fields varies.
     pub(in crate::io) fn of_lines() -> Self {
         Self::of_columns(ANY)
     }
 
-    /// Finds the key columns, without duplicates; without names, the only column.
+    /// Finds the key columns, without duplicates. Without keys, returns the only column.
     ///
     /// # Errors
     ///
@@ -218,7 +219,7 @@ impl Header {
         let record = [Key::column(".")];
         let keys = match &by.keys[..] {
             [] if self.columns == 1 => &only[..],
-            // Lines of numbers or strings.
+            // JSON lines with numbers or strings instead of objects.
             [] if self.json.is_some() && self.names.is_none() => &record[..],
             [] => {
                 let example = self.names().next().and_then(|name| std::str::from_utf8(name).ok());
@@ -235,7 +236,7 @@ impl Header {
             } else {
                 self.find_one(key, by, table)
             }?;
-            // A repeated column would compare what is equal already.
+            // A repeated column would only compare equal fields.
             let same = |other: &ResolvedKey| {
                 (&other.column, &other.path, other.order.reading)
                     == (&column.column, &column.path, column.order.reading)
@@ -345,13 +346,13 @@ impl Header {
         })
     }
 
-    /// The name of a column; without names its number.
+    /// Returns the name of a column, or its number if the table has no names.
     fn name_of(&self, index: usize) -> String {
         let name = self.names.as_ref().and_then(|names| names.get(index));
         name.map_or_else(|| (index + 1).to_string(), |name| String::from_utf8_lossy(name).into_owned())
     }
 
-    /// Finds what a key names in JSON: a member that the first object has, else a path.
+    /// Finds the value that a key names in JSON: a member of the first object, or else a path.
     fn find_path(&self, key: &Key, by: &KeySpec, table: &str) -> Result<ResolvedKey, Error> {
         let has = |name: &str| self.names().any(|other| other == name.as_bytes());
         let mut path = None;
@@ -378,7 +379,7 @@ impl Header {
         Ok(ResolvedKey { path: Some(parsed), ..ResolvedKey::new(*said, by, ColumnAt::Path, name) })
     }
 
-    /// What is wrong if no record has what a key names, and what helps.
+    /// Returns the problem and a hint for a key that no record has.
     pub(in crate::io) fn lacking(&self, key: &ResolvedKey) -> (String, Option<Hint>) {
         let mut problem = format!("no record has the field '{}'", key.shown());
         if self.names.is_some() {
@@ -394,25 +395,25 @@ impl Header {
         (problem, Some(Hint::Keys(keys.into())))
     }
 
-    /// The header without names, of rows with as many columns.
+    /// Returns the header without names, for rows with the same number of columns.
     pub(in crate::io) fn unnamed(self) -> Self {
         Self { names: None, ..self }
     }
 
-    /// The names of the columns; none without a header.
+    /// Returns the names of the columns; empty without a header.
     pub(in crate::io) fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().flat_map(Names::iter)
     }
 
-    /// A likely separator of the names, if ours finds only one column.
+    /// Returns a likely separator if the names contain one, yet form a single column.
     fn separator(&self) -> Option<char> {
         let names = self.names.as_ref().filter(|names| names.ends.len() == 1)?;
         let name = names.get(0)?;
         [';', '\t', '|', ','].into_iter().find(|&separator| name.contains(&(separator as u8)))
     }
 
-    /// The keys that one without a column may have meant, and the name of its column if it is not
-    /// the typed one.
+    /// Returns the keys that an unknown key probably meant, and the name of the column if it differs
+    /// from the typed one.
     fn meant(&self, named: &str) -> Option<(Option<String>, Vec<String>)> {
         let parts = named.split(',').filter(|part| self.has(part.strip_suffix(":r").unwrap_or(part)));
         let parts: Vec<String> = parts.map(str::to_owned).collect();
@@ -428,13 +429,14 @@ impl Header {
         })
     }
 
-    /// Whether a column has this name or number.
+    /// Returns true if a column has this name or number.
     fn has(&self, name: &str) -> bool {
         let is_number = name.parse().is_ok_and(|number: usize| (1..=self.columns).contains(&number));
         self.names().any(|other| other == name.as_bytes()) || is_number
     }
 
-    /// The name that is this one but for case and signs, else the only one that contains it.
+    /// Returns the name that equals this one except for case and signs, or else the only name that
+    /// contains it.
     fn like(&self, name: &str) -> Option<String> {
         let plain =
             |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
@@ -447,7 +449,7 @@ impl Header {
         found.filter(|_| !wanted.is_empty()).map(str::to_owned)
     }
 
-    /// The list of columns in messages.
+    /// Returns the list of columns for messages.
     fn shown(&self) -> String {
         const MOST: usize = 20;
         match &self.names {
@@ -465,7 +467,7 @@ impl Header {
     }
 }
 
-/// The modifier that people elsewhere write as this word; none for what all keys are.
+/// Returns the modifier for a word from other programs; a word for numbers needs no modifier.
 pub(super) fn direction(word: &str) -> Option<&'static str> {
     Some(match word.to_lowercase().as_str() {
         "r" | "d" | "desc" | "descending" | "rev" | "reverse" | "down" | "nr" | "rn" | "-1" => ":r",
@@ -475,8 +477,7 @@ pub(super) fn direction(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns true for the keys of lines that may be numbers alone: the first field as a number, and the
-/// whole line.
+/// Returns true if the keys of lines allow plain numbers: the first field as a number, then the whole line.
 pub(crate) fn are_of_numbers(keys: &[ResolvedKey]) -> bool {
     let [first, rest @ ..] = keys else { return false };
     let is_plain = first.column == ColumnAt::Field(0)
@@ -541,7 +542,7 @@ mod tests {
         meant("price:n", None, &["price"]);
         meant("-price", None, &["price:r"]);
         meant("price,id:r", None, &["price", "id:r"]);
-        // A number that is also the name of another column is either.
+        // The number 2 is also the name of another column.
         let either = found(header, "2").unwrap_err();
         let remedies = ["3", "unit, price"].map(|key| Remedy::Key(key.into()));
         assert_eq!(either.hint(), Some(&Hint::Remedies(remedies.into())), "{either}");
@@ -549,7 +550,7 @@ mod tests {
             assert_eq!(found("id,price\n", key).unwrap_err().hint(), Some(&Hint::NoColumn), "{key}");
         }
         assert_eq!(found("a:desc,a\n", "a:desc").unwrap(), (0, false));
-        // Keys of `sort`, of which a name comes first.
+        // Keys in the syntax of `sort`; a column with such a name takes precedence.
         for (key, expected) in
             [("2,2nr", (1, true)), ("3n", (2, false)), ("3,3", (2, false)), ("x:r", (3, false))]
         {

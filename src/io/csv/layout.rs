@@ -15,24 +15,24 @@ use crate::io::batch::InputSpec;
 use crate::io::counts::Counts;
 use crate::io::number::{PerLine, Tokens, several, token_at};
 use crate::io::piece;
-use crate::io::source::{Text, piece_size};
+use crate::io::source::{LineEnd, Text, piece_size};
 use crate::order::Class;
 use crate::parallel::map_parts;
 
-/// The offset of a row and its error.
+/// The offset of a row, and its error.
 pub(super) struct Problem(pub(super) usize, Wrong);
 
 pub(super) enum Wrong {
     Row(String),
     /// The field of this key is refused.
     Field(usize, NotAdded),
-    /// Its line has a number already, and may have no more.
+    /// The line of the token already has a number, and may have no more.
     Several,
-    /// There are so many rows.
+    /// The number of rows exceeds the limit.
     TooMany(u64),
 }
 
-/// A field that does not fit what was decided, for an error.
+/// A field that does not fit the decided kind, for an error.
 pub(in crate::io) struct Misfit<'a> {
     pub(in crate::io) key: &'a ResolvedKey,
     /// `file:line`, with the column if there are several keys.
@@ -43,11 +43,11 @@ pub(in crate::io) struct Misfit<'a> {
     pub(in crate::io) has_key: bool,
 }
 
-/// Why a field does not fit.
+/// The reason why a field does not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::io) enum Reason {
     Null(Class),
-    /// The time has another form than the times before.
+    /// The time has another form than earlier times.
     Apart,
     Type(gpusort_order::key::ElementType),
     Json,
@@ -60,24 +60,24 @@ pub(in crate::io) struct Layout<'a> {
     dialect: Dialect,
     fields: Fields,
     keys: &'a [ResolvedKey],
-    /// The columns of keys that are numbered fields, ascending, and their keys.
+    /// The columns of keys on numbered fields, ascending, with the numbers of the keys.
     numbered: Vec<(usize, usize)>,
-    /// The fields of a line that are looked at.
+    /// The number of leading fields to find in a line.
     most: usize,
-    /// The other keys.
+    /// The numbers of keys that need more than a numbered field.
     others: Vec<usize>,
     /// The paths of the keys in JSON.
     paths: Option<Paths>,
-    /// The numbers that a line may have, in text and where lines may be numbers alone.
+    /// The numbers that a line may have, for text and for lines that may be plain numbers.
     numbers: Option<PerLine>,
-    /// Whether it is asked where numbers are.
+    /// True if the caller needs the ranges of numbers.
     has_ranges: bool,
-    /// Bytes that a core reads at once, if not as many as are good for most.
+    /// The number of bytes that a core reads at once, if not the default.
     piece: Option<usize>,
 }
 
 impl<'a> Layout<'a> {
-    /// The layout of rows of these inputs.
+    /// Creates the layout of these rows.
     pub(in crate::io) fn new(text: &'a Text, how: &'a InputSpec) -> Self {
         let (dialect, per_line) = how.kind.divided();
         let (fields, keys) = (dialect.fields, &how.keys[..]);
@@ -105,7 +105,7 @@ impl<'a> Layout<'a> {
             let paths = keys.iter().enumerate();
             Paths::new(paths.filter_map(|(key, found)| Some((key, found.path.as_ref()?))))
         });
-        let are_lines = fields == Fields::Words(crate::io::source::LineEnd::Lf) && !dialect.comments;
+        let are_lines = fields == Fields::Words(LineEnd::Lf) && !dialect.comments;
         let numbers = per_line.or((are_lines && super::are_of_numbers(keys)).then_some(PerLine::Whole));
         Self {
             text,
@@ -123,8 +123,8 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The layout for a reader that asks where numbers are, if `has_ranges`, and whose cores read this many
-    /// bytes at once.
+    /// Sets the number of bytes that a core reads at once, and whether the caller needs the ranges of
+    /// numbers.
     pub(super) fn reading(self, piece: Option<usize>, has_ranges: bool) -> Self {
         Self { has_ranges, piece, ..self }
     }
@@ -147,7 +147,8 @@ impl<'a> Layout<'a> {
         Ok(right)
     }
 
-    /// Reads pieces of rows, in parallel: a piece counts if the piece before it ended where it begins.
+    /// Reads pieces of rows in parallel. A piece is read again if the piece before it did not end where
+    /// it begins.
     fn in_pieces<T: Send>(
         &self,
         bodies: &[Body],
@@ -177,7 +178,7 @@ impl<'a> Layout<'a> {
         Ok(right)
     }
 
-    /// Reads a piece of text, or of lines that are numbers and nothing else.
+    /// Reads a piece of text, or of lines that hold a number and nothing else.
     fn read_numbers(&self, bytes: &[u8], piece: Range<usize>, per_line: PerLine) -> Result<RowPart, Problem> {
         const TOKEN: usize = 8;
         if u32::try_from(piece.len()).is_err() {
@@ -190,7 +191,7 @@ impl<'a> Layout<'a> {
         let begun = part.and_then(|part| part.before).is_some_and(|before| before.begun);
         let slice = &bytes[piece.clone()];
         let (mut tokens, mut counts) = (Tokens::per_line(slice, per_line, begun), Counts::default());
-        // The line end of a line is a part of it.
+        // The range of a line includes its line end; the range of a token does not.
         let more = usize::from(!self.fields.are_tokens());
         let mut lines = self.keys.get(1).map(|key| Column::new(key, guess));
         let mut is_too_long = false;
@@ -229,7 +230,8 @@ impl<'a> Layout<'a> {
             let at = part.end;
             let wrong = |problem: &str| Problem(at, Wrong::Row(problem.to_owned()));
             if let Some(end) = self.dialect.comment(bytes, at) {
-                part.comments.push(at..end);
+                // Without the line end that follows an input.
+                part.comments.push(at..end.min(bytes.len() - 1));
                 part.end = end;
                 continue;
             }
@@ -277,13 +279,13 @@ impl<'a> Layout<'a> {
         Ok(part)
     }
 
-    /// Finds the places of the keys in the row that begins here.
+    /// Finds the fields of the keys in the row at this offset.
     #[allow(clippy::inline_always, reason = "as a call it takes twice as long")]
     #[inline(always)]
     fn divide(&self, bytes: &[u8], at: usize, places: &mut [Range<usize>]) -> Result<Row, Problem> {
         let is_blank = matches!(bytes[at..], [b'\n', ..] | [b'\r', b'\n', ..]);
         if self.fields.are_of_lines() || bytes[at] <= b' ' {
-            // A field that a line lacks is empty.
+            // A field missing from a line is empty.
             places.fill(at..at);
         }
         let mut is_damaged = false;
@@ -324,7 +326,7 @@ impl<'a> Layout<'a> {
         Ok(Row { next, fields: count, is_damaged })
     }
 
-    /// Finds the places of keys that are no numbered fields.
+    /// Finds the fields of keys other than plain numbered fields.
     fn find_others(
         &self,
         bytes: &[u8],
@@ -350,11 +352,11 @@ impl<'a> Layout<'a> {
         Ok(())
     }
 
-    /// Looks at all fields of the keys. `base` precedes the places of examples.
+    /// Surveys the fields of all keys. `base` is added to the offsets of examples.
     ///
     /// # Errors
     ///
-    /// A row that is wrong.
+    /// The first wrong row.
     pub(in crate::io) fn survey(&self, bodies: &[Body], base: u64) -> Result<Surveyed, Error> {
         let read = |bytes: &[u8], start, until| self.survey_part(bytes, start, until, base);
         let parts = self.in_pieces(bodies, read, |(_, end)| *end).map_err(|problem| self.error(problem))?;
@@ -363,7 +365,7 @@ impl<'a> Layout<'a> {
         Ok(all)
     }
 
-    /// The first row whose field of the first key is invalid, with the error of the field.
+    /// Returns the offset of the first row with an invalid field of the first key, and the error.
     pub(in crate::io) fn first_invalid(&self, bodies: &[Body]) -> Option<(usize, Error)> {
         let mut places = vec![0..0; self.keys.len()];
         let mut column = Column::new(&self.keys[0], 0);
@@ -396,8 +398,16 @@ impl<'a> Layout<'a> {
     ) -> Result<(Surveyed, usize), Problem> {
         let mut all = Surveyed::new(self.keys.len());
         let mut places = vec![0..0; self.keys.len()];
+        let are_first_fields = self.fields == Fields::Words(LineEnd::Lf)
+            && matches!(self.keys, [key] if key.column == ColumnAt::Field(0) && key.spelling.is_none());
         let mut at = start;
         while at < until {
+            if are_first_fields && let Some(length) = all.columns[0].push_line(&bytes[at..], base + at as u64)
+            {
+                (all.rows, all.has[0]) = (all.rows + 1, true);
+                at += length;
+                continue;
+            }
             if let Some(end) = self.dialect.comment(bytes, at) {
                 at = end;
                 continue;
@@ -446,7 +456,7 @@ impl<'a> Layout<'a> {
         survey.push(gpusort_values::survey::Field { text, rest: &value, json }, at, key.written(), spans);
     }
 
-    /// The field of a key in the row at this offset, for a message.
+    /// Returns the field of a key in the row at this offset, for a message.
     pub(in crate::io) fn token(&self, row: usize, key: usize) -> Vec<u8> {
         let bytes = &self.text.bytes;
         if self.fields.are_tokens() {
@@ -468,23 +478,23 @@ impl<'a> Layout<'a> {
         value
     }
 
-    /// The place of a row, for a message: that of a token has a column.
+    /// Returns the place of a row for a message; the place of a token includes its column.
     pub(in crate::io) fn place(&self, row: usize) -> String {
         if self.fields.are_tokens() { self.text.place(row) } else { self.text.line(row) }
     }
 
-    /// Whether the line of a token has several, where it may have one.
+    /// Returns true if the line of a token has several tokens, but may have only one.
     fn has_several(&self, row: usize) -> bool {
         let is_one =
             self.fields.are_tokens() && self.numbers.is_some_and(|per_line| per_line != PerLine::Any);
         is_one && Tokens::new(self.text.line_around(row)).nth(1).is_some()
     }
 
-    /// The error about a line of JSON, if it is damaged.
+    /// Returns the error about a damaged line of JSON.
     fn damage(&self, row: usize) -> Option<Error> {
         let (paths, bytes) = (self.paths.as_ref()?, &self.text.bytes);
         let Damage { at, problem } = paths.find(bytes, row, &mut vec![0..0; self.keys.len()]).err()?;
-        // One that goes on on the next line.
+        // A value that continues on the next line.
         let is_open = bytes.get(at) == Some(&b'\n');
         let hint = match bytes[row] {
             b'[' if is_open => Hint::Through(json::OF_ARRAY),
@@ -517,7 +527,7 @@ impl<'a> Layout<'a> {
                     let (key, token) = (&self.keys[key], self.token(row, key));
                     let has_key = self.how.has_key();
                     let error = Misfit { key, place, token, reason, has_key }.into_error();
-                    // These options are for fields.
+                    // Tokens have no options for fields.
                     let is_of_fields = matches!(error.hint(), Some(Hint::Remedies(_)));
                     if self.fields.are_tokens() && is_of_fields { error.unhinted() } else { error }
                 })
@@ -526,7 +536,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The field that a line begins with, and further fields of a time.
+/// Returns the first field of a line, together with the further fields of a time.
 fn shown_of_rest<'v>(key: &ResolvedKey, rest: &'v [u8]) -> &'v [u8] {
     let length = gpusort_values::time::time_at(rest)
         .or_else(|| key.written().times?.time_at(rest))
@@ -538,17 +548,17 @@ fn shown_of_rest<'v>(key: &ResolvedKey, rest: &'v [u8]) -> &'v [u8] {
 /// A row whose keys were found.
 struct Row {
     next: usize,
-    /// The fields that were found.
+    /// The number of fields found.
     fields: usize,
     /// True for damaged JSON.
     is_damaged: bool,
 }
 
-/// What a survey found.
+/// The survey of all keys.
 pub(in crate::io) struct Surveyed {
-    /// The survey of each key.
+    /// The survey of each key's fields.
     pub(in crate::io) columns: Vec<Survey>,
-    /// Whether a record has each key.
+    /// True for each key that some record has.
     pub(in crate::io) has: Vec<bool>,
     pub(in crate::io) rows: u64,
     pub(in crate::io) blank: u64,
@@ -569,7 +579,7 @@ impl Surveyed {
 }
 
 impl Misfit<'_> {
-    /// The error, without remedies that were tried.
+    /// Returns the error, without tested remedies.
     pub(in crate::io) fn into_error(self) -> Error {
         crate::io::decide::misfit(&self)
     }

@@ -1,10 +1,10 @@
-//! Records as text: rows of CSV and TSV, lines of fields, objects of JSON, tokens. They are ordered
+//! Records as text: rows of CSV and TSV, lines of fields, JSON objects, and tokens. Records are ordered
 //! by some columns and preserved byte for byte.
 //!
 //! Each core reads a piece of the table, from one row boundary to another. The parity of the quotes
-//! before a line end shows whether it is a boundary; since a stray quote may mislead, a piece is
-//! accepted only if the piece before it ended exactly there, and is otherwise read again from where
-//! that ended.
+//! before a line end tells if the line end is a boundary. Since a stray quote may mislead, a piece is
+//! accepted only if the piece before it ended exactly there; otherwise, the piece starts again
+//! from that end.
 
 mod column;
 mod dialect;
@@ -22,7 +22,7 @@ use self::column::Column;
 use super::batch::InputSpec;
 use super::counts::Counts;
 use super::keys::{self, Keys};
-use super::number::{Tokens, ends_line, is_space};
+use super::number::{Tokens, is_space};
 use super::piece::{self, Bytes, Piece};
 use super::source::{LineEnd, Text};
 use crate::error::Error;
@@ -49,21 +49,21 @@ struct RowPart {
     start: usize,
     /// Offset of the row after its last one.
     end: usize,
-    /// Where the rows begin and end, counted from `start`; of numbers only if that is asked for.
+    /// The ranges of the rows, counted from `start`; for numbers only if requested.
     ranges: Vec<piece::Range>,
-    /// Rows left out, by their numbers within this part.
+    /// The numbers, within this part, of the rows left out.
     skipped: Vec<u32>,
     /// Lines that go on top.
     comments: Vec<Range<usize>>,
     counts: Counts,
     /// One column per key.
     columns: Vec<Column>,
-    /// Whether lines with equal numbers are equal.
+    /// True if lines with equal numbers are equal.
     is_spelled_once: bool,
 }
 
-/// Where the token of this number begins of a range of text, or of lines that are numbers and
-/// nothing else; or where the last one does.
+/// Returns the offset of a token in a range of text or of lines with plain numbers, by its number in
+/// the range or as the last token.
 pub(in crate::io) fn place_of_token(
     bytes: &[u8],
     range: Range<usize>,
@@ -72,36 +72,34 @@ pub(in crate::io) fn place_of_token(
 ) -> usize {
     let piece = &bytes[range.clone()];
     let piece = &piece[..piece.iter().rposition(|&byte| !is_space(byte)).map_or(0, |last| last + 1)];
-    let line = piece.iter().rposition(|&byte| ends_line(byte)).map_or(0, |end| end + 1);
-    // In what may be a comment there are others.
-    if is_last && !piece[line..].contains(&b'#') {
+    if is_last {
         return range.start + piece.iter().rposition(|&byte| is_space(byte)).map_or(0, |blank| blank + 1);
     }
     range.start + Tokens::new(&bytes[range.clone()]).nth(number).map_or(0, |(at, _)| at)
 }
 
 impl RowPart {
-    /// The number of rows, with those left out.
+    /// Returns the number of rows, including rows left out.
     fn rows(&self) -> usize {
         self.columns.first().map_or(0, Column::len) + self.skipped.len()
     }
 }
 
-/// The state of reading after some of a table.
+/// The state of a reader after a part of a table.
 #[derive(Clone, Default)]
 pub(crate) struct Known {
-    /// The rows of the first header without line ends, and their place.
+    /// The rows of the first header without line ends, and the place of the header.
     header: Option<(Vec<u8>, String)>,
     /// The line end of the first row of the last input.
     line_end: &'static [u8],
-    /// Bytes.
+    /// The number of bytes read.
     pub(crate) passed: u64,
-    /// Whether another input comes first, whose header is written.
+    /// True if another input comes first, so that a byte order mark here is dropped.
     pub(super) is_later: bool,
 }
 
 impl Known {
-    /// Takes the header of an earlier input.
+    /// Takes the header from an earlier input.
     pub(super) fn take_header(&mut self, header: &mut Option<(Vec<u8>, String)>) {
         self.header = header.take();
     }
@@ -111,14 +109,15 @@ impl Known {
         header.clone_from(&self.header);
     }
 
-    /// The state in one of several processes, after `passed` bytes: another one writes the header.
+    /// Returns the state for one of several processes, after `passed` bytes; another process writes the
+    /// header.
     #[cfg(feature = "distributed")]
     pub(crate) fn shared(&self, passed: u64) -> Self {
         Self { passed, is_later: true, ..self.clone() }
     }
 }
 
-/// What stays on top: a byte order mark, then comments, then the header.
+/// The lines on top of the output: a byte order mark, then comments, then the header.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Head {
     mark: Vec<u8>,
@@ -127,17 +126,17 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// The bytes of these lines of a text.
-    fn of(text: &Text, dialect: Dialect, tops: &Tops, known: &Known) -> Self {
+    /// Copies the lines on top from a text.
+    fn of(text: &Text, dialect: Dialect, tops: &Tops, bodies: &[Body], known: &Known) -> Self {
         let has_mark = known.passed == 0 && !known.is_later && dialect.fields != Fields::Tokens;
         let lines = |ranges: &[Range<usize>]| {
             let mut lines = Vec::new();
             for range in ranges.iter().filter(|range| range.start < range.end) {
                 lines.extend_from_slice(&text.bytes[range.clone()]);
-                // A line without an end is the last of its input, so any line end is right.
-                let end = text.line_end.byte();
-                if lines.last() != Some(&end) {
-                    lines.push(end);
+                // The last line of an input may lack its end.
+                if lines.last() != Some(&text.line_end.byte()) {
+                    let end = bodies.iter().find(|(body, _)| range.start <= body.end);
+                    lines.extend_from_slice(end.map_or(text.line_end.bytes(), |(_, end)| end));
                 }
             }
             lines
@@ -146,19 +145,19 @@ impl Head {
         Self { mark, comments: lines(&tops.comments), header: lines(&tops.header) }
     }
 
-    /// Adds what stays on top of later records.
+    /// Adds the lines on top of later records.
     pub(crate) fn append(&mut self, mut later: Self) {
         self.mark.append(&mut later.mark);
         self.comments.append(&mut later.comments);
         self.header.append(&mut later.header);
     }
 
-    /// Returns true without any byte.
+    /// Returns true if no bytes go on top.
     pub(crate) fn is_empty(&self) -> bool {
         self.mark.is_empty() && self.comments.is_empty() && self.header.is_empty()
     }
 
-    /// Writes all of it.
+    /// Writes all bytes.
     ///
     /// # Errors
     ///
@@ -168,33 +167,33 @@ impl Head {
     }
 }
 
-/// The ranges of lines that stay on top.
+/// The ranges of the lines on top.
 #[derive(Default)]
 pub(in crate::io) struct Tops {
     comments: Vec<Range<usize>>,
     header: Vec<Range<usize>>,
 }
 
-/// Records in the order of their input, with the keys that stay.
+/// Records in input order, with the keys that a sort keeps.
 pub(in crate::io) struct Batch {
-    /// What stays on top of the records.
+    /// The lines on top of the records.
     pub(in crate::io) head: Head,
     pub(in crate::io) pieces: Vec<Piece>,
-    /// The numbers of the records that were left out among those of each piece.
+    /// For each piece, the numbers of the records left out.
     pub(in crate::io) skipped: Vec<Vec<u32>>,
-    /// The error of the record after them.
+    /// The error of the record after the pieces.
     pub(in crate::io) wrong: Option<Error>,
     pub(in crate::io) counts: Counts,
-    /// Whether lines with equal numbers are equal.
+    /// True if lines with equal numbers are equal.
     pub(in crate::io) is_spelled_once: bool,
 }
 
-/// Reads a part of a text up to the first record that is wrong. `piece` is how many bytes a core
-/// reads at once; `has_ranges` asks where numbers are.
+/// Reads a part of a text up to the first wrong record. A core reads `piece` bytes at once;
+/// `has_ranges` requests the ranges of numbers.
 ///
 /// # Errors
 ///
-/// A header that differs from that of another input.
+/// The header differs from the header of an earlier input.
 pub(in crate::io) fn read_batch(
     text: &Arc<Text>,
     how: &InputSpec,
@@ -216,7 +215,9 @@ pub(in crate::io) fn read_batch(
         }
     };
     tops.comments.extend(parts.iter().flat_map(|part| part.comments.iter().cloned()));
-    let head = Head::of(text, dialect, &tops, known);
+    // Comments behind the records of an input precede the comments of the next input.
+    tops.comments.sort_unstable_by_key(|comment| comment.start);
+    let head = Head::of(text, dialect, &tops, &bodies, known);
     known.passed += text.bytes.len() as u64;
     let mut counts = Counts::default();
     parts.iter().for_each(|part| counts.add_all(&part.counts));
@@ -238,7 +239,7 @@ pub(in crate::io) fn read_batch(
     Ok(Batch { head, pieces, skipped, wrong, counts, is_spelled_once })
 }
 
-/// The bodies up to this place.
+/// Returns the bodies up to this offset.
 fn up_to(bodies: &[Body], until: usize) -> Vec<Body> {
     let before = bodies.iter().filter(|(body, _)| body.start <= until);
     before.map(|(body, line_end)| (body.start..body.end.min(until), *line_end)).collect()
@@ -247,8 +248,8 @@ fn up_to(bodies: &[Body], until: usize) -> Vec<Body> {
 /// The range of an input's rows, and the line end of its first row.
 pub(in crate::io) type Body = (Range<usize>, &'static [u8]);
 
-/// The ranges of what stays on top, as far as it precedes the rows: comments, and the first header;
-/// and the rows of each input.
+/// Returns the ranges of the lines on top that precede the rows (comments and the first header), and
+/// the rows of each input.
 pub(in crate::io) fn bodies(
     text: &Text,
     dialect: Dialect,
@@ -264,7 +265,7 @@ pub(in crate::io) fn bodies(
             bodies.push((range, known.line_end));
             continue;
         }
-        // With the line end after the input.
+        // Includes the line end after the input.
         let bytes = &text.bytes[..=range.end];
         let first = dialect.comment(bytes, range.start);
         let first = first.or_else(|| rows::end_of_row(bytes, range.start, dialect.fields));
@@ -309,7 +310,7 @@ pub(in crate::io) fn bodies(
     Ok((tops, bodies))
 }
 
-/// The place of the last line of a header.
+/// Returns the place of a header's last line.
 fn header_place(text: &Text, range: &Range<usize>, header: &[u8]) -> String {
     let lines = memchr::memchr_iter(b'\n', header).count();
     let mut ends = memchr::memchr_iter(b'\n', &text.bytes[range.clone()]);

@@ -1,9 +1,9 @@
 //! Rows of a table and their fields, as bytes.
 //!
 //! A quote as the first byte of a field opens a quoted field. Inside, delimiters and line ends are
-//! text and two quotes mean one; after the closing quote the field continues as unquoted. A row
-//! ends with LF, or CR LF. The csv crate reads the same fields but does not report the byte range
-//! of a row, which is needed to preserve it; so the crate serves only as a reference in tests.
+//! text, and two quotes mean one quote; after the closing quote, the field continues unquoted. A row
+//! ends with LF or CR LF. The csv crate reads the same fields but does not report the byte range of a
+//! row, which sorting needs to preserve the row, so the crate only serves as a reference in tests.
 
 use std::ops::Range;
 
@@ -13,9 +13,9 @@ use super::dialect::{Dialect, Fields, QUOTE};
 use crate::io::source::{LineEnd, MARK};
 use crate::parallel;
 
-/// Passes the number and the range of each field of the row at `start` to `field`; of a line only
-/// of the first `most`. Returns where the next row begins and the number of fields, or `None` if
-/// the row has no end here.
+/// Passes the number and the range of each field of the row at `start` to `field`; for lines, only of
+/// the first `most` fields. Returns the offset of the next row and the number of fields, or `None` if
+/// the row does not end here.
 #[inline]
 pub(in crate::io) fn for_each_field(
     bytes: &[u8],
@@ -45,7 +45,8 @@ pub(in crate::io) fn for_each_field(
     }
 }
 
-/// After the quote that closes the one at `quote`; `None` if that or the byte after it is not here.
+/// Returns the offset after the closing quote of the quote at `quote`, or `None` if the bytes end
+/// before or right after the closing quote.
 #[inline]
 fn after_quotes(bytes: &[u8], quote: usize) -> Option<usize> {
     let mut at = quote + 1;
@@ -58,20 +59,20 @@ fn after_quotes(bytes: &[u8], quote: usize) -> Option<usize> {
     }
 }
 
-/// Whether a field has a CR outside quotes that is not part of a line end.
+/// Returns true if a field has a CR outside quotes and outside its line end.
 pub(super) fn has_lone_cr(field: &[u8]) -> bool {
     let quoted = if field.first() == Some(&QUOTE) { after_quotes(field, 0) } else { Some(0) };
     let Some(after) = quoted.map(|quoted| &field[quoted..]) else { return false };
-    // Several before an LF, as some programs write, count as a line end.
+    // Several CRs before an LF, as written by some programs, count as part of the line end.
     let ends = after.iter().rev().take_while(|&&byte| byte == b'\r').count();
     memchr(b'\r', &after[..after.len() - ends]).is_some()
 }
 
-/// The error for an input whose header, or only row, has a lone CR.
+/// The error for an input with a lone CR in its header or only row.
 pub(super) const LONE_CR: &str =
     "lines seem to end in CR alone, which does not end a row; use: tr '\\r' '\\n' < FILE";
 
-/// The end of the row at `start`, including its line end.
+/// Returns the end of the row at `start`, including its line end.
 #[inline]
 pub(crate) fn end_of_row(bytes: &[u8], start: usize, fields: Fields) -> Option<usize> {
     for_each_field(bytes, start, fields, 0, |_, _| {}).map(|(next, _)| next)
@@ -80,8 +81,8 @@ pub(crate) fn end_of_row(bytes: &[u8], start: usize, fields: Fields) -> Option<u
 /// The error for a row with an unclosed quote.
 pub(in crate::io) const UNCLOSED: &str = "a quote opened in this row is never closed";
 
-/// A range of a table in pieces of about `size` bytes, cut at probable row boundaries. A stray
-/// quote may make one wrong, which shows when the piece before it is read.
+/// Divides a range of a table into pieces of about `size` bytes, cut at probable row boundaries. A
+/// stray quote may lead to a wrong cut, which shows after parsing the piece before the cut.
 pub(in crate::io) fn pieces(
     bytes: &[u8],
     range: Range<usize>,
@@ -93,8 +94,8 @@ pub(in crate::io) fn pieces(
     cuts.iter().zip(ends).map(|(&start, end)| start..end).collect()
 }
 
-/// The end of the last whole row of those that begin here; `None` if the first goes on. At the
-/// beginning of an input there may be a byte order mark.
+/// Returns the end of the last whole row, or `None` if even the first row is incomplete. The
+/// beginning of an input may have a byte order mark.
 pub(in crate::io) fn end_of_rows(bytes: &[u8], fields: Fields, is_beginning: bool) -> Option<usize> {
     if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
         return memrchr(fields.line_end().byte(), bytes).map(|end| end + 1);
@@ -104,8 +105,8 @@ pub(in crate::io) fn end_of_rows(bytes: &[u8], fields: Fields, is_beginning: boo
     ends.last()
 }
 
-/// The beginning of the first row that is not before `at`, in bytes that begin with a row; `None`
-/// if none begins there.
+/// Returns the beginning of the first row at or after `at`, or `None` if no row begins there. The bytes
+/// must begin with a row.
 #[cfg(feature = "distributed")]
 pub(crate) fn row_from(bytes: &[u8], at: usize, fields: Fields) -> Option<usize> {
     if at == 0 {
@@ -118,18 +119,18 @@ pub(crate) fn row_from(bytes: &[u8], at: usize, fields: Fields) -> Option<usize>
         .find(|&end| end >= at)
 }
 
-/// The beginning of the first row after the first byte of these, which are somewhere in a table, as
-/// it seems: rows after the first line end have about as many fields as each other, or they have if
-/// the bytes begin within quotes. `None` if no row begins here.
+/// Returns the beginning of the first row after the first byte, or `None` if no row begins here. The
+/// bytes may begin anywhere in a table, even within quotes: the guess with the more uniform number of
+/// fields per row wins.
 pub(crate) fn probable_row(bytes: &[u8], fields: Fields) -> Option<usize> {
-    /// Rows that tell.
+    /// The number of rows to compare.
     const ROWS: usize = 64;
     let from = |start: usize| memchr(fields.line_end().byte(), &bytes[start..]).map(|end| start + end + 1);
     let outside = from(0);
     if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
         return outside;
     }
-    // How many rows have another number of fields than the one before them.
+    // Counts the rows with another number of fields than the row before.
     let differing = |start: Option<usize>| {
         let mut at = start?;
         let (mut before, mut count, mut rows) = (None, 0, 0);
@@ -139,7 +140,7 @@ pub(crate) fn probable_row(bytes: &[u8], fields: Fields) -> Option<usize> {
             count += usize::from(before.is_some_and(|before| before != columns));
             (before, at, rows) = (Some(columns), next, rows + 1);
         }
-        // What never ends is no row.
+        // A row without an end does not count.
         Some((rows == 0, count))
     };
     let inside = end_of_row(&[&[QUOTE], bytes].concat(), 0, fields).map(|end| end - 1);
@@ -150,7 +151,8 @@ pub(crate) fn probable_row(bytes: &[u8], fields: Fields) -> Option<usize> {
     }
 }
 
-/// The end of the first row of an input, behind comments and a header; `None` if the row goes on.
+/// Returns the end of the first row of an input, after comments and the header; `None` if the row is
+/// incomplete.
 pub(crate) fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<usize> {
     let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
     let mut left = dialect.header.max(1);
@@ -168,8 +170,8 @@ pub(crate) fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<usize> 
     Some(start)
 }
 
-/// Probable row boundaries to cut the table at, about every `size` bytes, the first at the
-/// beginning of the range: line ends after an even number of quotes.
+/// Returns probable row boundaries, about every `size` bytes, beginning with the start of the range:
+/// line ends after an even number of quotes.
 fn cuts(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) -> Vec<usize> {
     let starts: Vec<usize> = range.clone().step_by(size).collect();
     if starts.len() < 2 {
@@ -192,7 +194,7 @@ fn cuts(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) -> Vec<u
     for (&start, quotes) in starts[1..].iter().zip(quotes) {
         inside ^= quotes % 2 == 1;
         if start < cuts[cuts.len() - 1] {
-            // A row is longer than a part: the next boundary is after it.
+            // A row is longer than a part; the next boundary comes after the row.
             continue;
         }
         let mut open = inside;
@@ -202,7 +204,8 @@ fn cuts(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) -> Vec<u
             open ^= is_quote;
             !is_quote && !open
         });
-        // If everything seems quoted, a stray quote may be the cause: any line end is then as good.
+        // If everything seems quoted, a stray quote may be the cause, and any line end is an equally
+        // good guess.
         let next = next.or_else(|| memchr(b'\n', &bytes[start..range.end]));
         match next.map(|newline| start + newline + 1) {
             Some(next) if next < range.end => cuts.push(next),
@@ -246,7 +249,7 @@ mod tests {
         assert_eq!(unquoted(b"\"\"\"a\"\"\""), &b"\"a\""[..]);
     }
 
-    /// The rows of a table according to the csv crate.
+    /// Reads the rows of a table with the csv crate.
     fn by_csv(table: &[u8], end: &str) -> Vec<Vec<Vec<u8>>> {
         let mut reader = csv::ReaderBuilder::new();
         reader.has_headers(false).flexible(true).terminator(csv::Terminator::Any(b'\n'));

@@ -1,4 +1,4 @@
-//! Finds the columns of names: the line that has the names, and how that line is split.
+//! Finds the columns of names: the line with the names, and the way to split it.
 
 use super::Asked;
 use super::look::Look;
@@ -6,17 +6,17 @@ use crate::error::Error;
 use crate::io::csv::{ColumnAt, Dialect, Fields, Gap, Header, Key, KeySpec, ResolvedKey};
 use crate::io::source::{Input, LineEnd, Text};
 
-/// How lines are divided, and the names of columns.
+/// The division of lines into fields, and the names of columns.
 pub(super) struct Columns {
     pub(super) dialect: Dialect,
     pub(super) header: Header,
-    /// The columns where they stand, of a header at blanks.
+    /// The positions of columns, for a header split at blanks.
     positions: Vec<(String, Gap, Option<Gap>)>,
-    /// True if a row has another number of fields than the header.
+    /// True if some row and the header differ in their number of fields.
     are_cut: bool,
 }
 
-/// The separators that are tried, in this order.
+/// Returns the separators to try, in this order.
 fn tries(asked: &Asked) -> Vec<Fields> {
     let quoted = |bytes: &[u8]| bytes.iter().map(|&byte| Fields::Quoted(byte)).collect::<Vec<_>>();
     match (asked.delimiter, asked.format) {
@@ -29,11 +29,11 @@ fn tries(asked: &Asked) -> Vec<Fields> {
     }
 }
 
-/// Finds how lines are divided, and where the names are.
+/// Finds the separator of fields and the line with the names.
 ///
 /// # Errors
 ///
-/// I/O errors; a header that is wrong.
+/// I/O errors; a malformed header.
 pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<Columns, Error> {
     let names: Vec<&Key> = asked.by.keys.iter().filter(|key| key.is_name()).collect();
     let tries = tries(asked);
@@ -52,7 +52,7 @@ pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<C
         return Ok(Columns::of(dialect(usual, rows), Header::of_lines()));
     };
     let wrong = |start: usize, problem| Error::input(text.line(start), problem);
-    // The last comment that holds all names comes first, then the last row of the header.
+    // The last comment with all names comes first, then the last row of the header.
     let (mut best, mut first_wrong): (Option<(usize, Columns)>, _) = (None, None);
     for (start, is_comment) in candidates(text, rows, asked, usual) {
         for &fields in &tries {
@@ -74,7 +74,7 @@ pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<C
             if matches!(fields, Fields::Words(_)) && !is_comment {
                 columns.look_at_positions(look, inputs, text, start)?;
             }
-            // Another separator than the usual one divides at least two columns.
+            // A separator other than the usual one must yield at least two columns.
             let is_usual = fields == usual && is_named || matches!(fields, Fields::Words(_));
             if columns.hold(&names) && (is_usual || columns.header.names().nth(1).is_some()) {
                 return Ok(columns);
@@ -92,7 +92,7 @@ pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<C
     }
 }
 
-/// The beginnings of lines that may have the names, and whether they are comments.
+/// Returns the offsets of lines that may hold the names, and whether each line is a comment.
 fn candidates(text: &Text, rows: usize, asked: &Asked, fields: Fields) -> Vec<(usize, bool)> {
     let range = text.parts[0].range.clone();
     let dialect = Dialect { fields, header: rows, comments: asked.comments };
@@ -128,7 +128,7 @@ impl Columns {
         Self { dialect, header, positions: Vec::new(), are_cut: false }
     }
 
-    /// Returns true if all names are columns.
+    /// Returns true if every name belongs to a column.
     fn hold(&self, names: &[&Key]) -> bool {
         names.iter().all(|key| {
             let is_counted = self.header.names().any(|name| key.names(&String::from_utf8_lossy(name)));
@@ -136,7 +136,7 @@ impl Columns {
         })
     }
 
-    /// Finds the columns that stand apart in the header and in all rows that are looked at.
+    /// Finds the columns between positions with blanks in the header and all sampled rows.
     fn look_at_positions(
         &mut self,
         look: &Look,
@@ -224,7 +224,7 @@ impl Columns {
         Ok(all)
     }
 
-    /// Returns true if a field of the header is this name.
+    /// Returns true if a field of the header has this name.
     fn counts(&self, name: &str) -> bool {
         self.header.names().any(|other| other == name.as_bytes())
     }

@@ -1,4 +1,4 @@
-//! The errors of fields that do not fit, with remedies that were tried.
+//! The errors of fields that do not fit, with tested remedies.
 
 use gpusort_values::marks::Marks;
 use gpusort_values::survey::{Apart, Decision, Example, Found, Survey};
@@ -11,7 +11,7 @@ use crate::io::csv::{Fields, Kind, Layout, Misfit, Reason, ResolvedKey};
 use crate::order::{Class, Invalid, Reading, TextOrder};
 
 impl Decider<'_> {
-    /// The error of numbers or times beside words.
+    /// Returns the error of a column that mixes words with numbers or times.
     pub(super) fn mixed(
         &self,
         how: &InputSpec,
@@ -45,16 +45,23 @@ impl Decider<'_> {
         Ok(Error::input(place, problem).hinting(Hint::Remedies(remedies.into())))
     }
 
-    /// Checks the fields of a key with a kind of its own.
+    /// Checks the fields of a key with a requested kind.
     ///
     /// # Errors
     ///
-    /// The first field of another kind, with remedies that were tried.
-    pub(super) fn check_given(&self, how: &InputSpec, number: usize) -> Result<(), Error> {
+    /// The first field of another kind, with tested remedies.
+    pub(super) fn check_given(&self, how: &InputSpec, number: usize, survey: &Survey) -> Result<(), Error> {
         let key = &how.keys[number];
         let is_checked = matches!(key.order.reading, Reading::Numbers | Reading::Sizes | Reading::Durations)
             || key.order.reading == Reading::Times;
-        if !is_checked || key.order.invalid != Invalid::Error {
+        let fits = matches!(
+            (key.order.reading, survey.decide()),
+            (Reading::Numbers, Decision::Kind(Found::Number(_), _))
+                | (Reading::Sizes, Decision::Kind(Found::Number(None) | Found::Size, _))
+                | (Reading::Durations, Decision::Kind(Found::Duration, _))
+                | (Reading::Times, Decision::Kind(Found::Time(_), _))
+        );
+        if !is_checked || fits || key.order.invalid != Invalid::Error {
             return Ok(());
         }
         let Some((token, error)) = self.first_invalid(how, number, &|_| {})? else { return Ok(()) };
@@ -82,7 +89,7 @@ impl Decider<'_> {
         Err(error.hinting(Hint::Remedies(remedies.into())))
     }
 
-    /// The first field that the kind of a key refuses after a change, and its error.
+    /// Returns the first field that the kind of a key refuses after a change to the key, with its error.
     fn first_invalid(
         &self,
         how: &InputSpec,
@@ -101,12 +108,12 @@ impl Decider<'_> {
             Ok(())
         })?;
         let Some((token, error, at, is_tail)) = found else { return Ok(None) };
-        // The lines before the end of a file were not counted.
+        // The sample did not count the lines before the end of a file.
         let error = if is_tail { error.at(self.look.place(self.inputs, at)?) } else { error };
         Ok(Some((token, error)))
     }
 
-    /// The remedies that bring a column with this word through.
+    /// Returns the remedies that make a column with this word fit a kind.
     fn tried(&self, how: &InputSpec, number: usize, word: &Example) -> Result<Vec<Remedy>, Error> {
         let is_json = how.kind.divided().0.fields == Fields::Json;
         let mut remedies = Vec::new();
@@ -152,7 +159,7 @@ impl Decider<'_> {
         Ok(matches!(surveyed.columns[0].decide(), Decision::Kind(found, _) if found != Found::Text))
     }
 
-    /// Returns true if a word is in the first line and the rest of its column fits a kind.
+    /// Returns true if a word stands in the first line and some column would fit a kind without that line.
     fn is_first_line(&self, how: &InputSpec, word: &Example) -> Result<bool, Error> {
         let dialect = how.kind.divided().0;
         if dialect.header > 0 || !self.look.place(self.inputs, word.at)?.ends_with(":1") {
@@ -166,7 +173,7 @@ impl Decider<'_> {
         Ok(surveyed.columns.iter().any(|column| fits(column.decide())))
     }
 
-    /// The error of times or clocks in two forms.
+    /// Returns the error of times or clocks in two forms.
     pub(super) fn apart(
         &self,
         key: &ResolvedKey,
@@ -191,7 +198,7 @@ impl Decider<'_> {
     }
 }
 
-/// The error of a field that does not fit what was decided.
+/// Returns the error of a field that does not fit the decided kind.
 pub(in crate::io) fn misfit(misfit: &Misfit) -> Error {
     let Misfit { key, place, token, reason, has_key } = misfit;
     let shown = quoted(token);
@@ -233,12 +240,12 @@ pub(in crate::io) fn misfit(misfit: &Misfit) -> Error {
     error.hinting(Hint::Remedies(remedies.into()))
 }
 
-/// Returns true for a word that an option takes as it is.
+/// Returns true for a word that an option takes literally.
 fn is_simple(text: &str) -> bool {
     text.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != ',')
 }
 
-/// The remedies that bring any field through.
+/// Returns the remedies that work for any field.
 fn remedies(key: &ResolvedKey) -> Vec<Remedy> {
     let kind = key.kind_name();
     let mut remedies = Vec::new();
@@ -251,7 +258,7 @@ fn remedies(key: &ResolvedKey) -> Vec<Remedy> {
     remedies
 }
 
-/// Returns true for a name that a number begins, and neither a date nor a version does.
+/// Returns true for a name that begins with a number and resembles neither a date nor a version.
 fn begins_with_number(token: &[u8]) -> bool {
     let digits = token.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match &token[digits..] {

@@ -1,24 +1,24 @@
-//! The bytes that decisions look at: the first 7 MiB of the inputs, one after another, and of each
-//! regular uncompressed file the last MiB.
+//! The sample that decisions look at: the first 7 MiB of the concatenated inputs, and the last MiB of
+//! each regular, uncompressed file.
 
 use crate::error::Error;
 use crate::io::batch::InputSpec;
 use crate::io::csv::{self, Dialect, Known, Layout, Surveyed};
 use crate::io::source::{Before, Input, LineEnd, MARK, Opened, Text};
 
-/// The bytes that are looked at from the beginning of the inputs.
+/// The sampled bytes at the beginning of the inputs, in total.
 pub(crate) const FIRST: usize = 7 << 20;
 
-/// The bytes that are looked at at the end of a file.
+/// The sampled bytes at the end of a file.
 const LAST: u64 = 1 << 20;
 
 /// The distance between the places of examples in two inputs.
 const APART: u32 = 44;
 
-/// Takes a text, the rows in it, the base of their places, and whether they are the end of a file.
+/// A callback with a text, its rows, the base of their offsets, and true for the end of a file.
 pub(super) type Take<'a> = &'a mut dyn FnMut(&Text, &[csv::Body], u64, bool) -> Result<(), Error>;
 
-/// What was read of the inputs.
+/// The beginnings of the inputs.
 pub(super) struct Look {
     heads: Vec<Head>,
     line_end: LineEnd,
@@ -27,9 +27,9 @@ pub(super) struct Look {
 /// The beginning of an input.
 struct Head {
     text: Text,
-    /// False if more bytes follow.
+    /// False if the input goes on.
     is_all: bool,
-    /// The rest of an input that cannot be read again.
+    /// The open remainder of an input that allows only one pass.
     rest: Option<Opened>,
 }
 
@@ -57,14 +57,14 @@ impl Look {
         Ok(look)
     }
 
-    /// Reads more of an input whose first record goes on.
+    /// Reads more of an input with an incomplete first record.
     fn extend(&mut self, inputs: &[Input], number: usize) -> Result<(), Error> {
         let head = &mut self.heads[number];
         if inputs[number].is_beginning() {
             return Err(Error::input(inputs[number].name(), "the first record is longer than its beginning"));
         }
         let mut bytes = std::mem::take(&mut head.text.bytes);
-        // The line end behind the text is no part of the input.
+        // The input does not include the line end behind the text.
         bytes.pop();
         let most = 2 * bytes.len();
         let (bytes, is_all) = match &mut head.rest {
@@ -76,7 +76,7 @@ impl Look {
         Ok(())
     }
 
-    /// Reads on until the first record of each input that was read is whole, with comments and a header.
+    /// Reads on until each sampled input has a whole first record, after comments and a header.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl Look {
     pub(super) fn complete(&mut self, inputs: &[Input], dialect: Dialect) -> Result<(), Error> {
         for number in 0..self.heads.len() {
             while !self.heads[number].is_all && self.heads[number].end(dialect).is_none() {
-                // Records of the inputs before it decide.
+                // Records of an earlier input suffice.
                 if inputs[number].is_beginning() && !self.heads[..number].iter().all(Head::is_nothing) {
                     break;
                 }
@@ -94,21 +94,21 @@ impl Look {
         Ok(())
     }
 
-    /// Returns true if no input has a byte, but for byte order marks.
+    /// Returns true if all inputs are empty except for byte order marks.
     pub(super) fn is_nothing(&self) -> bool {
         self.heads.iter().all(Head::is_nothing)
     }
 
-    /// The text of the first input that has any.
+    /// Returns the text of the first non-empty input.
     pub(super) fn first(&self) -> Option<&Text> {
         self.heads.iter().map(|head| &head.text).find(|text| !text.parts[0].range.is_empty())
     }
 
-    /// Looks at the fields of all keys.
+    /// Surveys the fields of all keys.
     ///
     /// # Errors
     ///
-    /// I/O errors; a row that is wrong.
+    /// I/O errors; the first wrong row.
     pub(super) fn survey(&self, inputs: &[Input], how: &InputSpec) -> Result<Surveyed, Error> {
         let mut all = Surveyed::new(how.keys.len());
         self.for_each(inputs, how.kind.divided().0, &mut |text, bodies, base, is_tail| {
@@ -123,8 +123,8 @@ impl Look {
         Ok(all)
     }
 
-    /// Passes the rows that are looked at: their text, the rows in it, the base of their places, and
-    /// whether they are the end of a file.
+    /// Passes the sampled texts to `take`, with their rows, the base of their offsets, and true for the
+    /// end of a file.
     pub(super) fn for_each(&self, inputs: &[Input], dialect: Dialect, take: Take) -> Result<(), Error> {
         let mut known = Known::default();
         for (number, input) in (0_u64..).zip(inputs) {
@@ -159,7 +159,7 @@ impl Look {
         Ok(())
     }
 
-    /// The place of an example: `file:line`.
+    /// Returns the place of an example, as `file:line`.
     pub(super) fn place(&self, inputs: &[Input], at: u64) -> Result<String, Error> {
         let (number, offset) = ((at >> APART) as usize, at & ((1 << APART) - 1));
         let input = &inputs[number];
@@ -173,7 +173,7 @@ impl Look {
         Ok(format!("{}:{}", input.name(), lines + 1))
     }
 
-    /// Gives the inputs what was read of them, where it cannot be read again.
+    /// Gives the sampled bytes back to inputs that allow only one pass.
     pub(super) fn give_back(self, inputs: &mut [Input]) {
         for (input, head) in inputs.iter_mut().zip(self.heads) {
             if let Some(rest) = head.rest {
@@ -186,12 +186,12 @@ impl Look {
 }
 
 impl Head {
-    /// Returns true if it has no byte, but for a byte order mark.
+    /// Returns true if the input is empty except for a byte order mark.
     fn is_nothing(&self) -> bool {
         self.text.parts[0].range.is_empty()
     }
 
-    /// The end of the last whole record; `None` if the first one goes on.
+    /// Returns the end of the last whole record, or `None` if the first record is incomplete.
     fn end(&self, dialect: Dialect) -> Option<usize> {
         let bytes = &self.text.bytes[..self.text.bytes.len() - 1];
         if self.is_all {
@@ -202,7 +202,7 @@ impl Head {
     }
 }
 
-/// Reads up to `most` bytes in all; whether the input has ended.
+/// Reads until `most` bytes are in the buffer. Returns true if the input has ended.
 fn read(opened: &mut Opened, mut bytes: Vec<u8>, most: usize) -> Result<(Vec<u8>, bool), Error> {
     /// Room for a first read: small inputs take little memory.
     const ROOM: usize = 1 << 16;
@@ -213,7 +213,7 @@ fn read(opened: &mut Opened, mut bytes: Vec<u8>, most: usize) -> Result<(Vec<u8>
         let begin = bytes.len();
         let expected = opened.size.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
         let room = expected.saturating_add(1).max(begin.max(ROOM)).min(most - begin);
-        // A line end may follow.
+        // One byte more, for a line end.
         opened.grow(&mut bytes, room + 1)?;
         bytes.resize(begin + room, 0);
         let count = opened.fill(&mut bytes[begin..])?;
@@ -224,7 +224,7 @@ fn read(opened: &mut Opened, mut bytes: Vec<u8>, most: usize) -> Result<(Vec<u8>
     }
 }
 
-/// Returns true for a byte order mark.
+/// Returns the bytes without a byte order mark.
 pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(MARK).unwrap_or(bytes)
 }

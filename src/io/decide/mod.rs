@@ -1,5 +1,5 @@
-//! Decides the format, the columns, the kinds and the order, before the first key is made: one function
-//! from options and the bytes that are looked at.
+//! Decides the format, the columns, the kinds and the order before the first key is made, in one
+//! function of the options and of a sample of the inputs.
 //!
 //! ```text
 //! Asked ┐
@@ -26,9 +26,9 @@ pub(in crate::io) use self::errors::misfit;
 #[cfg(feature = "distributed")]
 pub(crate) use self::look::FIRST;
 
-/// What options ask for.
+/// The options that affect decisions.
 pub(crate) struct Asked<'a> {
-    /// By option or by extension, else lines.
+    /// The format by option or by extension, or else lines.
     pub(crate) format: Format,
     /// True if an option or an extension sets the format.
     pub(crate) is_named: bool,
@@ -37,55 +37,50 @@ pub(crate) struct Asked<'a> {
     pub(crate) comments: bool,
     pub(crate) delimiter: Option<u8>,
     pub(crate) line_end: LineEnd,
-    /// How many numbers a line of text may have.
+    /// The numbers that a line of text may have.
     pub(crate) per_line: PerLine,
 }
 
-/// What was decided.
+/// The decisions, with their reasons.
 #[derive(Clone, Debug)]
 pub(crate) struct Decisions {
     pub(crate) format: Format,
     pub(crate) how: InputSpec,
     pub(crate) notes: Vec<Note>,
-    /// Why this format.
+    /// The reason for the format.
     pub(crate) why: &'static str,
 }
 
-/// A note on what was decided against the look of the data.
+/// A note on a decision that the data calls into question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
     /// A column of a table has a number as its name: the header may be data.
     Header(String),
-    /// Whole lines decide: this first field is no number. The field, and its place.
+    /// Whole lines are compared, since this first field at this place is not a number.
     WholeLines(String, String),
-    /// The key is text, and all its fields fit a pattern of day, month and year.
+    /// The key is text although all its fields fit a pattern of day, month and year.
     DayMonth(String, &'static str),
-    /// The key is text, and all its fields are numbers with a decimal comma.
+    /// The key is text although all its fields are numbers with a decimal comma.
     DecimalComma(Option<String>),
-    /// The key is text, and most of its fields are of another kind: the kind, the first other field, and
+    /// The key is text although most of its fields are of this kind; then the first other field, and
     /// its place.
     Most(Option<String>, Kind, String, String),
     /// The numbers of the key look like versions.
     Versions(Option<String>),
-    /// The times of the key have no year, and some are in December and some in January.
+    /// The times of the key have no year, and include both December and January.
     NoYear(Option<String>),
 }
 
-/// Decides.
+/// Decides the format, the keys and their order.
 ///
 /// # Errors
 ///
 /// I/O errors; a key or a name without a column; fields that do not fit one kind.
 pub(crate) fn decide(inputs: &mut [Input], asked: &Asked) -> Result<Decisions, Error> {
     if asked.format == Format::Text {
-        let dialect = Dialect { fields: Fields::Tokens, header: 0, comments: false };
-        let mut key = ResolvedKey::first_field(asked.by);
-        if key.order.reading == Reading::Any {
-            key.order.reading = Reading::Numbers;
-        }
-        let kind = InputKind::Text(asked.per_line);
-        return Ok(Decisions::new(asked, Format::Text, kind, dialect, vec![key], "named"));
+        let (kind, key) = (InputKind::Text(asked.per_line), ResolvedKey::first_field(asked.by));
+        return Ok(Decisions::new(asked, Format::Text, kind, vec![key], "named"));
     }
     let are_lines = asked.format == Format::Lines;
     let is_plain = asked.header.is_none_or(|rows| rows == 0) && !asked.comments;
@@ -93,7 +88,7 @@ pub(crate) fn decide(inputs: &mut [Input], asked: &Asked) -> Result<Decisions, E
         let keys = Header::of_lines().find(asked.by, "")?;
         let fields = Fields::Words(asked.line_end);
         let dialect = Dialect { fields, header: 0, comments: false };
-        return Ok(Decisions::new(asked, Format::Lines, InputKind::Table(dialect), dialect, keys, ""));
+        return Ok(Decisions::new(asked, Format::Lines, InputKind::Table(dialect), keys, ""));
     }
     let mut look = Look::at(inputs, asked.line_end)?;
     let decided = Decider { look: &mut look, inputs, asked }.decide();
@@ -108,7 +103,7 @@ struct Decider<'a> {
 }
 
 impl Decisions {
-    /// Decisions that need no look.
+    /// Returns decisions that need no sample.
     pub(crate) fn named(format: Format, how: InputSpec) -> Self {
         Self { format, how, notes: Vec::new(), why: "named" }
     }
@@ -117,7 +112,6 @@ impl Decisions {
         asked: &Asked,
         format: Format,
         kind: InputKind,
-        _: Dialect,
         keys: Vec<ResolvedKey>,
         why: &'static str,
     ) -> Self {
@@ -164,7 +158,7 @@ impl Decider<'_> {
                 None => header.find(asked.by, &table)?,
             }
         };
-        let mut decisions = Decisions::new(asked, format, kind, dialect, keys, why);
+        let mut decisions = Decisions::new(asked, format, kind, keys, why);
         decisions.how.columns = header.columns;
         if self.look.is_nothing() {
             return Ok(decisions);
@@ -201,7 +195,7 @@ impl Decider<'_> {
         matches!(line.trim_ascii(), [b'{', .., b'}'])
     }
 
-    /// The names of the members of the first line.
+    /// Returns the names of the members of the first line.
     fn first_object(&self) -> Result<Header, Error> {
         let Some(text) = self.look.first() else { return Ok(Header::of_lines()) };
         let range = text.parts[0].range.clone();
@@ -212,7 +206,8 @@ impl Decider<'_> {
         read.map(|(_, header)| header).map_err(|problem| Error::input(text.line(start), problem))
     }
 
-    /// Lines without a key: by the first field and the whole line, or by the whole line alone.
+    /// Decides the keys of lines without a requested key: the first field and the whole line, or the
+    /// whole line alone.
     fn decide_lines(&self, decisions: &mut Decisions) -> Result<(), Error> {
         let by = self.asked.by;
         let record = ResolvedKey::record(by);
@@ -232,7 +227,7 @@ impl Decider<'_> {
         let (kind, note) = match survey.decide() {
             _ if has_kind => {
                 give(key, survey);
-                self.check_given(&decisions.how, 0)?;
+                self.check_given(&decisions.how, 0, survey)?;
                 (None, None)
             }
             Decision::Kind(Found::Text, note) => (Some(Found::Text), note),
@@ -277,7 +272,7 @@ impl Decider<'_> {
             }
             if key.order.reading != Reading::Any {
                 give(key, survey);
-                self.check_given(&decisions.how, number)?;
+                self.check_given(&decisions.how, number, survey)?;
                 continue;
             }
             let order = key.order;
@@ -301,7 +296,7 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Checks that a record has each key.
+    /// Checks that some record has each key.
     fn check_columns(&self, how: &InputSpec, header: &Header, surveyed: &Surveyed) -> Result<(), Error> {
         if surveyed.rows == surveyed.blank {
             return Ok(());
@@ -327,7 +322,7 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Adds the note of a kind.
+    /// Adds the note on a kind.
     fn note(&self, notes: &mut Vec<Note>, key: Option<String>, note: Option<KindNote>) -> Result<(), Error> {
         notes.extend(match note {
             None => None,
@@ -348,19 +343,19 @@ impl Decider<'_> {
     }
 }
 
-/// The first line of a text.
+/// Returns the first line of a text.
 fn first_line(text: &Text) -> &[u8] {
     let bytes = &text.bytes[text.parts[0].range.clone()];
     let bytes = look::without_mark(bytes);
     bytes.split(|&byte| byte == b'\n').next().unwrap_or_default()
 }
 
-/// A field in notes.
+/// Returns a field for notes.
 fn shown(example: &Example) -> String {
     crate::human::quoted(&example.text)
 }
 
-/// Completes a key with a kind of its own by its fields: the sign of numbers, the form of times.
+/// Completes a key of a requested kind from its fields: the sign of numbers, the form of times.
 fn give(key: &mut ResolvedKey, survey: &Survey) {
     match key.order.reading {
         Reading::Numbers => key.sign = survey.first_sign(),
@@ -372,7 +367,7 @@ fn give(key: &mut ResolvedKey, survey: &Survey) {
     }
 }
 
-/// Sets the kind that was found.
+/// Sets the inferred kind.
 fn set(key: &mut ResolvedKey, found: Found) {
     key.is_found = true;
     let (nocase, leading) = (key.order.nocase, key.order.leading);
@@ -393,7 +388,7 @@ fn set(key: &mut ResolvedKey, found: Found) {
 }
 
 impl ResolvedKey {
-    /// The name of the kind.
+    /// Returns the name of the kind.
     pub(crate) fn kind_name(&self) -> &'static str {
         use crate::io::texts::ComparedText;
         match self.order.reading {

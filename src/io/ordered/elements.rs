@@ -1,9 +1,9 @@
-//! Merges binary elements: a block of each input is in memory, and all cores merge the elements
-//! that nothing unread can precede.
+//! Merges binary elements. Memory holds a block of each input, and all cores merge the elements that no
+//! unread element can precede.
 //!
 //! ```text
 //! input 0   ───────────|─ ─ ─ ▸
-//! input 1   ──────|────── ─ ─ ▸     up to the least last key in memory, nothing unread can precede
+//! input 1   ──────|────── ─ ─ ▸     no unread element can precede the least last key in memory
 //! input 2   ────────|─────── ▸
 //! ```
 
@@ -19,20 +19,20 @@ use crate::order::KeyOrder;
 
 use super::{Merged, Step, Written};
 
-/// An input, as far as it is read.
+/// An input with its buffered keys.
 struct ElementSource<'a, W> {
     source: &'a BinaryInput,
     opened: Opened,
     order: KeyMap,
     refuses_nan: bool,
-    /// Keys in order that are not merged yet, from `at` on.
+    /// The keys in memory, in order; keys before `at` are merged.
     keys: Vec<W>,
     at: usize,
-    /// The last key, of this or an earlier block.
+    /// The last key of this or an earlier block.
     last: Option<W>,
-    /// Bytes of an element that is not complete.
+    /// The bytes of an incomplete element.
     part: Vec<u8>,
-    /// Bytes and elements read.
+    /// The number of bytes and elements read.
     bytes: u64,
     number: u64,
 }
@@ -41,7 +41,7 @@ type Run<'a, W> = super::Run<ElementSource<'a, W>>;
 
 impl<'a, W: KeyWidth> ElementSource<'a, W> {
     fn new((source, opened): (&'a BinaryInput, Opened), direction: KeyOrder) -> Result<Self, Error> {
-        // That of a .npy file was checked with its header.
+        // For a .npy file, the check of the header included this one.
         if source.count().is_none() {
             source.check_file()?;
         }
@@ -59,13 +59,12 @@ impl<'a, W: KeyWidth> ElementSource<'a, W> {
         })
     }
 
-    /// The keys in memory that are not merged.
+    /// Returns the unmerged keys in memory.
     fn rest(&self) -> &[W] {
         &self.keys[self.at..]
     }
 
-    /// Ends the keys that were read before the first that is refused or out of order, and says what
-    /// is wrong with that.
+    /// Truncates the keys before the first refused or misplaced key, and returns the error of that key.
     fn find_wrong(&self, keys: &mut Vec<W>) -> Option<Error> {
         let (map, mut wrong) = (W::map(self.order), None);
         if self.refuses_nan
@@ -107,7 +106,8 @@ impl<W: KeyWidth> super::MergeSource for ElementSource<'_, W> {
             loop {
                 let count = opened.read_some(&mut bytes[filled..])?;
                 (filled, read) = (filled + count, read + count);
-                // Only what a pipe has, since its writer may be slow; but at least an element.
+                // Takes only the available bytes of a pipe, since its writer may be slow, but at least
+                // one element.
                 if count == 0 || filled >= size {
                     break;
                 }
@@ -118,7 +118,7 @@ impl<W: KeyWidth> super::MergeSource for ElementSource<'_, W> {
         };
         let (mut keys, _) = binary::read_keys(room, self.source, self.order, fill)?;
         self.bytes += read as u64;
-        // No more than the header promises, since its reader may rely on that number.
+        // At most the number of elements in the header, since readers of the file rely on that number.
         let left = self.source.count().map_or(u64::MAX, |count| count - self.number);
         let is_over = keys.len() as u64 > left || keys.len() as u64 == left && !self.part.is_empty();
         let is_over = keys.is_empty() || is_over;
@@ -134,13 +134,13 @@ impl<W: KeyWidth> super::MergeSource for ElementSource<'_, W> {
     }
 }
 
-/// Memory for inputs that nobody has set a budget for: blocks are few enough for the caches.
+/// The memory for inputs without a budget: small enough for the caches.
 pub(super) const MEMORY: u64 = 96 << 20;
 
-/// The most keys of each run in memory.
+/// Returns the maximum number of keys of each run in memory.
 fn room<W: Word>(elements: &super::Elements, size: usize) -> usize {
-    // As read, if that is not what is kept; in the order of the input, of the result twice, and as
-    // they are written.
+    // Each key takes memory as read (if narrower than a word), in input order, in the result (twice)
+    // and as written.
     let word = size_of::<W>();
     let key = if size < word { size } else { 0 } + 4 * word;
     let keys = elements.memory / (key * elements.runs.len().max(1)) as u64;
@@ -177,15 +177,15 @@ pub(super) fn merge<W: KeyWidth + itoa::Integer>(
     Ok(merged)
 }
 
-/// Merges the keys in memory that nothing unread comes before, at most so many; if none is to
-/// repeat another, without those that repeat the one before, which for the first is `last`.
+/// Merges at most `left` keys in memory that no unread key can precede. With `unique`, drops keys that
+/// repeat the key before; `last` is the key before the first one.
 fn merge_some<W: KeyWidth>(
     runs: &mut [Run<W>],
     unique: bool,
     left: u64,
     last: &mut Option<W>,
 ) -> Option<Step<Vec<W>>> {
-    // The least key, of the first such run, after which more may come that is not in memory.
+    // The least last key of the runs that may go on, and the first run with that key.
     let open = runs.iter().enumerate().filter(|(_, run)| run.is_open());
     let limit = open.filter_map(|(number, run)| Some((*run.source.rest().last()?, number))).min();
     let certain = |(number, run): (usize, &Run<W>)| match limit {
@@ -209,8 +209,8 @@ fn merge_some<W: KeyWidth>(
     Some(Step { merged, read: count as u64, written, repeated, bytes })
 }
 
-/// Drops keys that repeat the one before them, which for the first is `last`, until there are
-/// `most`. Returns how many were dropped before that.
+/// Drops keys that repeat the key before, until `most` keys are kept; `last` is the key before the first
+/// one. Returns the number of repetitions up to there.
 fn drop_repeated<W: Word>(keys: &mut Vec<W>, last: &mut Option<W>, most: usize) -> u64 {
     let (mut kept, mut repeated) = (0, 0);
     for at in 0..keys.len() {

@@ -26,12 +26,11 @@ pub(crate) use self::records::{BESIDE_BYTES, Emit, Records, merge as merge_recor
 /// A violation of the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disorder {
-    /// The record: `file:line`, with the column if there are several keys; or the file and an index
-    /// from 0.
+    /// The record: `file:line`, with the column if there are several keys, or the file and an index from 0.
     pub place: String,
-    /// Its key as it is spelled there.
+    /// The key of the record, as written.
     pub value: String,
-    /// That of the record before it.
+    /// The key of the previous record, as written.
     pub before: String,
 }
 
@@ -41,10 +40,10 @@ impl fmt::Display for Disorder {
     }
 }
 
-/// Bytes read at once from all inputs together, where there are few cores.
+/// The number of bytes read at once from all inputs together, on a machine with few cores.
 const BLOCKS: usize = 8 << 20;
 
-/// Checks that standard input is not named more than once.
+/// Returns an error if standard input is named more than once.
 fn check_stdin(inputs: &[Input]) -> Result<(), Error> {
     if inputs.iter().filter(|input| input.is_stdin()).count() > 1 {
         return Err(Error::input(Input::Stdin.name(), "is named twice, but can be read only once"));
@@ -52,7 +51,7 @@ fn check_stdin(inputs: &[Input]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The last record of a sequence: its keys, and what they are in messages.
+/// The last record of a sequence: its keys, and their form in messages.
 #[derive(Default)]
 struct Last {
     key: Option<RecordKey>,
@@ -60,8 +59,8 @@ struct Last {
 }
 
 impl Last {
-    /// The first violation of the order among records that follow this one; the number of its piece
-    /// and its own there. Replaces the last record.
+    /// Returns the first violation of the order among the records after this one, with the number of
+    /// its piece and its number in the piece. Then the last of these records replaces this one.
     fn follow(
         &mut self,
         batches: &Batches,
@@ -107,8 +106,8 @@ impl Last {
     }
 }
 
-/// The first violation of the order in the concatenated inputs; with `unique`, repeated keys
-/// violate it too. Calls `progress` with the bytes read so far.
+/// Returns the first violation of the order in the concatenated inputs; with `unique`, repeated keys
+/// violate the order, too. Calls `progress` with the bytes read so far.
 ///
 /// # Errors
 ///
@@ -131,7 +130,7 @@ pub fn check(
     check_stdin(inputs)?;
     let budget = Budget::unlimited();
     let mut batches = Batches::new(inputs, how, &budget, stretches);
-    // More cores look at more.
+    // With more cores, larger batches.
     let most = stretches.most.max((parallel::threads() << 20).min(2 * stretches.most));
     let most = within_limits(4 * most as u64) as usize / 4;
     let mut last = Last::default();
@@ -146,12 +145,12 @@ pub fn check(
     Ok(None)
 }
 
-/// How elements of binary inputs are written.
+/// The output format of binary elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
     /// Unchanged: tokens one per line, rows, the bits of elements.
     AsRead,
-    /// Elements as text.
+    /// Elements as text, printed in this form.
     InText(Print),
 }
 
@@ -162,20 +161,19 @@ pub struct Merged {
     pub read: u64,
     /// Records written.
     pub written: u64,
-    /// Records left out as repetitions of the key before them.
+    /// Records left out as repetitions of the previous key.
     pub repeated: u64,
     /// The types of the keys.
     pub types: String,
-    /// Nulls and left-out records.
+    /// The numbers of null fields and of left-out records.
     pub counts: Counts,
 }
 
-/// Merges inputs that are each in order and writes the selected records; equal ones keep the
-/// inputs' order.
+/// Merges sorted inputs and writes the selected records. Equal records keep the order of the inputs.
 ///
 /// # Errors
 ///
-/// I/O errors; an input that is not in order; any error of a sort.
+/// I/O errors; an unsorted input; any error of a sort.
 pub fn merge(
     inputs: &[Input],
     how: &InputSpec,
@@ -201,21 +199,19 @@ pub fn merge(
         let mut batches =
             Batches::new(std::slice::from_ref(input), how, &budget, Stretches { most, piece: None });
         (batches.shut, batches.has_ranges, batches.known.is_later) = (shut, true, number > 0);
-        // Places are told apart by them.
-        batches.known.passed = (number as u64) << 44;
         batches
     };
     let sources: Vec<Batches> = inputs.iter().enumerate().map(new).collect();
     records::merge_inputs(sources, how, selection, bytes, to, &mut progress)
 }
 
-/// Binary elements of a common type, and what is asked of them.
+/// Binary elements of a common type, and how to merge them.
 pub(crate) struct Elements<'a> {
     pub(crate) runs: Vec<(&'a BinaryInput, Opened)>,
     pub(crate) direction: KeyOrder,
     pub(crate) selection: Selection,
     pub(crate) written: Written,
-    /// About the most memory to take for them.
+    /// The approximate memory limit.
     pub(crate) memory: u64,
 }
 
@@ -232,23 +228,23 @@ pub(crate) fn merge_elements(
     merge(elements, to, progress)
 }
 
-/// What is merged, as far as it is read.
+/// A source of records or elements in order, with a buffer.
 trait MergeSource: Send {
-    /// About how many bytes are in memory and not merged.
+    /// Returns the approximate number of unmerged bytes in memory.
     fn held(&self) -> usize;
 
-    /// Whether reading never waits for others.
+    /// Returns true if reads never wait for another process.
     fn is_ready(&self) -> bool;
 
-    /// Reads about so many bytes, or what is `wrong` after them. Returns whether more comes.
+    /// Reads about `most` bytes, and sets `wrong` to the error that follows them. Returns true if the
+    /// source goes on.
     fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error>;
 }
 
-/// An input or a run that is merged, as far as it is read. Its error is returned when all before it
-/// is merged.
+/// An input or a run to be merged. Its error is returned after all records before the error are merged.
 struct Run<S> {
     source: S,
-    /// About how many bytes are read at once.
+    /// The approximate number of bytes read at once.
     most: usize,
     wrong: Option<Error>,
     is_over: bool,
@@ -259,28 +255,29 @@ impl<S: MergeSource> Run<S> {
         Self { source, most, wrong: None, is_over: false }
     }
 
-    /// Whether more may come, of which nothing is known yet.
+    /// Returns true if an unread record or a pending error may follow.
     fn is_open(&self) -> bool {
         !self.is_over || self.wrong.is_some()
     }
 
-    /// Whether it can be read.
+    /// Returns true if the source has more to read.
     fn goes_on(&self) -> bool {
         !self.is_over && self.wrong.is_none()
     }
 
-    /// Whether more should be read before the next merge, as far as that does not wait for others.
+    /// Returns true if the next merge needs more of this run; a small remainder suffices if reading may
+    /// wait for another process.
     fn is_low(&self) -> bool {
         let held = self.source.held();
         self.goes_on() && (held == 0 || self.source.is_ready() && held < self.most / 2)
     }
 
-    /// Whether another program writes it, which may wait for our output.
+    /// Returns true if another process writes this input, and may wait for our output.
     fn may_wait(&self) -> bool {
         !self.is_over && !self.source.is_ready()
     }
 
-    /// Reads what comes next, or its error.
+    /// Reads more, and keeps any error for later.
     fn read(&mut self) {
         match self.source.read(self.most, &mut self.wrong) {
             Ok(more) => self.is_over = !more,
@@ -289,18 +286,18 @@ impl<S: MergeSource> Run<S> {
     }
 }
 
-/// What was merged at once.
+/// The result of one merge step.
 struct Step<T> {
     merged: T,
     read: u64,
     written: u64,
     repeated: u64,
-    /// Bytes to be written.
+    /// The number of bytes to be written.
     bytes: usize,
 }
 
-/// Merges runs: `merge`s those records in memory that nothing unread can precede, at most so many,
-/// and `write`s them while the next are merged.
+/// Merges runs: repeatedly lets `merge` merge the records in memory that no unread record can precede,
+/// up to a limit, and `write` write them during the next merge.
 fn merge_runs<S: MergeSource, T: Send>(
     runs: &mut [Run<S>],
     selection: Selection,
@@ -317,7 +314,7 @@ fn merge_runs<S: MergeSource, T: Send>(
                 return Ok::<_, Error>(None);
             }
             read_more(runs)?;
-            // Who writes to a pipe may wait for what comes of it.
+            // The writer of a pipe may wait for our output.
             Ok(merge(runs, left).map(|step| (step, runs.iter().any(Run::may_wait))))
         };
         let next = match waiting.take() {
@@ -325,7 +322,7 @@ fn merge_runs<S: MergeSource, T: Send>(
             Some(made) => thread::scope(|scope| {
                 let output = parallel::meanwhile(scope, || write(made));
                 let next = next();
-                // A failure to write comes first.
+                // An error of the output comes first.
                 output.wait()?;
                 next
             })?,
@@ -342,17 +339,17 @@ fn merge_runs<S: MergeSource, T: Send>(
         progress(merged.read);
     }
     if selection.first.is_some() {
-        // What else was read depends on the blocks.
+        // The number of records read beyond the selection depends on the block size.
         merged.read = merged.written + merged.repeated;
     }
     Ok(merged)
 }
 
-/// Reads more of the runs of which little is left.
+/// Reads more of the runs with little left in memory.
 fn read_more<S: MergeSource>(runs: &mut [Run<S>]) -> Result<(), Error> {
     let low: Vec<&mut Run<S>> = runs.iter_mut().filter(|run| run.is_low()).collect();
     let (mut ready, mut waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.source.is_ready());
-    // Little is not worth waking another thread for.
+    // A small read does not justify waking another thread.
     if ready.iter().map(|run| run.most).sum::<usize>() < LITTLE {
         ready.iter_mut().for_each(|run| run.read());
     } else {
@@ -365,25 +362,24 @@ fn read_more<S: MergeSource>(runs: &mut [Run<S>]) -> Result<(), Error> {
             run.read();
         }
     }
-    // What is wrong with a record that would be next is said now.
+    // An error takes effect once no record before the error remains.
     let mut empty = runs.iter_mut().filter(|run| run.source.held() == 0);
     empty.find_map(|run| run.wrong.take()).map_or(Ok(()), Err)
 }
 
-/// At most this much memory, and less where there is little.
+/// Returns `most` bytes, or less if little memory is available.
 fn within_limits(most: u64) -> u64 {
     if memory::address_space_left().is_some() {
-        // Threads take their part of it first.
+        // The threads take their part of the address space first.
         parallel::threads();
     }
     memory::available().map_or(most, |left| most.min(left / 8))
 }
 
-/// A short record takes this many times its bytes: as read, as it is kept with its key, and as it
-/// is written.
+/// The memory of a short record in multiples of its bytes: as read, as kept with its key, and as written.
 const TIMES: u64 = 8;
 
-/// What is written of merged records at once that is not worth another thread's while.
+/// The number of merged bytes below which another thread is not worthwhile.
 const LITTLE: usize = 1 << 16;
 
 fn not_sorted(place: String, value: &str, before: &str) -> Error {

@@ -1,13 +1,13 @@
-//! Merges records of inputs or runs: some of each are in memory, and all cores merge those that
-//! nothing unread can precede.
+//! Merges records of inputs or runs. Memory holds some records of each, and all cores merge the records
+//! that no unread record can precede.
 //!
 //! ```text
 //! input 0   ───────────|─ ─ ─ ▸
-//! input 1   ──────|────── ─ ─ ▸     up to the least last key in memory, nothing unread can precede
+//! input 1   ──────|────── ─ ─ ▸     no unread record can precede the least last key in memory
 //! input 2   ────────|─────── ▸
 //! ```
 //!
-//! An error in an input is reported once all records before it are merged.
+//! An error in an input is reported after the records before the error are merged.
 
 use std::io::Write;
 
@@ -25,27 +25,27 @@ use crate::io::records::push_integer;
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;
 
-/// Bytes of records that are worth another core's while.
+/// The number of bytes that justifies a parallel task.
 const PART: usize = 1 << 16;
 
-/// About how much memory a record takes beside four times its bytes and its key, with its position
-/// and others of its kind.
+/// The approximate memory of a record in a merge, besides four times its bytes and its key; includes
+/// its position.
 pub(crate) const BESIDE_BYTES: u64 = 96;
 
-/// What is written of merged records.
+/// The output of a merge.
 #[derive(Clone, Copy)]
 pub(crate) enum Emit {
-    /// Their bytes; of numbers without any, the number as text.
+    /// The bytes of records; numbers without records are written as text.
     Records,
-    /// Their numbers as elements, of keys that are descending or not.
+    /// The numbers of records as elements; true if the keys are descending.
     Elements(ElementType, bool),
-    /// Their positions, as elements of this type, or as text.
+    /// The positions of records, as elements of this type or as text.
     Positions(Option<ElementType>),
-    /// All that is in runs, in frames of this many bytes.
+    /// A run of this form, with frames of this many bytes.
     Frames { form: RunFormat, most: usize },
 }
 
-/// Where records come from.
+/// The source of records.
 enum Origin<'a> {
     Input(Box<Batches<'a>>),
     Run(RunReader),
@@ -54,9 +54,9 @@ enum Origin<'a> {
 /// An input or a run of records.
 struct RecordSource<'a> {
     from: Origin<'a>,
-    /// Its last record that was read.
+    /// The last record read.
     last: Last,
-    /// Records in order that are not merged.
+    /// The unmerged records, in order.
     pieces: Vec<Piece>,
 }
 
@@ -98,7 +98,7 @@ impl super::MergeSource for RecordSource<'_> {
 }
 
 impl Piece {
-    /// Bytes that are not merged.
+    /// Returns the number of unmerged bytes.
     fn bytes(&self) -> usize {
         self.length(self.at, self.len())
     }
@@ -141,11 +141,11 @@ pub(super) fn merge_inputs(
     Ok(Merged { types: how.kinds(), ..merged })
 }
 
-/// What is merged, and how.
+/// The parameters of a merge.
 pub(crate) struct Records<'a> {
     pub(crate) selection: Selection,
     pub(crate) emit: Emit,
-    /// About the most bytes of records in memory.
+    /// The approximate limit of the records in memory, in bytes.
     pub(crate) bytes: usize,
     /// The order of each key.
     pub(crate) orders: &'a [KeyOrder],
@@ -163,7 +163,7 @@ pub(crate) fn merge(
     merge_all(runs, records, to, progress)
 }
 
-/// Merges records that are in order.
+/// Merges sorted runs.
 fn merge_all(
     mut runs: Vec<Run>,
     records: &Records,
@@ -188,13 +188,13 @@ fn merge_all(
     Ok(merged)
 }
 
-/// The most bytes that are read at once of each of this many inputs: half of all.
+/// Returns the maximum number of bytes read at once from each of several inputs: half of the total.
 pub(crate) fn stretch_of(inputs: usize, bytes: usize) -> usize {
     (bytes / 2 / inputs.max(1)).clamp(1 << 8, 8 << 20)
 }
 
-/// Merges the records in memory that nothing unread comes before, at most so many. `last` is the
-/// key of the last one.
+/// Merges at most `left` records in memory that no unread record can precede. `last` is the key of the
+/// last merged record.
 fn merge_some(
     runs: &mut [Run],
     records: &Records,
@@ -245,7 +245,7 @@ fn merge_some(
                 merge_part(&pieces, &runs_of, bounds, records, last, |piece, record| piece.keys.row(record))
             }
             1 if pieces.iter().all(|piece| piece.keys.high().is_some()) => {
-                // A `last` with another lower half equals none of these keys.
+                // A `last` with another lower half differs from all of these keys.
                 let last = words.map(|last| last[0]).filter(|&last| last as u64 == keys::EXACT);
                 merge_part(&pieces, &runs_of, bounds, records, last.map(high), |piece, record| {
                     piece.keys.high().map_or(0, |words| words[record])
@@ -279,8 +279,7 @@ fn merge_some(
         run.source.pieces.retain(|piece| piece.at < piece.len());
         run.most = stretch;
     }
-    // Where keys of other inputs come much later, those of this one decide alone how much is merged
-    // at once.
+    // If the keys of other inputs come much later, this input alone determines the amount of each merge.
     if let Some((_, limit)) = limit {
         runs[limit].most = bytes.saturating_sub(held(runs)).clamp(stretch.max(1 << 13), 8 << 20);
     }
@@ -288,8 +287,8 @@ fn merge_some(
     Some(Step { merged, read, written, repeated, bytes })
 }
 
-/// The first of the records in this range for which `is_certain` does not hold, as it does for
-/// those before it.
+/// Returns the first record of the range that fails `is_certain`; the condition must hold exactly for a
+/// prefix.
 fn partition(records: std::ops::Range<usize>, is_certain: impl Fn(usize) -> bool) -> usize {
     let (mut begin, mut end) = (records.start, records.end);
     while begin < end {
@@ -299,10 +298,10 @@ fn partition(records: std::ops::Range<usize>, is_certain: impl Fn(usize) -> bool
     begin
 }
 
-/// Where to cut the pieces, up to these ends, into parts of about equal size, by a sample of the
-/// records: equal keys are of the earlier pieces first.
+/// Returns the bounds that divide the pieces, up to `ends`, into parts of about equal size, based on a
+/// sample of the records. Equal keys are ordered by piece.
 fn cut(pieces: &[&Piece], ends: &[usize]) -> Vec<Vec<usize>> {
-    /// Samples of each piece for each part.
+    /// The number of samples per piece and part.
     const SAMPLES: usize = 4;
     let bytes: usize = pieces.iter().zip(ends).map(|(piece, &end)| piece.length(piece.at, end)).sum();
     let parts = (bytes / PART).clamp(1, 4 * parallel::threads());
@@ -337,14 +336,14 @@ struct MergedPart {
     bytes: Vec<u8>,
     written: usize,
     repeated: usize,
-    /// For each record where it ends and how many repeated ones were left out before it, if only
-    /// some may be wanted.
+    /// For each record, its end and the number of repetitions before it; kept only if the output is
+    /// limited.
     ends: Vec<(usize, usize)>,
 }
 
 impl MergedPart {
-    /// Keeps at most this many records; of what was left out only what comes before the last of
-    /// them, if there are as many.
+    /// Keeps at most `most` records. If this reaches the limit, repetitions after the last kept record
+    /// do not count.
     fn truncate(&mut self, most: usize) {
         if self.written >= most {
             let (end, repeated) = most.checked_sub(1).map_or((0, 0), |last| self.ends[last]);
@@ -362,8 +361,8 @@ struct Item<K> {
     record: u32,
 }
 
-/// Appends the records of two runs, which are ranges of pieces, and returns how many there are.
-/// Which one is next is no branch, which processors would mispredict.
+/// Appends the records of two runs, given as ranges of pieces, and returns their number. Selects the
+/// next record without a branch, which processors would mispredict.
 fn merge_two<'a, K: Ord>(
     mut runs: [impl Iterator<Item = (&'a Piece, usize, usize)>; 2],
     key: impl Fn(&'a Piece, usize) -> K,
@@ -397,9 +396,9 @@ fn merge_two<'a, K: Ord>(
     written
 }
 
-/// Merges the records of the pieces, which are of these runs, between these bounds. If none is to
-/// repeat a key, those are left out that repeat the one before, which for the first may be `last`
-/// or one before the bounds.
+/// Merges the records of the pieces between two bounds; `runs_of` has the run of each piece. With
+/// `unique`, drops records that repeat the key before; the key before the first record is either `last`
+/// or a key before the bounds.
 fn merge_part<'a, K: Ord + Copy>(
     pieces: &[&'a Piece],
     runs_of: &[usize],
@@ -433,7 +432,7 @@ fn merge_part<'a, K: Ord + Copy>(
         let (piece, from, to) = (pieces[number], from[number], to[number]);
         let item = |record| Item { key: key(piece, record), piece: number as u32, record: record as u32 };
         items.extend((from..to).map(item));
-        // Neighbours of one run are in order.
+        // Adjacent pieces of one run are in order.
         if run.replace(runs_of[number]) == Some(runs_of[number]) {
             ends.pop();
         }

@@ -11,11 +11,11 @@ use crate::io::records::{Print, Records};
 use crate::io::source::Text;
 use crate::parallel::map_parts;
 
-/// After this many decimals a core looks whether others have found other numbers.
+/// The number of decimals between two checks whether another core has found other tokens.
 const FEW: usize = 1 << 10;
 
-/// The decimals of a text that all have as many digits after the point, few enough to be printed
-/// again; `None` for other text, and for a type that holds fewer digits.
+/// Reads a text of decimals that print unchanged: all with the same number of digits after the point,
+/// and with few digits. Returns `None` for other text, and for types other than f64.
 pub(super) fn read(text: &Text, per_line: PerLine, order: KeyMap) -> Option<Records> {
     if order.element != ElementType::F64 {
         return None;

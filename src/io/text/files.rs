@@ -1,9 +1,8 @@
-//! Integers read directly from files, without keeping the text.
+//! Reads integers directly from files, without keeping the text.
 //!
-//! Each core reads a piece of a file in blocks of some hundred kilobytes into one buffer, and
-//! keeps only the values. That suffices if every integer is in canonical form; otherwise, or at any
-//! other obstacle, nothing is lost: the caller reads the text from there on and reports any error
-//! in it.
+//! Each core reads a piece of a file in blocks of some hundred kilobytes into one buffer, and keeps
+//! only the values. This works if every integer is in canonical form. At any other token or obstacle,
+//! nothing is lost: the caller reads the text from there on and reports any error in it.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -25,16 +24,16 @@ use crate::parallel;
 use crate::parallel::lock;
 use crate::runs::Budget;
 
-/// Bytes per read: fits a core's cache.
+/// The number of bytes per read, which fits a core's cache.
 const BLOCK: usize = 1 << 18;
 
-/// The most files open at once: systems limit open files per process.
+/// The maximum number of files open at once, since systems limit open files per process.
 const OPEN: usize = 64;
 
-/// Usual maximum length of a line, in bytes.
+/// The usual maximum length of a line, in bytes.
 const LINE: usize = 1 << 10;
 
-/// Longer lines are not supported here, since a whole line must fit the buffer.
+/// The maximum length of a line here, since a whole line must fit the buffer.
 const LONGEST: usize = 16 * BLOCK;
 
 /// Files whose integers are read without keeping the text.
@@ -43,10 +42,10 @@ pub struct IntegerFiles {
     element: Option<ElementType>,
     direction: KeyOrder,
     per_line: PerLine,
-    /// The file that is read next, and the place of a line in it.
+    /// The next file to read, and the offset of a line in it.
     file: usize,
     place: u64,
-    /// Whether what is there cannot be read this way.
+    /// True if the next bytes cannot be read as integers.
     is_odd: bool,
 }
 
@@ -61,15 +60,15 @@ pub struct FromFiles {
     pub reading: Duration,
 }
 
-/// Stretches of files that are read together.
+/// Ranges of files to read together, with the numbers of the files.
 type Group = Vec<(usize, Range<u64>)>;
 
 impl IntegerFiles {
-    /// Files to be read as integers of this type, or of the first of u32, i32, u64 and i64 that
-    /// holds them all.
+    /// Opens files to be read as integers of this type, or of the first of u32, i32, u64 and i64 that
+    /// holds all of them.
     ///
-    /// `None` means that the text must be read as a whole: an input is not a regular file, or the
-    /// inputs are many or small.
+    /// Returns `None` if the text must be read as a whole: the type is a float type, an input is not a
+    /// regular file, or the inputs are many or small.
     ///
     /// # Errors
     ///
@@ -89,7 +88,7 @@ impl IntegerFiles {
             match input.open_regular() {
                 Ok(Some(file)) => files.push(file),
                 Ok(None) => return Ok(None),
-                // Fewer files may be open here than elsewhere.
+                // The system may allow fewer open files than [`OPEN`].
                 Err(_) if !files.is_empty() => return Ok(None),
                 Err(error) => return Err(error),
             }
@@ -103,27 +102,27 @@ impl IntegerFiles {
         self.files.iter().map(|file| file.size).sum()
     }
 
-    /// Whether their integers fit, whatever they are.
+    /// Returns true if the integers fit the budget in any case.
     fn fit(&self, budget: &Budget) -> bool {
-        // Two bytes may become one of 64 bits.
+        // Two bytes of text may become an integer of 64 bits.
         budget.allows(self.total() / 2) && budget.fits(self.total(), 4 * budget.times_of_keys())
     }
 
-    /// Whether all was read.
+    /// Returns true if all files were read.
     pub fn is_over(&self) -> bool {
         let (here, after) = (&self.files[self.file], &self.files[self.file + 1..]);
         self.place >= here.size && after.iter().all(|file| file.size == 0)
     }
 
-    /// The next integers, as many as the budget allows, after `passed` bytes. Calls `progress` from any
+    /// Reads the next integers, up to the budget, after `passed` bytes. Calls `progress` from any
     /// thread with the number of bytes read so far.
     ///
-    /// `None` means that the text must be read from here on: a token is not an integer in canonical
-    /// form, or no type holds them all.
+    /// Returns `None` if the text must be read from here on: a token is not an integer in canonical
+    /// form, or no type holds all integers.
     ///
     /// # Errors
     ///
-    /// I/O errors; a file that changes its size meanwhile.
+    /// I/O errors; a file that changes its size during the read.
     pub(crate) fn next(
         &mut self,
         budget: &Budget,
@@ -156,7 +155,7 @@ impl IntegerFiles {
                 (self.file, self.place) = (self.files.len() - 1, end);
                 bytes = self.total();
             } else {
-                // Its lines go at least as far as the group.
+                // The lines of the group end at or after the group.
                 if group.last().is_some_and(|(_, stretch)| end < stretch.end) {
                     return Err(self.files[self.file].has_changed());
                 }
@@ -169,8 +168,7 @@ impl IntegerFiles {
             }
             pieces.extend(more);
             span = with;
-            // They are sorted with as much room again, and written with some more, while the next
-            // ones are read.
+            // Sorting takes the same room again, and writing some more, during the next read.
             let is_full = || Integers::held(&pieces) * budget.times_of_keys() >= budget.bytes() / 6;
             if !is_all && (is_full() || !budget.allows(Integers::count(&pieces))) {
                 break;
@@ -187,8 +185,8 @@ impl IntegerFiles {
         }))
     }
 
-    /// The inputs before the one that is to be read as text, that one from where this has come to,
-    /// and what of it comes before; nothing of the latter at its beginning.
+    /// Returns the number of the first input to read as text, and that input, open at the next line,
+    /// with the position of the line; `None` if the text starts at the beginning of the input.
     pub(crate) fn rest(mut self) -> Result<(usize, Option<(Opened, Before)>), Error> {
         if self.place == 0 {
             return Ok((self.file, None));
@@ -198,7 +196,7 @@ impl IntegerFiles {
         Ok((self.file, Some((file.opened_at(self.place), before))))
     }
 
-    /// All files in stretches.
+    /// Returns all files in pieces.
     fn whole(&self) -> Group {
         let size = piece_size(usize::try_from(self.total()).unwrap_or(usize::MAX)) as u64;
         let of_file = |(number, file): (usize, &RegularFile)| {
@@ -209,7 +207,7 @@ impl IntegerFiles {
         self.files.iter().enumerate().flat_map(of_file).collect()
     }
 
-    /// The next part of a file in stretches, little enough that its integers are a small part of
+    /// Returns the next part of a file in pieces, small enough that its integers take a small part of
     /// the budget.
     fn some(&mut self, budget: &Budget) -> Group {
         while self.place >= self.files[self.file].size {
@@ -225,15 +223,16 @@ impl IntegerFiles {
         starts.map(|start| (self.file, start..end.min(start + size))).collect()
     }
 
-    /// The integers of the lines that begin in these stretches, and where in its file the last line
-    /// ends; `None` if they cannot be read this way. Adds nanoseconds of reading on all cores.
+    /// Reads the integers of the lines that begin in these pieces. Returns the integers and the offset of
+    /// the last line's end in its file, or `None` if they must be read as text. Adds the time of reading,
+    /// in nanoseconds over all cores, to `reading`.
     fn read(
         &self,
         group: &Group,
         reading: &AtomicU64,
         progress: impl Fn(u64) + Sync,
     ) -> Result<Option<(Vec<Integers>, u64)>, Error> {
-        // Whether a stretch was found that cannot be read this way; bytes read.
+        // A flag for a piece to be read as text, and the number of bytes read.
         let (stop, read) = (AtomicBool::new(false), AtomicU64::new(0));
         let read_block = |file: &RegularFile, block: &mut [u8], place| {
             let start = Instant::now();
@@ -266,9 +265,9 @@ impl IntegerFiles {
     }
 }
 
-/// Adds the integers in the lines that begin in this stretch of a file, and tells where the last of
-/// them ends, or the stretch begins; `None` if they cannot be read this way. `read` fills a block
-/// from a place in the file, less than all of it only at the end.
+/// Adds the integers of the lines that begin in this range of a file. Returns the end of the last line
+/// (or the start of the range, if no line begins in it), or `None` if they must be read as text. `read`
+/// fills a block from an offset, except at the end of the file.
 fn read_stretch(
     mut integers: Integers,
     stretch: Range<u64>,
@@ -276,12 +275,12 @@ fn read_stretch(
     stop: &AtomicBool,
     read: impl Fn(&mut [u8], u64) -> Result<usize, Error>,
 ) -> Result<Option<(Integers, u64)>, Error> {
-    // From the byte before, which shows whether a line begins with the stretch.
+    // From the byte before the range, which tells if a line begins with the range.
     let mut next = stretch.start.saturating_sub(1);
     let mut at_line = stretch.start == 0;
     let mut filled = 0;
     while !stop.load(Ordering::Relaxed) {
-        // At most the stretch and usually its last line; later lines belong to another core.
+        // At most the range and usually its last line; later lines belong to other pieces.
         let room = (stretch.end.saturating_sub(next) as usize).saturating_add(LINE).min(BLOCK);
         if buffer.len() < filled + room {
             buffer.resize(filled + room, 0);
@@ -308,8 +307,7 @@ fn read_stretch(
             }
             begin = MARK.len();
         }
-        // The line end at the last byte of the stretch or after it, unless the first one is after
-        // it.
+        // Up to the first line end at or after the last byte of the range, and at or after the first line.
         let last = (stretch.end - 1).saturating_sub(first) as usize;
         let from = last.max(begin.saturating_sub(1)).min(filled);
         let (end, done) = match memchr::memchr(b'\n', &buffer[from..filled]) {

@@ -1,4 +1,4 @@
-//! Tokens as integers: 32 bits each, or 64 where needed; their span determines the type.
+//! Tokens as integers of 32 bits, or of 64 bits where necessary. Their range determines the type.
 
 use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word};
 
@@ -12,7 +12,7 @@ pub(super) struct Integers {
     values: Values,
     /// The requested type.
     asked: Option<ElementType>,
-    /// The range of that type, or of any, as far as i64 holds it.
+    /// The range of the requested type, or of any type, clamped to i64.
     limits: (i64, i64),
     span: Span,
     pub(super) per_line: PerLine,
@@ -20,19 +20,19 @@ pub(super) struct Integers {
 
 /// Integers in two's complement.
 enum Values {
-    /// Modulo 2^32; either u32 or i32 holds them all.
+    /// Modulo 2^32; either u32 or i32 holds all of them.
     Narrow(Vec<u32>),
     /// Modulo 2^64.
     Wide(Vec<u64>),
 }
 
-/// A token is no integer of the requested type, or of any 64-bit type, or is not as its value would
-/// be printed; or its line may not have it.
+/// The error for a token other than an integer of the requested type, or of any 64-bit type, in canonical
+/// form; or for a token that its line may not have.
 #[derive(Debug)]
 pub(super) struct NotInteger;
 
 impl Integers {
-    /// Empty, with capacity for about `count` integers.
+    /// Creates an empty list with room for about `count` integers.
     pub(super) fn new(asked: Option<ElementType>, per_line: PerLine, count: usize) -> Self {
         let values = Values::Narrow(Vec::with_capacity(count));
         let (least, greatest) = asked.map_or((i64::MIN.into(), i64::MAX.into()), limits);
@@ -44,7 +44,7 @@ impl Integers {
     pub(super) fn read(&mut self, bytes: &[u8], begun: bool) -> Result<(), NotInteger> {
         let mut tokens = Tokens::per_line(bytes, self.per_line, begun);
         loop {
-            // Most are short and fit 32 bits; others take the slow path.
+            // Most tokens are short and fit 32 bits; other tokens take the slow path.
             let next = match &mut self.values {
                 Values::Narrow(values) => {
                     let mut values = std::mem::take(values);
@@ -68,7 +68,7 @@ impl Integers {
         if tokens.excess.is_some() { Err(NotInteger) } else { Ok(()) }
     }
 
-    /// Reads short tokens while `accept` admits their range; whether another one follows.
+    /// Reads short tokens while `accepts` admits their range. Returns true if another token follows.
     #[inline]
     fn read_short(
         &mut self,
@@ -77,7 +77,7 @@ impl Integers {
         mut keep: impl FnMut(i64),
     ) -> bool {
         let (lowest, highest) = self.limits;
-        // No short integer exceeds i64, but others may.
+        // No short integer exceeds i64, but earlier integers may.
         let (mut least, mut greatest) = (in_i64(self.span.least), in_i64(self.span.greatest));
         let follows = loop {
             if tokens.find().is_none() {
@@ -123,7 +123,7 @@ impl Integers {
         Ok(())
     }
 
-    /// How much memory the keys of these pieces take.
+    /// Returns the memory of the keys of these pieces, in bytes.
     pub(super) fn held(pieces: &[Self]) -> u64 {
         let of_piece = |piece: &Self| match &piece.values {
             Values::Narrow(values) => (values.capacity() as u64, 4),
@@ -134,7 +134,7 @@ impl Integers {
         count * bytes
     }
 
-    /// How many there are in all pieces.
+    /// Returns the number of integers in all pieces.
     pub(super) fn count(pieces: &[Self]) -> u64 {
         let of_piece = |piece: &Self| match &piece.values {
             Values::Narrow(values) => values.len() as u64,
@@ -143,12 +143,12 @@ impl Integers {
         pieces.iter().map(of_piece).sum()
     }
 
-    /// The span of all pieces.
+    /// Returns the span of all pieces.
     pub(super) fn span(pieces: &[Self]) -> Span {
         pieces.iter().map(|piece| piece.span).fold(Span::default(), Span::merge)
     }
 
-    /// The keys of the values of each piece, which fit the map's type.
+    /// Returns the keys of the values of each piece, which fit the map's type.
     pub(super) fn keys(pieces: Vec<Self>, map: KeyMap) -> KeyBuf<'static> {
         if map.element.key_words() == KeyWords::One {
             // The values fit, so the low half is their two's complement in 32 bits.
@@ -173,20 +173,20 @@ fn in_keys<W: Word>(mut values: Vec<W>, map: KeyMap) -> Vec<W> {
     values
 }
 
-/// The values in 64 bits, sign-extended or zero-extended.
+/// Returns the values in 64 bits, sign-extended or zero-extended.
 fn widened(values: Vec<u32>, signed: bool) -> Vec<u64> {
     let wide =
         |value: u32| if signed { i64::from(value.cast_signed()).cast_unsigned() } else { value.into() };
     values.into_iter().map(wide).collect()
 }
 
-/// The integer, which is not below i64, clamped to i64.
+/// Clamps an integer to i64, for integers of at least `i64::MIN`.
 #[inline]
 fn in_i64(value: i128) -> i64 {
     value.min(i64::MAX.into()) as i64
 }
 
-/// Whether u32 or i32 holds all integers in this range, and 0.
+/// Returns true if either u32 or i32 holds all integers in this range, and 0.
 #[inline]
 fn are_narrow(least: i64, greatest: i64) -> bool {
     let most = if least < 0 { i32::MAX.into() } else { u32::MAX.into() };

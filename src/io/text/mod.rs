@@ -1,10 +1,10 @@
-//! Reads text of which only the numbers are kept, since printing them gives the same tokens: the
-//! common and fast case.
+//! Reads text as numbers alone, if printing the numbers gives the same tokens: the common and fast case.
 //!
-//! Text is cut at line ends into pieces that all cores read in parallel. The first attempt reads
-//! every token as an integer in canonical form; if the text is in files, each core reads its piece
-//! itself ([`IntegerFiles`]), and no text is in memory. The second one reads all tokens as decimals
-//! of one form, such as prices. Where both fail, tokens are records of a [batch](super::batch).
+//! Text is cut at line ends into pieces, and all cores read pieces in parallel. The first attempt
+//! reads every token as an integer in canonical form. For files, each core reads its pieces itself
+//! ([`IntegerFiles`]), and the text never is in memory as a whole. The second attempt reads all
+//! tokens as decimals of one form, such as prices. If both attempts fail, tokens become records of a
+//! [batch](super::batch).
 
 mod decimals;
 mod files;
@@ -26,7 +26,7 @@ use crate::parallel::map_parts;
 
 pub use self::files::{FromFiles, IntegerFiles};
 
-/// The tokens of a text as integers, if all are in canonical form.
+/// Reads the tokens of a text as integers in canonical form.
 fn integers(
     text: &Text,
     element: Option<ElementType>,
@@ -45,13 +45,13 @@ fn integers(
     map_parts(pieces_of(text), read).into_iter().collect()
 }
 
-/// The records of integers, as they are printed.
+/// Returns the records of integers.
 fn records_of(pieces: Vec<Integers>, order: KeyMap) -> Records {
     Records { order, keys: Integers::keys(pieces, order), print: Print::Shortest }
 }
 
-/// Reads a part of a text whose numbers are printed as they were read; `None` for other text. The
-/// records have a type of their own.
+/// Reads a part of a text whose numbers print unchanged; `None` for other text. The type of the records
+/// depends on this part alone, unless `element` sets it.
 pub(crate) fn parse_printed(
     text: &Text,
     element: Option<ElementType>,
@@ -70,13 +70,13 @@ pub(crate) fn parse_printed(
     decimals::read(text, per_line, direction.map(element.unwrap_or(ElementType::F64)))
 }
 
-/// Expected number of integers in this many bytes: with seven digits, most pieces grow at most
-/// once.
+/// Returns the expected number of integers in this many bytes: with seven digits per integer, most
+/// pieces grow at most once.
 fn guess(bytes: usize) -> usize {
     bytes / 8
 }
 
-/// The text of all inputs in pieces for all cores, and whether a piece begins in a line after a
+/// Returns the pieces of all inputs for all cores, each with true if the piece begins in a line after a
 /// token.
 fn pieces_of(text: &Text) -> Vec<(Range<usize>, bool)> {
     let size = piece_size(text.bytes.len());

@@ -11,7 +11,7 @@ use crate::parallel;
 /// The integer types of text, in order of preference.
 const INTEGERS: [ElementType; 4] = [ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64];
 
-/// The range of an integer type.
+/// Returns the range of an integer type.
 pub(super) fn limits(element: ElementType) -> (i128, i128) {
     match element.layout() {
         (bits, Form::Unsigned) => (0, (1 << bits) - 1),
@@ -28,7 +28,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// The range of an integer and 0.
+    /// Returns the range of an integer and 0.
     pub(crate) fn of(value: i128) -> Self {
         let mut span = Self::default();
         span.push(value);
@@ -53,7 +53,7 @@ impl Span {
         least <= self.least && self.greatest <= greatest
     }
 
-    /// The first integer type that holds all integers.
+    /// Returns the first integer type that holds all integers.
     pub(crate) fn element(self) -> Option<ElementType> {
         INTEGERS.into_iter().find(|&element| self.fits(element))
     }
@@ -63,9 +63,9 @@ impl Span {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Census {
     span: Span,
-    /// True if a number is no integer of 64 bits.
+    /// True if a number is not an integer of 64 bits.
     has_others: bool,
-    /// True if `f64` does not hold a number as large as an integer that it does not hold.
+    /// True if f64 rounds an integer, or a decimal as large as the integers that f64 rounds.
     is_inexact: bool,
 }
 
@@ -77,14 +77,14 @@ impl Census {
             self.span.push(integer);
             self.is_inexact |= integer as f64 as i128 != integer;
         } else {
-            // From here on all floats are integers.
+            // From this value on, every f64 is an integer.
             const INTEGERS: f64 = (1_u64 << 53) as f64;
             self.has_others = true;
             self.is_inexact |= keys::is_rounded(word) && keys::nearest(word, descending).abs() >= INTEGERS;
         }
     }
 
-    /// The census of elements.
+    /// Counts elements.
     pub(crate) fn of_keys(keys: &KeyBuf, map: KeyMap) -> Self {
         fn of<W: KeyWidth>(keys: &[W], map: KeyMap) -> Census {
             let of_word = W::map(map);
@@ -110,8 +110,8 @@ impl Census {
         }
     }
 
-    /// The first type that holds all numbers: `u32`, `i32`, `u64`, `i64`, else `f64`, which rounds
-    /// decimals.
+    /// Returns the first type that holds all numbers: `u32`, `i32`, `u64`, `i64`, or else `f64`, which
+    /// rounds decimals.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl Census {
     }
 }
 
-/// Floats that are integers, as elements of a type that holds them.
+/// Converts floats with integer values to elements of a type that holds them.
 pub(crate) fn integers(floats: &KeyBuf, from: KeyMap, to: KeyMap) -> KeyBuf<'static> {
     fn of<W: KeyWidth>(floats: &[u64], from: KeyMap, to: KeyMap) -> KeyBuf<'static> {
         let (of_float, of_word) = (u64::map(from), W::map(to));

@@ -1,12 +1,12 @@
-//! Keys that are text: where the text of each record is, and rows of bytes that compare as keys do.
+//! Text keys: the place of each record's text, and rows of bytes that compare as keys do.
 //!
 //! ```text
-//! column   places in what was read ┊ own bytes, where a value is not there as it counts: "a""b"
+//! column   places in the text read ┊ own bytes of texts that unescaping changed: "a""b"
 //! row      number or null: its word ┊ text: a byte, its bytes, end ┊ …      of all keys of a record
 //! ```
 //!
-//! In memory records are ordered by codes of their first bytes ([`codes`]), and [`ties`] settles
-//! what has the same. Merges and checks compare rows.
+//! In memory, codes of their first bytes ([`codes`]) order the records, and [`ties`] settles equal
+//! codes. Merges and checks compare rows.
 
 pub(crate) mod codes;
 pub(crate) mod ties;
@@ -23,15 +23,15 @@ use super::source::Text;
 use crate::error::Error;
 use crate::order::{Class, KeyOrder, TextForm, TextOrder};
 
-/// Texts in a form whose bytes compare as the texts do.
+/// A form of texts whose bytes compare as the texts do.
 pub(crate) trait ComparedText {
-    /// The bytes of a text that are compared.
+    /// Returns the compared bytes of a text.
     fn compared(self, text: &[u8]) -> Cow<'_, [u8]>;
-    /// Appends the bytes of a text that are compared.
+    /// Appends the compared bytes of a text.
     fn push(self, text: &[u8], to: &mut Vec<u8>);
     /// Returns true if a text has this form.
     fn holds(self, text: &[u8]) -> bool;
-    /// The name of the type.
+    /// Returns the name of the form.
     fn name(self) -> &'static str;
 }
 
@@ -56,7 +56,7 @@ impl ComparedText for TextForm {
         match self.order {
             TextOrder::Bytes => to.extend_from_slice(text),
             TextOrder::Version => push_version(text, to),
-            // What is none was found when it was read.
+            // Other texts were refused by `holds`.
             TextOrder::Hex => push_hex(text.trim_ascii(), to),
         }
     }
@@ -78,24 +78,24 @@ impl ComparedText for TextForm {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TextColumn {
     places: Vec<Range>,
-    /// Bytes of those that are not there as they count.
+    /// The bytes of texts that differ from the text read.
     own: Vec<u8>,
-    /// What was read, and where places count from.
+    /// The text read, and the offset that places count from.
     read: Option<(Arc<Text>, usize)>,
     order: KeyOrder,
 }
 
-/// The bit of the beginning of a text among the own ones.
+/// The bit that marks the begin of a text in `own`.
 const OWN: usize = 1 << 31;
 
-/// The beginning of a null; its end is the class.
+/// The begin of a null; its end is the class.
 const NULL: u32 = u32::MAX;
 
-/// There is no room for the text of a key.
+/// The error for texts that exceed the room of a column.
 #[derive(Debug)]
 pub(crate) struct TooLong;
 
-/// The error of that.
+/// Returns the error for a user.
 pub(crate) fn too_long() -> Error {
     Error::limit("bytes of the keys of one part", 1 << 31, 1 << 31)
 }
@@ -126,7 +126,7 @@ impl TextColumn {
         self.places.push(Range::new(NULL, class as u32));
     }
 
-    /// Adds the text between these places of what was read.
+    /// Adds the text between these offsets of the text read.
     #[inline]
     pub(super) fn push(&mut self, read: &[u8], begin: usize, end: usize) -> Result<(), TooLong> {
         if end >= OWN {
@@ -136,14 +136,14 @@ impl TextColumn {
         Ok(())
     }
 
-    /// Adds a text that is not in what was read.
+    /// Adds a text that differs from the text read.
     pub(crate) fn push_own(&mut self, text: &[u8]) -> Result<(), TooLong> {
         let begin = self.own.len();
         self.own.extend_from_slice(text);
         self.end_own(begin)
     }
 
-    /// Adds the own text that begins here.
+    /// Adds the text in `own` from `begin` on.
     fn end_own(&mut self, begin: usize) -> Result<(), TooLong> {
         if self.own.len() >= OWN {
             return Err(TooLong);
@@ -152,32 +152,32 @@ impl TextColumn {
         Ok(())
     }
 
-    /// Says what was read, and where places count from.
+    /// Sets the text read, and the offset that places count from.
     pub(super) fn of_text(self, text: &Arc<Text>, start: usize) -> Self {
         Self { read: Some((text.clone(), start)), ..self }
     }
 
-    /// Where a text is in what was read; `None` if it is not there.
+    /// Returns the place of a text in the text read, or `None` for nulls and texts in `own`.
     #[inline]
     pub(super) fn place(&self, record: usize) -> Option<[usize; 2]> {
         let place = self.places[record];
         (place.begin() & OWN == 0).then(|| [place.begin(), place.end()])
     }
 
-    /// The class of the null of a record, if it has one.
+    /// Returns the class of a record's null, or `None` for a text.
     #[inline]
     pub(super) fn null(&self, record: usize) -> Option<Class> {
         let place = self.places[record];
         if place.begin() as u32 == NULL { Class::of(place.end()) } else { None }
     }
 
-    /// The text of a record, or the class of its null.
+    /// Returns the text of a record, or the class of its null.
     #[inline]
     pub(super) fn get(&self, record: usize) -> Result<&[u8], Class> {
         self.get_in(record, self.read.as_ref().map_or(&[], |(text, start)| &text.bytes[*start..]))
     }
 
-    /// The same where this was read.
+    /// Returns the text of a record, or the class of its null, given the text read.
     #[inline]
     fn get_in<'a>(&'a self, record: usize, read: &'a [u8]) -> Result<&'a [u8], Class> {
         let place = self.places[record];
@@ -190,14 +190,14 @@ impl TextColumn {
         Ok(&self.own[place.begin() & !OWN..place.end()])
     }
 
-    /// The texts as they are compared, if that is not as they are.
+    /// Returns the texts in their compared form, or `None` if texts compare by their bytes.
     pub(super) fn compared(&self) -> Result<Option<Self>, TooLong> {
         let Some(form) = self.order.reading.text().filter(|form| *form != TextForm::default()) else {
             return Ok(None);
         };
         let mut compared = Self::new(self.order);
         compared.places.reserve(self.len());
-        // Grown by and by, they would be there twice at times.
+        // Reserves the room, since a growing buffer would exist twice at times.
         let bytes = (0..self.len()).map(|record| self.get(record).map_or(0, <[u8]>::len)).sum::<usize>();
         compared.own.reserve(if form.order == TextOrder::Version { bytes + bytes / 2 } else { bytes });
         for record in 0..self.len() {
@@ -214,16 +214,16 @@ impl TextColumn {
         Ok(Some(compared))
     }
 
-    /// Appends the part of a row that is the key of a record, whose text is where it says.
+    /// Appends the key of a record to a row.
     pub(super) fn push_key(&self, record: usize, to: &mut Vec<u8>) {
         let read = self.read.as_ref().map_or(&[][..], |(text, start)| &text.bytes[*start..]);
         self.push_row(record, read, to);
     }
 
-    /// Appends the part of a row that is the key of a record.
+    /// Appends the key of a record to a row, given the text read.
     fn push_row(&self, record: usize, read: &[u8], to: &mut Vec<u8>) {
         let text = match self.get_in(record, read) {
-            // As among numbers, since it may not be known that there are texts.
+            // Nulls are encoded like nulls of number keys, since a reader may not know that the key is text.
             Err(class) => {
                 let word = keys::whole(keys::of_null(class, self.order));
                 return to.extend_from_slice(&word.to_be_bytes());
@@ -247,10 +247,10 @@ impl TextColumn {
     }
 }
 
-/// The first byte of a text in a row, between those of nulls.
+/// The first byte of a text in a row, between the first bytes of nulls.
 const TEXT: u8 = 0x80;
 
-/// Rows: the keys of some records as bytes, which compare as the keys do.
+/// The keys of some records as rows of bytes, which compare as the keys do.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rows {
     bytes: Vec<u8>,
@@ -258,8 +258,8 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// The rows of the keys in these columns, of which texts that are not their own are in `read`;
-    /// without that, where they say.
+    /// Makes the rows of the keys in these columns. `read` is the text read; if `None`, the columns
+    /// know their text.
     pub(super) fn of(columns: &[keys::Column], read: Option<&[u8]>) -> Self {
         let records = columns.first().map_or(0, keys::Column::len);
         let mut rows = Self { bytes: Vec::new(), ends: Vec::with_capacity(records) };
@@ -299,7 +299,7 @@ pub(super) fn push_row(columns: &[keys::Column], record: usize, read: Option<&[u
     }
 }
 
-/// How many bytes these begin with alike.
+/// Returns the length of the common prefix.
 fn common(a: &[u8], b: &[u8]) -> usize {
     let words = a.chunks_exact(8).zip(b.chunks_exact(8)).take_while(|(a, b)| a == b).count() * 8;
     words + a[words..].iter().zip(&b[words..]).take_while(|(a, b)| a == b).count()

@@ -1,14 +1,14 @@
-//! Settles the order of records whose words are equal: by the bytes of their texts that the words
-//! do not stand for, and by the keys after these.
+//! Settles the order of records with equal words, by the bytes of texts beyond the words, and by
+//! further keys.
 //!
 //! ```text
 //! order by words    3 ┊ 7 1 4 ┊ 0 ┊ 5 2     equal words between the bars
 //!                       group           group
 //! ```
 //!
-//! Of a group only what its texts do not all begin with is looked at: eight bytes at a time, as a
-//! word that is sorted; what has the same word is a smaller group. Few texts are compared as they
-//! are. All of this is stable.
+//! The common prefix of a group's texts is skipped. The next bytes of each text form a word; sorting by
+//! these words leaves smaller groups with equal words. Small groups compare the texts themselves. All
+//! steps are stable.
 
 use std::ops::Range;
 
@@ -21,35 +21,35 @@ use crate::key_buf::{KeyBuf, by_width};
 use crate::order::{Class, KeyOrder};
 use crate::parallel::{self, map_parts};
 
-/// From which key on records of equal words are to be told apart, and how many bytes of its texts
-/// their words stand for.
+/// The first key that decides between records with equal words, and the number of bytes of its texts
+/// that the words represent.
 #[derive(Debug)]
 pub(crate) struct Ties {
     pub(crate) key: usize,
     pub(crate) bytes: usize,
-    /// The texts of each key as they are compared, where that is not as they are.
+    /// The texts of each key in their compared form, if that differs from their bytes.
     pub(crate) compared: Vec<Option<Vec<TextColumn>>>,
 }
 
-/// Groups of fewer records are settled by one core, many of them together.
+/// Smaller groups are settled by one core each, many groups per task.
 const LARGE: usize = 1 << 16;
 
-/// Fewer texts are compared, not cut into words.
+/// Smaller groups compare texts instead of sorting words.
 const FEW: usize = 16;
 
-/// Records of equal words and keys before this one, and of equal first bytes of its text.
+/// Records with equal words, with equal keys before `key`, and with equal first `bytes` of its text.
 struct Group {
     records: Range<usize>,
     key: usize,
     bytes: usize,
 }
 
-/// What stands for a record that is left out.
+/// The mark of a removed record.
 const GONE: u32 = u32::MAX;
 
 impl Ties {
-    /// Puts records in the order of their words in the order of their keys. With `unique`, leaves out all
-    /// but the first record of each key; records with invalid fields stay.
+    /// Reorders records from the order of their words to the order of their keys. With `unique`,
+    /// removes all but the first record of each key; records with invalid fields stay.
     pub(crate) fn settle(
         &self,
         order: &mut Vec<u32>,
@@ -93,7 +93,7 @@ impl Ties {
     }
 }
 
-/// The ranges of records that have all of these words alike, of at least two.
+/// Returns the ranges of at least two adjacent records with equal words.
 fn groups(order: &[u32], words: &[KeyBuf]) -> Vec<Range<usize>> {
     const PART: usize = 1 << 14;
     let mut is_same = vec![true; order.len()];
@@ -119,7 +119,7 @@ fn groups(order: &[u32], words: &[KeyBuf]) -> Vec<Range<usize>> {
     groups
 }
 
-/// A key of all records, piece by piece.
+/// A key of all records, in pieces.
 enum Key<'a> {
     Numbers(Vec<&'a Column>),
     Texts { texts: Vec<&'a TextColumn>, order: KeyOrder },
@@ -132,7 +132,7 @@ struct Settling<'a> {
     unique: bool,
 }
 
-/// A record of a group and the rest of its text.
+/// A record of a group, with the remainder of its text.
 #[derive(Clone, Copy)]
 struct Entry<'a> {
     word: u64,
@@ -141,9 +141,9 @@ struct Entry<'a> {
 }
 
 impl<'a> Settling<'a> {
-    /// Settles groups, which are in their order, on all cores.
+    /// Settles groups, given in order, on all cores.
     fn settle_all(&self, order: &mut [u32], groups: &[Group]) {
-        /// Records that are worth another core's while.
+        /// The number of records that justifies a parallel task.
         const PART: usize = 1 << 12;
         let (mut parts, mut rest, mut passed) = (Vec::new(), order, 0);
         let mut groups = groups;
@@ -170,8 +170,8 @@ impl<'a> Settling<'a> {
         });
     }
 
-    /// Settles records that are alike in all before these bytes of this key, and in the order of
-    /// the input.
+    /// Settles records with equal earlier keys and with equal first `bytes` of this key, given in input
+    /// order.
     fn settle(&self, records: &mut [u32], key: usize, bytes: usize) {
         if records.len() < 2 {
             return;
@@ -202,13 +202,13 @@ impl<'a> Settling<'a> {
         }
     }
 
-    /// Settles the keys from this one on where neighbours are equal.
+    /// Settles the keys from `key` on where adjacent records are equal.
     fn settle_equal(&self, records: &mut [u32], key: usize, is_equal: impl Fn(usize, usize) -> bool) {
         for_each_equal(records.len(), is_equal, |range| self.settle(&mut records[range], key, 0));
     }
 
-    /// Has the nulls among records at their ends, and settles them. Returns where the others are,
-    /// and their texts from these bytes on.
+    /// Moves nulls to their ends and settles them. Returns the range of the remaining records, and
+    /// their texts from `bytes` on.
     fn without_nulls(
         &self,
         records: &mut [u32],
@@ -223,7 +223,7 @@ impl<'a> Settling<'a> {
         };
         let all = records.iter().map(|&record| (record, self.text(texts, record)));
         let texts_alone = all.clone().map_while(|found| {
-            // Where any byte was looked at, nulls are apart.
+            // After the first bytes, nulls have groups of their own.
             (bytes > 0 || found.1.is_ok()).then(|| entry(found))
         });
         let entries: Vec<Entry> = texts_alone.collect();
@@ -247,13 +247,13 @@ impl<'a> Settling<'a> {
         (begin..end, found[begin..end].iter().copied().map(entry).collect())
     }
 
-    /// Settles texts, of which these are the rests, and writes the records.
+    /// Settles records by the remainders of their texts, given in `entries`.
     fn settle_texts(&self, records: &mut [u32], entries: &mut [Entry], order: KeyOrder, key: usize) {
-        // Texts of many lengths, which begin alike, would take a deep stack.
+        // Uses a stack of its own: recursion would go deep for similar texts of many lengths.
         let mut groups = vec![(0, entries.len())];
         while let Some((begin, end)) = groups.pop() {
             let (records, entries) = (&mut records[begin..end], &mut entries[begin..end]);
-            // Texts that occur often are in the order of the input as they are.
+            // Equal texts are already in input order.
             if entries.iter().all(|entry| entry.rest == entries[0].rest) {
                 self.settle(records, key + 1, 0);
                 continue;
@@ -291,7 +291,7 @@ impl<'a> Settling<'a> {
         }
     }
 
-    /// Sorts a large group by its next words, on all cores, and adds the groups that it leaves.
+    /// Sorts a large group by its next words, on all cores, and adds the groups with equal words.
     fn split(&self, order: &mut [u32], group: Group, groups: &mut Vec<Group>) {
         const PART: usize = 1 << 14;
         let Group { records: range, key, bytes } = group;
@@ -338,7 +338,7 @@ impl<'a> Settling<'a> {
             pairs.len(),
             |a, b| pairs[a].key == pairs[b].key,
             |equal| {
-                // An end is a part of the word.
+                // A word also encodes the end of its text.
                 let is_over = next > key || has_ended(pairs[equal.start].key, &self.keys[key]);
                 let (key, bytes) = if is_over { (key + 1, 0) } else { (key, step) };
                 groups.push(Group {
@@ -350,7 +350,7 @@ impl<'a> Settling<'a> {
         );
     }
 
-    /// The word of a number, and its tail.
+    /// Returns the word of a number, and its tail.
     fn number<'b>(&self, columns: &[&'b Column], record: u32) -> (u128, &'b [u8]) {
         let (piece, record) = self.places.at(record);
         (columns[piece].at(record), columns[piece].tail(record))
@@ -362,7 +362,7 @@ impl<'a> Settling<'a> {
     }
 }
 
-/// Calls `with` for each range of several neighbours that are equal.
+/// Calls `with` for each range of at least two equal neighbours.
 fn for_each_equal(count: usize, is_equal: impl Fn(usize, usize) -> bool, mut with: impl FnMut(Range<usize>)) {
     let mut begin = 0;
     for end in 1..=count {
@@ -380,10 +380,10 @@ fn write(entries: &[Entry], records: &mut [u32]) {
     records.iter_mut().zip(entries).for_each(|(record, entry)| *record = entry.record);
 }
 
-/// Bytes of a text in a word; the last byte of that says how many there are.
+/// The number of bytes of a text per word; the last byte of the word holds their number.
 const WORD: usize = 7;
 
-/// The next bytes of a text as a word in its order, with its end.
+/// Returns the next bytes of a text as a word that compares as they do, including the end of the text.
 #[inline]
 fn word(rest: &[u8], order: KeyOrder) -> u64 {
     let word = if let Some(&bytes) = rest.first_chunk::<8>() {
@@ -397,7 +397,7 @@ fn word(rest: &[u8], order: KeyOrder) -> u64 {
     if order.descending { !word } else { word }
 }
 
-/// Whether the text of such a word has no more bytes.
+/// Returns true if a text ends within this word.
 fn has_ended(word: u64, key: &Key) -> bool {
     let is_descending = matches!(key, Key::Texts { order, .. } if order.descending);
     (if is_descending { !word } else { word }) as u8 <= WORD as u8
