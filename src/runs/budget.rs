@@ -34,6 +34,10 @@ pub(crate) const RECORDS: u64 = (u32::MAX - (1 << 28)) as u64;
 /// millisecond. Small control groups have little more.
 const FEW: u64 = 16 << 20;
 
+fn too_little(available: u64) -> Error {
+    Error::new(ErrorKind::Memory { what: "gpusort itself".to_owned(), needed: NEEDED, available })
+}
+
 impl Default for Budget {
     /// Three quarters of what is available beside the process itself, when it is first asked for;
     /// at once under a limit of the process, which may be low.
@@ -88,8 +92,16 @@ impl Budget {
         if self.total.get() != Some(&0) {
             return Ok(());
         }
-        let (what, available) = ("gpusort itself".to_owned(), memory::available().unwrap_or_default());
-        Err(Error::new(ErrorKind::Memory { what, needed: NEEDED, available }))
+        Err(too_little(memory::available().unwrap_or_default()))
+    }
+
+    /// Checks that the process has the memory that it needs before a budget is known.
+    ///
+    /// # Errors
+    ///
+    /// Less is available.
+    pub(crate) fn check_process() -> Result<(), Error> {
+        memory::untouched().filter(|&bytes| bytes < NEEDED).map_or(Ok(()), |bytes| Err(too_little(bytes)))
     }
 
     /// Bytes for this sort, raised to what it needs at least.

@@ -114,20 +114,21 @@ def words(rng: random.Random, name: str, count: int) -> bytes:
     return rng.randbytes(count * array(WORDS[name]).itemsize)
 
 
-def integers(rng: random.Random, count: int) -> list[bytes]:
-    return [b"%d" % value for value in memoryview(words(rng, "i32", count)).cast("i")]
+def integers(rng: random.Random, count: int, width: int = 0) -> list[bytes]:
+    return [b"%*d" % (width, value) for value in memoryview(words(rng, "i32", count)).cast("i")]
 
 
-def decimals(rng: random.Random, count: int) -> list[bytes]:
-    """Short ones, in spellings that must be kept."""
+def decimals(rng: random.Random, count: int, width: int = 0) -> list[bytes]:
+    """Short ones, in spellings that must be kept, behind blanks up to this width."""
     shapes = [b"%d.%d", b"%d.%d0", b"%d.%de1", b"00%d.%d", b"+%d.%d", b"-%d.%d"]
-    return [shapes[n % 6] % (n // 6 % 1000 + 1, n >> 13 & 63) for n in memoryview(words(rng, "u32", count)).cast("I")]
+    tokens = [shapes[n % 6] % (n // 6 % 1000 + 1, n >> 13 & 63) for n in memoryview(words(rng, "u32", count)).cast("I")]
+    return [token.rjust(width) for token in tokens]
 
 
-def table(rng: random.Random, count: int) -> tuple[bytes, bytes]:
+def table(rng: random.Random, count: int, width: int = 0) -> tuple[bytes, bytes]:
     """A table and the same by its column `value`."""
     keys = decimals(rng, count)
-    rows = [b'%d,%s,"item, %d"' % (number, key, number % 97) for number, key in enumerate(keys)]
+    rows = [b'%d,%s,"item, %*d"' % (number, key, width, number % 97) for number, key in enumerate(keys)]
     values = list(map(key_for(keys), keys))
     order = sorted(range(count), key=values.__getitem__)
     header = [b"id,value,name"]
@@ -142,18 +143,22 @@ def texts_apart(tokens: list[bytes]) -> tuple[bytes, bytes]:
 OLD = b"this is the old file\n" * 50
 
 
-MADE: dict[tuple[Path, int], dict[str, Job]] = {}
+MADE: dict[tuple[Path, int, int], dict[str, Job]] = {}
 
 
-def jobs(setup: Setup, count: int) -> dict[str, Job]:
-    """A job for every way of reading and writing, with inputs of about `count` numbers; made once."""
-    if (setup.root, count) not in MADE:
-        MADE[setup.root, count] = make_jobs(setup, count)
-    return MADE[setup.root, count]
+def jobs(setup: Setup, count: int, width: int = 0) -> dict[str, Job]:
+    """A job for every way of reading and writing, with inputs of about `count` numbers; made once.
+
+    Each line of text has at least `width` bytes.
+    """
+    made = (setup.root, count, width)
+    if made not in MADE:
+        MADE[made] = make_jobs(setup, count, width)
+    return MADE[made]
 
 
-def make_jobs(setup: Setup, count: int) -> dict[str, Job]:
-    folder, rng = setup.root / f"inputs-{count}", random.Random(f"{setup.seed}/{count}")
+def make_jobs(setup: Setup, count: int, width: int) -> dict[str, Job]:
+    folder, rng = setup.root / f"inputs-{count}-{width}", random.Random(f"{setup.seed}/{count}")
     folder.mkdir()
     folder.chmod(0o755)
 
@@ -167,7 +172,7 @@ def make_jobs(setup: Setup, count: int) -> dict[str, Job]:
     def job(name: str, kind: str, *args: str, **rest) -> None:
         made[name] = Job(kind, [kind, *args], **rest)
 
-    tokens = integers(rng, count)
+    tokens = integers(rng, count, width)
     right = sorted_text(tokens)
     text, in_order = put("ints.txt", lines(tokens)), put("in-order.txt", right)
     old = {"old.txt": OLD}
@@ -188,7 +193,7 @@ def make_jobs(setup: Setup, count: int) -> dict[str, Job]:
     job("text from a pipe", "sort", "-o", "old.txt", stdin=text, piped=True, old=old, new={"old.txt": right})
     job("text from stdin", "sort", stdin=text, out=right)
     # So little that there are ten runs or more.
-    little = ["--memory", str(max(count, 4096))]
+    little = ["--memory", str(max(count, count * width // 11, 4096))]
     job("text in parts", "sort", *little, text, "-o", "old.txt", old=old, new={"old.txt": right})
     job("text in parts from a pipe", "sort", *little, stdin=text, piped=True, out=right)
     positions = sorted(range(count), key=list(map(int, tokens)).__getitem__)
@@ -198,14 +203,14 @@ def make_jobs(setup: Setup, count: int) -> dict[str, Job]:
     job("argsort in parts", "sort", *in_parts, old=old, new={"old.txt": positions})
     first = lines(right.split(b"\n")[:7]) if count >= 7 else right
     job("top", "sort", "--top", "7", text, out=first)
-    short = decimals(rng, count)
-    right_short = sorted_text(short)
+    short = decimals(rng, count, width)
+    # Numbers that are equal follow each other as lines do.
+    right_short = sorted_text(sorted(short))
     path = put("decimals.txt", lines(short))
     job("decimals", "sort", path, "-o", "old.txt", old=old, new={"old.txt": right_short})
     job("decimals to stdout", "sort", path, out=right_short)
     job("decimals in parts", "sort", *little, path, "-o", "old.txt", old=old, new={"old.txt": right_short})
-    each_once = {float_key(token): token for token in reversed(short)}
-    job("unique", "sort", "-u", path, out=lines([each_once[value] for value in sorted(each_once)]))
+    job("unique", "sort", "-u", path, out=sorted_text(sorted(set(short))))
 
     for name in ("u8", "u32", "f64"):
         content = words(rng, name, count)
@@ -221,7 +226,7 @@ def make_jobs(setup: Setup, count: int) -> dict[str, Job]:
             job("merge to .npy", "sort", "-m", *parts, "-o", "old.npy", old={"old.npy": OLD}, new={"old.npy": array_of})
             job("merge words to stdout", "sort", "-m", *parts, out=right_words)
             job("check u32", "check", ordered, out=b"")
-    rows, right_rows = table(rng, count)
+    rows, right_rows = table(rng, count, width)
     path = put("table.csv", rows)
     job("table", "sort", "-k", "value", path, "-o", "old.csv", old={"old.csv": OLD}, new={"old.csv": right_rows})
     old_table, new_table = {"old.csv": OLD}, {"old.csv": right_rows}

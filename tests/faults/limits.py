@@ -202,10 +202,10 @@ def prepare_files(setup: Setup, folder: Path) -> None:
             cases.append((job, limits, [2]))
     # Much in, little out.
     small = [
-        (["small.txt"], {"small.txt": b"# a comment\n" * 1000 + b"3\n1\n2\n"}, b"1\n2\n3\n"),
+        (["-f", "text", "small.txt"], {"small.txt": b" " * 10_000 + b"3\n1\n2\n"}, b"1\n2\n3\n"),
         (["-u", "small.txt"], {"small.txt": b"7\n" * 50_000}, b"7\n"),
         (["--top", "2", "small.txt"], {"small.txt": data.lines(tokens)}, data.lines(text.split(b"\n")[:2])),
-        (["small.txt"], {"small.txt": b"3" + b" \n\n\r\n" * 10_000 + b"1\n"}, b"1\n3\n"),
+        (["-f", "text", "small.txt"], {"small.txt": b"3" + b" \n\n\r\n" * 10_000 + b"1\n"}, b"1\n3\n"),
         (["-k", "1", "--invalid", "skip", "small.csv"], {"small.csv": b"a\n" + b"x\n" * 9000 + b"2\n1\n"}, b"a\n1\n2\n"),
     ]
     for args, old, content in small:
@@ -233,7 +233,7 @@ def run_files(run: Run) -> None:
 
 
 def run_stdout_too_large(run: Run) -> None:
-    source = run.setup.root / "inputs-10000" / "ints.txt"
+    source = run.setup.root / "inputs-10000-0" / "ints.txt"
     with open(run.work / "stdout.txt", "wb") as file:
         outcome = run.gpusort(
             "sort", str(source), codes=[2], limits=[(resource.RLIMIT_FSIZE, LARGEST)], stdout=file

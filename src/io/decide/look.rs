@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::io::batch::InputSpec;
 use crate::io::csv::{self, Dialect, Known, Layout, Surveyed};
 use crate::io::source::{Before, Input, LineEnd, MARK, Opened, Text};
+use crate::runs::Budget;
 
 /// The sampled bytes at the beginning of the inputs, in total.
 pub(crate) const FIRST: usize = 7 << 20;
@@ -206,6 +207,8 @@ impl Head {
 fn read(opened: &mut Opened, mut bytes: Vec<u8>, most: usize) -> Result<(Vec<u8>, bool), Error> {
     /// Room for a first read: small inputs take little memory.
     const ROOM: usize = 1 << 16;
+    /// A control group that is too small for a longer sample would kill the process.
+    const CHECKED: usize = 1 << 20;
     loop {
         if bytes.len() >= most {
             return Ok((bytes, false));
@@ -213,6 +216,9 @@ fn read(opened: &mut Opened, mut bytes: Vec<u8>, most: usize) -> Result<(Vec<u8>
         let begin = bytes.len();
         let expected = opened.size.map_or(0, |size| usize::try_from(size).unwrap_or(usize::MAX));
         let room = expected.saturating_add(1).max(begin.max(ROOM)).min(most - begin);
+        if begin < CHECKED && begin + room >= CHECKED {
+            Budget::check_process()?;
+        }
         // One byte more, for a line end.
         opened.grow(&mut bytes, room + 1)?;
         bytes.resize(begin + room, 0);
