@@ -157,7 +157,10 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
 /// Prints notes on the decisions about the input.
 fn notes(args: &SortArgs, job: &Job, progress: &Progress) {
     if !args.quiet {
-        job.notes().iter().filter_map(options::note).for_each(|note| progress.note(&note));
+        job.notes()
+            .iter()
+            .filter_map(|note| options::note(note, "sorted"))
+            .for_each(|note| progress.note(&note));
     }
 }
 

@@ -531,9 +531,7 @@ impl<'a> Layout<'a> {
 
 /// Returns the first field of a line, together with the further fields of a time.
 fn shown_of_rest<'v>(key: &ResolvedKey, rest: &'v [u8]) -> &'v [u8] {
-    let length = gpusort_values::time::time_at(rest)
-        .or_else(|| key.written().times?.time_at(rest))
-        .map(|(_, length)| length);
+    let length = key.written().time_at(rest).map(|(_, length)| length);
     let word = || rest.iter().position(|byte| matches!(byte, b' ' | b'\t')).unwrap_or(rest.len());
     &rest[..length.unwrap_or_else(word)]
 }
