@@ -199,8 +199,25 @@ impl Keyed {
     ///
     /// The texts of a key are too long.
     pub(crate) fn words(&self) -> Result<Words<'_>, Error> {
+        if self.are_lines_of_numbers() {
+            return self.numbers(self.pieces.iter().filter_map(|piece| piece.keys.first_high()).collect());
+        }
         let keys = self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys));
         self.packed(keys.collect())
+    }
+
+    /// Returns true for lines without a key whose numbers all have words of 64 bits.
+    fn are_lines_of_numbers(&self) -> bool {
+        let [_, lines] = &self.orders[..] else { return false };
+        let are_bytes = lines.is_last_resort && lines.reading.text() == Some(TextForm::default());
+        are_bytes && self.pieces.iter().all(|piece| piece.keys.has_first_high())
+    }
+
+    /// Returns the words of these numbers, and the ties of lines unless equal numbers mean equal lines.
+    fn numbers(&self, numbers: Vec<Keys>) -> Result<Words<'static>, Error> {
+        let words = packing::words(numbers.into_iter().map(Cow::Owned).collect(), &self.orders[..1])?;
+        let ties = (!self.is_spelled_once).then_some(Ties { key: 1, bytes: 0, compared: Vec::new() });
+        Ok(Words { ties, ..words })
     }
 
     /// Returns the words as [`Self::words`] does, but moves the keys into them unless there are ties to
@@ -212,6 +229,11 @@ impl Keyed {
     pub(crate) fn take_words(&mut self) -> Result<Words<'static>, Error> {
         // The keys of invalid fields may be needed later.
         let are_needed = self.counts.invalid > 0;
+        if !are_needed && !keys::place_invalid(&self.orders) && self.are_lines_of_numbers() {
+            let numbers = self.pieces.iter_mut().map(|piece| piece.keys.take_first(self.is_spelled_once));
+            let numbers = numbers.collect();
+            return self.numbers(numbers);
+        }
         let take = |piece: &mut Piece| {
             Cow::Owned(match are_needed {
                 true => piece.keys.clone(),
@@ -237,14 +259,9 @@ impl Keyed {
         packing::words(keys, &self.orders)
     }
 
-    /// Returns the words of keys with texts. Lines whose numbers have a single spelling sort as numbers.
+    /// Returns the words of keys with texts.
     fn coded(&self, views: &[&Keys]) -> Result<Words<'static>, Error> {
-        let are_numbers = self.is_spelled_once && self.orders.len() == 2 && !views.is_empty();
-        let numbers = |keys: &&Keys| if are_numbers { keys.first_high().map(Cow::Owned) } else { None };
-        match views.iter().map(numbers).collect::<Option<Vec<_>>>() {
-            Some(numbers) if are_numbers => packing::words(numbers, &self.orders[..1]),
-            _ => packing::coded(views, &self.orders, self.is_spelled_once),
-        }
+        packing::coded(views, &self.orders, self.is_spelled_once)
     }
 
     /// Settles the order of records that these words sorted.
@@ -282,7 +299,10 @@ impl Keyed {
             Bytes::Of { start, ranges, .. } => {
                 let base = Range::new(*start as u32, *start as u32).0;
                 // Reuses the memory of the ranges, which count from the beginning of their piece.
-                std::mem::take(ranges).into_iter().map(|Range(range)| range + base).collect::<Vec<u64>>()
+                Arc::unwrap_or_clone(std::mem::take(ranges))
+                    .into_iter()
+                    .map(|Range(range)| range + base)
+                    .collect::<Vec<u64>>()
             }
             _ => Vec::new(),
         });
