@@ -136,7 +136,7 @@ def test_what_does_not_fit_is_told_with_arguments_that_help():
         (b"n\n1\n\n", {"key": 1, "from_": "csv", "empty": "error"}, ", not allowed by empty=\"error\"$"),
         (b"1\nnan\n", {"key": 1, "nan": "error"}, ", not allowed by nan=\"error\"$"),
         (b"a,a\n1,2\n", {"key": "a", "from_": "csv"}, "use key=1 or key=2$"),
-        (b"a b\n", {"key": 3}, "no line has 3 fields, split at blanks; use delimiter= for another separator$"),
+        (b"a b\n", {"key": 3}, "no line has field 3, split at blanks; use delimiter= for another separator$"),
         (b"1,5\n", {"key": 1, "decimal": ",", "delimiter": ","}, "change delimiter=, decimal= or thousands=$"),
         (b"1\nx\n", {"invalid": "last"}, "; .*key=.*number\""),
         (b"5px\n", {"type": "number"}, "; use leading=True or invalid=\"last\"$"),

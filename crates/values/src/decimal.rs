@@ -260,6 +260,17 @@ fn parse_longer(text: &[u8]) -> Option<(u64, i64)> {
     if !(17..=32).contains(&text.len()) {
         return None;
     }
+    if let [b'0', b'.', decimals @ ..] = text
+        && (16..=19).contains(&decimals.len())
+        && let (first, rest) = decimals.split_at(16)
+        && let digits = load16(first)
+        && sixteen::others(digits) == 0
+    {
+        let digit =
+            |integer: u64, byte: &u8| byte.is_ascii_digit().then(|| integer * 10 + u64::from(byte - b'0'));
+        let integer = rest.iter().try_fold(sixteen::integer(digits), digit)?;
+        return Some((integer, -(decimals.len() as i64)));
+    }
     let (head, tail) = text.split_at(text.len() - 16);
     let (mut head, mut tail) = (load16(head), load16(tail));
     let (in_head, in_tail) = (sixteen::others(head), sixteen::others(tail));
@@ -412,7 +423,9 @@ fn fraction_key(integer: u64, decimals: usize) -> Option<u128> {
     }
     // From one `f64` to the next, and from one integer to the next.
     let (step, unit) = (FIVES[decimals], 1 << shift);
-    let mut error = i128::from(integer) * unit - i128::from(significand) * step;
+    // One multiplication of 64 bits.
+    let product = u128::from(significand) * u128::from(step as u64);
+    let mut error = (i128::from(integer) << shift) - product.cast_signed();
     // The quotient and its operands were rounded, so the significand may be one or two steps off.
     while 2 * error > step {
         (significand, error) = (significand + 1, error - step);
@@ -427,7 +440,7 @@ fn fraction_key(integer: u64, decimals: usize) -> Option<u128> {
     let nearest = f64::from_bits(bits & !SIGNIFICAND | significand & SIGNIFICAND);
     // The usual case: the integer has 17 digits, and no decimal with fewer digits reads as this `f64`.
     let last = i128::from(integer % 10);
-    let (below, above) = (last * unit - error, (10 - last) * unit + error);
+    let (below, above) = ((last << shift) - error, ((10 - last) << shift) + error);
     if 2 * below.min(above) > step && 2 * error.abs() < unit {
         return Some(middle(nearest));
     }
