@@ -170,9 +170,7 @@ impl Class {
 
     fn merge(&mut self, later: Self) {
         self.count += later.count;
-        if self.first.is_none() {
-            self.first = later.first;
-        }
+        self.first = self.first.take().or(later.first);
     }
 
     fn is_empty(&self) -> bool {
@@ -243,12 +241,6 @@ struct Plain {
     is_zero: bool,
 }
 
-/// Scans a number of sign, digits and point; other fields are `None`.
-#[inline]
-fn plain(text: &[u8]) -> Option<Plain> {
-    plain_at(text).filter(|(_, length)| *length == text.len()).map(|(plain, _)| plain)
-}
-
 /// Scans the sign, digits and point at the beginning of a text, and returns their length.
 #[inline]
 fn plain_at(text: &[u8]) -> Option<(Plain, usize)> {
@@ -289,7 +281,8 @@ impl Survey {
                 Json::String => {}
             }
         } else if written.marks.is_none()
-            && let Some(plain) = plain(field.text)
+            && let Some((plain, length)) = plain_at(field.text)
+            && length == field.text.len()
             && !(spans && begins_time(&field))
         {
             return self.push_plain(&field, at, &plain);
@@ -326,7 +319,12 @@ impl Survey {
             }
             _ => self.all_one_point = false,
         }
-        self.note_shape(plain.is_zero && plain.decimals.is_none(), field, at);
+        // Of plain numbers, only 0 is a duration without a unit.
+        if plain.is_zero && plain.decimals.is_none() {
+            self.durations.count += 1;
+        } else {
+            self.no_duration.push(field, at);
+        }
         if plain.is_bare {
             self.versions.count += 1;
         } else {
@@ -334,16 +332,6 @@ impl Survey {
         }
         self.day_month = Some(DayMonth::default());
         self.commas += u64::from(plain.decimals.is_none());
-    }
-
-    /// Notes whether a plain number is a duration: only 0 needs no unit.
-    #[inline]
-    fn note_shape(&mut self, is_zero: bool, field: &Field, at: u64) {
-        if is_zero {
-            self.durations.count += 1;
-        } else {
-            self.no_duration.push(field, at);
-        }
     }
 
     fn push_other(&mut self, field: &Field, at: u64, written: Written, spans: bool) {
@@ -468,14 +456,8 @@ impl Survey {
         ];
         classes.into_iter().for_each(|(class, later)| class.merge(later));
         self.json.iter_mut().zip(later.json).for_each(|(class, later)| class.merge(later));
-        self.clocks.iter_mut().zip(later.clocks).for_each(|(clock, later)| {
-            if clock.is_none() {
-                *clock = later;
-            }
-        });
-        for (one, other) in self.year_ends.iter_mut().zip(later.year_ends) {
-            *one |= other;
-        }
+        self.clocks.iter_mut().zip(later.clocks).for_each(|(clock, later)| *clock = clock.take().or(later));
+        self.year_ends.iter_mut().zip(later.year_ends).for_each(|(one, other)| *one |= other);
         self.duration_units |= later.duration_units;
         self.has_days |= later.has_days;
         self.two_points |= later.two_points;
@@ -491,12 +473,6 @@ impl Survey {
             (Some([a, b]), Some([c, d])) => Some([a.min(c), b.max(d)]),
             (one, other) => one.or(other),
         };
-    }
-
-    /// Returns true without any field.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
     }
 
     /// Returns the sign of the first number.
