@@ -58,16 +58,6 @@ pub(crate) struct Chunks<'a> {
     spare: Vec<u8>,
 }
 
-/// Writes `these` bytes at offset `at`, extending the buffer if necessary, and returns their end.
-fn put(bytes: &mut Vec<u8>, at: usize, these: &[u8]) -> usize {
-    let end = at + these.len();
-    if bytes.len() < end {
-        bytes.resize(end, 0);
-    }
-    bytes[at..end].copy_from_slice(these);
-    end
-}
-
 impl<'a> Chunks<'a> {
     /// Creates a reader of these inputs, from their beginning.
     pub(crate) fn new(inputs: &'a [Input], how: &InputSpec, budget: &'a Budget) -> Self {
@@ -183,9 +173,7 @@ impl<'a> Chunks<'a> {
                 break;
             }
             let begin = text.bytes.len();
-            if self.open_next(false)? {
-                text.bytes.push(b' ');
-            }
+            self.open_next(false)?;
             text.bytes.append(&mut self.rest);
             records += count_records(self.dialect.fields, &text.bytes[begin..]);
             while !self.fill(&mut text.bytes, &mut records, &progress)? {
@@ -220,16 +208,14 @@ impl<'a> Chunks<'a> {
             .hinting(Hint::Memory))
     }
 
-    /// Opens the next input, closed between reads if `shut`, unless an input is open. Returns true if
-    /// the next bytes continue a line; the caller puts a blank before them.
-    fn open_next(&mut self, shut: bool) -> Result<bool, Error> {
-        if self.open.is_some() {
-            return Ok(self.before.is_some_and(|before| before.columns > 0));
+    /// Opens the next input, closed between reads if `shut`, unless an input is open.
+    fn open_next(&mut self, shut: bool) -> Result<(), Error> {
+        if self.open.is_none() {
+            self.open = Some(self.inputs[0].open_as(shut)?);
+            self.before = self.inputs[0].before();
+            self.inputs = &self.inputs[1..];
         }
-        self.open = Some(self.inputs[0].open_as(shut)?);
-        self.before = self.inputs[0].before();
-        self.inputs = &self.inputs[1..];
-        Ok(false)
+        Ok(())
     }
 
     /// Returns the next available records, about `most` bytes but at least one record; `None` at the
@@ -243,14 +229,13 @@ impl<'a> Chunks<'a> {
         let mut text = Text { line_end: self.dialect.fields.line_end(), ..Text::default() };
         while !self.is_over() && text.parts.is_empty() {
             text.bytes = std::mem::take(&mut self.spare);
-            let begin = 0;
-            let mut filled = begin;
-            if self.open_next(shut)? {
-                filled = put(&mut text.bytes, filled, b" ");
+            self.open_next(shut)?;
+            let (mut filled, mut looked) = (self.rest.len(), 0);
+            if text.bytes.len() < filled {
+                text.bytes.resize(filled, 0);
             }
-            filled = put(&mut text.bytes, filled, &self.rest);
+            text.bytes[..filled].copy_from_slice(&self.rest);
             self.rest.clear();
-            let mut looked = begin;
             loop {
                 let count = self.more(&mut text.bytes, filled, most)?;
                 filled += count;
@@ -258,20 +243,20 @@ impl<'a> Chunks<'a> {
                     text.bytes.truncate(filled);
                     break;
                 }
-                let new = filled.saturating_sub(count + 1).max(begin);
-                if self.may_have_whole(&text.bytes[new..filled], filled - begin, looked - begin) {
+                let new = filled.saturating_sub(count + 1);
+                if self.may_have_whole(&text.bytes[new..filled], filled, looked) {
                     looked = filled;
                     let rest = text.bytes.split_off(filled);
-                    if let Some(cut) = self.cut(&text, begin) {
+                    if let Some(cut) = self.cut(&text, 0) {
                         self.rest = text.bytes.split_off(cut);
-                        self.end_part(&mut text, begin);
+                        self.end_part(&mut text, 0);
                         self.is_begun = true;
                         return Ok(Some(text));
                     }
                     text.bytes.extend_from_slice(&rest);
                 }
             }
-            self.end_part(&mut text, begin);
+            self.end_part(&mut text, 0);
             self.open = None;
         }
         self.is_begun = true;
@@ -383,21 +368,18 @@ impl<'a> Chunks<'a> {
     /// Ends the part of the open input that begins at `begin`.
     fn end_part(&mut self, text: &mut Text, begin: usize) {
         let name = self.open.as_ref().map_or_else(String::new, |opened| opened.name.clone());
-        // The blank before a continued line does not count.
-        let before = self.before.map(|before| Before { columns: before.columns.saturating_sub(1), ..before });
+        let before = self.before;
         let part = &text.bytes[begin..];
         let part = if before.is_none() { part.strip_prefix(MARK).unwrap_or(part) } else { part };
-        let Before { lines, columns, begun, .. } = if self.dialect.fields.are_tokens() {
+        let Before { lines, columns, .. } = if self.dialect.fields.are_tokens() {
             Before::of_text(part)
         } else {
             Before::of_rows(part, self.dialect.fields.line_end())
         };
         text.end_part(name, begin, before);
         let before = before.unwrap_or_default();
-        let line = if lines == 0 { before } else { Before::default() };
-        let columns = line.columns + columns;
-        self.before =
-            Some(Before { lines: before.lines + lines, columns, begun: line.begun || begun, line_end: None });
+        let columns = if lines == 0 { before.columns + columns } else { columns };
+        self.before = Some(Before { lines: before.lines + lines, columns, line_end: None });
     }
 
     /// Returns the offset to cut the text at, such that the part at `begin` keeps only whole records. If

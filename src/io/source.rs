@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::compression::{self, Compression, Remedy, Unread};
-use super::number::{ends_line, is_space};
+use super::number::ends_line;
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Hint};
 use crate::file::{fill, fill_at, read_at, uninterrupted};
@@ -713,8 +713,7 @@ impl Before {
         let is_alone = |&at: &usize| bytes.get(at + 1) != Some(&b'\n');
         let lines = count(b'\n', bytes) + memchr::memchr_iter(b'\r', bytes).filter(is_alone).count() as u64;
         let line = memchr::memrchr2(b'\n', b'\r', bytes).map_or(0, |end| end + 1);
-        let begun = bytes[line..].iter().any(|&byte| !is_space(byte));
-        Self { lines, columns: bytes.len() - line, begun, line_end: None }
+        Self { lines, columns: bytes.len() - line, line_end: None }
     }
 
     /// The position after these bytes of rows.
@@ -772,8 +771,6 @@ pub(crate) struct Before {
     pub(super) lines: u64,
     /// Bytes between the last line end and the part.
     pub(super) columns: usize,
-    /// True if these bytes contain a token.
-    pub(super) begun: bool,
     /// The input's first line end, if the part is read on its own.
     pub(super) line_end: Option<&'static [u8]>,
 }
@@ -827,8 +824,7 @@ impl Text {
 
     /// `file:line` of a byte in a table; the line counts from 1.
     pub(super) fn line(&self, byte: usize) -> String {
-        let (name, earlier, here) = self.before(byte);
-        format!("{name}:{}", earlier.lines + Before::of_rows(here, self.line_end).lines + 1)
+        self.line_of(byte, false)
     }
 
     /// The line of text around a byte, without a byte order mark.
@@ -842,11 +838,9 @@ impl Text {
 
     /// `file:line` of a byte in rows or tokens.
     pub(super) fn line_of(&self, byte: usize, are_tokens: bool) -> String {
-        if !are_tokens {
-            return self.line(byte);
-        }
         let (name, earlier, here) = self.before(byte);
-        format!("{name}:{}", earlier.lines + Before::of_text(here).lines + 1)
+        let here = if are_tokens { Before::of_text(here) } else { Before::of_rows(here, self.line_end) };
+        format!("{name}:{}", earlier.lines + here.lines + 1)
     }
 
     /// The name of a byte's input, the position of its part, and the part's bytes before it.

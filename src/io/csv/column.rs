@@ -16,6 +16,7 @@ use super::json::Value;
 use crate::io::counts::Counts;
 use crate::io::keys;
 use crate::io::number::{Tokens, float};
+use crate::io::text::span::limits;
 use crate::io::texts::{ComparedText, TextColumn};
 use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
 
@@ -55,7 +56,7 @@ pub(in crate::io) enum NotAdded {
     /// An option refuses nulls of this class.
     Null(Class),
     /// A time in another form than earlier times.
-    Apart(TimeForm),
+    Apart,
     /// The requested type does not hold it.
     Type(ElementType),
     /// Damaged JSON, an object or an array.
@@ -66,7 +67,7 @@ pub(in crate::io) enum NotAdded {
 
 /// The keys of a column, in the order of its rows.
 pub(super) struct Column {
-    words: keys::Column,
+    pub(super) words: keys::Column,
     key: ResolvedKey,
     reader: Reader,
     /// The tail of the last number.
@@ -123,12 +124,9 @@ fn of_type(token: &[u8], element: ElementType, descending: bool) -> Result<u128,
                 () => Ok(keys::of_float(value, descending)),
             }
         }
-        (bits, form) => {
+        _ => {
             let is_number = Reader::new(Notation::default()).key(token, false, &mut Vec::new()).is_some();
-            let (least, greatest): (i128, i128) = match form {
-                Form::Unsigned => (0, (1 << bits) - 1),
-                _ => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
-            };
+            let (least, greatest) = limits(element);
             let integer = std::str::from_utf8(token).ok().and_then(|token| token.parse::<i128>().ok());
             match integer.filter(|integer| (least..=greatest).contains(integer)) {
                 Some(integer) => Ok(keys::of_integer(integer, descending)),
@@ -151,16 +149,6 @@ impl Column {
             tail: Vec::new(),
             is_spelled_once: true,
         }
-    }
-
-    /// Returns the number of fields.
-    pub(super) fn len(&self) -> usize {
-        self.words.len()
-    }
-
-    /// Returns the keys.
-    pub(super) fn keys(self) -> keys::Column {
-        self.words
     }
 
     /// Adds a field, and counts nulls.
@@ -237,9 +225,8 @@ impl Column {
                 let text = survey::Field { text: value, rest: value, json: None };
                 let time = self.key.written().time(&text, self.key.spans(field.fields));
                 let time = time.ok_or(NotAdded::Null(Class::Invalid))?;
-                let form = TimeForm::from(&time);
                 match self.key.form {
-                    Some(other) if other != form => Err(NotAdded::Apart(form)),
+                    Some(form) if form != TimeForm::from(&time) => Err(NotAdded::Apart),
                     _ => Ok(keys::of_nanoseconds(time.nanoseconds, descending)),
                 }
             }
@@ -404,26 +391,16 @@ fn class_of_text(key: &ResolvedKey, order: KeyOrder, field: &Field) -> Option<Cl
         Some(Value::Other) => return Some(Class::Invalid),
         Some(Value::Null) => return Some(Class::Empty),
         Some(Value::Number | Value::Bool) => return is_invalid(&field.value()).then_some(Class::Invalid),
-        // An empty string is a text, but neither a version nor a hexadecimal number.
-        Some(Value::String) => {
-            let value = field.value();
-            let is_empty = key.is_na(&value) || value.is_empty() && !form.is_bytes();
-            return match is_empty {
-                true => Some(Class::Empty),
-                false => is_invalid(&value).then_some(Class::Invalid),
-            };
+        None if field.place.is_empty() => return Some(Class::Empty),
+        None if form.is_bytes() && key.spelling.is_none() => {
+            // A quoted field may be empty, too.
+            let is_quoted = field.bytes[field.place.start] == b'"';
+            return (is_quoted && field.value().is_empty()).then_some(Class::Empty);
         }
-        None => {}
-    }
-    if field.place.is_empty() {
-        return Some(Class::Empty);
-    }
-    if form.is_bytes() && key.spelling.is_none() {
-        // A quoted field may be empty, too.
-        let is_quoted = field.bytes[field.place.start] == b'"';
-        return (is_quoted && field.value().is_empty()).then_some(Class::Empty);
+        Some(Value::String) | None => {}
     }
     let value = field.value();
+    // An empty string is a text, but neither a version nor a hexadecimal number.
     let is_empty = key.is_na(&value) || value.is_empty() && !form.is_bytes();
     match is_empty {
         true => Some(Class::Empty),

@@ -82,15 +82,6 @@ impl Fields {
         }
     }
 
-    /// Returns true if this byte separates fields wherever it occurs.
-    pub(crate) fn divides_at(self, byte: u8) -> bool {
-        match self {
-            Self::Split(separator, _) => byte == separator,
-            Self::Words(_) => byte == b' ' || byte == b'\t',
-            Self::Quoted(_) | Self::Tokens | Self::Json => false,
-        }
-    }
-
     /// Returns the format of lines with the same line end, where quotes have no meaning.
     pub(super) fn of_lines(self) -> Self {
         Self::Words(self.line_end())

@@ -345,12 +345,14 @@ impl SortKey {
         };
         key.field = field;
         let of_end = last.and_then(|(_, character)| character);
-        if !matches!(character, None | Some(1)) || !matches!(of_end, None | Some(0)) {
+        let positions = || {
             let letters = begin.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-            let said = format!(
+            format!(
                 "positions within a field are not supported; use {field},{field}{letters} for the whole field"
-            );
-            problem.get_or_insert(said);
+            )
+        };
+        if !matches!(character, None | Some(1)) || !matches!(of_end, None | Some(0)) {
+            problem.get_or_insert_with(positions);
         }
         let orders = ["n", "g", "h", "V"].into_iter().filter(|&order| text.contains(order));
         if orders.count() > 1 {
@@ -370,11 +372,7 @@ impl SortKey {
                 problem.get_or_insert(said);
             }
             None if character.is_some() => {
-                let letters = begin.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-                let said = format!(
-                    "positions within a field are not supported; use {field},{field}{letters} for the whole field"
-                );
-                problem.get_or_insert(said);
+                problem.get_or_insert_with(positions);
             }
             _ => {}
         }

@@ -13,10 +13,10 @@ use super::{Body, RowPart};
 use crate::error::{Error, Hint};
 use crate::io::batch::InputSpec;
 use crate::io::counts::Counts;
+use crate::io::decide::misfit;
 use crate::io::number::{PerLine, Tokens, several, token_at};
 use crate::io::piece;
 use crate::io::source::{LineEnd, Text, piece_size};
-use crate::order::Class;
 use crate::parallel::map_parts;
 
 /// The offset of a row, and its error.
@@ -38,19 +38,9 @@ pub(in crate::io) struct Misfit<'a> {
     /// `file:line`, with the column if there are several keys.
     pub(in crate::io) place: String,
     pub(in crate::io) token: Vec<u8>,
-    pub(in crate::io) reason: Reason,
+    pub(in crate::io) reason: NotAdded,
     /// False for lines without a key.
     pub(in crate::io) has_key: bool,
-}
-
-/// The reason why a field does not fit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::io) enum Reason {
-    Null(Class),
-    /// The time has another form than earlier times.
-    Apart,
-    Type(gpusort_order::key::ElementType),
-    Json,
 }
 
 /// The layout common to all rows.
@@ -71,9 +61,9 @@ pub(in crate::io) struct Layout<'a> {
     /// The numbers that a line may have, for text and for lines that may be plain numbers.
     numbers: Option<PerLine>,
     /// True if the caller needs the ranges of numbers.
-    has_ranges: bool,
+    pub(super) has_ranges: bool,
     /// The number of bytes that a core reads at once, if not the default.
-    piece: Option<usize>,
+    pub(super) piece: Option<usize>,
 }
 
 impl<'a> Layout<'a> {
@@ -121,12 +111,6 @@ impl<'a> Layout<'a> {
             has_ranges: false,
             piece: None,
         }
-    }
-
-    /// Sets the number of bytes that a core reads at once, and whether the caller needs the ranges of
-    /// numbers.
-    pub(super) fn reading(self, piece: Option<usize>, has_ranges: bool) -> Self {
-        Self { has_ranges, piece, ..self }
     }
 
     /// Reads the rows of all inputs, in parallel.
@@ -187,10 +171,8 @@ impl<'a> Layout<'a> {
         let guess = piece.len() / TOKEN;
         let mut column = Column::new(&self.keys[0], guess);
         let mut ranges = Vec::with_capacity(if self.has_ranges { guess } else { 0 });
-        let part = self.text.parts.iter().find(|part| part.range.start == piece.start);
-        let begun = part.and_then(|part| part.before).is_some_and(|before| before.begun);
         let slice = &bytes[piece.clone()];
-        let (mut tokens, mut counts) = (Tokens::per_line(slice, per_line, begun), Counts::default());
+        let (mut tokens, mut counts) = (Tokens::per_line(slice, per_line), Counts::default());
         // The range of a line includes its line end; the range of a token does not.
         let more = usize::from(!self.fields.are_tokens());
         let mut lines = self.keys.get(1).map(|key| Column::new(key, guess));
@@ -512,21 +494,15 @@ impl<'a> Layout<'a> {
             Wrong::Several => several(self.text.place(row)),
             Wrong::Field(..) if self.has_several(row) => several(self.text.place(row)),
             Wrong::Field(key, refused) => {
-                let reason = match refused {
-                    NotAdded::Null(class) => Reason::Null(class),
-                    NotAdded::Apart(_) => Reason::Apart,
-                    NotAdded::Type(element) => Reason::Type(element),
-                    NotAdded::Json | NotAdded::TooLong => Reason::Json,
-                };
-                let damage = if reason == Reason::Json { self.damage(row) } else { None };
+                let damage = if refused == NotAdded::Json { self.damage(row) } else { None };
                 damage.unwrap_or_else(|| {
                     let mut place = self.place(row);
                     if self.keys.len() > 1 && !self.keys[key].order.is_last_resort && self.how.has_key() {
                         place += &format!(", column '{}'", self.keys[key].shown());
                     }
                     let (key, token) = (&self.keys[key], self.token(row, key));
-                    let has_key = self.how.has_key();
-                    let error = Misfit { key, place, token, reason, has_key }.into_error();
+                    let (reason, has_key) = (refused, self.how.has_key());
+                    let error = misfit(&Misfit { key, place, token, reason, has_key });
                     // Tokens have no options for fields.
                     let is_of_fields = matches!(error.hint(), Some(Hint::Remedies(_)));
                     if self.fields.are_tokens() && is_of_fields { error.unhinted() } else { error }
@@ -575,12 +551,5 @@ impl Surveyed {
         self.has.iter_mut().zip(later.has).for_each(|(has, later)| *has |= later);
         self.rows += later.rows;
         self.blank += later.blank;
-    }
-}
-
-impl Misfit<'_> {
-    /// Returns the error, without tested remedies.
-    pub(in crate::io) fn into_error(self) -> Error {
-        crate::io::decide::misfit(&self)
     }
 }

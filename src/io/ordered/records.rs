@@ -116,23 +116,18 @@ pub(super) fn merge_inputs(
     let most = stretch_of(inputs.len(), bytes);
     let new = |batches| run_of(Origin::Input(Box::new(batches)), most);
     let mut runs: Vec<Run> = inputs.into_iter().map(new).collect();
-    let mut header = None;
+    let (mut header, mut head) = (None, Head::default());
     for run in &mut runs {
         if let Origin::Input(batches) = &mut run.source.from {
-            batches.known.take_header(&mut header);
+            batches.known.header = header.take();
         }
         run.read();
         if let Origin::Input(batches) = &mut run.source.from {
-            batches.known.give_header(&mut header);
+            header.clone_from(&batches.known.header);
+            head.append(std::mem::take(&mut batches.head));
         }
         if run.source.pieces.is_empty() {
             run.wrong.take().map_or(Ok(()), Err)?;
-        }
-    }
-    let mut head = Head::default();
-    for run in &mut runs {
-        if let Origin::Input(batches) = &mut run.source.from {
-            head.append(std::mem::take(&mut batches.head));
         }
     }
     head.write(to).map_err(|error| to.failed(error))?;

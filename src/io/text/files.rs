@@ -321,7 +321,7 @@ fn read_stretch(
         if end == begin && filled >= LONGEST {
             return Ok(None);
         }
-        if integers.read(&buffer[begin..end], false).is_err() {
+        if integers.read(&buffer[begin..end]).is_err() {
             return Ok(None);
         }
         if done {
