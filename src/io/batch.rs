@@ -199,8 +199,13 @@ impl Keyed {
     ///
     /// The texts of a key are too long.
     pub(crate) fn words(&self) -> Result<Words<'_>, Error> {
-        let keys = self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys));
-        self.packed(keys.collect())
+        match self.coded()? {
+            Some(words) => Ok(words),
+            None => packing::words(
+                self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys)).collect(),
+                &self.orders,
+            ),
+        }
     }
 
     /// Returns the words as [`Self::words`] does, but moves the keys into them unless there are ties to
@@ -215,36 +220,30 @@ impl Keyed {
         let take = |piece: &mut Piece| {
             Cow::Owned(match are_needed {
                 true => piece.keys.clone(),
-                false => std::mem::replace(&mut piece.keys, Keys::new(1)),
+                false => std::mem::replace(&mut piece.keys, Keys::NONE),
             })
         };
-        if self.pieces.iter().any(|piece| piece.keys.need_rows()) {
-            let views: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
-            let words = self.coded(&views)?;
-            if words.ties.is_none() {
-                self.pieces.iter_mut().map(take).for_each(drop);
-            }
-            return Ok(words);
-        }
+        let coded = match self.coded()? {
+            Some(words) if words.ties.is_some() => return Ok(words),
+            coded => coded,
+        };
         let keys = self.pieces.iter_mut().map(take).collect();
-        self.packed(keys)
+        coded.map_or_else(|| packing::words(keys, &self.orders), Ok)
     }
-
-    fn packed<'a>(&self, keys: Vec<Cow<'a, Keys>>) -> Result<Words<'a>, Error> {
-        if keys.iter().any(|keys| keys.need_rows()) {
-            return self.coded(&keys.iter().map(|keys| &**keys).collect::<Vec<_>>());
+    /// Returns the words of keys with texts, or `None` without texts. Lines whose numbers have a single
+    /// spelling sort as numbers.
+    fn coded(&self) -> Result<Option<Words<'static>>, Error> {
+        let views: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
+        if !views.iter().any(|keys| keys.need_rows()) {
+            return Ok(None);
         }
-        packing::words(keys, &self.orders)
-    }
-
-    /// Returns the words of keys with texts. Lines whose numbers have a single spelling sort as numbers.
-    fn coded(&self, views: &[&Keys]) -> Result<Words<'static>, Error> {
-        let are_numbers = self.is_spelled_once && self.orders.len() == 2 && !views.is_empty();
+        let are_numbers = self.is_spelled_once && self.orders.len() == 2;
         let numbers = |keys: &&Keys| if are_numbers { keys.first_high().map(Cow::Owned) } else { None };
         match views.iter().map(numbers).collect::<Option<Vec<_>>>() {
-            Some(numbers) if are_numbers => packing::words(numbers, &self.orders[..1]),
-            _ => packing::coded(views, &self.orders, self.is_spelled_once),
+            Some(numbers) => packing::words(numbers, &self.orders[..1]),
+            None => packing::coded(&views, &self.orders, self.is_spelled_once),
         }
+        .map(Some)
     }
 
     /// Settles the order of records that these words sorted.

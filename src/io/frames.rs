@@ -321,12 +321,11 @@ impl RunReader {
         // Other runs may spell numbers in other ways, so the line becomes a key of its own.
         let line = self.orders.get(1).copied();
         let pieces = parallel::map_parts(bytes.chunks(SOME * size), |bytes| {
-            let mut keys = Keys::new(1);
-            for bytes in bytes.chunks_exact(size) {
+            let mut keys = Keys::of_words(bytes.chunks_exact(size).map(|bytes| {
                 let mut wide = [0; 8];
                 wide[..size].copy_from_slice(bytes);
-                keys.push(&[keys::of_bits(u64::from_le_bytes(wide), element, descending, rules)]);
-            }
+                keys::of_bits(u64::from_le_bytes(wide), element, descending, rules)
+            }));
             if let Some(order) = line {
                 keys = keys.with_lines(order, descending, print).by_records();
             }
@@ -379,7 +378,7 @@ impl Frames {
     fn decoded(self, has_bytes: bool, has_positions: bool, orders: &[KeyOrder]) -> Option<Piece> {
         let Self { text, places } = self;
         let all = places.iter().map(|&(records, ..)| records as usize).sum::<usize>();
-        let mut columns: Vec<Column> = orders.iter().map(|order| Column::of_run(*order, all)).collect();
+        let mut columns: Vec<Column> = orders.iter().map(|order| Column::of(*order, all)).collect();
         let mut ranges = Vec::with_capacity(if has_bytes { all } else { 0 });
         let mut positions = Vec::with_capacity(if has_positions { all } else { 0 });
         for (records, mut at, entries) in places {

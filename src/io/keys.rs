@@ -87,11 +87,7 @@ pub(crate) fn of_float(float: f64, descending: bool) -> u128 {
 #[inline]
 pub(crate) fn high_of(float: f64, descending: bool) -> u64 {
     // The sum of −0 and 0 is 0.
-    let bits = (float + 0.0).to_bits();
-    // Inverts all bits of negative floats, and the sign of other floats.
-    let negative = (bits.cast_signed() >> 63).cast_unsigned();
-    let total = bits ^ (negative | 1 << 63);
-    if descending { !total } else { total }
+    number::high(float + 0.0, descending)
 }
 
 /// Returns the higher half of the word of a null; all nulls have the same lower half.
@@ -290,18 +286,14 @@ impl RecordKey {
 }
 
 impl Keys {
-    /// Creates empty keys, with `each` keys per record.
-    pub(crate) fn new(each: usize) -> Self {
-        Self::with_capacity(each, 0)
-    }
+    /// The keys of no records.
+    pub(crate) const NONE: Self = Self::Columns(Vec::new());
 
-    /// Creates empty keys with room for `records` records.
-    pub(super) fn with_capacity(each: usize, records: usize) -> Self {
-        if each == 1 {
-            Self::Columns(vec![Column::with_capacity(records)])
-        } else {
-            Self::Records { words: Vec::with_capacity(each * records), each }
-        }
+    /// Makes the keys of records with a single key.
+    pub(super) fn of_words(words: impl IntoIterator<Item = u128>) -> Self {
+        let mut column = Column::with_capacity(0);
+        words.into_iter().for_each(|word| column.push(word));
+        Self::Columns(vec![column])
     }
 
     /// Converts the keys to their compared form.
@@ -474,17 +466,6 @@ impl Keys {
         &words[record * each..][..*each]
     }
 
-    /// Adds the words of a record.
-    pub(crate) fn push(&mut self, more: &[u128]) {
-        match self {
-            Self::Columns(columns) => {
-                columns.iter_mut().zip(more).for_each(|(column, &word)| column.push(word));
-            }
-            Self::Records { words, .. } => words.extend_from_slice(more),
-            Self::Rows { .. } => panic!("rows are made of columns"),
-        }
-    }
-
     /// Keeps the keys of the first `records` records.
     pub(crate) fn truncate(&mut self, records: usize) {
         match self {
@@ -526,27 +507,19 @@ impl Keys {
     /// Passes the word of this key of each record to `take`.
     #[inline]
     pub(crate) fn for_each(&self, key: usize, mut take: impl FnMut(u128)) {
-        match self {
-            Self::Columns(columns) | Self::Rows { columns, .. } => match &columns[key] {
-                Column::High(words) => words.iter().for_each(|&high| take(whole(high))),
-                Column::Whole(words) | Column::Long(words, _) => words.iter().for_each(|&word| take(word)),
-                Column::Texts(_) => panic!("texts have no words"),
-            },
-            Self::Records { words, each } => {
-                words.iter().skip(key).step_by(*each).for_each(|&word| take(word));
-            }
-        }
+        self.all(key, |word| {
+            take(word);
+            true
+        });
     }
 
     /// Returns true if the condition holds for all words of this key.
+    #[inline]
     pub(crate) fn all(&self, key: usize, mut holds: impl FnMut(u128) -> bool) -> bool {
-        match self {
-            Self::Columns(columns) | Self::Rows { columns, .. } => match &columns[key] {
-                Column::High(words) => words.iter().all(|&high| holds(whole(high))),
-                Column::Whole(words) | Column::Long(words, _) => words.iter().all(|&word| holds(word)),
-                Column::Texts(_) => panic!("texts have no words"),
-            },
-            Self::Records { words, each } => words.iter().skip(key).step_by(*each).all(|&word| holds(word)),
+        match self.column(key) {
+            Some(Column::High(words)) => words.iter().all(|&high| holds(whole(high))),
+            Some(Column::Whole(words) | Column::Long(words, _)) => words.iter().all(|&word| holds(word)),
+            Some(Column::Texts(_)) | None => panic!("texts have no words"),
         }
     }
 
@@ -627,8 +600,8 @@ impl Column {
         Self::High(Vec::with_capacity(records))
     }
 
-    /// Creates an empty column for keys of a run.
-    pub(super) fn of_run(order: KeyOrder, records: usize) -> Self {
+    /// Creates an empty column for keys in this order.
+    pub(super) fn of(order: KeyOrder, records: usize) -> Self {
         match order.reading.text() {
             Some(_) => Self::Texts(TextColumn::with_capacity(order, records)),
             None => Self::with_capacity(records),
@@ -844,8 +817,7 @@ mod tests {
     #[test]
     fn the_first_key_that_does_not_follow() {
         let one = |words: &[u128]| {
-            let mut keys = Keys::new(1);
-            words.iter().for_each(|&word| keys.push(&[word]));
+            let keys = Keys::of_words(words.iter().copied());
             keys
         };
         let numbers =

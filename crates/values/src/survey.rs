@@ -319,7 +319,7 @@ impl Survey {
             }
             _ => self.all_one_point = false,
         }
-        // Of plain numbers, only 0 is a duration without a unit.
+        // The only plain number that is a duration is 0.
         if plain.is_zero && plain.decimals.is_none() {
             self.durations.count += 1;
         } else {

@@ -17,7 +17,7 @@ use crate::io::counts::Counts;
 use crate::io::keys;
 use crate::io::number::{Tokens, float};
 use crate::io::text::span::limits;
-use crate::io::texts::{ComparedText, TextColumn};
+use crate::io::texts::ComparedText;
 use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
 
 /// A field of a row.
@@ -140,10 +140,7 @@ impl Column {
     /// Creates an empty column for this key.
     pub(super) fn new(key: &ResolvedKey, rows: usize) -> Self {
         Self {
-            words: match key.order.reading {
-                Reading::Text(_) => keys::Column::Texts(TextColumn::with_capacity(key.order, rows)),
-                _ => keys::Column::with_capacity(rows),
-            },
+            words: keys::Column::of(key.order, rows),
             reader: Reader::new(key.notation()),
             key: key.clone(),
             tail: Vec::new(),

@@ -213,7 +213,7 @@ impl Columns {
             let is_counted = self.header.names().any(|name| key.names(&String::from_utf8_lossy(name)));
             let is_name = is_counted || position.is_some();
             let column = match position {
-                Some((name, from, until)) if is_name && (self.are_cut || !self.counts(name)) => {
+                Some((name, from, until)) if is_name && (self.are_cut || !self.header.has_name(name)) => {
                     ColumnAt::Between(*from, *until)
                 }
                 _ if is_name && index + 1 == self.header.names().count() => ColumnAt::Rest(index),
@@ -222,11 +222,6 @@ impl Columns {
             all.push(ResolvedKey { column, ..resolved });
         }
         Ok(all)
-    }
-
-    /// Returns true if a field of the header has this name.
-    fn counts(&self, name: &str) -> bool {
-        self.header.names().any(|other| other == name.as_bytes())
     }
 }
 

@@ -202,7 +202,7 @@ fn merge_some(
     if all.any(|piece| piece.keys.are_rows()) || matches!(last, Some(RecordKey::Row(_))) {
         for piece in runs.iter_mut().flat_map(|run| &mut run.source.pieces) {
             if !piece.keys.are_rows() {
-                piece.keys = std::mem::replace(&mut piece.keys, Keys::new(1)).into_rows();
+                piece.keys = std::mem::replace(&mut piece.keys, Keys::NONE).into_rows();
             }
         }
         *last = last.take().map(|last| RecordKey::Row(last.into_row()));
