@@ -19,14 +19,14 @@ use std::path::Path;
 use gpusort_order::key::ElementType;
 use serde::{Deserialize, Serialize};
 
-use super::dataset::{Content, Dataset, element_of, order_records};
+use super::dataset::{Content, Dataset, element_of, order_keyed};
 use super::job::{Job, To};
 use super::parts::Parts;
 use super::report::Report;
 use super::runs::{Run, Runs, StoredRun, write_frames};
 use super::sort::Sort;
 pub use super::tally::Tally;
-use super::tally::{RUN, each_part, is_bits, keyed_records, write_elements};
+use super::tally::{RUN, each_part, keyed_records, write_elements};
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
@@ -34,7 +34,7 @@ use crate::io::binary::BinaryInput;
 use crate::io::csv::{self, Dialect, Head, Known};
 use crate::io::frames::RunFormat;
 use crate::io::records::Print;
-use crate::io::{Compression, Input, InputKind, InputSpec, Output, Words};
+use crate::io::{Compression, Input, InputKind, InputSpec, Output};
 use crate::runs::Folders;
 use crate::sorter::{Request, Sorter};
 
@@ -185,7 +185,7 @@ impl<'a> Sort<'a> {
                 format!("a sort by several processes cannot read {} and write {}", from.name(), to.name());
             return Err(Error::options(problem));
         }
-        let has_rows = !is_bits(&job.resolved.decisions.how);
+        let has_rows = job.resolved.decisions.how.bits().is_none();
         let (dialect, _) = job.resolved.decisions.how.kind.divided();
         if dialect.comments {
             return Err(Error::options("a sort by several processes cannot keep comments on top"));
@@ -214,11 +214,8 @@ impl Task<'_> {
     /// The format of the inputs, and the element size of binary inputs.
     #[must_use]
     pub fn format(&self) -> (Format, Option<usize>) {
-        let size = match &self.job.resolved.decisions.how.kind {
-            InputKind::Bits(sources) => sources.first().map(|source| source.element().bytes()),
-            _ => None,
-        };
-        (self.job.input_format(), size)
+        let first = self.job.resolved.decisions.how.bits().and_then(<[BinaryInput]>::first);
+        (self.job.input_format(), first.map(|source| source.element().bytes()))
     }
 
     /// The offset of the first record, after the header, and whether the first line ends with CR
@@ -432,7 +429,7 @@ impl Task<'_> {
     }
 
     fn is_bits(&self) -> bool {
-        is_bits(&self.job.resolved.decisions.how)
+        self.job.resolved.decisions.how.bits().is_some()
     }
 
     /// Sorts binary elements and writes them.
@@ -465,10 +462,7 @@ impl Task<'_> {
         to: &mut Counted,
     ) -> Result<MappedRun, Error> {
         let records = keyed_records(part, &self.job.resolved.decisions.how)?;
-        let ask = self.job.ask;
-        let Words { words, ties } = records.words()?;
-        let ties = ties.or_else(|| records.ties_of_invalid(ask.selection.unique));
-        let done = order_records(&records, words, ties.as_ref(), sorter, &ask, &mut |_, _| {})?;
+        let done = order_keyed(&records, sorter, &self.job.ask)?;
         let order = done.words.into_vec::<u32>().unwrap_or_default();
         let block = self.job.budget.block();
         let ranges = cut.write(

@@ -75,6 +75,11 @@ impl InputSpec {
         !self.by.keys.is_empty()
     }
 
+    /// Returns the sources of binary elements.
+    pub(crate) fn bits(&self) -> Option<&[BinaryInput]> {
+        if let InputKind::Bits(sources) = &self.kind { Some(sources) } else { None }
+    }
+
     /// Returns the numbers per line and their order if the records may be plain numbers, which are read
     /// without keeping the text.
     pub(crate) fn numbers(&self) -> Option<(PerLine, KeyOrder)> {
@@ -169,7 +174,7 @@ impl Keyed {
     /// Wraps numbers without records: numbers of a text that printing reproduces, or elements of binary
     /// inputs.
     pub(crate) fn of_numbers(keys: &KeyBuf, map: KeyMap, print: Print, how: &InputSpec) -> Self {
-        let is_text = !matches!(how.kind, InputKind::Bits(_));
+        let is_text = how.bits().is_none();
         let mut orders = how.orders();
         orders[0] = KeyOrder { descending: map.descending, ..orders[0] };
         let mut piece = Piece::of_keys(keys, map, orders[0], is_text);

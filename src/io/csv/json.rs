@@ -205,6 +205,12 @@ fn children<T>(value: &[u8], named: impl Fn(&Line, usize) -> Option<(T, usize)>)
     }
 }
 
+/// A value other than null.
+#[cfg(feature = "arrow")]
+pub(in crate::io) fn value(token: &[u8]) -> Option<&[u8]> {
+    (Value::of(token) != Value::Null).then_some(token)
+}
+
 /// What a value says: a string without its quotes and escapes.
 #[cfg(feature = "arrow")]
 pub(in crate::io) fn content(token: &[u8]) -> Cow<'_, [u8]> {
