@@ -100,7 +100,6 @@ impl Axis {
 
 /// Writes the rows of an axis in order, to an array that may be the same.
 #[pyfunction]
-#[pyo3(signature = (array, result, row, inner, descending, nulls_first, device, threads))]
 pub(crate) fn sort(
     py: Python,
     array: &Bound<PyAny>,
@@ -147,7 +146,6 @@ pub(crate) fn sort(
 
 /// Writes the positions of the first `k` of each row of an axis in order, as i64.
 #[pyfunction]
-#[pyo3(signature = (array, positions, row, inner, k, descending, nulls_first, device, threads))]
 pub(crate) fn argtop(
     py: Python,
     array: &Bound<PyAny>,
@@ -181,7 +179,6 @@ pub(crate) fn argtop(
 
 /// Writes the first `k` of each row of an axis, in order.
 #[pyfunction]
-#[pyo3(signature = (array, result, row, inner, k, descending, nulls_first, device, threads))]
 pub(crate) fn top(
     py: Python,
     array: &Bound<PyAny>,
@@ -214,7 +211,6 @@ pub(crate) fn top(
 
 /// Whether each row of `row` elements is in order.
 #[pyfunction]
-#[pyo3(signature = (array, row, descending, nulls_first, threads))]
 pub(crate) fn is_sorted(
     py: Python,
     array: &Bound<PyAny>,
@@ -239,7 +235,6 @@ pub(crate) enum Key<'py> {
 
 /// Writes the positions of rows in the order of the first key, then the next, as i64.
 #[pyfunction]
-#[pyo3(signature = (keys, positions, descending, nulls_first, device, threads))]
 pub(crate) fn lexsort(
     py: Python,
     keys: Vec<Key>,

@@ -95,7 +95,6 @@ impl ArrowArray {
     }
 
     /// The sorted array.
-    #[pyo3(signature = (descending, nulls_first, device, threads))]
     fn sort(
         &self,
         py: Python,
@@ -132,7 +131,6 @@ impl ArrowArray {
 
     /// Writes the rank of each element in this order, from 0, as i64. Equal elements share one: so do
     /// zeros of both signs, all NaN, and all nulls.
-    #[pyo3(signature = (ranks, descending, nulls_first, threads))]
     fn ranks(
         &self,
         py: Python,
@@ -316,7 +314,6 @@ impl ArrowTable {
     }
 
     /// The table in the order of the columns of these numbers, from 0.
-    #[pyo3(signature = (keys, orders, device, threads))]
     fn sort(
         &self,
         py: Python,
@@ -342,7 +339,6 @@ impl ArrowTable {
     /// alone, in order, and each has a place among rows with its keys: those of tables before its own
     /// come first, and a share of this table's if that is its own. The number of this table is its
     /// place among all.
-    #[pyo3(signature = (keys, orders, splitters, places, number, device, threads))]
     fn divided(
         &self,
         py: Python,

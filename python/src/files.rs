@@ -365,7 +365,6 @@ pub(crate) fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bou
 
 /// Sorts inputs into an output.
 #[pyfunction]
-#[pyo3(signature = (from_, to, arguments, output, device, threads, progress))]
 pub(crate) fn sort_file<'py>(
     py: Python<'py>,
     from_: Vec<Bound<'py, PyAny>>,
@@ -411,7 +410,6 @@ pub(crate) fn sort_file<'py>(
 
 /// Merges sorted inputs into an output.
 #[pyfunction]
-#[pyo3(signature = (from_, to, arguments, output, threads, progress))]
 pub(crate) fn merge_files<'py>(
     py: Python<'py>,
     from_: Vec<Bound<'py, PyAny>>,
@@ -444,7 +442,6 @@ pub(crate) fn merge_files<'py>(
 /// Finds the first record out of order. Returns its place, its key, and the key of the record before; None
 /// if the records are in order.
 #[pyfunction]
-#[pyo3(signature = (from_, arguments, threads, progress))]
 pub(crate) fn check_file(
     py: Python,
     from_: Vec<Bound<PyAny>>,

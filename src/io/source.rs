@@ -291,10 +291,7 @@ impl Input {
     /// A file that cannot be opened; a pipe, or what else cannot be read twice.
     pub(crate) fn check_replaceable(&self) -> Result<(), Error> {
         self.open_regular()?;
-        match self.can_be_read_again() {
-            true => Ok(()),
-            false => Err(Error::input(self.name(), "cannot be replaced")),
-        }
+        if self.can_be_read_again() { Ok(()) } else { Err(Error::input(self.name(), "cannot be replaced")) }
     }
 
     /// Opens an uncompressed regular file for reads at any position; `None` for other inputs.

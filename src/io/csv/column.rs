@@ -399,8 +399,5 @@ fn class_of_text(key: &ResolvedKey, order: KeyOrder, field: &Field) -> Option<Cl
     let value = field.value();
     // An empty string is a text, but neither a version nor a hexadecimal number.
     let is_empty = key.is_na(&value) || value.is_empty() && !form.is_bytes();
-    match is_empty {
-        true => Some(Class::Empty),
-        false => is_invalid(&value).then_some(Class::Invalid),
-    }
+    if is_empty { Some(Class::Empty) } else { is_invalid(&value).then_some(Class::Invalid) }
 }

@@ -428,10 +428,7 @@ impl<'a> Layout<'a> {
             Some(Value::Bool | Value::Other) => Some(Json::Word),
         };
         let spans = key.spans(self.fields);
-        let text = match spans {
-            true => first_word(&value),
-            false => &value[..],
-        };
+        let text = if spans { first_word(&value) } else { &value[..] };
         if text.is_empty() || json != Some(Json::Number) && key.is_na(text) {
             return;
         }

@@ -300,18 +300,9 @@ impl<const WITHIN: bool> Vector for U64x4<WITHIN> {
         fn store_first(self: Self, to: *mut u64, count: usize) =
             _mm256_maskstore_epi64(to.cast(), below_of_4(count), Self::flipped(self.0));
         fn splat(key: u64) -> Self = Self(Self::flipped(_mm256_set1_epi64x(key as i64)));
-        fn min(self: Self, other: Self) -> Self = match WITHIN {
-            true => Self(_mm256_min_epu64(self.0, other.0)),
-            false => Self::blended(self.0, other.0, _mm256_cmpgt_epi64(self.0, other.0)),
-        };
-        fn max(self: Self, other: Self) -> Self = match WITHIN {
-            true => Self(_mm256_max_epu64(self.0, other.0)),
-            false => Self::blended(other.0, self.0, _mm256_cmpgt_epi64(self.0, other.0)),
-        };
-        fn is_less(self: Self, other: Self) -> u32 = match WITHIN {
-            true => _mm256_cmplt_epu64_mask(self.0, other.0).into(),
-            false => _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(other.0, self.0))) as u32,
-        };
+        fn min(self: Self, other: Self) -> Self = if WITHIN { Self(_mm256_min_epu64(self.0, other.0)) } else { Self::blended(self.0, other.0, _mm256_cmpgt_epi64(self.0, other.0)) };
+        fn max(self: Self, other: Self) -> Self = if WITHIN { Self(_mm256_max_epu64(self.0, other.0)) } else { Self::blended(other.0, self.0, _mm256_cmpgt_epi64(self.0, other.0)) };
+        fn is_less(self: Self, other: Self) -> u32 = if WITHIN { _mm256_cmplt_epu64_mask(self.0, other.0).into() } else { _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(other.0, self.0))) as u32 };
         fn divide(self: Self, lanes: u32) -> Self = {
             let numbers = _mm_cvtsi64_si128(FOUR[lanes as usize & 0xF] as i64);
             Self(_mm256_permutevar8x32_epi32(self.0, _mm256_cvtepu8_epi32(numbers)))
