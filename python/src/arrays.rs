@@ -166,10 +166,7 @@ pub(crate) fn argtop(
         let is_on_gpu = sorter.started().is_some();
         axis.each(array.elements::<T>(), positions.elements(), is_on_gpu, &|row, places| {
             let all = if k < row.len() || is_on_gpu { None } else { argsort_on_cpu(row, order) };
-            let positions = match all {
-                Some((positions, _)) => positions,
-                None => sorter.argtop_as(row, k, order)?,
-            };
+            let positions = if let Some((positions, _)) = all { positions } else { sorter.argtop_as(row, k, order)? };
             map_into(&positions, places, |&position| position.into());
             Ok(())
         })

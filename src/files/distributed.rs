@@ -387,10 +387,8 @@ impl Task<'_> {
     /// The inputs of these stretches, with their format.
     fn inputs(&self, stretches: Vec<Stretch>) -> (Vec<Input>, InputSpec) {
         let how = &self.job.resolved.decisions.how;
-        let line_end = match &how.kind {
-            InputKind::Table(dialect) => dialect.fields.line_end().bytes(),
-            _ => b"\n",
-        };
+        let line_end =
+            if let InputKind::Table(dialect) = &how.kind { dialect.fields.line_end().bytes() } else { b"\n" };
         let input = |stretch: Stretch| match stretch.before {
             // Elements are decompressed by their names only, because raw bytes may look compressed.
             _ if self.is_bits() => match Compression::of_name(Path::new(&stretch.input.name())) {

@@ -247,10 +247,8 @@ impl<'a> Runs<'a> {
         let form = RunFormat::Elements(part.written(&self.ask).unwrap_or(ElementType::U32), print);
         let ask = OutputSpec { format: Format::Binary, ..self.ask };
         let outcome = part.order(sorter, ask, &Watch::default())?;
-        let [first, last] = match outcome.ends() {
-            Some(ends) => ends.map(|key| Some(End::Key(key))),
-            None => [None, None],
-        };
+        let [first, last] =
+            if let Some(ends) = outcome.ends() { ends.map(|key| Some(End::Key(key))) } else { [None, None] };
         let open = self.run_for(form, first.as_ref())?;
         open.last = last;
         outcome.write(&mut output_of(&mut open.spill), &Watch::default())

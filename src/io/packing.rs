@@ -87,10 +87,7 @@ pub(super) fn coded(
             ties = (!is_spelled_once).then_some((key, 0));
             continue;
         }
-        let texts = match &compared[key] {
-            Some(compared) => compared.iter().collect(),
-            None => texts,
-        };
+        let texts = if let Some(compared) = &compared[key] { compared.iter().collect() } else { texts };
         let TextCodes { parts, most, bytes } = codes::of(&texts, room(&codes));
         codes.push(Codes { parts, most });
         ties = bytes.map(|bytes| (key, bytes));

@@ -78,14 +78,9 @@ impl Reader {
             let word = u128::from(high(special, descending)) << 64 | u128::from(MID);
             return Some(if special.is_nan() { Value::Nan } else { Value::Word(word) });
         }
-        let (negative, text) = match sign {
-            None => split_sign(field),
-            Some(sign) => sign.strip(field, *leading)?,
-        };
-        let text = match marks {
-            None => text,
-            Some(marks) => marks.respell(text, &mut self.respelled)?,
-        };
+        let (negative, text) =
+            if let Some(sign) = sign { sign.strip(field, *leading)? } else { split_sign(field) };
+        let text = if let Some(marks) = marks { marks.respell(text, &mut self.respelled)? } else { text };
         let start = tail.len();
         let short = if self.is_plain || *leading { None } else { decimal::parse_short(text) };
         let key = match short.and_then(|(integer, scale)| decimal::short_key(integer, scale)) {

@@ -170,10 +170,8 @@ fn ctime(text: &[u8]) -> Split<'_> {
     }
     let &[b' ' | b'\t', y1, y2, y3, y4, ref rest @ ..] = rest else { return None };
     let year = year([y1, y2, y3, y4])?;
-    let (zone, rest) = match zone_before {
-        Some(_) => (zone_before, end(rest)?),
-        None => zone_and_end(rest, end)?,
-    };
+    let (zone, rest) =
+        if zone_before.is_some() { (zone_before, end(rest)?) } else { zone_and_end(rest, end)? };
     Some((Parts { year: Some(year), month, day, clock, zone }, rest))
 }
 

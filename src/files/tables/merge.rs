@@ -174,10 +174,7 @@ impl<'a, 'j> Merging<'a, 'j> {
             self.close()?;
         }
         let arrays = all_joined(&self.schema, 0, &mut arrays::chunks(batches))?;
-        let mut writer = match self.open.take() {
-            Some(open) => open.writer,
-            None => self.begin_run()?,
-        };
+        let mut writer = if let Some(open) = self.open.take() { open.writer } else { self.begin_run()? };
         let parts: Vec<_> = ranges(positions.len(), rows).collect();
         for parts in parts.chunks(4 * parallel::threads()) {
             let batches = map_parts(parts, |part| {
@@ -425,10 +422,8 @@ impl Merging<'_, '_> {
             let (bound, taking) = self.bound(&runs)?;
             let windows = taking.iter().flat_map(|&run| &runs[run].window);
             let all = KeyArrays::joined(&windows.map(|(_, keys)| keys.clone()).collect::<Vec<_>>())?;
-            let mut positions = match &taking[..] {
-                [_] => (0..all.rows() as u32).collect(),
-                _ => self.order(&all)?,
-            };
+            let mut positions =
+                if let [_] = &taking[..] { (0..all.rows() as u32).collect() } else { self.order(&all)? };
             // Up to the last row of the run whose rows end first; of each run these are its first.
             let ends: Vec<usize> = sums(taking.iter().map(|&run| runs[run].rows())).collect();
             let end = taking.iter().position(|&run| run == bound).map_or(0, |place| ends[place] as u32 - 1);

@@ -52,10 +52,8 @@ impl<'a> Reading<'a> {
             |(field, read): (&FieldRef, &FieldRef)| (**read).clone().with_nullable(field.is_nullable());
         let fields: Vec<Field> = tables.schema.fields().iter().zip(types.fields()).map(field).collect();
         let schema = Schema::new_with_metadata(fields, types.metadata().clone());
-        let schema = match &columns {
-            Some(columns) => schema.project(columns).unwrap_or(schema),
-            None => schema,
-        };
+        let schema =
+            if let Some(columns) = &columns { schema.project(columns).unwrap_or(schema) } else { schema };
         Self { tables, keys, columns, views, schema: Arc::new(schema), cancel: cancel.clone() }
     }
 

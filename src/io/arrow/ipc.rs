@@ -159,10 +159,7 @@ impl File {
                     "a record batch has another number of rows than its header says".to_owned(),
                 ));
             }
-            match columns {
-                Some(columns) => batch.project(columns),
-                None => Ok(batch),
-            }
+            if let Some(columns) = columns { batch.project(columns) } else { Ok(batch) }
         });
         Box::new(std::iter::once(batch))
     }

@@ -379,9 +379,8 @@ fn is_alike(one: &SchemaDescriptor, other: &SchemaDescriptor) -> bool {
     let columns = one.columns().iter().zip(other.columns());
     one.num_columns() == other.num_columns()
         && columns.into_iter().all(|(one, other)| {
-            let width = |column: &parquet::schema::types::ColumnDescriptor| match column.physical_type() {
-                Type::FIXED_LEN_BYTE_ARRAY => column.type_length(),
-                _ => 0,
+            let width = |column: &parquet::schema::types::ColumnDescriptor| {
+                if column.physical_type() == Type::FIXED_LEN_BYTE_ARRAY { column.type_length() } else { 0 }
             };
             one.physical_type() == other.physical_type()
                 && width(one) == width(other)

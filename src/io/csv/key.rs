@@ -339,10 +339,7 @@ impl SortKey {
         if field == 0 {
             return None;
         }
-        let last = match end {
-            Some(end) => Some(key.position(end, &mut problem)?),
-            None => None,
-        };
+        let last = if let Some(end) = end { Some(key.position(end, &mut problem)?) } else { None };
         key.field = field;
         let of_end = last.and_then(|(_, character)| character);
         let positions = || {

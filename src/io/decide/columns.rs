@@ -206,10 +206,7 @@ impl Columns {
                 (counted, _) => counted?,
             };
             let Some(resolved) = found.pop() else { continue };
-            let index = match &resolved.column {
-                ColumnAt::Field(index) => *index,
-                _ => usize::MAX,
-            };
+            let index = if let ColumnAt::Field(index) = &resolved.column { *index } else { usize::MAX };
             let is_counted = self.header.names().any(|name| key.names(&String::from_utf8_lossy(name)));
             let is_name = is_counted || position.is_some();
             let column = match position {

@@ -167,10 +167,7 @@ impl Look {
         if let Some(head) = self.heads.get(number).filter(|head| offset < head.text.bytes.len() as u64) {
             return Ok(head.text.line(offset as usize));
         }
-        let lines = match input.open_regular()? {
-            Some(file) => file.before(offset)?.lines,
-            None => 0,
-        };
+        let lines = if let Some(file) = input.open_regular()? { file.before(offset)?.lines } else { 0 };
         Ok(format!("{}:{}", input.name(), lines + 1))
     }
 

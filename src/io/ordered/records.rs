@@ -440,10 +440,7 @@ fn merge_part<'a, K: Ord + Copy>(
     }
     drop(items);
     let mut part = MergedPart { bytes: Vec::with_capacity(length), ..MergedPart::default() };
-    let mut frame = match records.emit {
-        Emit::Frames { most, .. } => Some(Frame::new(most)),
-        _ => None,
-    };
+    let mut frame = if let Emit::Frames { most, .. } = records.emit { Some(Frame::new(most)) } else { None };
     for Item { key, piece, record } in merged {
         let (piece, record) = (pieces[piece as usize], record as usize);
         let repeats = selection.unique && last.replace(key) == Some(key);

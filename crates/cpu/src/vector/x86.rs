@@ -316,17 +316,11 @@ impl<const WITHIN: bool> Vector for U64x4<WITHIN> {
             let other = self.swap::<X>();
             if WITHIN {
                 let (less, greater) = (self.min(other).0, self.max(other).0);
-                Self(match X {
-                    1 => _mm256_blend_epi32::<0xCC>(less, greater),
-                    _ => _mm256_blend_epi32::<0xF0>(less, greater),
-                })
+                Self(if X == 1 { _mm256_blend_epi32::<0xCC>(less, greater) } else { _mm256_blend_epi32::<0xF0>(less, greater) })
             } else {
                 // Lanes for the less take the other one where theirs is greater, the others where it
                 // is not.
-                let upper = match X {
-                    1 => _mm256_setr_epi64x(0, -1, 0, -1),
-                    _ => _mm256_setr_epi64x(0, 0, -1, -1),
-                };
+                let upper = if X == 1 { _mm256_setr_epi64x(0, -1, 0, -1) } else { _mm256_setr_epi64x(0, 0, -1, -1) };
                 Self::blended(self.0, other.0, _mm256_xor_si256(_mm256_cmpgt_epi64(self.0, other.0), upper))
             }
         };
@@ -368,10 +362,7 @@ impl<const WITHIN: bool> Vector for U32x4<WITHIN> {
         fn exchange<const X: usize>(self: Self) -> Self = {
             let other = self.swap::<X>();
             let (less, greater) = (self.min(other).0, self.max(other).0);
-            Self(match X {
-                1 => _mm_blend_epi32::<0xA>(less, greater),
-                _ => _mm_blend_epi32::<0xC>(less, greater),
-            })
+            Self(if X == 1 { _mm_blend_epi32::<0xA>(less, greater) } else { _mm_blend_epi32::<0xC>(less, greater) })
         };
     }
 }
