@@ -3,8 +3,7 @@
 //! The Python side hands over contiguous arrays of native byte order, and says which rows of them an
 //! axis has; each is sorted on its own.
 
-use gpusort::Error;
-use gpusort::by_element;
+use gpusort::{Error, by_element};
 use gpusort_base::parallel::{Places, map_into, map_parts};
 use gpusort_engine::element::{argsort_on_cpu, is_in_order, sort_on_cpu};
 use gpusort_order::Shape;

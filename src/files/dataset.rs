@@ -14,25 +14,23 @@ use std::sync::mpsc;
 use std::thread::Scope;
 use std::time::Duration;
 
-use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap, KeyWords};
+use gpusort_order::{Method, Shape};
 
 use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
-use crate::io::Ties;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
 use crate::io::records::{Print, write_text};
 use crate::io::text::span::{self, Census};
-use crate::io::{Counts, InputSpec, Output, Words};
+use crate::io::{Counts, InputSpec, Output, Ties, Words};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
 use crate::report::Report;
 use crate::sorter::{self, Incoming, Ordered, Request, Sorted, Sorter};
-use gpusort_order::Method;
 
 /// The requested order and output of a dataset.
 #[derive(Clone, Copy, Debug)]

@@ -14,8 +14,7 @@ use crate::error::{Error, ErrorKind, Hint};
 use crate::file::{fill, fill_at, read_at, uninterrupted};
 use crate::human;
 use crate::memory;
-use crate::parallel;
-use crate::parallel::lock;
+use crate::parallel::{self, lock};
 
 /// Bytes that one core reads at a time: small enough to balance the cores, large enough for keys in
 /// huge pages.
@@ -449,10 +448,7 @@ impl Read for ByAllCores {
         };
         self.at += total as u64;
         // A shorter file was truncated: its missing end must not count as the end of input.
-        if total < room.len() && self.file.metadata()?.len() < self.size {
-            return Err(cut());
-        }
-        Ok(total)
+        if total < room.len() && self.file.metadata()?.len() < self.size { Err(cut()) } else { Ok(total) }
     }
 }
 

@@ -22,8 +22,7 @@ use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::file::{fill_at, is_in_memory, write_all_at};
 use crate::human;
-use crate::parallel;
-use crate::parallel::lock;
+use crate::parallel::{self, lock};
 
 /// The folders for temporary files, used round-robin.
 #[derive(Debug)]

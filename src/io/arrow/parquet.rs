@@ -112,10 +112,7 @@ impl File {
             is_over = !matches!(next, Some(Ok(_)));
             let is_short = next.is_none() && left > 0;
             left = left.saturating_sub(rows as u64);
-            if is_short {
-                return Some(Err(Error::input(&name, "invalid Parquet: rows are missing")));
-            }
-            next
+            if is_short { Some(Err(Error::input(&name, "invalid Parquet: rows are missing"))) } else { next }
         })))
     }
 

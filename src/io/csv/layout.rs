@@ -125,10 +125,7 @@ impl<'a> Layout<'a> {
         };
         let right = self.in_pieces(bodies, read, |part| part.end)?;
         let rows = right.iter().map(|part| part.rows() as u64).sum();
-        if u32::try_from(rows).is_err() {
-            return Err(Problem(0, Wrong::TooMany(rows)));
-        }
-        Ok(right)
+        if u32::try_from(rows).is_err() { Err(Problem(0, Wrong::TooMany(rows))) } else { Ok(right) }
     }
 
     /// Reads pieces of rows in parallel. A piece is read again if the piece before it did not end where

@@ -20,8 +20,7 @@ use crate::io::number::PerLine;
 use crate::io::records::Records;
 use crate::io::source::{Before, Input, MARK, Opened, PIECE, RegularFile, piece_size};
 use crate::order::KeyOrder;
-use crate::parallel;
-use crate::parallel::lock;
+use crate::parallel::{self, lock};
 use crate::runs::Budget;
 
 /// The number of bytes per read, which fits a core's cache.
