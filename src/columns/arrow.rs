@@ -98,7 +98,16 @@ impl Decoded {
             ),
             kind => match element_of(kind) {
                 Some(element) => numbers(element),
-                None => return Err(Error::options(without_order(kind))),
+                None => {
+                    return Err(Error::options(match kind {
+                        DataType::Struct(_) => {
+                            "a struct has no order of its own; order by its fields".to_owned()
+                        }
+                        kind => format!(
+                            "Arrow arrays of type {kind} have no order; cast them to numbers, times or strings"
+                        ),
+                    }));
+                }
             },
         };
         Ok(Self { values, nulls: array.logical_nulls() })
@@ -258,14 +267,6 @@ pub(crate) fn is_text(kind: &DataType) -> bool {
             | DataType::BinaryView
             | DataType::FixedSizeBinary(_)
     )
-}
-
-/// That a type has no order, and what helps.
-fn without_order(kind: &DataType) -> String {
-    match kind {
-        DataType::Struct(_) => "a struct has no order of its own; order by its fields".to_owned(),
-        kind => format!("Arrow arrays of type {kind} have no order; cast them to numbers, times or strings"),
-    }
 }
 
 /// The rank of the value of each key; equal values share one. Those of an ordered dictionary rank as

@@ -327,7 +327,7 @@ const POSITIONS: KeyMap = KeyMap { element: ElementType::U32, descending: false,
 
 /// Records in order.
 pub(super) struct Outcome<'s, 'a> {
-    ordered: Ordered<'s>,
+    pub(super) ordered: Ordered<'s>,
     /// The map of the ordered words, if the words are keys or positions.
     map: KeyMap,
     form: Written,
@@ -368,11 +368,6 @@ pub(super) struct Done {
 }
 
 impl<'a> Outcome<'_, 'a> {
-    /// The first and the last ordered word; `None` if the words are on a device, or there are zero words.
-    pub(super) fn ends(&self) -> Option<[u64; 2]> {
-        self.ordered.ends()
-    }
-
     /// Moves the result into memory, so that the device is free.
     ///
     /// # Errors

@@ -358,9 +358,9 @@ impl Job<'_> {
     /// Sorts an input whose first part is `first`, into an output.
     fn sort_all(
         &self,
-        first: Dataset<'static>,
-        parts: Parts,
-        output: Output,
+        mut first: Dataset<'static>,
+        mut parts: Parts,
+        mut output: Output,
         devices: &mut dyn ChooseSorter,
         begin: Instant,
     ) -> Result<Report, Error> {
@@ -368,7 +368,29 @@ impl Job<'_> {
             let (outcome, write) = self.order(first, output, devices, begin)?;
             return write(outcome);
         }
-        self.sort_parts(first, parts, output, devices, begin)
+        devices.in_parts(self.budget.total());
+        let chosen = devices.choose(first.len() as u64, first.shape(&self.ask)?, 0)?;
+        let mut folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
+        let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
+        let element = runs.written(&parts)?;
+        self.check_promise(element, &output)?;
+        let expected = self.bytes_of(runs.report.records, runs.report.bytes, element);
+        let report = runs.merge(&parts, &mut output, expected, &self.watch)?;
+        let start = Instant::now();
+        self.close(output)?;
+        let phases = Phases {
+            device: chosen.started,
+            merge: report.phases.merge + start.elapsed(),
+            total: begin.elapsed(),
+            ..report.phases
+        };
+        let why = format!(
+            "{}; in parts, within a memory budget of {}",
+            chosen.why,
+            human::bytes(self.budget.total())
+        );
+        let devices = chosen.sorter.devices().cloned().collect();
+        Ok(Report { phases, devices, why, ..report })
     }
 
     /// The approximate bytes of `n` records in the output, `read` bytes in the input; 0 if the size
@@ -441,40 +463,6 @@ impl Job<'_> {
             })
         };
         Ok((input.order(chosen.sorter, *ask, &self.watch)?, Box::new(write)))
-    }
-
-    /// Sorts an input in parts, the first of them `first`, and merges the parts into an output.
-    fn sort_parts(
-        &self,
-        mut first: Dataset<'static>,
-        mut parts: Parts,
-        mut output: Output,
-        devices: &mut dyn ChooseSorter,
-        begin: Instant,
-    ) -> Result<Report, Error> {
-        devices.in_parts(self.budget.total());
-        let chosen = devices.choose(first.len() as u64, first.shape(&self.ask)?, 0)?;
-        let mut folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
-        let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
-        let element = runs.written(&parts)?;
-        self.check_promise(element, &output)?;
-        let expected = self.bytes_of(runs.report.records, runs.report.bytes, element);
-        let report = runs.merge(&parts, &mut output, expected, &self.watch)?;
-        let start = Instant::now();
-        self.close(output)?;
-        let phases = Phases {
-            device: chosen.started,
-            merge: report.phases.merge + start.elapsed(),
-            total: begin.elapsed(),
-            ..report.phases
-        };
-        let why = format!(
-            "{}; in parts, within a memory budget of {}",
-            chosen.why,
-            human::bytes(self.budget.total())
-        );
-        let devices = chosen.sorter.devices().cloned().collect();
-        Ok(Report { phases, devices, why, ..report })
     }
 }
 

@@ -282,21 +282,12 @@ impl Options {
         Ok(())
     }
 
-    /// Returns true if an option sets the spelling of fields.
-    fn spells(&self) -> bool {
-        !self.na.is_empty()
-            || self.decimal.is_some()
-            || self.thousands.is_some()
-            || self.time_format.is_some()
-    }
-
     /// The spelling of fields.
     fn spelling(&self) -> Result<Spelling, Error> {
-        let of_numbers = |problem| Error::options(problem);
         let marks = (self.decimal.is_some() || self.thousands.is_some())
             .then(|| Marks::new(self.decimal.unwrap_or('.'), self.thousands))
             .transpose()
-            .map_err(of_numbers)?;
+            .map_err(Error::options)?;
         let times = self.time_format.as_ref().map(|format| format.parse()).transpose();
         let times = times.map_err(|problem: String| Error::option("time-format", problem))?;
         let empty = self.na.iter().map(|word| word.clone().into_bytes()).collect();
@@ -341,15 +332,17 @@ impl Options {
 
     /// Returns true if an option concerns lines or their fields.
     fn says_lines(&self) -> bool {
-        let reads_more = self.kind.is_some();
         !self.keys.is_empty()
             || self.header.is_some_and(|rows| rows > 0)
             || self.comments
             || self.leading
             || self.zero_terminated
-            || reads_more
+            || self.kind.is_some()
             || self.nocase
-            || self.spells()
+            || !self.na.is_empty()
+            || self.decimal.is_some()
+            || self.thousands.is_some()
+            || self.time_format.is_some()
             || self.delimiter.is_some()
             || self.empty.is_some()
             || self.invalid.is_some()

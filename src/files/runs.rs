@@ -104,7 +104,7 @@ impl StoredRun {
 
     fn bytes(&self) -> u64 {
         match self {
-            Self::Spilled(spilled) => spilled.bytes(),
+            Self::Spilled(spilled) => spilled.bytes,
             #[cfg(feature = "distributed")]
             Self::Elsewhere(_, bytes, _) => *bytes,
         }
@@ -236,7 +236,7 @@ impl<'a> Runs<'a> {
     fn close(&mut self, open: Open) -> Result<(), Error> {
         let Open { spill, form, count, .. } = open;
         let spilled = Arc::new(spill.finish()?);
-        self.report.spilled_bytes += spilled.bytes();
+        self.report.spilled_bytes += spilled.bytes;
         self.report.runs += 1;
         self.done.push(Run { stored: StoredRun::Spilled(spilled), form, count });
         Ok(())
@@ -247,8 +247,11 @@ impl<'a> Runs<'a> {
         let form = RunFormat::Elements(part.written(&self.ask).unwrap_or(ElementType::U32), print);
         let ask = OutputSpec { format: Format::Binary, ..self.ask };
         let outcome = part.order(sorter, ask, &Watch::default())?;
-        let [first, last] =
-            if let Some(ends) = outcome.ends() { ends.map(|key| Some(End::Key(key))) } else { [None, None] };
+        let [first, last] = if let Some(ends) = outcome.ordered.ends() {
+            ends.map(|key| Some(End::Key(key)))
+        } else {
+            [None, None]
+        };
         let open = self.run_for(form, first.as_ref())?;
         open.last = last;
         outcome.write(&mut output_of(&mut open.spill), &Watch::default())
@@ -353,7 +356,7 @@ impl<'a> Runs<'a> {
                 let merged = self.merge_some(some, emit, Written::AsRead, &orders, to, &|_| {})?;
                 let spilled = Arc::new(spill.finish()?);
                 self.report.repeated += merged.repeated;
-                self.report.spilled_bytes += spilled.bytes();
+                self.report.spilled_bytes += spilled.bytes;
                 let stored = StoredRun::Spilled(spilled);
                 longer.push(Run { stored, form, count: merged.written });
             }

@@ -459,8 +459,8 @@ impl<'a> Places<'a> {
 pub(super) struct Batches<'a> {
     how: &'a InputSpec,
     /// The name of the first input.
-    name: String,
-    chunks: Chunks<'a>,
+    pub(super) name: String,
+    pub(super) chunks: Chunks<'a>,
     pub(super) stretches: Stretches,
     pub(super) known: Known,
     /// The lines before the records, until the caller takes them.
@@ -523,21 +523,6 @@ impl<'a> Batches<'a> {
         self.last = (!self.has_ranges).then_some(text);
         let compared = |piece: Piece| Piece { keys: piece.keys.by_records(), ..piece };
         Ok(Some(parallel::map_parts(read.pieces, compared)))
-    }
-
-    /// Returns true if reads never wait for another process.
-    pub(super) fn is_ready(&self) -> bool {
-        self.chunks.is_ready()
-    }
-
-    /// Returns the name of the first input.
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the number of bytes read so far.
-    pub(super) fn passed(&self) -> u64 {
-        self.chunks.bytes
     }
 
     /// Returns true if the inputs have ended and no error is pending.

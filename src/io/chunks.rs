@@ -273,7 +273,7 @@ impl<'a> Chunks<'a> {
     fn more(&mut self, bytes: &mut Vec<u8>, filled: usize, most: usize) -> Result<usize, Error> {
         const FIRST: usize = 1 << 16;
         let Some(opened) = &mut self.open else { return Ok(0) };
-        let first = if opened.is_ready() { most } else { FIRST };
+        let first = if opened.is_ready { most } else { FIRST };
         // A short text leaves little room for the next one.
         if filled == bytes.len() || bytes.len() - filled < FIRST.min(most) {
             // In proportion to the buffer, for a long record.
@@ -305,7 +305,7 @@ impl<'a> Chunks<'a> {
 
     /// Returns true if reads never wait for another process.
     pub(crate) fn is_ready(&self) -> bool {
-        self.open.as_ref().is_none_or(Opened::is_ready)
+        self.open.as_ref().is_none_or(|opened| opened.is_ready)
     }
 
     /// Returns the text of a single, unread input, if the input is a file larger than a block and fits

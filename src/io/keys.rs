@@ -8,11 +8,13 @@
 //! ```
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use gpusort_order::key::ElementType;
 use gpusort_values::number;
 
 use super::records::{Print, push_fixed, push_integer};
+use super::source::Text;
 use super::texts::{Rows, TextColumn, push_row};
 use crate::memory::prefetch;
 use crate::order::{Class, KeyOrder, Nulls, Reading};
@@ -300,7 +302,7 @@ impl Keys {
     pub(crate) fn by_records(self) -> Self {
         match self {
             Self::Columns(columns) if columns.iter().any(Column::needs_rows) => {
-                Self::Rows { rows: Rows::of(&columns, None), columns }
+                Self::Rows { rows: Rows::of(&columns), columns }
             }
             Self::Columns(columns) if columns.len() > 1 => {
                 let each = columns.len();
@@ -331,7 +333,7 @@ impl Keys {
     /// Converts the keys to rows.
     pub(crate) fn into_rows(self) -> Self {
         match self {
-            Self::Columns(columns) => Self::Rows { rows: Rows::of(&columns, None), columns },
+            Self::Columns(columns) => Self::Rows { rows: Rows::of(&columns), columns },
             Self::Records { words, each } => {
                 let column =
                     |key: usize| Column::Whole(words.iter().skip(key).step_by(each).copied().collect());
@@ -435,7 +437,7 @@ impl Keys {
             Self::Rows { rows, .. } => RecordKey::Row(rows.row(record).to_vec()),
             Self::Columns(columns) if self.need_rows() => {
                 let mut row = Vec::new();
-                push_row(columns, record, None, &mut row);
+                push_row(columns, record, &mut row);
                 RecordKey::Row(row)
             }
             _ => RecordKey::Words(self.at(record).collect()),
@@ -495,7 +497,7 @@ impl Keys {
                 let other = other.clone().into_row();
                 let is_same = |keys: &usize| {
                     let mut row = Vec::new();
-                    push_row(&columns[..*keys], record, None, &mut row);
+                    push_row(&columns[..*keys], record, &mut row);
                     other.starts_with(&row)
                 };
                 (1..columns.len()).take_while(is_same).count()
@@ -608,6 +610,11 @@ impl Column {
         }
     }
 
+    /// Sets the text read of a column of texts, and the offset that places count from.
+    pub(super) fn of_text(self, text: &Arc<Text>, start: usize) -> Self {
+        if let Self::Texts(texts) = self { Self::Texts(texts.of_text(text, start)) } else { self }
+    }
+
     pub(super) fn len(&self) -> usize {
         match self {
             Self::High(words) => words.len(),
@@ -696,13 +703,6 @@ impl Column {
             Self::Texts(_) => panic!("texts have no words"),
         }
     }
-}
-
-/// Appends the word and the tail of a record's number to a row.
-#[inline]
-pub(super) fn push_word_row(column: &Column, record: usize, to: &mut Vec<u8>) {
-    to.extend_from_slice(&column.at(record).to_be_bytes());
-    to.extend_from_slice(column.tail(record));
 }
 
 #[cfg(test)]

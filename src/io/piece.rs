@@ -48,7 +48,7 @@ pub(crate) enum Bytes {
     /// The number of the key, which is descending or not, printed so.
     Printed(Print, bool),
     /// Ranges of what was read of a run.
-    Read { text: Vec<u8>, ranges: Vec<[usize; 2]> },
+    Read { text: Arc<Text>, ranges: Vec<[usize; 2]> },
     /// Ranges of this text, which count from a place in it.
     Of {
         text: Arc<Text>,
@@ -120,7 +120,7 @@ impl Piece {
     pub(crate) fn push(&self, record: usize, to: &mut Vec<u8>) {
         match &self.bytes {
             Bytes::Of { text, .. } => self.push_range(text, self.range(record), to),
-            Bytes::Read { text, ranges } => push_bytes(text, ranges[record], to),
+            Bytes::Read { text, ranges } => push_bytes(&text.bytes, ranges[record], to),
             Bytes::Printed(print, descending) => {
                 keys::push_text(self.keys.one(record), *descending, *print, to);
             }

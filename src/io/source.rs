@@ -620,7 +620,7 @@ pub struct Opened {
     /// The expected size in bytes, if known.
     pub(super) size: Option<u64>,
     /// True if reads never wait for another process.
-    is_ready: bool,
+    pub(super) is_ready: bool,
     cancel: Cancel,
 }
 
@@ -633,8 +633,7 @@ impl Opened {
 
     /// An open input from the reader of a run, with a name for messages.
     pub(crate) fn of(name: &str, reader: impl Read + Send + Sync + 'static) -> Self {
-        let (name, reader) = (name.to_owned(), Box::new(reader));
-        Self { name, reader, size: None, is_ready: true, cancel: Cancel::default() }
+        Self { is_ready: true, ..Self::new(name.to_owned(), Box::new(reader), None) }
     }
 
     /// Reserves memory for `more` bytes.
@@ -649,11 +648,6 @@ impl Opened {
     pub(super) fn fill(&mut self, room: &mut [u8]) -> Result<usize, Error> {
         fill(room, |room, _| self.cancel.check().and_then(|()| self.reader.read(room)))
             .map_err(|error| self.failed(error))
-    }
-
-    /// Returns true if reads never wait for another process.
-    pub(super) fn is_ready(&self) -> bool {
-        self.is_ready
     }
 
     /// Reads the available bytes, and waits for at least one; 0 means the end.

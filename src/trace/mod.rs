@@ -194,7 +194,7 @@ impl Trace {
             first: dispatch.first(),
             count: dispatch.count(),
             workgroups: dispatch.grid().workgroups(),
-            invocations: dispatch.pipeline().workgroup_size(),
+            invocations: dispatch.pipeline().workgroup_size,
             tile: tiles.map(|tiles| tiles.size()),
             held_in: tiles.map(|tiles| tiles.held),
             workgroup_bytes: kernel.workgroup_bytes(self.plan.shape()),

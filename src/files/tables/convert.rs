@@ -28,7 +28,7 @@ impl Job<'_> {
         let InputKind::Table(dialect) = self.resolved.decisions.how.kind else { return Ok(report) };
         let name = self.inputs()[0].name();
         let stored = Stored::spooled(spool)?;
-        let table = TextTable::open(name, stored, dialect, self.resolved.decisions.how.by.na())?;
+        let table = TextTable::open(name, stored, dialect, &self.resolved.decisions.how.by.spelling.empty)?;
         let schema = table.schema();
         let tables = Tables { all: Vec::new(), schema: schema.clone(), parts: Vec::new(), size: 0 };
         let mut sink = Sink::new(&tables, schema, &[], self, &mut output, Some(most))?;

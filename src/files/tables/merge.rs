@@ -148,7 +148,7 @@ impl<'a, 'j> Merging<'a, 'j> {
         self.close()?;
         report.phases = phases;
         report.runs = self.runs.len();
-        let bytes = |run: &RunSource| if let RunSource::Spilled(spilled) = run { spilled.bytes() } else { 0 };
+        let bytes = |run: &RunSource| if let RunSource::Spilled(spilled) = run { spilled.bytes } else { 0 };
         report.spilled_bytes = self.runs.iter().map(bytes).sum();
         Ok(report)
     }
@@ -372,7 +372,7 @@ impl Merging<'_, '_> {
             if batch.num_rows() == 0 {
                 continue;
             }
-            let keys = KeyArrays::of(self.keys, &batch, self.reading.columns());
+            let keys = KeyArrays::of(self.keys, &batch, self.reading.columns.as_deref());
             if let Some((name, passed)) = &mut run.checked {
                 let place = |row: usize| format!("{name}: row {}", *passed + row as u64);
                 keys.decoded(self.keys, name)?.count(self.keys, &mut run.counts, place)?;

@@ -34,7 +34,7 @@ pub(super) struct Reading<'a> {
     tables: &'a Tables,
     keys: &'a [TableKey],
     /// The columns that are read, if not all are.
-    columns: Option<Vec<usize>>,
+    pub(super) columns: Option<Vec<usize>>,
     /// Whether texts are views.
     views: bool,
     /// What batches are.
@@ -57,17 +57,12 @@ impl<'a> Reading<'a> {
         Self { tables, keys, columns, views, schema: Arc::new(schema), cancel: cancel.clone() }
     }
 
-    /// The numbers of the columns that are read, if not all are.
-    pub(super) fn columns(&self) -> Option<&[usize]> {
-        self.columns.as_deref()
-    }
-
     /// Reads a part in batches of so many rows.
     pub(super) fn read(&self, part: Part, rows: usize) -> Result<Batches<'static>, Error> {
         self.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
         let table = &self.tables.all[part.table];
         let as_said = self.as_said(table.name());
-        let batches = table.read(part.number, self.columns(), rows, self.views)?;
+        let batches = table.read(part.number, self.columns.as_deref(), rows, self.views)?;
         Ok(Box::new(batches.map(move |batch| {
             let (_, columns, rows) = batch?.into_parts();
             as_said(columns, rows)
@@ -96,7 +91,7 @@ impl<'a> Reading<'a> {
     /// The same with columns read by several cores.
     fn read_by_columns(&self, part: Part, rows: usize) -> Result<Batches<'static>, Error> {
         let table = &self.tables.all[part.table];
-        let all: Vec<usize> = match self.columns() {
+        let all: Vec<usize> = match self.columns.as_deref() {
             Some(columns) => columns.to_vec(),
             None => (0..self.tables.schema.fields().len()).collect(),
         };
@@ -138,7 +133,7 @@ impl<'a> Reading<'a> {
 
     /// The keys of all rows of some batches.
     pub(super) fn keys_of(&self, batches: &[RecordBatch]) -> Result<KeyArrays, Error> {
-        let of = |batch: &RecordBatch| KeyArrays::of(self.keys, batch, self.columns());
+        let of = |batch: &RecordBatch| KeyArrays::of(self.keys, batch, self.columns.as_deref());
         match batches {
             [] => Ok(of(&RecordBatch::new_empty(self.schema.clone()))),
             _ => KeyArrays::joined(&batches.iter().map(of).collect::<Vec<_>>()),
@@ -202,7 +197,7 @@ impl<'a> Reading<'a> {
     /// The first rows of some, in their own order.
     fn best(&self, batches: &[RecordBatch], few: usize) -> Result<RecordBatch, Error> {
         let all = concat_batches(&self.schema, batches).map_err(failed)?;
-        let mut positions = self.order(&KeyArrays::of(self.keys, &all, self.columns()))?;
+        let mut positions = self.order(&KeyArrays::of(self.keys, &all, self.columns.as_deref()))?;
         positions.truncate(few);
         positions.sort_unstable();
         taken(&all, &positions)
@@ -219,7 +214,8 @@ impl<'a> Reading<'a> {
         kept: Vec<(usize, RecordBatch)>,
         few: usize,
     ) -> Result<(Vec<(usize, RecordBatch)>, Option<KeyArrays>), Error> {
-        let keys_of = |(_, batch): &(usize, RecordBatch)| KeyArrays::of(self.keys, batch, self.columns());
+        let keys_of =
+            |(_, batch): &(usize, RecordBatch)| KeyArrays::of(self.keys, batch, self.columns.as_deref());
         let all = KeyArrays::joined(&kept.iter().map(keys_of).collect::<Vec<_>>())?;
         let mut positions = self.order(&all)?;
         positions.truncate(few);

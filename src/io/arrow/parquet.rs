@@ -167,16 +167,12 @@ impl File {
         {
             return None;
         }
-        let converter = StatisticsConverter::try_new(name, schema, self.descriptor()).ok()?;
+        let converter = StatisticsConverter::try_new(name, schema, self.as_is.parquet_schema()).ok()?;
         let groups = self.as_is.metadata().row_groups();
         let least =
             if greatest { converter.row_group_maxes(groups) } else { converter.row_group_mins(groups) };
         let nulls = converter.row_group_null_counts(groups).ok()?;
         Some((least.ok()?, nulls.iter().collect()))
-    }
-
-    fn descriptor(&self) -> &SchemaDescriptor {
-        self.as_is.parquet_schema()
     }
 }
 
@@ -325,7 +321,7 @@ impl Form {
         const USUAL: Compression = Compression::SNAPPY;
         let refused = |error: ParquetError| Error::options(format!("cannot be written as Parquet: {error}"));
         let derived = ArrowSchemaConverter::new().convert(schema).map_err(refused)?;
-        let own = like.map(File::descriptor).filter(|own| is_alike(own, &derived)).cloned();
+        let own = like.map(|like| like.as_is.parquet_schema()).filter(|own| is_alike(own, &derived)).cloned();
         let of_file = own.is_some();
         let descriptor = Arc::new(own.unwrap_or(derived));
         let mut properties = WriterProperties::builder()

@@ -254,7 +254,7 @@ impl Column {
     pub(super) fn is_valid(&mut self, field: &Field) -> bool {
         match &self.words {
             keys::Column::Texts(texts) => {
-                class_of_text(&self.key, texts.order(), field) != Some(Class::Invalid)
+                class_of_text(&self.key, texts.order, field) != Some(Class::Invalid)
             }
             _ => !matches!(self.word(field), Err(NotAdded::Null(Class::Invalid))),
         }
@@ -263,7 +263,7 @@ impl Column {
     /// Returns the reason if the column's kind refuses a field.
     pub(super) fn refused(&mut self, field: &Field) -> Option<NotAdded> {
         if let keys::Column::Texts(texts) = &self.words {
-            let is_invalid = class_of_text(&self.key, texts.order(), field) == Some(Class::Invalid);
+            let is_invalid = class_of_text(&self.key, texts.order, field) == Some(Class::Invalid);
             return is_invalid.then_some(NotAdded::Json);
         }
         match self.word(field).err()? {
@@ -275,7 +275,7 @@ impl Column {
     /// Adds a field of text.
     fn push_text(&mut self, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
         let keys::Column::Texts(texts) = &mut self.words else { panic!("the column is of text") };
-        let order = texts.order();
+        let order = texts.order;
         if let Some(class) = class_of_text(&self.key, order, field) {
             return self.push_null(class, field, counts);
         }

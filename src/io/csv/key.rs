@@ -425,14 +425,6 @@ pub struct KeySpec {
     pub(crate) spelling: Arc<Spelling>,
 }
 
-impl KeySpec {
-    /// Words that count as empty.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn na(&self) -> &[Vec<u8>] {
-        &self.spelling.empty
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

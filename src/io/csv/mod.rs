@@ -21,7 +21,7 @@ use std::sync::Arc;
 use self::column::Column;
 use super::batch::InputSpec;
 use super::counts::Counts;
-use super::keys::{self, Keys};
+use super::keys::Keys;
 use super::number::{Tokens, is_space};
 use super::piece::{self, Bytes, Piece};
 use super::source::{LineEnd, Text};
@@ -216,10 +216,7 @@ pub(in crate::io) fn read_batch(
         let end = bodies.iter().find(|(body, _)| part.start <= body.end);
         let end = end.map_or((0, &b""[..]), |(body, line_end)| (body.end, *line_end));
         let (start, until, ranges) = (part.start, part.end, part.ranges);
-        let of_column = |column: Column| match column.words {
-            keys::Column::Texts(texts) => keys::Column::Texts(texts.of_text(text, start)),
-            numbers => numbers,
-        };
+        let of_column = |column: Column| column.words.of_text(text, start);
         let keys = Keys::Columns(part.columns.into_iter().map(of_column).collect());
         let are_tokens = dialect.fields.are_tokens();
         let bytes = Bytes::Of { text: text.clone(), start, until, ranges, end, are_tokens };

@@ -89,7 +89,7 @@ impl<W: KeyWidth> super::MergeSource for ElementSource<'_, W> {
     }
 
     fn is_ready(&self) -> bool {
-        self.opened.is_ready()
+        self.opened.is_ready
     }
 
     fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error> {

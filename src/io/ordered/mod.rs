@@ -140,7 +140,7 @@ pub fn check(
         if let Some((.., disorder)) = last.follow(&batches, &pieces, unique) {
             return Ok(Some(disorder));
         }
-        progress(batches.passed());
+        progress(batches.chunks.bytes);
     }
     Ok(None)
 }

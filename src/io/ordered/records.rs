@@ -72,7 +72,7 @@ impl super::MergeSource for RecordSource<'_> {
     }
 
     fn is_ready(&self) -> bool {
-        if let Origin::Input(batches) = &self.from { batches.is_ready() } else { true }
+        if let Origin::Input(batches) = &self.from { batches.chunks.is_ready() } else { true }
     }
 
     fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error> {
@@ -176,7 +176,7 @@ fn merge_all(
             merged.counts.add_all(&batches.counts);
             if !batches.head.is_empty() {
                 let problem = "has comments behind its first records, where a merge cannot put them on top";
-                return Err(Error::input(batches.name(), problem).hinting(Hint::Sort));
+                return Err(Error::input(&batches.name, problem).hinting(Hint::Sort));
             }
         }
     }

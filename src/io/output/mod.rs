@@ -100,7 +100,7 @@ impl<'w> Output<'w> {
     /// Sets the compression, unless the name already requests one. A name that requests gzip also
     /// permits BGZF.
     pub(crate) fn compressed_as(mut self, compression: Option<Compression>) -> Self {
-        let named = self.compressing.as_ref().map(compression::Writer::compression);
+        let named = self.compressing.as_ref().map(|writer| writer.compression);
         if named.is_none() || named == Some(Compression::Gzip) && compression == Some(Compression::Bgzf) {
             self.compressing = compression.map(compression::Writer::new);
         }
@@ -225,7 +225,7 @@ impl<'w> Output<'w> {
     pub(crate) fn is_streamed(&self) -> bool {
         match &self.to {
             Destination::Replacing(replacement) => {
-                replacement.target().extension().is_some_and(|extension| extension == "arrows")
+                replacement.target.extension().is_some_and(|extension| extension == "arrows")
             }
             _ => true,
         }
@@ -248,7 +248,7 @@ impl<'w> Output<'w> {
             #[cfg(not(unix))]
             Destination::Stdout(_) => "standard output".to_owned(),
             Destination::Writer(_, name) | Destination::Through { name, .. } => name.clone(),
-            Destination::Replacing(replacement) => human::path(replacement.target()),
+            Destination::Replacing(replacement) => human::path(&replacement.target),
         }
     }
 }

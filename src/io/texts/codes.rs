@@ -65,7 +65,7 @@ const NULLS: u128 = 8;
 fn put_nulls_beside(parts: &mut [Vec<u64>], columns: &[&TextColumn], count: u64) -> (u64, u64) {
     let has_nulls =
         map_parts(columns, |column| (0..column.len()).any(|record| column.null(record).is_some()));
-    let Some(order) = columns.first().map(|column| column.order()) else { return (0, 0) };
+    let Some(order) = columns.first().map(|column| column.order) else { return (0, 0) };
     if !has_nulls.contains(&true) {
         return (0, 0);
     }
@@ -154,7 +154,7 @@ impl Ranked {
         let count = all.len() as u64;
         let rank = |text: &&[u8]| {
             let rank = all.partition_point(|other| other < text) as u64;
-            if first.order().descending { count - 1 - rank } else { rank }
+            if first.order.descending { count - 1 - rank } else { rank }
         };
         let codes = map_parts(&parts, |part| {
             let ranks: Vec<u64> = part.texts.iter().map(rank).collect();
@@ -256,7 +256,7 @@ impl Digits {
             bases: all[..places].iter().map(base).collect(),
             after: vec![1; places],
             count: 1,
-            is_descending: columns.first().is_some_and(|column| column.order().descending),
+            is_descending: columns.first().is_some_and(|column| column.order.descending),
         };
         for place in (0..places).rev() {
             system.after[place] = system.count;

@@ -87,7 +87,7 @@ impl Ties {
             None => columns.iter().filter_map(|column| column.texts()).collect(),
         };
         match texts.first() {
-            Some(first) => Key::Texts { order: first.order(), texts },
+            Some(first) => Key::Texts { order: first.order, texts },
             None => Key::Numbers(columns),
         }
     }
