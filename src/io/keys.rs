@@ -817,8 +817,8 @@ mod tests {
     #[test]
     fn the_first_key_that_does_not_follow() {
         let one = |words: &[u128]| {
-            let keys = Keys::of_words(words.iter().copied());
-            keys
+            
+            Keys::of_words(words.iter().copied())
         };
         let numbers =
             |numbers: &[i128]| one(&numbers.iter().map(|&it| of_integer(it, false)).collect::<Vec<_>>());

@@ -111,27 +111,24 @@ impl ResolvedKey {
 /// Returns the word of a token as a number of this type.
 fn of_type(token: &[u8], element: ElementType, descending: bool) -> Result<u128, NotAdded> {
     let refused = NotAdded::Type(element);
-    match element.layout() {
-        (_, Form::Float { .. }) => {
-            let (value, length) = float(token, element).ok_or(NotAdded::Null(Class::Invalid))?;
-            if length < token.len() {
-                return Err(NotAdded::Null(Class::Invalid));
-            }
-            let is_infinity = token.iter().any(|byte| matches!(byte, b'i' | b'I'));
-            match () {
-                () if value.is_nan() => Err(NotAdded::Null(Class::Nan)),
-                () if value.is_infinite() && !is_infinity => Err(refused),
-                () => Ok(keys::of_float(value, descending)),
-            }
+    if let (_, Form::Float { .. }) = element.layout() {
+        let (value, length) = float(token, element).ok_or(NotAdded::Null(Class::Invalid))?;
+        if length < token.len() {
+            return Err(NotAdded::Null(Class::Invalid));
         }
-        _ => {
-            let is_number = Reader::new(Notation::default()).key(token, false, &mut Vec::new()).is_some();
-            let (least, greatest) = limits(element);
-            let integer = std::str::from_utf8(token).ok().and_then(|token| token.parse::<i128>().ok());
-            match integer.filter(|integer| (least..=greatest).contains(integer)) {
-                Some(integer) => Ok(keys::of_integer(integer, descending)),
-                None => Err(if is_number { refused } else { NotAdded::Null(Class::Invalid) }),
-            }
+        let is_infinity = token.iter().any(|byte| matches!(byte, b'i' | b'I'));
+        match () {
+            () if value.is_nan() => Err(NotAdded::Null(Class::Nan)),
+            () if value.is_infinite() && !is_infinity => Err(refused),
+            () => Ok(keys::of_float(value, descending)),
+        }
+    } else {
+        let is_number = Reader::new(Notation::default()).key(token, false, &mut Vec::new()).is_some();
+        let (least, greatest) = limits(element);
+        let integer = std::str::from_utf8(token).ok().and_then(|token| token.parse::<i128>().ok());
+        match integer.filter(|integer| (least..=greatest).contains(integer)) {
+            Some(integer) => Ok(keys::of_integer(integer, descending)),
+            None => Err(if is_number { refused } else { NotAdded::Null(Class::Invalid) }),
         }
     }
 }

@@ -21,7 +21,6 @@ use crate::network::{self, Step};
 
 /// How the best elements of tiles are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(clippy::struct_field_names, reason = "a number that is not its logarithm needs another name")]
 pub struct TopTuning {
     invocations_log2: u32,
     elements_log2: u32,
