@@ -33,6 +33,7 @@ use crate::io::batch::Keyed;
 use crate::io::binary::BinaryInput;
 use crate::io::csv::{self, Dialect, Head, Known};
 use crate::io::frames::RunFormat;
+use crate::io::ordered::partition;
 use crate::io::records::Print;
 use crate::io::{Compression, Input, InputKind, InputSpec, Output};
 use crate::runs::Folders;
@@ -376,11 +377,10 @@ impl Task<'_> {
 
     /// The sum of the records' checksums in one input.
     fn sum_of(&self, inputs: &[Input], how: &InputSpec, number: usize) -> Result<u64, Error> {
-        let kind = match &how.kind {
-            InputKind::Bits(sources) => InputKind::Bits(vec![sources[number].clone()]),
-            kind => kind.clone(),
-        };
-        let how = InputSpec { kind, ..how.clone() };
+        let mut how = how.clone();
+        if let InputKind::Bits(sources) = &mut how.kind {
+            *sources = vec![sources.swap_remove(number)];
+        }
         Ok(Tally::of(&mut self.parts(&inputs[number..=number], &how, 0))?.checksum)
     }
 
@@ -404,14 +404,12 @@ impl Task<'_> {
         };
         let inputs: Vec<Input> =
             stretches.into_iter().map(input).map(|input| input.cancelled_by(&self.job.cancel)).collect();
-        let kind = match &how.kind {
-            InputKind::Bits(sources) => {
-                let element = element_of(sources);
-                InputKind::Bits(inputs.iter().map(|it| BinaryInput::raw(it.clone(), element)).collect())
-            }
-            kind => kind.clone(),
-        };
-        (inputs, InputSpec { kind, ..how.clone() })
+        let mut how = how.clone();
+        if let InputKind::Bits(sources) = &mut how.kind {
+            let element = element_of(sources);
+            *sources = inputs.iter().map(|it| BinaryInput::raw(it.clone(), element)).collect();
+        }
+        (inputs, how)
     }
 
     /// The parts of a task's input. Positions in them ascend with the tasks.
@@ -499,18 +497,10 @@ struct Cut<'a> {
 impl Cut<'_> {
     /// The cuts of a sorted run of `len` records, including both ends.
     fn places(&self, len: usize, key: impl Fn(usize) -> Vec<u8>) -> Vec<usize> {
-        let first = |from: usize, is_before: &dyn Fn(&[u8]) -> bool| {
-            let (mut low, mut high) = (from, len);
-            while low < high {
-                let middle = low.midpoint(high);
-                if is_before(&key(middle)) { low = middle + 1 } else { high = middle }
-            }
-            low
-        };
         let (mut places, mut low) = (vec![0], 0);
         for splitter in self.splitters {
-            low = first(low, &|key| key < &splitter.key[..]);
-            let high = if self.ties { first(low, &|key| key <= &splitter.key[..]) } else { low };
+            low = partition(low..len, |at| key(at) < splitter.key);
+            let high = if self.ties { partition(low..len, |at| key(at) <= splitter.key) } else { low };
             let within = match (self.task, self.run).cmp(&(splitter.task, splitter.run)) {
                 Ordering::Less => high - low,
                 Ordering::Equal => (((high - low) as u128 * u128::from(splitter.share)) >> 32) as usize,

@@ -816,10 +816,7 @@ mod tests {
 
     #[test]
     fn the_first_key_that_does_not_follow() {
-        let one = |words: &[u128]| {
-            
-            Keys::of_words(words.iter().copied())
-        };
+        let one = |words: &[u128]| Keys::of_words(words.iter().copied());
         let numbers =
             |numbers: &[i128]| one(&numbers.iter().map(|&it| of_integer(it, false)).collect::<Vec<_>>());
         for large in [3, (1 << 53) + 1] {

@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 
 use super::keys::{self, Column, Keys};
-use super::texts::codes::{self, TextCodes};
+use super::texts::codes;
 use super::texts::ties::Ties;
 use super::texts::{TextColumn, too_long};
 use crate::error::Error;
@@ -88,8 +88,8 @@ pub(super) fn coded(
             continue;
         }
         let texts = if let Some(compared) = &compared[key] { compared.iter().collect() } else { texts };
-        let TextCodes { parts, most, bytes } = codes::of(&texts, room(&codes));
-        codes.push(Codes { parts, most });
+        let (of_texts, bytes) = codes::of(&texts, room(&codes));
+        codes.push(of_texts);
         ties = bytes.map(|bytes| (key, bytes));
     }
     let words = packed(codes, &lengths(views));

@@ -249,12 +249,7 @@ impl Column {
 
     /// Returns true unless the field is invalid.
     pub(super) fn is_valid(&mut self, field: &Field) -> bool {
-        match &self.words {
-            keys::Column::Texts(texts) => {
-                class_of_text(&self.key, texts.order, field) != Some(Class::Invalid)
-            }
-            _ => !matches!(self.word(field), Err(NotAdded::Null(Class::Invalid))),
-        }
+        !matches!(self.refused(field), Some(NotAdded::Null(Class::Invalid) | NotAdded::Json))
     }
 
     /// Returns the reason if the column's kind refuses a field.

@@ -81,12 +81,10 @@ impl ResolvedKey {
 
     /// Returns the key of the whole record as text.
     pub(crate) fn record(by: &KeySpec) -> Self {
-        let mut key = Self::new(Modifiers::default(), by, ColumnAt::Whole, "0".to_owned());
-        key.order.reading = match key.order.reading {
-            Reading::Text(TextForm { order: TextOrder::Version, .. }) => Kind::Version,
-            _ => Kind::Text,
+        let mut key = Self::whole(Modifiers::default(), by);
+        if let Reading::Text(TextForm { order: TextOrder::Version, .. }) = by.order.reading {
+            key.order.reading = Kind::Version.reading(key.order.nocase);
         }
-        .reading(key.order.nocase);
         key
     }
 
@@ -229,6 +227,7 @@ impl Header {
         });
         for KeyMeaning { column, said } in &key.readings {
             let found = |index, name| ResolvedKey::new(*said, by, ColumnAt::Field(index), name);
+            let numbered = |typed, index| Ok(ResolvedKey { typed, ..found(index, self.name_of(index)) });
             match column {
                 ColumnRef::Name(name) => {
                     let all = self.names().enumerate();
@@ -261,20 +260,11 @@ impl Header {
                 ColumnRef::Last if self.columns == ANY => {
                     return Ok(ResolvedKey::new(*said, by, ColumnAt::Last, "-1".to_owned()));
                 }
-                ColumnRef::Last => {
-                    let typed = "-1".to_owned();
-                    return Ok(ResolvedKey {
-                        typed,
-                        ..found(self.columns - 1, self.name_of(self.columns - 1))
-                    });
+                ColumnRef::Last => return numbered("-1".to_owned(), self.columns - 1),
+                ColumnRef::Number(number) if *number <= self.columns => {
+                    return numbered(number.to_string(), number - 1);
                 }
-                ColumnRef::Number(number) => {
-                    let index = number - 1;
-                    if index < self.columns {
-                        let typed = number.to_string();
-                        return Ok(ResolvedKey { typed, ..found(index, self.name_of(index)) });
-                    }
-                }
+                ColumnRef::Number(_) => {}
                 ColumnRef::Refused(problem) => {
                     return Err(Error::input(table, format!("key '{}': {problem}", quoted(named))));
                 }

@@ -47,7 +47,7 @@ impl Path {
         // A first point is that of jq.
         let mut rest = said.strip_prefix('.').unwrap_or(said);
         while !rest.is_empty() {
-            if let Some(inner) = rest.strip_prefix('[') {
+            let (step, after) = if let Some(inner) = rest.strip_prefix('[') {
                 let (step, after) = if inner.starts_with('"') {
                     quoted_name(inner)?
                 } else {
@@ -56,24 +56,20 @@ impl Path {
                         inner[..end].parse().map_err(|_| "expected an index from 0 between [ and ]")?;
                     (Step::Index(index), &inner[end..])
                 };
-                steps.push(step);
-                rest = after.strip_prefix(']').ok_or("unclosed [")?;
+                (step, after.strip_prefix(']').ok_or("unclosed [")?)
             } else if rest.starts_with('"') {
-                let (step, after) = quoted_name(rest)?;
-                steps.push(step);
-                rest = after;
+                quoted_name(rest)?
             } else {
-                let end = rest.find(['.', '[']).unwrap_or(rest.len());
-                if end == 0 {
-                    return Err("missing name");
+                match rest.find(['.', '[']).unwrap_or(rest.len()) {
+                    0 => return Err("missing name"),
+                    end => (Step::Name(rest.as_bytes()[..end].to_vec()), &rest[end..]),
                 }
-                steps.push(Step::Name(rest.as_bytes()[..end].to_vec()));
-                rest = &rest[end..];
-            }
-            rest = match rest.strip_prefix('.') {
+            };
+            steps.push(step);
+            rest = match after.strip_prefix('.') {
                 Some("") => return Err("missing name"),
                 Some(more) => more,
-                None if rest.is_empty() || rest.starts_with('[') => rest,
+                None if after.is_empty() || after.starts_with('[') => after,
                 None => return Err("missing . before a name"),
             };
         }

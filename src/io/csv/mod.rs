@@ -43,6 +43,7 @@ pub(crate) use self::rows::{end_of_first_row, end_of_row, probable_row};
 pub(super) use self::rows::{end_of_rows, pieces};
 
 /// Rows read by one core.
+#[derive(Default)]
 struct RowPart {
     /// Offset of its first row.
     start: usize,
@@ -196,7 +197,9 @@ pub(in crate::io) fn read_batch(
     (layout.piece, layout.has_ranges) = (piece, has_ranges);
     let (mut until, mut wrong) = (usize::MAX, None);
     let parts = loop {
-        match layout.read(&up_to(&bodies, until)) {
+        let before = bodies.iter().filter(|(body, _)| body.start <= until);
+        let before = before.map(|(body, line_end)| (body.start..body.end.min(until), *line_end));
+        match layout.read(&before.collect::<Vec<_>>()) {
             Ok(parts) => break parts,
             Err(problem) => {
                 until = problem.0;
@@ -224,12 +227,6 @@ pub(in crate::io) fn read_batch(
     });
     let (pieces, skipped): (Vec<Piece>, _) = read.into_iter().unzip();
     Ok(Batch { head, pieces, skipped, wrong, counts, is_spelled_once })
-}
-
-/// Returns the bodies up to this offset.
-fn up_to(bodies: &[Body], until: usize) -> Vec<Body> {
-    let before = bodies.iter().filter(|(body, _)| body.start <= until);
-    before.map(|(body, line_end)| (body.start..body.end.min(until), *line_end)).collect()
 }
 
 /// The range of an input's rows, and the line end of its first row.

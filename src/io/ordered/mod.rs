@@ -21,6 +21,8 @@ use crate::order::{KeyOrder, Selection};
 use crate::parallel;
 use crate::runs::Budget;
 
+#[cfg(feature = "distributed")]
+pub(crate) use self::records::partition;
 pub(crate) use self::records::{BESIDE_BYTES, Emit, Records, merge as merge_records};
 
 /// A violation of the order.

@@ -284,7 +284,7 @@ fn merge_some(
 
 /// Returns the first record of the range that fails `is_certain`; the condition must hold exactly for a
 /// prefix.
-fn partition(records: std::ops::Range<usize>, is_certain: impl Fn(usize) -> bool) -> usize {
+pub(crate) fn partition(records: std::ops::Range<usize>, is_certain: impl Fn(usize) -> bool) -> usize {
     let (mut begin, mut end) = (records.start, records.end);
     while begin < end {
         let middle = begin + (end - begin) / 2;
