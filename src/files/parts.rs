@@ -176,7 +176,12 @@ impl<'a> Parts<'a> {
                         let (inputs, open) = files.rest()?;
                         chunks.begin_with(inputs, open, known.passed);
                     }
-                    let (text, bytes, reading) = read_text(chunks, watch, start)?;
+                    let text = chunks.next(progress)?.unwrap_or_default();
+                    let (bytes, reading) = (text.size(), start.elapsed());
+                    // While more parts follow, progress shows the bytes read.
+                    if chunks.is_over() {
+                        watch.phase(Phase::Parse, None);
+                    }
                     let begin = Instant::now();
                     let is_all = is_first && chunks.is_over();
                     let content = part(text, self.how, known, *numbers, is_all)?;
@@ -225,15 +230,4 @@ fn of_records<'a>(Records { order: map, keys, print }: Records) -> Content<'a> {
 /// Returns the type of positions among this many records.
 pub(super) fn position_type(records: u64) -> ElementType {
     if records > 1 << 32 { ElementType::U64 } else { ElementType::U32 }
-}
-
-/// Reads the next text. Returns it with its bytes and the time since `start`.
-fn read_text(chunks: &mut Chunks, watch: &Watch, start: Instant) -> Result<(Text, u64, Duration), Error> {
-    let text = chunks.next(|done| watch.set(done))?.unwrap_or_default();
-    let (bytes, reading) = (text.size(), start.elapsed());
-    // While more parts follow, progress shows the bytes read.
-    if chunks.is_over() {
-        watch.phase(Phase::Parse, None);
-    }
-    Ok((text, bytes, reading))
 }

@@ -235,6 +235,7 @@ impl Keyed {
         let keys = self.pieces.iter_mut().map(take).collect();
         coded.map_or_else(|| packing::words(keys, &self.orders), Ok)
     }
+
     /// Returns the words of keys with texts, or `None` without texts. Lines whose numbers have a single
     /// spelling sort as numbers.
     fn coded(&self) -> Result<Option<Words<'static>>, Error> {
@@ -511,7 +512,7 @@ impl<'a> Batches<'a> {
             return Err(wrong);
         }
         if let Some(text) = self.last.take().and_then(Arc::into_inner) {
-            self.chunks.recycle(text);
+            self.chunks.spare = text.bytes;
         }
         let Some(text) = self.chunks.some(most, self.shut)? else { return Ok(None) };
         let text = Arc::new(text);

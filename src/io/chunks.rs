@@ -54,8 +54,8 @@ pub(crate) struct Chunks<'a> {
     is_begun: bool,
     /// The number of bytes read at once from an input that may be a pipe.
     room: usize,
-    /// A buffer for a text, with the bytes of an earlier one.
-    spare: Vec<u8>,
+    /// A buffer for a text, with the bytes of an earlier one: new pages would cost page faults.
+    pub(crate) spare: Vec<u8>,
 }
 
 impl<'a> Chunks<'a> {
@@ -263,11 +263,6 @@ impl<'a> Chunks<'a> {
         Ok((!text.parts.is_empty()).then_some(text))
     }
 
-    /// Reuses the buffer of a text for the next one, since new pages would cost page faults.
-    pub(crate) fn recycle(&mut self, text: Text) {
-        self.spare = text.bytes;
-    }
-
     /// Reads available bytes of the open input to the offset `filled`; returns 0 at the end. The room
     /// doubles each time a read fills it.
     fn more(&mut self, bytes: &mut Vec<u8>, filled: usize, most: usize) -> Result<usize, Error> {
@@ -409,10 +404,7 @@ fn end_of_lines(bytes: &[u8]) -> Option<usize> {
 
 /// Returns the offset after the last line end, or else after the last blank of the line.
 fn cut_of_text(bytes: &[u8]) -> Option<usize> {
-    if let Some(end) = end_of_lines(bytes) {
-        return Some(end);
-    }
     let without = &bytes[..bytes.len().saturating_sub(1)];
-    let blank = without.iter().rposition(|&byte| is_space(byte))?;
-    Some(blank + 1)
+    let last_blank = || without.iter().rposition(|&byte| is_space(byte)).map(|blank| blank + 1);
+    end_of_lines(bytes).or_else(last_blank)
 }

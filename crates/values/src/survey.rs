@@ -202,9 +202,10 @@ pub struct Survey {
     /// `inf` and `nan`.
     special: Class,
     times: Class,
-    /// The form of the first time, and the first time in another form.
-    form: Option<TimeForm>,
-    other_form: Option<(Apart, Example)>,
+    /// The form of the first time.
+    pub form: Option<TimeForm>,
+    /// A time in another form.
+    pub other_form: Option<(Apart, Example)>,
     /// Months of times without a year: January and December.
     year_ends: [bool; 2],
     /// Sizes with a unit; a field that fits a time counts as a time instead.
@@ -485,18 +486,6 @@ impl Survey {
     #[must_use]
     pub fn has_units(&self) -> bool {
         !self.sizes.is_empty()
-    }
-
-    /// Returns true if all times have one form.
-    #[must_use]
-    pub fn times_agree(&self) -> bool {
-        self.other_form.is_none()
-    }
-
-    /// Returns the form of the first time.
-    #[must_use]
-    pub fn time_form(&self) -> Option<TimeForm> {
-        self.form
     }
 
     /// Decides the kind of the column.

@@ -71,7 +71,7 @@ pub(super) struct Merging<'a, 'j> {
     /// What the batches of runs are.
     schema: SchemaRef,
     folders: Folders,
-    runs: Vec<RunSource>,
+    pub(super) runs: Vec<RunSource>,
     open: Option<Open>,
 }
 
@@ -98,11 +98,6 @@ impl<'a, 'j> Merging<'a, 'j> {
             schema = Arc::new(Schema::new(fields));
         }
         Self { tables, reading, keys, job, schema, folders, runs: Vec::new(), open: None }
-    }
-
-    /// The inputs are the runs.
-    pub(super) fn add_inputs(&mut self) {
-        self.runs = (0..self.tables.all.len()).map(RunSource::Input).collect();
     }
 
     /// Sorts what is read, so many bytes at a time, each into a run.

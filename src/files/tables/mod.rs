@@ -24,7 +24,7 @@ use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap};
 
 use self::keys::{KeyArrays, TableKey};
-use self::merge::Merging;
+use self::merge::{Merging, RunSource};
 use self::read::{Reader, Reading};
 use self::write::Sink;
 use super::job::{ChooseSorter, Job, To};
@@ -221,7 +221,7 @@ impl Job<'_> {
         self.watch.phase(Phase::Merge, Some(tables.rows()));
         let reading = Reading::new(&tables, &self.ask, &keys, &self.cancel);
         let mut merging = Merging::new(&tables, reading, &keys, self);
-        merging.add_inputs();
+        merging.runs = (0..tables.all.len()).map(RunSource::Input).collect();
         let written = merging.write(&mut output)?;
         self.close(output)?;
         let sort = report::Report::on_cpu(report::Form::Merge, begin.elapsed());
@@ -307,7 +307,7 @@ impl Job<'_> {
 
 impl Tables {
     fn open(resolved: &Resolved, folder: &Path) -> Result<Self, Error> {
-        let open = |input| Table::open(input, resolved.format, folder);
+        let open = |input| Table::open(input, resolved.decisions.format, folder);
         let all = resolved.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let schema = common_schema(&all)?;
         let parts = all.iter().enumerate().flat_map(|(number, table)| table.parts(number)).collect();

@@ -64,7 +64,7 @@ pub(crate) struct Gap(pub(in crate::io) usize, pub(in crate::io) usize);
 impl ResolvedKey {
     fn new(said: Modifiers, by: &KeySpec, column: ColumnAt, name: String) -> Self {
         let order = said.order(by);
-        let spelling = by.spelling.is_said().then(|| by.spelling.clone());
+        let spelling = (*by.spelling != Spelling::default()).then(|| by.spelling.clone());
         Self {
             column,
             typed: name.clone(),

@@ -37,7 +37,7 @@ impl Decider<'_> {
         if self.first_invalid(how, number, &as_text)?.is_none() {
             remedies.push(Remedy::Key(format!("{}:text", key.typed).into()));
         }
-        if survey.times_agree() || name != "time" {
+        if survey.other_form.is_none() || name != "time" {
             remedies.push(Remedy::Invalid(format!("{}:{name}", key.typed).into()));
         }
         remedies.extend(self.tried(how, number, word)?);

@@ -4,7 +4,7 @@
 use crate::error::Error;
 use crate::io::batch::InputSpec;
 use crate::io::csv::{self, Dialect, Known, Layout, Surveyed};
-use crate::io::source::{Before, Input, LineEnd, MARK, Opened, Text};
+use crate::io::source::{Before, Input, LineEnd, Opened, Text};
 use crate::runs::Budget;
 
 /// The sampled bytes at the beginning of the inputs, in total.
@@ -225,9 +225,4 @@ fn read(opened: &mut Opened, mut bytes: Vec<u8>, most: usize) -> Result<(Vec<u8>
             return Ok((bytes, true));
         }
     }
-}
-
-/// Returns the bytes without a byte order mark.
-pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(MARK).unwrap_or(bytes)
 }

@@ -17,7 +17,7 @@ use self::look::Look;
 use super::batch::{InputKind, InputSpec};
 use super::csv::{ColumnAt, Dialect, Fields, Header, Key, KeySpec, Kind, ResolvedKey, Surveyed};
 use super::number::PerLine;
-use super::source::{Input, LineEnd, Text};
+use super::source::{Input, LineEnd, MARK};
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::order::{Invalid, KeyOrder, Reading, TextForm};
@@ -185,7 +185,10 @@ impl Decider<'_> {
     }
 
     fn begins_with_object(&self) -> bool {
-        let line = self.look.first().map(first_line).unwrap_or_default();
+        let first =
+            self.look.first().map(|text| &text.bytes[text.parts[0].range.clone()]).unwrap_or_default();
+        let first = first.strip_prefix(MARK).unwrap_or(first);
+        let line = first.split(|&byte| byte == b'\n').next().unwrap_or_default();
         matches!(line.trim_ascii(), [b'{', .., b'}'])
     }
 
@@ -329,13 +332,6 @@ impl Decider<'_> {
     }
 }
 
-/// Returns the first line of a text.
-fn first_line(text: &Text) -> &[u8] {
-    let bytes = &text.bytes[text.parts[0].range.clone()];
-    let bytes = look::without_mark(bytes);
-    bytes.split(|&byte| byte == b'\n').next().unwrap_or_default()
-}
-
 /// Returns a field for notes.
 fn shown(example: &Example) -> String {
     crate::human::quoted(&example.text)
@@ -345,7 +341,7 @@ fn shown(example: &Example) -> String {
 fn give(key: &mut ResolvedKey, survey: &Survey) {
     match key.order.reading {
         Reading::Numbers => key.sign = survey.first_sign(),
-        Reading::Times => key.form = survey.time_form(),
+        Reading::Times => key.form = survey.form,
         _ => {}
     }
     if key.order.reading.text().is_some() || key.order.reading.is_time() {

@@ -223,12 +223,8 @@ impl<'w> Output<'w> {
     /// Returns true if the output is not a file, or its name requests the stream format.
     #[cfg(feature = "arrow")]
     pub(crate) fn is_streamed(&self) -> bool {
-        match &self.to {
-            Destination::Replacing(replacement) => {
-                replacement.target.extension().is_some_and(|extension| extension == "arrows")
-            }
-            _ => true,
-        }
+        let Destination::Replacing(replacement) = &self.to else { return true };
+        replacement.target.extension().is_some_and(|extension| extension == "arrows")
     }
 
     /// Returns true if the output is written directly into the input's own file, so that it would
