@@ -433,11 +433,11 @@ impl<'a> Outcome<'_, 'a> {
                         _ => block,
                     };
                     let progress = |done| progress(before + done);
-                    timed(output, &mut |output| match format {
-                        format if !format.is_bits() => {
-                            write_text(block.borrowed(), map, print, output, progress)
+                    timed(output, &mut |output| {
+                        if format.is_bits() {
+                            return binary::write(&block, map, output, progress);
                         }
-                        _ => binary::write(&block, map, output, progress),
+                        write_text(block.borrowed(), map, print, output, progress)
                     })?;
                     before += block.len() as u64;
                     Ok(())

@@ -384,11 +384,8 @@ impl Job<'_> {
             total: begin.elapsed(),
             ..report.phases
         };
-        let why = format!(
-            "{}; in parts, within a memory budget of {}",
-            chosen.why,
-            human::bytes(self.budget.total())
-        );
+        let budget = human::bytes(self.budget.total());
+        let why = format!("{}; in parts, within a memory budget of {budget}", chosen.why);
         let devices = chosen.sorter.devices().cloned().collect();
         Ok(Report { phases, devices, why, ..report })
     }

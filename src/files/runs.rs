@@ -195,9 +195,8 @@ impl<'a> Runs<'a> {
         if self.ask.format.is_bits() && !self.ask.positions {
             self.census = self.census.merge(part.census()?);
         }
-        let done = match &part.content {
+        let done = match part.content {
             Content::Numbers { print, .. } if !self.ask.positions => {
-                let print = *print;
                 self.add_elements(part, print, sorter)?
             }
             _ => self.add_records(part, first, sorter)?,
@@ -247,11 +246,8 @@ impl<'a> Runs<'a> {
         let form = RunFormat::Elements(part.written(&self.ask).unwrap_or(ElementType::U32), print);
         let ask = OutputSpec { format: Format::Binary, ..self.ask };
         let outcome = part.order(sorter, ask, &Watch::default())?;
-        let [first, last] = if let Some(ends) = outcome.ordered.ends() {
-            ends.map(|key| Some(End::Key(key)))
-        } else {
-            [None, None]
-        };
+        let ends = outcome.ordered.ends();
+        let [first, last] = ends.map_or([None, None], |ends| ends.map(|key| Some(End::Key(key))));
         let open = self.run_for(form, first.as_ref())?;
         open.last = last;
         outcome.write(&mut output_of(&mut open.spill), &Watch::default())
@@ -297,14 +293,11 @@ impl<'a> Runs<'a> {
     pub(super) fn written(&self, parts: &Parts) -> Result<Option<ElementType>, Error> {
         match (self.ask.positions, self.ask.format.is_bits()) {
             (true, _) => Ok(Some(position_type(self.passed))),
-            (false, true) => self.element(parts).map(Some),
+            (false, true) => {
+                parts.element().or(self.how.by.element).map_or_else(|| self.census.element(), Ok).map(Some)
+            }
             (false, false) => Ok(None),
         }
-    }
-
-    /// The type of the elements to write.
-    fn element(&self, parts: &Parts) -> Result<ElementType, Error> {
-        parts.element().or(self.how.by.element).map_or_else(|| self.census.element(), Ok)
     }
 
     /// Creates storage for a run.
@@ -333,10 +326,8 @@ impl<'a> Runs<'a> {
         let first = self.done.first().map(|run| run.form);
         let are_elements = matches!(first, Some(RunFormat::Elements(..)))
             && self.done.iter().all(|run| match (run.form, first) {
-                (RunFormat::Elements(of, _), Some(RunFormat::Elements(other, _)))
-                    if self.ask.format.is_bits() =>
-                {
-                    of == other
+                (RunFormat::Elements(of, _), Some(RunFormat::Elements(other, _))) if of == other => {
+                    self.ask.format.is_bits() || Some(run.form) == first
                 }
                 (form, first) => Some(form) == first,
             });

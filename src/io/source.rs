@@ -816,11 +816,9 @@ impl Text {
 
     /// The line of text around a byte, without a byte order mark.
     pub(super) fn line_around(&self, byte: usize) -> &[u8] {
-        let part = self.parts.iter().rfind(|part| part.range.start <= byte);
-        let first = part.map_or(0, |part| part.range.start);
-        let begin = self.bytes[first..byte].iter().rposition(|&byte| ends_line(byte));
-        let rest = &self.bytes[begin.map_or(first, |end| first + end + 1)..];
-        rest.split(|&byte| ends_line(byte)).next().unwrap_or_default()
+        let (_, _, here) = self.before(byte);
+        let begin = byte - here.iter().rev().take_while(|&&byte| !ends_line(byte)).count();
+        self.bytes[begin..].split(|&byte| ends_line(byte)).next().unwrap_or_default()
     }
 
     /// `file:line` of a byte in rows or tokens.

@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, FieldRef, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 
-use super::super::dataset::OutputSpec;
+use super::super::job::Job;
 use super::Tables;
 use super::keys::{KeyArrays, TableKey, columns_of};
 use crate::cancel::Cancel;
@@ -31,8 +31,8 @@ pub(super) struct Reader<'a> {
 /// How parts are read.
 #[derive(Clone)]
 pub(super) struct Reading<'a> {
-    tables: &'a Tables,
-    keys: &'a [TableKey],
+    pub(super) tables: &'a Tables,
+    pub(super) keys: &'a [TableKey],
     /// The columns that are read, if not all are.
     pub(super) columns: Option<Vec<usize>>,
     /// Whether texts are views.
@@ -43,9 +43,9 @@ pub(super) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(tables: &'a Tables, ask: &OutputSpec, keys: &'a [TableKey], cancel: &Cancel) -> Self {
-        let columns = ask.positions.then(|| columns_of(keys));
-        let views = ask.format != Format::Arrow;
+    pub(super) fn new(tables: &'a Tables, keys: &'a [TableKey], job: &Job) -> Self {
+        let columns = job.ask.positions.then(|| columns_of(keys));
+        let views = job.ask.format != Format::Arrow;
         // What may be null in any table may be so in all.
         let types = tables.all[0].schema_as_read(views);
         let field =
@@ -54,7 +54,7 @@ impl<'a> Reading<'a> {
         let schema = Schema::new_with_metadata(fields, types.metadata().clone());
         let schema =
             if let Some(columns) = &columns { schema.project(columns).unwrap_or(schema) } else { schema };
-        Self { tables, keys, columns, views, schema: Arc::new(schema), cancel: cancel.clone() }
+        Self { tables, keys, columns, views, schema: Arc::new(schema), cancel: job.cancel.clone() }
     }
 
     /// Reads a part in batches of so many rows.
@@ -81,11 +81,7 @@ impl<'a> Reading<'a> {
     /// All of these parts, on all cores.
     fn read_parts(&self, parts: &[Part]) -> Result<Vec<RecordBatch>, Error> {
         let read = map_parts(parts, |part| self.read(*part, ROWS)?.collect::<Result<Vec<_>, _>>());
-        let mut batches = Vec::new();
-        for part in read {
-            batches.append(&mut part?);
-        }
-        Ok(batches)
+        Ok(read.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
     /// The same with columns read by several cores.
@@ -203,7 +199,8 @@ impl<'a> Reading<'a> {
         taken(&all, &positions)
     }
 
-    fn order(&self, arrays: &KeyArrays) -> Result<Vec<u32>, Error> {
+    /// Returns the numbers of rows in order.
+    pub(super) fn order(&self, arrays: &KeyArrays) -> Result<Vec<u32>, Error> {
         arrays.order(self.keys, self.tables.all[0].name())
     }
 

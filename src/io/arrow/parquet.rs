@@ -210,12 +210,9 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
             return damaged("impossible number of rows in a row group");
         }
         for column in group.columns() {
-            let (begin, length) = match column.dictionary_page_offset() {
-                Some(place) if place > 0 && place < column.data_page_offset() => {
-                    (place, column.compressed_size())
-                }
-                _ => (column.data_page_offset(), column.compressed_size()),
-            };
+            let (data, length) = (column.data_page_offset(), column.compressed_size());
+            let dictionary = column.dictionary_page_offset().filter(|&place| place > 0 && place < data);
+            let begin = dictionary.unwrap_or(data);
             let end = begin.checked_add(length).filter(|&end| end.unsigned_abs() <= stored.size());
             if begin < 0 || length < 0 || end.is_none() || column.num_values() < 0 {
                 return damaged("a column chunk lies outside the file");

@@ -168,8 +168,8 @@ impl Header {
 
     /// Returns the header of a table with this number of columns and these names. Nested fields have
     /// names as well, so there may be more names than columns.
-    pub(crate) fn of_names(columns: usize, all: &[String]) -> Self {
-        let names = all.iter().map(|name| name.clone().into_bytes()).collect();
+    pub(crate) fn of_names<'a>(columns: usize, all: impl IntoIterator<Item = &'a str>) -> Self {
+        let names = all.into_iter().map(|name| name.as_bytes().to_vec()).collect();
         Self { names: Some(names), ..Self::of_columns(columns) }
     }
 
