@@ -28,12 +28,12 @@ use super::write::{Sink, all_joined};
 use super::{order, write_positions};
 use crate::clock::Instant;
 use crate::columns::arrow::numbers_of;
-use crate::error::{Error, Hint};
+use crate::error::Error;
 use crate::files::progress::Phase;
 use crate::files::report::{Phases, Report};
 use crate::io::arrow::arrays::{self, gathered, joined};
 use crate::io::arrow::{Batches, failed, unwritten};
-use crate::io::ordered::Disorder;
+use crate::io::ordered::not_sorted;
 use crate::io::{Counts, Output};
 use crate::order::Selection;
 use crate::parallel::{self, lock, map_parts, ranges};
@@ -363,9 +363,7 @@ impl Merging<'_, '_> {
                 if let Some(disorder) =
                     first_disorder(run.last.as_ref(), &keys, self.reading.keys, name, *passed, false)?
                 {
-                    let Disorder { place, value, before } = disorder;
-                    let problem = format!("out of order: {value} after {before}");
-                    return Err(Error::input(place, problem).hinting(Hint::Sort));
+                    return Err(not_sorted(disorder));
                 }
                 run.last = Some(keys.slice(keys.rows() - 1, 1).detached()?);
                 *passed += batch.num_rows() as u64;

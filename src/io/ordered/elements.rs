@@ -76,7 +76,7 @@ impl<'a, W: KeyWidth> ElementSource<'a, W> {
         if let Some((at, pair)) = binary::first_broken(keys, self.last.map(W::into), false) {
             let place = format!("{}, element {}", self.opened.name, self.number + at as u64);
             let [before, value] = pair.map(|key| binary::shown(key, self.order));
-            wrong = Some(super::not_sorted(place, &value, &before));
+            wrong = Some(super::not_sorted(super::Disorder { place, value, before }));
             keys.truncate(at);
         }
         wrong

@@ -87,7 +87,7 @@ impl super::MergeSource for RecordSource<'_> {
                 if let Some((piece, record, found)) = self.last.follow(batches, &pieces, None) {
                     pieces.truncate(piece + 1);
                     pieces[piece].truncate(record);
-                    *wrong = Some(not_sorted(found.place, &found.value, &found.before));
+                    *wrong = Some(not_sorted(found));
                 }
                 (pieces, !batches.is_over())
             }
