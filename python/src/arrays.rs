@@ -3,8 +3,7 @@
 //! The Python side hands over contiguous arrays of native byte order, and says which rows of them an
 //! axis has; each is sorted on its own.
 
-use gpusort::Error;
-use gpusort::by_element;
+use gpusort::{Error, by_element};
 use gpusort_base::parallel::{Places, map_into, map_parts};
 use gpusort_engine::element::{argsort_on_cpu, is_in_order, sort_on_cpu};
 use gpusort_order::Shape;
@@ -100,7 +99,6 @@ impl Axis {
 
 /// Writes the rows of an axis in order, to an array that may be the same.
 #[pyfunction]
-#[pyo3(signature = (array, result, row, inner, descending, nulls_first, device, threads))]
 pub(crate) fn sort(
     py: Python,
     array: &Bound<PyAny>,
@@ -147,7 +145,6 @@ pub(crate) fn sort(
 
 /// Writes the positions of the first `k` of each row of an axis in order, as i64.
 #[pyfunction]
-#[pyo3(signature = (array, positions, row, inner, k, descending, nulls_first, device, threads))]
 pub(crate) fn argtop(
     py: Python,
     array: &Bound<PyAny>,
@@ -168,10 +165,7 @@ pub(crate) fn argtop(
         let is_on_gpu = sorter.started().is_some();
         axis.each(array.elements::<T>(), positions.elements(), is_on_gpu, &|row, places| {
             let all = if k < row.len() || is_on_gpu { None } else { argsort_on_cpu(row, order) };
-            let positions = match all {
-                Some((positions, _)) => positions,
-                None => sorter.argtop_as(row, k, order)?,
-            };
+            let positions = if let Some((positions, _)) = all { positions } else { sorter.argtop_as(row, k, order)? };
             map_into(&positions, places, |&position| position.into());
             Ok(())
         })
@@ -181,7 +175,6 @@ pub(crate) fn argtop(
 
 /// Writes the first `k` of each row of an axis, in order.
 #[pyfunction]
-#[pyo3(signature = (array, result, row, inner, k, descending, nulls_first, device, threads))]
 pub(crate) fn top(
     py: Python,
     array: &Bound<PyAny>,
@@ -214,7 +207,6 @@ pub(crate) fn top(
 
 /// Whether each row of `row` elements is in order.
 #[pyfunction]
-#[pyo3(signature = (array, row, descending, nulls_first, threads))]
 pub(crate) fn is_sorted(
     py: Python,
     array: &Bound<PyAny>,
@@ -239,7 +231,6 @@ pub(crate) enum Key<'py> {
 
 /// Writes the positions of rows in the order of the first key, then the next, as i64.
 #[pyfunction]
-#[pyo3(signature = (keys, positions, descending, nulls_first, device, threads))]
 pub(crate) fn lexsort(
     py: Python,
     keys: Vec<Key>,

@@ -15,10 +15,9 @@ use arrow_data::ArrayData;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::take::take;
-use gpusort::by_element;
 use gpusort::columns::Column;
 use gpusort::columns::arrow::{Decoded, gathered, joined, numbers_of};
-use gpusort::{Element, Sorter};
+use gpusort::{Element, Sorter, by_element};
 use gpusort_base::parallel::{map_into, map_parts};
 use gpusort_order::{KeyOrder, Nulls};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -95,7 +94,6 @@ impl ArrowArray {
     }
 
     /// The sorted array.
-    #[pyo3(signature = (descending, nulls_first, device, threads))]
     fn sort(
         &self,
         py: Python,
@@ -132,7 +130,6 @@ impl ArrowArray {
 
     /// Writes the rank of each element in this order, from 0, as i64. Equal elements share one: so do
     /// zeros of both signs, all NaN, and all nulls.
-    #[pyo3(signature = (ranks, descending, nulls_first, threads))]
     fn ranks(
         &self,
         py: Python,
@@ -316,7 +313,6 @@ impl ArrowTable {
     }
 
     /// The table in the order of the columns of these numbers, from 0.
-    #[pyo3(signature = (keys, orders, device, threads))]
     fn sort(
         &self,
         py: Python,
@@ -342,7 +338,6 @@ impl ArrowTable {
     /// alone, in order, and each has a place among rows with its keys: those of tables before its own
     /// come first, and a share of this table's if that is its own. The number of this table is its
     /// place among all.
-    #[pyo3(signature = (keys, orders, splitters, places, number, device, threads))]
     fn divided(
         &self,
         py: Python,

@@ -1,13 +1,11 @@
 //! What a call of the module brings: arrays in the memory of their owners, an order, a device and a number of
 //! threads.
 
-use gpusort::by_element;
 use gpusort::columns::Column;
-use gpusort::{Element, ElementType, Sorter};
+use gpusort::{Element, ElementType, Sorter, by_element};
 use gpusort_base::parallel;
-use gpusort_order::Shape;
 use gpusort_order::key::KeyWords;
-use gpusort_order::{KeyOrder, Nulls};
+use gpusort_order::{KeyOrder, Nulls, Shape};
 use pyo3::buffer::{ElementType as Format, PyUntypedBuffer};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -13,10 +13,8 @@ use std::time::Duration;
 use gpusort::files::internal::{ChooseSorter, Chosen, Expected, To};
 use gpusort::files::{Cancel, Check, Input, Key, Kind, Merge, Options, Phase, Progress, Report, Sort};
 use gpusort::{ElementType, Error, Format, Method, Sorter};
-use gpusort_base::memory;
-use gpusort_base::parallel;
-use gpusort_order::Shape;
-use gpusort_order::{Invalid, Nulls};
+use gpusort_base::{memory, parallel};
+use gpusort_order::{Invalid, Nulls, Shape};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -365,7 +363,6 @@ pub(crate) fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bou
 
 /// Sorts inputs into an output.
 #[pyfunction]
-#[pyo3(signature = (from_, to, arguments, output, device, threads, progress))]
 pub(crate) fn sort_file<'py>(
     py: Python<'py>,
     from_: Vec<Bound<'py, PyAny>>,
@@ -411,7 +408,6 @@ pub(crate) fn sort_file<'py>(
 
 /// Merges sorted inputs into an output.
 #[pyfunction]
-#[pyo3(signature = (from_, to, arguments, output, threads, progress))]
 pub(crate) fn merge_files<'py>(
     py: Python<'py>,
     from_: Vec<Bound<'py, PyAny>>,
@@ -444,7 +440,6 @@ pub(crate) fn merge_files<'py>(
 /// Finds the first record out of order. Returns its place, its key, and the key of the record before; None
 /// if the records are in order.
 #[pyfunction]
-#[pyo3(signature = (from_, arguments, threads, progress))]
 pub(crate) fn check_file(
     py: Python,
     from_: Vec<Bound<PyAny>>,

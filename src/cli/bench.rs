@@ -9,13 +9,11 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use console::Term;
 use gpusort::files::Output;
-use gpusort::unstable::bench;
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::table::Table;
-use gpusort::unstable::bench::{Case, Event, Pace, Report, Suite, csv, json, markdown, plot};
+use gpusort::unstable::bench::{self, Case, Event, Pace, Report, Suite, csv, json, markdown, plot};
 use gpusort::{ErrorKind, Select};
-use gpusort_base::human;
-use gpusort_base::memory;
+use gpusort_base::{human, memory};
 use gpusort_engine::gpu::Gpu;
 use gpusort_planner::plan::{Algorithm, Variant};
 

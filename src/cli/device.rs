@@ -266,10 +266,7 @@ impl Devices {
         let crossovers =
             seen.map(|(seen, info)| cost::crossovers(&seen.crossovers, Crossovers::of_kind(info.kind)));
         let sorter = Sorter::on_all(gpus);
-        match crossovers {
-            Some(crossovers) => sorter.with_crossovers(&crossovers),
-            None => sorter,
-        }
+        if let Some(crossovers) = crossovers { sorter.with_crossovers(&crossovers) } else { sorter }
     }
 
     /// Why there is no GPU, which is an error only if one was asked for.

@@ -64,10 +64,7 @@ impl Progress {
         bar.reset();
         bar.set_style(style(&template));
         bar.set_message(name);
-        match total {
-            Some(total) => bar.set_length(total),
-            None => bar.unset_length(),
-        }
+        if let Some(total) = total { bar.set_length(total) } else { bar.unset_length() }
     }
 
     /// Sets the progress of the phase.
@@ -97,10 +94,7 @@ impl Progress {
 
     /// Runs `print`, which may write to the terminal that shows the bar.
     pub(super) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
-        match &self.0 {
-            Some(bar) => bar.suspend(print),
-            None => print(),
-        }
+        if let Some(bar) = &self.0 { bar.suspend(print) } else { print() }
     }
 }
 

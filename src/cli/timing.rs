@@ -92,9 +92,8 @@ impl Timing<'_> {
     /// obey: `serde_json` escapes those of ASCII alone.
     pub(super) fn json(&self) -> String {
         let line = self.object().to_string();
-        let escaped = |c: char| match c {
-            '\u{7F}'..='\u{9F}' => format!("\\u{:04x}", u32::from(c)),
-            _ => c.to_string(),
+        let escaped = |c: char| {
+            if matches!(c, '\u{7F}'..='\u{9F}') { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }
         };
         if line.contains(char::is_control) { line.chars().map(escaped).collect() } else { line }
     }

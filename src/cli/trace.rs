@@ -166,10 +166,7 @@ pub(super) fn run(mut args: TraceArgs) -> anyhow::Result<()> {
     let device = args.device.as_deref().map(Device::named).transpose()?;
     let picture = unless_stdout(args.svg.clone());
     check(args, device.as_ref(), picture.as_deref())?;
-    let gpu = match &device {
-        Some(Device::Gpu(select)) => Some(Gpu::start(select)?),
-        _ => None,
-    };
+    let gpu = if let Some(Device::Gpu(select)) = &device { Some(Gpu::start(select)?) } else { None };
     let limits = gpu.as_ref().map_or(Limits::TYPICAL, |gpu| gpu.info().limits);
     let (n, order, keys) = elements(args)?;
     ensure!(

@@ -9,11 +9,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
-use gpusort::files;
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::statistics::{self, median};
 use gpusort::unstable::bench::table::{WIDTH, wrapped};
-use gpusort::{AdapterInfo, Select};
+use gpusort::{AdapterInfo, Select, files};
 use gpusort_base::human::{self, grouped, time};
 use gpusort_engine::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts};
 use gpusort_engine::gpu::adapter;

@@ -72,10 +72,7 @@ fn quoted(mut error: clap::Error) -> clap::Error {
 
 /// Returns the context value of this kind; `None` unless it holds one string.
 fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
-    match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text),
-        _ => None,
-    }
+    if let Some(ContextValue::String(text)) = error.get(kind) { Some(text) } else { None }
 }
 
 /// Returns the environment variable that set an invalid value; `None` for a typed value.

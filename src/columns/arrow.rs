@@ -8,9 +8,7 @@ use arrow_array::types::{ArrowDictionaryKeyType, Decimal128Type};
 use arrow_array::{Array, ArrayRef, DictionaryArray, downcast_dictionary_array};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{DataType, Field, IntervalUnit};
-use gpusort_order::key::ElementType;
-
-use half::f16;
+use gpusort_order::key::{ElementType, Form};
 
 use super::{Column, argsort};
 use crate::element::Element;
@@ -98,7 +96,16 @@ impl Decoded {
             ),
             kind => match element_of(kind) {
                 Some(element) => numbers(element),
-                None => return Err(Error::options(without_order(kind))),
+                None => {
+                    return Err(Error::options(match kind {
+                        DataType::Struct(_) => {
+                            "a struct has no order of its own; order by its fields".to_owned()
+                        }
+                        kind => format!(
+                            "Arrow arrays of type {kind} have no order; cast them to numbers, times or strings"
+                        ),
+                    }));
+                }
             },
         };
         Ok(Self { values, nulls: array.logical_nulls() })
@@ -124,7 +131,7 @@ impl Decoded {
             crate::parallel::map_parts(values.chunks(1 << 16), count).into_iter().sum()
         }
         match &self.values {
-            Values::Numbers(ElementType::F16, array) => of(numbers_of::<f16>(array)),
+            Values::Numbers(ElementType::F16, array) => of(numbers_of::<half::f16>(array)),
             Values::Numbers(ElementType::F32, array) => of(numbers_of::<f32>(array)),
             Values::Numbers(ElementType::F64, array) => of(numbers_of::<f64>(array)),
             _ => 0,
@@ -153,41 +160,36 @@ impl Decoded {
     /// Whether the elements at two places are the same in this order: zeros of both signs are not, and all NaN are.
     pub(crate) fn sameness(&self, order: KeyOrder) -> Box<dyn Fn(usize, usize) -> bool + Sync + '_> {
         let form = order.reading.text().unwrap_or_default();
-        let bits: Option<Box<dyn Fn(usize) -> u64 + Sync>> = match &self.values {
-            Values::Numbers(ElementType::F16, array) => {
-                let values = numbers_of::<f16>(array);
-                Some(Box::new(|row| values[row].to_bits().into()))
-            }
-            Values::Numbers(ElementType::F32, array) => {
-                let values = numbers_of::<f32>(array);
-                Some(Box::new(|row| values[row].to_bits().into()))
-            }
-            Values::Numbers(ElementType::F64, array) => {
-                let values = numbers_of::<f64>(array);
-                Some(Box::new(|row| values[row].to_bits()))
-            }
-            _ => None,
-        };
         let is_equal = self.equality();
-        let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-        if let Values::Texts(array) = &self.values
-            && form != TextForm::default()
-        {
-            let text = text_of(array);
-            return Box::new(move |a, b| match (is_null(a), is_null(b)) {
-                (false, false) => form.compared(text(a)) == form.compared(text(b)),
-                (a, b) => a == b,
-            });
+        match &self.values {
+            Values::Texts(array) if form != TextForm::default() => {
+                let text = text_of(array);
+                self.between_values(move |a, b| form.compared(text(a)) == form.compared(text(b)))
+            }
+            Values::Numbers(element, array) if matches!(element.layout(), (_, Form::Float { .. })) => {
+                by_element!(*element, T => {
+                    let values = numbers_of::<T>(array);
+                    let bits = |row: usize| -> u64 { values[row].to_word().into() };
+                    let is_zero = |bits: u64| bits.trailing_zeros() >= 15 && bits.count_ones() <= 1;
+                    self.between_values(move |a, b| {
+                        let bits = [bits(a), bits(b)];
+                        is_equal(a, b) && (bits[0] == bits[1] || !bits.map(is_zero).contains(&false))
+                    })
+                })
+            }
+            _ => is_equal,
         }
-        Box::new(move |a, b| {
-            // What is stored for a null says nothing.
-            let is_zero = |bits: u64| bits.trailing_zeros() >= 15 && bits.count_ones() <= 1;
-            is_equal(a, b)
-                && (is_null(a)
-                    || bits.as_ref().is_none_or(|bits| {
-                        let [a, b] = [bits(a), bits(b)];
-                        a == b || !(is_zero(a) && is_zero(b))
-                    }))
+    }
+
+    /// Has nulls equal each other and no value, and compares values by `is_same`.
+    fn between_values<'a>(
+        &'a self,
+        is_same: impl Fn(usize, usize) -> bool + Sync + 'a,
+    ) -> Box<dyn Fn(usize, usize) -> bool + Sync + 'a> {
+        let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+        Box::new(move |a, b| match (is_null(a), is_null(b)) {
+            (false, false) => is_same(a, b),
+            (a, b) => a == b,
         })
     }
 
@@ -211,11 +213,7 @@ impl Decoded {
                 Box::new(move |a, b| text(a) == text(b))
             }
         };
-        let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-        Box::new(move |a, b| match (is_null(a), is_null(b)) {
-            (false, false) => is_same(a, b),
-            (a, b) => a == b,
-        })
+        self.between_values(is_same)
     }
 }
 
@@ -258,14 +256,6 @@ pub(crate) fn is_text(kind: &DataType) -> bool {
             | DataType::BinaryView
             | DataType::FixedSizeBinary(_)
     )
-}
-
-/// That a type has no order, and what helps.
-fn without_order(kind: &DataType) -> String {
-    match kind {
-        DataType::Struct(_) => "a struct has no order of its own; order by its fields".to_owned(),
-        kind => format!("Arrow arrays of type {kind} have no order; cast them to numbers, times or strings"),
-    }
 }
 
 /// The rank of the value of each key; equal values share one. Those of an ordered dictionary rank as

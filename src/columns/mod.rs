@@ -26,12 +26,10 @@ use gpusort_order::key::Word;
 use crate::element::Element;
 use crate::error::Error;
 use crate::io::keys::{self, Keys};
-use crate::io::packing::{Codes, packed, room};
+use crate::io::packing::{Codes, Words, packed, room};
 use crate::io::piece::Piece;
-use crate::io::texts::ComparedText;
-use crate::io::texts::codes;
 use crate::io::texts::ties::Ties;
-use crate::io::texts::{TextColumn, too_long};
+use crate::io::texts::{ComparedText, TextColumn, codes, too_long};
 use crate::key_buf::KeyBuf;
 use crate::order::{Class, KeyOrder, Nulls};
 use crate::parallel::{self, map_parts};
@@ -170,7 +168,7 @@ pub(crate) fn order_columns(
     {
         return numbers.positions(sorter, *order);
     }
-    let Coded { words, ties, pieces } = coded(columns, &parts(rows))?;
+    let (Words { words, ties }, pieces) = coded(columns, &parts(rows))?;
     let tied = pieces.first().map_or(0, |piece| piece.keys.each());
     let orders = vec![KeyOrder::ASCENDING; tied];
     let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
@@ -189,15 +187,8 @@ fn parts(rows: usize) -> Vec<Range<usize>> {
     parallel::ranges(rows, (rows / (4 * parallel::threads())).clamp(FEW, MANY)).collect()
 }
 
-/// The keys of rows: words, and tie breakers for rows with equal words.
-struct Coded {
-    words: Vec<KeyBuf<'static>>,
-    ties: Option<Ties>,
-    /// The values of all rows in the columns that break ties.
-    pieces: Vec<Piece>,
-}
-
-fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<Coded, Error> {
+/// Returns the keys of rows: words, and the values of all rows in the columns that break ties.
+fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<(Words<'static>, Vec<Piece>), Error> {
     let mut codes = Vec::new();
     // The number of bytes of a text in the last codes, if there may be ties.
     let mut bytes = None;
@@ -216,9 +207,9 @@ fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<Coded, Error> {
                 let of_part = |rows: &Range<usize>| column.texts_of(text, rows.clone());
                 let texts = map_parts(parts, of_part).into_iter().collect::<Result<Vec<_>, _>>()?;
                 if bytes.is_none() {
-                    let of_column = codes::of(&texts.iter().collect::<Vec<_>>(), room(&codes));
-                    codes.push(Codes { parts: of_column.parts, most: of_column.most });
-                    bytes = of_column.bytes;
+                    let of_column;
+                    (of_column, bytes) = codes::of(&texts.iter().collect::<Vec<_>>(), room(&codes));
+                    codes.push(of_column);
                 }
                 if bytes.is_some() {
                     let texts = texts.into_iter().map(keys::Column::Texts);
@@ -230,7 +221,7 @@ fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<Coded, Error> {
     let words = packed(codes, &parts.iter().map(Range::len).collect::<Vec<_>>());
     let ties = bytes.map(|bytes| Ties { key: 0, bytes, compared: Vec::new() });
     let pieces = settling.into_iter().map(|columns| Piece::of(Keys::Columns(columns))).collect();
-    Ok(Coded { words, ties, pieces })
+    Ok((Words { words, ties }, pieces))
 }
 
 /// The codes of a column, whole or in two halves, as words of the keys of each part.

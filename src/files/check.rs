@@ -56,7 +56,7 @@ impl Job<'_> {
     /// See [`Check::run`].
     pub fn check(&self) -> Result<Checked, Error> {
         #[cfg(feature = "arrow")]
-        if self.resolved.format.has_columns() {
+        if self.resolved.decisions.format.has_columns() {
             return self.check_tables().map(Checked);
         }
         let Resolved { inputs, decisions, unique, stretches, .. } = &self.resolved;

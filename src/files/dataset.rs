@@ -14,25 +14,23 @@ use std::sync::mpsc;
 use std::thread::Scope;
 use std::time::Duration;
 
-use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap, KeyWords};
+use gpusort_order::{Method, Shape};
 
 use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
-use crate::io::Ties;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
 use crate::io::records::{Print, write_text};
 use crate::io::text::span::{self, Census};
-use crate::io::{Counts, InputKind, InputSpec, Output};
+use crate::io::{Counts, InputSpec, Output, Ties, Words};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
 use crate::report::Report;
 use crate::sorter::{self, Incoming, Ordered, Request, Sorted, Sorter};
-use gpusort_order::Method;
 
 /// The requested order and output of a dataset.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +76,7 @@ impl Content<'_> {
 
 /// The number of records of binary inputs, if their sizes are known.
 pub(super) fn count(how: &InputSpec) -> Option<u64> {
-    let InputKind::Bits(sources) = &how.kind else { return None };
+    let sources = how.bits()?;
     let bytes = sources.iter().map(BinaryInput::size).sum::<Option<u64>>()?;
     Some(bytes / element_of(sources).bytes() as u64)
 }
@@ -90,7 +88,7 @@ pub(super) fn read_meanwhile<'a>(
     watch: &'a Watch<'a>,
     scope: &'a Scope<'a, '_>,
 ) -> Option<Dataset<'a>> {
-    let InputKind::Bits(sources) = &how.kind else { return None };
+    let sources = how.bits()?;
     let map = how.by.order.map(element_of(sources));
     let n = count(how)?;
     let bytes = n * map.element.bytes() as u64;
@@ -257,6 +255,9 @@ impl<'a> Dataset<'a> {
         };
         let n = self.len();
         let _ = self.shape(&ask)?;
+        let Self { reading, parsing, .. } = self;
+        let outcome =
+            |ordered, map, form| Outcome { ordered, map, form, n, format: ask.format, reading, parsing };
         let (map, request, form) = match self.content {
             Content::Numbers { keys, .. } if ask.positions => {
                 (POSITIONS, Request::positions(keys), Written::Numbers(Print::Shortest))
@@ -266,17 +267,11 @@ impl<'a> Dataset<'a> {
                 let done = order_records(&records, words, Some(&ties), sorter, &ask, &mut passes)?;
                 let form =
                     if ask.positions { Written::Positions(records) } else { Written::Records(records) };
-                let Self { reading, parsing, .. } = self;
-                let ordered = Ordered::in_memory(done.words, done.repeated, done.report);
-                return Ok(Outcome {
-                    ordered,
-                    map: POSITIONS,
+                return Ok(outcome(
+                    Ordered::in_memory(done.words, done.repeated, done.report),
+                    POSITIONS,
                     form,
-                    n,
-                    format: ask.format,
-                    reading,
-                    parsing,
-                });
+                ));
             }
             Content::Records { words, records, .. } if ask.positions => {
                 (POSITIONS, Request::positions_by(words), Written::Positions(records))
@@ -288,9 +283,7 @@ impl<'a> Dataset<'a> {
                 None => (POSITIONS, Request::positions_by(words), Written::Records(records)),
             },
         };
-        let ordered = sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?;
-        let Self { reading, parsing, .. } = self;
-        Ok(Outcome { ordered, map, form, n, format: ask.format, reading, parsing })
+        Ok(outcome(sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?, map, form))
     }
 }
 
@@ -322,12 +315,19 @@ pub(super) fn order_records(
     Ok(Sorted { words: order.into(), repeated, report })
 }
 
+/// Orders records by their keys. See [`order_records`].
+pub(super) fn order_keyed(records: &Keyed, sorter: &Sorter, ask: &OutputSpec) -> Result<Sorted, Error> {
+    let Words { words, ties } = records.words()?;
+    let ties = ties.or_else(|| records.ties_of_invalid(ask.selection.unique));
+    order_records(records, words, ties.as_ref(), sorter, ask, &mut |_, _| {})
+}
+
 /// The map of positions: a position is its own key.
 const POSITIONS: KeyMap = KeyMap { element: ElementType::U32, descending: false, nan_first: false };
 
 /// Records in order.
 pub(super) struct Outcome<'s, 'a> {
-    ordered: Ordered<'s>,
+    pub(super) ordered: Ordered<'s>,
     /// The map of the ordered words, if the words are keys or positions.
     map: KeyMap,
     form: Written,
@@ -368,11 +368,6 @@ pub(super) struct Done {
 }
 
 impl<'a> Outcome<'_, 'a> {
-    /// The first and the last ordered word; `None` if the words are on a device, or there are zero words.
-    pub(super) fn ends(&self) -> Option<[u64; 2]> {
-        self.ordered.ends()
-    }
-
     /// Moves the result into memory, so that the device is free.
     ///
     /// # Errors
@@ -438,11 +433,11 @@ impl<'a> Outcome<'_, 'a> {
                         _ => block,
                     };
                     let progress = |done| progress(before + done);
-                    timed(output, &mut |output| match format {
-                        format if !format.is_bits() => {
-                            write_text(block.borrowed(), map, print, output, progress)
+                    timed(output, &mut |output| {
+                        if format.is_bits() {
+                            return binary::write(&block, map, output, progress);
                         }
-                        _ => binary::write(&block, map, output, progress),
+                        write_text(block.borrowed(), map, print, output, progress)
                     })?;
                     before += block.len() as u64;
                     Ok(())

@@ -19,22 +19,23 @@ use std::path::Path;
 use gpusort_order::key::ElementType;
 use serde::{Deserialize, Serialize};
 
-use super::dataset::{Content, Dataset, element_of, order_records};
+use super::dataset::{Content, Dataset, element_of, order_keyed};
 use super::job::{Job, To};
 use super::parts::Parts;
 use super::report::Report;
 use super::runs::{Run, Runs, StoredRun, write_frames};
 use super::sort::Sort;
 pub use super::tally::Tally;
-use super::tally::{RUN, each_part, is_bits, keyed_records, write_elements};
+use super::tally::{RUN, each_part, keyed_records, write_elements};
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::BinaryInput;
 use crate::io::csv::{self, Dialect, Head, Known};
 use crate::io::frames::RunFormat;
+use crate::io::ordered::partition;
 use crate::io::records::Print;
-use crate::io::{Compression, Input, InputKind, InputSpec, Output, Words};
+use crate::io::{Compression, Input, InputKind, InputSpec, Output};
 use crate::runs::Folders;
 use crate::sorter::{Request, Sorter};
 
@@ -185,7 +186,7 @@ impl<'a> Sort<'a> {
                 format!("a sort by several processes cannot read {} and write {}", from.name(), to.name());
             return Err(Error::options(problem));
         }
-        let has_rows = !is_bits(&job.resolved.decisions.how);
+        let has_rows = job.resolved.decisions.how.bits().is_none();
         let (dialect, _) = job.resolved.decisions.how.kind.divided();
         if dialect.comments {
             return Err(Error::options("a sort by several processes cannot keep comments on top"));
@@ -214,11 +215,8 @@ impl Task<'_> {
     /// The format of the inputs, and the element size of binary inputs.
     #[must_use]
     pub fn format(&self) -> (Format, Option<usize>) {
-        let size = match &self.job.resolved.decisions.how.kind {
-            InputKind::Bits(sources) => sources.first().map(|source| source.element().bytes()),
-            _ => None,
-        };
-        (self.job.input_format(), size)
+        let first = self.job.resolved.decisions.how.bits().and_then(<[BinaryInput]>::first);
+        (self.job.input_format(), first.map(|source| source.element().bytes()))
     }
 
     /// The offset of the first record, after the header, and whether the first line ends with CR
@@ -379,21 +377,18 @@ impl Task<'_> {
 
     /// The sum of the records' checksums in one input.
     fn sum_of(&self, inputs: &[Input], how: &InputSpec, number: usize) -> Result<u64, Error> {
-        let kind = match &how.kind {
-            InputKind::Bits(sources) => InputKind::Bits(vec![sources[number].clone()]),
-            kind => kind.clone(),
-        };
-        let how = InputSpec { kind, ..how.clone() };
+        let mut how = how.clone();
+        if let InputKind::Bits(sources) = &mut how.kind {
+            *sources = vec![sources.swap_remove(number)];
+        }
         Ok(Tally::of(&mut self.parts(&inputs[number..=number], &how, 0))?.checksum)
     }
 
     /// The inputs of these stretches, with their format.
     fn inputs(&self, stretches: Vec<Stretch>) -> (Vec<Input>, InputSpec) {
         let how = &self.job.resolved.decisions.how;
-        let line_end = match &how.kind {
-            InputKind::Table(dialect) => dialect.fields.line_end().bytes(),
-            _ => b"\n",
-        };
+        let line_end =
+            if let InputKind::Table(dialect) = &how.kind { dialect.fields.line_end().bytes() } else { b"\n" };
         let input = |stretch: Stretch| match stretch.before {
             // Elements are decompressed by their names only, because raw bytes may look compressed.
             _ if self.is_bits() => match Compression::of_name(Path::new(&stretch.input.name())) {
@@ -409,14 +404,12 @@ impl Task<'_> {
         };
         let inputs: Vec<Input> =
             stretches.into_iter().map(input).map(|input| input.cancelled_by(&self.job.cancel)).collect();
-        let kind = match &how.kind {
-            InputKind::Bits(sources) => {
-                let element = element_of(sources);
-                InputKind::Bits(inputs.iter().map(|it| BinaryInput::raw(it.clone(), element)).collect())
-            }
-            kind => kind.clone(),
-        };
-        (inputs, InputSpec { kind, ..how.clone() })
+        let mut how = how.clone();
+        if let InputKind::Bits(sources) = &mut how.kind {
+            let element = element_of(sources);
+            *sources = inputs.iter().map(|it| BinaryInput::raw(it.clone(), element)).collect();
+        }
+        (inputs, how)
     }
 
     /// The parts of a task's input. Positions in them ascend with the tasks.
@@ -432,7 +425,7 @@ impl Task<'_> {
     }
 
     fn is_bits(&self) -> bool {
-        is_bits(&self.job.resolved.decisions.how)
+        self.job.resolved.decisions.how.bits().is_some()
     }
 
     /// Sorts binary elements and writes them.
@@ -465,10 +458,7 @@ impl Task<'_> {
         to: &mut Counted,
     ) -> Result<MappedRun, Error> {
         let records = keyed_records(part, &self.job.resolved.decisions.how)?;
-        let ask = self.job.ask;
-        let Words { words, ties } = records.words()?;
-        let ties = ties.or_else(|| records.ties_of_invalid(ask.selection.unique));
-        let done = order_records(&records, words, ties.as_ref(), sorter, &ask, &mut |_, _| {})?;
+        let done = order_keyed(&records, sorter, &self.job.ask)?;
         let order = done.words.into_vec::<u32>().unwrap_or_default();
         let block = self.job.budget.block();
         let ranges = cut.write(
@@ -507,18 +497,10 @@ struct Cut<'a> {
 impl Cut<'_> {
     /// The cuts of a sorted run of `len` records, including both ends.
     fn places(&self, len: usize, key: impl Fn(usize) -> Vec<u8>) -> Vec<usize> {
-        let first = |from: usize, is_before: &dyn Fn(&[u8]) -> bool| {
-            let (mut low, mut high) = (from, len);
-            while low < high {
-                let middle = low.midpoint(high);
-                if is_before(&key(middle)) { low = middle + 1 } else { high = middle }
-            }
-            low
-        };
         let (mut places, mut low) = (vec![0], 0);
         for splitter in self.splitters {
-            low = first(low, &|key| key < &splitter.key[..]);
-            let high = if self.ties { first(low, &|key| key <= &splitter.key[..]) } else { low };
+            low = partition(low..len, |at| key(at) < splitter.key);
+            let high = if self.ties { partition(low..len, |at| key(at) <= splitter.key) } else { low };
             let within = match (self.task, self.run).cmp(&(splitter.task, splitter.run)) {
                 Ordering::Less => high - low,
                 Ordering::Equal => (((high - low) as u128 * u128::from(splitter.share)) >> 32) as usize,

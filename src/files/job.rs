@@ -140,7 +140,7 @@ impl Job<'_> {
     pub fn explain(&self) -> Result<Explained, Error> {
         let explained = Explained::of(&self.resolved.decisions);
         #[cfg(feature = "arrow")]
-        if self.resolved.format.has_columns() {
+        if self.resolved.decisions.format.has_columns() {
             return Ok(Explained { keys: self.explain_tables()?, ..explained });
         }
         Ok(explained)
@@ -158,7 +158,7 @@ impl Job<'_> {
 
     /// The format of the inputs.
     pub fn input_format(&self) -> Format {
-        self.resolved.format
+        self.resolved.decisions.format
     }
 
     /// The format of the output.
@@ -190,7 +190,7 @@ impl Job<'_> {
     /// The expected input, from file sizes; `None` unless all inputs are files.
     pub fn expected(&self) -> Option<Expected> {
         let bytes = self.inputs().iter().map(Input::size).sum::<Option<u64>>()?;
-        let (how, format) = (&self.resolved.decisions.how, self.resolved.format);
+        let (how, format) = (&self.resolved.decisions.how, self.resolved.decisions.format);
         let element = how.by.element.unwrap_or(ElementType::U32);
         let n = match format {
             // Assumes integers: decimals are longer, but also cost more to sort.
@@ -211,7 +211,7 @@ impl Job<'_> {
     pub fn run(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
         #[cfg(feature = "arrow")]
         {
-            if self.resolved.format.has_columns() {
+            if self.resolved.decisions.format.has_columns() {
                 return self.sort_tables(devices, to);
             }
             if let Some(format) = self.converted {
@@ -261,7 +261,7 @@ impl Job<'_> {
     /// An error of an input.
     pub fn load(&self) -> Result<Loaded<'_>, Error> {
         let begin = Instant::now();
-        let is_of_columns = self.resolved.format.has_columns() || self.converted.is_some();
+        let is_of_columns = self.resolved.decisions.format.has_columns() || self.converted.is_some();
         let read = if is_of_columns { None } else { Some(self.first_part()?) };
         Ok(Loaded { read, begin })
     }
@@ -358,9 +358,9 @@ impl Job<'_> {
     /// Sorts an input whose first part is `first`, into an output.
     fn sort_all(
         &self,
-        first: Dataset<'static>,
-        parts: Parts,
-        output: Output,
+        mut first: Dataset<'static>,
+        mut parts: Parts,
+        mut output: Output,
         devices: &mut dyn ChooseSorter,
         begin: Instant,
     ) -> Result<Report, Error> {
@@ -368,14 +368,33 @@ impl Job<'_> {
             let (outcome, write) = self.order(first, output, devices, begin)?;
             return write(outcome);
         }
-        self.sort_parts(first, parts, output, devices, begin)
+        devices.in_parts(self.budget.total());
+        let chosen = devices.choose(first.len() as u64, first.shape(&self.ask)?, 0)?;
+        let mut folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
+        let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
+        let element = runs.written(&parts)?;
+        self.check_promise(element, &output)?;
+        let expected = self.bytes_of(runs.report.records, runs.report.bytes, element);
+        let report = runs.merge(&parts, &mut output, expected, &self.watch)?;
+        let start = Instant::now();
+        self.close(output)?;
+        let phases = Phases {
+            device: chosen.started,
+            merge: report.phases.merge + start.elapsed(),
+            total: begin.elapsed(),
+            ..report.phases
+        };
+        let budget = human::bytes(self.budget.total());
+        let why = format!("{}; in parts, within a memory budget of {budget}", chosen.why);
+        let devices = chosen.sorter.devices().cloned().collect();
+        Ok(Report { phases, devices, why, ..report })
     }
 
     /// The approximate bytes of `n` records in the output, `read` bytes in the input; 0 if the size
     /// depends on the records.
     pub(super) fn bytes_of(&self, n: u64, read: u64, element: Option<ElementType>) -> u64 {
         let (ask, Selection { unique, first }) = (&self.ask, self.ask.selection);
-        let as_read = ask.format == self.resolved.format && !ask.format.is_bits() && !ask.positions;
+        let as_read = ask.format == self.resolved.decisions.format && !ask.format.is_bits() && !ask.positions;
         let kept = first.map_or(n, |first| n.min(first as u64));
         match element {
             _ if unique || as_read && kept < n => 0,
@@ -441,40 +460,6 @@ impl Job<'_> {
             })
         };
         Ok((input.order(chosen.sorter, *ask, &self.watch)?, Box::new(write)))
-    }
-
-    /// Sorts an input in parts, the first of them `first`, and merges the parts into an output.
-    fn sort_parts(
-        &self,
-        mut first: Dataset<'static>,
-        mut parts: Parts,
-        mut output: Output,
-        devices: &mut dyn ChooseSorter,
-        begin: Instant,
-    ) -> Result<Report, Error> {
-        devices.in_parts(self.budget.total());
-        let chosen = devices.choose(first.len() as u64, first.shape(&self.ask)?, 0)?;
-        let mut folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
-        let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
-        let element = runs.written(&parts)?;
-        self.check_promise(element, &output)?;
-        let expected = self.bytes_of(runs.report.records, runs.report.bytes, element);
-        let report = runs.merge(&parts, &mut output, expected, &self.watch)?;
-        let start = Instant::now();
-        self.close(output)?;
-        let phases = Phases {
-            device: chosen.started,
-            merge: report.phases.merge + start.elapsed(),
-            total: begin.elapsed(),
-            ..report.phases
-        };
-        let why = format!(
-            "{}; in parts, within a memory budget of {}",
-            chosen.why,
-            human::bytes(self.budget.total())
-        );
-        let devices = chosen.sorter.devices().cloned().collect();
-        Ok(Report { phases, devices, why, ..report })
     }
 }
 

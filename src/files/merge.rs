@@ -13,7 +13,7 @@ use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::binary::BinaryInput;
 use crate::io::ordered::{self, Merged, Written};
-use crate::io::{Input, InputKind, Print};
+use crate::io::{Input, Print};
 use crate::report::{self, Form};
 
 /// A merge of sorted files, readers or bytes, in little memory.
@@ -89,7 +89,7 @@ impl Job<'_> {
     pub fn merge(&self, to: To) -> Result<Report, Error> {
         #[cfg(feature = "arrow")]
         {
-            if self.resolved.format.has_columns() {
+            if self.resolved.decisions.format.has_columns() {
                 return self.merge_tables(to);
             }
             if let Some(format) = self.converted {
@@ -103,7 +103,7 @@ impl Job<'_> {
     fn merge_text(&self, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
         let (how, ask, inputs) = (&self.resolved.decisions.how, self.ask, self.inputs());
-        let from = self.resolved.format;
+        let from = self.resolved.decisions.format;
         if from != ask.format && !from.is_bits() {
             let problem = format!("cannot change the format: {0} stays {0}", from.name());
             return Err(Error::option("merge", problem));
@@ -113,9 +113,9 @@ impl Job<'_> {
             let problem = "is both input and output, so the merge would never end";
             return Err(Error::input(input.name(), problem).hinting(Hint::Replace));
         }
-        if let InputKind::Bits(sources) = &how.kind {
-            let element = sources[0].element();
-            self.check_promise(Some(element), &output)?;
+        let element = how.bits().map(|sources| sources[0].element());
+        if let Some(sources) = how.bits() {
+            self.check_promise(element, &output)?;
             if ask.format == Format::Npy {
                 let size: Option<u64> = sources.iter().map(BinaryInput::size).sum();
                 let size = size.filter(|_| !ask.selection.unique).ok_or_else(|| {
@@ -123,14 +123,12 @@ impl Job<'_> {
                         "the header of a .npy file needs the number of elements, which is known only at the end";
                     Error::options(problem).hinting(Hint::ToBinary)
                 })?;
-                let n = size / element.bytes() as u64;
+                let n = size / sources[0].element().bytes() as u64;
                 let n = n.min(ask.selection.first.map_or(u64::MAX, |top| top as u64));
-                output.write_header(element, n)?;
+                output.write_header(sources[0].element(), n)?;
             }
         }
         if let Some(bytes) = inputs.iter().map(Input::size).sum() {
-            let element =
-                if let InputKind::Bits(sources) = &how.kind { Some(sources[0].element()) } else { None };
             let n = element.map_or(bytes, |element| bytes / element.bytes() as u64);
             output.expect(self.bytes_of(n, bytes, element));
         }

@@ -261,8 +261,7 @@ impl Options {
             let asked = Asked { format, is_named, by, header, comments, delimiter, line_end, per_line };
             decide(&mut inputs, &asked)?
         };
-        let format = decisions.format;
-        Ok(Resolved { inputs, decisions, format, has_rows, type_assumed, unique, stretches })
+        Ok(Resolved { inputs, decisions, has_rows, type_assumed, unique, stretches })
     }
 
     /// Checks the delimiter.
@@ -282,30 +281,21 @@ impl Options {
         Ok(())
     }
 
-    /// Returns true if an option sets the spelling of fields.
-    fn spells(&self) -> bool {
-        !self.na.is_empty()
-            || self.decimal.is_some()
-            || self.thousands.is_some()
-            || self.time_format.is_some()
-    }
-
     /// The spelling of fields.
     fn spelling(&self) -> Result<Spelling, Error> {
-        let of_numbers = |problem| Error::options(problem);
         let marks = (self.decimal.is_some() || self.thousands.is_some())
             .then(|| Marks::new(self.decimal.unwrap_or('.'), self.thousands))
             .transpose()
-            .map_err(of_numbers)?;
+            .map_err(Error::options)?;
         let times = self.time_format.as_ref().map(|format| format.parse()).transpose();
         let times = times.map_err(|problem: String| Error::option("time-format", problem))?;
         let empty = self.na.iter().map(|word| word.clone().into_bytes()).collect();
         Ok(Spelling { empty, marks, times })
     }
 
-    /// Checks that each option applies to the format.
-    fn check_format(&self, format: Format, name: &str) -> Result<(), Error> {
-        type Applies = (&'static str, fn(Format) -> bool);
+    /// Returns the names of the options for fields and formats, true for a given option, and the formats
+    /// of the option.
+    fn given(&self) -> [(&'static str, bool, Applies); 15] {
         const TO_RECORDS: Applies = ("tables and lines", |format| format.is_table() || format.has_columns());
         const TO_TEXT: Applies = ("CSV, TSV, JSON and lines", Format::is_table);
         const TO_FIELDS: Applies =
@@ -313,7 +303,7 @@ impl Options {
         const TO_LINES: Applies = ("lines", |format| format == Format::Lines);
         // Columns have their own types.
         const TO_UNTYPED: Applies = ("text and binary data", |format| !format.has_columns());
-        let options = [
+        [
             ("key", !self.keys.is_empty(), TO_RECORDS),
             ("header", self.header.is_some_and(|rows| rows > 0), TO_FIELDS),
             ("comments", self.comments, TO_TEXT),
@@ -329,8 +319,12 @@ impl Options {
             ("invalid", self.invalid.is_some(), TO_TEXT),
             ("type", self.element.is_some(), TO_UNTYPED),
             ("zero-terminated", self.zero_terminated, TO_LINES),
-        ];
-        match options.iter().find(|(_, is_given, (_, applies))| *is_given && !applies(format)) {
+        ]
+    }
+
+    /// Checks that each option applies to the format.
+    fn check_format(&self, format: Format, name: &str) -> Result<(), Error> {
+        match self.given().iter().find(|(_, is_given, (_, applies))| *is_given && !applies(format)) {
             Some((option, _, (what, _))) => {
                 let problem = format!("applies to {what}, but {name} is {}", format.name());
                 Err(Error::option(option, problem).hinting(Hint::Table(format)))
@@ -341,26 +335,19 @@ impl Options {
 
     /// Returns true if an option concerns lines or their fields.
     fn says_lines(&self) -> bool {
-        let reads_more = self.kind.is_some();
-        !self.keys.is_empty()
-            || self.header.is_some_and(|rows| rows > 0)
-            || self.comments
-            || self.leading
-            || self.zero_terminated
-            || reads_more
-            || self.nocase
-            || self.spells()
-            || self.delimiter.is_some()
-            || self.empty.is_some()
-            || self.invalid.is_some()
+        let are_of_lines = |option| !matches!(option, "no-header" | "type");
+        self.kind.is_some()
+            || self.given().iter().any(|(option, is_given, _)| *is_given && are_of_lines(*option))
     }
 }
+
+/// A description of formats, and the formats.
+type Applies = (&'static str, fn(Format) -> bool);
 
 /// The inputs, and what was decided.
 pub(super) struct Resolved {
     pub(super) inputs: Vec<Input>,
     pub(super) decisions: Decisions,
-    pub(super) format: Format,
     /// True if records are written as they were read: rows, lines, and tokens other than numbers.
     pub(super) has_rows: bool,
     /// True if the type is the default for `.bin`.

@@ -90,9 +90,6 @@ impl<'a> Parts<'a> {
     /// Returns the keys of a record of one of these parts, as messages show them.
     #[cfg(feature = "distributed")]
     pub(super) fn shown(&self, records: &Keyed, record: usize) -> Vec<String> {
-        if let PartSource::Bits(_) = self.source {
-            return Vec::new();
-        }
         let (piece, record) = Places::of(&records.pieces).find(record as u32);
         shown(piece, record, self.how, None).1
     }
@@ -143,10 +140,9 @@ impl<'a> Parts<'a> {
         let progress = |done| watch.set(done);
         let (element, order) = (self.how.by.element, self.how.by.order);
         let mut parsing = Duration::ZERO;
-        let (content, bytes, reading) = match (&mut self.source, &self.how.kind) {
-            (PartSource::Bits(reader), kind) => {
-                let element =
-                    if let InputKind::Bits(sources) = kind { element_of(sources) } else { ElementType::U32 };
+        let (content, bytes, reading) = match &mut self.source {
+            PartSource::Bits(reader) => {
+                let element = self.how.bits().map_or(ElementType::U32, element_of);
                 let map = order.map(element);
                 let mut keys = KeyBuf::new(element.key_words());
                 let before = reader.bytes;
@@ -159,7 +155,7 @@ impl<'a> Parts<'a> {
                 }
                 (Content::of_elements(keys.into(), map), reader.bytes - before, start.elapsed())
             }
-            (PartSource::Records { chunks, known, numbers, straight }, _) => {
+            PartSource::Records { chunks, known, numbers, straight } => {
                 if let (true, &mut Some((per_line, direction))) = (is_first, &mut *numbers) {
                     *straight =
                         text::IntegerFiles::open(self.inputs, element, direction, per_line, self.budget)?;
@@ -180,7 +176,12 @@ impl<'a> Parts<'a> {
                         let (inputs, open) = files.rest()?;
                         chunks.begin_with(inputs, open, known.passed);
                     }
-                    let (text, bytes, reading) = read_text(chunks, watch, start)?;
+                    let text = chunks.next(progress)?.unwrap_or_default();
+                    let (bytes, reading) = (text.size(), start.elapsed());
+                    // While more parts follow, progress shows the bytes read.
+                    if chunks.is_over() {
+                        watch.phase(Phase::Parse, None);
+                    }
                     let begin = Instant::now();
                     let is_all = is_first && chunks.is_over();
                     let content = part(text, self.how, known, *numbers, is_all)?;
@@ -195,7 +196,7 @@ impl<'a> Parts<'a> {
 
     /// Returns the type of the elements of binary inputs; `None` for text.
     pub(super) fn element(&self) -> Option<ElementType> {
-        if let InputKind::Bits(sources) = &self.how.kind { Some(element_of(sources)) } else { None }
+        self.how.bits().map(element_of)
     }
 
     /// Returns the names of the kinds of the keys, separated by commas.
@@ -229,15 +230,4 @@ fn of_records<'a>(Records { order: map, keys, print }: Records) -> Content<'a> {
 /// Returns the type of positions among this many records.
 pub(super) fn position_type(records: u64) -> ElementType {
     if records > 1 << 32 { ElementType::U64 } else { ElementType::U32 }
-}
-
-/// Reads the next text. Returns it with its bytes and the time since `start`.
-fn read_text(chunks: &mut Chunks, watch: &Watch, start: Instant) -> Result<(Text, u64, Duration), Error> {
-    let text = chunks.next(|done| watch.set(done))?.unwrap_or_default();
-    let (bytes, reading) = (text.size(), start.elapsed());
-    // While more parts follow, progress shows the bytes read.
-    if chunks.is_over() {
-        watch.phase(Phase::Parse, None);
-    }
-    Ok((text, bytes, reading))
 }

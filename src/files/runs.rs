@@ -16,14 +16,13 @@ use std::time::Duration;
 
 use gpusort_order::key::ElementType;
 
-use super::dataset::{Content, Dataset, Done, OutputSpec, order_records};
+use super::dataset::{Content, Dataset, Done, OutputSpec, order_keyed};
 use super::parts::{Parts, position_type};
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
-use crate::io::Words;
 use crate::io::batch::{Keyed, Places};
 use crate::io::binary::BinaryInput;
 use crate::io::csv::Head;
@@ -105,7 +104,7 @@ impl StoredRun {
 
     fn bytes(&self) -> u64 {
         match self {
-            Self::Spilled(spilled) => spilled.bytes(),
+            Self::Spilled(spilled) => spilled.bytes,
             #[cfg(feature = "distributed")]
             Self::Elsewhere(_, bytes, _) => *bytes,
         }
@@ -126,11 +125,7 @@ impl<'a> Runs<'a> {
         folders: &'a mut Folders,
     ) -> Result<Self, Error> {
         let (how, budget) = (parts.how, parts.budget);
-        let (done, open, head, passed) = (Vec::new(), None, Head::default(), 0);
-        let sort = report::Report::on_cpu(report::Form::InOrder, Duration::ZERO);
-        let report = Report::new(ask.format, sort, String::new());
-        let census = Census::default();
-        let mut runs = Self { how, budget, folders, ask, done, open, head, census, report, passed };
+        let mut runs = Self::new(how, budget, ask, folders, report::Form::InOrder);
         let mut part = first;
         loop {
             if parts.reads_ahead() {
@@ -161,11 +156,23 @@ impl<'a> Runs<'a> {
         ask: OutputSpec,
         folders: &'a mut Folders,
     ) -> Self {
-        let records = done.iter().map(|run| run.count).sum();
-        let sort = report::Report::on_cpu(report::Form::Merge, Duration::ZERO);
-        let report = Report { records, ..Report::new(ask.format, sort, String::new()) };
-        let (open, census) = (None, Census::default());
-        Self { how, budget, folders, ask, done, open, head, census, report, passed: records }
+        let mut runs = Self::new(how, budget, ask, folders, report::Form::Merge);
+        runs.passed = done.iter().map(|run| run.count).sum();
+        runs.report.records = runs.passed;
+        Self { done, head, ..runs }
+    }
+
+    fn new(
+        how: &'a InputSpec,
+        budget: &'a Budget,
+        ask: OutputSpec,
+        folders: &'a mut Folders,
+        form: report::Form,
+    ) -> Self {
+        let (done, open, head, passed) = (Vec::new(), None, Head::default(), 0);
+        let sort = report::Report::on_cpu(form, Duration::ZERO);
+        let report = Report::new(ask.format, sort, String::new());
+        Self { how, budget, folders, ask, done, open, head, census: Census::default(), report, passed }
     }
 
     /// Sorts a part and stores it as a run.
@@ -188,9 +195,8 @@ impl<'a> Runs<'a> {
         if self.ask.format.is_bits() && !self.ask.positions {
             self.census = self.census.merge(part.census()?);
         }
-        let done = match &part.content {
+        let done = match part.content {
             Content::Numbers { print, .. } if !self.ask.positions => {
-                let print = *print;
                 self.add_elements(part, print, sorter)?
             }
             _ => self.add_records(part, first, sorter)?,
@@ -229,7 +235,7 @@ impl<'a> Runs<'a> {
     fn close(&mut self, open: Open) -> Result<(), Error> {
         let Open { spill, form, count, .. } = open;
         let spilled = Arc::new(spill.finish()?);
-        self.report.spilled_bytes += spilled.bytes();
+        self.report.spilled_bytes += spilled.bytes;
         self.report.runs += 1;
         self.done.push(Run { stored: StoredRun::Spilled(spilled), form, count });
         Ok(())
@@ -240,10 +246,8 @@ impl<'a> Runs<'a> {
         let form = RunFormat::Elements(part.written(&self.ask).unwrap_or(ElementType::U32), print);
         let ask = OutputSpec { format: Format::Binary, ..self.ask };
         let outcome = part.order(sorter, ask, &Watch::default())?;
-        let [first, last] = match outcome.ends() {
-            Some(ends) => ends.map(|key| Some(End::Key(key))),
-            None => [None, None],
-        };
+        let ends = outcome.ordered.ends();
+        let [first, last] = ends.map_or([None, None], |ends| ends.map(|key| Some(End::Key(key))));
         let open = self.run_for(form, first.as_ref())?;
         open.last = last;
         outcome.write(&mut output_of(&mut open.spill), &Watch::default())
@@ -260,17 +264,11 @@ impl<'a> Runs<'a> {
                 Keyed::of_numbers(&keys.collect()?, map, print, self.how)
             }
         };
-        let Words { words, ties } = records.words()?;
-        let ask = self.ask;
-        let ties = ties.or_else(|| records.ties_of_invalid(ask.selection.unique));
-        let done = order_records(&records, words, ties.as_ref(), sorter, &ask, &mut |_, _| {})?;
+        let done = order_keyed(&records, sorter, &self.ask)?;
         let (repeated, report) = (done.repeated, done.report);
         let order = done.words.into_vec::<u32>().unwrap_or_default();
         let start = Instant::now();
-        let form = RunFormat::Frames {
-            bytes: !self.ask.positions && !self.ask.format.is_bits(),
-            positions: self.ask.positions,
-        };
+        let form = self.frames();
         let end = |number: Option<&u32>| Some(End::Row(records.key(*number?).into_row()));
         let block = self.budget.block();
         let open = self.run_for(form, end(order.first()).as_ref())?;
@@ -281,6 +279,12 @@ impl<'a> Runs<'a> {
         Ok(Done { report, reading: reading.wait(), parsing, writing: start.elapsed(), repeated, cut })
     }
 
+    /// The form of runs with keys: records, unless positions or elements are written.
+    fn frames(&self) -> RunFormat {
+        let positions = self.ask.positions;
+        RunFormat::Frames { bytes: !positions && !self.ask.format.is_bits(), positions }
+    }
+
     /// The type of the elements to write; `None` for rows.
     ///
     /// # Errors
@@ -289,14 +293,11 @@ impl<'a> Runs<'a> {
     pub(super) fn written(&self, parts: &Parts) -> Result<Option<ElementType>, Error> {
         match (self.ask.positions, self.ask.format.is_bits()) {
             (true, _) => Ok(Some(position_type(self.passed))),
-            (false, true) => self.element(parts).map(Some),
+            (false, true) => {
+                parts.element().or(self.how.by.element).map_or_else(|| self.census.element(), Ok).map(Some)
+            }
             (false, false) => Ok(None),
         }
-    }
-
-    /// The type of the elements to write.
-    fn element(&self, parts: &Parts) -> Result<ElementType, Error> {
-        parts.element().or(self.how.by.element).map_or_else(|| self.census.element(), Ok)
     }
 
     /// Creates storage for a run.
@@ -325,10 +326,8 @@ impl<'a> Runs<'a> {
         let first = self.done.first().map(|run| run.form);
         let are_elements = matches!(first, Some(RunFormat::Elements(..)))
             && self.done.iter().all(|run| match (run.form, first) {
-                (RunFormat::Elements(of, _), Some(RunFormat::Elements(other, _)))
-                    if self.ask.format.is_bits() =>
-                {
-                    of == other
+                (RunFormat::Elements(of, _), Some(RunFormat::Elements(other, _))) if of == other => {
+                    self.ask.format.is_bits() || Some(run.form) == first
                 }
                 (form, first) => Some(form) == first,
             });
@@ -340,13 +339,7 @@ impl<'a> Runs<'a> {
             let mut left = runs.into_iter();
             while left.len() > 0 {
                 let some: Vec<Run> = left.by_ref().take(budget.fan_in()).collect();
-                let form = match some[0].form {
-                    form @ RunFormat::Elements(..) if are_elements => form,
-                    _ => RunFormat::Frames {
-                        bytes: bits.is_none() && !self.ask.positions,
-                        positions: self.ask.positions,
-                    },
-                };
+                let form = if are_elements { some[0].form } else { self.frames() };
                 let emit =
                     if are_elements { None } else { Some(Emit::Frames { form, most: budget.block() }) };
                 let mut spill = self.spill()?;
@@ -354,7 +347,7 @@ impl<'a> Runs<'a> {
                 let merged = self.merge_some(some, emit, Written::AsRead, &orders, to, &|_| {})?;
                 let spilled = Arc::new(spill.finish()?);
                 self.report.repeated += merged.repeated;
-                self.report.spilled_bytes += spilled.bytes();
+                self.report.spilled_bytes += spilled.bytes;
                 let stored = StoredRun::Spilled(spilled);
                 longer.push(Run { stored, form, count: merged.written });
             }

@@ -151,15 +151,16 @@ impl<'a> Sort<'a> {
         let replaced = resolved.inputs.first().filter(|_| in_place).and_then(Input::compression);
         let compression = if bgzf { Some(bgzf_to(output, replaced)?) } else { replaced };
         // Lines stay lines, whatever the output's name is, unless the name means binary.
-        let is_named = to.is_some() || resolved.format != Format::Lines || positions || to_bits;
+        let is_named = to.is_some() || resolved.decisions.format != Format::Lines || positions || to_bits;
         let is_named = is_named || asked.is_some_and(|(format, _)| format.has_columns());
         let asked = asked.filter(|_| is_named);
-        let (format, promised) = output_format(resolved.format, resolved.has_rows, positions, asked)?;
+        let (format, promised) =
+            output_format(resolved.decisions.format, resolved.has_rows, positions, asked)?;
         if parquet.is_some() && format != Format::Parquet {
             let problem = format!("applies to Parquet, but {} is written", format.name());
             return Err(Error::option("parquet-compression", problem));
         }
-        let (format, converted) = match resolved.format {
+        let (format, converted) = match resolved.decisions.format {
             own if own.is_table() && own != format && !positions && !format.is_bits() => (own, Some(format)),
             _ => (format, None),
         };

@@ -8,7 +8,7 @@ use gpusort_order::key::KeyMap;
 use super::dataset::{Content, Dataset};
 use super::parts::Parts;
 use crate::error::Error;
-use crate::io::batch::{InputKind, InputSpec, Keyed};
+use crate::io::batch::{InputSpec, Keyed};
 use crate::io::binary;
 use crate::io::frames::checksum;
 use crate::key_buf::KeyBuf;
@@ -38,7 +38,7 @@ impl Tally {
             }
             let ends = [0, n - 1];
             let (sum, [first, last]) = match part.content {
-                Content::Numbers { keys, map, .. } if is_bits(how) => {
+                Content::Numbers { keys, map, .. } if how.bits().is_some() => {
                     let keys = keys.collect()?;
                     let shown = ends.map(|at| vec![binary::shown_of(keys.range(at..at + 1), map)]);
                     (write_elements(&keys, map, &mut io::sink())?, shown)
@@ -73,11 +73,6 @@ pub(super) fn each_part(
         }
     }
     Ok(())
-}
-
-/// Returns true if the inputs are elements: raw binary or `.npy`.
-pub(super) fn is_bits(how: &InputSpec) -> bool {
-    matches!(how.kind, InputKind::Bits(_))
 }
 
 /// Returns the records of a part.

@@ -75,6 +75,11 @@ impl InputSpec {
         !self.by.keys.is_empty()
     }
 
+    /// Returns the sources of binary elements.
+    pub(crate) fn bits(&self) -> Option<&[BinaryInput]> {
+        if let InputKind::Bits(sources) = &self.kind { Some(sources) } else { None }
+    }
+
     /// Returns the numbers per line and their order if the records may be plain numbers, which are read
     /// without keeping the text.
     pub(crate) fn numbers(&self) -> Option<(PerLine, KeyOrder)> {
@@ -169,7 +174,7 @@ impl Keyed {
     /// Wraps numbers without records: numbers of a text that printing reproduces, or elements of binary
     /// inputs.
     pub(crate) fn of_numbers(keys: &KeyBuf, map: KeyMap, print: Print, how: &InputSpec) -> Self {
-        let is_text = !matches!(how.kind, InputKind::Bits(_));
+        let is_text = how.bits().is_none();
         let mut orders = how.orders();
         orders[0] = KeyOrder { descending: map.descending, ..orders[0] };
         let mut piece = Piece::of_keys(keys, map, orders[0], is_text);
@@ -202,8 +207,13 @@ impl Keyed {
         if self.are_lines_of_numbers() {
             return self.numbers(self.pieces.iter().filter_map(|piece| piece.keys.first_high()).collect());
         }
-        let keys = self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys));
-        self.packed(keys.collect())
+        match self.coded()? {
+            Some(words) => Ok(words),
+            None => packing::words(
+                self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys)).collect(),
+                &self.orders,
+            ),
+        }
     }
 
     /// Returns true for lines without a key whose numbers all have words of 64 bits.
@@ -237,31 +247,25 @@ impl Keyed {
         let take = |piece: &mut Piece| {
             Cow::Owned(match are_needed {
                 true => piece.keys.clone(),
-                false => std::mem::replace(&mut piece.keys, Keys::new(1)),
+                false => std::mem::replace(&mut piece.keys, Keys::NONE),
             })
         };
-        if self.pieces.iter().any(|piece| piece.keys.need_rows()) {
-            let views: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
-            let words = self.coded(&views)?;
-            if words.ties.is_none() {
-                self.pieces.iter_mut().map(take).for_each(drop);
-            }
-            return Ok(words);
-        }
+        let coded = match self.coded()? {
+            Some(words) if words.ties.is_some() => return Ok(words),
+            coded => coded,
+        };
         let keys = self.pieces.iter_mut().map(take).collect();
-        self.packed(keys)
+        coded.map_or_else(|| packing::words(keys, &self.orders), Ok)
     }
 
-    fn packed<'a>(&self, keys: Vec<Cow<'a, Keys>>) -> Result<Words<'a>, Error> {
-        if keys.iter().any(|keys| keys.need_rows()) {
-            return self.coded(&keys.iter().map(|keys| &**keys).collect::<Vec<_>>());
+    /// Returns the words of keys with texts, or `None` without texts. Lines whose numbers have a single
+    /// spelling sort as numbers.
+    fn coded(&self) -> Result<Option<Words<'static>>, Error> {
+        let views: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
+        if !views.iter().any(|keys| keys.need_rows()) {
+            return Ok(None);
         }
-        packing::words(keys, &self.orders)
-    }
-
-    /// Returns the words of keys with texts.
-    fn coded(&self, views: &[&Keys]) -> Result<Words<'static>, Error> {
-        packing::coded(views, &self.orders, self.is_spelled_once)
+        packing::coded(&views, &self.orders, self.is_spelled_once).map(Some)
     }
 
     /// Settles the order of records that these words sorted.
@@ -475,8 +479,8 @@ impl<'a> Places<'a> {
 pub(super) struct Batches<'a> {
     how: &'a InputSpec,
     /// The name of the first input.
-    name: String,
-    chunks: Chunks<'a>,
+    pub(super) name: String,
+    pub(super) chunks: Chunks<'a>,
     pub(super) stretches: Stretches,
     pub(super) known: Known,
     /// The lines before the records, until the caller takes them.
@@ -527,7 +531,7 @@ impl<'a> Batches<'a> {
             return Err(wrong);
         }
         if let Some(text) = self.last.take().and_then(Arc::into_inner) {
-            self.chunks.recycle(text);
+            self.chunks.spare = text.bytes;
         }
         let Some(text) = self.chunks.some(most, self.shut)? else { return Ok(None) };
         let text = Arc::new(text);
@@ -539,21 +543,6 @@ impl<'a> Batches<'a> {
         self.last = (!self.has_ranges).then_some(text);
         let compared = |piece: Piece| Piece { keys: piece.keys.by_records(), ..piece };
         Ok(Some(parallel::map_parts(read.pieces, compared)))
-    }
-
-    /// Returns true if reads never wait for another process.
-    pub(super) fn is_ready(&self) -> bool {
-        self.chunks.is_ready()
-    }
-
-    /// Returns the name of the first input.
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the number of bytes read so far.
-    pub(super) fn passed(&self) -> u64 {
-        self.chunks.bytes
     }
 
     /// Returns true if the inputs have ended and no error is pending.

@@ -54,18 +54,8 @@ pub(crate) struct Chunks<'a> {
     is_begun: bool,
     /// The number of bytes read at once from an input that may be a pipe.
     room: usize,
-    /// A buffer for a text, with the bytes of an earlier one.
-    spare: Vec<u8>,
-}
-
-/// Writes `these` bytes at offset `at`, extending the buffer if necessary, and returns their end.
-fn put(bytes: &mut Vec<u8>, at: usize, these: &[u8]) -> usize {
-    let end = at + these.len();
-    if bytes.len() < end {
-        bytes.resize(end, 0);
-    }
-    bytes[at..end].copy_from_slice(these);
-    end
+    /// A buffer for a text, with the bytes of an earlier one: new pages would cost page faults.
+    pub(crate) spare: Vec<u8>,
 }
 
 impl<'a> Chunks<'a> {
@@ -183,9 +173,7 @@ impl<'a> Chunks<'a> {
                 break;
             }
             let begin = text.bytes.len();
-            if self.open_next(false)? {
-                text.bytes.push(b' ');
-            }
+            self.open_next(false)?;
             text.bytes.append(&mut self.rest);
             records += count_records(self.dialect.fields, &text.bytes[begin..]);
             while !self.fill(&mut text.bytes, &mut records, &progress)? {
@@ -220,16 +208,14 @@ impl<'a> Chunks<'a> {
             .hinting(Hint::Memory))
     }
 
-    /// Opens the next input, closed between reads if `shut`, unless an input is open. Returns true if
-    /// the next bytes continue a line; the caller puts a blank before them.
-    fn open_next(&mut self, shut: bool) -> Result<bool, Error> {
-        if self.open.is_some() {
-            return Ok(self.before.is_some_and(|before| before.columns > 0));
+    /// Opens the next input, closed between reads if `shut`, unless an input is open.
+    fn open_next(&mut self, shut: bool) -> Result<(), Error> {
+        if self.open.is_none() {
+            self.open = Some(self.inputs[0].open_as(shut)?);
+            self.before = self.inputs[0].before();
+            self.inputs = &self.inputs[1..];
         }
-        self.open = Some(self.inputs[0].open_as(shut)?);
-        self.before = self.inputs[0].before();
-        self.inputs = &self.inputs[1..];
-        Ok(false)
+        Ok(())
     }
 
     /// Returns the next available records, about `most` bytes but at least one record; `None` at the
@@ -243,14 +229,13 @@ impl<'a> Chunks<'a> {
         let mut text = Text { line_end: self.dialect.fields.line_end(), ..Text::default() };
         while !self.is_over() && text.parts.is_empty() {
             text.bytes = std::mem::take(&mut self.spare);
-            let begin = 0;
-            let mut filled = begin;
-            if self.open_next(shut)? {
-                filled = put(&mut text.bytes, filled, b" ");
+            self.open_next(shut)?;
+            let (mut filled, mut looked) = (self.rest.len(), 0);
+            if text.bytes.len() < filled {
+                text.bytes.resize(filled, 0);
             }
-            filled = put(&mut text.bytes, filled, &self.rest);
+            text.bytes[..filled].copy_from_slice(&self.rest);
             self.rest.clear();
-            let mut looked = begin;
             loop {
                 let count = self.more(&mut text.bytes, filled, most)?;
                 filled += count;
@@ -258,29 +243,24 @@ impl<'a> Chunks<'a> {
                     text.bytes.truncate(filled);
                     break;
                 }
-                let new = filled.saturating_sub(count + 1).max(begin);
-                if self.may_have_whole(&text.bytes[new..filled], filled - begin, looked - begin) {
+                let new = filled.saturating_sub(count + 1);
+                if self.may_have_whole(&text.bytes[new..filled], filled, looked) {
                     looked = filled;
                     let rest = text.bytes.split_off(filled);
-                    if let Some(cut) = self.cut(&text, begin) {
+                    if let Some(cut) = self.cut(&text, 0) {
                         self.rest = text.bytes.split_off(cut);
-                        self.end_part(&mut text, begin);
+                        self.end_part(&mut text, 0);
                         self.is_begun = true;
                         return Ok(Some(text));
                     }
                     text.bytes.extend_from_slice(&rest);
                 }
             }
-            self.end_part(&mut text, begin);
+            self.end_part(&mut text, 0);
             self.open = None;
         }
         self.is_begun = true;
         Ok((!text.parts.is_empty()).then_some(text))
-    }
-
-    /// Reuses the buffer of a text for the next one, since new pages would cost page faults.
-    pub(crate) fn recycle(&mut self, text: Text) {
-        self.spare = text.bytes;
     }
 
     /// Reads available bytes of the open input to the offset `filled`; returns 0 at the end. The room
@@ -288,7 +268,7 @@ impl<'a> Chunks<'a> {
     fn more(&mut self, bytes: &mut Vec<u8>, filled: usize, most: usize) -> Result<usize, Error> {
         const FIRST: usize = 1 << 16;
         let Some(opened) = &mut self.open else { return Ok(0) };
-        let first = if opened.is_ready() { most } else { FIRST };
+        let first = if opened.is_ready { most } else { FIRST };
         // A short text leaves little room for the next one.
         if filled == bytes.len() || bytes.len() - filled < FIRST.min(most) {
             // In proportion to the buffer, for a long record.
@@ -320,7 +300,7 @@ impl<'a> Chunks<'a> {
 
     /// Returns true if reads never wait for another process.
     pub(crate) fn is_ready(&self) -> bool {
-        self.open.as_ref().is_none_or(Opened::is_ready)
+        self.open.as_ref().is_none_or(|opened| opened.is_ready)
     }
 
     /// Returns the text of a single, unread input, if the input is a file larger than a block and fits
@@ -383,21 +363,18 @@ impl<'a> Chunks<'a> {
     /// Ends the part of the open input that begins at `begin`.
     fn end_part(&mut self, text: &mut Text, begin: usize) {
         let name = self.open.as_ref().map_or_else(String::new, |opened| opened.name.clone());
-        // The blank before a continued line does not count.
-        let before = self.before.map(|before| Before { columns: before.columns.saturating_sub(1), ..before });
+        let before = self.before;
         let part = &text.bytes[begin..];
         let part = if before.is_none() { part.strip_prefix(MARK).unwrap_or(part) } else { part };
-        let Before { lines, columns, begun, .. } = if self.dialect.fields.are_tokens() {
+        let Before { lines, columns, .. } = if self.dialect.fields.are_tokens() {
             Before::of_text(part)
         } else {
             Before::of_rows(part, self.dialect.fields.line_end())
         };
         text.end_part(name, begin, before);
         let before = before.unwrap_or_default();
-        let line = if lines == 0 { before } else { Before::default() };
-        let columns = line.columns + columns;
-        self.before =
-            Some(Before { lines: before.lines + lines, columns, begun: line.begun || begun, line_end: None });
+        let columns = if lines == 0 { before.columns + columns } else { columns };
+        self.before = Some(Before { lines: before.lines + lines, columns, line_end: None });
     }
 
     /// Returns the offset to cut the text at, such that the part at `begin` keeps only whole records. If
@@ -427,10 +404,7 @@ fn end_of_lines(bytes: &[u8]) -> Option<usize> {
 
 /// Returns the offset after the last line end, or else after the last blank of the line.
 fn cut_of_text(bytes: &[u8]) -> Option<usize> {
-    if let Some(end) = end_of_lines(bytes) {
-        return Some(end);
-    }
     let without = &bytes[..bytes.len().saturating_sub(1)];
-    let blank = without.iter().rposition(|&byte| is_space(byte))?;
-    Some(blank + 1)
+    let last_blank = || without.iter().rposition(|&byte| is_space(byte)).map(|blank| blank + 1);
+    end_of_lines(bytes).or_else(last_blank)
 }

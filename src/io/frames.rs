@@ -19,7 +19,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::keys::{self, CLASSES, Column, EXACT, Keys};
 use super::piece::{Bytes, Piece};
 use super::records::Print;
-use super::texts::{Rows, TextColumn};
+use super::source::Text;
+use super::texts::TextColumn;
 use crate::error::Error;
 use crate::order::{Class, KeyOrder};
 use crate::parallel;
@@ -179,7 +180,7 @@ fn push_text(texts: &TextColumn, record: usize, begin: Option<usize>, to: &mut V
             push_number(text.len() as u64, to);
             to.extend_from_slice(text);
         }
-        Err(class) => to.push(null_code(keys::of_null(class, texts.order()))),
+        Err(class) => to.push(null_code(keys::of_null(class, texts.order))),
     }
 }
 
@@ -218,7 +219,7 @@ impl Entries<'_> {
     fn text(&mut self, [begin, end]: [usize; 2], read: &[u8], to: &mut TextColumn) -> Option<()> {
         if let Some(high) = self.0.first().and_then(|&code| null_of(code)) {
             self.0 = &self.0[1..];
-            let order = to.order();
+            let order = to.order;
             to.push_null(Class::ALL.into_iter().find(|&class| keys::of_null(class, order) == high)?);
             return Some(());
         }
@@ -321,12 +322,11 @@ impl RunReader {
         // Other runs may spell numbers in other ways, so the line becomes a key of its own.
         let line = self.orders.get(1).copied();
         let pieces = parallel::map_parts(bytes.chunks(SOME * size), |bytes| {
-            let mut keys = Keys::new(1);
-            for bytes in bytes.chunks_exact(size) {
+            let mut keys = Keys::of_words(bytes.chunks_exact(size).map(|bytes| {
                 let mut wide = [0; 8];
                 wide[..size].copy_from_slice(bytes);
-                keys.push(&[keys::of_bits(u64::from_le_bytes(wide), element, descending, rules)]);
-            }
+                keys::of_bits(u64::from_le_bytes(wide), element, descending, rules)
+            }));
             if let Some(order) = line {
                 keys = keys.with_lines(order, descending, print).by_records();
             }
@@ -378,12 +378,13 @@ impl Frames {
     /// Decodes the records, or returns `None` if the frames are damaged.
     fn decoded(self, has_bytes: bool, has_positions: bool, orders: &[KeyOrder]) -> Option<Piece> {
         let Self { text, places } = self;
+        let text = Arc::new(Text { bytes: text, ..Text::default() });
         let all = places.iter().map(|&(records, ..)| records as usize).sum::<usize>();
-        let mut columns: Vec<Column> = orders.iter().map(|order| Column::of_run(*order, all)).collect();
+        let mut columns: Vec<Column> = orders.iter().map(|order| Column::of(*order, all)).collect();
         let mut ranges = Vec::with_capacity(if has_bytes { all } else { 0 });
         let mut positions = Vec::with_capacity(if has_positions { all } else { 0 });
         for (records, mut at, entries) in places {
-            let (mut left, mut last) = (Entries(&text[entries..]), vec![0; orders.len()]);
+            let (mut left, mut last) = (Entries(&text.bytes[entries..]), vec![0; orders.len()]);
             for _ in 0..records {
                 let length = if has_bytes { usize::try_from(left.number()?).ok()? } else { 0 };
                 let position = if has_positions { left.number()? } else { 0 };
@@ -391,7 +392,7 @@ impl Frames {
                 at = at.checked_add(length).filter(|&at| at <= entries)?;
                 for (column, last) in columns.iter_mut().zip(&mut last) {
                     match column {
-                        Column::Texts(texts) => left.text([begin, at], &text, texts)?,
+                        Column::Texts(texts) => left.text([begin, at], &text.bytes, texts)?,
                         column => left.word(last, column)?,
                     }
                 }
@@ -403,10 +404,10 @@ impl Frames {
                 }
             }
         }
-        let keys = match columns.iter().any(Column::needs_rows) {
-            true => Keys::Rows { rows: Rows::of(&columns, Some(&text)), columns },
-            false => Keys::Columns(columns).by_records(),
-        };
+        if has_bytes {
+            columns = columns.into_iter().map(|column| column.of_text(&text, 0)).collect();
+        }
+        let keys = Keys::Columns(columns).by_records();
         let bytes = if has_bytes { Bytes::Read { text, ranges } } else { Bytes::None };
         Some(Piece { keys, at: 0, positions, bytes })
     }

@@ -8,11 +8,13 @@
 //! ```
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use gpusort_order::key::ElementType;
 use gpusort_values::number;
 
 use super::records::{Print, push_fixed, push_integer};
+use super::source::Text;
 use super::texts::{Rows, TextColumn, push_row};
 use crate::memory::prefetch;
 use crate::order::{Class, KeyOrder, Nulls, Reading};
@@ -87,11 +89,7 @@ pub(crate) fn of_float(float: f64, descending: bool) -> u128 {
 #[inline]
 pub(crate) fn high_of(float: f64, descending: bool) -> u64 {
     // The sum of −0 and 0 is 0.
-    let bits = (float + 0.0).to_bits();
-    // Inverts all bits of negative floats, and the sign of other floats.
-    let negative = (bits.cast_signed() >> 63).cast_unsigned();
-    let total = bits ^ (negative | 1 << 63);
-    if descending { !total } else { total }
+    number::high(float + 0.0, descending)
 }
 
 /// Returns the higher half of the word of a null; all nulls have the same lower half.
@@ -295,25 +293,21 @@ impl RecordKey {
 }
 
 impl Keys {
-    /// Creates empty keys, with `each` keys per record.
-    pub(crate) fn new(each: usize) -> Self {
-        Self::with_capacity(each, 0)
-    }
+    /// The keys of no records.
+    pub(crate) const NONE: Self = Self::Columns(Vec::new());
 
-    /// Creates empty keys with room for `records` records.
-    pub(super) fn with_capacity(each: usize, records: usize) -> Self {
-        if each == 1 {
-            Self::Columns(vec![Column::with_capacity(records)])
-        } else {
-            Self::Records { words: Vec::with_capacity(each * records), each }
-        }
+    /// Makes the keys of records with a single key.
+    pub(super) fn of_words(words: impl IntoIterator<Item = u128>) -> Self {
+        let mut column = Column::with_capacity(0);
+        words.into_iter().for_each(|word| column.push(word));
+        Self::Columns(vec![column])
     }
 
     /// Converts the keys to their compared form.
     pub(crate) fn by_records(self) -> Self {
         match self {
             Self::Columns(columns) if columns.iter().any(Column::needs_rows) => {
-                Self::Rows { rows: Rows::of(&columns, None), columns }
+                Self::Rows { rows: Rows::of(&columns), columns }
             }
             Self::Columns(columns) if columns.len() > 1 => {
                 let each = columns.len();
@@ -344,7 +338,7 @@ impl Keys {
     /// Converts the keys to rows.
     pub(crate) fn into_rows(self) -> Self {
         match self {
-            Self::Columns(columns) => Self::Rows { rows: Rows::of(&columns, None), columns },
+            Self::Columns(columns) => Self::Rows { rows: Rows::of(&columns), columns },
             Self::Records { words, each } => {
                 let column =
                     |key: usize| Column::Whole(words.iter().skip(key).step_by(each).copied().collect());
@@ -461,7 +455,7 @@ impl Keys {
             Self::Rows { rows, .. } => RecordKey::Row(rows.row(record).to_vec()),
             Self::Columns(columns) if self.need_rows() => {
                 let mut row = Vec::new();
-                push_row(columns, record, None, &mut row);
+                push_row(columns, record, &mut row);
                 RecordKey::Row(row)
             }
             _ => RecordKey::Words(self.at(record).collect()),
@@ -490,17 +484,6 @@ impl Keys {
     pub(crate) fn several(&self, record: usize) -> &[u128] {
         let Self::Records { words, each } = self else { panic!("these keys are in columns") };
         &words[record * each..][..*each]
-    }
-
-    /// Adds the words of a record.
-    pub(crate) fn push(&mut self, more: &[u128]) {
-        match self {
-            Self::Columns(columns) => {
-                columns.iter_mut().zip(more).for_each(|(column, &word)| column.push(word));
-            }
-            Self::Records { words, .. } => words.extend_from_slice(more),
-            Self::Rows { .. } => panic!("rows are made of columns"),
-        }
     }
 
     /// Keeps the keys of the first `records` records.
@@ -532,7 +515,7 @@ impl Keys {
                 let other = other.clone().into_row();
                 let is_same = |keys: &usize| {
                     let mut row = Vec::new();
-                    push_row(&columns[..*keys], record, None, &mut row);
+                    push_row(&columns[..*keys], record, &mut row);
                     other.starts_with(&row)
                 };
                 (1..columns.len()).take_while(is_same).count()
@@ -544,27 +527,19 @@ impl Keys {
     /// Passes the word of this key of each record to `take`.
     #[inline]
     pub(crate) fn for_each(&self, key: usize, mut take: impl FnMut(u128)) {
-        match self {
-            Self::Columns(columns) | Self::Rows { columns, .. } => match &columns[key] {
-                Column::High(words) => words.iter().for_each(|&high| take(whole(high))),
-                Column::Whole(words) | Column::Long(words, _) => words.iter().for_each(|&word| take(word)),
-                Column::Texts(_) => panic!("texts have no words"),
-            },
-            Self::Records { words, each } => {
-                words.iter().skip(key).step_by(*each).for_each(|&word| take(word));
-            }
-        }
+        self.all(key, |word| {
+            take(word);
+            true
+        });
     }
 
     /// Returns true if the condition holds for all words of this key.
+    #[inline]
     pub(crate) fn all(&self, key: usize, mut holds: impl FnMut(u128) -> bool) -> bool {
-        match self {
-            Self::Columns(columns) | Self::Rows { columns, .. } => match &columns[key] {
-                Column::High(words) => words.iter().all(|&high| holds(whole(high))),
-                Column::Whole(words) | Column::Long(words, _) => words.iter().all(|&word| holds(word)),
-                Column::Texts(_) => panic!("texts have no words"),
-            },
-            Self::Records { words, each } => words.iter().skip(key).step_by(*each).all(|&word| holds(word)),
+        match self.column(key) {
+            Some(Column::High(words)) => words.iter().all(|&high| holds(whole(high))),
+            Some(Column::Whole(words) | Column::Long(words, _)) => words.iter().all(|&word| holds(word)),
+            Some(Column::Texts(_)) | None => panic!("texts have no words"),
         }
     }
 
@@ -645,12 +620,17 @@ impl Column {
         Self::High(Vec::with_capacity(records))
     }
 
-    /// Creates an empty column for keys of a run.
-    pub(super) fn of_run(order: KeyOrder, records: usize) -> Self {
+    /// Creates an empty column for keys in this order.
+    pub(super) fn of(order: KeyOrder, records: usize) -> Self {
         match order.reading.text() {
             Some(_) => Self::Texts(TextColumn::with_capacity(order, records)),
             None => Self::with_capacity(records),
         }
+    }
+
+    /// Sets the text read of a column of texts, and the offset that places count from.
+    pub(super) fn of_text(self, text: &Arc<Text>, start: usize) -> Self {
+        if let Self::Texts(texts) = self { Self::Texts(texts.of_text(text, start)) } else { self }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -741,13 +721,6 @@ impl Column {
             Self::Texts(_) => panic!("texts have no words"),
         }
     }
-}
-
-/// Appends the word and the tail of a record's number to a row.
-#[inline]
-pub(super) fn push_word_row(column: &Column, record: usize, to: &mut Vec<u8>) {
-    to.extend_from_slice(&column.at(record).to_be_bytes());
-    to.extend_from_slice(column.tail(record));
 }
 
 #[cfg(test)]
@@ -861,11 +834,7 @@ mod tests {
 
     #[test]
     fn the_first_key_that_does_not_follow() {
-        let one = |words: &[u128]| {
-            let mut keys = Keys::new(1);
-            words.iter().for_each(|&word| keys.push(&[word]));
-            keys
-        };
+        let one = |words: &[u128]| Keys::of_words(words.iter().copied());
         let numbers =
             |numbers: &[i128]| one(&numbers.iter().map(|&it| of_integer(it, false)).collect::<Vec<_>>());
         for large in [3, (1 << 53) + 1] {

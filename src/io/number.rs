@@ -77,21 +77,19 @@ pub(super) struct Tokens<'a> {
     bytes: &'a [u8],
     next: usize,
     per_line: PerLine,
-    /// True if the piece starts within a line, after a token.
-    begun: bool,
     /// The offset that ended the iteration early, if a line has more than it may have.
     pub(super) excess: Option<usize>,
 }
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self::per_line(bytes, PerLine::Any, false)
+        Self::per_line(bytes, PerLine::Any)
     }
 
-    /// Creates an iterator that ends early at a line with more tokens than `per_line` allows. If
-    /// `begun`, a token of the first line comes before the piece.
-    pub(super) fn per_line(bytes: &'a [u8], per_line: PerLine, begun: bool) -> Self {
-        Self { bytes, next: 0, per_line, begun, excess: None }
+    /// Creates an iterator that ends early at a line with more tokens than `per_line` allows. The piece
+    /// begins with a line, unless `per_line` allows any number of tokens.
+    pub(super) fn per_line(bytes: &'a [u8], per_line: PerLine) -> Self {
+        Self { bytes, next: 0, per_line, excess: None }
     }
 
     /// Returns the offset of the next token, without consuming the token. Returns `None` at the end or
@@ -141,7 +139,7 @@ impl<'a> Tokens<'a> {
         let gap = &self.bytes[from..start];
         let is_end = |&at: &usize| gap[at] == b'\n' || gap[at] == b'\r' && gap.get(at + 1) != Some(&b'\n');
         let mut ends = memchr::memchr2_iter(b'\n', b'\r', gap).filter(is_end).map(|at| from + at + 1);
-        if from == 0 && !self.begun {
+        if from == 0 {
             return ends.next().map(|_| 0);
         }
         match (ends.next(), ends.next()) {

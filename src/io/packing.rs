@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 
 use super::keys::{self, Column, Keys};
-use super::texts::codes::{self, TextCodes};
+use super::texts::codes;
 use super::texts::ties::Ties;
 use super::texts::{TextColumn, too_long};
 use crate::error::Error;
@@ -35,27 +35,25 @@ pub(crate) struct Words<'a> {
 ///
 /// The texts of a key are too long.
 pub(crate) fn words<'a>(all: Vec<Cow<'a, Keys>>, orders: &[KeyOrder]) -> Result<Words<'a>, Error> {
-    let of_words = |words| Ok(Words { words, ties: None });
-    let halves = |all: Vec<Cow<'a, Keys>>| {
+    let are_halves = orders.len() == 1 && all.iter().all(|keys| keys.high().is_some());
+    let views: Vec<&Keys> = all.iter().map(|keys| &**keys).collect();
+    if !are_halves {
+        return coded(&views, orders, false);
+    }
+    let unit = unit_of(&views, 0, orders[0]);
+    // Codes of decimals are hardly ever narrower.
+    let is_decimal = unit.is_none() && !orders[0].reading.is_time();
+    let plan = (!is_decimal).then(|| CodePlan::of(&views, 0, orders[0], unit));
+    let words = if let Some(plan) = plan.filter(|plan| plan.most <= u32::MAX.into()) {
+        packed(plan.codes(&views), &lengths(&views))
+    } else {
         let of_part = |keys| match keys {
             Cow::Borrowed(keys) => Keys::high(keys).map(Cow::Borrowed),
             Cow::Owned(keys) => Keys::into_high(keys).map(Cow::Owned),
         };
         vec![KeyBuf::Wide(all.into_iter().filter_map(of_part).collect())]
     };
-    let are_halves = orders.len() == 1 && all.iter().all(|keys| keys.high().is_some());
-    let views: Vec<&Keys> = all.iter().map(|keys| &**keys).collect();
-    if are_halves {
-        let unit = unit_of(&views, 0, orders[0]);
-        // Codes of decimals are hardly ever narrower.
-        let is_decimal = unit.is_none() && !orders[0].reading.is_time();
-        let plan = (!is_decimal).then(|| CodePlan::of(&views, 0, orders[0], unit));
-        if let Some(plan) = plan.filter(|plan| plan.most <= u32::MAX.into()) {
-            return of_words(packed(plan.codes(&views), &lengths(&views)));
-        }
-        return of_words(halves(all));
-    }
-    coded(&views, orders, false)
+    Ok(Words { words, ties: None })
 }
 
 /// Returns the number of records in each part.
@@ -89,12 +87,9 @@ pub(super) fn coded(
             ties = (!is_spelled_once).then_some((key, 0));
             continue;
         }
-        let texts = match &compared[key] {
-            Some(compared) => compared.iter().collect(),
-            None => texts,
-        };
-        let TextCodes { parts, most, bytes } = codes::of(&texts, room(&codes));
-        codes.push(Codes { parts, most });
+        let texts = if let Some(compared) = &compared[key] { compared.iter().collect() } else { texts };
+        let (of_texts, bytes) = codes::of(&texts, room(&codes));
+        codes.push(of_texts);
         ties = bytes.map(|bytes| (key, bytes));
     }
     let words = packed(codes, &lengths(views));
@@ -367,10 +362,8 @@ mod tests {
             let key = |record: usize| columns.iter().map(|(words, _)| words[record]).collect::<Vec<_>>();
             let cut = cut.index(records);
             let part = |range: std::ops::Range<usize>| {
-                let mut keys = Keys::new(columns.len());
-                range.for_each(|record| keys.push(&key(record)));
-                keys
-            };
+                Keys::Columns(columns.iter().map(|(words, _)| Column::Whole(words[range.clone()].to_vec())).collect())
+                };
             let parts = [part(0..cut), part(cut..records)];
             let orders: Vec<KeyOrder> = columns.iter().map(|(_, order)| *order).collect();
             let words: Vec<Vec<u64>> = words(parts.iter().map(Cow::Borrowed).collect(), &orders)
@@ -394,8 +387,7 @@ mod tests {
     #[test]
     fn words_are_as_narrow_as_they_can_be() {
         let narrow = |number: &dyn Fn(i64) -> u128, reading| {
-            let mut keys = Keys::new(1);
-            (0..1000).for_each(|at| keys.push(&[number(at * 7919 % 1000)]));
+            let keys = Keys::of_words((0..1000).map(|at| number(at * 7919 % 1000)));
             let orders = [KeyOrder { reading, ..RULES }];
             matches!(words(vec![Cow::Owned(keys)], &orders).unwrap().words[..], [KeyBuf::Narrow(_)])
         };

@@ -48,7 +48,7 @@ pub(crate) enum Bytes {
     /// The number of the key, which is descending or not, printed so.
     Printed(Print, bool),
     /// Ranges of what was read of a run.
-    Read { text: Vec<u8>, ranges: Vec<[usize; 2]> },
+    Read { text: Arc<Text>, ranges: Vec<[usize; 2]> },
     /// Ranges of this text, which count from a place in it.
     Of {
         text: Arc<Text>,
@@ -66,15 +66,11 @@ impl Piece {
     /// Keys of numbers without bytes: of text those that stay, of binary the words themselves.
     pub(crate) fn of_keys(words: &KeyBuf, map: KeyMap, rules: KeyOrder, is_text: bool) -> Self {
         fn of<W: KeyWidth>(blocks: &[Block<W>], map: KeyMap, rules: KeyOrder, is_text: bool) -> Keys {
-            let (mut keys, of_word) = (Keys::new(1), W::map(map));
-            for &key in blocks.iter().flat_map(|block| block.iter()) {
-                keys.push(&[if is_text {
-                    keys::of_bits(key.bits(of_word).into(), map.element, map.descending, rules)
-                } else {
-                    keys::whole(key.into())
-                }]);
-            }
-            keys
+            let of_word = W::map(map);
+            Keys::of_words(blocks.iter().flat_map(|block| block.iter()).map(|&key| match is_text {
+                true => keys::of_bits(key.bits(of_word).into(), map.element, map.descending, rules),
+                false => keys::whole(key.into()),
+            }))
         }
         let keys = by_width!(words, blocks => of(blocks, map, rules, is_text));
         Self::of(keys)
@@ -124,7 +120,7 @@ impl Piece {
     pub(crate) fn push(&self, record: usize, to: &mut Vec<u8>) {
         match &self.bytes {
             Bytes::Of { text, .. } => self.push_range(text, self.range(record), to),
-            Bytes::Read { text, ranges } => push_bytes(text, ranges[record], to),
+            Bytes::Read { text, ranges } => push_bytes(&text.bytes, ranges[record], to),
             Bytes::Printed(print, descending) => {
                 keys::push_text(self.keys.one(record), *descending, *print, to);
             }

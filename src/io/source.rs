@@ -8,14 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::compression::{self, Compression, Remedy, Unread};
-use super::number::{ends_line, is_space};
+use super::number::ends_line;
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Hint};
 use crate::file::{fill, fill_at, read_at, uninterrupted};
 use crate::human;
 use crate::memory;
-use crate::parallel;
-use crate::parallel::lock;
+use crate::parallel::{self, lock};
 
 /// Bytes that one core reads at a time: small enough to balance the cores, large enough for keys in
 /// huge pages.
@@ -291,10 +290,7 @@ impl Input {
     /// A file that cannot be opened; a pipe, or what else cannot be read twice.
     pub(crate) fn check_replaceable(&self) -> Result<(), Error> {
         self.open_regular()?;
-        match self.can_be_read_again() {
-            true => Ok(()),
-            false => Err(Error::input(self.name(), "cannot be replaced")),
-        }
+        if self.can_be_read_again() { Ok(()) } else { Err(Error::input(self.name(), "cannot be replaced")) }
     }
 
     /// Opens an uncompressed regular file for reads at any position; `None` for other inputs.
@@ -452,10 +448,7 @@ impl Read for ByAllCores {
         };
         self.at += total as u64;
         // A shorter file was truncated: its missing end must not count as the end of input.
-        if total < room.len() && self.file.metadata()?.len() < self.size {
-            return Err(cut());
-        }
-        Ok(total)
+        if total < room.len() && self.file.metadata()?.len() < self.size { Err(cut()) } else { Ok(total) }
     }
 }
 
@@ -627,7 +620,7 @@ pub struct Opened {
     /// The expected size in bytes, if known.
     pub(super) size: Option<u64>,
     /// True if reads never wait for another process.
-    is_ready: bool,
+    pub(super) is_ready: bool,
     cancel: Cancel,
 }
 
@@ -640,8 +633,7 @@ impl Opened {
 
     /// An open input from the reader of a run, with a name for messages.
     pub(crate) fn of(name: &str, reader: impl Read + Send + Sync + 'static) -> Self {
-        let (name, reader) = (name.to_owned(), Box::new(reader));
-        Self { name, reader, size: None, is_ready: true, cancel: Cancel::default() }
+        Self { is_ready: true, ..Self::new(name.to_owned(), Box::new(reader), None) }
     }
 
     /// Reserves memory for `more` bytes.
@@ -656,11 +648,6 @@ impl Opened {
     pub(super) fn fill(&mut self, room: &mut [u8]) -> Result<usize, Error> {
         fill(room, |room, _| self.cancel.check().and_then(|()| self.reader.read(room)))
             .map_err(|error| self.failed(error))
-    }
-
-    /// Returns true if reads never wait for another process.
-    pub(super) fn is_ready(&self) -> bool {
-        self.is_ready
     }
 
     /// Reads the available bytes, and waits for at least one; 0 means the end.
@@ -713,8 +700,7 @@ impl Before {
         let is_alone = |&at: &usize| bytes.get(at + 1) != Some(&b'\n');
         let lines = count(b'\n', bytes) + memchr::memchr_iter(b'\r', bytes).filter(is_alone).count() as u64;
         let line = memchr::memrchr2(b'\n', b'\r', bytes).map_or(0, |end| end + 1);
-        let begun = bytes[line..].iter().any(|&byte| !is_space(byte));
-        Self { lines, columns: bytes.len() - line, begun, line_end: None }
+        Self { lines, columns: bytes.len() - line, line_end: None }
     }
 
     /// The position after these bytes of rows.
@@ -772,8 +758,6 @@ pub(crate) struct Before {
     pub(super) lines: u64,
     /// Bytes between the last line end and the part.
     pub(super) columns: usize,
-    /// True if these bytes contain a token.
-    pub(super) begun: bool,
     /// The input's first line end, if the part is read on its own.
     pub(super) line_end: Option<&'static [u8]>,
 }
@@ -827,26 +811,21 @@ impl Text {
 
     /// `file:line` of a byte in a table; the line counts from 1.
     pub(super) fn line(&self, byte: usize) -> String {
-        let (name, earlier, here) = self.before(byte);
-        format!("{name}:{}", earlier.lines + Before::of_rows(here, self.line_end).lines + 1)
+        self.line_of(byte, false)
     }
 
     /// The line of text around a byte, without a byte order mark.
     pub(super) fn line_around(&self, byte: usize) -> &[u8] {
-        let part = self.parts.iter().rfind(|part| part.range.start <= byte);
-        let first = part.map_or(0, |part| part.range.start);
-        let begin = self.bytes[first..byte].iter().rposition(|&byte| ends_line(byte));
-        let rest = &self.bytes[begin.map_or(first, |end| first + end + 1)..];
-        rest.split(|&byte| ends_line(byte)).next().unwrap_or_default()
+        let (_, _, here) = self.before(byte);
+        let begin = byte - here.iter().rev().take_while(|&&byte| !ends_line(byte)).count();
+        self.bytes[begin..].split(|&byte| ends_line(byte)).next().unwrap_or_default()
     }
 
     /// `file:line` of a byte in rows or tokens.
     pub(super) fn line_of(&self, byte: usize, are_tokens: bool) -> String {
-        if !are_tokens {
-            return self.line(byte);
-        }
         let (name, earlier, here) = self.before(byte);
-        format!("{name}:{}", earlier.lines + Before::of_text(here).lines + 1)
+        let here = if are_tokens { Before::of_text(here) } else { Before::of_rows(here, self.line_end) };
+        format!("{name}:{}", earlier.lines + here.lines + 1)
     }
 
     /// The name of a byte's input, the position of its part, and the part's bytes before it.

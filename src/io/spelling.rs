@@ -14,11 +14,6 @@ pub(crate) struct Spelling {
 }
 
 impl Spelling {
-    /// Returns true if an option sets any spelling.
-    pub(super) fn is_said(&self) -> bool {
-        *self != Self::default()
-    }
-
     /// Returns true if a field counts as empty.
     pub(super) fn is_empty(&self, field: &[u8]) -> bool {
         self.empty.iter().any(|word| word == field)

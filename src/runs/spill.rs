@@ -22,8 +22,7 @@ use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::file::{fill_at, is_in_memory, write_all_at};
 use crate::human;
-use crate::parallel;
-use crate::parallel::lock;
+use crate::parallel::{self, lock};
 
 /// The folders for temporary files, used round-robin.
 #[derive(Debug)]
@@ -245,18 +244,14 @@ impl Write for Spill {
 pub struct Spilled {
     store: Arc<Store>,
     blocks: Vec<Block>,
-    bytes: u64,
+    /// The size in bytes.
+    pub(crate) bytes: u64,
 }
 
 impl Spilled {
     /// Returns the name for messages.
     pub(crate) fn name(&self) -> &str {
         &self.store.name
-    }
-
-    /// Returns the size in bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     /// Reads the run from its beginning.
@@ -336,7 +331,7 @@ mod tests {
         for length in [0, 1, 15, 16, 17, 32, 100] {
             let bytes: Vec<u8> = (0..length).collect();
             let run = spilled(&bytes, 16);
-            assert_eq!(run.bytes(), bytes.len() as u64);
+            assert_eq!(run.bytes, bytes.len() as u64);
             let mut back = Vec::new();
             Arc::new(run).read().read_to_end(&mut back).unwrap();
             assert_eq!(back, bytes);

@@ -107,10 +107,7 @@ impl Arrays {
 
     /// The array on this side; the front one, where there is no other.
     pub(super) fn array(&self, side: Side) -> &Array {
-        match (side, &self.back) {
-            (Side::Back, Some(back)) => back,
-            _ => &self.front,
-        }
+        if let (Side::Back, Some(back)) = (side, &self.back) { back } else { &self.front }
     }
 
     /// The buffer of this name.

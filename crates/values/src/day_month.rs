@@ -28,11 +28,9 @@ impl DayMonth {
     /// All patterns.
     pub const ALL: Self = Self { dates: (1 << PATTERNS.len()) - 1, clocks: 0b111 };
 
-    const NONE: Self = Self { dates: 0, clocks: 0 };
-
     /// The patterns that fit a field.
     pub fn of(field: &[u8]) -> Self {
-        Self::fitting(field).unwrap_or(Self::NONE)
+        Self::fitting(field).unwrap_or_default()
     }
 
     fn fitting(field: &[u8]) -> Option<Self> {

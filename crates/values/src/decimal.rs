@@ -177,12 +177,12 @@ impl<'a> Decimal<'a> {
     /// The decimal times 10^`power`.
     pub(crate) fn shifted(self, power: i64) -> Self {
         let short = self.short.map(|(integer, scale)| (integer, scale + power));
-        let shift = |digits: Digits<'a>| Digits {
+        let digits = self.digits.map(|digits| Digits {
             exponent: digits.exponent + power,
             has_text_value: false,
             ..digits
-        };
-        Self { short, digits: self.digits.map(shift) }
+        });
+        Self { short, digits }
     }
 
     /// The decimal times 2^`power`; at most 100.

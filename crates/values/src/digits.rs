@@ -6,6 +6,14 @@ pub(crate) fn split_digits(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len()))
 }
 
+/// Splits a plus or minus, true for minus, from a field.
+pub(crate) fn split_sign(field: &[u8]) -> (Option<bool>, &[u8]) {
+    match field {
+        [sign @ (b'+' | b'-'), rest @ ..] => (Some(*sign == b'-'), rest),
+        _ => (None, field),
+    }
+}
+
 /// A decimal without a sign.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decimal<'a> {
@@ -31,10 +39,8 @@ impl<'a> Decimal<'a> {
         }
         let mut decimal = Self::new(whole, fraction);
         if let [b'e' | b'E', after @ ..] = rest {
-            let (sign, after) = match after {
-                [b'-', after @ ..] => (-1, after),
-                [b'+', after @ ..] | after => (1, after),
-            };
+            let (minus, after) = split_sign(after);
+            let sign = if minus == Some(true) { -1 } else { 1 };
             let (digits, after) = split_digits(after);
             if !digits.is_empty() {
                 let add =

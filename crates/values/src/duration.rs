@@ -19,7 +19,7 @@
 //! A duration is a whole number of attoseconds, so that a benchmark's `1.2345ns` is exact. Finer durations are
 //! refused, so that two durations never become equal by rounding.
 
-use crate::digits::{Decimal, split_digits};
+use crate::digits::{Decimal, split_digits, split_sign};
 
 /// The attoseconds of a second.
 const SECOND: u128 = 1_000_000_000_000_000_000;
@@ -50,8 +50,7 @@ pub enum Clock {
     Days,
 }
 
-/// The attoseconds of a duration. [`crate::time::word`] turns this number into a key. A duration of over two trillion
-/// years is refused.
+/// The attoseconds of a duration. A duration of over two trillion years is refused.
 pub fn duration(field: &[u8]) -> Option<i128> {
     read(field).map(|(duration, _)| duration)
 }
@@ -62,10 +61,7 @@ pub fn shape(field: &[u8]) -> Option<Shape> {
 }
 
 fn read(field: &[u8]) -> Option<(i128, Shape)> {
-    let (negative, text) = match field {
-        [b'-', text @ ..] => (true, text),
-        [b'+', text @ ..] | text => (false, text),
-    };
+    let (minus, text) = split_sign(field);
     let mut shape = Shape { has_unit: true, is_zero_alone: false, clock: None };
     let duration = match text {
         [b'P' | b'p', text @ ..] => iso(text)?,
@@ -80,7 +76,7 @@ fn read(field: &[u8]) -> Option<(i128, Shape)> {
             duration
         }
     };
-    Some((signed(duration, negative)?, shape))
+    Some((signed(duration, minus == Some(true))?, shape))
 }
 
 /// A number with a sign, if the number is small enough for a key.

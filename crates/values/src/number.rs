@@ -8,6 +8,7 @@
 
 use crate::decimal::{self, Decimal, ZERO};
 pub use crate::decimal::{MID, high, integer, of_integer};
+use crate::digits::{self, split_sign};
 use crate::marks::{Mark, Marks};
 use crate::size::{Units, parse_unit};
 
@@ -77,14 +78,9 @@ impl Reader {
             let word = u128::from(high(special, descending)) << 64 | u128::from(MID);
             return Some(if special.is_nan() { Value::Nan } else { Value::Word(word) });
         }
-        let (negative, text) = match sign {
-            None => split_plus_minus(field),
-            Some(sign) => sign.strip(field, *leading)?,
-        };
-        let text = match marks {
-            None => text,
-            Some(marks) => marks.respell(text, &mut self.respelled)?,
-        };
+        let (negative, text) =
+            if let Some(sign) = sign { sign.strip(field, *leading)? } else { split_sign(field) };
+        let text = if let Some(marks) = marks { marks.respell(text, &mut self.respelled)? } else { text };
         let start = tail.len();
         let short = if self.is_plain || *leading { None } else { decimal::parse_short(text) };
         let key = match short.and_then(|(integer, scale)| decimal::short_key(integer, scale)) {
@@ -101,7 +97,7 @@ impl Reader {
 
 /// Reads a number without digits.
 fn parse_special(field: &[u8]) -> Option<f64> {
-    let (minus, name) = split_plus_minus(field);
+    let (minus, name) = split_sign(field);
     let is = |special: &str| name.eq_ignore_ascii_case(special.as_bytes());
     if is("inf") || is("infinity") {
         return Some(if minus == Some(true) { f64::NEG_INFINITY } else { f64::INFINITY });
@@ -116,7 +112,8 @@ fn parse_decimal(text: &[u8], units: Units, leading: bool) -> Option<(Decimal<'_
     if !leading && (units == Units::Refused || is_whole()) {
         return Decimal::parse(text).map(|decimal| (decimal, 0));
     }
-    let (number, rest) = text.split_at(number_length(text));
+    let (_, rest) = digits::Decimal::split(text)?;
+    let number = &text[..text.len() - rest.len()];
     let (unit, length) = parse_unit(rest, units);
     if !leading && length < rest.len() {
         return None;
@@ -129,36 +126,11 @@ fn parse_decimal(text: &[u8], units: Units, leading: bool) -> Option<(Decimal<'_
     Some((unit.times(decimal), length))
 }
 
-/// The length of the decimal at the beginning of a text.
-fn number_length(text: &[u8]) -> usize {
-    let digits = |from: usize| text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let mut end = digits(0);
-    if text.get(end) == Some(&b'.') {
-        end += 1 + digits(end + 1);
-    }
-    if let Some(b'e' | b'E') = text.get(end) {
-        let sign = usize::from(matches!(text.get(end + 1), Some(b'+' | b'-')));
-        let exponent = digits((end + 1 + sign).min(text.len()));
-        if exponent > 0 {
-            end += 1 + sign + exponent;
-        }
-    }
-    end
-}
-
 /// Splits a minus from a field. Processors would mispredict a branch on the sign.
 #[inline]
 fn split_minus(field: &[u8]) -> (bool, &[u8]) {
     let minus = field.first() == Some(&b'-');
     (minus, &field[usize::from(minus)..])
-}
-
-/// Splits a plus or minus, true for minus, from a field.
-fn split_plus_minus(field: &[u8]) -> (Option<bool>, &[u8]) {
-    match field {
-        [sign @ (b'+' | b'-'), rest @ ..] => (Some(*sign == b'-'), rest),
-        _ => (None, field),
-    }
 }
 
 /// A currency or percent sign in front of all numbers of a column, or behind them.
@@ -195,10 +167,10 @@ impl Sign {
     /// Splits a plus or minus, true for minus, from a field, and removes this sign and a blank beside this sign.
     /// With `leading`, the sign may be missing.
     fn strip(self, field: &[u8], leading: bool) -> Option<(Option<bool>, &[u8])> {
-        let (outer, text) = split_plus_minus(field);
+        let (outer, text) = split_sign(field);
         if let Some(text) = text.strip_prefix(self.0.bytes()) {
             let text = BLANKS.iter().find_map(|blank| text.strip_prefix(blank.as_bytes())).unwrap_or(text);
-            let (inner, text) = split_plus_minus(text);
+            let (inner, text) = split_sign(text);
             return (outer.is_none() || inner.is_none()).then_some((outer.or(inner), text));
         }
         if leading {
@@ -214,7 +186,7 @@ impl Sign {
 const BLANKS: [&str; 4] = [" ", "\t", "\u{A0}", "\u{202F}"];
 
 /// The look of a number, which decides about the kind of its column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// The currency or percent sign.
     pub sign: Option<Sign>,
@@ -233,11 +205,9 @@ pub struct Seen {
 #[must_use]
 pub fn look(field: &[u8], marks: Option<&Marks>) -> Option<Seen> {
     if parse_special(field).is_some() {
-        let seen =
-            Seen { sign: None, has_unit: false, has_digit: false, decimals: None, ends_in_zero: false };
-        return Some(seen);
+        return Some(Seen::default());
     }
-    let (minus, text) = split_plus_minus(field);
+    let (minus, text) = split_sign(field);
     let sign = Sign::find(text);
     let (_, text) = sign.map_or(Some((minus, text)), |sign| sign.strip(field, false))?;
     let mut respelled = Vec::new();

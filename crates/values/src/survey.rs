@@ -179,9 +179,7 @@ impl Class {
 
     fn merge(&mut self, later: Self) {
         self.count += later.count;
-        if self.first.is_none() {
-            self.first = later.first;
-        }
+        self.first = self.first.take().or(later.first);
     }
 
     fn is_empty(&self) -> bool {
@@ -213,9 +211,10 @@ pub struct Survey {
     /// `inf` and `nan`.
     special: Class,
     times: Class,
-    /// The form of the first time, and the first time in another form.
-    form: Option<TimeForm>,
-    other_form: Option<(Apart, Example)>,
+    /// The form of the first time.
+    pub form: Option<TimeForm>,
+    /// A time in another form.
+    pub other_form: Option<(Apart, Example)>,
     /// Months of times without a year: January and December.
     year_ends: [bool; 2],
     /// Sizes with a unit; a field that fits a time counts as a time instead.
@@ -250,12 +249,6 @@ struct Plain {
     /// True without a sign.
     is_bare: bool,
     is_zero: bool,
-}
-
-/// Scans a number of sign, digits and point; other fields are `None`.
-#[inline]
-fn plain(text: &[u8]) -> Option<Plain> {
-    plain_at(text).filter(|(_, length)| *length == text.len()).map(|(plain, _)| plain)
 }
 
 /// Scans the sign, digits and point at the beginning of a text, and returns their length.
@@ -298,7 +291,8 @@ impl Survey {
                 Json::String => {}
             }
         } else if written.marks.is_none()
-            && let Some(plain) = plain(field.text)
+            && let Some((plain, length)) = plain_at(field.text)
+            && length == field.text.len()
             && !(spans && begins_time(&field))
         {
             return self.push_plain(&field, at, &plain);
@@ -335,7 +329,12 @@ impl Survey {
             }
             _ => self.all_one_point = false,
         }
-        self.note_shape(plain.is_zero && plain.decimals.is_none(), field, at);
+        // The only plain number that is a duration is 0.
+        if plain.is_zero && plain.decimals.is_none() {
+            self.durations.count += 1;
+        } else {
+            self.no_duration.push(field, at);
+        }
         if plain.is_bare {
             self.versions.count += 1;
         } else {
@@ -343,16 +342,6 @@ impl Survey {
         }
         self.day_month = Some(DayMonth::default());
         self.commas += 1;
-    }
-
-    /// Notes whether a plain number is a duration: only 0 needs no unit.
-    #[inline]
-    fn note_shape(&mut self, is_zero: bool, field: &Field, at: u64) {
-        if is_zero {
-            self.durations.count += 1;
-        } else {
-            self.no_duration.push(field, at);
-        }
     }
 
     fn push_other(&mut self, field: &Field, at: u64, written: Written, spans: bool) {
@@ -477,14 +466,8 @@ impl Survey {
         ];
         classes.into_iter().for_each(|(class, later)| class.merge(later));
         self.json.iter_mut().zip(later.json).for_each(|(class, later)| class.merge(later));
-        self.clocks.iter_mut().zip(later.clocks).for_each(|(clock, later)| {
-            if clock.is_none() {
-                *clock = later;
-            }
-        });
-        for (one, other) in self.year_ends.iter_mut().zip(later.year_ends) {
-            *one |= other;
-        }
+        self.clocks.iter_mut().zip(later.clocks).for_each(|(clock, later)| *clock = clock.take().or(later));
+        self.year_ends.iter_mut().zip(later.year_ends).for_each(|(one, other)| *one |= other);
         self.duration_units |= later.duration_units;
         self.has_days |= later.has_days;
         self.two_points |= later.two_points;
@@ -502,12 +485,6 @@ impl Survey {
         };
     }
 
-    /// Returns true without any field.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
     /// Returns the sign of the first number.
     #[must_use]
     pub fn first_sign(&self) -> Option<Sign> {
@@ -518,18 +495,6 @@ impl Survey {
     #[must_use]
     pub fn has_units(&self) -> bool {
         !self.sizes.is_empty()
-    }
-
-    /// Returns true if all times have one form.
-    #[must_use]
-    pub fn times_agree(&self) -> bool {
-        self.other_form.is_none()
-    }
-
-    /// Returns the form of the first time.
-    #[must_use]
-    pub fn time_form(&self) -> Option<TimeForm> {
-        self.form
     }
 
     /// Decides the kind of the column.

@@ -30,7 +30,7 @@ use jiff::civil::Weekday;
 use jiff::fmt::rfc2822;
 use jiff::fmt::strtime::BrokenDownTime;
 
-use crate::digits::Decimal;
+use crate::digits::{Decimal, split_sign};
 use crate::duration::signed;
 use crate::time::{LEAP_YEAR, SECOND, Time, access_log_at, days};
 
@@ -60,16 +60,10 @@ struct Pattern {
 /// The parts of a date in a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Date {
-    Missing,
-    Parts {
-        year: bool,
-        month: bool,
-        day: bool,
-    },
+    /// Without any part, the date is the first day of 1970.
+    Parts { year: bool, month: bool, day: bool },
     /// A week of ISO 8601 with its year.
-    Week {
-        weekday: bool,
-    },
+    Week { weekday: bool },
 }
 
 impl FromStr for TimeFormat {
@@ -154,12 +148,10 @@ impl Pattern {
         }
         let date = if given("V") {
             Date::Week { weekday: given("aAuw") }
-        } else if given("YymbBhdej") {
-            Date::Parts { year: given("Yy"), month: given("mbBhj"), day: given("dej") }
-        } else if given("aAuw") {
+        } else if given("aAuw") && !given("YymbBhdej") {
             return Err("a weekday alone is not a date; add a date or a week (%G and %V)".to_owned());
         } else {
-            Date::Missing
+            Date::Parts { year: given("Yy"), month: given("mbBhj"), day: given("dej") }
         };
         Ok(Self { text: expanded, second, date })
     }
@@ -195,15 +187,10 @@ impl Pattern {
         match self.date {
             Date::Parts { year: true, month: true, day: true } | Date::Week { weekday: true } => {}
             Date::Week { weekday: false } => read.set_weekday(Some(Weekday::Monday)),
-            Date::Missing => {
-                read.set_year(Some(1970))?;
-                read.set_month(Some(1))?;
-                read.set_day(Some(1))?;
-            }
             Date::Parts { year, month, day } => {
                 read.set_weekday(None);
                 if !year {
-                    read.set_year(Some(LEAP_YEAR as i16))?;
+                    read.set_year(Some(if month || day { LEAP_YEAR as i16 } else { 1970 }))?;
                 }
                 if !month {
                     read.set_month(Some(1))?;
@@ -216,13 +203,8 @@ impl Pattern {
         if read.hour().is_none() {
             read.set_hour(Some(0))?;
         }
-        if read.minute().is_none() {
-            read.set_minute(Some(0))?;
-        }
-        if read.second().is_none() {
-            read.set_second(Some(0))?;
-        }
-        Ok(())
+        read.set_minute(read.minute().or(Some(0)))?;
+        read.set_second(read.second().or(Some(0)))
     }
 
     /// True if the second is 60, where jiff reads 59.
@@ -301,12 +283,9 @@ fn rfc2822_at(text: &[u8]) -> Option<(Time, usize)> {
 
 /// The count of units since the beginning of 1970.
 fn epoch(text: &[u8], unit: u128) -> Option<(Time, usize)> {
-    let (negative, unsigned) = match text {
-        [b'-', unsigned @ ..] => (true, unsigned),
-        [b'+', unsigned @ ..] | unsigned => (false, unsigned),
-    };
+    let (minus, unsigned) = split_sign(text);
     let (decimal, rest) = Decimal::split(unsigned)?;
-    let nanoseconds = signed(decimal.times(unit)?, negative)?;
+    let nanoseconds = signed(decimal.times(unit)?, minus == Some(true))?;
     Some((Time { nanoseconds, zone: true, year: true, month: 0 }, text.len() - rest.len()))
 }
 

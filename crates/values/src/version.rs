@@ -38,23 +38,16 @@ const LETTERS: u8 = NUMBER + FEW as u8 + 1;
 /// The codes of bytes other than digits.
 const CODES: [u8; 256] = {
     let mut codes = [0; 256];
-    let mut next = LETTERS as usize;
-    let mut letters = true;
-    loop {
-        let mut byte = 0;
-        while byte < codes.len() {
-            let is_letter = (byte as u8).is_ascii_alphabetic();
-            let is_other = !is_letter && !(byte as u8).is_ascii_digit() && byte != b'~' as usize;
-            if is_letter && letters || is_other && !letters {
-                codes[byte] = next as u8;
-                next += 1;
-            }
-            byte += 1;
+    let (mut at, mut next) = (0, LETTERS as usize);
+    // Twice all bytes: first the letters get codes, then other characters.
+    while at < 2 * codes.len() {
+        let byte = (at % codes.len()) as u8;
+        let is_other = !byte.is_ascii_alphanumeric() && byte != b'~';
+        if at < codes.len() && byte.is_ascii_alphabetic() || at >= codes.len() && is_other {
+            codes[byte as usize] = next as u8;
+            next += 1;
         }
-        if !letters {
-            break;
-        }
-        letters = false;
+        at += 1;
     }
     assert!(next == codes.len());
     codes[b'~' as usize] = TILDE;

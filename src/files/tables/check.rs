@@ -3,8 +3,9 @@
 use std::slice;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float16Type, Float32Type, Float64Type};
+use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef};
+use arrow_cast::cast;
 use arrow_schema::DataType;
 
 use super::super::job::Job;
@@ -197,16 +198,9 @@ pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Least> {
 
 /// Converts an array of floats; `None` for other types.
 fn as_floats(array: &ArrayRef) -> Option<Vec<f64>> {
-    Some(match array.data_type() {
-        DataType::Float16 => {
-            array.as_primitive::<Float16Type>().values().iter().map(|value| value.to_f64()).collect()
-        }
-        DataType::Float32 => {
-            array.as_primitive::<Float32Type>().values().iter().map(|&value| value.into()).collect()
-        }
-        DataType::Float64 => array.as_primitive::<Float64Type>().values().to_vec(),
-        _ => return None,
-    })
+    let floats =
+        if array.data_type().is_floating() { cast(array, &DataType::Float64).ok()? } else { return None };
+    Some(floats.as_primitive::<Float64Type>().values().to_vec())
 }
 
 impl Least {

@@ -8,7 +8,7 @@ use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::InputKind;
-use crate::io::arrow::Spool;
+use crate::io::arrow::Stored;
 use crate::io::arrow::from_text::TextTable;
 
 impl Job<'_> {
@@ -22,12 +22,13 @@ impl Job<'_> {
         let begin = Instant::now();
         let mut output = self.open(to)?;
         let most = usize::try_from(room(&self.budget) / 4).unwrap_or(usize::MAX);
-        let mut spool = Spool::new(most, self.temp_folder());
+        let mut spool = tempfile::spooled_tempfile_in(most, self.temp_folder());
         let report = work(To::Plain(&mut spool))?;
         let start = Instant::now();
         let InputKind::Table(dialect) = self.resolved.decisions.how.kind else { return Ok(report) };
         let name = self.inputs()[0].name();
-        let table = TextTable::open(name, spool.stored()?, dialect, self.resolved.decisions.how.by.na())?;
+        let stored = Stored::spooled(spool)?;
+        let table = TextTable::open(name, stored, dialect, &self.resolved.decisions.how.by.spelling.empty)?;
         let schema = table.schema();
         let tables = Tables { all: Vec::new(), schema: schema.clone(), parts: Vec::new(), size: 0 };
         let mut sink = Sink::new(&tables, schema, &[], self, &mut output, Some(most))?;

@@ -38,18 +38,18 @@ pub(crate) struct TableKey {
 ///
 /// A missing column, or a column whose type does not fit the kind of its key.
 pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<TableKey>, Error> {
-    let (mut names, mut places) = (Vec::new(), Vec::new());
-    for (number, field) in schema.fields().iter().enumerate() {
-        names.push(field.name().clone());
-        places.push((vec![number], field.clone()));
+    let columns = schema.fields().iter().enumerate();
+    let mut places: Vec<_> =
+        columns.map(|(number, field)| (field.name().clone(), vec![number], field.clone())).collect();
+    // Fields within columns follow all columns.
+    for column in 0..places.len() {
+        let (name, path, field) = places[column].clone();
+        push_fields(&field, &name, &path, &mut places);
     }
-    for (number, field) in schema.fields().iter().enumerate() {
-        push_fields(field, field.name(), &mut vec![number], &mut names, &mut places);
-    }
-    let header = Header::of_names(schema.fields().len(), &names);
+    let header = Header::of_names(schema.fields().len(), places.iter().map(|(name, ..)| &name[..]));
     let key = |found: ResolvedKey| {
         let column = if let ColumnAt::Field(column) = found.column { Some(column) } else { None };
-        let Some((path, field)) = column.and_then(|column| places.get(column).cloned()) else {
+        let Some((_, path, field)) = column.and_then(|column| places.get(column).cloned()) else {
             return Err(Error::input(table, "has columns; name one of them with a key"));
         };
         let wrong = |problem: String| Error::input(table, format!("column '{}' {problem}", found.shown()));
@@ -81,22 +81,16 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
     header.find(by, table)?.into_iter().map(key).collect()
 }
 
-/// Adds the names and the places of the fields within a field.
-fn push_fields(
-    field: &Field,
-    name: &str,
-    path: &mut Vec<usize>,
-    names: &mut Vec<String>,
-    places: &mut Vec<(Vec<usize>, Arc<Field>)>,
-) {
+/// A field with its name and its path.
+type Place = (String, Vec<usize>, Arc<Field>);
+
+/// Adds the fields within a field.
+fn push_fields(field: &Field, name: &str, path: &[usize], places: &mut Vec<Place>) {
     let DataType::Struct(fields) = field.data_type() else { return };
     for (number, inner) in fields.iter().enumerate() {
-        let name = format!("{name}.{}", inner.name());
-        path.push(number);
-        names.push(name.clone());
-        places.push((path.clone(), inner.clone()));
-        push_fields(inner, &name, path, names, places);
-        path.pop();
+        let (name, path) = (format!("{name}.{}", inner.name()), [path, &[number]].concat());
+        places.push((name.clone(), path.clone(), inner.clone()));
+        push_fields(inner, &name, &path, places);
     }
 }
 

@@ -22,18 +22,18 @@ use arrow_select::take::take;
 
 use super::super::job::Job;
 use super::check::first_disorder;
-use super::keys::{KeyArrays, TableKey, ranks};
+use super::keys::{KeyArrays, ranks};
 use super::read::{Reader, Reading, compact};
 use super::write::{Sink, all_joined};
-use super::{Tables, order, write_positions};
+use super::{order, write_positions};
 use crate::clock::Instant;
 use crate::columns::arrow::numbers_of;
-use crate::error::{Error, Hint};
+use crate::error::Error;
 use crate::files::progress::Phase;
 use crate::files::report::{Phases, Report};
 use crate::io::arrow::arrays::{self, gathered, joined};
-use crate::io::arrow::{Batches, failed, ipc, unwritten};
-use crate::io::ordered::Disorder;
+use crate::io::arrow::{Batches, failed, unwritten};
+use crate::io::ordered::not_sorted;
 use crate::io::{Counts, Output};
 use crate::order::Selection;
 use crate::parallel::{self, lock, map_parts, ranges};
@@ -64,14 +64,12 @@ struct Open {
 
 /// Runs of the rows of tables.
 pub(super) struct Merging<'a, 'j> {
-    tables: &'a Tables,
     reading: Reading<'a>,
-    keys: &'a [TableKey],
     job: &'a Job<'j>,
     /// What the batches of runs are.
     schema: SchemaRef,
     folders: Folders,
-    runs: Vec<RunSource>,
+    pub(super) runs: Vec<RunSource>,
     open: Option<Open>,
 }
 
@@ -84,12 +82,7 @@ pub(super) struct WrittenRows {
 }
 
 impl<'a, 'j> Merging<'a, 'j> {
-    pub(super) fn new(
-        tables: &'a Tables,
-        reading: Reading<'a>,
-        keys: &'a [TableKey],
-        job: &'a Job<'j>,
-    ) -> Self {
+    pub(super) fn new(reading: Reading<'a>, job: &'a Job<'j>) -> Self {
         let folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
         let mut schema = reading.schema.clone();
         if job.ask.positions {
@@ -97,12 +90,7 @@ impl<'a, 'j> Merging<'a, 'j> {
             let fields = schema.fields().iter().cloned().chain([position]).collect::<Fields>();
             schema = Arc::new(Schema::new(fields));
         }
-        Self { tables, reading, keys, job, schema, folders, runs: Vec::new(), open: None }
-    }
-
-    /// The inputs are the runs.
-    pub(super) fn add_inputs(&mut self) {
-        self.runs = (0..self.tables.all.len()).map(RunSource::Input).collect();
+        Self { reading, job, schema, folders, runs: Vec::new(), open: None }
     }
 
     /// Sorts what is read, so many bytes at a time, each into a run.
@@ -114,7 +102,7 @@ impl<'a, 'j> Merging<'a, 'j> {
     ) -> Result<Report, Error> {
         let sort = report::Report::on_cpu(report::Form::InOrder, Duration::ZERO);
         let mut report = Report::new(self.job.ask.format, sort, String::new());
-        let runs = (self.tables.bytes() / limit.max(1) + 2).min(FAN_IN as u64);
+        let runs = (self.reading.tables.bytes() / limit.max(1) + 2).min(FAN_IN as u64);
         let rows = (self.window(runs) / WINDOW).clamp(1 << 5, 1 << 15);
         let mut phases = Phases::default();
         let start = Instant::now();
@@ -127,11 +115,11 @@ impl<'a, 'j> Merging<'a, 'j> {
             let batches = batches.into_iter().map(|batch| self.numbered(batch, &mut at));
             let batches = batches.collect::<Result<Vec<_>, _>>()?;
             report.records += arrays.rows() as u64;
-            let place = |row: usize| self.tables.place(before + row as u64);
-            let done = order(&arrays, self.keys, self.job, sorter, &mut report.counts, place)?;
+            let place = |row: usize| self.reading.tables.place(before + row as u64);
+            let done = order(&arrays, self.reading.keys, self.job, sorter, &mut report.counts, place)?;
             report.sort = done.report.after(&report.sort);
             report.repeated += done.repeated;
-            self.job.watch.phase(Phase::Read, Some(self.tables.rows()));
+            self.job.watch.phase(Phase::Read, Some(self.reading.tables.rows()));
             self.job.watch.set(report.records);
             // The next part is read while this one is written.
             let start = Instant::now();
@@ -148,7 +136,7 @@ impl<'a, 'j> Merging<'a, 'j> {
         self.close()?;
         report.phases = phases;
         report.runs = self.runs.len();
-        let bytes = |run: &RunSource| if let RunSource::Spilled(spilled) = run { spilled.bytes() } else { 0 };
+        let bytes = |run: &RunSource| if let RunSource::Spilled(spilled) = run { spilled.bytes } else { 0 };
         report.spilled_bytes = self.runs.iter().map(bytes).sum();
         Ok(report)
     }
@@ -166,7 +154,7 @@ impl<'a, 'j> Merging<'a, 'j> {
         let follows = match &self.open {
             Some(open) => {
                 let both = KeyArrays::joined(&[open.last.clone(), first])?;
-                self.order(&both)?[0] == 0 && !self.job.ask.selection.unique
+                self.reading.order(&both)?[0] == 0 && !self.job.ask.selection.unique
             }
             None => false,
         };
@@ -174,10 +162,7 @@ impl<'a, 'j> Merging<'a, 'j> {
             self.close()?;
         }
         let arrays = all_joined(&self.schema, 0, &mut arrays::chunks(batches))?;
-        let mut writer = match self.open.take() {
-            Some(open) => open.writer,
-            None => self.begin_run()?,
-        };
+        let mut writer = if let Some(open) = self.open.take() { open.writer } else { self.begin_run()? };
         let parts: Vec<_> = ranges(positions.len(), rows).collect();
         for parts in parts.chunks(4 * parallel::threads()) {
             let batches = map_parts(parts, |part| {
@@ -195,7 +180,7 @@ impl<'a, 'j> Merging<'a, 'j> {
         /// The part of the budget that all windows take; what is ordered of them is there some times
         /// more, as joined, gathered, and waiting to be encoded.
         const PART: u64 = 8;
-        let rows = super::room(&self.job.budget) / PART / runs.max(1) / self.tables.row_bytes();
+        let rows = super::room(&self.job.budget) / PART / runs.max(1) / self.reading.tables.row_bytes();
         usize::try_from(rows).unwrap_or(usize::MAX).clamp(1 << 7, 1 << 17)
     }
 
@@ -210,12 +195,7 @@ impl<'a, 'j> Merging<'a, 'j> {
     /// Begins a run in a temporary file.
     fn begin_run(&mut self) -> Result<StreamWriter<Spill>, Error> {
         let spill = self.folders.create(self.job.budget.block())?;
-        ipc::to_stream(spill, &self.schema)
-    }
-
-    /// The numbers of rows in order.
-    fn order(&self, arrays: &KeyArrays) -> Result<Vec<u32>, Error> {
-        arrays.order(self.keys, self.tables.all[0].name())
+        StreamWriter::try_new(spill, &self.schema).map_err(failed)
     }
 
     /// Merges all runs into the output.
@@ -237,7 +217,7 @@ impl<'a, 'j> Merging<'a, 'j> {
             }
             self.runs = longer;
         }
-        self.job.watch.phase(Phase::Merge, Some(self.tables.rows()));
+        self.job.watch.phase(Phase::Merge, Some(self.reading.tables.rows()));
         let runs = mem::take(&mut self.runs);
         let mut written = WrittenRows::default();
         if self.job.ask.positions {
@@ -247,11 +227,12 @@ impl<'a, 'j> Merging<'a, 'j> {
                 positions.extend_from_slice(numbers_of::<u64>(batch.column(last)));
                 Ok(())
             })?;
-            write_positions(positions.into_iter(), self.tables.rows(), self.job.ask.format, output)?;
+            write_positions(positions.into_iter(), self.reading.tables.rows(), self.job.ask.format, output)?;
             return Ok(written);
         }
         let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
-        let sink = Sink::new(self.tables, self.schema.clone(), self.keys, self.job, output, most)?;
+        let sink =
+            Sink::new(self.reading.tables, self.schema.clone(), self.reading.keys, self.job, output, most)?;
         let sink = Mutex::new(sink);
         // What is ordered is encoded while the next rows are.
         let (give, take) = sync_channel::<RecordBatch>(0);
@@ -349,9 +330,9 @@ impl Merging<'_, '_> {
                 Ok((Box::new(reader.map(move |batch| batch.map_err(failed))), None))
             }
             RunSource::Input(number) => {
-                let table = &self.tables.all[number];
-                let rows = (self.window(self.tables.all.len() as u64) / WINDOW).max(1 << 10);
-                let before = self.tables.parts.iter().filter(|part| part.table < number);
+                let table = &self.reading.tables.all[number];
+                let rows = (self.window(self.reading.tables.all.len() as u64) / WINDOW).max(1 << 10);
+                let before = self.reading.tables.parts.iter().filter(|part| part.table < number);
                 let mut at: u64 = before.map(|part| part.rows).sum();
                 let read = move |part| {
                     let batches = self.reading.read(part, rows);
@@ -375,16 +356,14 @@ impl Merging<'_, '_> {
             if batch.num_rows() == 0 {
                 continue;
             }
-            let keys = KeyArrays::of(self.keys, &batch, self.reading.columns());
+            let keys = KeyArrays::of(self.reading.keys, &batch, self.reading.columns.as_deref());
             if let Some((name, passed)) = &mut run.checked {
                 let place = |row: usize| format!("{name}: row {}", *passed + row as u64);
-                keys.decoded(self.keys, name)?.count(self.keys, &mut run.counts, place)?;
+                keys.decoded(self.reading.keys, name)?.count(self.reading.keys, &mut run.counts, place)?;
                 if let Some(disorder) =
-                    first_disorder(run.last.as_ref(), &keys, self.keys, name, *passed, false)?
+                    first_disorder(run.last.as_ref(), &keys, self.reading.keys, name, *passed, false)?
                 {
-                    let Disorder { place, value, before } = disorder;
-                    let problem = format!("out of order: {value} after {before}");
-                    return Err(Error::input(place, problem).hinting(Hint::Sort));
+                    return Err(not_sorted(disorder));
                 }
                 run.last = Some(keys.slice(keys.rows() - 1, 1).detached()?);
                 *passed += batch.num_rows() as u64;
@@ -425,9 +404,10 @@ impl Merging<'_, '_> {
             let (bound, taking) = self.bound(&runs)?;
             let windows = taking.iter().flat_map(|&run| &runs[run].window);
             let all = KeyArrays::joined(&windows.map(|(_, keys)| keys.clone()).collect::<Vec<_>>())?;
-            let mut positions = match &taking[..] {
-                [_] => (0..all.rows() as u32).collect(),
-                _ => self.order(&all)?,
+            let mut positions = if let [_] = &taking[..] {
+                (0..all.rows() as u32).collect()
+            } else {
+                self.reading.order(&all)?
             };
             // Up to the last row of the run whose rows end first; of each run these are its first.
             let ends: Vec<usize> = sums(taking.iter().map(|&run| runs[run].rows())).collect();
@@ -440,7 +420,7 @@ impl Merging<'_, '_> {
             if unique {
                 let with_last: Vec<KeyArrays> = [all.clone()].into_iter().chain(last.clone()).collect();
                 let with_last = KeyArrays::joined(&with_last)?;
-                let decoded = with_last.decoded(self.keys, self.tables.all[0].name())?;
+                let decoded = with_last.decoded(self.reading.keys, self.reading.tables.all[0].name())?;
                 let (is_same, before) = (decoded.sameness(), positions.len());
                 positions.dedup_by(|later, first| is_same(*first as usize, *later as usize));
                 if last.is_some() && is_same(all.rows(), positions[0] as usize) {
@@ -479,7 +459,7 @@ impl Merging<'_, '_> {
             return Ok((0, vec![0]));
         }
         let ends: Vec<KeyArrays> = runs.iter().filter_map(Run::ends).flatten().collect();
-        let ranks = ranks(&self.order(&KeyArrays::joined(&ends)?)?);
+        let ranks = ranks(&self.reading.order(&KeyArrays::joined(&ends)?)?);
         // What is all in memory bounds nothing, unless there is nothing else.
         let is_open = |run: &usize| !runs[*run].is_over;
         let all = 0..runs.len();

@@ -24,7 +24,7 @@ use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap};
 
 use self::keys::{KeyArrays, TableKey};
-use self::merge::Merging;
+use self::merge::{Merging, RunSource};
 use self::read::{Reader, Reading};
 use self::write::Sink;
 use super::job::{ChooseSorter, Job, To};
@@ -120,7 +120,7 @@ impl Job<'_> {
         devices.expect(None);
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Read, Some(tables.rows()));
-        let reading = Reading::new(&tables, &self.ask, &keys, &self.cancel);
+        let reading = Reading::new(&tables, &keys, self);
         let bytes = room(&self.budget);
         let fits = tables.bytes().saturating_add(tables.rows() * BESIDE) <= bytes / TIMES;
         let limit = bytes / TIMES_OF_PARTS;
@@ -136,10 +136,10 @@ impl Job<'_> {
                 None => reading.all(|done| self.watch.set(done))?,
             };
             let read = start.elapsed();
-            let report = self.sort_batches(&tables, &reading, &keys, batches, devices, &mut output)?;
+            let report = self.sort_batches(&reading, batches, devices, &mut output)?;
             Report { phases: Phases { read, ..report.phases }, ..report }
         } else {
-            self.sort_in_parts(&tables, reading, &keys, limit, devices, &mut output)?
+            self.sort_in_parts(reading, limit, devices, &mut output)?
         };
         self.close(output)?;
         if few.is_some() {
@@ -155,9 +155,7 @@ impl Job<'_> {
     /// Sorts batches in memory.
     fn sort_batches(
         &self,
-        tables: &Tables,
         reading: &Reading,
-        keys: &[TableKey],
         batches: Vec<RecordBatch>,
         devices: &mut dyn ChooseSorter,
         output: &mut Output,
@@ -165,14 +163,16 @@ impl Job<'_> {
         let n: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
         let chosen = devices.choose(n, shape(), 0)?;
         let mut counts = Counts::default();
-        let place = |row| tables.place(row as u64);
-        let done = order(&reading.keys_of(&batches)?, keys, self, chosen.sorter, &mut counts, place)?;
+        let place = |row| reading.tables.place(row as u64);
+        let arrays = reading.keys_of(&batches)?;
+        let done = order(&arrays, reading.keys, self, chosen.sorter, &mut counts, place)?;
         let start = Instant::now();
         self.watch.phase(Phase::Write, Some(done.positions.len() as u64));
         if self.ask.positions {
             write_positions(done.positions.iter().map(|&at| at.into()), n, self.ask.format, output)?;
         } else {
-            let mut sink = Sink::new(tables, reading.schema.clone(), keys, self, output, None)?;
+            let (schema, keys) = (reading.schema.clone(), reading.keys);
+            let mut sink = Sink::new(reading.tables, schema, keys, self, output, None)?;
             sink.write_all(batches, &done.positions)?;
             sink.finish()?;
         }
@@ -190,15 +190,13 @@ impl Job<'_> {
     /// Sorts parts of about `limit` bytes into runs, and merges the runs.
     fn sort_in_parts(
         &self,
-        tables: &Tables,
         reading: Reading,
-        keys: &[TableKey],
         limit: u64,
         devices: &mut dyn ChooseSorter,
         output: &mut Output,
     ) -> Result<Report, Error> {
-        let chosen = devices.choose(limit / tables.row_bytes(), shape(), 0)?;
-        let mut merging = Merging::new(tables, reading.clone(), keys, self);
+        let chosen = devices.choose(limit / reading.tables.row_bytes(), shape(), 0)?;
+        let mut merging = Merging::new(reading.clone(), self);
         let mut report = merging.sort_parts(&mut Reader::new(reading), chosen.sorter, limit)?;
         let start = Instant::now();
         let written = merging.write(output)?;
@@ -219,9 +217,8 @@ impl Job<'_> {
         let keys = tables.keys(&self.resolved)?;
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Merge, Some(tables.rows()));
-        let reading = Reading::new(&tables, &self.ask, &keys, &self.cancel);
-        let mut merging = Merging::new(&tables, reading, &keys, self);
-        merging.add_inputs();
+        let mut merging = Merging::new(Reading::new(&tables, &keys, self), self);
+        merging.runs = (0..tables.all.len()).map(RunSource::Input).collect();
         let written = merging.write(&mut output)?;
         self.close(output)?;
         let sort = report::Report::on_cpu(report::Form::Merge, begin.elapsed());
@@ -293,7 +290,7 @@ impl Job<'_> {
         if self.resolved.decisions.how.by.keys.is_empty() {
             return Ok(Vec::new());
         }
-        let tables = Tables::open(&self.resolved, &self.temp_folder())?;
+        let tables = self.open_tables()?;
         let key = |key: keys::TableKey| ExplainedKey {
             column: key.name.clone(),
             kind: key.kind(),
@@ -307,7 +304,7 @@ impl Job<'_> {
 
 impl Tables {
     fn open(resolved: &Resolved, folder: &Path) -> Result<Self, Error> {
-        let open = |input| Table::open(input, resolved.format, folder);
+        let open = |input| Table::open(input, resolved.decisions.format, folder);
         let all = resolved.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let schema = common_schema(&all)?;
         let parts = all.iter().enumerate().flat_map(|(number, table)| table.parts(number)).collect();

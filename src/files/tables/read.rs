@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, FieldRef, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 
-use super::super::dataset::OutputSpec;
+use super::super::job::Job;
 use super::Tables;
 use super::keys::{KeyArrays, TableKey, columns_of};
 use crate::cancel::Cancel;
@@ -31,10 +31,10 @@ pub(super) struct Reader<'a> {
 /// How parts are read.
 #[derive(Clone)]
 pub(super) struct Reading<'a> {
-    tables: &'a Tables,
-    keys: &'a [TableKey],
+    pub(super) tables: &'a Tables,
+    pub(super) keys: &'a [TableKey],
     /// The columns that are read, if not all are.
-    columns: Option<Vec<usize>>,
+    pub(super) columns: Option<Vec<usize>>,
     /// Whether texts are views.
     views: bool,
     /// What batches are.
@@ -43,25 +43,18 @@ pub(super) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(tables: &'a Tables, ask: &OutputSpec, keys: &'a [TableKey], cancel: &Cancel) -> Self {
-        let columns = ask.positions.then(|| columns_of(keys));
-        let views = ask.format != Format::Arrow;
+    pub(super) fn new(tables: &'a Tables, keys: &'a [TableKey], job: &Job) -> Self {
+        let columns = job.ask.positions.then(|| columns_of(keys));
+        let views = job.ask.format != Format::Arrow;
         // What may be null in any table may be so in all.
         let types = tables.all[0].schema_as_read(views);
         let field =
             |(field, read): (&FieldRef, &FieldRef)| (**read).clone().with_nullable(field.is_nullable());
         let fields: Vec<Field> = tables.schema.fields().iter().zip(types.fields()).map(field).collect();
         let schema = Schema::new_with_metadata(fields, types.metadata().clone());
-        let schema = match &columns {
-            Some(columns) => schema.project(columns).unwrap_or(schema),
-            None => schema,
-        };
-        Self { tables, keys, columns, views, schema: Arc::new(schema), cancel: cancel.clone() }
-    }
-
-    /// The numbers of the columns that are read, if not all are.
-    pub(super) fn columns(&self) -> Option<&[usize]> {
-        self.columns.as_deref()
+        let schema =
+            if let Some(columns) = &columns { schema.project(columns).unwrap_or(schema) } else { schema };
+        Self { tables, keys, columns, views, schema: Arc::new(schema), cancel: job.cancel.clone() }
     }
 
     /// Reads a part in batches of so many rows.
@@ -69,7 +62,7 @@ impl<'a> Reading<'a> {
         self.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
         let table = &self.tables.all[part.table];
         let as_said = self.as_said(table.name());
-        let batches = table.read(part.number, self.columns(), rows, self.views)?;
+        let batches = table.read(part.number, self.columns.as_deref(), rows, self.views)?;
         Ok(Box::new(batches.map(move |batch| {
             let (_, columns, rows) = batch?.into_parts();
             as_said(columns, rows)
@@ -88,17 +81,13 @@ impl<'a> Reading<'a> {
     /// All of these parts, on all cores.
     fn read_parts(&self, parts: &[Part]) -> Result<Vec<RecordBatch>, Error> {
         let read = map_parts(parts, |part| self.read(*part, ROWS)?.collect::<Result<Vec<_>, _>>());
-        let mut batches = Vec::new();
-        for part in read {
-            batches.append(&mut part?);
-        }
-        Ok(batches)
+        Ok(read.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
     /// The same with columns read by several cores.
     fn read_by_columns(&self, part: Part, rows: usize) -> Result<Batches<'static>, Error> {
         let table = &self.tables.all[part.table];
-        let all: Vec<usize> = match self.columns() {
+        let all: Vec<usize> = match self.columns.as_deref() {
             Some(columns) => columns.to_vec(),
             None => (0..self.tables.schema.fields().len()).collect(),
         };
@@ -140,7 +129,7 @@ impl<'a> Reading<'a> {
 
     /// The keys of all rows of some batches.
     pub(super) fn keys_of(&self, batches: &[RecordBatch]) -> Result<KeyArrays, Error> {
-        let of = |batch: &RecordBatch| KeyArrays::of(self.keys, batch, self.columns());
+        let of = |batch: &RecordBatch| KeyArrays::of(self.keys, batch, self.columns.as_deref());
         match batches {
             [] => Ok(of(&RecordBatch::new_empty(self.schema.clone()))),
             _ => KeyArrays::joined(&batches.iter().map(of).collect::<Vec<_>>()),
@@ -204,13 +193,14 @@ impl<'a> Reading<'a> {
     /// The first rows of some, in their own order.
     fn best(&self, batches: &[RecordBatch], few: usize) -> Result<RecordBatch, Error> {
         let all = concat_batches(&self.schema, batches).map_err(failed)?;
-        let mut positions = self.order(&KeyArrays::of(self.keys, &all, self.columns()))?;
+        let mut positions = self.order(&KeyArrays::of(self.keys, &all, self.columns.as_deref()))?;
         positions.truncate(few);
         positions.sort_unstable();
         taken(&all, &positions)
     }
 
-    fn order(&self, arrays: &KeyArrays) -> Result<Vec<u32>, Error> {
+    /// Returns the numbers of rows in order.
+    pub(super) fn order(&self, arrays: &KeyArrays) -> Result<Vec<u32>, Error> {
         arrays.order(self.keys, self.tables.all[0].name())
     }
 
@@ -221,7 +211,8 @@ impl<'a> Reading<'a> {
         kept: Vec<(usize, RecordBatch)>,
         few: usize,
     ) -> Result<(Vec<(usize, RecordBatch)>, Option<KeyArrays>), Error> {
-        let keys_of = |(_, batch): &(usize, RecordBatch)| KeyArrays::of(self.keys, batch, self.columns());
+        let keys_of =
+            |(_, batch): &(usize, RecordBatch)| KeyArrays::of(self.keys, batch, self.columns.as_deref());
         let all = KeyArrays::joined(&kept.iter().map(keys_of).collect::<Vec<_>>())?;
         let mut positions = self.order(&all)?;
         positions.truncate(few);

@@ -30,6 +30,12 @@ pub(crate) struct TextTable {
     na: Vec<Vec<u8>>,
 }
 
+/// Returns the JSON line at this offset, without surrounding blanks.
+fn line_at(bytes: &[u8], row: usize) -> &[u8] {
+    let rest = &bytes[row..];
+    rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())].trim_ascii()
+}
+
 /// The number of bytes read at once.
 const CHUNK: usize = 16 << 20;
 
@@ -55,11 +61,7 @@ impl TextTable {
             let part = rows.len().div_ceil(4 * parallel::threads()).max(1);
             let known = map_parts(rows.chunks(part), |rows| table.kinds_of(&bytes, rows));
             for known in known {
-                let known = known?;
-                all = Some(match all {
-                    None => known,
-                    Some(all) => table.both(all, known)?,
-                });
+                all = Some(table.both(all, known?)?);
             }
             at = next;
         }
@@ -70,7 +72,8 @@ impl TextTable {
     }
 
     /// Returns the type that holds the values of both records, column by column.
-    fn both(&self, one: Kind, other: Kind) -> Result<Kind, Error> {
+    fn both(&self, one: Option<Kind>, other: Kind) -> Result<Kind, Error> {
+        let Some(one) = one else { return Ok(other) };
         let (Kind::Object(mut all), Kind::Object(others)) = (one, other) else { return Ok(Kind::Nothing) };
         for (number, (name, kind)) in others.into_iter().enumerate() {
             let place = match self.fields {
@@ -205,18 +208,13 @@ impl TextTable {
         let mut all: Option<Kind> = None;
         if self.fields == Fields::Json {
             for &row in rows {
-                let line = &bytes[row..];
-                let end = memchr::memchr(b'\n', line).unwrap_or(line.len());
-                let line = line[..end].trim_ascii();
+                let line = line_at(bytes, row);
                 if line.first() != Some(&b'{') {
                     let problem = "has lines that are not objects, so they have no columns";
                     return Err(Error::input(&self.name, problem));
                 }
                 let kind = Kind::of_json(line).map_err(|problem| Error::input(&self.name, problem))?;
-                all = Some(match all {
-                    None => kind,
-                    Some(all) => self.both(all, kind)?,
-                });
+                all = Some(self.both(all, kind)?);
             }
             return Ok(all.unwrap_or(Kind::Object(Vec::new())));
         }
@@ -265,16 +263,12 @@ impl TextTable {
         let is_json = self.fields == Fields::Json;
         for &row in rows {
             if is_json {
-                let line = &bytes[row..];
-                let end = memchr::memchr(b'\n', line).unwrap_or(line.len());
-                let line = line[..end].trim_ascii();
+                let line = line_at(bytes, row);
                 values.iter_mut().for_each(|column| column.push(None));
                 for (name, place) in json::members(line) {
                     let column = self.kinds.iter().position(|(other, _)| other.as_bytes() == &name[..]);
-                    let token = &line[place];
                     if let Some(last) = column.and_then(|column| values[column].last_mut()) {
-                        let is_null = json::Value::of(token) == json::Value::Null;
-                        *last = (!is_null).then_some(Cow::Borrowed(token));
+                        *last = json::value(&line[place]).map(Cow::Borrowed);
                     }
                 }
                 continue;

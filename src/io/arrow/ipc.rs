@@ -2,7 +2,6 @@
 //! batches and dictionaries are looked up by their places. A file has the same messages as a
 //! stream between its magic words, and a footer.
 
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use arrow_buffer::Buffer;
 use arrow_ipc::reader::FileDecoder;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_ipc::{Block, CompressionType, MessageHeader, MetadataVersion, convert, root_as_message};
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::{ArrowError, SchemaRef};
 
 use super::dictionaries::Waiting;
 use super::{Batches, Stored, failed, guarded, unwritten};
@@ -159,10 +158,7 @@ impl File {
                     "a record batch has another number of rows than its header says".to_owned(),
                 ));
             }
-            match columns {
-                Some(columns) => batch.project(columns),
-                None => Ok(batch),
-            }
+            if let Some(columns) = columns { batch.project(columns) } else { Ok(batch) }
         });
         Box::new(std::iter::once(batch))
     }
@@ -280,11 +276,6 @@ impl<'o, 'w> Writer<'o, 'w> {
 
 fn of_output(error: ArrowError) -> Error {
     unwritten("the output", "write", error)
-}
-
-/// Writes batches as a stream, to be read again by this program.
-pub(crate) fn to_stream<W: Write>(writer: W, schema: &Schema) -> Result<StreamWriter<W>, Error> {
-    StreamWriter::try_new(writer, schema).map_err(failed)
 }
 
 #[cfg(test)]

@@ -223,40 +223,35 @@ impl Kind {
 
     /// Builds the array of these values, which are contents of fields or JSON values.
     pub(super) fn array(&self, values: &[Option<Cow<[u8]>>], is_json: bool) -> Result<ArrayRef, String> {
+        /// Collects the values of an array.
+        fn all<T, A: FromIterator<Option<T>>>(
+            values: &[Option<Cow<[u8]>>],
+            value: impl Fn(&[u8]) -> Option<T>,
+        ) -> A {
+            values.iter().map(|field| value(field.as_deref()?)).collect()
+        }
+        const DAY: i128 = 1_000_000_000 * 24 * 60 * 60;
         let some = || values.iter().map(|value| value.as_deref());
-        let integer_of = |value: Option<&[u8]>| value.and_then(|value| integer(value)?.value);
-        let time_of = |value: Option<&[u8]>, unit: i128| {
-            value.and_then(|value| Some((iso(value)?.nanoseconds.div_euclid(unit)) as i64))
-        };
+        let time = |value: &[u8], unit| Some(iso(value)?.nanoseconds.div_euclid(unit) as i64);
         Ok(match self {
-            Self::Bool => {
-                Arc::new(some().map(|value| value.map(|value| value == b"true")).collect::<BooleanArray>())
+            Self::Bool => Arc::new(all::<_, BooleanArray>(values, |value| Some(value == b"true"))),
+            Self::Integer { large: true, .. } => {
+                Arc::new(all::<_, UInt64Array>(values, |value| Some(integer(value)?.value? as u64)))
             }
-            Self::Integer { large: true, .. } => Arc::new(
-                some().map(|value| integer_of(value).map(|value| value as u64)).collect::<UInt64Array>(),
-            ),
-            Self::Integer { .. } => Arc::new(
-                some().map(|value| integer_of(value).map(|value| value as i64)).collect::<Int64Array>(),
-            ),
-            Self::Float => {
-                let float = |value: &[u8]| std::str::from_utf8(value).ok()?.parse::<f64>().ok();
-                Arc::new(some().map(|value| value.and_then(float)).collect::<Float64Array>())
+            Self::Integer { .. } => {
+                Arc::new(all::<_, Int64Array>(values, |value| Some(integer(value)?.value? as i64)))
             }
-            Self::Date => {
-                let day = 1_000_000_000 * 24 * 60 * 60;
-                Arc::new(
-                    some().map(|value| time_of(value, day).map(|day| day as i32)).collect::<Date32Array>(),
-                )
+            Self::Float => Arc::new(all::<_, Float64Array>(values, |value| {
+                std::str::from_utf8(value).ok()?.parse().ok()
+            })),
+            Self::Date => Arc::new(all::<_, Date32Array>(values, |value| Some(time(value, DAY)? as i32))),
+            Self::Time { zone, decimals: 7.. } => {
+                let all: TimestampNanosecondArray = all(values, |value| time(value, 1));
+                Arc::new(all.with_timezone_opt(zone.then_some("UTC")))
             }
-            Self::Time { zone, decimals } => {
-                let zone = zone.then_some("UTC");
-                if *decimals > 6 {
-                    let all: TimestampNanosecondArray = some().map(|value| time_of(value, 1)).collect();
-                    Arc::new(all.with_timezone_opt(zone))
-                } else {
-                    let all: TimestampMicrosecondArray = some().map(|value| time_of(value, 1000)).collect();
-                    Arc::new(all.with_timezone_opt(zone))
-                }
+            Self::Time { zone, .. } => {
+                let all: TimestampMicrosecondArray = all(values, |value| time(value, 1000));
+                Arc::new(all.with_timezone_opt(zone.then_some("UTC")))
             }
             Self::Nothing | Self::Special | Self::Text => {
                 let mut all = StringBuilder::with_capacity(values.len(), values.len() * 8);
@@ -276,11 +271,10 @@ impl Kind {
                 for (row, value) in some().enumerate() {
                     let Some(value) = value else { continue };
                     for (name, place) in json::members(value) {
-                        let field = fields.iter().position(|(other, _)| other.as_bytes() == &name[..]);
-                        let token = &value[place];
-                        if let Some(field) = field {
-                            let is_null = json::Value::of(token) == json::Value::Null;
-                            inner[field][row] = if is_null { None } else { Some(token.to_vec().into()) };
+                        if let Some(field) =
+                            fields.iter().position(|(other, _)| other.as_bytes() == &name[..])
+                        {
+                            inner[field][row] = json::value(&value[place]).map(|token| token.to_vec().into());
                         }
                     }
                 }
@@ -296,9 +290,8 @@ impl Kind {
                 for value in some() {
                     let before = inner.len();
                     for place in value.map(json::elements).unwrap_or_default() {
-                        let token = &value.unwrap_or_default()[place];
-                        let is_null = json::Value::of(token) == json::Value::Null;
-                        inner.push(if is_null { None } else { Some(Cow::Owned(token.to_vec())) });
+                        let token = json::value(&value.unwrap_or_default()[place]);
+                        inner.push(token.map(|token| Cow::Owned(token.to_vec())));
                     }
                     lengths.push(inner.len() - before);
                 }

@@ -18,7 +18,7 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use ::parquet::errors::ParquetError;
@@ -26,6 +26,7 @@ use ::parquet::file::reader::{ChunkReader, Length};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use bytes::Bytes;
+use tempfile::{SpooledData, SpooledTempFile, spooled_tempfile_in};
 
 use crate::error::Error;
 use crate::file::fill_at;
@@ -58,14 +59,29 @@ impl Stored {
                 return Ok(Self::File(Arc::new(file), metadata.len()));
             }
         }
-        let (mut opened, mut spool) = (input.open()?, Spool::new(FEW, folder.to_owned()));
+        let (mut opened, mut spool) = (input.open()?, spooled_tempfile_in(FEW, folder));
         let mut block = vec![0; STEP];
         loop {
             let count = opened.read_some(&mut block)?;
             if count == 0 {
-                return spool.stored();
+                return Self::spooled(spool);
             }
             spool.write_all(&block[..count]).map_err(spooling)?;
+        }
+    }
+
+    /// All that was written to be read again.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub(crate) fn spooled(spool: SpooledTempFile) -> Result<Self, Error> {
+        match spool.into_inner() {
+            SpooledData::InMemory(bytes) => Ok(Self::Memory(bytes.into_inner().into())),
+            SpooledData::OnDisk(mut file) => {
+                let length = file.stream_position().map_err(spooling)?;
+                Ok(Self::File(Arc::new(file), length))
+            }
         }
     }
 
@@ -94,52 +110,8 @@ impl Stored {
     }
 }
 
-/// What is written to be read again: in memory, and in a temporary file where it is more.
-pub(crate) struct Spool {
-    memory: Vec<u8>,
-    most: usize,
-    folder: PathBuf,
-    file: Option<File>,
-}
-
 fn spooling(error: io::Error) -> Error {
     Error::io("a temporary file", "write", error)
-}
-
-impl Spool {
-    /// With so many bytes in memory at most, and the file in this folder.
-    pub(crate) fn new(most: usize, folder: PathBuf) -> Self {
-        Self { memory: Vec::new(), most, folder, file: None }
-    }
-
-    /// All that was written.
-    ///
-    /// # Errors
-    ///
-    /// I/O errors.
-    pub(crate) fn stored(self) -> Result<Stored, Error> {
-        let Some(mut file) = self.file else { return Ok(Stored::Memory(self.memory.into())) };
-        let length = file.stream_position().map_err(spooling)?;
-        Ok(Stored::File(Arc::new(file), length))
-    }
-}
-
-impl Write for Spool {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.file.is_none() && self.memory.len() + bytes.len() > self.most {
-            let mut file = tempfile::tempfile_in(&self.folder)?;
-            file.write_all(&std::mem::take(&mut self.memory))?;
-            self.file = Some(file);
-        }
-        match &mut self.file {
-            Some(file) => file.write(bytes),
-            None => self.memory.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 impl Length for Stored {

@@ -112,10 +112,7 @@ impl File {
             is_over = !matches!(next, Some(Ok(_)));
             let is_short = next.is_none() && left > 0;
             left = left.saturating_sub(rows as u64);
-            if is_short {
-                return Some(Err(Error::input(&name, "invalid Parquet: rows are missing")));
-            }
-            next
+            if is_short { Some(Err(Error::input(&name, "invalid Parquet: rows are missing"))) } else { next }
         })))
     }
 
@@ -170,16 +167,12 @@ impl File {
         {
             return None;
         }
-        let converter = StatisticsConverter::try_new(name, schema, self.descriptor()).ok()?;
+        let converter = StatisticsConverter::try_new(name, schema, self.as_is.parquet_schema()).ok()?;
         let groups = self.as_is.metadata().row_groups();
         let least =
             if greatest { converter.row_group_maxes(groups) } else { converter.row_group_mins(groups) };
         let nulls = converter.row_group_null_counts(groups).ok()?;
         Some((least.ok()?, nulls.iter().collect()))
-    }
-
-    fn descriptor(&self) -> &SchemaDescriptor {
-        self.as_is.parquet_schema()
     }
 }
 
@@ -217,12 +210,9 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
             return damaged("impossible number of rows in a row group");
         }
         for column in group.columns() {
-            let (begin, length) = match column.dictionary_page_offset() {
-                Some(place) if place > 0 && place < column.data_page_offset() => {
-                    (place, column.compressed_size())
-                }
-                _ => (column.data_page_offset(), column.compressed_size()),
-            };
+            let (data, length) = (column.data_page_offset(), column.compressed_size());
+            let dictionary = column.dictionary_page_offset().filter(|&place| place > 0 && place < data);
+            let begin = dictionary.unwrap_or(data);
             let end = begin.checked_add(length).filter(|&end| end.unsigned_abs() <= stored.size());
             if begin < 0 || length < 0 || end.is_none() || column.num_values() < 0 {
                 return damaged("a column chunk lies outside the file");
@@ -328,7 +318,7 @@ impl Form {
         const USUAL: Compression = Compression::SNAPPY;
         let refused = |error: ParquetError| Error::options(format!("cannot be written as Parquet: {error}"));
         let derived = ArrowSchemaConverter::new().convert(schema).map_err(refused)?;
-        let own = like.map(File::descriptor).filter(|own| is_alike(own, &derived)).cloned();
+        let own = like.map(|like| like.as_is.parquet_schema()).filter(|own| is_alike(own, &derived)).cloned();
         let of_file = own.is_some();
         let descriptor = Arc::new(own.unwrap_or(derived));
         let mut properties = WriterProperties::builder()
@@ -379,9 +369,8 @@ fn is_alike(one: &SchemaDescriptor, other: &SchemaDescriptor) -> bool {
     let columns = one.columns().iter().zip(other.columns());
     one.num_columns() == other.num_columns()
         && columns.into_iter().all(|(one, other)| {
-            let width = |column: &parquet::schema::types::ColumnDescriptor| match column.physical_type() {
-                Type::FIXED_LEN_BYTE_ARRAY => column.type_length(),
-                _ => 0,
+            let width = |column: &parquet::schema::types::ColumnDescriptor| {
+                if column.physical_type() == Type::FIXED_LEN_BYTE_ARRAY { column.type_length() } else { 0 }
             };
             one.physical_type() == other.physical_type()
                 && width(one) == width(other)

@@ -4,7 +4,6 @@
 //! written; so is a value, when it comes.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
@@ -110,14 +109,12 @@ impl TextForm {
         let writers = columns.iter().zip(schema.fields()).map(|(array, field)| Cell::of(array, field));
         let writers = writers.collect::<Result<Vec<_>, _>>()?;
         for row in 0..batch.num_rows() {
-            for (number, (writer, field)) in writers.iter().zip(schema.fields()).enumerate() {
-                if is_json {
-                    bytes.extend_from_slice(if number == 0 { b"{" } else { b"," });
-                    push_string(field.name(), &mut bytes);
-                    bytes.push(b':');
-                    writer.push_json(row, &mut text, &mut bytes)?;
-                    continue;
-                }
+            if is_json {
+                push_object(&writers, row, &mut text, &mut bytes)?;
+                bytes.push(b'\n');
+                continue;
+            }
+            for (number, writer) in writers.iter().enumerate() {
                 if number > 0 {
                     bytes.push(self.delimiter());
                 }
@@ -127,11 +124,7 @@ impl TextForm {
                     self.push_field(&text, &mut bytes);
                 }
             }
-            if is_json {
-                bytes.extend_from_slice(if writers.is_empty() { b"{}\n" } else { b"}\n" });
-            } else {
-                bytes.push(b'\n');
-            }
+            bytes.push(b'\n');
         }
         Ok(bytes)
     }
@@ -142,7 +135,8 @@ struct Cell<'a> {
     array: &'a ArrayRef,
     name: &'a str,
     formatter: ArrayFormatter<'a>,
-    inner: Vec<(String, Cell<'a>)>,
+    /// The fields of a struct, or the values of a list.
+    inner: Vec<Cell<'a>>,
 }
 
 impl<'a> Cell<'a> {
@@ -152,18 +146,11 @@ impl<'a> Cell<'a> {
         let inner = match field.data_type() {
             DataType::Struct(fields) => {
                 let columns = array.as_struct().columns().iter().zip(fields);
-                let cell = |(array, field): (&'a ArrayRef, &'a Arc<Field>)| {
-                    Ok((field.name().clone(), Cell::of(array, field)?))
-                };
-                columns.map(cell).collect::<Result<Vec<_>, Error>>()?
+                columns.map(|(array, field)| Cell::of(array, field)).collect::<Result<_, _>>()?
             }
-            DataType::List(inner) => vec![(String::new(), Cell::of(array.as_list::<i32>().values(), inner)?)],
-            DataType::LargeList(inner) => {
-                vec![(String::new(), Cell::of(array.as_list::<i64>().values(), inner)?)]
-            }
-            DataType::FixedSizeList(inner, _) => {
-                vec![(String::new(), Cell::of(array.as_fixed_size_list().values(), inner)?)]
-            }
+            DataType::List(inner) => vec![Cell::of(array.as_list::<i32>().values(), inner)?],
+            DataType::LargeList(inner) => vec![Cell::of(array.as_list::<i64>().values(), inner)?],
+            DataType::FixedSizeList(inner, _) => vec![Cell::of(array.as_fixed_size_list().values(), inner)?],
             _ => Vec::new(),
         };
         Ok(Self { array, name: field.name(), formatter, inner })
@@ -184,16 +171,7 @@ impl<'a> Cell<'a> {
             return Ok(());
         }
         let range = match self.array.data_type() {
-            DataType::Struct(_) => {
-                for (number, (name, cell)) in self.inner.iter().enumerate() {
-                    to.extend_from_slice(if number == 0 { b"{" } else { b"," });
-                    push_string(name, to);
-                    to.push(b':');
-                    cell.push_json(row, text, to)?;
-                }
-                to.extend_from_slice(if self.inner.is_empty() { b"{}" } else { b"}" });
-                return Ok(());
-            }
+            DataType::Struct(_) => return push_object(&self.inner, row, text, to),
             DataType::List(_) => {
                 let offsets = self.array.as_list::<i32>().value_offsets();
                 Some(offsets[row] as usize..offsets[row + 1] as usize)
@@ -208,7 +186,7 @@ impl<'a> Cell<'a> {
             }
             _ => None,
         };
-        if let (Some(range), Some((_, cell))) = (range, self.inner.first()) {
+        if let (Some(range), Some(cell)) = (range, self.inner.first()) {
             to.push(b'[');
             for (number, place) in range.enumerate() {
                 if number > 0 {
@@ -242,6 +220,21 @@ impl<'a> Cell<'a> {
             _ => self.array.as_primitive::<Float64Type>().value(row).is_finite(),
         }
     }
+}
+
+/// An object of JSON, with a member for each cell.
+fn push_object(cells: &[Cell], row: usize, text: &mut String, to: &mut Vec<u8>) -> Result<(), Error> {
+    to.push(b'{');
+    for (number, cell) in cells.iter().enumerate() {
+        if number > 0 {
+            to.push(b',');
+        }
+        push_string(cell.name, to);
+        to.push(b':');
+        cell.push_json(row, text, to)?;
+    }
+    to.push(b'}');
+    Ok(())
 }
 
 /// A string of JSON.

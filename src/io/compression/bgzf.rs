@@ -67,23 +67,14 @@ fn append(content: &[u8], deflate: &mut Compress, to: &mut Vec<u8>) -> io::Resul
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use std::io::Read;
 
     use flate2::bufread::MultiGzDecoder;
 
     use super::*;
+    use crate::io::compression::noise::noise;
     use crate::io::compression::{Compression, Writer};
-
-    /// Bytes that cannot be compressed.
-    pub(in crate::io::compression) fn noise(count: usize) -> Vec<u8> {
-        let mut state = 1_u64;
-        let next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 56) as u8
-        };
-        std::iter::repeat_with(next).take(count).collect()
-    }
 
     /// The sizes of blocks, as they say themselves, and of their content.
     fn sizes(mut blocks: &[u8]) -> Vec<(usize, usize)> {

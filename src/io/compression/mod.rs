@@ -173,3 +173,16 @@ mod tests {
         assert_eq!(of("gz"), None);
     }
 }
+
+#[cfg(test)]
+mod noise {
+    /// Bytes that cannot be compressed.
+    pub(super) fn noise(count: usize) -> Vec<u8> {
+        let mut state = 1_u64;
+        let next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        };
+        std::iter::repeat_with(next).take(count).collect()
+    }
+}

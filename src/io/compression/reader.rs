@@ -639,7 +639,7 @@ mod tests {
     use flate2::GzBuilder;
 
     use super::*;
-    use crate::io::compression::bgzf::tests::noise;
+    use crate::io::compression::noise::noise;
 
     const BOTH: [Compression; 2] = [Compression::Gzip, Compression::Zstd];
 

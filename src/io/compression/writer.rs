@@ -19,7 +19,7 @@ pub(super) const MEMBER_SIZE: [u8; 2] = *b"gs";
 
 /// Compresses bytes for another writer.
 pub struct Writer {
-    compression: Compression,
+    pub(in crate::io) compression: Compression,
     bytes: Vec<u8>,
     /// Whether a member was written.
     is_begun: bool,
@@ -44,11 +44,6 @@ impl Writer {
     /// Without anything in it.
     pub fn new(compression: Compression) -> Self {
         Self { compression, bytes: Vec::new(), is_begun: false }
-    }
-
-    /// What it writes.
-    pub fn compression(&self) -> Compression {
-        self.compression
     }
 
     /// Takes these bytes, and writes what is compressed by now to `to`.

@@ -16,7 +16,8 @@ use super::json::Value;
 use crate::io::counts::Counts;
 use crate::io::keys;
 use crate::io::number::{Tokens, float, is_plain};
-use crate::io::texts::{ComparedText, TextColumn};
+use crate::io::text::span::limits;
+use crate::io::texts::ComparedText;
 use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
 
 /// A field of a row.
@@ -55,7 +56,7 @@ pub(in crate::io) enum NotAdded {
     /// An option refuses nulls of this class.
     Null(Class),
     /// A time in another form than earlier times.
-    Apart(TimeForm),
+    Apart,
     /// The requested type does not hold it.
     Type(ElementType),
     /// Damaged JSON, an object or an array.
@@ -66,7 +67,7 @@ pub(in crate::io) enum NotAdded {
 
 /// The keys of a column, in the order of its rows.
 pub(super) struct Column {
-    words: keys::Column,
+    pub(super) words: keys::Column,
     key: ResolvedKey,
     reader: Reader,
     /// The tail of the last number.
@@ -110,30 +111,24 @@ impl ResolvedKey {
 /// Returns the word of a token as a number of this type.
 fn of_type(token: &[u8], element: ElementType, descending: bool) -> Result<u128, NotAdded> {
     let refused = NotAdded::Type(element);
-    match element.layout() {
-        (_, Form::Float { .. }) => {
-            let (value, length) = float(token, element).ok_or(NotAdded::Null(Class::Invalid))?;
-            if length < token.len() {
-                return Err(NotAdded::Null(Class::Invalid));
-            }
-            let is_infinity = token.iter().any(|byte| matches!(byte, b'i' | b'I'));
-            match () {
-                () if value.is_nan() => Err(NotAdded::Null(Class::Nan)),
-                () if value.is_infinite() && !is_infinity => Err(refused),
-                () => Ok(keys::of_float(value, descending)),
-            }
+    if let (_, Form::Float { .. }) = element.layout() {
+        let (value, length) = float(token, element).ok_or(NotAdded::Null(Class::Invalid))?;
+        if length < token.len() {
+            return Err(NotAdded::Null(Class::Invalid));
         }
-        (bits, form) => {
-            let is_number = Reader::new(Notation::default()).key(token, false, &mut Vec::new()).is_some();
-            let (least, greatest): (i128, i128) = match form {
-                Form::Unsigned => (0, (1 << bits) - 1),
-                _ => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
-            };
-            let integer = std::str::from_utf8(token).ok().and_then(|token| token.parse::<i128>().ok());
-            match integer.filter(|integer| (least..=greatest).contains(integer)) {
-                Some(integer) => Ok(keys::of_integer(integer, descending)),
-                None => Err(if is_number { refused } else { NotAdded::Null(Class::Invalid) }),
-            }
+        let is_infinity = token.iter().any(|byte| matches!(byte, b'i' | b'I'));
+        match () {
+            () if value.is_nan() => Err(NotAdded::Null(Class::Nan)),
+            () if value.is_infinite() && !is_infinity => Err(refused),
+            () => Ok(keys::of_float(value, descending)),
+        }
+    } else {
+        let is_number = Reader::new(Notation::default()).key(token, false, &mut Vec::new()).is_some();
+        let (least, greatest) = limits(element);
+        let integer = std::str::from_utf8(token).ok().and_then(|token| token.parse::<i128>().ok());
+        match integer.filter(|integer| (least..=greatest).contains(integer)) {
+            Some(integer) => Ok(keys::of_integer(integer, descending)),
+            None => Err(if is_number { refused } else { NotAdded::Null(Class::Invalid) }),
         }
     }
 }
@@ -142,25 +137,12 @@ impl Column {
     /// Creates an empty column for this key.
     pub(super) fn new(key: &ResolvedKey, rows: usize) -> Self {
         Self {
-            words: match key.order.reading {
-                Reading::Text(_) => keys::Column::Texts(TextColumn::with_capacity(key.order, rows)),
-                _ => keys::Column::with_capacity(rows),
-            },
+            words: keys::Column::of(key.order, rows),
             reader: Reader::new(key.notation()),
             key: key.clone(),
             tail: Vec::new(),
             is_spelled_once: true,
         }
-    }
-
-    /// Returns the number of fields.
-    pub(super) fn len(&self) -> usize {
-        self.words.len()
-    }
-
-    /// Returns the keys.
-    pub(super) fn keys(self) -> keys::Column {
-        self.words
     }
 
     /// Adds a field, and counts nulls.
@@ -237,9 +219,8 @@ impl Column {
                 let text = survey::Field { text: value, rest: value, json: None };
                 let time = self.key.written().time(&text, self.key.spans(field.fields));
                 let time = time.ok_or(NotAdded::Null(Class::Invalid))?;
-                let form = TimeForm::from(&time);
                 match self.key.form {
-                    Some(other) if other != form => Err(NotAdded::Apart(form)),
+                    Some(form) if form != TimeForm::from(&time) => Err(NotAdded::Apart),
                     _ => Ok(keys::of_nanoseconds(time.nanoseconds, descending)),
                 }
             }
@@ -268,18 +249,13 @@ impl Column {
 
     /// Returns true unless the field is invalid.
     pub(super) fn is_valid(&mut self, field: &Field) -> bool {
-        match &self.words {
-            keys::Column::Texts(texts) => {
-                class_of_text(&self.key, texts.order(), field) != Some(Class::Invalid)
-            }
-            _ => !matches!(self.word(field), Err(NotAdded::Null(Class::Invalid))),
-        }
+        !matches!(self.refused(field), Some(NotAdded::Null(Class::Invalid) | NotAdded::Json))
     }
 
     /// Returns the reason if the column's kind refuses a field.
     pub(super) fn refused(&mut self, field: &Field) -> Option<NotAdded> {
         if let keys::Column::Texts(texts) = &self.words {
-            let is_invalid = class_of_text(&self.key, texts.order(), field) == Some(Class::Invalid);
+            let is_invalid = class_of_text(&self.key, texts.order, field) == Some(Class::Invalid);
             return is_invalid.then_some(NotAdded::Json);
         }
         match self.word(field).err()? {
@@ -291,7 +267,7 @@ impl Column {
     /// Adds a field of text.
     fn push_text(&mut self, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
         let keys::Column::Texts(texts) = &mut self.words else { panic!("the column is of text") };
-        let order = texts.order();
+        let order = texts.order;
         if let Some(class) = class_of_text(&self.key, order, field) {
             return self.push_null(class, field, counts);
         }
@@ -376,29 +352,16 @@ fn class_of_text(key: &ResolvedKey, order: KeyOrder, field: &Field) -> Option<Cl
         Some(Value::Other) => return Some(Class::Invalid),
         Some(Value::Null) => return Some(Class::Empty),
         Some(Value::Number | Value::Bool) => return is_invalid(&field.value()).then_some(Class::Invalid),
-        // An empty string is a text, but neither a version nor a hexadecimal number.
-        Some(Value::String) => {
-            let value = field.value();
-            let is_empty = key.is_na(&value) || value.is_empty() && !form.is_bytes();
-            return match is_empty {
-                true => Some(Class::Empty),
-                false => is_invalid(&value).then_some(Class::Invalid),
-            };
+        None if field.place.is_empty() => return Some(Class::Empty),
+        None if form.is_bytes() && key.spelling.is_none() => {
+            // A quoted field may be empty, too.
+            let is_quoted = field.bytes[field.place.start] == b'"';
+            return (is_quoted && field.value().is_empty()).then_some(Class::Empty);
         }
-        None => {}
-    }
-    if field.place.is_empty() {
-        return Some(Class::Empty);
-    }
-    if form.is_bytes() && key.spelling.is_none() {
-        // A quoted field may be empty, too.
-        let is_quoted = field.bytes[field.place.start] == b'"';
-        return (is_quoted && field.value().is_empty()).then_some(Class::Empty);
+        Some(Value::String) | None => {}
     }
     let value = field.value();
+    // An empty string is a text, but neither a version nor a hexadecimal number.
     let is_empty = key.is_na(&value) || value.is_empty() && !form.is_bytes();
-    match is_empty {
-        true => Some(Class::Empty),
-        false => is_invalid(&value).then_some(Class::Invalid),
-    }
+    if is_empty { Some(Class::Empty) } else { is_invalid(&value).then_some(Class::Invalid) }
 }

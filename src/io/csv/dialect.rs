@@ -82,15 +82,6 @@ impl Fields {
         }
     }
 
-    /// Returns true if this byte separates fields wherever it occurs.
-    pub(crate) fn divides_at(self, byte: u8) -> bool {
-        match self {
-            Self::Split(separator, _) => byte == separator,
-            Self::Words(_) => byte == b' ' || byte == b'\t',
-            Self::Quoted(_) | Self::Tokens | Self::Json => false,
-        }
-    }
-
     /// Returns the format of lines with the same line end, where quotes have no meaning.
     pub(super) fn of_lines(self) -> Self {
         Self::Words(self.line_end())
@@ -107,18 +98,15 @@ impl Fields {
     /// Returns the place of a field's text without its quotes, or the text itself if unescaping changed it.
     #[inline]
     pub(in crate::io) fn text(self, bytes: &[u8], field: Range<usize>) -> Result<Range<usize>, Vec<u8>> {
-        if self == Self::Json && bytes.get(field.start) == Some(&QUOTE) && !field.is_empty() {
-            let within = field.start + 1..field.end - 1;
-            return match json::unescaped(&bytes[within.clone()]) {
-                Cow::Borrowed(_) => Ok(within),
-                Cow::Owned(text) => Err(text),
-            };
-        }
-        if bytes.get(field.start) != Some(&QUOTE) || field.is_empty() || self.are_of_lines() {
-            return Ok(field);
-        }
-        match unquoted(&bytes[field.clone()]) {
-            Cow::Borrowed(text) => Ok(field.start + 1..field.start + 1 + text.len()),
+        let start = field.start + 1;
+        let content = match self {
+            _ if bytes.get(field.start) != Some(&QUOTE) || field.is_empty() => return Ok(field),
+            Self::Json => json::unescaped(&bytes[start..field.end - 1]),
+            _ if self.are_of_lines() => return Ok(field),
+            _ => unquoted(&bytes[field]),
+        };
+        match content {
+            Cow::Borrowed(text) => Ok(start..start + text.len()),
             Cow::Owned(text) => Err(text),
         }
     }

@@ -66,7 +66,7 @@ pub(crate) struct Gap(pub(in crate::io) usize, pub(in crate::io) usize);
 impl ResolvedKey {
     fn new(said: Modifiers, by: &KeySpec, column: ColumnAt, name: String) -> Self {
         let order = said.order(by);
-        let spelling = by.spelling.is_said().then(|| by.spelling.clone());
+        let spelling = (*by.spelling != Spelling::default()).then(|| by.spelling.clone());
         Self {
             column,
             typed: name.clone(),
@@ -93,12 +93,10 @@ impl ResolvedKey {
 
     /// Returns the key of the whole record as text.
     pub(crate) fn record(by: &KeySpec) -> Self {
-        let mut key = Self::new(Modifiers::default(), by, ColumnAt::Whole, "0".to_owned());
-        key.order.reading = match key.order.reading {
-            Reading::Text(TextForm { order: TextOrder::Version, .. }) => Kind::Version,
-            _ => Kind::Text,
+        let mut key = Self::whole(Modifiers::default(), by);
+        if let Reading::Text(TextForm { order: TextOrder::Version, .. }) = by.order.reading {
+            key.order.reading = Kind::Version.reading(key.order.nocase);
         }
-        .reading(key.order.nocase);
         key
     }
 
@@ -130,34 +128,10 @@ impl ResolvedKey {
 pub(crate) struct Header {
     /// The number of columns; [`ANY`] for lines.
     pub(in crate::io) columns: usize,
-    /// The names without quotes; `None` without a header.
-    names: Option<Names>,
+    /// The names without quotes, which may not be UTF-8; `None` without a header.
+    names: Option<Vec<Vec<u8>>>,
     /// The first byte of JSON. The names come from the first object; later objects may differ.
     json: Option<u8>,
-}
-
-/// The names of columns, possibly very many and not UTF-8.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Names {
-    bytes: Vec<u8>,
-    /// The end of each name.
-    ends: Vec<usize>,
-}
-
-impl Names {
-    fn push(&mut self, name: &[u8]) {
-        self.bytes.extend_from_slice(name);
-        self.ends.push(self.bytes.len());
-    }
-
-    fn get(&self, index: usize) -> Option<&[u8]> {
-        let begin = index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
-        self.bytes.get(begin..*self.ends.get(index)?)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.ends.len()).filter_map(|index| self.get(index))
-    }
 }
 
 /// The number of columns of lines, which may vary.
@@ -178,19 +152,15 @@ impl Header {
     ) -> Result<(usize, Self), &'static str> {
         if dialect.fields == Fields::Json {
             let next = memchr::memchr(b'\n', &bytes[start..]).map_or(end, |length| start + length + 1);
-            let names = json::names(&bytes[start..next]).map(|names| {
-                let mut all = Names::default();
-                names.iter().for_each(|name| all.push(name));
-                all
-            });
+            let names = json::names(&bytes[start..next]);
             return Ok((next, Self { names, json: Some(bytes[start]), ..Self::of_lines() }));
         }
-        let (mut names, mut cr) = (Names::default(), false);
+        let (mut names, mut cr) = (Vec::new(), false);
         let are_lines = dialect.fields.are_of_lines();
         let read = for_each_field(bytes, start, dialect.fields, usize::MAX, |_, field| {
             let field = &bytes[field];
             cr |= !are_lines && has_lone_cr(field);
-            names.push(&if are_lines { field.into() } else { unquoted(field) });
+            names.push(if are_lines { field.to_vec() } else { unquoted(field).into_owned() });
         });
         let (next, columns) = read.ok_or(UNCLOSED)?;
         let columns = if are_lines { ANY } else { columns };
@@ -210,9 +180,8 @@ impl Header {
 
     /// Returns the header of a table with this number of columns and these names. Nested fields have
     /// names as well, so there may be more names than columns.
-    pub(crate) fn of_names(columns: usize, all: &[String]) -> Self {
-        let mut names = Names::default();
-        all.iter().for_each(|name| names.push(name.as_bytes()));
+    pub(crate) fn of_names<'a>(columns: usize, all: impl IntoIterator<Item = &'a str>) -> Self {
+        let names = all.into_iter().map(|name| name.as_bytes().to_vec()).collect();
         Self { names: Some(names), ..Self::of_columns(columns) }
     }
 
@@ -270,6 +239,7 @@ impl Header {
         });
         for KeyMeaning { column, said } in &key.readings {
             let found = |index, name| ResolvedKey::new(*said, by, ColumnAt::Field(index), name);
+            let numbered = |typed, index| Ok(ResolvedKey { typed, ..found(index, self.name_of(index)) });
             match column {
                 ColumnRef::Name(name) => {
                     let all = self.names().enumerate();
@@ -312,20 +282,11 @@ impl Header {
                 ColumnRef::Last if self.columns == ANY => {
                     return Ok(ResolvedKey::new(*said, by, ColumnAt::Last, "-1".to_owned()));
                 }
-                ColumnRef::Last => {
-                    let typed = "-1".to_owned();
-                    return Ok(ResolvedKey {
-                        typed,
-                        ..found(self.columns - 1, self.name_of(self.columns - 1))
-                    });
+                ColumnRef::Last => return numbered("-1".to_owned(), self.columns - 1),
+                ColumnRef::Number(number) if *number <= self.columns => {
+                    return numbered(number.to_string(), number - 1);
                 }
-                ColumnRef::Number(number) => {
-                    let index = number - 1;
-                    if index < self.columns {
-                        let typed = number.to_string();
-                        return Ok(ResolvedKey { typed, ..found(index, self.name_of(index)) });
-                    }
-                }
+                ColumnRef::Number(_) => {}
                 ColumnRef::Refused(problem) => {
                     return Err(Error::input(table, format!("key '{}': {problem}", quoted(named))));
                 }
@@ -386,11 +347,10 @@ impl Header {
 
     /// Finds the value that a key names in JSON: a member of the first object, or else a path.
     fn find_path(&self, key: &Key, by: &KeySpec, table: &str) -> Result<ResolvedKey, Error> {
-        let has = |name: &str| self.names().any(|other| other == name.as_bytes());
         let mut path = None;
         for KeyMeaning { column, said } in &key.readings {
             match column {
-                ColumnRef::Name(name) if has(name) => {
+                ColumnRef::Name(name) if self.has_name(name) => {
                     return Ok(ResolvedKey {
                         path: Some(Path::member(name)),
                         ..ResolvedKey::new(*said, by, ColumnAt::Path, name.clone())
@@ -434,13 +394,12 @@ impl Header {
 
     /// Returns the names of the columns; empty without a header.
     pub(in crate::io) fn names(&self) -> impl Iterator<Item = &[u8]> {
-        self.names.iter().flat_map(Names::iter)
+        self.names.iter().flatten().map(Vec::as_slice)
     }
 
     /// Returns a likely separator if the names contain one, yet form a single column.
     pub(in crate::io) fn separator(&self) -> Option<char> {
-        let names = self.names.as_ref().filter(|names| names.ends.len() == 1)?;
-        let name = names.get(0)?;
+        let [name] = &self.names.as_ref()?[..] else { return None };
         [';', '\t', '|', ','].into_iter().find(|&separator| name.contains(&(separator as u8)))
     }
 
@@ -461,10 +420,15 @@ impl Header {
         })
     }
 
+    /// Returns true if a column has exactly this name.
+    pub(in crate::io) fn has_name(&self, name: &str) -> bool {
+        self.names().any(|other| other == name.as_bytes())
+    }
+
     /// Returns true if a column has this name or number.
     fn has(&self, name: &str) -> bool {
         let is_number = name.parse().is_ok_and(|number: usize| (1..=self.columns).contains(&number));
-        self.names().any(|other| other == name.as_bytes()) || is_number
+        self.has_name(name) || is_number
     }
 
     /// Returns the name that equals this one except for case and signs, or else the only name that
@@ -488,7 +452,7 @@ impl Header {
             Some(names) => {
                 let shown = names.iter().take(MOST).map(|name| format!("'{}'", quoted(name)));
                 let shown = shown.collect::<Vec<_>>().join(", ");
-                match names.ends.len().checked_sub(MOST) {
+                match names.len().checked_sub(MOST) {
                     None | Some(0) => shown,
                     Some(more) => format!("{shown} and {more} more"),
                 }

@@ -47,7 +47,7 @@ impl Path {
         // A first point is that of jq.
         let mut rest = said.strip_prefix('.').unwrap_or(said);
         while !rest.is_empty() {
-            if let Some(inner) = rest.strip_prefix('[') {
+            let (step, after) = if let Some(inner) = rest.strip_prefix('[') {
                 let (step, after) = if inner.starts_with('"') {
                     quoted_name(inner)?
                 } else {
@@ -56,24 +56,20 @@ impl Path {
                         inner[..end].parse().map_err(|_| "expected an index from 0 between [ and ]")?;
                     (Step::Index(index), &inner[end..])
                 };
-                steps.push(step);
-                rest = after.strip_prefix(']').ok_or("unclosed [")?;
+                (step, after.strip_prefix(']').ok_or("unclosed [")?)
             } else if rest.starts_with('"') {
-                let (step, after) = quoted_name(rest)?;
-                steps.push(step);
-                rest = after;
+                quoted_name(rest)?
             } else {
-                let end = rest.find(['.', '[']).unwrap_or(rest.len());
-                if end == 0 {
-                    return Err("missing name");
+                match rest.find(['.', '[']).unwrap_or(rest.len()) {
+                    0 => return Err("missing name"),
+                    end => (Step::Name(rest.as_bytes()[..end].to_vec()), &rest[end..]),
                 }
-                steps.push(Step::Name(rest.as_bytes()[..end].to_vec()));
-                rest = &rest[end..];
-            }
-            rest = match rest.strip_prefix('.') {
+            };
+            steps.push(step);
+            rest = match after.strip_prefix('.') {
                 Some("") => return Err("missing name"),
                 Some(more) => more,
-                None if rest.is_empty() || rest.starts_with('[') => rest,
+                None if after.is_empty() || after.starts_with('[') => after,
                 None => return Err("missing . before a name"),
             };
         }
@@ -108,8 +104,7 @@ pub(super) struct Paths {
 /// A value on the way of some paths, or at their end.
 #[derive(Debug, Default)]
 struct Node {
-    names: Vec<(Vec<u8>, usize)>,
-    indices: Vec<(usize, usize)>,
+    steps: Vec<(Step, usize)>,
     /// The paths that end here, and those that end here or below.
     paths: Vec<usize>,
     below: Vec<usize>,
@@ -131,20 +126,9 @@ impl Paths {
             nodes[at].below.push(number);
             for step in steps {
                 let new = nodes.len();
-                let node = &mut nodes[at];
-                let next = match step {
-                    Step::Name(name) => {
-                        node.names.iter().find(|(other, _)| other == name).map(|&(_, next)| next)
-                    }
-                    Step::Index(index) => {
-                        node.indices.iter().find(|(other, _)| other == index).map(|&(_, next)| next)
-                    }
-                };
+                let next = nodes[at].steps.iter().find(|(other, _)| other == step).map(|&(_, next)| next);
                 if next.is_none() {
-                    match step {
-                        Step::Name(name) => node.names.push((name.clone(), new)),
-                        Step::Index(index) => node.indices.push((*index, new)),
-                    }
+                    nodes[at].steps.push((step.clone(), new));
                     nodes.push(Node::default());
                 }
                 at = next.unwrap_or(new);
@@ -188,36 +172,39 @@ pub(super) fn names(line: &[u8]) -> Option<Vec<Vec<u8>>> {
 
 /// The members of an object, as far as it is one.
 pub(in crate::io) fn members(object: &[u8]) -> Vec<(Cow<'_, [u8]>, Range<usize>)> {
-    let nothing = Paths { nodes: Vec::new() };
-    let mut scan = Line { bytes: object, paths: &nothing, places: &mut [] };
-    let (mut members, mut at) = (Vec::new(), 0);
-    loop {
-        at = scan.blanks(at + 1);
-        let Some((name, value)) = scan.name(at) else { return members };
-        let Ok(end) = scan.value(value, None, DEPTH) else { return members };
-        members.push((unescaped(&object[name]), value..end));
-        at = scan.blanks(end);
-        if scan.byte(at) != b',' {
-            return members;
-        }
-    }
+    children(object, |scan, at| {
+        let (name, value) = scan.name(at)?;
+        Some((unescaped(&object[name]), value))
+    })
 }
 
 /// The elements of an array, as far as it is one.
 #[cfg(feature = "arrow")]
 pub(in crate::io) fn elements(array: &[u8]) -> Vec<Range<usize>> {
+    children(array, |_, at| Some(((), at))).into_iter().map(|((), place)| place).collect()
+}
+
+/// The values within a value. `named` returns the name at a place and the begin of the value.
+fn children<T>(value: &[u8], named: impl Fn(&Line, usize) -> Option<(T, usize)>) -> Vec<(T, Range<usize>)> {
     let nothing = Paths { nodes: Vec::new() };
-    let mut scan = Line { bytes: array, paths: &nothing, places: &mut [] };
-    let (mut elements, mut at) = (Vec::new(), 0);
+    let mut scan = Line { bytes: value, paths: &nothing, places: &mut [] };
+    let (mut children, mut at) = (Vec::new(), 0);
     loop {
         at = scan.blanks(at + 1);
-        let Ok(end) = scan.value(at, None, DEPTH) else { return elements };
-        elements.push(at..end);
+        let Some((name, begin)) = named(&scan, at) else { return children };
+        let Ok(end) = scan.value(begin, None, DEPTH) else { return children };
+        children.push((name, begin..end));
         at = scan.blanks(end);
         if scan.byte(at) != b',' {
-            return elements;
+            return children;
         }
     }
+}
+
+/// A value other than null.
+#[cfg(feature = "arrow")]
+pub(in crate::io) fn value(token: &[u8]) -> Option<&[u8]> {
+    (Value::of(token) != Value::Null).then_some(token)
 }
 
 /// What a value says: a string without its quotes and escapes.
@@ -284,7 +271,7 @@ impl Line<'_> {
     }
 
     fn object(&mut self, start: usize, node: Option<usize>, depth: usize) -> Result<usize, Damage> {
-        let node = node.filter(|&node| !self.paths.nodes[node].names.is_empty());
+        let node = node.filter(|&node| !self.paths.nodes[node].steps.is_empty());
         let mut at = self.blanks(start + 1);
         if self.byte(at) == b'}' {
             return Ok(at + 1);
@@ -311,15 +298,15 @@ impl Line<'_> {
     }
 
     fn array(&mut self, start: usize, node: Option<usize>, depth: usize) -> Result<usize, Damage> {
-        let node = node.filter(|&node| !self.paths.nodes[node].indices.is_empty());
+        let node = node.filter(|&node| !self.paths.nodes[node].steps.is_empty());
         let mut at = self.blanks(start + 1);
         if self.byte(at) == b']' {
             return Ok(at + 1);
         }
         for index in 0.. {
             let child = node.and_then(|node| {
-                let mut indices = self.paths.nodes[node].indices.iter();
-                indices.find(|&&(other, _)| other == index).map(|&(_, child)| child)
+                let mut steps = self.paths.nodes[node].steps.iter();
+                steps.find(|(step, _)| *step == Step::Index(index)).map(|&(_, child)| child)
             });
             at = self.value(at, child, depth)?;
             at = self.blanks(at);
@@ -336,9 +323,9 @@ impl Line<'_> {
     #[inline]
     fn member(&mut self, node: usize, name: Range<usize>) -> Option<usize> {
         let (paths, name) = (self.paths, &self.bytes[name]);
-        let names = &paths.nodes[node].names;
         let name = unescaped(name);
-        let &(_, child) = names.iter().find(|(other, _)| *other == *name)?;
+        let is_same = |step: &Step| matches!(step, Step::Name(other) if *other == *name);
+        let &(_, child) = paths.nodes[node].steps.iter().find(|(step, _)| is_same(step))?;
         for &path in &paths.nodes[child].below {
             self.places[path] = 0..0;
         }
@@ -460,32 +447,27 @@ pub(super) fn unescaped(string: &[u8]) -> Cow<'_, [u8]> {
     let mut said = Vec::with_capacity(string.len());
     said.extend_from_slice(&string[..first]);
     let mut rest = &string[first..];
-    loop {
-        let (byte, length) = match rest.get(1) {
-            Some(b'b') => (b'\x08', 2),
-            Some(b'f') => (b'\x0C', 2),
-            Some(b'n') => (b'\n', 2),
-            Some(b'r') => (b'\r', 2),
-            Some(b't') => (b'\t', 2),
-            Some(b'u') => {
-                let (letter, length) = code_point(rest);
+    while let [_, kind, ..] = rest {
+        let mut length = 2;
+        match kind {
+            b'b' => said.push(b'\x08'),
+            b'f' => said.push(b'\x0C'),
+            b'n' => said.push(b'\n'),
+            b'r' => said.push(b'\r'),
+            b't' => said.push(b'\t'),
+            b'u' => {
+                let letter;
+                (letter, length) = code_point(rest);
                 said.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
-                (0, length)
             }
-            Some(&byte) => (byte, 2),
-            None => return said.into(),
-        };
-        if rest[1] != b'u' {
-            said.push(byte);
+            byte => said.push(*byte),
         }
         rest = &rest[length.min(rest.len())..];
         let plain = memchr(b'\\', rest).unwrap_or(rest.len());
         said.extend_from_slice(&rest[..plain]);
         rest = &rest[plain..];
-        if rest.is_empty() {
-            return said.into();
-        }
     }
+    said.into()
 }
 
 /// The letter of the escape `\uXXXX`, or of two, and their length.

@@ -344,18 +344,17 @@ impl SortKey {
         if field == 0 {
             return None;
         }
-        let last = match end {
-            Some(end) => Some(key.position(end, &mut problem)?),
-            None => None,
-        };
+        let last = if let Some(end) = end { Some(key.position(end, &mut problem)?) } else { None };
         key.field = field;
         let of_end = last.and_then(|(_, character)| character);
-        if !matches!(character, None | Some(1)) || !matches!(of_end, None | Some(0)) {
+        let positions = || {
             let letters = begin.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-            let said = format!(
+            format!(
                 "positions within a field are not supported; use {field},{field}{letters} for the whole field"
-            );
-            problem.get_or_insert(said);
+            )
+        };
+        if !matches!(character, None | Some(1)) || !matches!(of_end, None | Some(0)) {
+            problem.get_or_insert_with(positions);
         }
         let orders = ["n", "g", "h", "V"].into_iter().filter(|&order| text.contains(order));
         if orders.count() > 1 {
@@ -375,11 +374,7 @@ impl SortKey {
                 problem.get_or_insert(said);
             }
             None if character.is_some() => {
-                let letters = begin.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-                let said = format!(
-                    "positions within a field are not supported; use {field},{field}{letters} for the whole field"
-                );
-                problem.get_or_insert(said);
+                problem.get_or_insert_with(positions);
             }
             _ => {}
         }
@@ -433,14 +428,6 @@ pub struct KeySpec {
     pub order: KeyOrder,
     /// The spelling of fields.
     pub(crate) spelling: Arc<Spelling>,
-}
-
-impl KeySpec {
-    /// Words that count as empty.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn na(&self) -> &[Vec<u8>] {
-        &self.spelling.empty
-    }
 }
 
 #[cfg(test)]

@@ -13,10 +13,10 @@ use super::{Body, RowPart};
 use crate::error::{Error, Hint};
 use crate::io::batch::InputSpec;
 use crate::io::counts::Counts;
+use crate::io::decide::misfit;
 use crate::io::number::{PerLine, Tokens, several, token_at};
 use crate::io::piece;
 use crate::io::source::{LineEnd, Text, piece_size};
-use crate::order::Class;
 use crate::parallel::map_parts;
 
 /// The offset of a row, and its error.
@@ -38,19 +38,9 @@ pub(in crate::io) struct Misfit<'a> {
     /// `file:line`, with the column if there are several keys.
     pub(in crate::io) place: String,
     pub(in crate::io) token: Vec<u8>,
-    pub(in crate::io) reason: Reason,
+    pub(in crate::io) reason: NotAdded,
     /// False for lines without a key.
     pub(in crate::io) has_key: bool,
-}
-
-/// The reason why a field does not fit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::io) enum Reason {
-    Null(Class),
-    /// The time has another form than earlier times.
-    Apart,
-    Type(gpusort_order::key::ElementType),
-    Json,
 }
 
 /// The layout common to all rows.
@@ -58,7 +48,6 @@ pub(in crate::io) struct Layout<'a> {
     text: &'a Text,
     how: &'a InputSpec,
     dialect: Dialect,
-    fields: Fields,
     keys: &'a [ResolvedKey],
     /// The columns of keys on numbered fields, ascending, with the numbers of the keys.
     numbered: Vec<(usize, usize)>,
@@ -71,9 +60,9 @@ pub(in crate::io) struct Layout<'a> {
     /// The numbers that a line may have, for text and for lines that may be plain numbers.
     numbers: Option<PerLine>,
     /// True if the caller needs the ranges of numbers.
-    has_ranges: bool,
+    pub(super) has_ranges: bool,
     /// The number of bytes that a core reads at once, if not the default.
-    piece: Option<usize>,
+    pub(super) piece: Option<usize>,
 }
 
 impl<'a> Layout<'a> {
@@ -107,26 +96,8 @@ impl<'a> Layout<'a> {
         });
         let are_lines = fields == Fields::Words(LineEnd::Lf) && !dialect.comments;
         let numbers = per_line.or((are_lines && super::are_of_numbers(keys)).then_some(PerLine::Whole));
-        Self {
-            text,
-            how,
-            dialect,
-            fields,
-            keys,
-            numbered,
-            most,
-            others,
-            paths,
-            numbers,
-            has_ranges: false,
-            piece: None,
-        }
-    }
-
-    /// Sets the number of bytes that a core reads at once, and whether the caller needs the ranges of
-    /// numbers.
-    pub(super) fn reading(self, piece: Option<usize>, has_ranges: bool) -> Self {
-        Self { has_ranges, piece, ..self }
+        let (has_ranges, piece) = (false, None);
+        Self { text, how, dialect, keys, numbered, most, others, paths, numbers, has_ranges, piece }
     }
 
     /// Reads the rows of all inputs, in parallel.
@@ -136,15 +107,12 @@ impl<'a> Layout<'a> {
             .map(|per_line| self.read_numbers(bytes, start..until, per_line))
         {
             Some(Ok(part)) => Ok(part),
-            Some(Err(problem)) if self.fields.are_tokens() => Err(problem),
+            Some(Err(problem)) if self.dialect.fields.are_tokens() => Err(problem),
             _ => self.read_part(bytes, start, until),
         };
         let right = self.in_pieces(bodies, read, |part| part.end)?;
         let rows = right.iter().map(|part| part.rows() as u64).sum();
-        if u32::try_from(rows).is_err() {
-            return Err(Problem(0, Wrong::TooMany(rows)));
-        }
-        Ok(right)
+        if u32::try_from(rows).is_err() { Err(Problem(0, Wrong::TooMany(rows))) } else { Ok(right) }
     }
 
     /// Reads pieces of rows in parallel. A piece is read again if the piece before it did not end where
@@ -158,7 +126,8 @@ impl<'a> Layout<'a> {
         let size = self.piece.unwrap_or_else(|| piece_size(self.text.bytes.len()));
         let mut pieces = Vec::new();
         for (body, _) in bodies {
-            let of_body = rows::pieces(&self.text.bytes[..=body.end], body.clone(), self.fields, size);
+            let of_body =
+                rows::pieces(&self.text.bytes[..=body.end], body.clone(), self.dialect.fields, size);
             pieces.extend(of_body.into_iter().map(|piece| (body, piece)));
         }
         let read = |body: &Range<usize>, start, until| read(&self.text.bytes[..=body.end], start, until);
@@ -189,12 +158,10 @@ impl<'a> Layout<'a> {
         // The second key is the whole line.
         let has_ranges = self.has_ranges || self.keys.len() > 1;
         let mut ranges = Vec::with_capacity(if has_ranges { guess } else { 0 });
-        let part = self.text.parts.iter().find(|part| part.range.start == piece.start);
-        let begun = part.and_then(|part| part.before).is_some_and(|before| before.begun);
         let slice = &bytes[piece.clone()];
-        let (mut tokens, mut counts) = (Tokens::per_line(slice, per_line, begun), Counts::default());
+        let (mut tokens, mut counts) = (Tokens::per_line(slice, per_line), Counts::default());
         // The range of a line includes its line end; the range of a token does not.
-        let more = usize::from(!self.fields.are_tokens());
+        let more = usize::from(!self.dialect.fields.are_tokens());
         let keep = |start: usize, end: usize| {
             if has_ranges {
                 ranges.push(piece::Range::new(start as u32, (end + more) as u32));
@@ -204,8 +171,8 @@ impl<'a> Layout<'a> {
             Problem(at, refused.map_or(Wrong::Several, |refused| Wrong::Field(0, refused)))
         })?;
         let (is_spelled_once, columns) = (column.is_spelled_once, vec![column]);
-        let (Range { start, end }, skipped, comments) = (piece, Vec::new(), Vec::new());
-        Ok(RowPart { start, end, ranges, skipped, comments, counts, columns, is_spelled_once })
+        let Range { start, end } = piece;
+        Ok(RowPart { start, end, ranges, counts, columns, is_spelled_once, ..RowPart::default() })
     }
 
     /// Reads the rows that begin at or after `start` and before `until`.
@@ -213,10 +180,8 @@ impl<'a> Layout<'a> {
         const ROW: usize = 32;
         let guess = until.saturating_sub(start) / ROW;
         let columns = self.keys.iter().map(|key| Column::new(key, guess)).collect();
-        let (ranges, skipped, comments) = (Vec::with_capacity(guess), Vec::new(), Vec::new());
-        let counts = Counts::default();
-        let mut part =
-            RowPart { start, end: start, ranges, skipped, comments, counts, columns, is_spelled_once: false };
+        let ranges = Vec::with_capacity(guess);
+        let mut part = RowPart { start, end: start, ranges, columns, ..RowPart::default() };
         let mut places = vec![0..0; self.keys.len()];
         let skips_invalid = self.keys.iter().any(|key| key.order.skips_invalid());
         while part.end < until {
@@ -235,9 +200,9 @@ impl<'a> Layout<'a> {
                 start,
                 place: places[key].clone(),
                 fields: if self.keys[key].column == ColumnAt::Whole {
-                    self.fields.of_lines()
+                    self.dialect.fields.of_lines()
                 } else {
-                    self.fields
+                    self.dialect.fields
                 },
                 is_damaged: row.is_damaged,
             };
@@ -277,7 +242,7 @@ impl<'a> Layout<'a> {
     #[inline(always)]
     fn divide(&self, bytes: &[u8], at: usize, places: &mut [Range<usize>]) -> Result<Row, Problem> {
         let is_blank = matches!(bytes[at..], [b'\n', ..] | [b'\r', b'\n', ..]);
-        if self.fields.are_of_lines() || bytes[at] <= b' ' {
+        if self.dialect.fields.are_of_lines() || bytes[at] <= b' ' {
             // A field missing from a line is empty.
             places.fill(at..at);
         }
@@ -295,7 +260,7 @@ impl<'a> Layout<'a> {
             },
             None => {
                 let mut keys = &self.numbered[..];
-                let found = for_each_field(bytes, at, self.fields, self.most, |column, field| {
+                let found = for_each_field(bytes, at, self.dialect.fields, self.most, |column, field| {
                     while let [(of, key), rest @ ..] = keys
                         && *of == column
                     {
@@ -306,14 +271,14 @@ impl<'a> Layout<'a> {
                 found.ok_or_else(|| Problem(at, Wrong::Row(UNCLOSED.to_owned())))?
             }
         };
-        let is_divided = matches!(self.fields, Fields::Quoted(_)) && !self.numbered.is_empty();
+        let is_divided = matches!(self.dialect.fields, Fields::Quoted(_)) && !self.numbered.is_empty();
         if is_divided && self.how.columns != count && !bytes[at..next].trim_ascii().is_empty() {
             let fields = if count == 1 { "field" } else { "fields" };
             let problem = format!("{count} {fields}, but the first row has {}", self.how.columns);
             return Err(Problem(at, Wrong::Row(problem)));
         }
         if !self.others.is_empty() {
-            self.find_others(bytes, at..self.fields.end_of_line(bytes, at, next), places)
+            self.find_others(bytes, at..self.dialect.fields.end_of_line(bytes, at, next), places)
                 .map_err(|problem| Problem(at, Wrong::Row(problem)))?;
         }
         Ok(Row { next, fields: count, is_damaged })
@@ -332,7 +297,7 @@ impl<'a> Layout<'a> {
                 ColumnAt::Field(_) | ColumnAt::Rest(_) | ColumnAt::Path if place.start == place.end => {}
                 ColumnAt::Field(_) | ColumnAt::Path => place.end = line.end,
                 ColumnAt::Rest(_) => place.end = place.start + trimmed(&bytes[place.start..line.end]).len(),
-                ColumnAt::Last => *place = self.fields.last(bytes, line.clone()),
+                ColumnAt::Last => *place = self.dialect.fields.last(bytes, line.clone()),
                 ColumnAt::Whole => *place = line.clone(),
                 ColumnAt::Between(from, until) => {
                     *place = Fields::between(bytes, line.clone(), from, until).ok_or_else(|| {
@@ -372,7 +337,8 @@ impl<'a> Layout<'a> {
                 }
                 let row = self.divide(bytes, at, &mut places).ok()?;
                 let (place, is_damaged) = (places[0].clone(), row.is_damaged);
-                let field = Field { bytes, start: body.start, place, fields: self.fields, is_damaged };
+                let field =
+                    Field { bytes, start: body.start, place, fields: self.dialect.fields, is_damaged };
                 if let Some(refused) = column.refused(&field) {
                     return Some((at, self.error(Problem(at, Wrong::Field(0, refused)))));
                 }
@@ -391,7 +357,7 @@ impl<'a> Layout<'a> {
     ) -> Result<(Surveyed, usize), Problem> {
         let mut all = Surveyed::new(self.keys.len());
         let mut places = vec![0..0; self.keys.len()];
-        let are_first_fields = self.fields == Fields::Words(LineEnd::Lf)
+        let are_first_fields = self.dialect.fields == Fields::Words(LineEnd::Lf)
             && matches!(self.keys, [key] if key.column == ColumnAt::Field(0) && key.spelling.is_none());
         let mut at = start;
         while at < until {
@@ -407,7 +373,7 @@ impl<'a> Layout<'a> {
             }
             let row = self.divide(bytes, at, &mut places)?;
             all.rows += 1;
-            let line = &bytes[at..self.fields.end_of_line(bytes, at, row.next)];
+            let line = &bytes[at..self.dialect.fields.end_of_line(bytes, at, row.next)];
             all.blank += u64::from(line.trim_ascii().is_empty());
             for (key, found) in self.keys.iter().enumerate() {
                 let is_empty = places[key].start == places[key].end && !row.is_damaged;
@@ -419,7 +385,8 @@ impl<'a> Layout<'a> {
                     continue;
                 }
                 let place = places[key].clone();
-                let field = Field { bytes, start, place, fields: self.fields, is_damaged: row.is_damaged };
+                let field =
+                    Field { bytes, start, place, fields: self.dialect.fields, is_damaged: row.is_damaged };
                 self.look(&mut all.columns[key], found, &field, base + at as u64);
             }
             at = row.next;
@@ -438,11 +405,8 @@ impl<'a> Layout<'a> {
             Some(Value::String) => Some(Json::String),
             Some(Value::Bool | Value::Other) => Some(Json::Word),
         };
-        let spans = key.spans(self.fields);
-        let text = match spans {
-            true => first_word(&value),
-            false => &value[..],
-        };
+        let spans = key.spans(self.dialect.fields);
+        let text = if spans { first_word(&value) } else { &value[..] };
         if text.is_empty() || json != Some(Json::Number) && key.is_na(text) {
             return;
         }
@@ -452,7 +416,7 @@ impl<'a> Layout<'a> {
     /// Returns the field of a key in the row at this offset, for a message.
     pub(in crate::io) fn token(&self, row: usize, key: usize) -> Vec<u8> {
         let bytes = &self.text.bytes;
-        if self.fields.are_tokens() {
+        if self.dialect.fields.are_tokens() {
             return token_at(bytes, row).to_vec();
         }
         let mut places = vec![0..0; self.keys.len()];
@@ -464,8 +428,8 @@ impl<'a> Layout<'a> {
         if found.column == ColumnAt::Whole {
             return bytes[place].to_vec();
         }
-        let value = self.fields.value(&bytes[place]).into_owned();
-        if found.spans(self.fields) && found.order.reading.may_span() {
+        let value = self.dialect.fields.value(&bytes[place]).into_owned();
+        if found.spans(self.dialect.fields) && found.order.reading.may_span() {
             return shown_of_rest(found, &value).to_vec();
         }
         value
@@ -473,13 +437,13 @@ impl<'a> Layout<'a> {
 
     /// Returns the place of a row for a message; the place of a token includes its column.
     pub(in crate::io) fn place(&self, row: usize) -> String {
-        if self.fields.are_tokens() { self.text.place(row) } else { self.text.line(row) }
+        if self.dialect.fields.are_tokens() { self.text.place(row) } else { self.text.line(row) }
     }
 
     /// Returns true if the line of a token has several tokens, but may have only one.
     fn has_several(&self, row: usize) -> bool {
         let is_one =
-            self.fields.are_tokens() && self.numbers.is_some_and(|per_line| per_line != PerLine::Any);
+            self.dialect.fields.are_tokens() && self.numbers.is_some_and(|per_line| per_line != PerLine::Any);
         is_one && Tokens::new(self.text.line_around(row)).nth(1).is_some()
     }
 
@@ -505,24 +469,18 @@ impl<'a> Layout<'a> {
             Wrong::Several => several(self.text.place(row)),
             Wrong::Field(..) if self.has_several(row) => several(self.text.place(row)),
             Wrong::Field(key, refused) => {
-                let reason = match refused {
-                    NotAdded::Null(class) => Reason::Null(class),
-                    NotAdded::Apart(_) => Reason::Apart,
-                    NotAdded::Type(element) => Reason::Type(element),
-                    NotAdded::Json | NotAdded::TooLong => Reason::Json,
-                };
-                let damage = if reason == Reason::Json { self.damage(row) } else { None };
+                let damage = if refused == NotAdded::Json { self.damage(row) } else { None };
                 damage.unwrap_or_else(|| {
                     let mut place = self.place(row);
                     if self.keys.len() > 1 && !self.keys[key].order.is_last_resort && self.how.has_key() {
                         place += &format!(", column '{}'", self.keys[key].shown());
                     }
                     let (key, token) = (&self.keys[key], self.token(row, key));
-                    let has_key = self.how.has_key();
-                    let error = Misfit { key, place, token, reason, has_key }.into_error();
+                    let (reason, has_key) = (refused, self.how.has_key());
+                    let error = misfit(&Misfit { key, place, token, reason, has_key });
                     // Tokens have no options for fields.
                     let is_of_fields = matches!(error.hint(), Some(Hint::Remedies(_)));
-                    if self.fields.are_tokens() && is_of_fields { error.unhinted() } else { error }
+                    if self.dialect.fields.are_tokens() && is_of_fields { error.unhinted() } else { error }
                 })
             }
         }
@@ -566,12 +524,5 @@ impl Surveyed {
         self.has.iter_mut().zip(later.has).for_each(|(has, later)| *has |= later);
         self.rows += later.rows;
         self.blank += later.blank;
-    }
-}
-
-impl Misfit<'_> {
-    /// Returns the error, without tested remedies.
-    pub(in crate::io) fn into_error(self) -> Error {
-        crate::io::decide::misfit(&self)
     }
 }

@@ -29,22 +29,22 @@ use super::texts::TextColumn;
 use crate::error::Error;
 use crate::parallel::map_parts;
 
+pub(in crate::io) use self::column::NotAdded;
 #[cfg(feature = "arrow")]
 pub(in crate::io) use self::dialect::unquoted;
 pub use self::dialect::{Dialect, Fields};
 pub(crate) use self::header::{ColumnAt, Gap, Header, ResolvedKey, are_of_numbers};
 pub use self::key::{Key, KeySpec, Kind};
-pub(in crate::io) use self::layout::{Layout, Misfit, Reason, Surveyed};
-pub(crate) use self::rows::end_of_first_row;
-pub(crate) use self::rows::end_of_row;
+pub(in crate::io) use self::layout::{Layout, Misfit, Surveyed};
 #[cfg(feature = "arrow")]
 pub(in crate::io) use self::rows::for_each_field;
-pub(crate) use self::rows::probable_row;
 #[cfg(feature = "distributed")]
 pub(crate) use self::rows::row_from;
+pub(crate) use self::rows::{end_of_first_row, end_of_row, probable_row};
 pub(super) use self::rows::{end_of_rows, pieces};
 
 /// Rows read by one core.
+#[derive(Default)]
 struct RowPart {
     /// Offset of its first row.
     start: usize,
@@ -82,7 +82,7 @@ pub(in crate::io) fn place_of_token(
 impl RowPart {
     /// Returns the number of rows, including rows left out.
     fn rows(&self) -> usize {
-        self.columns.first().map_or(0, Column::len) + self.skipped.len()
+        self.columns.first().map_or(0, |column| column.words.len()) + self.skipped.len()
     }
 }
 
@@ -90,7 +90,7 @@ impl RowPart {
 #[derive(Clone, Default)]
 pub(crate) struct Known {
     /// The rows of the first header without line ends, and the place of the header.
-    header: Option<(Vec<u8>, String)>,
+    pub(super) header: Option<(Vec<u8>, String)>,
     /// The line end of the first row of the last input.
     line_end: &'static [u8],
     /// The number of bytes read.
@@ -100,16 +100,6 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Takes the header from an earlier input.
-    pub(super) fn take_header(&mut self, header: &mut Option<(Vec<u8>, String)>) {
-        self.header = header.take();
-    }
-
-    /// Gives the header to a later input.
-    pub(super) fn give_header(&mut self, header: &mut Option<(Vec<u8>, String)>) {
-        header.clone_from(&self.header);
-    }
-
     /// Returns the state for one of several processes, after `passed` bytes; another process writes the
     /// header.
     #[cfg(feature = "distributed")]
@@ -204,10 +194,13 @@ pub(in crate::io) fn read_batch(
 ) -> Result<Batch, Error> {
     let (dialect, _) = how.kind.divided();
     let (mut tops, bodies) = bodies(text, dialect, known)?;
-    let layout = Layout::new(text, how).reading(piece, has_ranges);
+    let mut layout = Layout::new(text, how);
+    (layout.piece, layout.has_ranges) = (piece, has_ranges);
     let (mut until, mut wrong) = (usize::MAX, None);
     let parts = loop {
-        match layout.read(&up_to(&bodies, until)) {
+        let before = bodies.iter().filter(|(body, _)| body.start <= until);
+        let before = before.map(|(body, line_end)| (body.start..body.end.min(until), *line_end));
+        match layout.read(&before.collect::<Vec<_>>()) {
             Ok(parts) => break parts,
             Err(problem) => {
                 until = problem.0;
@@ -227,13 +220,11 @@ pub(in crate::io) fn read_batch(
         let end = bodies.iter().find(|(body, _)| part.start <= body.end);
         let end = end.map_or((0, &b""[..]), |(body, line_end)| (body.end, *line_end));
         let (start, until, ranges) = (part.start, part.end, Arc::new(part.ranges));
-        let of_column = |column: Column| match column.keys() {
-            keys::Column::Texts(texts) => keys::Column::Texts(texts.of_text(text, start)),
-            numbers => numbers,
-        };
+        let of_column = |column: Column| column.words.of_text(text, start);
         let mut columns: Vec<keys::Column> = part.columns.into_iter().map(of_column).collect();
         if let Some(key) = how.keys.get(columns.len()) {
-            columns.push(keys::Column::Texts(TextColumn::of_lines(key.order, &ranges).of_text(text, start)));
+            let lines = keys::Column::Texts(TextColumn::of_lines(key.order, &ranges));
+            columns.push(lines.of_text(text, start));
         }
         let keys = Keys::Columns(columns);
         let are_tokens = dialect.fields.are_tokens();
@@ -242,12 +233,6 @@ pub(in crate::io) fn read_batch(
     });
     let (pieces, skipped): (Vec<Piece>, _) = read.into_iter().unzip();
     Ok(Batch { head, pieces, skipped, wrong, counts, is_spelled_once })
-}
-
-/// Returns the bodies up to this offset.
-fn up_to(bodies: &[Body], until: usize) -> Vec<Body> {
-    let before = bodies.iter().filter(|(body, _)| body.start <= until);
-    before.map(|(body, line_end)| (body.start..body.end.min(until), *line_end)).collect()
 }
 
 /// The range of an input's rows, and the line end of its first row.

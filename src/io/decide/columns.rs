@@ -200,20 +200,14 @@ impl Columns {
             let position = self.positions.iter().find(|(name, ..)| key.names(name));
             let counted = self.header.find(&one, table);
             let mut found = match (counted, position) {
-                (Err(_), Some((name, ..))) => {
-                    Header::of_names(1, std::slice::from_ref(name)).find(&one, table)?
-                }
+                (Err(_), Some((name, ..))) => Header::of_names(1, [&name[..]]).find(&one, table)?,
                 (counted, _) => counted?,
             };
             let Some(resolved) = found.pop() else { continue };
-            let index = match &resolved.column {
-                ColumnAt::Field(index) => *index,
-                _ => usize::MAX,
-            };
-            let is_counted = self.header.names().any(|name| key.names(&String::from_utf8_lossy(name)));
-            let is_name = is_counted || position.is_some();
+            let index = if let ColumnAt::Field(index) = &resolved.column { *index } else { usize::MAX };
+            let is_name = self.hold(&[key]);
             let column = match position {
-                Some((name, from, until)) if is_name && (self.are_cut || !self.counts(name)) => {
+                Some((name, from, until)) if is_name && (self.are_cut || !self.header.has_name(name)) => {
                     ColumnAt::Between(*from, *until)
                 }
                 _ if is_name && index + 1 == self.header.names().count() => ColumnAt::Rest(index),
@@ -222,11 +216,6 @@ impl Columns {
             all.push(ResolvedKey { column, ..resolved });
         }
         Ok(all)
-    }
-
-    /// Returns true if a field of the header has this name.
-    fn counts(&self, name: &str) -> bool {
-        self.header.names().any(|other| other == name.as_bytes())
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Decider, shown};
 use crate::error::{Error, Hint, Remedy};
 use crate::human::quoted;
 use crate::io::batch::InputSpec;
-use crate::io::csv::{Fields, Kind, Layout, Misfit, Reason, ResolvedKey};
+use crate::io::csv::{Fields, Kind, Layout, Misfit, NotAdded, ResolvedKey};
 use crate::order::{Class, Invalid, Reading, TextOrder};
 
 /// The option of the decimal sign.
@@ -40,7 +40,7 @@ impl Decider<'_> {
         if self.first_invalid(how, number, &as_text)?.is_none() {
             remedies.push(Remedy::Key(key.with_kind("text").into()));
         }
-        if survey.times_agree() || name != "time" {
+        if survey.other_form.is_none() || name != "time" {
             remedies.push(Remedy::Invalid(key.with_kind(name).into()));
         }
         remedies.extend(self.tried(how, number, word)?);
@@ -55,16 +55,15 @@ impl Decider<'_> {
     /// The first field of another kind, with tested remedies.
     pub(super) fn check_given(&self, how: &InputSpec, number: usize, survey: &Survey) -> Result<(), Error> {
         let key = &how.keys[number];
-        let is_checked = matches!(key.order.reading, Reading::Numbers | Reading::Sizes | Reading::Durations)
-            || key.order.reading == Reading::Times;
         let fits = matches!(
             (key.order.reading, survey.decide()),
             (Reading::Numbers, Decision::Kind(Found::Number(_), _))
                 | (Reading::Sizes, Decision::Kind(Found::Number(None) | Found::Size, _))
                 | (Reading::Durations, Decision::Kind(Found::Duration, _))
                 | (Reading::Times, Decision::Kind(Found::Time(_), _))
+                | (Reading::Any | Reading::Text(_), _)
         );
-        if !is_checked || fits || key.order.invalid != Invalid::Error {
+        if fits || key.order.invalid != Invalid::Error {
             return Ok(());
         }
         let Some((token, at, error)) = self.first_invalid(how, number, &|_| {})? else { return Ok(()) };
@@ -81,9 +80,9 @@ impl Decider<'_> {
             remedies.push(Remedy::Leading);
         }
         remedies.extend(plain.iter().cloned());
-        let text = std::str::from_utf8(&token).ok().filter(|text| is_simple(text));
+        let text = std::str::from_utf8(&token).ok().filter(|text| is_word(text));
         let is_json = how.kind.divided().0.fields == Fields::Json;
-        if let Some(text) = text.filter(|text| !is_json && !text.bytes().any(|byte| byte.is_ascii_digit())) {
+        if let Some(text) = text.filter(|_| !is_json) {
             let na = |key: &mut ResolvedKey| key.spelling_mut().empty.push(text.as_bytes().to_vec());
             if self.first_invalid(how, number, &na)?.is_none() {
                 remedies.push(Remedy::Na(text.into()));
@@ -124,14 +123,13 @@ impl Decider<'_> {
     fn tried(&self, how: &InputSpec, number: usize, word: &Example) -> Result<Vec<Remedy>, Error> {
         let is_json = how.kind.divided().0.fields == Fields::Json;
         let mut remedies = Vec::new();
-        if is_json {
+        let Some(text) = std::str::from_utf8(&word.text).ok().filter(|_| !is_json) else {
             return Ok(remedies);
-        }
-        let Ok(text) = String::from_utf8(word.text.clone()) else { return Ok(remedies) };
-        if is_simple(&text) && !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        };
+        if is_word(text) {
             let na = |key: &mut ResolvedKey| key.spelling_mut().empty.push(word.text.clone());
             if self.goes_through(how, number, &na)? {
-                remedies.push(Remedy::Na(text.clone().into()));
+                remedies.push(Remedy::Na(text.into()));
             }
         }
         if text.contains(',') {
@@ -153,7 +151,7 @@ impl Decider<'_> {
         number: usize,
     ) -> Result<Vec<&'static str>, Error> {
         let mut options = Vec::new();
-        if how.kind.divided().0.fields.divides_at(b',') {
+        if matches!(how.kind.divided().0.fields, Fields::Split(b',', _)) {
             return Ok(options);
         }
         for (option, decimal, thousands) in [(DECIMAL, ',', None), ("thousands", '.', Some(','))] {
@@ -231,17 +229,19 @@ pub(in crate::io) fn misfit(misfit: &Misfit) -> Error {
     };
     let unlike = |expected: &str| Error::input(place, format!("'{shown}' is not {expected}"));
     let error = match reason {
-        Reason::Null(Class::Empty) => {
+        NotAdded::Null(Class::Empty) => {
             return Error::input(place, "the field is empty").hinting(Hint::Empty);
         }
-        Reason::Null(Class::Nan) => {
+        NotAdded::Null(Class::Nan) => {
             return Error::input(place, format!("'{shown}' is NaN")).hinting(Hint::Nan);
         }
-        Reason::Type(element) => {
+        NotAdded::Type(element) => {
             return unlike(&format!("a number that {element} holds")).hinting(Hint::OtherType(*element));
         }
-        Reason::Json => return unlike("a number, a string, true, false or null").hinting(Hint::Invalid),
-        Reason::Apart => {
+        NotAdded::Json | NotAdded::TooLong => {
+            return unlike("a number, a string, true, false or null").hinting(Hint::Invalid);
+        }
+        NotAdded::Apart => {
             let form = key.form.map_or("", |form| match (form.zone, form.year) {
                 (_, false) => "a time without a year, as the times before",
                 (true, true) => "a time with a time zone, as the times before",
@@ -249,32 +249,28 @@ pub(in crate::io) fn misfit(misfit: &Misfit) -> Error {
             });
             unlike(form)
         }
-        Reason::Null(Class::Invalid) => unlike(kind),
+        NotAdded::Null(Class::Invalid) => unlike(kind),
     };
     let remedies = match reason {
-        Reason::Apart => vec![Remedy::Key(key.with_kind("text").into())],
+        NotAdded::Apart => vec![Remedy::Key(key.with_kind("text").into())],
         _ if *has_key || !key.is_found => remedies(key),
         _ => vec![Remedy::Record],
     };
     error.hinting(Hint::Remedies(remedies.into()))
 }
 
-/// Returns true for a word that an option takes literally.
-fn is_simple(text: &str) -> bool {
-    text.chars().all(|c| !c.is_whitespace() && !c.is_control() && c != ',')
+/// Returns true for a word without digits that an option takes literally.
+fn is_word(text: &str) -> bool {
+    text.chars().all(|c| !c.is_whitespace() && !c.is_control() && !c.is_ascii_digit() && c != ',')
 }
 
 /// Returns the remedies that work for any field.
 fn remedies(key: &ResolvedKey) -> Vec<Remedy> {
-    let kind = key.kind_name();
-    let mut remedies = Vec::new();
-    if key.is_found {
-        remedies.push(Remedy::Key(key.with_kind("text").into()));
-        remedies.push(Remedy::Invalid(key.with_kind(kind).into()));
-    } else {
-        remedies.push(Remedy::Invalid("".into()));
+    if !key.is_found {
+        return vec![Remedy::Invalid("".into())];
     }
-    remedies
+    let of_kind = |kind: &str| key.with_kind(kind).into();
+    vec![Remedy::Key(of_kind("text")), Remedy::Invalid(of_kind(key.kind_name()))]
 }
 
 /// Returns true for a name that begins with a number and resembles neither a date nor a version.

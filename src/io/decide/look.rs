@@ -4,7 +4,7 @@
 use crate::error::Error;
 use crate::io::batch::InputSpec;
 use crate::io::csv::{self, Dialect, Known, Layout, Surveyed};
-use crate::io::source::{Before, Input, LineEnd, MARK, Opened, Text};
+use crate::io::source::{Before, Input, LineEnd, Opened, Text};
 use crate::runs::Budget;
 
 /// The sampled bytes at the beginning of the inputs, in total.
@@ -167,10 +167,7 @@ impl Look {
         if let Some(head) = self.heads.get(number).filter(|head| offset < head.text.bytes.len() as u64) {
             return Ok(head.text.line(offset as usize));
         }
-        let lines = match input.open_regular()? {
-            Some(file) => file.before(offset)?.lines,
-            None => 0,
-        };
+        let lines = if let Some(file) = input.open_regular()? { file.before(offset)?.lines } else { 0 };
         Ok(format!("{}:{}", input.name(), lines + 1))
     }
 
@@ -228,9 +225,4 @@ fn read(opened: &mut Opened, mut bytes: Vec<u8>, most: usize) -> Result<(Vec<u8>
             return Ok((bytes, true));
         }
     }
-}
-
-/// Returns the bytes without a byte order mark.
-pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(MARK).unwrap_or(bytes)
 }

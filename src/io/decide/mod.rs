@@ -17,7 +17,7 @@ use self::look::Look;
 use super::batch::{InputKind, InputSpec};
 use super::csv::{ColumnAt, Dialect, Fields, Header, Key, KeySpec, Kind, ResolvedKey, Surveyed};
 use super::number::PerLine;
-use super::source::{Input, LineEnd, Text};
+use super::source::{Input, LineEnd, MARK};
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::order::{Invalid, KeyOrder, Reading, TextForm};
@@ -82,7 +82,7 @@ pub enum Note {
 pub(crate) fn decide(inputs: &mut [Input], asked: &Asked) -> Result<Decisions, Error> {
     if asked.format == Format::Text {
         let (kind, key) = (InputKind::Text(asked.per_line), ResolvedKey::first_field(asked.by));
-        return Ok(Decisions::new(asked, Format::Text, kind, vec![key], "named"));
+        return Ok(Decisions { why: "named", ..Decisions::new(asked, kind, vec![key]) });
     }
     let are_lines = asked.format == Format::Lines;
     let is_plain = asked.header.is_none_or(|rows| rows == 0) && !asked.comments;
@@ -90,7 +90,7 @@ pub(crate) fn decide(inputs: &mut [Input], asked: &Asked) -> Result<Decisions, E
         let keys = Header::of_lines().find(asked.by, "")?;
         let fields = Fields::Words(asked.line_end);
         let dialect = Dialect { fields, header: 0, comments: false };
-        return Ok(Decisions::new(asked, Format::Lines, InputKind::Table(dialect), keys, ""));
+        return Ok(Decisions::new(asked, InputKind::Table(dialect), keys));
     }
     let mut look = Look::at(inputs, asked.line_end)?;
     let decided = Decider { look: &mut look, inputs, asked }.decide();
@@ -110,15 +110,9 @@ impl Decisions {
         Self { format, how, notes: Vec::new(), why: "named" }
     }
 
-    fn new(
-        asked: &Asked,
-        format: Format,
-        kind: InputKind,
-        keys: Vec<ResolvedKey>,
-        why: &'static str,
-    ) -> Self {
+    fn new(asked: &Asked, kind: InputKind, keys: Vec<ResolvedKey>) -> Self {
         let how = InputSpec { kind, by: asked.by.clone(), keys, columns: 1 };
-        Self { format, how, notes: Vec::new(), why }
+        Self { format: asked.format, how, notes: Vec::new(), why: "" }
     }
 }
 
@@ -141,11 +135,11 @@ impl Decider<'_> {
             Fields::Quoted(_) if asked.format == Format::Lines => Format::Csv,
             _ => asked.format,
         };
-        let why = match () {
-            () if asked.is_named => "named",
-            () if format == Format::JsonLines => "the first line is a JSON object",
-            () if format != Format::Lines => "the first line names the columns",
-            () => "",
+        let why = match format {
+            _ if asked.is_named => "named",
+            Format::JsonLines => "the first line is a JSON object",
+            Format::Lines => "",
+            _ => "the first line names the columns",
         };
         let kind = InputKind::Table(dialect);
         let keys = if self.look.is_nothing() {
@@ -160,7 +154,7 @@ impl Decider<'_> {
                 None => header.find(asked.by, &table)?,
             }
         };
-        let mut decisions = Decisions::new(asked, format, kind, keys, why);
+        let mut decisions = Decisions { format, why, ..Decisions::new(asked, kind, keys) };
         decisions.how.columns = header.columns;
         if self.look.is_nothing() {
             return Ok(decisions);
@@ -197,7 +191,10 @@ impl Decider<'_> {
     }
 
     fn begins_with_object(&self) -> bool {
-        let line = self.look.first().map(first_line).unwrap_or_default();
+        let first =
+            self.look.first().map(|text| &text.bytes[text.parts[0].range.clone()]).unwrap_or_default();
+        let first = first.strip_prefix(MARK).unwrap_or(first);
+        let line = first.split(|&byte| byte == b'\n').next().unwrap_or_default();
         matches!(line.trim_ascii(), [b'{', .., b'}'])
     }
 
@@ -236,34 +233,26 @@ impl Decider<'_> {
                 self.check_given(&decisions.how, 0, survey)?;
                 (None, None)
             }
-            Decision::Kind(Found::Text, note) => (Some(Found::Text), note),
             Decision::Kind(kind, note) => (Some(kind), note),
-            Decision::Mixed { misfit, first, is_word, .. } => {
-                let word = if is_word { misfit } else { first };
+            Decision::Mixed { misfit: word, is_word: true, .. }
+            | Decision::Apart { misfit: word, .. }
+            | Decision::Mixed { first: word, .. } => {
                 let place = self.look.place(self.inputs, word.at)?;
                 decisions.notes.push(Note::WholeLines(shown(&word), place));
                 (Some(Found::Text), None)
             }
-            Decision::Apart { misfit, .. } => {
-                let place = self.look.place(self.inputs, misfit.at)?;
-                decisions.notes.push(Note::WholeLines(shown(&misfit), place));
-                (Some(Found::Text), None)
-            }
         };
         self.note(&mut decisions.notes, (&decisions.how, 0), None, note)?;
-        let key = &mut decisions.how.keys[0];
-        if let Some(kind) = kind {
-            set(key, kind);
-        }
-        let is_alone = kind == Some(Found::Text);
-        let mut record = record;
-        if is_alone {
+        if kind == Some(Found::Text) {
             decisions.how.keys = vec![record];
-        } else {
-            record.order = KeyOrder { is_last_resort: true, ..record.order };
-            record.order.reading = Reading::Text(TextForm { nocase: by.order.nocase, ..TextForm::default() });
-            decisions.how.keys.push(record);
+            return Ok(());
         }
+        if let Some(kind) = kind {
+            set(&mut decisions.how.keys[0], kind);
+        }
+        let reading = Reading::Text(TextForm { nocase: by.order.nocase, ..TextForm::default() });
+        let order = KeyOrder { is_last_resort: true, reading, ..record.order };
+        decisions.how.keys.push(ResolvedKey { order, ..record });
         Ok(())
     }
 
@@ -355,13 +344,6 @@ impl Decider<'_> {
     }
 }
 
-/// Returns the first line of a text.
-fn first_line(text: &Text) -> &[u8] {
-    let bytes = &text.bytes[text.parts[0].range.clone()];
-    let bytes = look::without_mark(bytes);
-    bytes.split(|&byte| byte == b'\n').next().unwrap_or_default()
-}
-
 /// Returns a field for notes.
 fn shown(example: &Example) -> String {
     crate::human::quoted(&example.text)
@@ -371,7 +353,7 @@ fn shown(example: &Example) -> String {
 fn give(key: &mut ResolvedKey, survey: &Survey) {
     match key.order.reading {
         Reading::Numbers => key.sign = survey.first_sign(),
-        Reading::Times => key.form = survey.time_form(),
+        Reading::Times => key.form = survey.form,
         _ => {}
     }
     if key.order.reading.text().is_some() || key.order.reading.is_time() {

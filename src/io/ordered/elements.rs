@@ -76,7 +76,7 @@ impl<'a, W: KeyWidth> ElementSource<'a, W> {
         if let Some((at, pair)) = binary::first_broken(keys, self.last.map(W::into), false) {
             let place = format!("{}, element {}", self.opened.name, self.number + at as u64);
             let [before, value] = pair.map(|key| binary::shown(key, self.order));
-            wrong = Some(super::not_sorted(place, &value, &before));
+            wrong = Some(super::not_sorted(super::Disorder { place, value, before }));
             keys.truncate(at);
         }
         wrong
@@ -89,7 +89,7 @@ impl<W: KeyWidth> super::MergeSource for ElementSource<'_, W> {
     }
 
     fn is_ready(&self) -> bool {
-        self.opened.is_ready()
+        self.opened.is_ready
     }
 
     fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error> {

@@ -21,6 +21,8 @@ use crate::order::{KeyOrder, Selection};
 use crate::parallel;
 use crate::runs::Budget;
 
+#[cfg(feature = "distributed")]
+pub(crate) use self::records::partition;
 pub(crate) use self::records::{BESIDE_BYTES, Emit, Records, merge as merge_records};
 
 /// A violation of the order.
@@ -140,7 +142,7 @@ pub fn check(
         if let Some((.., disorder)) = last.follow(&batches, &pieces, unique) {
             return Ok(Some(disorder));
         }
-        progress(batches.passed());
+        progress(batches.chunks.bytes);
     }
     Ok(None)
 }
@@ -382,7 +384,7 @@ const TIMES: u64 = 8;
 /// The number of merged bytes below which another thread is not worthwhile.
 const LITTLE: usize = 1 << 16;
 
-fn not_sorted(place: String, value: &str, before: &str) -> Error {
-    let problem = format!("out of order: {value} after {before}");
-    Error::input(place, problem).hinting(Hint::Sort)
+/// Returns the error of an input that is to be merged.
+pub(crate) fn not_sorted(Disorder { place, value, before }: Disorder) -> Error {
+    Error::input(place, format!("out of order: {value} after {before}")).hinting(Hint::Sort)
 }

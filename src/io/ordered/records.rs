@@ -72,7 +72,7 @@ impl super::MergeSource for RecordSource<'_> {
     }
 
     fn is_ready(&self) -> bool {
-        if let Origin::Input(batches) = &self.from { batches.is_ready() } else { true }
+        if let Origin::Input(batches) = &self.from { batches.chunks.is_ready() } else { true }
     }
 
     fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error> {
@@ -87,7 +87,7 @@ impl super::MergeSource for RecordSource<'_> {
                 if let Some((piece, record, found)) = self.last.follow(batches, &pieces, None) {
                     pieces.truncate(piece + 1);
                     pieces[piece].truncate(record);
-                    *wrong = Some(not_sorted(found.place, &found.value, &found.before));
+                    *wrong = Some(not_sorted(found));
                 }
                 (pieces, !batches.is_over())
             }
@@ -116,23 +116,18 @@ pub(super) fn merge_inputs(
     let most = stretch_of(inputs.len(), bytes);
     let new = |batches| run_of(Origin::Input(Box::new(batches)), most);
     let mut runs: Vec<Run> = inputs.into_iter().map(new).collect();
-    let mut header = None;
+    let (mut header, mut head) = (None, Head::default());
     for run in &mut runs {
         if let Origin::Input(batches) = &mut run.source.from {
-            batches.known.take_header(&mut header);
+            batches.known.header = header.take();
         }
         run.read();
         if let Origin::Input(batches) = &mut run.source.from {
-            batches.known.give_header(&mut header);
+            header.clone_from(&batches.known.header);
+            head.append(std::mem::take(&mut batches.head));
         }
         if run.source.pieces.is_empty() {
             run.wrong.take().map_or(Ok(()), Err)?;
-        }
-    }
-    let mut head = Head::default();
-    for run in &mut runs {
-        if let Origin::Input(batches) = &mut run.source.from {
-            head.append(std::mem::take(&mut batches.head));
         }
     }
     head.write(to).map_err(|error| to.failed(error))?;
@@ -181,7 +176,7 @@ fn merge_all(
             merged.counts.add_all(&batches.counts);
             if !batches.head.is_empty() {
                 let problem = "has comments behind its first records, where a merge cannot put them on top";
-                return Err(Error::input(batches.name(), problem).hinting(Hint::Sort));
+                return Err(Error::input(&batches.name, problem).hinting(Hint::Sort));
             }
         }
     }
@@ -207,7 +202,7 @@ fn merge_some(
     if all.any(|piece| piece.keys.are_rows()) || matches!(last, Some(RecordKey::Row(_))) {
         for piece in runs.iter_mut().flat_map(|run| &mut run.source.pieces) {
             if !piece.keys.are_rows() {
-                piece.keys = std::mem::replace(&mut piece.keys, Keys::new(1)).into_rows();
+                piece.keys = std::mem::replace(&mut piece.keys, Keys::NONE).into_rows();
             }
         }
         *last = last.take().map(|last| RecordKey::Row(last.into_row()));
@@ -289,7 +284,7 @@ fn merge_some(
 
 /// Returns the first record of the range that fails `is_certain`; the condition must hold exactly for a
 /// prefix.
-fn partition(records: std::ops::Range<usize>, is_certain: impl Fn(usize) -> bool) -> usize {
+pub(crate) fn partition(records: std::ops::Range<usize>, is_certain: impl Fn(usize) -> bool) -> usize {
     let (mut begin, mut end) = (records.start, records.end);
     while begin < end {
         let middle = begin + (end - begin) / 2;
@@ -445,10 +440,7 @@ fn merge_part<'a, K: Ord + Copy>(
     }
     drop(items);
     let mut part = MergedPart { bytes: Vec::with_capacity(length), ..MergedPart::default() };
-    let mut frame = match records.emit {
-        Emit::Frames { most, .. } => Some(Frame::new(most)),
-        _ => None,
-    };
+    let mut frame = if let Emit::Frames { most, .. } = records.emit { Some(Frame::new(most)) } else { None };
     for Item { key, piece, record } in merged {
         let (piece, record) = (pieces[piece as usize], record as usize);
         let repeats = selection.unique && last.replace(key) == Some(key);

@@ -100,7 +100,7 @@ impl<'w> Output<'w> {
     /// Sets the compression, unless the name already requests one. A name that requests gzip also
     /// permits BGZF.
     pub(crate) fn compressed_as(mut self, compression: Option<Compression>) -> Self {
-        let named = self.compressing.as_ref().map(compression::Writer::compression);
+        let named = self.compressing.as_ref().map(|writer| writer.compression);
         if named.is_none() || named == Some(Compression::Gzip) && compression == Some(Compression::Bgzf) {
             self.compressing = compression.map(compression::Writer::new);
         }
@@ -223,12 +223,8 @@ impl<'w> Output<'w> {
     /// Returns true if the output is not a file, or its name requests the stream format.
     #[cfg(feature = "arrow")]
     pub(crate) fn is_streamed(&self) -> bool {
-        match &self.to {
-            Destination::Replacing(replacement) => {
-                replacement.target().extension().is_some_and(|extension| extension == "arrows")
-            }
-            _ => true,
-        }
+        let Destination::Replacing(replacement) = &self.to else { return true };
+        replacement.target.extension().is_some_and(|extension| extension == "arrows")
     }
 
     /// Returns true if the output is written directly into the input's own file, so that it would
@@ -248,7 +244,7 @@ impl<'w> Output<'w> {
             #[cfg(not(unix))]
             Destination::Stdout(_) => "standard output".to_owned(),
             Destination::Writer(_, name) | Destination::Through { name, .. } => name.clone(),
-            Destination::Replacing(replacement) => human::path(replacement.target()),
+            Destination::Replacing(replacement) => human::path(&replacement.target),
         }
     }
 }

@@ -12,7 +12,7 @@ use super::under_way::{Registered, undisturbed, until};
 pub(super) struct Replacement {
     file: NamedTempFile,
     registered: Registered,
-    target: PathBuf,
+    pub(super) target: PathBuf,
 }
 
 impl Replacement {
@@ -25,10 +25,6 @@ impl Replacement {
             }
             Ok(Self { file, registered, target: target.to_owned() })
         })
-    }
-
-    pub(super) fn target(&self) -> &Path {
-        &self.target
     }
 
     pub(super) fn expect(&mut self, _: u64) {}

@@ -40,7 +40,7 @@ pub(super) struct Replacement {
     /// Its temporary name, if it has one.
     name: Option<Named>,
     folder: PathBuf,
-    target: PathBuf,
+    pub(super) target: PathBuf,
     /// The file to be replaced, if there is one.
     existing: Option<File>,
     /// Whether reserved space may make it longer than its content.
@@ -92,10 +92,6 @@ impl Replacement {
             #[cfg(target_os = "linux")]
             reserving: None,
         })
-    }
-
-    pub(super) fn target(&self) -> &Path {
-        &self.target
     }
 
     pub(super) fn expect(&mut self, bytes: u64) {

@@ -20,8 +20,7 @@ use crate::io::number::PerLine;
 use crate::io::records::Records;
 use crate::io::source::{Before, Input, MARK, Opened, PIECE, RegularFile, piece_size};
 use crate::order::KeyOrder;
-use crate::parallel;
-use crate::parallel::lock;
+use crate::parallel::{self, lock};
 use crate::runs::Budget;
 
 /// The number of bytes per read, which fits a core's cache.
@@ -199,12 +198,11 @@ impl IntegerFiles {
     /// Returns all files in pieces.
     fn whole(&self) -> Group {
         let size = piece_size(usize::try_from(self.total()).unwrap_or(usize::MAX)) as u64;
-        let of_file = |(number, file): (usize, &RegularFile)| {
-            let starts = (0..file.size).step_by(size as usize);
-            let end = file.size;
-            starts.map(move |start| (number, start..end.min(start + size))).collect::<Vec<_>>()
-        };
-        self.files.iter().enumerate().flat_map(of_file).collect()
+        self.files
+            .iter()
+            .enumerate()
+            .flat_map(|(number, file)| in_pieces(number, 0..file.size, size))
+            .collect()
     }
 
     /// Returns the next part of a file in pieces, small enough that its integers take a small part of
@@ -214,13 +212,8 @@ impl IntegerFiles {
             (self.file, self.place) = (self.file + 1, 0);
         }
         let all = (budget.bytes() / 32).clamp(1 << 6, 1 << 28);
-        let size = match all {
-            few if few <= PIECE.start as u64 => few,
-            many => (many / parallel::threads() as u64 / 4).clamp(PIECE.start as u64, PIECE.end as u64),
-        };
         let end = self.files[self.file].size.min(self.place + all);
-        let starts = (self.place..end).step_by(size as usize);
-        starts.map(|start| (self.file, start..end.min(start + size))).collect()
+        in_pieces(self.file, self.place..end, piece_size(all as usize) as u64)
     }
 
     /// Reads the integers of the lines that begin in these pieces. Returns the integers and the offset of
@@ -263,6 +256,12 @@ impl IntegerFiles {
         let of_last = group.iter().zip(ends).filter(|((number, _), _)| Some(*number) == last);
         Ok(Some((pieces, of_last.map(|(_, end)| end).max().unwrap_or(0))))
     }
+}
+
+/// Returns a range of a file in pieces of this size.
+fn in_pieces(file: usize, range: Range<u64>, size: u64) -> Group {
+    let starts = range.clone().step_by(size as usize);
+    starts.map(|start| (file, start..range.end.min(start + size))).collect()
 }
 
 /// Adds the integers of the lines that begin in this range of a file. Returns the end of the last line
@@ -321,7 +320,7 @@ fn read_stretch(
         if end == begin && filled >= LONGEST {
             return Ok(None);
         }
-        if integers.read(&buffer[begin..end], false).is_err() {
+        if integers.read(&buffer[begin..end]).is_err() {
             return Ok(None);
         }
         if done {

@@ -40,9 +40,9 @@ impl Integers {
         Self { values, asked, limits, span: Span::default(), per_line }
     }
 
-    /// Reads the tokens of whole lines. With `begun`, the first line has a token before them.
-    pub(super) fn read(&mut self, bytes: &[u8], begun: bool) -> Result<(), NotInteger> {
-        let mut tokens = Tokens::per_line(bytes, self.per_line, begun);
+    /// Reads the tokens of whole lines.
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<(), NotInteger> {
+        let mut tokens = Tokens::per_line(bytes, self.per_line);
         loop {
             // Most tokens are short and fit 32 bits; other tokens take the slow path.
             let next = match &mut self.values {

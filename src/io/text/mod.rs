@@ -33,12 +33,12 @@ fn integers(
     per_line: PerLine,
 ) -> Result<Vec<Integers>, NotInteger> {
     let is_other = AtomicBool::new(false);
-    let read = |(piece, begun): (Range<usize>, bool)| {
+    let read = |piece: Range<usize>| {
         if is_other.load(Ordering::Relaxed) {
             return Err(NotInteger);
         }
         let mut integers = Integers::new(element, per_line, guess(piece.len()));
-        let read = integers.read(&text.bytes[piece], begun).map(|()| integers);
+        let read = integers.read(&text.bytes[piece]).map(|()| integers);
         is_other.fetch_or(read.is_err(), Ordering::Relaxed);
         read
     };
@@ -76,14 +76,9 @@ fn guess(bytes: usize) -> usize {
     bytes / 8
 }
 
-/// Returns the pieces of all inputs for all cores, each with true if the piece begins in a line after a
-/// token.
-fn pieces_of(text: &Text) -> Vec<(Range<usize>, bool)> {
+/// Returns the pieces of all inputs for all cores.
+fn pieces_of(text: &Text) -> Vec<Range<usize>> {
     let size = piece_size(text.bytes.len());
-    let of_part = |part: &TextPart| {
-        let (first, begun) = (part.range.start, part.before.is_some_and(|before| before.begun));
-        let pieces = csv::pieces(&text.bytes, part.range.clone(), Fields::Tokens, size).into_iter();
-        pieces.map(move |piece| (piece.clone(), begun && piece.start == first))
-    };
+    let of_part = |part: &TextPart| csv::pieces(&text.bytes, part.range.clone(), Fields::Tokens, size);
     text.parts.iter().flat_map(of_part).collect()
 }

@@ -12,7 +12,7 @@ use crate::parallel;
 const INTEGERS: [ElementType; 4] = [ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64];
 
 /// Returns the range of an integer type.
-pub(super) fn limits(element: ElementType) -> (i128, i128) {
+pub(crate) fn limits(element: ElementType) -> (i128, i128) {
     match element.layout() {
         (bits, Form::Unsigned) => (0, (1 << bits) - 1),
         (bits, Form::Signed) => (-1 << (bits - 1), (1 << (bits - 1)) - 1),

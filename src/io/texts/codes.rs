@@ -18,25 +18,19 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{TextColumn, common};
 use crate::io::keys;
+use crate::io::packing::Codes;
 use crate::parallel::map_parts;
 
-/// Codes from 0 to `most` for each record of some parts.
-pub(crate) struct TextCodes {
-    pub(crate) parts: Vec<Vec<u64>>,
-    pub(crate) most: u64,
-    /// How many bytes of each text they stand for, if not for all.
-    pub(crate) bytes: Option<usize>,
-}
-
-/// Codes of the texts of a key; those of many different ones are of so many bits.
-pub(crate) fn of(columns: &[&TextColumn], bits: u32) -> TextCodes {
+/// Returns the codes of the texts of a key, which have at most this number of bits if many texts
+/// differ, and the number of bytes of each text that the codes represent, if not all.
+pub(crate) fn of(columns: &[&TextColumn], bits: u32) -> (Codes, Option<usize>) {
     let (mut parts, count, bytes) = if let Some(Ranked { codes, count }) = Ranked::of(columns, usize::MAX) {
         (codes, count, None)
     } else {
         by_bytes(columns, bits)
     };
     let (before, after) = put_nulls_beside(&mut parts, columns, count);
-    TextCodes { parts, most: before + after + count.saturating_sub(1), bytes }
+    (Codes { parts, most: before + after + count.saturating_sub(1) }, bytes)
 }
 
 /// Codes of the first bytes of texts, how many there are of them, and of how many bytes, if any text
@@ -65,7 +59,7 @@ const NULLS: u128 = 8;
 fn put_nulls_beside(parts: &mut [Vec<u64>], columns: &[&TextColumn], count: u64) -> (u64, u64) {
     let has_nulls =
         map_parts(columns, |column| (0..column.len()).any(|record| column.null(record).is_some()));
-    let Some(order) = columns.first().map(|column| column.order()) else { return (0, 0) };
+    let Some(order) = columns.first().map(|column| column.order) else { return (0, 0) };
     if !has_nulls.contains(&true) {
         return (0, 0);
     }
@@ -154,7 +148,7 @@ impl Ranked {
         let count = all.len() as u64;
         let rank = |text: &&[u8]| {
             let rank = all.partition_point(|other| other < text) as u64;
-            if first.order().descending { count - 1 - rank } else { rank }
+            if first.order.descending { count - 1 - rank } else { rank }
         };
         let codes = map_parts(&parts, |part| {
             let ranks: Vec<u64> = part.texts.iter().map(rank).collect();
@@ -256,7 +250,7 @@ impl Digits {
             bases: all[..places].iter().map(base).collect(),
             after: vec![1; places],
             count: 1,
-            is_descending: columns.first().is_some_and(|column| column.order().descending),
+            is_descending: columns.first().is_some_and(|column| column.order.descending),
         };
         for place in (0..places).rev() {
             system.after[place] = system.count;
@@ -375,14 +369,14 @@ mod tests {
             let all = columns(&texts, cut.index(texts.len() + 1), order);
             let columns: Vec<&TextColumn> = all.iter().collect();
             for is_ranked in [true, false] {
-                let codes = if is_ranked {
+                let (codes, bytes) = if is_ranked {
                     of(&columns, bits)
                 } else {
                     let (mut parts, count, bytes) = by_bytes(&columns, bits);
                     let (before, after) = put_nulls_beside(&mut parts, &columns, count);
-                    TextCodes { parts, most: before + after + count - 1, bytes }
+                    (Codes { parts, most: before + after + count - 1 }, bytes)
                 };
-                prop_assert!(codes.bytes.is_none() || !is_ranked);
+                prop_assert!(bytes.is_none() || !is_ranked);
                 let codes_of = codes.parts.concat();
                 prop_assert!(codes_of.iter().all(|&code| code <= codes.most));
                 prop_assert!(is_ranked || u64::BITS - codes.most.leading_zeros() <= bits);
@@ -390,7 +384,7 @@ mod tests {
                     for (b, code_of_b) in texts.iter().zip(&codes_of) {
                         let expected = match (a, b) {
                             (Some(a), Some(b)) => {
-                                let decided = codes.bytes.unwrap_or(usize::MAX);
+                                let decided = bytes.unwrap_or(usize::MAX);
                                 // An end decides, too.
                                 let cut = |text: &[u8]| text[..text.len().min(decided)].to_vec();
                                 let order = cut(a).cmp(&cut(b));
@@ -412,8 +406,8 @@ mod tests {
             .map(|number| Some(format!("https://www.example.com/{number:08}").into_bytes()))
             .collect();
         let all = columns(&names, 5000, KeyOrder::ASCENDING);
-        let codes = of(&all.iter().collect::<Vec<_>>(), 64);
-        assert_eq!(codes.bytes, None, "all of them");
+        let (codes, bytes) = of(&all.iter().collect::<Vec<_>>(), 64);
+        assert_eq!(bytes, None, "all of them");
         assert!(codes.most < 1 << 20, "{}", codes.most);
     }
 }

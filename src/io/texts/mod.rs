@@ -84,7 +84,7 @@ pub(crate) struct TextColumn {
     own: Vec<u8>,
     /// The text read, and the offset that places count from.
     read: Option<(Arc<Text>, usize)>,
-    order: KeyOrder,
+    pub(in crate::io) order: KeyOrder,
 }
 
 /// The bit that marks the begin of a text in `own`.
@@ -131,10 +131,6 @@ impl TextColumn {
     #[inline]
     fn range(&self, record: usize) -> Range {
         self.lines.as_ref().map_or_else(|| self.places[record], |lines| Range(lines[record].0 - 1))
-    }
-
-    pub(super) fn order(&self) -> KeyOrder {
-        self.order
     }
 
     /// Adds a null.
@@ -190,14 +186,9 @@ impl TextColumn {
     /// Returns the text of a record, or the class of its null.
     #[inline]
     pub(super) fn get(&self, record: usize) -> Result<&[u8], Class> {
-        self.get_in(record, self.read.as_ref().map_or(&[], |(text, start)| &text.bytes[*start..]))
-    }
-
-    /// Returns the text of a record, or the class of its null, given the text read.
-    #[inline]
-    fn get_in<'a>(&'a self, record: usize, read: &'a [u8]) -> Result<&'a [u8], Class> {
         let place = self.range(record);
         if place.begin() & OWN == 0 {
+            let read = self.read.as_ref().map_or(&[][..], |(text, start)| &text.bytes[*start..]);
             return Ok(&read[place.begin()..place.end()]);
         }
         if let Some(class) = self.null(record) {
@@ -231,14 +222,8 @@ impl TextColumn {
     }
 
     /// Appends the key of a record to a row.
-    pub(super) fn push_key(&self, record: usize, to: &mut Vec<u8>) {
-        let read = self.read.as_ref().map_or(&[][..], |(text, start)| &text.bytes[*start..]);
-        self.push_row(record, read, to);
-    }
-
-    /// Appends the key of a record to a row, given the text read.
-    fn push_row(&self, record: usize, read: &[u8], to: &mut Vec<u8>) {
-        let text = match self.get_in(record, read) {
+    fn push_row(&self, record: usize, to: &mut Vec<u8>) {
+        let text = match self.get(record) {
             // Nulls are encoded like nulls of number keys, since a reader may not know that the key is text.
             Err(class) => {
                 let word = keys::whole(keys::of_null(class, self.order));
@@ -274,13 +259,12 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Makes the rows of the keys in these columns. `read` is the text read; if `None`, the columns
-    /// know their text.
-    pub(super) fn of(columns: &[keys::Column], read: Option<&[u8]>) -> Self {
+    /// Makes the rows of the keys in these columns.
+    pub(super) fn of(columns: &[keys::Column]) -> Self {
         let records = columns.first().map_or(0, keys::Column::len);
         let mut rows = Self { bytes: Vec::new(), ends: Vec::with_capacity(records) };
         for record in 0..records {
-            push_row(columns, record, read, &mut rows.bytes);
+            push_row(columns, record, &mut rows.bytes);
             rows.ends.push(rows.bytes.len());
         }
         rows.bytes.shrink_to_fit();
@@ -303,14 +287,14 @@ impl Rows {
 }
 
 /// Appends the row of a record.
-pub(super) fn push_row(columns: &[keys::Column], record: usize, read: Option<&[u8]>, to: &mut Vec<u8>) {
+pub(super) fn push_row(columns: &[keys::Column], record: usize, to: &mut Vec<u8>) {
     for column in columns {
         match column {
-            keys::Column::Texts(texts) => match read {
-                Some(read) => texts.push_row(record, read, to),
-                None => texts.push_key(record, to),
-            },
-            numbers => keys::push_word_row(numbers, record, to),
+            keys::Column::Texts(texts) => texts.push_row(record, to),
+            numbers => {
+                to.extend_from_slice(&numbers.at(record).to_be_bytes());
+                to.extend_from_slice(numbers.tail(record));
+            }
         }
     }
 }

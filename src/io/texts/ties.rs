@@ -87,7 +87,7 @@ impl Ties {
             None => columns.iter().filter_map(|column| column.texts()).collect(),
         };
         match texts.first() {
-            Some(first) => Key::Texts { order: first.order(), texts },
+            Some(first) => Key::Texts { order: first.order, texts },
             None => Key::Numbers(columns),
         }
     }
@@ -109,13 +109,7 @@ fn groups(order: &[u32], words: &[KeyBuf]) -> Vec<Range<usize>> {
         });
     }
     let mut groups = Vec::new();
-    let mut place = 0;
-    while let Some(next) = is_same[place..].iter().position(|&same| same) {
-        let begin = (place + next).saturating_sub(1);
-        let length = is_same[begin + 1..].iter().take_while(|&&same| same).count();
-        groups.push(begin..begin + 1 + length);
-        place = begin + 1 + length;
-    }
+    for_each_equal(order.len(), |_, place| is_same[place], |range| groups.push(range));
     groups
 }
 

@@ -19,8 +19,7 @@ use crate::gpu::ResidentRun;
 use crate::key_buf::KeyBuf;
 use crate::report::Report;
 use gpusort_base::error::Error;
-use gpusort_base::parallel;
-use gpusort_base::parallel::lock;
+use gpusort_base::parallel::{self, lock};
 use gpusort_cpu::windows;
 
 /// The partitions of one GPU.
@@ -279,7 +278,7 @@ impl Remote for Merging<'_> {
     }
 }
 
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(test)]
 mod tests {
     use std::cell::Cell;
 
