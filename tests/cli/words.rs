@@ -287,10 +287,10 @@ fn notes_say_what_would_split_or_read_a_column() {
         (
             &["-k", "2"],
             "a 1,234\nb 999,999\n",
-            "sorted key 2 as text; with --decimal ',' or --thousands ',' all are numbers",
+            "sorted key 2 as text; with --decimal , or --thousands , all are numbers",
         ),
-        (&["-k", "1"], "1,5\n2,25\n", "sorted key 1 as text; with --decimal ',' all are numbers"),
-        (&[], "1,234,567\n999,999\n", "sorted lines as text; with --thousands ',' all are numbers"),
+        (&["-k", "1"], "1,5\n2,25\n", "sorted key 1 as text; with --decimal , all are numbers"),
+        (&[], "1,234,567\n999,999\n", "sorted lines as text; with --thousands , all are numbers"),
         (&["-k", "1"], "02/12/2025\n02/11/2026\n", "all fields fit --time-format '%d/%m/%Y' and '%m/%d/%Y'"),
         (&["-k", "1:number", "--invalid", "skip"], "3\nx\n", "left out 1 row, because of --invalid skip"),
     ] {

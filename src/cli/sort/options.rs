@@ -110,14 +110,6 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     if args.bgzf {
         sort = sort.bgzf();
     }
-    for folder in &args.temp_dir {
-        let error = match std::fs::metadata(folder) {
-            Ok(found) if found.is_dir() => continue,
-            Ok(_) => io::ErrorKind::NotADirectory.into(),
-            Err(error) => error,
-        };
-        bail!(gpusort::Error::io(format!("a temporary file in {}", human::path(folder)), "create", error));
-    }
     // The library reads no environment variables.
     let named = std::env::var_os("TMPDIR").filter(|name| !name.is_empty()).map(PathBuf::from);
     let usual = if args.temp_dir.is_empty() { named } else { None };
@@ -147,7 +139,7 @@ pub(in crate::cli) fn note(note: &Note, did: &str) -> Option<String> {
             format!("{did} {} as text; all fields fit --time-format '{patterns}'", of(key))
         }
         Note::Commas(key, options) => {
-            let options = options.iter().map(|option| format!("--{option} ','")).collect::<Vec<_>>();
+            let options = options.iter().map(|option| format!("--{option} ,")).collect::<Vec<_>>();
             format!("{did} {} as text; with {} all are numbers", of(key), options.join(" or "))
         }
         Note::Most(key, kind, misfit, place) => {
