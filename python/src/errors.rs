@@ -57,6 +57,7 @@ fn argument(option: &str, value: &str) -> String {
         "kind" => "type",
         "from" => "from_",
         "output" => return "a path as the output".to_owned(),
+        "no-header" => return "header=False".to_owned(),
         name => name,
     };
     // The advice quotes a delimiter; quotes in other values belong to the value.

@@ -23,6 +23,7 @@ use gpusort_planner::plan::{Algorithm, Variant};
 #[derive(Debug, Parser)]
 #[command(
     name = "gpusort",
+    override_usage = "gpusort [OPTIONS] [FILE]...\n       gpusort <COMMAND>",
     version,
     max_term_width = 100,
     subcommand_required = true,
@@ -978,12 +979,17 @@ pub(super) enum Progress {
 }
 
 /// Inserts `sort` before the first word, unless the word names a command, or asks for help or the version.
-/// `-h` or `-V` alone, and an empty command line, ask for these only if nothing `comes_in`.
-pub(super) fn with_command(mut all: Vec<OsString>, comes_in: impl Fn() -> bool) -> Vec<OsString> {
+/// `-h` or `-V` alone ask for these if nothing `comes_in`, and an empty command line asks for help if standard
+/// input is a terminal.
+pub(super) fn with_command(
+    mut all: Vec<OsString>,
+    comes_in: impl Fn() -> bool,
+    is_terminal: impl Fn() -> bool,
+) -> Vec<OsString> {
     let first = all.get(1).map(|first| first.to_string_lossy());
     let is_other = match first.as_deref() {
         Some("help" | "--help" | "--version") => true,
-        None => !comes_in(),
+        None => is_terminal(),
         Some("-h" | "-V") if all.len() == 2 => !comes_in(),
         Some(first) => COMMANDS.contains(&first),
     };
@@ -1082,7 +1088,8 @@ mod tests {
     #[test]
     fn sort_may_be_left_out() {
         let with = |typed: &str, comes_in: bool| {
-            let all = with_command(typed.split(' ').map(OsString::from).collect(), || comes_in);
+            let all = typed.split(' ').map(OsString::from).collect();
+            let all = with_command(all, || comes_in, || !comes_in);
             all.into_iter().map(|word| word.into_string().unwrap()).collect::<Vec<_>>().join(" ")
         };
         for typed in ["sort a", "check a", "merge", "help", "--help", "--version", "gen", "man sort"] {

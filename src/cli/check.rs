@@ -42,7 +42,11 @@ pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
         done => watched.set(done),
     };
     let job = Sort::new().options(options).progress(watch).resolve(None)?;
-    job.notes().iter().filter(|_| !quiet).filter_map(options::note).for_each(|note| progress.note(&note));
+    job.notes()
+        .iter()
+        .filter(|_| !quiet)
+        .filter_map(|note| options::note(note, "compared"))
+        .for_each(|note| progress.note(&note));
     let found = job.check().map_err(|error| file.explain(error.into()))?;
     progress.end();
     let Some(disorder) = found.disorder() else { return Ok(ExitCode::SUCCESS) };

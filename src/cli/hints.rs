@@ -32,6 +32,7 @@ fn hint(error: &Error) -> Option<String> {
         "na" => format!("--na {}", human::quoted(meant::shell(value))),
         "kind" => format!("-t {value}"),
         "output" => "-o".to_owned(),
+        "decimal" | "thousands" if !value.is_empty() => format!("--{option} '{value}'"),
         _ if value.is_empty() => format!("--{option}"),
         _ => format!("--{option} {value}"),
     };

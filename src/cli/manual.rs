@@ -33,7 +33,11 @@ pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
         man.render_title(&mut page)?;
         man.render_name_section(&mut page)?;
         // All options follow: the synopsis need not list them.
-        writeln!(page, ".SH SYNOPSIS\n{}", escaped(usage.trim_start_matches("Usage: ")))?;
+        writeln!(
+            page,
+            ".SH SYNOPSIS\n{}",
+            escaped(&usage.trim_start_matches("Usage: ").replace("\n       ", "\n.br\n"))
+        )?;
         man.render_description_section(&mut page)?;
         man.render_options_section(&mut page)?;
         if has_commands {

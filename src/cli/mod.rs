@@ -144,7 +144,7 @@ fn arguments() -> Vec<std::ffi::OsString> {
     let all = wild::args_os();
     #[cfg(not(windows))]
     let all = std::env::args_os();
-    args::with_ignore_case(args::with_command(all.collect(), comes_in))
+    args::with_ignore_case(args::with_command(all.collect(), comes_in, || std::io::stdin().is_terminal()))
 }
 
 /// Returns true if standard input is neither a terminal nor `/dev/null`.

@@ -204,6 +204,9 @@ impl Keyed {
     ///
     /// The texts of a key are too long.
     pub(crate) fn words(&self) -> Result<Words<'_>, Error> {
+        if self.are_lines_of_numbers() {
+            return self.numbers(self.pieces.iter().filter_map(|piece| piece.keys.first_high()).collect());
+        }
         match self.coded()? {
             Some(words) => Ok(words),
             None => packing::words(
@@ -211,6 +214,20 @@ impl Keyed {
                 &self.orders,
             ),
         }
+    }
+
+    /// Returns true for lines without a key whose numbers all have words of 64 bits.
+    fn are_lines_of_numbers(&self) -> bool {
+        let [_, lines] = &self.orders[..] else { return false };
+        let are_bytes = lines.is_last_resort && lines.reading.text() == Some(TextForm::default());
+        are_bytes && self.pieces.iter().all(|piece| piece.keys.has_first_high())
+    }
+
+    /// Returns the words of these numbers, and the ties of lines unless equal numbers mean equal lines.
+    fn numbers(&self, numbers: Vec<Keys>) -> Result<Words<'static>, Error> {
+        let words = packing::words(numbers.into_iter().map(Cow::Owned).collect(), &self.orders[..1])?;
+        let ties = (!self.is_spelled_once).then_some(Ties { key: 1, bytes: 0, compared: Vec::new() });
+        Ok(Words { ties, ..words })
     }
 
     /// Returns the words as [`Self::words`] does, but moves the keys into them unless there are ties to
@@ -222,6 +239,11 @@ impl Keyed {
     pub(crate) fn take_words(&mut self) -> Result<Words<'static>, Error> {
         // The keys of invalid fields may be needed later.
         let are_needed = self.counts.invalid > 0;
+        if !are_needed && !keys::place_invalid(&self.orders) && self.are_lines_of_numbers() {
+            let numbers = self.pieces.iter_mut().map(|piece| piece.keys.take_first(self.is_spelled_once));
+            let numbers = numbers.collect();
+            return self.numbers(numbers);
+        }
         let take = |piece: &mut Piece| {
             Cow::Owned(match are_needed {
                 true => piece.keys.clone(),
@@ -236,20 +258,13 @@ impl Keyed {
         coded.map_or_else(|| packing::words(keys, &self.orders), Ok)
     }
 
-    /// Returns the words of keys with texts, or `None` without texts. Lines whose numbers have a single
-    /// spelling sort as numbers.
+    /// Returns the words of keys with texts, or `None` without texts.
     fn coded(&self) -> Result<Option<Words<'static>>, Error> {
         let views: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
         if !views.iter().any(|keys| keys.need_rows()) {
             return Ok(None);
         }
-        let are_numbers = self.is_spelled_once && self.orders.len() == 2;
-        let numbers = |keys: &&Keys| if are_numbers { keys.first_high().map(Cow::Owned) } else { None };
-        match views.iter().map(numbers).collect::<Option<Vec<_>>>() {
-            Some(numbers) => packing::words(numbers, &self.orders[..1]),
-            None => packing::coded(&views, &self.orders, self.is_spelled_once),
-        }
-        .map(Some)
+        packing::coded(&views, &self.orders, self.is_spelled_once).map(Some)
     }
 
     /// Settles the order of records that these words sorted.
@@ -287,7 +302,10 @@ impl Keyed {
             Bytes::Of { start, ranges, .. } => {
                 let base = Range::new(*start as u32, *start as u32).0;
                 // Reuses the memory of the ranges, which count from the beginning of their piece.
-                std::mem::take(ranges).into_iter().map(|Range(range)| range + base).collect::<Vec<u64>>()
+                Arc::unwrap_or_clone(std::mem::take(ranges))
+                    .into_iter()
+                    .map(|Range(range)| range + base)
+                    .collect::<Vec<u64>>()
             }
             _ => Vec::new(),
         });

@@ -207,6 +207,11 @@ pub(crate) fn push_text(word: u128, descending: bool, print: Print, to: &mut Vec
     }
 }
 
+/// Returns true if an order has a place for invalid fields.
+pub(super) fn place_invalid(orders: &[KeyOrder]) -> bool {
+    orders.iter().any(|order| order.place(Class::Invalid) != Nulls::Error)
+}
+
 /// The keys of some records, one or more per record.
 #[derive(Clone, Debug)]
 pub(crate) enum Keys {
@@ -386,6 +391,19 @@ impl Keys {
     pub(crate) fn first_high(&self) -> Option<Self> {
         let Column::High(words) = self.column(0)? else { return None };
         Some(Self::Columns(vec![Column::High(words.clone())]))
+    }
+
+    /// Returns true if the first key consists of higher halves.
+    pub(crate) fn has_first_high(&self) -> bool {
+        matches!(self.column(0), Some(Column::High(_)))
+    }
+
+    /// Moves the first key out, and drops the other keys if `all`.
+    pub(crate) fn take_first(&mut self, all: bool) -> Self {
+        let Self::Columns(columns) = self else { panic!("keys of lines are columns") };
+        let first = std::mem::replace(&mut columns[0], Column::with_capacity(0));
+        columns.truncate(if all { 1 } else { usize::MAX });
+        Self::Columns(vec![first])
     }
 
     /// Returns the higher halves of a single key, if they suffice.

@@ -21,9 +21,43 @@ pub(super) fn ends_line(byte: u8) -> bool {
 
 /// Returns the token at offset `start`.
 pub(super) fn token_at(bytes: &[u8], start: usize) -> &[u8] {
+    const ONES: u64 = u64::MAX / 255;
     let rest = &bytes[start..];
-    let length = rest.iter().position(|&byte| is_space(byte)).unwrap_or(rest.len());
-    &rest[..length]
+    let mut from = 0;
+    for word in rest.as_chunks::<8>().0 {
+        let word = u64::from_le_bytes(*word);
+        // The top bit of the lowest byte up to a blank: no borrow from a byte below reaches it.
+        let low = word.wrapping_sub(ONES * u64::from(b' ' + 1)) & !word & (ONES << 7);
+        if low != 0 {
+            from += low.trailing_zeros() as usize / 8;
+            break;
+        }
+        from += 8;
+    }
+    let length = rest[from..].iter().position(|&byte| is_space(byte)).unwrap_or(rest.len() - from);
+    &rest[..from + length]
+}
+
+/// Returns true if a token has a letter or another byte from `@` on.
+#[inline]
+fn has_letter(token: &[u8]) -> bool {
+    const LETTERS: u64 = u64::MAX / 255 * 0xC0;
+    let (words, rest) = token.as_chunks::<8>();
+    let all = words.iter().fold(0, |all, word| all | u64::from_le_bytes(*word));
+    all & LETTERS != 0 || rest.iter().any(|&byte| byte >= b'@')
+}
+
+/// Returns true if a token, which is a number, is the only spelling of the number in digits
+/// and a point, without redundant zeros.
+#[inline]
+pub(super) fn is_plain(token: &[u8]) -> bool {
+    let ([b'-', digits @ ..] | digits) = token;
+    match digits {
+        [] | [b'.' | b'+', ..] | [.., b'.'] => false,
+        [b'0'] => digits.len() == token.len(),
+        [b'0', next, ..] if *next != b'.' => false,
+        [.., last] => !has_letter(digits) && (*last != b'0' || !digits.contains(&b'.')),
+    }
 }
 
 /// The numbers that a line of text may have.

@@ -54,7 +54,7 @@ pub(crate) enum Bytes {
         text: Arc<Text>,
         start: usize,
         until: usize,
-        ranges: Vec<Range>,
+        ranges: Arc<Vec<Range>>,
         /// Where the input ends, and what is to end a last record that has no line end; of tokens
         /// all need one.
         end: (usize, &'static [u8]),

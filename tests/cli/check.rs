@@ -147,7 +147,7 @@ fn check_names_the_first_disorder() {
 fn the_only_column_of_an_arrow_table_is_checked() {
     let folder = Folder::new();
     let to = folder.arg("one.arrow");
-    for (args, said) in [(&[][..], None), (&["-r"][..], Some("row 2: out of order: 2 after 3"))] {
+    for (args, said) in [(&[][..], None), (&["-r"][..], Some("row 1: out of order: 2 after 3"))] {
         sorted(&[&["sort", "-f", "csv", "--to", "arrow", "-o", &to], args].concat(), "a\n3\n1\n2\n");
         let done = run(&["check", &to], "");
         assert_eq!(done.status.code(), Some(i32::from(said.is_some())), "{args:?}");

@@ -231,3 +231,72 @@ fn remedies_work_as_typed() {
         assert!(!error.contains("--na"), "{error}");
     }
 }
+
+#[test]
+fn half_days_are_times_by_a_pattern_alone() {
+    let text = "2026-11-21 01:00 PM b\n2026-11-21 10:00 AM a\n";
+    let turned = "2026-11-21 10:00 AM a\n2026-11-21 01:00 PM b\n";
+    let pattern = ["sort", "-q", "--time-format", "%Y-%m-%d %I:%M %p"];
+    assert_eq!(sorted(&pattern, text), turned);
+    assert_eq!(sorted(&[&pattern[..], &["-k", "1"]].concat(), text), turned);
+    for text in [text, "2026-11-21 01:00:00PM b\n", "2026-11-21 10:00: b\n"] {
+        let said = refused(&["sort", "-k", "1:time"], text);
+        assert!(said.contains("is not a time"), "{said}");
+    }
+}
+
+#[test]
+fn remedies_keep_the_direction_of_a_key() {
+    let said = refused(&["sort", "-f", "csv", "-k", "p:r"], "p\n3\n1\nx\n");
+    assert!(said.contains("use -k p:text:r, -k p:number:r --invalid last, or --na x"), "{said}");
+    let said = refused(&["sort", "-r", "-k", "1:a"], "3\n1\nx\n");
+    assert!(said.contains("-k 1:number:a --invalid last"), "{said}");
+    let said = refused(&["sort", "-k1,1r"], "1:43 a\n12:13:58 b\n");
+    assert!(said.contains("use -k 1:duration:r\n"), "{said}");
+}
+
+#[test]
+fn a_header_is_named_as_a_remedy_of_a_given_kind() {
+    let text = "price\n3\n1\n";
+    for args in [&["-n"][..], &["-k", "1n"], &["-k", "1:number"]] {
+        let args = [&["sort", "-q"], args].concat();
+        let said = refused(&args, text);
+        assert!(said.contains("or --header\n"), "{said}");
+        assert_eq!(sorted(&[&args[..], &["--header"]].concat(), text), "price\n1\n3\n");
+    }
+}
+
+#[test]
+fn columns_with_numbers_as_names_are_told_apart() {
+    let args = ["sort", "-q", "-f", "csv", "-k", "1"];
+    let said = refused(&args, "2,1\n3,0\n2,9\n");
+    assert!(said.contains("column 2 is named '1', and column 1 '2'; use --no-header"), "{said}");
+    assert_eq!(sorted(&[&args[..], &["--no-header"]].concat(), "2,1\n1,3\n"), "1,3\n2,1\n");
+    let said = refused(&args, "a,1\n3,0\n");
+    assert!(said.contains("column 2 is named '1', and column 1 'a'; use -k 2 or -k a"), "{said}");
+}
+
+#[test]
+fn notes_say_what_would_split_or_read_a_column() {
+    for (args, text, expected) in [
+        (
+            &["-f", "csv", "-k", "1"][..],
+            "id;v\n10;x\n9;y\n",
+            "took 'id;v' as one column; use --delimiter ';' to split it",
+        ),
+        (
+            &["-k", "2"],
+            "a 1,234\nb 999,999\n",
+            "sorted key 2 as text; with --decimal ',' or --thousands ',' all are numbers",
+        ),
+        (&["-k", "1"], "1,5\n2,25\n", "sorted key 1 as text; with --decimal ',' all are numbers"),
+        (&[], "1,234,567\n999,999\n", "sorted lines as text; with --thousands ',' all are numbers"),
+        (&["-k", "1"], "02/12/2025\n02/11/2026\n", "all fields fit --time-format '%d/%m/%Y' and '%m/%d/%Y'"),
+        (&["-k", "1:number", "--invalid", "skip"], "3\nx\n", "left out 1 row, because of --invalid skip"),
+    ] {
+        let done = run(&[&["sort"], args].concat(), text);
+        assert!(stderr(&done).contains(expected), "{args:?}: {}", stderr(&done));
+    }
+    let checked = run(&["check"], "1\nx\n");
+    assert!(stderr(&checked).contains("compared whole lines as text"), "{}", stderr(&checked));
+}

@@ -68,14 +68,17 @@ def offset_of(zone: str | None) -> int | None:
 
 
 END = r"(?=[ \t]|\Z)"
+# AM or PM behind a time means a clock of twelve hours, which only patterns read.
+END_OF_FORM = END + r"(?![ \t][AaPp][Mm](?:[ \t]|\Z))"
 ZONE = r"(?P<zone>[ \t]?(?:Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})|[+-][0-9]{2})"
 CLOCK = r"(?P<H>[0-9]{2}):(?P<M>[0-9]{2})(?::(?P<S>[0-9]{2})(?:[.,](?P<f>[0-9]{1,9}))?)?"
+NO_CLOCK = r"(?![Tt \t][0-9]{2}:[0-9]{2})"
 FULL_CLOCK = r"(?P<H>[0-9]{2}):(?P<M>[0-9]{2}):(?P<S>[0-9]{2})(?:\.(?P<f>[0-9]{1,9}))?"
 MONTH = r"(?P<b>[A-Za-z]{3})"
 WEEKDAY = r"(?P<a>Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 
-ISO = rf"(?P<Y>[0-9]{{4}})-(?P<m>[0-9]{{2}})-(?P<d>[0-9]{{2}})(?:[Tt \t]{CLOCK}{ZONE}?)?"
-SLASHES = rf"(?P<Y>[0-9]{{4}})/(?P<m>[0-9]{{2}})/(?P<d>[0-9]{{2}})(?:[Tt \t]{CLOCK}{ZONE}?)?"
+ISO = rf"(?P<Y>[0-9]{{4}})-(?P<m>[0-9]{{2}})-(?P<d>[0-9]{{2}})(?:[Tt \t]{CLOCK}{ZONE}?|{NO_CLOCK})"
+SLASHES = rf"(?P<Y>[0-9]{{4}})/(?P<m>[0-9]{{2}})/(?P<d>[0-9]{{2}})(?:[Tt \t]{CLOCK}{ZONE}?|{NO_CLOCK})"
 ACCESS = rf"\[(?P<d>[0-9]{{2}})/{MONTH}/(?P<Y>[0-9]{{4}}):{FULL_CLOCK}{ZONE}?\]"
 ACCESS_WITHOUT_BRACKETS = rf"(?P<d>[0-9]{{2}})/{MONTH}/(?P<Y>[0-9]{{4}}):{FULL_CLOCK}{ZONE}?"
 SYSLOG = rf"{MONTH}[ \t]{{1,2}}(?P<d>[0-9]{{1,2}})[ \t]{FULL_CLOCK}"
@@ -85,7 +88,7 @@ DATE_COMMAND = rf"{WEEKDAY}[ \t]{MONTH}[ \t]{{1,2}}(?P<d>[0-9]{{1,2}})[ \t]{FULL
 
 FORMS = [("iso", ISO), ("slashes", SLASHES), ("access", ACCESS), ("access-without-brackets", ACCESS_WITHOUT_BRACKETS),
          ("syslog", SYSLOG), ("rfc2822", RFC2822), ("ctime", CTIME), ("date-command", DATE_COMMAND)]
-COMPILED = [(name, re.compile(pattern + END)) for name, pattern in FORMS]
+COMPILED = [(name, re.compile(pattern + END_OF_FORM)) for name, pattern in FORMS]
 UNDECIDED_FORMS = {"access-without-brackets", "date-command"}
 
 

@@ -29,10 +29,19 @@ impl Written<'_> {
     #[inline]
     pub fn time(&self, field: &Field, spans: bool) -> Option<Time> {
         if spans {
-            let time = time::time_at(field.rest).or_else(|| self.times?.time_at(field.rest));
-            return time.map(|(time, _)| time);
+            return self.time_at(field.rest).map(|(time, _)| time);
         }
         time::time(field.text).or_else(|| self.times?.time(field.text))
+    }
+
+    /// Returns the longest time at the beginning of a text, and its length.
+    #[inline]
+    pub fn time_at(&self, text: &[u8]) -> Option<(Time, usize)> {
+        let known = time::time_at(text);
+        let Some(times) = self.times else { return known };
+        let length = |time: &Option<(Time, usize)>| time.as_ref().map(|(_, length)| *length);
+        let other = times.time_at(text);
+        if length(&other) > length(&known) { other } else { known }
     }
 }
 
@@ -144,8 +153,8 @@ pub enum Note {
     Versions,
     /// All fields fit these patterns of day, month and year.
     DayMonth(DayMonth),
-    /// All fields are numbers with a decimal comma.
-    DecimalComma,
+    /// All fields consist of digits, signs, points and commas, and some have a comma.
+    Commas,
     /// Most fields fit this kind; the first field that does not.
     Most(Found, Example),
     /// Times without a year in December and in January.
@@ -332,7 +341,7 @@ impl Survey {
             self.no_version.push(field, at);
         }
         self.day_month = Some(DayMonth::default());
-        self.commas += u64::from(plain.decimals.is_none());
+        self.commas += 1;
     }
 
     fn push_other(&mut self, field: &Field, at: u64, written: Written, spans: bool) {
@@ -587,7 +596,7 @@ impl Survey {
             return Some(Note::DayMonth(patterns));
         }
         if self.commas == all && self.has_comma {
-            return Some(Note::DecimalComma);
+            return Some(Note::Commas);
         }
         let most = |class: &Class| class.count > all / 2 && all > 2;
         if most(&self.durations) && self.duration_units {
@@ -614,10 +623,8 @@ fn mixed(kind: Found, fitting: &Class, others: &Class) -> Decision {
     Decision::Mixed { kind, first, misfit, is_word }
 }
 
-/// Returns true if a field is a number with a decimal comma.
+/// Returns true for a field of digits, signs, points and at least one comma.
 fn is_with_comma(text: &[u8]) -> bool {
-    let ([b'+' | b'-', digits @ ..] | digits) = text;
-    let Some(comma) = digits.iter().position(|&byte| byte == b',') else { return false };
-    let (whole, decimals) = (&digits[..comma], &digits[comma + 1..]);
-    !whole.is_empty() && !decimals.is_empty() && whole.iter().chain(decimals).all(u8::is_ascii_digit)
+    let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b',');
+    text.contains(&b',') && text.iter().all(is_part)
 }

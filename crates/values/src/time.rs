@@ -112,9 +112,11 @@ fn year_first(text: &[u8]) -> Split<'_> {
     let year = Some(1000 * y1 + 100 * y2 + 10 * y3 + y4);
     let date = Parts { year, month: 10 * m1 + m2, day: 10 * d1 + d2, clock: Clock::default(), zone: None };
     if let [b' ' | b'\t' | b'T' | b't', rest @ ..] = rest
-        && let Some((clock, rest)) = clock(rest)
-        && let Some((zone, rest)) = zone_and_end(rest, end)
+        && let &[h1, h2, b':', m1, m2, ..] = rest
+        && values([h1, h2, m1, m2]).is_some()
     {
+        let (clock, rest) = clock(rest)?;
+        let (zone, rest) = zone_and_end(rest, end)?;
         return Some((Parts { clock, zone, ..date }, rest));
     }
     Some((date, end(rest)?))
@@ -184,10 +186,19 @@ fn month_day_clock(text: &[u8]) -> Option<(u32, u32, Clock, &[u8])> {
     Some((month([b1, b2, b3])?, day, clock, rest))
 }
 
-/// The text, if a time may end before this text.
+/// The text, if a time may end before this text. AM or PM behind a time means a clock of twelve hours.
 #[inline]
 fn end(text: &[u8]) -> Option<&[u8]> {
-    matches!(text, [] | [b' ' | b'\t', ..]).then_some(text)
+    match text {
+        [] => Some(text),
+        [b' ' | b'\t', b'A' | b'a' | b'P' | b'p', b'M' | b'm', rest @ ..]
+            if !matches!(rest, [b'!'..=b'~' | 0x80.., ..]) =>
+        {
+            None
+        }
+        [b' ' | b'\t', ..] => Some(text),
+        _ => None,
+    }
 }
 
 /// A zone or none, and the text behind the end of the time.

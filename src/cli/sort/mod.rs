@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{bail, ensure};
 use gpusort::files::internal::{Job, To};
 use gpusort::files::{Phase, Progress as Done, Report};
-use gpusort_base::parallel;
+use gpusort_base::{human, parallel};
 
 use self::options::TimingTo;
 use super::args::{self, CheckArgs, SortArgs};
@@ -157,7 +157,10 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
 /// Prints notes on the decisions about the input.
 fn notes(args: &SortArgs, job: &Job, progress: &Progress) {
     if !args.quiet {
-        job.notes().iter().filter_map(options::note).for_each(|note| progress.note(&note));
+        job.notes()
+            .iter()
+            .filter_map(|note| options::note(note, "sorted"))
+            .for_each(|note| progress.note(&note));
     }
 }
 
@@ -169,7 +172,15 @@ fn tell(
     report: &Report,
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
-    let Some(to) = to else { return Ok(()) };
+    let skipped = report.counts.skipped;
+    let Some(to) = to else {
+        if skipped > 0 && !args.quiet {
+            let rows = human::counted(skipped, "row", "rows");
+            // A failure to print a note is ignored.
+            drop(writeln!(io::stderr(), "gpusort: left out {rows}, because of --invalid skip"));
+        }
+        return Ok(());
+    };
     let why = if args.merge { "a merge runs on the CPU" } else { &report.why }.to_owned();
     let type_assumed = job.type_is_assumed() && !args.merge;
     let timing = Timing { report, file, why, type_assumed, explained: job.explain()? };

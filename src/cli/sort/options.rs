@@ -110,14 +110,23 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     if args.bgzf {
         sort = sort.bgzf();
     }
+    for folder in &args.temp_dir {
+        let error = match std::fs::metadata(folder) {
+            Ok(found) if found.is_dir() => continue,
+            Ok(_) => io::ErrorKind::NotADirectory.into(),
+            Err(error) => error,
+        };
+        bail!(gpusort::Error::io(format!("a temporary file in {}", human::path(folder)), "create", error));
+    }
     // The library reads no environment variables.
     let named = std::env::var_os("TMPDIR").filter(|name| !name.is_empty()).map(PathBuf::from);
     let usual = if args.temp_dir.is_empty() { named } else { None };
     Ok(args.temp_dir.iter().cloned().chain(usual).fold(sort, Sort::temp_dir))
 }
 
-/// Returns the text of a note; `None` for notes that the command does not print.
-pub(in crate::cli) fn note(note: &Note) -> Option<String> {
+/// Returns the text of a note on records that were `did`, sorted or compared; `None` for notes that the
+/// command does not print.
+pub(in crate::cli) fn note(note: &Note, did: &str) -> Option<String> {
     let of =
         |key: &Option<String>| key.as_ref().map_or_else(|| "lines".to_owned(), |key| format!("key {key}"));
     let with =
@@ -127,24 +136,30 @@ pub(in crate::cli) fn note(note: &Note) -> Option<String> {
             format!("took the first row, '{name}', as the header; use --no-header if it is data")
         }
         Note::WholeLines(field, place) => {
-            format!("sorted whole lines as text: '{field}' ({place}) is not like the other first fields")
+            format!("{did} whole lines as text: '{field}' ({place}) is not like the other first fields")
         }
-        Note::DayMonth(key, pattern) => {
-            format!("sorted key {key} as text; all fields fit --time-format '{pattern}'")
+        Note::Separator(name, separator) => {
+            let separator = if *separator == '\t' { "tab".to_owned() } else { format!("'{separator}'") };
+            format!("took '{name}' as one column; use --delimiter {separator} to split it")
         }
-        Note::DecimalComma(key) => {
-            format!("sorted {} as text; with --decimal , all are numbers", of(key))
+        Note::DayMonth(key, patterns) => {
+            let patterns = patterns.join("' and '");
+            format!("{did} {} as text; all fields fit --time-format '{patterns}'", of(key))
+        }
+        Note::Commas(key, options) => {
+            let options = options.iter().map(|option| format!("--{option} ','")).collect::<Vec<_>>();
+            format!("{did} {} as text; with {} all are numbers", of(key), options.join(" or "))
         }
         Note::Most(key, kind, misfit, place) => {
             let (name, _) = Kind::ALL.into_iter().find(|(_, other)| other == kind)?;
             let to_write = with(key, name);
             format!(
-                "sorted {} as text, because of '{misfit}' ({place}); use {to_write} --invalid last to sort {name}s",
+                "{did} {} as text, because of '{misfit}' ({place}); use {to_write} --invalid last to sort {name}s",
                 of(key)
             )
         }
         Note::Versions(key) => {
-            format!("sorted {} as numbers; use {} if they are versions", of(key), with(key, "version"))
+            format!("{did} {} as numbers; use {} if they are versions", of(key), with(key, "version"))
         }
         Note::NoYear(key) => {
             format!("the times of {} have no year: those of January come before those of December", of(key))

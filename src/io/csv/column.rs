@@ -15,7 +15,7 @@ use super::header::{ColumnAt, ResolvedKey};
 use super::json::Value;
 use crate::io::counts::Counts;
 use crate::io::keys;
-use crate::io::number::{Tokens, float};
+use crate::io::number::{Tokens, float, is_plain};
 use crate::io::text::span::limits;
 use crate::io::texts::ComparedText;
 use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
@@ -285,13 +285,6 @@ impl Column {
         added.map_err(|_| NotAdded::TooLong)
     }
 
-    /// Adds the whole record at this place.
-    #[inline]
-    pub(super) fn push_record(&mut self, bytes: &[u8], begin: usize, end: usize) -> Result<(), NotAdded> {
-        let keys::Column::Texts(texts) = &mut self.words else { panic!("the column is of text") };
-        texts.push(bytes, begin, end).map_err(|_| NotAdded::TooLong)
-    }
-
     /// Adds the tokens of a piece of text that begins at offset `place` of the whole text. Calls `keep`
     /// with the begin and the end of each token.
     ///
@@ -343,27 +336,6 @@ impl Column {
 /// Returns the first word of a line.
 pub(super) fn first_word(line: &[u8]) -> &[u8] {
     line.split(|byte| matches!(byte, b' ' | b'\t')).next().unwrap_or_default()
-}
-
-/// Returns true if a token is the only spelling of its number in digits and a point, without redundant
-/// zeros.
-#[inline]
-fn is_plain(token: &[u8]) -> bool {
-    let ([b'-', digits @ ..] | digits) = token;
-    let mut has_point = false;
-    for &byte in digits {
-        match byte {
-            b'0'..=b'9' => {}
-            b'.' if !has_point => has_point = true,
-            _ => return false,
-        }
-    }
-    match digits {
-        [] | [b'.', ..] => false,
-        [b'0'] => digits.len() == token.len(),
-        [b'0', next, ..] if *next != b'.' => false,
-        [.., last] => !has_point || !matches!(last, b'0' | b'.'),
-    }
 }
 
 /// Returns the class of a text field if the field is a null.

@@ -22,6 +22,8 @@ pub(crate) struct ResolvedKey {
     pub(crate) column: ColumnAt,
     /// The name or number of the column, as typed.
     pub(crate) typed: String,
+    /// The modifier of the key's own direction: `:r`, `:a` or none.
+    pub(in crate::io) direction: &'static str,
     /// The name of the column, or its number if the table has no names.
     pub(crate) name: String,
     /// The order. Its reading becomes the kind once that was decided.
@@ -68,6 +70,11 @@ impl ResolvedKey {
         Self {
             column,
             typed: name.clone(),
+            direction: match said.own_direction() {
+                Some(true) => ":r",
+                Some(false) if by.order.descending => ":a",
+                _ => "",
+            },
             name,
             order,
             path: None,
@@ -77,6 +84,11 @@ impl ResolvedKey {
             form: None,
             spelling,
         }
+    }
+
+    /// Returns the key with this kind, as a user writes it.
+    pub(in crate::io) fn with_kind(&self, kind: &str) -> String {
+        format!("{}:{kind}{}", self.typed, self.direction)
     }
 
     /// Returns the key of the whole record as text.
@@ -243,10 +255,20 @@ impl Header {
                         }
                         (Some(index), None) => {
                             if let Some(number) = number.filter(|&number| number != index + 1) {
-                                let problem = format!("column {} is named '{}'", index + 1, quoted(name));
                                 let other = self.name_of(number - 1);
-                                let remedies = [(index + 1).to_string(), other];
-                                let remedies = remedies.map(|key| Remedy::Key(key.into()));
+                                let problem = format!(
+                                    "column {} is named '{}', and column {number} '{}'",
+                                    index + 1,
+                                    quoted(name),
+                                    quoted(&other)
+                                );
+                                let keys = [((index + 1).to_string(), index), (other, number - 1)];
+                                let keys = keys.into_iter().filter(|(key, at)| self.leads(key, *at));
+                                let mut remedies: Vec<Remedy> =
+                                    keys.map(|(key, _)| Remedy::Key(key.into())).collect();
+                                if remedies.is_empty() {
+                                    remedies.push(Remedy::NoHeader);
+                                }
                                 return Err(
                                     Error::input(table, problem).hinting(Hint::Remedies(remedies.into()))
                                 );
@@ -307,8 +329,18 @@ impl Header {
         })
     }
 
+    /// Returns true if a key with this text can mean the column at this index alone.
+    fn leads(&self, key: &str, at: usize) -> bool {
+        let is_other = |index: usize| index != at && index < self.columns;
+        let named = trimmed(key.as_bytes());
+        let mut others =
+            self.names().enumerate().filter(|(index, name)| *index != at && trimmed(name) == named);
+        let number = key.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        others.next().is_none() && !number.is_some_and(is_other)
+    }
+
     /// Returns the name of a column, or its number if the table has no names.
-    fn name_of(&self, index: usize) -> String {
+    pub(in crate::io) fn name_of(&self, index: usize) -> String {
         let name = self.names.as_ref().and_then(|names| names.get(index));
         name.map_or_else(|| (index + 1).to_string(), |name| String::from_utf8_lossy(name).into_owned())
     }
@@ -366,7 +398,7 @@ impl Header {
     }
 
     /// Returns a likely separator if the names contain one, yet form a single column.
-    fn separator(&self) -> Option<char> {
+    pub(in crate::io) fn separator(&self) -> Option<char> {
         let [name] = &self.names.as_ref()?[..] else { return None };
         [';', '\t', '|', ','].into_iter().find(|&separator| name.contains(&(separator as u8)))
     }

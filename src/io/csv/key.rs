@@ -129,12 +129,17 @@ impl Modifiers {
         Some(self)
     }
 
+    /// True for a key that is descending by itself, false for an ascending one.
+    pub(super) fn own_direction(self) -> Option<bool> {
+        let of_sort = self.of_sort.filter(|key| key.has_own).map(|key| key.reversed);
+        self.descending.or(of_sort)
+    }
+
     /// The order of a key with these modifiers and the global options. A key with letters of `sort`
     /// takes no global option.
     pub(super) fn order(self, by: &KeySpec) -> KeyOrder {
         let of_sort = self.of_sort.unwrap_or_default();
-        let own = of_sort.has_own.then_some(of_sort.reversed);
-        let descending = self.descending.or(own).unwrap_or(by.order.descending);
+        let descending = self.own_direction().unwrap_or(by.order.descending);
         let nocase = self.nocase || of_sort.nocase || by.order.nocase && !of_sort.has_own;
         let reading = match self.kind.or(of_sort.kind) {
             Some(kind) => kind.reading(nocase),

@@ -150,34 +150,27 @@ impl<'a> Layout<'a> {
     /// Reads a piece of text, or of lines that hold a number and nothing else.
     fn read_numbers(&self, bytes: &[u8], piece: Range<usize>, per_line: PerLine) -> Result<RowPart, Problem> {
         const TOKEN: usize = 8;
-        if u32::try_from(piece.len()).is_err() {
-            return Err(Problem(piece.start, Wrong::Row("a line is longer than 4 GiB".to_owned())));
+        if i32::try_from(piece.len()).is_err() {
+            return Err(Problem(piece.start, Wrong::Row("a line is longer than 2 GiB".to_owned())));
         }
         let guess = piece.len() / TOKEN;
         let mut column = Column::new(&self.keys[0], guess);
-        let mut ranges = Vec::with_capacity(if self.has_ranges { guess } else { 0 });
+        // The second key is the whole line.
+        let has_ranges = self.has_ranges || self.keys.len() > 1;
+        let mut ranges = Vec::with_capacity(if has_ranges { guess } else { 0 });
         let slice = &bytes[piece.clone()];
         let (mut tokens, mut counts) = (Tokens::per_line(slice, per_line), Counts::default());
         // The range of a line includes its line end; the range of a token does not.
         let more = usize::from(!self.dialect.fields.are_tokens());
-        let mut lines = self.keys.get(1).map(|key| Column::new(key, guess));
-        let mut is_too_long = false;
         let keep = |start: usize, end: usize| {
-            if let Some(lines) = &mut lines {
-                is_too_long |= lines.push_record(slice, start, end).is_err();
-            }
-            if self.has_ranges || lines.is_some() {
+            if has_ranges {
                 ranges.push(piece::Range::new(start as u32, (end + more) as u32));
             }
         };
         column.push_tokens(&mut tokens, slice, piece.start, &mut counts, keep).map_err(|(at, refused)| {
             Problem(at, refused.map_or(Wrong::Several, |refused| Wrong::Field(0, refused)))
         })?;
-        if is_too_long {
-            return Err(Problem(piece.start, Wrong::Row("a key is longer than 2 GiB".to_owned())));
-        }
-        let is_spelled_once = column.is_spelled_once;
-        let columns = std::iter::once(column).chain(lines).collect();
+        let (is_spelled_once, columns) = (column.is_spelled_once, vec![column]);
         let Range { start, end } = piece;
         Ok(RowPart { start, end, ranges, counts, columns, is_spelled_once, ..RowPart::default() })
     }
@@ -496,9 +489,7 @@ impl<'a> Layout<'a> {
 
 /// Returns the first field of a line, together with the further fields of a time.
 fn shown_of_rest<'v>(key: &ResolvedKey, rest: &'v [u8]) -> &'v [u8] {
-    let length = gpusort_values::time::time_at(rest)
-        .or_else(|| key.written().times?.time_at(rest))
-        .map(|(_, length)| length);
+    let length = key.written().time_at(rest).map(|(_, length)| length);
     let word = || rest.iter().position(|byte| matches!(byte, b' ' | b'\t')).unwrap_or(rest.len());
     &rest[..length.unwrap_or_else(word)]
 }

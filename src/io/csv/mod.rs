@@ -21,10 +21,11 @@ use std::sync::Arc;
 use self::column::Column;
 use super::batch::InputSpec;
 use super::counts::Counts;
-use super::keys::Keys;
+use super::keys::{self, Keys};
 use super::number::{Tokens, is_space};
 use super::piece::{self, Bytes, Piece};
 use super::source::{LineEnd, Text};
+use super::texts::TextColumn;
 use crate::error::Error;
 use crate::parallel::map_parts;
 
@@ -218,9 +219,13 @@ pub(in crate::io) fn read_batch(
     let read = map_parts(parts, |part| {
         let end = bodies.iter().find(|(body, _)| part.start <= body.end);
         let end = end.map_or((0, &b""[..]), |(body, line_end)| (body.end, *line_end));
-        let (start, until, ranges) = (part.start, part.end, part.ranges);
+        let (start, until, ranges) = (part.start, part.end, Arc::new(part.ranges));
         let of_column = |column: Column| column.words.of_text(text, start);
-        let keys = Keys::Columns(part.columns.into_iter().map(of_column).collect());
+        let mut columns: Vec<keys::Column> = part.columns.into_iter().map(of_column).collect();
+        if let Some(key) = how.keys.get(columns.len()) {
+            columns.push(keys::Column::Texts(TextColumn::of_lines(key.order, &ranges).of_text(text, start)));
+        }
+        let keys = Keys::Columns(columns);
         let are_tokens = dialect.fields.are_tokens();
         let bytes = Bytes::Of { text: text.clone(), start, until, ranges, end, are_tokens };
         (Piece { keys, at: 0, positions: Vec::new(), bytes }, part.skipped)

@@ -10,6 +10,9 @@ use crate::io::batch::InputSpec;
 use crate::io::csv::{Fields, Kind, Layout, Misfit, NotAdded, ResolvedKey};
 use crate::order::{Class, Invalid, Reading, TextOrder};
 
+/// The option of the decimal sign.
+const DECIMAL: &str = "decimal";
+
 impl Decider<'_> {
     /// Returns the error of a column that mixes words with numbers or times.
     pub(super) fn mixed(
@@ -35,10 +38,10 @@ impl Decider<'_> {
         let as_text = |key: &mut ResolvedKey| key.order.reading = Kind::Text.reading(key.order.nocase);
         let mut remedies = Vec::new();
         if self.first_invalid(how, number, &as_text)?.is_none() {
-            remedies.push(Remedy::Key(format!("{}:text", key.typed).into()));
+            remedies.push(Remedy::Key(key.with_kind("text").into()));
         }
         if survey.other_form.is_none() || name != "time" {
-            remedies.push(Remedy::Invalid(format!("{}:{name}", key.typed).into()));
+            remedies.push(Remedy::Invalid(key.with_kind(name).into()));
         }
         remedies.extend(self.tried(how, number, word)?);
         let place = if how.keys.len() > 1 { format!("{here}, column '{}'", key.shown()) } else { here };
@@ -63,7 +66,7 @@ impl Decider<'_> {
         if fits || key.order.invalid != Invalid::Error {
             return Ok(());
         }
-        let Some((token, error)) = self.first_invalid(how, number, &|_| {})? else { return Ok(()) };
+        let Some((token, at, error)) = self.first_invalid(how, number, &|_| {})? else { return Ok(()) };
         let key = &how.keys[number];
         let Some(Hint::Remedies(plain)) = error.hint() else { return Ok(()) };
         let mut remedies = Vec::new();
@@ -85,16 +88,20 @@ impl Decider<'_> {
                 remedies.push(Remedy::Na(text.into()));
             }
         }
+        if self.is_first_line(how, at)? {
+            remedies.push(Remedy::Header);
+        }
         Err(error.hinting(Hint::Remedies(remedies.into())))
     }
 
-    /// Returns the first field that the kind of a key refuses after a change to the key, with its error.
+    /// Returns the first field that the kind of a key refuses after a change to the key, with its place and
+    /// its error.
     fn first_invalid(
         &self,
         how: &InputSpec,
         number: usize,
         change: &dyn Fn(&mut ResolvedKey),
-    ) -> Result<Option<(Vec<u8>, Error)>, Error> {
+    ) -> Result<Option<(Vec<u8>, u64, Error)>, Error> {
         let mut how = InputSpec { keys: vec![how.keys[number].clone()], ..how.clone() };
         change(&mut how.keys[0]);
         let mut found = None;
@@ -109,7 +116,7 @@ impl Decider<'_> {
         let Some((token, error, at, is_tail)) = found else { return Ok(None) };
         // The sample did not count the lines before the end of a file.
         let error = if is_tail { error.at(self.look.place(self.inputs, at)?) } else { error };
-        Ok(Some((token, error)))
+        Ok(Some((token, at, error)))
     }
 
     /// Returns the remedies that make a column with this word fit a kind.
@@ -125,17 +132,35 @@ impl Decider<'_> {
                 remedies.push(Remedy::Na(text.into()));
             }
         }
-        let has_comma = text.contains(',') && !matches!(how.kind.divided().0.fields, Fields::Split(b',', _));
-        for (decimal, thousands) in [(',', None), ('.', Some(','))] {
-            let Some(new) = Marks::new(decimal, thousands).ok().filter(|_| has_comma) else { continue };
-            if self.goes_through(how, number, &|key| key.spelling_mut().marks = Some(new))? {
-                remedies.push(thousands.map_or(Remedy::Decimal(decimal), Remedy::Thousands));
-            }
+        if text.contains(',') {
+            remedies.extend(self.options_of_commas(how, number)?.into_iter().map(|option| match option {
+                DECIMAL => Remedy::Decimal(','),
+                _ => Remedy::Thousands(','),
+            }));
         }
-        if self.is_first_line(how, word)? {
+        if self.is_first_line(how, word.at)? {
             remedies.push(Remedy::Header);
         }
         Ok(remedies)
+    }
+
+    /// Returns the options that make numbers of a column with commas.
+    pub(super) fn options_of_commas(
+        &self,
+        how: &InputSpec,
+        number: usize,
+    ) -> Result<Vec<&'static str>, Error> {
+        let mut options = Vec::new();
+        if matches!(how.kind.divided().0.fields, Fields::Split(b',', _)) {
+            return Ok(options);
+        }
+        for (option, decimal, thousands) in [(DECIMAL, ',', None), ("thousands", '.', Some(','))] {
+            let Ok(marks) = Marks::new(decimal, thousands) else { continue };
+            if self.goes_through(how, number, &|key| key.spelling_mut().marks = Some(marks))? {
+                options.push(option);
+            }
+        }
+        Ok(options)
     }
 
     /// Returns true if the column fits a kind other than text after a change.
@@ -151,10 +176,10 @@ impl Decider<'_> {
         Ok(matches!(surveyed.columns[0].decide(), Decision::Kind(found, _) if found != Found::Text))
     }
 
-    /// Returns true if a word stands in the first line and some column would fit a kind without that line.
-    fn is_first_line(&self, how: &InputSpec, word: &Example) -> Result<bool, Error> {
+    /// Returns true for a field of the first line if some column would fit a kind without that line.
+    fn is_first_line(&self, how: &InputSpec, at: u64) -> Result<bool, Error> {
         let dialect = how.kind.divided().0;
-        if dialect.header > 0 || !self.look.place(self.inputs, word.at)?.ends_with(":1") {
+        if dialect.header > 0 || !self.look.place(self.inputs, at)?.ends_with(":1") {
             return Ok(false);
         }
         let mut how = how.clone();
@@ -185,7 +210,7 @@ impl Decider<'_> {
             }
         );
         let kind = if what == Apart::Clocks { "duration" } else { "text" };
-        let remedy = Remedy::Key(format!("{}:{kind}", key.typed).into());
+        let remedy = Remedy::Key(key.with_kind(kind).into());
         Ok(Error::input(here, problem).hinting(Hint::Remedies([remedy].into())))
     }
 }
@@ -227,7 +252,7 @@ pub(in crate::io) fn misfit(misfit: &Misfit) -> Error {
         NotAdded::Null(Class::Invalid) => unlike(kind),
     };
     let remedies = match reason {
-        NotAdded::Apart => vec![Remedy::Key(format!("{}:text", key.typed).into())],
+        NotAdded::Apart => vec![Remedy::Key(key.with_kind("text").into())],
         _ if *has_key || !key.is_found => remedies(key),
         _ => vec![Remedy::Record],
     };
@@ -244,8 +269,7 @@ fn remedies(key: &ResolvedKey) -> Vec<Remedy> {
     if !key.is_found {
         return vec![Remedy::Invalid("".into())];
     }
-    let of_kind = |kind: &str| format!("{}:{kind}", key.typed).into();
-    vec![Remedy::Key(of_kind("text")), Remedy::Invalid(of_kind(key.kind_name()))]
+    vec![Remedy::Key(key.with_kind("text").into()), Remedy::Invalid(key.with_kind(key.kind_name()).into())]
 }
 
 /// Returns true for a name that begins with a number and resembles neither a date nor a version.

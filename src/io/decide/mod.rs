@@ -59,10 +59,12 @@ pub enum Note {
     Header(String),
     /// Whole lines are compared, since this first field at this place is not a number.
     WholeLines(String, String),
-    /// The key is text although all its fields fit a pattern of day, month and year.
-    DayMonth(String, &'static str),
-    /// The key is text although all its fields are numbers with a decimal comma.
-    DecimalComma(Option<String>),
+    /// The only column of a table has this name, and this separator in the name.
+    Separator(String, char),
+    /// The key is text although all its fields fit these patterns of day, month and year.
+    DayMonth(Option<String>, Vec<&'static str>),
+    /// The key is text although all its fields are numbers with these options.
+    Commas(Option<String>, Vec<&'static str>),
     /// The key is text although most of its fields are of this kind; then the first other field, and
     /// its place.
     Most(Option<String>, Kind, String, String),
@@ -172,6 +174,10 @@ impl Decider<'_> {
             let doubtful = decisions.how.keys.iter().find(|key| is_number(key) && !is_named(key));
             let note = doubtful.filter(|key| key.column != ColumnAt::Whole).map(|key| key.name.clone());
             decisions.notes.extend(note.map(Note::Header));
+            let separator = header.separator().filter(|separator| matches!(separator, ';' | '\t'));
+            if let Some(separator) = separator.filter(|_| asked.delimiter.is_none()) {
+                decisions.notes.push(Note::Separator(header.name_of(0), separator));
+            }
         }
         Ok(decisions)
     }
@@ -236,7 +242,7 @@ impl Decider<'_> {
                 (Some(Found::Text), None)
             }
         };
-        self.note(&mut decisions.notes, None, note)?;
+        self.note(&mut decisions.notes, (&decisions.how, 0), None, note)?;
         if kind == Some(Found::Text) {
             decisions.how.keys = vec![record];
             return Ok(());
@@ -269,7 +275,7 @@ impl Decider<'_> {
                 Decision::Kind(kind, note) => {
                     set(key, kind);
                     let name = Some(key.typed.clone());
-                    self.note(&mut decisions.notes, name, note)?;
+                    self.note(&mut decisions.notes, (&decisions.how, number), name, note)?;
                 }
                 Decision::Mixed { kind, .. } if order.invalid != Invalid::Error => set(key, kind),
                 Decision::Mixed { kind: kind @ Found::Number(_), .. } if order.leading => set(key, kind),
@@ -312,16 +318,22 @@ impl Decider<'_> {
     }
 
     /// Adds the note on a kind.
-    fn note(&self, notes: &mut Vec<Note>, key: Option<String>, note: Option<KindNote>) -> Result<(), Error> {
+    fn note(
+        &self,
+        notes: &mut Vec<Note>,
+        (how, number): (&InputSpec, usize),
+        key: Option<String>,
+        note: Option<KindNote>,
+    ) -> Result<(), Error> {
         notes.extend(match note {
             None => None,
             Some(KindNote::Versions) => Some(Note::Versions(key)),
             Some(KindNote::YearEnds) => Some(Note::NoYear(key)),
-            Some(KindNote::DecimalComma) => Some(Note::DecimalComma(key)),
-            Some(KindNote::DayMonth(patterns)) => {
-                let key = key.unwrap_or_else(|| "1".to_owned());
-                patterns.patterns().next().map(|pattern| Note::DayMonth(key, pattern))
+            Some(KindNote::Commas) => {
+                let options = self.options_of_commas(how, number)?;
+                (!options.is_empty()).then_some(Note::Commas(key, options))
             }
+            Some(KindNote::DayMonth(patterns)) => Some(Note::DayMonth(key, patterns.patterns().collect())),
             Some(KindNote::Most(kind, misfit)) => {
                 let kind = if kind == Found::Duration { Kind::Duration } else { Kind::Version };
                 let place = self.look.place(self.inputs, misfit.at)?;

@@ -78,6 +78,8 @@ impl ComparedText for TextForm {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TextColumn {
     places: Vec<Range>,
+    /// The ranges of lines with their line ends, if the texts are these lines.
+    lines: Option<Arc<Vec<Range>>>,
     /// The bytes of texts that differ from the text read.
     own: Vec<u8>,
     /// The text read, and the offset that places count from.
@@ -109,12 +111,26 @@ impl TextColumn {
         Self { places: Vec::with_capacity(records), ..Self::new(order) }
     }
 
+    /// Creates a column of lines, which end in LF, with the ranges of their records.
+    pub(super) fn of_lines(order: KeyOrder, lines: &Arc<Vec<Range>>) -> Self {
+        Self { lines: Some(lines.clone()), ..Self::new(order) }
+    }
+
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.lines.as_ref().map_or(self.places.len(), |lines| lines.len())
     }
 
     pub(super) fn truncate(&mut self, records: usize) {
+        if records < self.len() && self.lines.is_some() {
+            self.places = (0..records).map(|record| self.range(record)).collect();
+            self.lines = None;
+        }
         self.places.truncate(records);
+    }
+
+    #[inline]
+    fn range(&self, record: usize) -> Range {
+        self.lines.as_ref().map_or_else(|| self.places[record], |lines| Range(lines[record].0 - 1))
     }
 
     /// Adds a null.
@@ -156,21 +172,21 @@ impl TextColumn {
     /// Returns the place of a text in the text read, or `None` for nulls and texts in `own`.
     #[inline]
     pub(super) fn place(&self, record: usize) -> Option<[usize; 2]> {
-        let place = self.places[record];
+        let place = self.range(record);
         (place.begin() & OWN == 0).then(|| [place.begin(), place.end()])
     }
 
     /// Returns the class of a record's null, or `None` for a text.
     #[inline]
     pub(super) fn null(&self, record: usize) -> Option<Class> {
-        let place = self.places[record];
+        let place = self.range(record);
         if place.begin() as u32 == NULL { Class::of(place.end()) } else { None }
     }
 
     /// Returns the text of a record, or the class of its null.
     #[inline]
     pub(super) fn get(&self, record: usize) -> Result<&[u8], Class> {
-        let place = self.places[record];
+        let place = self.range(record);
         if place.begin() & OWN == 0 {
             let read = self.read.as_ref().map_or(&[][..], |(text, start)| &text.bytes[*start..]);
             return Ok(&read[place.begin()..place.end()]);

@@ -26,6 +26,7 @@ impl Error {
             "key" | "na" => format!("{option}({value:?})"),
             "type" => format!("element({value})"),
             "from" => format!("format({value})"),
+            "no-header" => "header(false)".to_owned(),
             _ => format!("{}({value})", option.replace('-', "_")),
         })
     }
@@ -82,6 +83,7 @@ impl Error {
                     Remedy::Na(word) => say("na", word),
                     Remedy::Leading => said("{leading}"),
                     Remedy::Header => said("{header}"),
+                    Remedy::NoHeader => said("{no-header}"),
                     Remedy::Decimal(mark) => say("decimal", &mark.to_string()),
                     Remedy::Thousands(mark) => say("thousands", &mark.to_string()),
                     Remedy::Record => key("0"),

@@ -117,6 +117,8 @@ pub enum Remedy {
     Leading,
     /// The first line is a header.
     Header,
+    /// The first line is no header.
+    NoHeader,
     /// This decimal sign.
     Decimal(char),
     /// This separator of thousands.
