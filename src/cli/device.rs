@@ -171,25 +171,6 @@ impl Devices {
         self.wanted == Wanted::One(Device::Auto) && self.method.algorithm.is_none()
     }
 
-    /// Begins to start the GPU for this input if it will be used: because it was requested, or
-    /// because it is expected to finish sooner, given that it starts while the input is read.
-    pub(super) fn expect_one(&mut self, input: Option<Expected>) {
-        let pays = |input: Expected| {
-            let left = |start: Duration| start.saturating_sub(self.costs().reading(input.bytes, input.text));
-            input.n >= cost::FEWEST
-                && !self.selection.is_few(input.n)
-                && self.compare(input.n, input.shape, left).is_gpu()
-        };
-        let is_wanted = match self.wanted {
-            Wanted::One(Device::Cpu) => false,
-            _ if self.is_free() => input.is_some_and(pays),
-            _ => true,
-        };
-        if is_wanted {
-            self.starting = Some(Starting::new(self.selects()));
-        }
-    }
-
     /// The costs of sorting on this machine.
     fn costs(&self) -> &Costs {
         self.costs.get_or_init(|| {
@@ -318,8 +299,23 @@ impl Devices {
 }
 
 impl ChooseSorter for Devices {
-    fn expect(&mut self, expected: Option<Expected>) {
-        self.expect_one(expected);
+    /// Begins to start the GPU for this input if the GPU will be used: because it was requested, or
+    /// because it is expected to finish sooner, given that it starts while the input is read.
+    fn expect(&mut self, input: Option<Expected>) {
+        let pays = |input: Expected| {
+            let left = |start: Duration| start.saturating_sub(self.costs().reading(input.bytes, input.text));
+            input.n >= cost::FEWEST
+                && !self.selection.is_few(input.n)
+                && self.compare(input.n, input.shape, left).is_gpu()
+        };
+        let is_wanted = match self.wanted {
+            Wanted::One(Device::Cpu) => false,
+            _ if self.is_free() => input.is_some_and(pays),
+            _ => true,
+        };
+        if is_wanted {
+            self.starting = Some(Starting::new(self.selects()));
+        }
     }
 
     fn is_starting(&self) -> bool {

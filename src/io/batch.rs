@@ -258,8 +258,7 @@ impl Keyed {
         coded.map_or_else(|| packing::words(keys, &self.orders), Ok)
     }
 
-    /// Returns the words of keys with texts, or `None` without texts. Lines whose numbers have a single
-    /// spelling sort as numbers.
+    /// Returns the words of keys with texts, or `None` without texts.
     fn coded(&self) -> Result<Option<Words<'static>>, Error> {
         let views: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
         if !views.iter().any(|keys| keys.need_rows()) {

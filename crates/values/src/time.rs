@@ -190,13 +190,12 @@ fn month_day_clock(text: &[u8]) -> Option<(u32, u32, Clock, &[u8])> {
 #[inline]
 fn end(text: &[u8]) -> Option<&[u8]> {
     match text {
-        [] => Some(text),
         [b' ' | b'\t', b'A' | b'a' | b'P' | b'p', b'M' | b'm', rest @ ..]
             if !matches!(rest, [b'!'..=b'~' | 0x80.., ..]) =>
         {
             None
         }
-        [b' ' | b'\t', ..] => Some(text),
+        [] | [b' ' | b'\t', ..] => Some(text),
         _ => None,
     }
 }

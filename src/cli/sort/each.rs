@@ -7,7 +7,7 @@ use std::{fs, io, thread};
 
 use anyhow::{anyhow, bail, ensure};
 use gpusort::files::Report;
-use gpusort::files::internal::{Job, Loaded, To};
+use gpusort::files::internal::{ChooseSorter, Job, Loaded, To};
 use gpusort::{Error, ErrorKind, PlanError};
 use gpusort_base::human;
 use gpusort_base::parallel::{self, Meanwhile};
@@ -89,7 +89,7 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     let progress = Progress::new(args.when());
     let mut devices = Devices::new(args, &progress)?;
     let expected = jobs.iter().filter_map(|one| one.job.as_ref().ok()?.0.expected());
-    devices.expect_one(expected.max_by_key(|input| input.n));
+    devices.expect(expected.max_by_key(|input| input.n));
     thread::scope(|scope| {
         let read = |number: usize| jobs.get(number).map(|one| parallel::meanwhile(scope, || one.read()));
         let mut next = read(0);

@@ -269,8 +269,7 @@ fn remedies(key: &ResolvedKey) -> Vec<Remedy> {
     if !key.is_found {
         return vec![Remedy::Invalid("".into())];
     }
-    let of_kind = |kind: &str| key.with_kind(kind).into();
-    vec![Remedy::Key(of_kind("text")), Remedy::Invalid(of_kind(key.kind_name()))]
+    vec![Remedy::Key(key.with_kind("text").into()), Remedy::Invalid(key.with_kind(key.kind_name()).into())]
 }
 
 /// Returns true for a name that begins with a number and resembles neither a date nor a version.
