@@ -107,7 +107,10 @@ impl Arrays {
 
     /// The array on this side; the front one, where there is no other.
     pub(super) fn array(&self, side: Side) -> &Array {
-        if let (Side::Back, Some(back)) = (side, &self.back) { back } else { &self.front }
+        match (side, &self.back) {
+            (Side::Back, Some(back)) => back,
+            _ => &self.front,
+        }
     }
 
     /// The buffer of this name.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use gpusort_order::Algorithm;
 use gpusort_order::key::{ElementType, Form};
-use gpusort_order::{Algorithm, Method};
 use gpusort_planner::kernels::Arguments;
 use gpusort_planner::plan::{KeyTransform, Narrow};
 
@@ -14,6 +14,7 @@ use crate::recorder::{
 use gpusort_base::error::Error;
 use gpusort_base::error::misuse::on_callers_device;
 pub use gpusort_base::error::misuse::{MOST, Misuse};
+use gpusort_order::Method;
 
 /// Small blocks of memory, so that each large buffer has its own block, for [`wgpu::DeviceDescriptor`].
 pub const MEMORY_HINTS: wgpu::MemoryHints =

@@ -11,7 +11,8 @@ use gpusort_planner::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKe
 use super::bindings::{label, layout, storage};
 use super::context::Context;
 use gpusort_base::error::Error;
-use gpusort_base::parallel::{self, lock};
+use gpusort_base::parallel;
+use gpusort_base::parallel::lock;
 
 /// Binding numbers of keys and payload on both sides, as in `element_*.wgsl`.
 pub(super) const KEYS: u32 = 0;

@@ -15,7 +15,8 @@ use std::sync::{Mutex, MutexGuard};
 use super::context::Context;
 use super::readback::Mapping;
 use gpusort_base::error::Error;
-use gpusort_base::parallel::{self, lock};
+use gpusort_base::parallel;
+use gpusort_base::parallel::lock;
 
 /// Bytes in one staging buffer.
 const CHUNK: u64 = 16 << 20;

@@ -89,7 +89,10 @@ impl Step {
 
     /// The number of pairs inside n positions.
     pub fn pairs(self, n: u64) -> u64 {
-        let n = if let Self::Phase { odd } = self { n.saturating_sub(u64::from(odd)) } else { n };
+        let n = match self {
+            Self::Phase { odd } => n.saturating_sub(u64::from(odd)),
+            _ => n,
+        };
         let half = self.half_block();
         n / (2 * half) * half + (n % (2 * half)).saturating_sub(half)
     }

@@ -300,9 +300,18 @@ impl<const WITHIN: bool> Vector for U64x4<WITHIN> {
         fn store_first(self: Self, to: *mut u64, count: usize) =
             _mm256_maskstore_epi64(to.cast(), below_of_4(count), Self::flipped(self.0));
         fn splat(key: u64) -> Self = Self(Self::flipped(_mm256_set1_epi64x(key as i64)));
-        fn min(self: Self, other: Self) -> Self = if WITHIN { Self(_mm256_min_epu64(self.0, other.0)) } else { Self::blended(self.0, other.0, _mm256_cmpgt_epi64(self.0, other.0)) };
-        fn max(self: Self, other: Self) -> Self = if WITHIN { Self(_mm256_max_epu64(self.0, other.0)) } else { Self::blended(other.0, self.0, _mm256_cmpgt_epi64(self.0, other.0)) };
-        fn is_less(self: Self, other: Self) -> u32 = if WITHIN { _mm256_cmplt_epu64_mask(self.0, other.0).into() } else { _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(other.0, self.0))) as u32 };
+        fn min(self: Self, other: Self) -> Self = match WITHIN {
+            true => Self(_mm256_min_epu64(self.0, other.0)),
+            false => Self::blended(self.0, other.0, _mm256_cmpgt_epi64(self.0, other.0)),
+        };
+        fn max(self: Self, other: Self) -> Self = match WITHIN {
+            true => Self(_mm256_max_epu64(self.0, other.0)),
+            false => Self::blended(other.0, self.0, _mm256_cmpgt_epi64(self.0, other.0)),
+        };
+        fn is_less(self: Self, other: Self) -> u32 = match WITHIN {
+            true => _mm256_cmplt_epu64_mask(self.0, other.0).into(),
+            false => _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(other.0, self.0))) as u32,
+        };
         fn divide(self: Self, lanes: u32) -> Self = {
             let numbers = _mm_cvtsi64_si128(FOUR[lanes as usize & 0xF] as i64);
             Self(_mm256_permutevar8x32_epi32(self.0, _mm256_cvtepu8_epi32(numbers)))
@@ -316,11 +325,17 @@ impl<const WITHIN: bool> Vector for U64x4<WITHIN> {
             let other = self.swap::<X>();
             if WITHIN {
                 let (less, greater) = (self.min(other).0, self.max(other).0);
-                Self(if X == 1 { _mm256_blend_epi32::<0xCC>(less, greater) } else { _mm256_blend_epi32::<0xF0>(less, greater) })
+                Self(match X {
+                    1 => _mm256_blend_epi32::<0xCC>(less, greater),
+                    _ => _mm256_blend_epi32::<0xF0>(less, greater),
+                })
             } else {
                 // Lanes for the less take the other one where theirs is greater, the others where it
                 // is not.
-                let upper = if X == 1 { _mm256_setr_epi64x(0, -1, 0, -1) } else { _mm256_setr_epi64x(0, 0, -1, -1) };
+                let upper = match X {
+                    1 => _mm256_setr_epi64x(0, -1, 0, -1),
+                    _ => _mm256_setr_epi64x(0, 0, -1, -1),
+                };
                 Self::blended(self.0, other.0, _mm256_xor_si256(_mm256_cmpgt_epi64(self.0, other.0), upper))
             }
         };
@@ -362,7 +377,10 @@ impl<const WITHIN: bool> Vector for U32x4<WITHIN> {
         fn exchange<const X: usize>(self: Self) -> Self = {
             let other = self.swap::<X>();
             let (less, greater) = (self.min(other).0, self.max(other).0);
-            Self(if X == 1 { _mm_blend_epi32::<0xA>(less, greater) } else { _mm_blend_epi32::<0xC>(less, greater) })
+            Self(match X {
+                1 => _mm_blend_epi32::<0xA>(less, greater),
+                _ => _mm_blend_epi32::<0xC>(less, greater),
+            })
         };
     }
 }

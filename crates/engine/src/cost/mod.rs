@@ -76,8 +76,9 @@ pub fn crossovers(seen: &[Crossover], others: Crossovers) -> Crossovers {
     let shape = |seen: &Crossover| {
         Shape::ALL.into_iter().find(|its| (its.key_words(), its.payload) == (seen.key_words, seen.records))
     };
-    seen.iter().fold(others, |all, seen| {
-        if let Some(shape) = shape(seen) { all.with(seen.algorithm, shape, seen.elements) } else { all }
+    seen.iter().fold(others, |all, seen| match shape(seen) {
+        Some(shape) => all.with(seen.algorithm, shape, seen.elements),
+        None => all,
     })
 }
 

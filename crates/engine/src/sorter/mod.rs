@@ -26,8 +26,8 @@ mod resident;
 
 use std::time::Duration;
 
+use gpusort_order::Shape;
 use gpusort_order::key::KeyWords;
-use gpusort_order::{Method, Selection, Shape};
 #[cfg(any(feature = "costs", feature = "gpu"))]
 use gpusort_planner::plan::Crossovers;
 
@@ -39,6 +39,8 @@ use gpusort_base::clock::Instant;
 use gpusort_base::device::{AdapterInfo, Select};
 use gpusort_base::error::Error;
 use gpusort_base::parallel;
+use gpusort_order::Method;
+use gpusort_order::Selection;
 
 /// Keys that come block by block, and how many there will be.
 pub struct Incoming<'a> {

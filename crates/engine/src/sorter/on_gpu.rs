@@ -16,8 +16,9 @@ use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::report::{Form, Ran, Report};
 use gpusort_base::clock::{Clock, Elapsed, Instant};
 use gpusort_base::error::Error;
+use gpusort_base::memory;
+use gpusort_base::parallel;
 use gpusort_base::parallel::lock;
-use gpusort_base::{memory, parallel};
 use gpusort_cpu as cpu;
 
 /// A GPU and the buffers of the last sorts, which the next ones use if they are large enough.

@@ -27,8 +27,9 @@ use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
 use crate::report::{Form, Report};
 use gpusort_base::clock::{Clock, Elapsed, Instant};
 use gpusort_base::error::{Error, ErrorKind};
+use gpusort_base::memory;
+use gpusort_base::parallel;
 use gpusort_base::parallel::lock;
-use gpusort_base::{memory, parallel};
 use gpusort_cpu as cpu;
 
 /// Workers of each GPU.

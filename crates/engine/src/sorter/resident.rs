@@ -19,7 +19,8 @@ use crate::gpu::ResidentRun;
 use crate::key_buf::KeyBuf;
 use crate::report::Report;
 use gpusort_base::error::Error;
-use gpusort_base::parallel::{self, lock};
+use gpusort_base::parallel;
+use gpusort_base::parallel::lock;
 use gpusort_cpu::windows;
 
 /// The partitions of one GPU.
@@ -115,11 +116,16 @@ impl<'a> ResidentRuns<'a> {
             Err(error) if is_whole && error.is_too_much() => self.bring_all().map(|()| None),
             prepared => prepared,
         };
-        let prepared = prepared.map_err(|error| Box::new(self.lose(error)))?;
         let runs = self.runs().take().unwrap_or_default();
-        let (gpu, shape) = (self.gpu, self.shape);
-        let merging = prepared.map(|windows| Merging { gpu, shape, runs, windows, records: None });
-        Ok(Gathered { merging, brought: std::mem::take(&mut *self.brought()) })
+        let brought = std::mem::take(&mut *self.brought());
+        match prepared {
+            Ok(prepared) => {
+                let (gpu, shape) = (self.gpu, self.shape);
+                let merging = prepared.map(|windows| Merging { gpu, shape, runs, windows, records: None });
+                Ok(Gathered { merging, brought })
+            }
+            Err(error) => Err(Box::new(Lost::of(error, &runs, &brought))),
+        }
     }
 
     /// Gives up what is here, for this reason.
@@ -273,7 +279,7 @@ impl Remote for Merging<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "gpu"))]
 mod tests {
     use std::cell::Cell;
 

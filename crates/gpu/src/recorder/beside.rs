@@ -310,8 +310,10 @@ impl Recorder {
         let all_values = [a.values.as_ref(), b.values.as_ref(), values];
         for (slice, binding) in all_keys.into_iter().chain(all_values).zip(2..) {
             // The kernel reads nothing from an empty run.
-            let binds =
-                |slice: &Slice<'a>| if slice.len == 0 { whole(&self.no_count) } else { slice.binding() };
+            let binds = |slice: &Slice<'a>| match slice.len {
+                0 => whole(&self.no_count),
+                _ => slice.binding(),
+            };
             buffers.extend(slice.map(|slice| (binding, binds(slice))));
         }
         let tile = self.beside.texts.merge_tile(values.is_some())?;

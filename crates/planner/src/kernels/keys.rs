@@ -106,8 +106,9 @@ impl KeyTransform {
         ]);
         // A key, as WGSL has it.
         let words = element.key_words().count();
-        let constant = |low: u32, high: u32| {
-            if words == 1 { format!("{low}u") } else { format!("vec2({low}u, {high}u)") }
+        let constant = |low: u32, high: u32| match words {
+            1 => format!("{low}u"),
+            _ => format!("vec2({low}u, {high}u)"),
         };
         let counting = constant(low_bits(bits), low_bits(bits.saturating_sub(32)));
         let _ = writeln!(text, "const COUNTING: Key = {counting};");

@@ -49,8 +49,7 @@ pub struct Bindings {
 pub struct PipelineKey {
     kernel: Kernel,
     shape: Shape,
-    /// Invocations in a workgroup.
-    pub workgroup_size: u32,
+    workgroup_size: u32,
     other: bool,
     keys: Keys,
 }
@@ -74,6 +73,11 @@ impl PipelineKey {
     /// Returns true if the pipeline's arguments lie on the device, in a bind group of their own.
     pub fn has_group(&self) -> bool {
         self.keys.are_slices()
+    }
+
+    /// Invocations in a workgroup.
+    pub fn workgroup_size(&self) -> u32 {
+        self.workgroup_size
     }
 
     /// # Errors

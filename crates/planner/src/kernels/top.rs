@@ -21,13 +21,13 @@ use crate::network::{self, Step};
 
 /// How the best elements of tiles are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_field_names, reason = "a number that is not its logarithm needs another name")]
 pub struct TopTuning {
     invocations_log2: u32,
     elements_log2: u32,
     groups_log2: u32,
     subset_log2: u32,
-    /// Slots in a run, as a power of two.
-    pub slots_log2: u32,
+    slots_log2: u32,
 }
 
 impl TopTuning {
@@ -67,6 +67,11 @@ impl TopTuning {
     /// Elements in a tile, as a power of two.
     pub fn tile_log2(self) -> u32 {
         self.invocations_log2 + self.elements_log2
+    }
+
+    /// Slots in a run, as a power of two.
+    pub fn slots_log2(self) -> u32 {
+        self.slots_log2
     }
 
     /// Slots in the runs that are left of this many elements.

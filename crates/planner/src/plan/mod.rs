@@ -322,15 +322,18 @@ impl Plan {
     /// The same plan, where only the payload is wanted: keys may be left in any order.
     #[must_use]
     pub fn without_keys(mut self) -> Self {
-        self.rounds.iter_mut().flat_map(|round| &mut round.dispatches).for_each(Dispatch::drop_keys);
+        for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
+            dispatch.drop_keys();
+        }
         self
     }
 
     /// The same plan where iota was written before it, from any number on.
     #[must_use]
     pub fn after_iota(mut self) -> Self {
-        let dispatches = self.rounds.iter_mut().flat_map(|round| &mut round.dispatches);
-        dispatches.for_each(|dispatch| _ = dispatch.pass_through());
+        for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
+            dispatch.pass_through();
+        }
         self
     }
 

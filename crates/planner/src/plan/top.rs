@@ -111,7 +111,7 @@ impl Plan {
         // At most n, a u32.
         let kernel = Top { tuning, k: k.min(n as usize).max(1) as u32 };
         // A pass over less than a run would leave more than it read.
-        let rest = 1 << rest_log2.max(tuning.slots_log2);
+        let rest = 1 << rest_log2.max(tuning.slots_log2());
         let mut left = n;
         let mut dispatches = Vec::new();
         while left > rest {
