@@ -22,8 +22,9 @@ impl FromStr for Sizes {
         for part in text.split(',') {
             // In a list the message says which part is meant.
             let size = |size| {
-                parse(size).map_err(|wrong| {
-                    if size == text { wrong } else { format!("'{}': {wrong}", human::quoted(size)) }
+                parse(size).map_err(|wrong| match size == text {
+                    true => wrong,
+                    false => format!("'{}': {wrong}", human::quoted(size)),
                 })
             };
             let Some((first, rest)) = part.split_once("..") else {

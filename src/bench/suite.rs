@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use gpusort_order::Kind;
 use gpusort_order::key::{ElementType, KeyWords};
-use gpusort_order::{Kind, Method};
 use gpusort_planner::plan::{self, Algorithm, Plan, Shape, Variant};
 
 use super::contender::{Contender, OnCpu, OnGpu, Sample};
@@ -20,6 +20,7 @@ use crate::human;
 use crate::key_buf::KeyBuf;
 use crate::report::timing::milliseconds;
 use crate::sorter::Sorter;
+use gpusort_order::Method;
 
 /// Number of runs of each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -28,9 +28,10 @@ pub use network::network;
 pub use picture::{Panel, Scheme, Style, network_svg, svg};
 pub use played::{Compared, Layer, Moment, Played};
 
+use gpusort_order::Limits;
 use gpusort_order::key::ElementType;
 use gpusort_order::network::{Step, stages};
-use gpusort_order::{Algorithm, Limits, Variant};
+use gpusort_order::{Algorithm, Variant};
 use gpusort_planner::plan::{Dispatch, Fused, FusedWork, Kernel, Local, Plan};
 use serde::Serialize;
 
@@ -194,7 +195,7 @@ impl Trace {
             first: dispatch.first(),
             count: dispatch.count(),
             workgroups: dispatch.grid().workgroups(),
-            invocations: dispatch.pipeline().workgroup_size,
+            invocations: dispatch.pipeline().workgroup_size(),
             tile: tiles.map(|tiles| tiles.size()),
             held_in: tiles.map(|tiles| tiles.held),
             workgroup_bytes: kernel.workgroup_bytes(self.plan.shape()),

@@ -68,7 +68,7 @@ fn family(element: ElementType, class: &Class) -> String {
             .expect("every device has room for a tile");
         sorts.push(Sort::new(&callers, &limits, &mut items).json());
     }
-    let family = json!({ "items": items.all, "sorts": sorts });
+    let family = json!({ "items": items.all(), "sorts": sorts });
     // As a text, which compilers of TypeScript need not look into, and engines read faster.
     let text = family.to_string();
     assert!(!text.contains(['`', '$']), "texts are written between backticks");

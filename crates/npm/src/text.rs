@@ -12,7 +12,7 @@ pub(crate) fn short(text: &str) -> String {
 /// Declarations, each once.
 #[derive(Default)]
 pub(crate) struct Items {
-    pub(crate) all: Vec<String>,
+    all: Vec<String>,
     known: HashMap<String, usize>,
 }
 
@@ -44,6 +44,10 @@ impl Items {
         }
         numbers
     }
+
+    pub(crate) fn all(&self) -> &[String] {
+        &self.all
+    }
 }
 
 #[cfg(test)]
@@ -58,7 +62,7 @@ mod tests {
         let numbers = [first, second].map(|text| items.of(text));
         assert_eq!(numbers, [vec![0, 1], vec![0, 2]]);
         for (text, numbers) in [first, second].into_iter().zip(&numbers) {
-            let joined: String = numbers.iter().map(|&number| &*items.all[number]).collect();
+            let joined: String = numbers.iter().map(|&number| &*items.all()[number]).collect();
             assert_eq!(joined, short(text));
         }
         assert_eq!(short(first).lines().next(), Some("const A = 1u;"));

@@ -109,7 +109,10 @@ pub(super) fn draw(panel: &Panel, most: f64, top: f64, svg: &mut Svg, motion: Op
 }
 
 fn pairs(layer: &Layer) -> &[Compared] {
-    if let Layer::Compare(_, pairs) = layer { pairs } else { &[] }
+    match layer {
+        Layer::Compare(_, pairs) => pairs,
+        _ => &[],
+    }
 }
 
 /// The step whose blocks are those that no comparison of this one leaves.
