@@ -145,7 +145,7 @@ fn grids_cover_the_work_and_keep_to_the_limits() {
                 assert!(
                     grid.x <= limits.workgroups_per_dimension && grid.y <= limits.workgroups_per_dimension
                 );
-                assert!(dispatch.pipeline().workgroup_size <= limits.invocations);
+                assert!(dispatch.pipeline().workgroup_size() <= limits.invocations);
                 let count = u64::from(dispatch.count());
                 // Comparisons that the workgroups make room for, and those that there are.
                 let each = match dispatch.kernel() {
@@ -155,7 +155,7 @@ fn grids_cover_the_work_and_keep_to_the_limits() {
                     Kernel::Rows(Rows::Sort { row_log2 } | Rows::Merge { row_log2, .. }) => {
                         1 << (row_log2 - 1)
                     }
-                    _ => u64::from(dispatch.pipeline().workgroup_size),
+                    _ => u64::from(dispatch.pipeline().workgroup_size()),
                 };
                 let pairs = match dispatch.kernel() {
                     Kernel::Rows(Rows::Pad { from }) => u64::from(plan.room() - from),

@@ -124,7 +124,7 @@ fn reductions_shrink_and_say_how_much_room_they_need() {
                             assert_eq!((dispatch.first(), dispatch.count()), (0, left));
                             let tiles = left.div_ceil(1 << tuning.tile_log2());
                             assert!(dispatch.grid().workgroups() >= tiles.into());
-                            let (kept, room) = (tiles << tuning.slots_log2, plan.other_room());
+                            let (kept, room) = (tiles << tuning.slots_log2(), plan.other_room());
                             assert!(kept < left && kept <= room && room <= plan.n(), "{n} {k}");
                             left = kept;
                         } else {
@@ -232,7 +232,7 @@ fn check_plan(plan: &Plan, k: usize, keys: &[u64], what: &str) -> usize {
         interpret(&cut, &mut expected, pair(last));
         let expected: Vec<_> = expected.iter().map(|pair| (pair.key, pair.position)).collect();
         if let Kernel::Top(Top { tuning, .. }) = dispatch.kernel() {
-            let (tile_log2, slots_log2) = (tuning.tile_log2(), tuning.slots_log2);
+            let (tile_log2, slots_log2) = (tuning.tile_log2(), tuning.slots_log2());
             let slots = 1 << slots_log2;
             reach = if reach == 1 { 1 << tile_log2 } else { reach << (tile_log2 - slots_log2) };
             let count = input.len().div_ceil(reach) * slots;
