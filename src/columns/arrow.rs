@@ -173,7 +173,7 @@ impl Decoded {
                     let is_zero = |bits: u64| bits.trailing_zeros() >= 15 && bits.count_ones() <= 1;
                     self.between_values(move |a, b| {
                         let bits = [bits(a), bits(b)];
-                        is_equal(a, b) && (bits[0] == bits[1] || !bits.map(is_zero).contains(&false))
+                        is_equal(a, b) && (bits[0] == bits[1] || bits.map(is_zero).contains(&false))
                     })
                 })
             }

@@ -356,3 +356,17 @@ fn the_first_input_decides_on_the_byte_order_mark() {
         assert_eq!(whole.starts_with(mark), begins, "{files:?}");
     }
 }
+
+/// Columns keep the sign of a zero, so a repeated key has the same sign.
+#[cfg(feature = "arrow")]
+#[test]
+fn zeros_of_both_signs_are_two_keys_of_a_column() {
+    let folder = Folder::new();
+    for name in ["zeros.arrow", "zeros.parquet"] {
+        let table = folder.arg(name);
+        let text = "v,w\n0.5,1\n-0.0,2\n0.0,3\n0.5,4\n0.0,5\n";
+        sorted(&["sort", "-q", "-f", "csv", "-k", "w", "-o", &table], text);
+        let once = ["sort", "-q", "-u", "-k", "v", "--to", "csv", &table];
+        assert_eq!(sorted(&once, ""), "v,w\n-0.0,2\n0.0,3\n0.5,1\n", "{name}");
+    }
+}
