@@ -1,7 +1,7 @@
-//! Arrays of numbers in the memory of whoever owns them, by Python's buffer protocol.
+//! Arrays of numbers in their owners' memory, through Python's buffer protocol.
 //!
-//! The Python side hands over contiguous arrays of native byte order, and says which rows of them an
-//! axis has; each is sorted on its own.
+//! The Python side passes contiguous arrays in native byte order and the rows of an axis; each row is sorted
+//! separately.
 
 use gpusort::{Error, by_element};
 use gpusort_base::parallel::{Places, map_into, map_parts};
@@ -15,8 +15,8 @@ use crate::caller::{Array, Positions, ROWS, Threads, order, sorter, unlocked};
 use crate::device::{Device, cpu};
 use crate::errors::exception;
 
-/// The rows of an axis of `row` elements that are `inner` apart: so many rows are beside each other.
-/// What is made of each has `made` elements.
+/// An axis: rows of `row` elements with a stride of `inner`, the number of interleaved rows. The result of a
+/// row has `made` elements.
 #[derive(Clone, Copy)]
 struct Axis {
     row: usize,
@@ -24,11 +24,11 @@ struct Axis {
     made: usize,
 }
 
-/// Makes something of a row.
+/// Makes a result of a row.
 type OfRow<'a, T, R> = dyn Fn(&[T], &mut [R]) -> Result<(), Error> + Sync + 'a;
 
 impl Axis {
-    /// The axis for arrays of so many elements.
+    /// The axis of arrays of these lengths.
     fn new([row, inner, made]: [usize; 3], elements: usize, results: usize) -> PyResult<Self> {
         let rows = elements.checked_div(row).unwrap_or(0);
         if rows * row != elements || rows * made.min(row) != results || !rows.is_multiple_of(inner.max(1)) {
@@ -37,8 +37,7 @@ impl Axis {
         Ok(Self { row, inner, made: made.min(row) })
     }
 
-    /// Calls `of_row` for each row of the source, and what is made of it; all cores take rows unless
-    /// they do so themselves.
+    /// Calls `of_row` for each row of the source and its result, on all cores unless `is_in_turn`.
     fn each<T: Copy + Send + Sync, R: Copy + Send + Sync + Default>(
         self,
         source: &[T],
@@ -46,7 +45,7 @@ impl Axis {
         is_in_turn: bool,
         of_row: &OfRow<T, R>,
     ) -> Result<(), Error> {
-        /// Elements that are worth a thread's while.
+        /// Elements worth a thread.
         const PART: usize = 1 << 15;
         let Self { row, inner, made } = self;
         if results.is_empty() {
@@ -64,7 +63,7 @@ impl Axis {
             let parts = source.chunks(group * row).zip(results.chunks_mut(group * made));
             return map_parts(parts, of_rows).into_iter().collect();
         }
-        // Rows that are side by side share lines of the cache.
+        // Adjacent rows share cache lines.
         let width = (PART / row).clamp(1, 16).min(inner);
         let blocks = (0..source.len() / (row * inner))
             .flat_map(|outer| (0..inner).step_by(width).map(move |first| (outer, first)));
@@ -83,8 +82,8 @@ impl Axis {
                 for column in 0..width {
                     let place = (outer * made + at) * inner + first + column;
                     // SAFETY:
-                    // - There are so many results, which are borrowed until all blocks are done.
-                    // - Each block has columns of its own.
+                    // - `place` is in `places`, borrowed until all blocks are done.
+                    // - Each block has its own columns.
                     unsafe { places.write(place, results[column * made + at]) };
                 }
             }
@@ -97,7 +96,7 @@ impl Axis {
     }
 }
 
-/// Writes the rows of an axis in order, to an array that may be the same.
+/// Writes the sorted rows of an axis, to another array or in place.
 #[pyfunction]
 pub(crate) fn sort(
     py: Python,
@@ -126,7 +125,7 @@ pub(crate) fn sort(
             if is_on_gpu {
                 sorter.sort_as(row, order).map(drop)
             } else {
-                // Without a report, for which the clock would be read.
+                // This makes no report, and thus reads no clock.
                 sort_on_cpu(row, order);
                 Ok(())
             }
@@ -135,7 +134,7 @@ pub(crate) fn sort(
             return elements.chunks_mut(row.max(1)).try_for_each(sort);
         };
         axis.each(source.elements::<T>(), elements, is_on_gpu, &|row, sorted| {
-            // By all cores, since memory that nobody has touched takes longer than the sort.
+            // All cores copy, since touching new memory takes longer than the sort.
             map_into(row, sorted, |&element| element);
             sort(sorted)
         })
@@ -143,7 +142,7 @@ pub(crate) fn sort(
     .map_err(|error| exception(&error))
 }
 
-/// Writes the positions of the first `k` of each row of an axis in order, as i64.
+/// Writes the positions of the first `k` elements of each row in order, as i64.
 #[pyfunction]
 pub(crate) fn argtop(
     py: Python,
@@ -173,7 +172,7 @@ pub(crate) fn argtop(
     .map_err(|error| exception(&error))
 }
 
-/// Writes the first `k` of each row of an axis, in order.
+/// Writes the first `k` elements of each row, in order.
 #[pyfunction]
 pub(crate) fn top(
     py: Python,
@@ -205,7 +204,7 @@ pub(crate) fn top(
     .map_err(|error| exception(&error))
 }
 
-/// Whether each row of `row` elements is in order.
+/// Returns true if all rows of `row` elements are in order.
 #[pyfunction]
 pub(crate) fn is_sorted(
     py: Python,
@@ -222,7 +221,7 @@ pub(crate) fn is_sorted(
     }))
 }
 
-/// A key of rows: an array of numbers, or one of Arrow.
+/// A key of rows: an array of numbers, or of Arrow.
 #[derive(FromPyObject)]
 pub(crate) enum Key<'py> {
     Arrow(Bound<'py, ArrowArray>),

@@ -1,4 +1,4 @@
-//! Arrays and tables that come and go by Arrow's C interface, whoever owns them.
+//! Arrays and tables exchanged through Arrow's C interface.
 
 use std::cmp::Ordering;
 use std::ffi::CStr;
@@ -32,27 +32,27 @@ const STREAM: &CStr = c"arrow_array_stream";
 const ARRAY: &CStr = c"arrow_array";
 const SCHEMA: &CStr = c"arrow_schema";
 
-/// What Arrow says is wrong.
+/// Converts an Arrow error.
 fn failed(error: &ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// It has a type that is not known here, or breaks Arrow's rules.
+/// The error for an unknown type or invalid Arrow data.
 fn refused(error: &ArrowError) -> PyErr {
     let error = error.to_string();
     let error = error.strip_prefix("C Data interface error: ").unwrap_or(&error);
     PyTypeError::new_err(format!("this Arrow data cannot be read; cast it to other types first: {error}"))
 }
 
-/// The field and the chunks of what speaks Arrow's C interface.
+/// The field and chunks of an object with Arrow's C interface.
 fn chunks(object: &Bound<PyAny>) -> PyResult<(Field, Vec<ArrayRef>)> {
     if let Ok(method) = object.getattr("__arrow_c_array__") {
         let (schema, array): (Bound<PyCapsule>, Bound<PyCapsule>) = method.call0()?.extract()?;
         let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
         let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
         // SAFETY:
-        // - Capsules of these names hold these, as Arrow's interface of capsules says.
-        // - What is taken out leaves a released array there, which the capsule does not release.
+        // - Capsules of these names hold these structs, by Arrow's capsule interface.
+        // - `from_raw` leaves a released array in the capsule, which is not released again.
         // - The array is of this schema.
         let (field, data) = unsafe {
             let schema = schema.as_ref();
@@ -64,7 +64,7 @@ fn chunks(object: &Bound<PyAny>) -> PyResult<(Field, Vec<ArrayRef>)> {
     }
     let stream = object.call_method0("__arrow_c_stream__")?;
     let stream = stream.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
-    // SAFETY: a capsule of this name holds a stream, as Arrow's interface of capsules says.
+    // SAFETY: a capsule of this name holds a stream, by Arrow's capsule interface.
     let reader = unsafe { ArrayStreamReader::from_raw(stream.cast::<FFI_ArrowArrayStream>().as_ptr()) };
     let reader = reader.map_err(|error| refused(&error))?;
     let field = arrow_array::ArrayReader::field(&reader).as_ref().clone();
@@ -72,7 +72,7 @@ fn chunks(object: &Bound<PyAny>) -> PyResult<(Field, Vec<ArrayRef>)> {
     Ok((field, chunks))
 }
 
-/// An array of Arrow.
+/// An Arrow array.
 #[pyclass(frozen, module = "gpusort._gpusort")]
 pub(crate) struct ArrowArray {
     field: Field,
@@ -118,7 +118,7 @@ impl ArrowArray {
         Ok(Self { field: self.field.clone(), array })
     }
 
-    /// The elements at these positions, which are i64.
+    /// The elements at these i64 positions.
     fn take(&self, py: Python, positions: &Bound<PyAny>) -> PyResult<Self> {
         let positions = pyo3::buffer::PyBuffer::<i64>::get(positions)?.to_vec(py)?;
         let array = py.detach(|| {
@@ -128,7 +128,7 @@ impl ArrowArray {
         Ok(Self { field: self.field.clone(), array: array.map_err(|error| failed(&error))? })
     }
 
-    /// Writes the rank of each element in this order, from 0, as i64. Equal elements share one: so do
+    /// Writes the rank of each element in this order, from 0, as i64. Equal elements share a rank: also
     /// zeros of both signs, all NaN, and all nulls.
     fn ranks(
         &self,
@@ -154,14 +154,14 @@ impl ArrowArray {
         })?
     }
 
-    /// Arrow's interface of capsules.
+    /// Arrow's capsule interface.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        // A request that the reader makes himself.
+        // The consumer can cast by itself.
         let _ = requested_schema;
         let (array, _) = to_ffi(&self.array.to_data()).map_err(|error| failed(&error))?;
         let schema = FFI_ArrowSchema::try_from(&self.field).map_err(|error| failed(&error))?;
@@ -169,7 +169,7 @@ impl ArrowArray {
     }
 }
 
-/// The elements at these positions, gathered by all cores where they are many.
+/// The elements at these positions, gathered by all cores if there are many.
 fn taken(array: &ArrayRef, positions: &[u32]) -> Result<ArrayRef, ArrowError> {
     let parts = map_parts(positions.chunks(part(positions.len())), |positions| {
         take(array, &UInt32Array::from(positions.to_vec()), None)
@@ -177,7 +177,7 @@ fn taken(array: &ArrayRef, positions: &[u32]) -> Result<ArrayRef, ArrowError> {
     joined(array.data_type(), &parts.into_iter().collect::<Result<Vec<_>, _>>()?)
 }
 
-/// How many rows one core gathers at a time.
+/// The rows that a core gathers at a time.
 fn part(rows: usize) -> usize {
     const FEW: usize = 1 << 16;
     const MANY: usize = 1 << 20;
@@ -197,17 +197,17 @@ pub(crate) fn directed(
 }
 
 impl ArrowArray {
-    /// What it is ordered by.
+    /// The array's sort keys.
     ///
     /// # Errors
     ///
-    /// It is of a type that has no order here.
+    /// The array's type has no order.
     pub(crate) fn decoded(&self) -> PyResult<Decoded> {
         decoded(&self.field, &self.array)
     }
 }
 
-/// What an array of this field is ordered by.
+/// Decodes an array of this field.
 fn decoded(field: &Field, array: &ArrayRef) -> PyResult<Decoded> {
     if matches!(array.data_type(), DataType::Struct(_)) {
         return Err(PyTypeError::new_err(
@@ -247,14 +247,14 @@ fn sorted<T: Element + ArrowNativeType>(
     Ok(make_array(data))
 }
 
-/// A table of Arrow: record batches of one schema.
+/// An Arrow table: record batches of one schema.
 #[pyclass(frozen, module = "gpusort._gpusort")]
 pub(crate) struct ArrowTable {
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
 }
 
-/// How a column orders rows: whether the largest come first, and nulls, and NaN.
+/// The order of a column: descending, nulls first, NaN first.
 type Order = (bool, bool, bool);
 
 /// The columns of keys in these orders.
@@ -312,7 +312,7 @@ impl ArrowTable {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// The table in the order of the columns of these numbers, from 0.
+    /// The table sorted by the columns of these numbers, from 0.
     fn sort(
         &self,
         py: Python,
@@ -334,10 +334,9 @@ impl ArrowTable {
         Ok(Self { schema: self.schema.clone(), batches })
     }
 
-    /// The sorted table, cut into one table more than there are splitters. These are rows of the keys
-    /// alone, in order, and each has a place among rows with its keys: those of tables before its own
-    /// come first, and a share of this table's if that is its own. The number of this table is its
-    /// place among all.
+    /// The sorted table, cut at the splitters, which are sorted rows of the keys. The place of a splitter, a
+    /// table number and a share, orders it among rows with its keys: rows of earlier tables come first, then
+    /// that share of that table's rows. `number` is the number of this table.
     fn divided(
         &self,
         py: Python,
@@ -357,7 +356,7 @@ impl ArrowTable {
         let sorter = sorter(device, threads, rows, ROWS)?;
         unlocked(py, rows, threads, || {
             let columns = self.columns()?;
-            // Before the rows and after them, they are told apart from rows with their keys.
+            // Splitters go before and after the rows, to bound the rows with equal keys.
             let with_splitters = |(at, &number): (usize, &usize)| {
                 let field = self.schema.field(number);
                 let splitters = splitters.column(at).map_err(|error| failed(&error))?;
@@ -400,14 +399,14 @@ impl ArrowTable {
         })?
     }
 
-    /// Arrow's interface of capsules.
+    /// Arrow's capsule interface.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A request that the reader makes himself.
+        // The consumer can cast by itself.
         let _ = requested_schema;
         let batches: Vec<Result<RecordBatch, ArrowError>> = self.batches.iter().cloned().map(Ok).collect();
         let reader = RecordBatchIterator::new(batches, self.schema.clone());

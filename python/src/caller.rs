@@ -1,4 +1,4 @@
-//! What a call of the module brings: arrays in the memory of their owners, an order, a device and a number of
+//! Arguments of a call of the module: arrays in their owners' memory, an order, a device and a number of
 //! threads.
 
 use gpusort::columns::Column;
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use crate::device::{Device, chosen, cpu};
 
-/// An array of somebody else's.
+/// A Python buffer of numbers.
 pub(crate) struct Array {
     buffer: PyUntypedBuffer,
     pub(crate) element: ElementType,
@@ -43,7 +43,7 @@ impl Array {
         Ok(Self { buffer, element })
     }
 
-    /// The same, to be written to.
+    /// A writable array.
     pub(crate) fn writable(object: &Bound<PyAny>) -> PyResult<Self> {
         let array = Self::of(object)?;
         if array.buffer.readonly() {
@@ -56,21 +56,21 @@ impl Array {
         self.buffer.item_count()
     }
 
-    /// Its elements. `T` is their type.
+    /// The elements, of type `T`.
     pub(crate) fn elements<T: Element>(&self) -> &[T] {
         assert_eq!(T::TYPE, self.element);
         if self.len() == 0 {
             return &[];
         }
         // SAFETY:
-        // - The buffer is contiguous and has as many elements of this type, in native byte order.
-        // - They are aligned, as `of` has found, and the buffer keeps them alive.
-        // - Whoever calls from Python does not change the array until the call returns, as for
-        //   NumPy's own functions.
+        // - The buffer is contiguous and has `len` elements of type `T`, in native byte order.
+        // - `of` checked the alignment.
+        // - The buffer keeps the elements alive.
+        // - The Python caller does not change the array until the call returns, as for NumPy's functions.
         unsafe { std::slice::from_raw_parts(self.buffer.buf_ptr().cast(), self.len()) }
     }
 
-    /// The same, to be written to.
+    /// The mutable elements.
     pub(crate) fn elements_mut<T: Element>(&mut self) -> &mut [T] {
         assert_eq!(T::TYPE, self.element);
         assert!(!self.buffer.readonly());
@@ -78,9 +78,9 @@ impl Array {
             return &mut [];
         }
         // SAFETY:
-        // - As for `elements`.
-        // - The buffer is writable, and whoever calls from Python lets nobody else read or write it
-        //   until the call returns.
+        // - See `elements`.
+        // - The buffer is writable.
+        // - The Python caller lets nobody else read or write it until the call returns.
         unsafe { std::slice::from_raw_parts_mut(self.buffer.buf_ptr().cast(), self.len()) }
     }
 
@@ -90,7 +90,7 @@ impl Array {
     }
 }
 
-/// An array for so many positions, or ranks, as i64.
+/// A writable array of positions or ranks, as i64.
 pub(crate) struct Positions(Array);
 
 impl Positions {
@@ -113,13 +113,13 @@ pub(crate) fn order(descending: bool, nulls_first: bool) -> KeyOrder {
     KeyOrder { descending, nan: place, empty: place, ..KeyOrder::ASCENDING }
 }
 
-/// What sorts of rows by several keys are to a device: words of 64 bits, with positions.
+/// The shape of a sort of rows by several keys: words of 64 bits, with positions.
 pub(crate) const ROWS: Shape = Shape { key: KeyWords::Two, payload: true };
 
-/// The number of threads that was asked for, if any was.
+/// The requested number of threads, if any.
 pub(crate) type Threads = Option<i64>;
 
-/// At least one, and no more than there are cores.
+/// At least 1, and at most the number of cores.
 pub(crate) fn threads_of(threads: i64) -> PyResult<usize> {
     match usize::try_from(threads) {
         Ok(threads) if threads > 0 => Ok(threads.min(parallel::cores())),
@@ -127,14 +127,14 @@ pub(crate) fn threads_of(threads: i64) -> PyResult<usize> {
     }
 }
 
-/// Does work with as many threads, without the lock of the interpreter if that pays.
+/// Runs `work` with these threads, and without the interpreter lock if worthwhile.
 pub(crate) fn unlocked<T: Send>(
     py: Python,
     n: usize,
     threads: Threads,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
-    /// Fewer elements are sorted before another thread could have the lock.
+    /// Sorting fewer takes less time than passing on the lock.
     const FEW: usize = 1 << 10;
     match threads {
         None if n < FEW => Ok(work()),
@@ -146,7 +146,7 @@ pub(crate) fn unlocked<T: Send>(
     }
 }
 
-/// The sorter that was asked for, or the one for rows of so many elements.
+/// The requested sorter, or a sorter chosen for `n` elements.
 pub(crate) fn sorter<'a>(
     device: Option<&'a Bound<Device>>,
     threads: Threads,

@@ -40,7 +40,7 @@ enum Format {
 }
 
 impl Export {
-    /// Whether standard output carries machine-readable data, which permits nothing else there.
+    /// Returns true if standard output carries machine-readable data, and thus nothing else.
     fn is_data_on_stdout(&self) -> bool {
         self.path.is_none() && self.format != Format::Plot
     }
@@ -117,8 +117,8 @@ fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
     distinct
 }
 
-/// Each algorithm with the requested variants that it has; `None` requests all of them. Without a
-/// request, each device uses its default.
+/// Each algorithm with its requested variants; `None` requests all variants. Without a request, each device
+/// uses its default.
 fn methods(
     algorithms: &[OrAuto<Algorithm>],
     variants: &[OrAuto<Variant>],
@@ -179,7 +179,7 @@ fn start(names: &[String], quiet: bool, progress: &Progress) -> anyhow::Result<V
     Ok(devices)
 }
 
-/// The results so far, and how many were printed.
+/// The results so far, and the number printed.
 struct Live {
     report: Report,
     table: Table,
@@ -192,8 +192,8 @@ struct Live {
     is_over: bool,
 }
 
-/// Where the table goes: to stderr if an export takes standard output, nowhere with `--json` or once its reader
-/// is gone.
+/// The table's destination: stderr if an export takes standard output, nowhere with `--json` or once its
+/// reader is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Stdout,

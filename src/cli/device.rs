@@ -46,11 +46,11 @@ impl Device {
     }
 }
 
-/// What a sort is to run on.
+/// The devices of a sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     One(Device),
-    /// GPUs that share the work: those of these numbers.
+    /// The numbers of GPUs that share the work.
     Together(Vec<usize>),
     /// All hardware GPUs.
     All,
@@ -70,14 +70,14 @@ impl Wanted {
     }
 }
 
-/// Starts these GPUs at the same time; without any, all hardware ones.
+/// Starts these GPUs, or if empty all hardware GPUs, in parallel.
 fn start(mut selects: Vec<Select>) -> Result<Vec<Gpu>, gpusort::Error> {
     if selects.is_empty() {
         let hardware = adapters().into_iter().enumerate().filter(|(_, info)| info.kind != Kind::Software);
         selects.extend(hardware.map(|(number, _)| Select::Index(number)));
     }
     if let [] | [_] = selects[..] {
-        // Without any the error says so.
+        // Without a GPU this call fails.
         return Ok(vec![Gpu::start(selects.first().unwrap_or(&Select::Hardware))?]);
     }
     thread::scope(|scope| {
@@ -89,8 +89,7 @@ fn start(mut selects: Vec<Select>) -> Result<Vec<Gpu>, gpusort::Error> {
 
 /// Devices that start while the input is read.
 struct Starting {
-    /// The starting thread, or the result where the system refused a thread; `None` once it was
-    /// taken.
+    /// The starting thread, or the result if the system refused a thread; `None` once taken.
     device: Option<Result<JoinHandle<Begun>, Box<Begun>>>,
     since: Instant,
 }
@@ -108,7 +107,7 @@ impl Starting {
         Self { device: Some(device.map_err(Box::new)), since }
     }
 
-    /// The remaining part of a startup that takes `of` in total.
+    /// The remaining time of a startup that takes `of` in total.
     fn left(&self, of: Duration) -> Duration {
         let done =
             self.device.as_ref().is_none_or(|device| device.as_ref().map_or(true, JoinHandle::is_finished));
@@ -127,7 +126,7 @@ impl Drop for Starting {
     /// Waits, since a process that ends during a driver's startup may crash in it.
     fn drop(&mut self) {
         if let Some(Ok(thread)) = self.device.take() {
-            // The result is no longer needed.
+            // The result is unused.
             let _ = thread.join();
         }
     }
@@ -138,10 +137,10 @@ pub(super) struct Devices {
     wanted: Wanted,
     method: Method,
     selection: Selection,
-    /// Whether to report that there is no GPU.
+    /// Enables notes, e.g. on a missing GPU.
     notes: bool,
     starting: Option<Starting>,
-    /// Once it has started, or why it has not.
+    /// The started GPU, or why none started.
     gpu: Option<Result<Sorter, String>>,
     cpu: Sorter,
     /// Loaded on first use.
@@ -150,7 +149,7 @@ pub(super) struct Devices {
 }
 
 impl Devices {
-    /// Those that these arguments name, whose notes go above the bar.
+    /// The devices for these arguments; notes go above the bar.
     pub(super) fn new(args: &SortArgs, progress: &Progress) -> anyhow::Result<Self> {
         let first = args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX));
         Ok(Self {
@@ -166,7 +165,7 @@ impl Devices {
         })
     }
 
-    /// Whether neither a device nor an algorithm is named.
+    /// Returns true if no device or algorithm is named.
     fn is_free(&self) -> bool {
         self.wanted == Wanted::One(Device::Auto) && self.method.algorithm.is_none()
     }
@@ -194,7 +193,7 @@ impl Devices {
         costs.choose(n, shape, parallel::cores(), costs.start().map_or(Duration::ZERO, left))
     }
 
-    /// Why a GPU is to sort, or else why none is.
+    /// The reason for a GPU, or against one.
     fn reason_for_gpu(&self, n: u64, shape: Shape, unread: u64) -> Result<String, String> {
         match (&self.wanted, self.method.algorithm) {
             (Wanted::One(Device::Cpu), _) => return Err("--device cpu".to_owned()),
@@ -220,8 +219,7 @@ impl Devices {
         if choice.is_gpu() { Ok(choice.to_string()) } else { Err(choice.to_string()) }
     }
 
-    /// Has the GPU, or why there is none; returns the startup time, if it was started for this
-    /// sort.
+    /// Sets `gpu` and returns the startup time, which is zero if no GPU was started for this sort.
     fn start(&mut self) -> Result<Duration, gpusort::Error> {
         if self.gpu.is_some() {
             return Ok(Duration::ZERO);
@@ -236,9 +234,9 @@ impl Devices {
         Ok(time)
     }
 
-    /// A sorter that chooses by what was measured of these GPUs, if anything was.
+    /// A sorter that uses the measured crossovers of these GPUs, if known.
     fn sorter(&self, gpus: Vec<Gpu>) -> Sorter {
-        // Whoever names an algorithm needs no costs, and no note about them.
+        // A named algorithm needs no costs, and no note about them.
         let is_open = self.method.algorithm.is_none();
         let costs = is_open.then(|| self.costs()).filter(|costs| costs.measured_here);
         let info = gpus.first().map(Gpu::info);
@@ -250,7 +248,7 @@ impl Devices {
         if let Some(crossovers) = crossovers { sorter.with_crossovers(&crossovers) } else { sorter }
     }
 
-    /// Why there is no GPU, which is an error only if one was asked for.
+    /// The reason for no GPU; an error only if a GPU was requested.
     fn reason_for_none(&self, error: gpusort::Error) -> Result<String, gpusort::Error> {
         let is_none = matches!(error.kind(), ErrorKind::NoDevice { .. });
         match (&self.wanted, self.method.algorithm) {
@@ -268,7 +266,7 @@ impl Devices {
         Ok(why.replace('\n', "; "))
     }
 
-    /// Why a started GPU sorts in shares, if it has to; or else why it does not sort after all.
+    /// The reason for shares on a started GPU, if needed; the error is a reason against it.
     fn fit(&self, sorter: &Sorter, n: u64, shape: Shape) -> Result<Option<String>, String> {
         let Some(info) = sorter.device().filter(|_| self.is_free()) else { return Ok(None) };
         if !self.costs().measured_here && info.kind != Kind::Discrete {
@@ -282,7 +280,7 @@ impl Devices {
         if choice.is_gpu() { Ok(Some(choice.to_string())) } else { Err(choice.to_string()) }
     }
 
-    /// The GPUs to start; all hardware ones if there are none.
+    /// The GPUs to start; empty for all hardware GPUs.
     fn selects(&self) -> Vec<Select> {
         match &self.wanted {
             Wanted::One(Device::Gpu(select)) => vec![select.clone()],
@@ -299,8 +297,8 @@ impl Devices {
 }
 
 impl ChooseSorter for Devices {
-    /// Begins to start the GPU for this input if the GPU will be used: because it was requested, or
-    /// because it is expected to finish sooner, given that it starts while the input is read.
+    /// Begins to start the GPU for this input if the GPU is requested, or is expected to finish sooner when
+    /// it starts while the input is read.
     fn expect(&mut self, input: Option<Expected>) {
         let pays = |input: Expected| {
             let left = |start: Duration| start.saturating_sub(self.costs().reading(input.bytes, input.text));
@@ -323,7 +321,7 @@ impl ChooseSorter for Devices {
     }
 
     fn in_parts(&mut self, memory: u64) {
-        /// With less, what the allocator keeps for later matters.
+        /// With less, memory kept by the allocator matters.
         const LITTLE: u64 = 1 << 30;
         if memory < LITTLE {
             super::allocator::keep_little();
@@ -332,7 +330,7 @@ impl ChooseSorter for Devices {
 
     fn choose(&mut self, n: u64, shape: Shape, unread: u64) -> Result<Chosen<'_>, gpusort::Error> {
         if n >= cost::FEWEST && self.method.algorithm.is_none() {
-            // The CPU sorts by them, too.
+            // The CPU uses costs, too.
             self.costs();
         }
         let why = match self.reason_for_gpu(n, shape, unread) {

@@ -1,7 +1,7 @@
-//! Arrays of Arrow as columns to order by, where they are in memory.
+//! Arrow arrays as columns to order by, in place in memory.
 //!
-//! Numbers, dates, times and small decimals are the numbers that they are stored as, a wide decimal
-//! is two, and the values of a dictionary are ranked first.
+//! Numbers, dates, times and small decimals are ordered by their stored numbers, a wide decimal by two, and
+//! the values of a dictionary by their ranks.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowDictionaryKeyType, Decimal128Type};
@@ -45,7 +45,7 @@ macro_rules! by_element {
     }};
 }
 
-/// What an array is ordered by.
+/// The sort keys of an array.
 pub struct Decoded {
     values: Values,
     nulls: Option<NullBuffer>,
@@ -57,7 +57,7 @@ enum Values {
     Numbers(ElementType, ArrayRef),
     /// Texts of the array itself.
     Texts(ArrayRef),
-    /// Bits as bytes, or nothing at all.
+    /// Bits as bytes; zeros for type Null.
     Bytes(Vec<u8>),
     /// Ranks of values.
     Ranks(Vec<u32>),
@@ -65,19 +65,18 @@ enum Values {
     Halves(Vec<i64>, Vec<u64>),
 }
 
-/// Whether the values of a dictionary are in their order, by what is said of it: Polars says so of an
-/// enumeration.
+/// Returns true if the field says that its dictionary values are in order, as Polars does for an enumeration.
 #[allow(deprecated)]
 fn is_ordered(field: &Field) -> bool {
     field.dict_is_ordered() == Some(true) || field.metadata().keys().any(|key| key.starts_with("_PL_ENUM"))
 }
 
 impl Decoded {
-    /// What this array of this field is ordered by.
+    /// Decodes an array of this field.
     ///
     /// # Errors
     ///
-    /// It is of a type that has no order here.
+    /// The array's type has no order.
     pub fn of(field: &Field, array: &ArrayRef) -> Result<Self, Error> {
         let numbers = |element| Values::Numbers(element, array.clone());
         let values = match array.data_type() {
@@ -111,21 +110,21 @@ impl Decoded {
         Ok(Self { values, nulls: array.logical_nulls() })
     }
 
-    /// The numbers of the array, if it is one of numbers, and their type.
+    /// The numbers of the array and their type; `None` for other arrays.
     pub fn numbers(&self) -> Option<(ElementType, &ArrayRef)> {
         if let Values::Numbers(element, array) = &self.values { Some((*element, array)) } else { None }
     }
 
-    /// Which rows have a value, if not all have.
+    /// The null buffer, if any.
     pub fn nulls(&self) -> Option<&NullBuffer> {
         self.nulls.as_ref()
     }
 
-    /// How many values are NaN.
+    /// The number of NaNs.
     #[cfg(feature = "files")]
     pub(crate) fn nan(&self) -> u64 {
         fn of<T: PartialEq + Copy + Sync>(values: &[T]) -> u64 {
-            // What is not equal to itself is NaN.
+            // Only NaN differs from itself.
             #[allow(clippy::eq_op)]
             let count = |part: &[T]| part.iter().filter(|&&value| value != value).count() as u64;
             crate::parallel::map_parts(values.chunks(1 << 16), count).into_iter().sum()
@@ -138,7 +137,7 @@ impl Decoded {
         }
     }
 
-    /// The columns to order by, the first decides.
+    /// The columns to order by, by precedence.
     pub fn columns(&self) -> Vec<Column<'_>> {
         let mut columns = match &self.values {
             Values::Numbers(element, array) => {
@@ -150,14 +149,14 @@ impl Decoded {
             Values::Texts(array) => vec![Column::texts(array.len(), text_of(array))],
         };
         if let Some(nulls) = &self.nulls {
-            // That of the first decides, and behind it all are alike.
+            // The first column decides; null rows tie in every other.
             columns =
                 columns.into_iter().map(|column| column.valid(nulls.validity(), nulls.offset())).collect();
         }
         columns
     }
 
-    /// Whether the elements at two places are the same in this order: zeros of both signs are not, and all NaN are.
+    /// Returns a test of sameness in this order: zeros of different signs differ, and all NaNs are the same.
     pub(crate) fn sameness(&self, order: KeyOrder) -> Box<dyn Fn(usize, usize) -> bool + Sync + '_> {
         let form = order.reading.text().unwrap_or_default();
         let is_equal = self.equality();
@@ -181,7 +180,7 @@ impl Decoded {
         }
     }
 
-    /// Has nulls equal each other and no value, and compares values by `is_same`.
+    /// Compares values by `is_same`; nulls equal each other and no value.
     fn between_values<'a>(
         &'a self,
         is_same: impl Fn(usize, usize) -> bool + Sync + 'a,
@@ -193,12 +192,12 @@ impl Decoded {
         })
     }
 
-    /// Whether the elements at two places are equal: zeros of both signs are, and all NaN.
+    /// Returns an equality test of elements: zeros of both signs are equal, and all NaNs.
     pub fn equality(&self) -> Box<dyn Fn(usize, usize) -> bool + Sync + '_> {
         fn of<'a, T: PartialEq + Copy + Sync>(
             values: &'a [T],
         ) -> Box<dyn Fn(usize, usize) -> bool + Sync + 'a> {
-            // What is not equal to itself is NaN.
+            // Only NaN differs from itself.
             #[allow(clippy::eq_op)]
             let is_nan = |value: T| value != value;
             Box::new(move |a, b| values[a] == values[b] || is_nan(values[a]) && is_nan(values[b]))
@@ -217,7 +216,7 @@ impl Decoded {
     }
 }
 
-/// The type of the numbers that a type is stored as, if it is ordered by these.
+/// The element type that a type is stored as and ordered by, if any.
 pub(crate) fn element_of(kind: &DataType) -> Option<ElementType> {
     Some(match kind {
         DataType::UInt8 => ElementType::U8,
@@ -244,7 +243,7 @@ pub(crate) fn element_of(kind: &DataType) -> Option<ElementType> {
     })
 }
 
-/// Whether a type is ordered by bytes.
+/// Returns true for types ordered by bytes.
 pub(crate) fn is_text(kind: &DataType) -> bool {
     matches!(
         kind,
@@ -258,8 +257,7 @@ pub(crate) fn is_text(kind: &DataType) -> bool {
     )
 }
 
-/// The rank of the value of each key; equal values share one. Those of an ordered dictionary rank as
-/// they are there.
+/// The rank of each key's value: its position in an ordered dictionary, else a rank that equal values share.
 fn ranks<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>, is_ordered: bool) -> Result<Vec<u32>, Error> {
     let count = array.values().len();
     let mut by_value: Vec<u32> = (0..count as u32).collect();
@@ -277,11 +275,11 @@ fn ranks<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>, is_ordered: bool
     Ok(keys.iter().map(|key| by_value.get(key.as_usize()).copied().unwrap_or(0)).collect())
 }
 
-/// The numbers of an array in its memory.
+/// Borrows the numbers of an array.
 ///
 /// # Panics
 ///
-/// When its numbers have another width.
+/// If the width of `T` differs.
 pub fn numbers_of<T: Element>(array: &ArrayRef) -> &[T] {
     let width = array.data_type().primitive_width();
     assert_eq!(width, Some(size_of::<T>()), "numbers of {}", array.data_type());
@@ -289,8 +287,8 @@ pub fn numbers_of<T: Element>(array: &ArrayRef) -> &[T] {
     let (offset, buffer) = (data.offset(), &data.buffers()[0]);
     let bytes = &buffer.as_slice()[offset * size_of::<T>()..][..array.len() * size_of::<T>()];
     // SAFETY:
-    // - The array is of numbers as wide, which are aligned, and there are as many.
-    // - Any bits are a number.
+    // - The array has `len` aligned numbers of this width.
+    // - Any bits are a valid `T`.
     // - The array, which outlives the result, keeps the memory alive.
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), array.len()) }
 }

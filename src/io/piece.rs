@@ -10,17 +10,17 @@ use super::source::{Text, lacking_end};
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
 use crate::order::KeyOrder;
 
-/// Records read together, in the order of their input; those before `at` are done.
+/// Records read together, in the order of their input; the records before `at` are done.
 pub(crate) struct Piece {
     pub(crate) keys: Keys,
     pub(super) at: usize,
-    /// The positions of the records, if they go with them.
+    /// The positions of the records, if kept with them.
     pub(crate) positions: Vec<u64>,
     pub(super) bytes: Bytes,
 }
 
-/// Where a record begins and ends, in one word: in the order of the input, as its beginning is the
-/// upper half.
+/// The start and end of a record in one word, which sorts in the order of the input, since the start is
+/// the upper half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range(pub(super) u64);
 
@@ -43,27 +43,27 @@ impl Range {
 
 /// The bytes of records.
 pub(crate) enum Bytes {
-    /// There are none: the keys are all that is asked for.
+    /// No bytes: only the keys are needed.
     None,
-    /// The number of the key, which is descending or not, printed so.
+    /// The number of the key in this printed form; true if the key is descending.
     Printed(Print, bool),
-    /// Ranges of what was read of a run.
+    /// Ranges of the text read from a run.
     Read { text: Arc<Text>, ranges: Vec<[usize; 2]> },
-    /// Ranges of this text, which count from a place in it.
+    /// Ranges of this text, relative to `start`.
     Of {
         text: Arc<Text>,
         start: usize,
         until: usize,
         ranges: Arc<Vec<Range>>,
-        /// Where the input ends, and what is to end a last record that has no line end; of tokens
-        /// all need one.
+        /// The end of the input, and the line end to append to a last record without one. All tokens
+        /// need a line end.
         end: (usize, &'static [u8]),
         are_tokens: bool,
     },
 }
 
 impl Piece {
-    /// Keys of numbers without bytes: of text those that stay, of binary the words themselves.
+    /// Keys of numbers without bytes: for text the keys of the numbers, for binary the words themselves.
     pub(crate) fn of_keys(words: &KeyBuf, map: KeyMap, rules: KeyOrder, is_text: bool) -> Self {
         fn of<W: KeyWidth>(blocks: &[Block<W>], map: KeyMap, rules: KeyOrder, is_text: bool) -> Keys {
             let of_word = W::map(map);
@@ -76,7 +76,7 @@ impl Piece {
         Self::of(keys)
     }
 
-    /// Keys alone.
+    /// Returns keys without bytes.
     pub(crate) fn of(keys: Keys) -> Self {
         Self { keys, at: 0, positions: Vec::new(), bytes: Bytes::None }
     }
@@ -85,7 +85,7 @@ impl Piece {
         self.keys.len()
     }
 
-    /// How many records there are, with their keys or without.
+    /// Returns the number of records, with or without keys.
     pub(super) fn records(&self) -> usize {
         self.keys.len().max(self.ranges().len())
     }
@@ -94,19 +94,19 @@ impl Piece {
         if let Bytes::Of { ranges, .. } = &self.bytes { ranges } else { &[] }
     }
 
-    /// Where its input ends.
+    /// Returns the end of its input.
     pub(super) fn end(&self) -> Option<usize> {
         if let Bytes::Of { end, .. } = &self.bytes { Some(end.0) } else { None }
     }
 
-    /// Where a record is in its text.
+    /// Returns the range of a record in its text.
     #[inline]
     pub(super) fn range(&self, record: usize) -> [usize; 2] {
         let Bytes::Of { start, ranges, .. } = &self.bytes else { return [0; 2] };
         [start + ranges[record].begin(), start + ranges[record].end()]
     }
 
-    /// Where a record begins in what places of its texts count from.
+    /// Returns the start of a record, on the same scale as the places of its texts.
     pub(super) fn begin(&self, record: usize) -> usize {
         match &self.bytes {
             Bytes::Of { ranges, .. } => ranges[record].begin(),
@@ -115,7 +115,7 @@ impl Piece {
         }
     }
 
-    /// Appends the bytes of a record, and what ends it.
+    /// Appends the bytes of a record and its line end.
     #[inline]
     pub(crate) fn push(&self, record: usize, to: &mut Vec<u8>) {
         match &self.bytes {
@@ -128,7 +128,7 @@ impl Piece {
         }
     }
 
-    /// Appends the bytes of a record that is in this range of the text, and what ends it.
+    /// Appends the bytes of the record in this range of the text, and its line end.
     #[inline]
     pub(super) fn push_range(&self, text: &Text, [begin, after]: [usize; 2], to: &mut Vec<u8>) {
         let Bytes::Of { end, are_tokens, .. } = &self.bytes else { return };
@@ -145,18 +145,18 @@ impl Piece {
         }
     }
 
-    /// How many bytes these records have, about.
+    /// Returns the approximate size of these records in bytes.
     pub(crate) fn length(&self, from: usize, to: usize) -> usize {
         match &self.bytes {
             _ if from == to => 0,
             Bytes::Of { ranges, .. } => ranges[to - 1].end() - ranges[from].begin() + to - from,
-            // With the entries between frames.
+            // This includes the entries between frames.
             Bytes::Read { ranges, .. } => ranges[to - 1][1] - ranges[from][0],
             Bytes::None | Bytes::Printed(..) => 8 * (to - from),
         }
     }
 
-    /// Keeps the first records.
+    /// Keeps only the first `records` records.
     pub(super) fn truncate(&mut self, records: usize) {
         self.keys.truncate(records);
     }
@@ -165,7 +165,7 @@ impl Piece {
 /// Appends a range of a text.
 #[inline(always)]
 fn push_bytes(text: &[u8], [begin, end]: [usize; 2], to: &mut Vec<u8>) {
-    /// Most records are shorter, which a few instructions copy.
+    /// Most records are shorter; a few instructions copy them.
     const WINDOW: usize = 32;
     let length = to.len() + end - begin;
     if end - begin <= WINDOW

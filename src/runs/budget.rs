@@ -7,31 +7,31 @@ use gpusort_order::key::{ElementType, KeyWords};
 use crate::error::{Error, ErrorKind};
 use crate::memory;
 
-/// The most memory that a sort may take, and the most records in one part of it.
+/// The maximum memory of a sort, and the maximum number of records in one part of it.
 #[derive(Debug)]
 pub struct Budget {
-    /// What there is for all that share it.
+    /// The bytes for all sorts that share the budget.
     total: OnceLock<u64>,
     sharing: u64,
-    /// Whether positions are wanted.
+    /// True if the sort returns positions.
     positions: bool,
 }
 
-/// A sort needs at least this.
+/// The minimum budget of a sort in bytes.
 const LEAST: u64 = 512;
 
-/// What a process takes beside what it is told to take: stacks, small blocks, and pages of files.
+/// The bytes that a process takes beside its budget: stacks, small blocks, and pages of files.
 const OWN: u64 = 4 << 20;
 
-/// With less than this it is killed now and then.
+/// With fewer bytes, the process is killed now and then.
 const NEEDED: u64 = 3 * OWN;
 
-/// The most records whose places in one part are told apart by 32 bits; a little fewer, since they
-/// are counted in steps.
+/// The maximum number of records in one part, so that 32 bits suffice for their places; slightly fewer,
+/// since records are counted in steps.
 pub(crate) const RECORDS: u64 = (u32::MAX - (1 << 28)) as u64;
 
-/// This much memory is not worth asking the system whether it is there, which takes a tenth of a
-/// millisecond. Small control groups have little more.
+/// For at most this number of bytes, the available memory is not queried, which would take a tenth of a
+/// millisecond. Small control groups have little more memory.
 const FEW: u64 = 16 << 20;
 
 fn too_little(available: u64) -> Error {
@@ -39,8 +39,8 @@ fn too_little(available: u64) -> Error {
 }
 
 impl Default for Budget {
-    /// Three quarters of what is available beside the process itself, when it is first asked for;
-    /// at once under a limit of the process, which may be low.
+    /// Three quarters of the memory available beside the process itself, determined on first use, or at
+    /// once if the process has a limit, which may be low.
     fn default() -> Self {
         let budget = Self { total: OnceLock::new(), sharing: 1, positions: false };
         if memory::address_space_left().is_some() {
@@ -51,28 +51,28 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// This many bytes, one at least: what is named is raised to what is needed.
+    /// Returns a budget of this number of bytes, raised to the minimum of a sort.
     pub fn of(bytes: u64) -> Self {
         Self { total: OnceLock::from(bytes.max(1)), sharing: 1, positions: false }
     }
 
-    /// The part of one of this many sorts that share it.
+    /// Returns the share of each of `sorts` sorts in this budget.
     pub fn shared_by(self, sorts: u64) -> Self {
         Self { sharing: self.sharing * sorts, ..self }
     }
 
-    /// The same for a sort that gives back positions: each takes memory beside its key, and has 32
-    /// bits in one part.
+    /// Returns this budget for a sort that returns positions: each position takes memory beside its key,
+    /// and has 32 bits in one part.
     pub fn with_positions(self) -> Self {
         Self { positions: true, ..self }
     }
 
-    /// Without any limit.
+    /// Returns a budget without any limit.
     pub fn unlimited() -> Self {
         Self::of(u64::MAX)
     }
 
-    /// Bytes for all that share it.
+    /// Returns the bytes for all sorts that share the budget.
     pub fn total(&self) -> u64 {
         let total = || {
             let (untouched, space) = (memory::untouched(), memory::address_space_left());
@@ -83,11 +83,11 @@ impl Budget {
         *self.total.get_or_init(total)
     }
 
-    /// Checks that more is available than the process itself takes, if anybody has asked for it.
+    /// Checks that more memory is available than the process itself takes, if the total is known.
     ///
     /// # Errors
     ///
-    /// It is not.
+    /// Less memory is available.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.total.get() != Some(&0) {
             return Ok(());
@@ -99,22 +99,22 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// Less is available.
+    /// Less memory is available.
     pub(crate) fn check_process() -> Result<(), Error> {
         memory::untouched().filter(|&bytes| bytes < NEEDED).map_or(Ok(()), |bytes| Err(too_little(bytes)))
     }
 
-    /// Bytes for this sort, raised to what it needs at least.
+    /// Returns the bytes for this sort, raised to its minimum.
     pub fn bytes(&self) -> u64 {
         self.part_of(self.total())
     }
 
-    /// Bytes, if anybody has asked for them.
+    /// Returns the bytes for this sort, if the total is known.
     fn known(&self) -> Option<u64> {
         self.total.get().map(|&total| self.part_of(total))
     }
 
-    /// Whether anybody has asked for them.
+    /// Returns true if the total is known.
     pub(crate) fn is_known(&self) -> bool {
         self.total.get().is_some()
     }
@@ -123,77 +123,77 @@ impl Budget {
         (total / self.sharing).max(LEAST)
     }
 
-    /// Whether one part may have this many records.
+    /// Returns true if one part may have this number of records.
     pub(crate) fn allows(&self, records: u64) -> bool {
         !self.positions || records <= RECORDS
     }
 
-    /// The memory of a sort as a multiple of its keys: with positions it sorts pairs, beside the
+    /// Returns the memory of a sort as a multiple of its keys: with positions, a sort has pairs beside the
     /// keys.
     pub(crate) fn times_of_keys(&self) -> u64 {
         if self.positions { 3 } else { 1 }
     }
 
-    /// What a record takes that has a place in memory in any case.
+    /// Returns the bytes that a position adds to a record in memory.
     pub(crate) fn of_position(&self) -> u64 {
         if self.positions { 16 } else { 0 }
     }
 
-    /// Whether this many bytes, which take `times` as much memory at most, fit.
+    /// Returns true if `times` times this number of bytes fit into the budget.
     pub(crate) fn fits(&self, bytes: u64, times: u64) -> bool {
         let needed = bytes.saturating_mul(times);
         self.known().is_none() && needed <= FEW || needed <= self.bytes()
     }
 
-    /// Whether this many elements with keys of this width can be sorted.
+    /// Returns true if this number of elements with keys of this width can be sorted.
     pub fn fits_elements(&self, n: u64, key: KeyWords) -> bool {
         self.allows(n) && self.fits(n, self.of_key(key))
     }
 
-    /// How many of these elements are sorted at once.
+    /// Returns the number of these elements to sort at once.
     pub fn at_once(&self, n: u64, key: KeyWords) -> u64 {
         if self.fits_elements(n, key) { n } else { n.min(self.bytes() / self.of_key(key)) }
     }
 
-    /// Bytes for each element: its key as read, as it is sorted, and what is written of it.
+    /// Returns the bytes for each element: its key as read, as sorted, and as written.
     fn of_key(&self, key: KeyWords) -> u64 {
         const TIMES: u64 = 3;
         u64::from(key.count()) * 4 * TIMES * self.times_of_keys()
     }
 
-    /// How much of binary files is read at once that have so many elements of this type, if that is
-    /// known: it becomes words.
+    /// Returns the number of bytes to read at once from binary files of `n` elements, if that number is
+    /// known. Elements become words.
     pub(crate) fn piece(&self, element: ElementType, n: Option<u64>) -> u64 {
         if n.is_some_and(|n| self.fits_elements(n, element.key_words())) {
             return u64::MAX;
         }
-        // Elements have a byte at least.
+        // Elements have at least one byte.
         let most = if self.positions { 1 << 27 } else { u64::MAX };
         let word = u64::from(element.key_words().count()) * 4;
         let times = self.times_of_keys() * word / element.bytes() as u64;
         most.min(self.bytes() / 8 / times)
     }
 
-    /// The longest record that is read in parts: it is in memory as read, and as it is written.
+    /// Returns the maximum size in bytes of a record read in parts, in memory as read and as written.
     pub(crate) fn record(&self) -> u64 {
-        /// As much as the program itself may take.
+        /// The bytes that the program itself may take.
         const MORE: u64 = 24 << 20;
         self.known().map_or(u64::MAX, |bytes| (bytes / 2).saturating_add(MORE))
     }
 
-    /// How much is read at once of what may exceed the budget.
+    /// Returns the number of bytes to read at once from input that may exceed the budget.
     pub(crate) fn step(&self) -> usize {
         self.known().map_or(1 << 22, |bytes| (bytes / 16).clamp(1 << 8, 1 << 25) as usize)
     }
 
-    /// The size of the blocks in which runs are written and read: small enough that those of many
+    /// Returns the block size in bytes for writing and reading runs, small enough that the blocks of many
     /// runs fit.
     pub(crate) fn block(&self) -> usize {
         const BLOCK: std::ops::Range<u64> = 1 << 6..1 << 20;
         (self.bytes() / 2048).clamp(BLOCK.start, BLOCK.end) as usize
     }
 
-    /// The most runs that are merged at once: their blocks take an eighth.
+    /// Returns the maximum number of runs to merge at once: their blocks take an eighth of the budget.
     pub(crate) fn fan_in(&self) -> usize {
         usize::try_from(self.bytes() / 8 / self.block() as u64).unwrap_or(usize::MAX).max(2)
     }

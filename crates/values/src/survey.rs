@@ -153,7 +153,7 @@ pub enum Note {
     Versions,
     /// All fields fit these patterns of day, month and year.
     DayMonth(DayMonth),
-    /// All fields consist of digits, signs, points and commas, and some have a comma.
+    /// All fields consist of digits, signs, points and commas; a comma occurs.
     Commas,
     /// Most fields fit this kind; the first field that does not.
     Most(Found, Example),
@@ -329,7 +329,7 @@ impl Survey {
             }
             _ => self.all_one_point = false,
         }
-        // The only plain number that is a duration is 0.
+        // The plain number 0 is also a duration.
         if plain.is_zero && plain.decimals.is_none() {
             self.durations.count += 1;
         } else {

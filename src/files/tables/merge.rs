@@ -1,8 +1,8 @@
-//! Merges runs of rows: sorted parts in temporary files, or inputs that are in order.
+//! Merges runs of rows: sorted parts in temporary files, or inputs in order.
 //!
-//! Of each run a window of rows is in memory. The least of the last rows of all windows is the
-//! bound: what is not after it in any window precedes all that is still to be read, and is ordered
-//! together and written.
+//! A window of the rows of each run is in memory. The least of the last rows of all windows is the bound:
+//! the rows up to the bound in all windows precede the rows still to be read, and are ordered together and
+//! written.
 
 use std::collections::VecDeque;
 use std::io;
@@ -41,10 +41,10 @@ use crate::report;
 use crate::runs::{Folders, Spill, Spilled};
 use crate::sorter::Sorter;
 
-/// The most runs that are merged at once.
+/// The maximum number of runs merged at once.
 const FAN_IN: usize = 64;
 
-/// Batches of a run that are in memory together.
+/// The number of batches of a run in memory.
 const WINDOW: usize = 4;
 
 /// The rows of a run, batch by batch.
@@ -55,7 +55,7 @@ pub(super) enum RunSource {
     Input(usize),
 }
 
-/// A run that is being written.
+/// A run being written.
 struct Open {
     writer: StreamWriter<Spill>,
     /// The keys of its last row.
@@ -66,14 +66,14 @@ struct Open {
 pub(super) struct Merging<'a, 'j> {
     reading: Reading<'a>,
     job: &'a Job<'j>,
-    /// What the batches of runs are.
+    /// The schema of the batches of runs.
     schema: SchemaRef,
     folders: Folders,
     pub(super) runs: Vec<RunSource>,
     open: Option<Open>,
 }
 
-/// What was written.
+/// The result of writing rows.
 #[derive(Default)]
 pub(super) struct WrittenRows {
     pub(super) rows: u64,
@@ -93,7 +93,7 @@ impl<'a, 'j> Merging<'a, 'j> {
         Self { reading, job, schema, folders, runs: Vec::new(), open: None }
     }
 
-    /// Sorts what is read, so many bytes at a time, each into a run.
+    /// Sorts the rows of the reader in parts of about `limit` bytes, and writes them into runs.
     pub(super) fn sort_parts(
         &mut self,
         reader: &mut Reader,
@@ -121,7 +121,7 @@ impl<'a, 'j> Merging<'a, 'j> {
             report.repeated += done.repeated;
             self.job.watch.phase(Phase::Read, Some(self.reading.tables.rows()));
             self.job.watch.set(report.records);
-            // The next part is read while this one is written.
+            // The next part is read while this part is written.
             let start = Instant::now();
             part = thread::scope(|scope| {
                 let coming = parallel::meanwhile(scope, || reader.next(limit));
@@ -141,7 +141,7 @@ impl<'a, 'j> Merging<'a, 'j> {
         Ok(report)
     }
 
-    /// Writes these rows of all: into the open run, if they continue it.
+    /// Writes the rows at these positions, into the open run if they continue it.
     fn write_run(
         &mut self,
         batches: Vec<RecordBatch>,
@@ -175,10 +175,10 @@ impl<'a, 'j> Merging<'a, 'j> {
         Ok(())
     }
 
-    /// How many rows of each of so many runs are in memory.
+    /// Returns the number of rows of each of `runs` runs in memory.
     fn window(&self, runs: u64) -> usize {
-        /// The part of the budget that all windows take; what is ordered of them is there some times
-        /// more, as joined, gathered, and waiting to be encoded.
+        /// The divisor of the budget for all windows. Their ordered rows exist several more times: joined,
+        /// gathered, and waiting to be encoded.
         const PART: u64 = 8;
         let rows = super::room(&self.job.budget) / PART / runs.max(1) / self.reading.tables.row_bytes();
         usize::try_from(rows).unwrap_or(usize::MAX).clamp(1 << 7, 1 << 17)
@@ -200,7 +200,7 @@ impl<'a, 'j> Merging<'a, 'j> {
 
     /// Merges all runs into the output.
     pub(super) fn write(&mut self, output: &mut Output) -> Result<WrittenRows, Error> {
-        // Into longer ones first, if there are very many.
+        // Very many runs are first merged into longer runs.
         while self.runs.len() > FAN_IN && !matches!(self.runs[0], RunSource::Input(_)) {
             let mut longer = Vec::new();
             let mut runs = mem::take(&mut self.runs).into_iter();
@@ -234,12 +234,12 @@ impl<'a, 'j> Merging<'a, 'j> {
         let sink =
             Sink::new(self.reading.tables, self.schema.clone(), self.reading.keys, self.job, output, most)?;
         let sink = Mutex::new(sink);
-        // What is ordered is encoded while the next rows are.
+        // Ordered rows are encoded while the next rows are ordered.
         let (give, take) = sync_channel::<RecordBatch>(0);
         let encode = || take.into_iter().try_for_each(|batch| lock(&sink).write(batch));
         thread::scope(|scope| match thread::Builder::new().spawn_scoped(scope, encode) {
             Ok(encoding) => {
-                // Where nobody takes any more, encoding has failed.
+                // If the receiver is gone, encoding has failed.
                 let gone = |_| Error::io("the output", "write", io::ErrorKind::BrokenPipe.into());
                 let merged = self.merge(runs, &mut written, &mut |batch| give.send(batch).map_err(gone));
                 drop(give);
@@ -253,24 +253,24 @@ impl<'a, 'j> Merging<'a, 'j> {
     }
 }
 
-/// A run that is complete.
+/// Completes a run.
 fn ended(mut writer: StreamWriter<Spill>) -> Result<RunSource, Error> {
     writer.finish().map_err(unspilled)?;
     let spill = writer.into_inner().map_err(unspilled)?;
     Ok(RunSource::Spilled(Arc::new(spill.finish()?)))
 }
 
-/// An error of writing a run.
+/// Returns the error of writing a run.
 fn unspilled(error: ArrowError) -> Error {
     unwritten("a temporary file", "write", error)
 }
 
-/// The rows of a run that are in memory, and what gives the next.
+/// The rows of a run in memory, and the source of further rows.
 struct Run<'b> {
     /// Batches, and their keys.
     window: VecDeque<(RecordBatch, KeyArrays)>,
     batches: Batches<'b>,
-    /// Of an input: its name, and the rows before the window.
+    /// For an input, its name and the number of rows read.
     checked: Option<(String, u64)>,
     last: Option<KeyArrays>,
     counts: Counts,
@@ -278,18 +278,18 @@ struct Run<'b> {
 }
 
 impl Run<'_> {
-    /// The rows in memory.
+    /// Returns the number of rows in memory.
     fn rows(&self) -> usize {
         self.window.iter().map(|(batch, _)| batch.num_rows()).sum()
     }
 
-    /// The keys of the first row in memory and of the last.
+    /// Returns the keys of the first and of the last row in memory.
     fn ends(&self) -> Option<[KeyArrays; 2]> {
         let ((_, first), (_, last)) = (self.window.front()?, self.window.back()?);
         Some([first.slice(0, 1), last.slice(last.rows() - 1, 1)])
     }
 
-    /// Takes so many rows out of the window.
+    /// Takes the first `count` rows out of the window.
     fn take(&mut self, mut count: usize) -> Vec<RecordBatch> {
         let mut taken = Vec::new();
         while count > 0
@@ -308,8 +308,8 @@ impl Run<'_> {
 }
 
 impl Merging<'_, '_> {
-    /// A batch of a run, with a column more if positions are asked for: those of its rows, of which
-    /// this is the first.
+    /// Returns a batch of a run. If requested, adds a column of the positions of its rows, which begin
+    /// with `at`.
     fn numbered(&self, batch: RecordBatch, at: &mut u64) -> Result<RecordBatch, Error> {
         if !self.job.ask.positions {
             return Ok(batch);
@@ -321,7 +321,7 @@ impl Merging<'_, '_> {
         arrays::batch(&self.schema, columns, rows).map_err(failed)
     }
 
-    /// The batches of a run; of an input its name too, and the rows before what is in memory.
+    /// Returns the batches of a run, and for an input its name and the number of rows read.
     fn batches_of(&self, run: RunSource) -> Result<(Batches<'_>, Option<(String, u64)>), Error> {
         match run {
             RunSource::Spilled(run) => {
@@ -345,7 +345,7 @@ impl Merging<'_, '_> {
         }
     }
 
-    /// Reads rows of a run until so many are in memory.
+    /// Reads rows of a run until `rows` rows are in memory.
     fn load(&self, run: &mut Run<'_>, rows: usize) -> Result<(), Error> {
         while !run.is_over && run.rows() < rows {
             let Some(batch) = run.batches.next() else {
@@ -388,7 +388,7 @@ impl Merging<'_, '_> {
             let (window, counts) = (VecDeque::new(), Counts::default());
             runs.push(Run { window, batches, checked, last: None, counts, is_over: false });
         }
-        // The keys of the last row that was written.
+        // The keys of the last row written.
         let mut last: Option<KeyArrays> = None;
         let mut done = 0;
         while written.rows < most {
@@ -409,7 +409,7 @@ impl Merging<'_, '_> {
             } else {
                 self.reading.order(&all)?
             };
-            // Up to the last row of the run whose rows end first; of each run these are its first.
+            // Takes the rows up to the last row of the run that ends first: the first rows of each run.
             let ends: Vec<usize> = sums(taking.iter().map(|&run| runs[run].rows())).collect();
             let end = taking.iter().position(|&run| run == bound).map_or(0, |place| ends[place] as u32 - 1);
             let length = positions.iter().position(|&row| row == end).map_or(positions.len(), |at| at + 1);
@@ -453,14 +453,14 @@ impl Merging<'_, '_> {
         Ok(())
     }
 
-    /// The run whose window ends first in order, and those that have rows before that end.
+    /// Returns the run whose window ends first in order, and the runs with rows before that end.
     fn bound(&self, runs: &[Run<'_>]) -> Result<(usize, Vec<usize>), Error> {
         if runs.len() == 1 {
             return Ok((0, vec![0]));
         }
         let ends: Vec<KeyArrays> = runs.iter().filter_map(Run::ends).flatten().collect();
         let ranks = ranks(&self.reading.order(&KeyArrays::joined(&ends)?)?);
-        // What is all in memory bounds nothing, unless there is nothing else.
+        // Runs entirely in memory set no bound, unless every run is in memory.
         let is_open = |run: &usize| !runs[*run].is_over;
         let all = 0..runs.len();
         let bound = all.clone().filter(is_open).min_by_key(|run| ranks[2 * run + 1]);
@@ -470,7 +470,7 @@ impl Merging<'_, '_> {
     }
 }
 
-/// The sums of all up to each.
+/// Returns the running sums.
 fn sums(all: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
     all.scan(0, |sum, one| {
         *sum += one;
@@ -478,7 +478,7 @@ fn sums(all: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
     })
 }
 
-/// These rows of some batches, one after another.
+/// Returns these rows of some batches, numbered across the batches.
 fn taken(schema: &SchemaRef, batches: Vec<RecordBatch>, rows: &[u32]) -> Result<RecordBatch, ArrowError> {
     let is_all = rows.iter().zip(0..).all(|(&row, at)| row == at);
     if let ([one], true) = (&batches[..], is_all) {

@@ -16,28 +16,28 @@ use crate::io::arrow::arrays::{self, gathered};
 use crate::io::arrow::{Batches, Part, failed};
 use crate::parallel::{self, map_parts};
 
-/// The most rows of a batch.
+/// The maximum number of rows of a batch.
 pub(super) const ROWS: usize = 1 << 20;
 
 /// Reads parts one after another.
 pub(super) struct Reader<'a> {
     pub(super) how: Reading<'a>,
-    /// The next part.
+    /// The number of the next part.
     next: usize,
-    /// What was read of it, if it is read in batches.
+    /// The remaining batches of the current part, if read in batches.
     open: Option<Batches<'static>>,
 }
 
-/// How parts are read.
+/// The settings for reading parts.
 #[derive(Clone)]
 pub(super) struct Reading<'a> {
     pub(super) tables: &'a Tables,
     pub(super) keys: &'a [TableKey],
-    /// The columns that are read, if not all are.
+    /// The columns to read; `None` for all.
     pub(super) columns: Option<Vec<usize>>,
-    /// Whether texts are views.
+    /// True if texts are views.
     views: bool,
-    /// What batches are.
+    /// The schema of the batches.
     pub(super) schema: SchemaRef,
     cancel: Cancel,
 }
@@ -46,7 +46,7 @@ impl<'a> Reading<'a> {
     pub(super) fn new(tables: &'a Tables, keys: &'a [TableKey], job: &Job) -> Self {
         let columns = job.ask.positions.then(|| columns_of(keys));
         let views = job.ask.format != Format::Arrow;
-        // What may be null in any table may be so in all.
+        // A nullable column of any table is nullable in all tables.
         let types = tables.all[0].schema_as_read(views);
         let field =
             |(field, read): (&FieldRef, &FieldRef)| (**read).clone().with_nullable(field.is_nullable());
@@ -57,7 +57,7 @@ impl<'a> Reading<'a> {
         Self { tables, keys, columns, views, schema: Arc::new(schema), cancel: job.cancel.clone() }
     }
 
-    /// Reads a part in batches of so many rows.
+    /// Reads a part in batches of `rows` rows.
     pub(super) fn read(&self, part: Part, rows: usize) -> Result<Batches<'static>, Error> {
         self.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
         let table = &self.tables.all[part.table];
@@ -69,7 +69,7 @@ impl<'a> Reading<'a> {
         })))
     }
 
-    /// Makes batches of columns of this table, which are those that all tables have.
+    /// Returns a function that makes batches, in the schema of all tables, of this table's columns.
     fn as_said(&self, name: &str) -> impl Fn(Vec<ArrayRef>, usize) -> Result<RecordBatch, Error> + use<> {
         let (schema, name) = (self.schema.clone(), name.to_owned());
         move |columns, rows| {
@@ -78,13 +78,13 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// All of these parts, on all cores.
+    /// Reads these parts on all cores.
     fn read_parts(&self, parts: &[Part]) -> Result<Vec<RecordBatch>, Error> {
         let read = map_parts(parts, |part| self.read(*part, ROWS)?.collect::<Result<Vec<_>, _>>());
         Ok(read.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
-    /// The same with columns read by several cores.
+    /// Reads a part in batches, with its columns divided among cores.
     fn read_by_columns(&self, part: Part, rows: usize) -> Result<Batches<'static>, Error> {
         let table = &self.tables.all[part.table];
         let all: Vec<usize> = match self.columns.as_deref() {
@@ -92,7 +92,7 @@ impl<'a> Reading<'a> {
             None => (0..self.tables.schema.fields().len()).collect(),
         };
         let Some(sizes) = table.column_sizes(part.number) else { return self.read(part, rows) };
-        // The largest first, each to who has least.
+        // Each column, the largest first, goes to the smallest share.
         let mut shares = vec![(0, Vec::new()); parallel::threads().min(all.len()).max(1)];
         let mut by_size = all.clone();
         by_size.sort_by_key(|&column| std::cmp::Reverse(sizes[column]));
@@ -127,7 +127,7 @@ impl<'a> Reading<'a> {
         })))
     }
 
-    /// The keys of all rows of some batches.
+    /// Returns the keys of all rows of some batches.
     pub(super) fn keys_of(&self, batches: &[RecordBatch]) -> Result<KeyArrays, Error> {
         let of = |batch: &RecordBatch| KeyArrays::of(self.keys, batch, self.columns.as_deref());
         match batches {
@@ -136,7 +136,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// All rows.
+    /// Reads all rows.
     pub(super) fn all(&self, mut progress: impl FnMut(u64)) -> Result<Vec<RecordBatch>, Error> {
         let (mut batches, mut done) = (Vec::new(), 0);
         for parts in self.tables.parts.chunks(4 * parallel::threads()) {
@@ -147,8 +147,8 @@ impl<'a> Reading<'a> {
         Ok(batches)
     }
 
-    /// The first rows in order, so many at least, in the order of the input; of the parts only those
-    /// are read whose statistics say that they may have one, as far as these say it.
+    /// Returns rows that include the first `few` rows, in the order of the input. Skips parts that cannot
+    /// have such rows according to their statistics, if available.
     pub(super) fn first(&self, few: usize, limit: u64) -> Result<Vec<RecordBatch>, Error> {
         let tables = self.tables;
         let mut parts: Vec<(usize, Part)> = tables.parts.iter().copied().enumerate().collect();
@@ -156,7 +156,7 @@ impl<'a> Reading<'a> {
         if let Some(ranks) = &ranks {
             parts.sort_by_key(|&(number, _)| (ranks.rank(number), number));
         }
-        // What was kept of each part, by the number of that.
+        // The rows kept of each part, with the number of the part.
         let mut kept: Vec<(usize, RecordBatch)> = Vec::new();
         let mut waiting: u64 = 0;
         let mut worst = None;
@@ -190,7 +190,7 @@ impl<'a> Reading<'a> {
         Ok(kept.into_iter().map(|(_, batch)| batch).collect())
     }
 
-    /// The first rows of some, in their own order.
+    /// Returns the first `few` rows of some batches, in their order.
     fn best(&self, batches: &[RecordBatch], few: usize) -> Result<RecordBatch, Error> {
         let all = concat_batches(&self.schema, batches).map_err(failed)?;
         let mut positions = self.order(&KeyArrays::of(self.keys, &all, self.columns.as_deref()))?;
@@ -204,7 +204,7 @@ impl<'a> Reading<'a> {
         arrays.order(self.keys, self.tables.all[0].name())
     }
 
-    /// The first rows of those that were kept of some parts, and the keys of the last of them.
+    /// Returns the first `few` of the rows kept of some parts, and the keys of the last row.
     #[allow(clippy::type_complexity)]
     fn cut(
         &self,
@@ -237,10 +237,10 @@ impl<'a> Reader<'a> {
         Self { how, next: 0, open: None }
     }
 
-    /// The next rows, of about so many bytes; `None` after the last.
+    /// Returns the next rows, about `bytes` bytes; `None` after the last row.
     pub(super) fn next(&mut self, bytes: u64) -> Result<Option<Vec<RecordBatch>>, Error> {
         let (mut batches, mut taken) = (Vec::new(), 0);
-        // One batch after another of a part that is large.
+        // Large parts are read in batches of this number of rows.
         let rows =
             usize::try_from(bytes / 8 / self.how.tables.row_bytes()).unwrap_or(ROWS).clamp(1 << 8, 1 << 16);
         while taken < bytes {
@@ -257,7 +257,7 @@ impl<'a> Reader<'a> {
             }
             let left = &self.how.tables.parts[self.next..];
             let Some(first) = left.first() else { break };
-            // As many as there are cores, if all of them have room.
+            // Reads a part on each core, but only parts that fit together.
             let threads = parallel::threads();
             let mut together = 0;
             let count = left.iter().take(threads).take_while(|part| {
@@ -279,18 +279,18 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// These rows of a batch, without texts of others.
+/// Returns these rows of a batch, without the texts of other rows.
 fn taken(batch: &RecordBatch, rows: &[u32]) -> Result<RecordBatch, Error> {
     gathered(batch.schema_ref(), batch.columns(), rows).and_then(|taken| compact(&taken)).map_err(failed)
 }
 
-/// The same with views of no other texts than its own.
+/// Returns the batch without texts that only other batches view.
 pub(super) fn compact(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().map(arrays::compact).collect();
     arrays::batch(batch.schema_ref(), columns, batch.num_rows())
 }
 
-/// About the bytes of a batch.
+/// Returns the approximate size of a batch in bytes.
 pub(super) fn memory_of(batch: &RecordBatch) -> u64 {
     batch.columns().iter().map(|column| column.get_array_memory_size() as u64).sum()
 }

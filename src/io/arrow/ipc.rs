@@ -1,6 +1,5 @@
-//! Arrow's files (Feather) and streams: messages one after another, of which those that hold
-//! batches and dictionaries are looked up by their places. A file has the same messages as a
-//! stream between its magic words, and a footer.
+//! Arrow files (Feather) and streams: sequences of messages. A scan finds the positions of batches and
+//! dictionaries. A file has the messages of a stream between its magic words, and a footer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +18,7 @@ use crate::io::output::Output;
 
 const WHAT: &str = "Arrow";
 
-/// What a file begins and ends with; a stream does not.
+/// The first and last bytes of a file, not of a stream.
 pub(crate) const MAGIC: &[u8] = b"ARROW1";
 
 /// A file or a stream.
@@ -27,7 +26,7 @@ pub(crate) struct File {
     pub(super) name: String,
     pub(super) schema: SchemaRef,
     stored: Stored,
-    /// What knows the dictionaries of a batch.
+    /// Hold the dictionaries of batches.
     decoders: Vec<Arc<FileDecoder>>,
     batches: Vec<Batch>,
     pub(crate) compression: Option<CompressionType>,
@@ -46,11 +45,11 @@ struct Dictionary {
 }
 
 impl File {
-    /// Looks for the messages.
+    /// Scans the messages.
     ///
     /// # Errors
     ///
-    /// I/O errors; what is wrong with one of them.
+    /// I/O errors; an invalid message.
     pub(super) fn open(name: String, stored: Stored) -> Result<Self, Error> {
         guarded(&name.clone(), WHAT, || Self::scan(name, stored))
     }
@@ -66,7 +65,7 @@ impl File {
         let (mut dictionaries, mut are_known) = (Vec::<Dictionary>::new(), false);
         let mut compression = None;
         loop {
-            // Streams may end without saying so.
+            // A stream may lack an end marker.
             if at + 4 > stored.size() {
                 break;
             }
@@ -74,7 +73,7 @@ impl File {
                 let bytes = stored.at(place, 4)?;
                 Ok(i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
             };
-            // Between the magic word and the first message of a file there is what aligns that.
+            // Padding aligns the first message of a file after the magic word.
             if is_file && schema.is_none() && at < 4 * BLOCK * BLOCK && word(at)? == 0 {
                 at += BLOCK;
                 continue;
@@ -140,7 +139,7 @@ impl File {
         Ok(Self { name, schema, stored, decoders, batches, compression })
     }
 
-    /// The rows and about the bytes of each batch.
+    /// Each batch's rows and approximate bytes.
     pub(super) fn parts(&self) -> Vec<(u64, u64)> {
         let times = if self.compression.is_some() { 4 } else { 1 };
         let part = |batch: &Batch| (batch.rows, batch.block.bodyLength().unsigned_abs() * times);
@@ -173,8 +172,8 @@ fn buffer(stored: &Stored, block: &Block) -> Result<Buffer, ArrowError> {
     Ok(bytes)
 }
 
-/// Checks that no buffer of a message claims more bytes than can come of those that there are,
-/// since arrow-rs takes as many before it decompresses any.
+/// Checks that no compressed buffer claims more bytes than it can hold, since arrow-rs allocates the claimed
+/// size before decompression.
 fn check_lengths(bytes: &[u8], block: &Block) -> Result<(), ArrowError> {
     let wrong = |problem: &str| ArrowError::IpcError(problem.to_owned());
     let (metadata, body) = bytes.split_at(block.metaDataLength().unsigned_abs() as usize);
@@ -187,7 +186,7 @@ fn check_lengths(bytes: &[u8], block: &Block) -> Result<(), ArrowError> {
     let Some((batch, compression)) = batch.and_then(|batch| Some((batch, batch.compression()?))) else {
         return Ok(());
     };
-    // A block of zstd that repeats a byte has 4 bytes for 128 KiB; of LZ4 a byte stands for 255.
+    // A zstd block that repeats a byte takes 4 bytes for 128 KiB; in LZ4, a byte stands for 255.
     let most = if compression.codec() == CompressionType::ZSTD { 1 << 15 } else { 1 << 8 };
     for buffer in batch.buffers().into_iter().flatten() {
         let (begin, length) = (buffer.offset(), buffer.length());
@@ -202,7 +201,7 @@ fn check_lengths(bytes: &[u8], block: &Block) -> Result<(), ArrowError> {
     Ok(())
 }
 
-/// Writes a file, or a stream where what is written is no file or one that ends in `.arrows`.
+/// Writes a file, or a stream if the output is not a file or its name ends in `.arrows`.
 pub(crate) enum Writer<'o, 'w> {
     File(Box<FileWriter<&'o mut Output<'w>>>),
     Stream(Box<StreamWriter<&'o mut Output<'w>>>),
@@ -211,12 +210,12 @@ pub(crate) enum Writer<'o, 'w> {
 }
 
 impl<'o, 'w> Writer<'o, 'w> {
-    /// Begins one. With a folder, batches that come may have dictionaries of their own, and wait in
-    /// a temporary file there.
+    /// Begins the output. With a folder, batches may have their own dictionaries, and wait in a temporary
+    /// file there.
     ///
     /// # Errors
     ///
-    /// I/O errors; a type that is not written.
+    /// I/O errors; an unsupported type.
     pub(crate) fn new(
         output: &'o mut Output<'w>,
         schema: &SchemaRef,
@@ -246,7 +245,7 @@ impl<'o, 'w> Writer<'o, 'w> {
     ///
     /// # Errors
     ///
-    /// As for [`Writer::new`].
+    /// See [`Writer::new`].
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let written = match self {
             Self::File(writer) => writer.write(batch),
@@ -256,11 +255,11 @@ impl<'o, 'w> Writer<'o, 'w> {
         written.map_err(of_output)
     }
 
-    /// Ends it.
+    /// Ends the output.
     ///
     /// # Errors
     ///
-    /// As for [`Writer::new`].
+    /// See [`Writer::new`].
     pub(crate) fn finish(self) -> Result<(), Error> {
         let finished = match self {
             Self::File(mut writer) => writer.finish(),

@@ -1,5 +1,5 @@
-//! Tables of columns: Parquet, and Arrow's files and streams. Rows are read in batches and stay as
-//! they are; what is ordered is their numbers.
+//! Tables of columns: Parquet, and Arrow files and streams. Rows are read in batches and stay in place; their
+//! numbers are sorted.
 //!
 //! ```text
 //! input ── Stored ──> Table: a schema, and parts (row groups, batches) ── read, on all cores ──> RecordBatch
@@ -41,7 +41,7 @@ pub(crate) enum Stored {
 }
 
 impl Stored {
-    /// Those of an input. What is no plain file is copied: to memory, if that is little, else to a
+    /// The bytes of an input. Compressed or streamed input is copied to memory if small, else to a
     /// temporary file in this folder.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Stored {
         }
     }
 
-    /// All that was written to be read again.
+    /// The bytes written to a spool.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Stored {
         }
     }
 
-    /// How many there are.
+    /// The size in bytes.
     pub(super) fn size(&self) -> u64 {
         match self {
             Self::File(_, length) => *length,
@@ -93,7 +93,7 @@ impl Stored {
         }
     }
 
-    /// So many from a place on.
+    /// The bytes at a place.
     pub(super) fn at(&self, place: u64, length: usize) -> io::Result<Bytes> {
         let end = place.checked_add(length as u64).filter(|&end| end <= self.size());
         if end.is_none() {
@@ -148,20 +148,20 @@ impl Read for From {
     }
 }
 
-/// An input that is a table of columns.
+/// A Parquet or Arrow input.
 pub(crate) enum Table {
     Parquet(parquet::File),
     Arrow(ipc::File),
 }
 
-/// A part of a table that is read by itself: a row group, or a batch.
+/// A separately read part of a table: a row group or a batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
-    /// The number of its input, and its own there.
+    /// The number of the input.
     pub(crate) table: usize,
     pub(crate) number: usize,
     pub(crate) rows: u64,
-    /// About its bytes in memory.
+    /// Approximate memory size.
     pub(crate) bytes: u64,
 }
 
@@ -169,11 +169,11 @@ pub(crate) struct Part {
 pub(crate) type Batches<'a> = Box<dyn Iterator<Item = Result<RecordBatch, Error>> + Send + 'a>;
 
 impl Table {
-    /// The table that an input of this format is; what has to be copied is copied to this folder.
+    /// Opens an input of this format; a copy, where needed, goes to this folder.
     ///
     /// # Errors
     ///
-    /// I/O errors; what is wrong with it.
+    /// I/O errors; invalid data.
     pub(crate) fn open(input: &Input, format: Format, folder: &Path) -> Result<Self, Error> {
         let (name, stored) = (input.name(), Stored::of(input, folder)?);
         match format {
@@ -189,7 +189,7 @@ impl Table {
         }
     }
 
-    /// Its columns, as they are to be written again.
+    /// The columns as they are written.
     pub(crate) fn schema(&self) -> &SchemaRef {
         match self {
             Self::Parquet(file) => &file.schema,
@@ -197,7 +197,7 @@ impl Table {
         }
     }
 
-    /// Its columns, as they are read.
+    /// The columns as they are read.
     pub(crate) fn schema_as_read(&self, views: bool) -> &SchemaRef {
         match self {
             Self::Parquet(file) => file.schema_as_read(views),
@@ -205,7 +205,7 @@ impl Table {
         }
     }
 
-    /// The parts of it, which is the input of this number.
+    /// The parts, for input number `table`.
     pub(crate) fn parts(&self, table: usize) -> Vec<Part> {
         let parts = match self {
             Self::Parquet(file) => file.parts(),
@@ -215,17 +215,17 @@ impl Table {
         parts.into_iter().enumerate().map(part).collect()
     }
 
-    /// The bytes of each column of a part in the input, if columns can be read apart from each other.
+    /// The bytes of each column of a part in the input, if columns can be read separately.
     pub(crate) fn column_sizes(&self, part: usize) -> Option<Vec<u64>> {
         if let Self::Parquet(file) = self { Some(file.column_sizes(part)) } else { None }
     }
 
-    /// Reads a part, of which these columns are wanted, in their order in the table, or all; in batches of at most so
-    /// many rows, where that can be had.
+    /// Reads these columns of a part, or all, in table order. Parquet comes in batches of at most
+    /// `rows` rows.
     ///
     /// # Errors
     ///
-    /// I/O errors; what is wrong with it.
+    /// I/O errors; invalid data.
     pub(crate) fn read(
         &self,
         part: usize,
@@ -241,17 +241,16 @@ impl Table {
 }
 
 thread_local! {
-    /// How much work of this thread is guarded.
+    /// This thread's depth of guarded work.
     static GUARDED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Whether a panic of this thread is caught, and becomes the error of what is read.
+/// Returns true if a panic of this thread is caught and becomes a read error.
 pub(crate) fn is_guarded() -> bool {
     GUARDED.get() > 0
 }
 
-/// Does work on what somebody else wrote, which may be damaged in ways that a reader does not
-/// expect.
+/// Does work on foreign data, and catches the panics of readers on unexpected damage.
 fn guarded<T, E: Display>(name: &str, what: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, Error> {
     let damaged = |problem: String| Error::input(name, format!("invalid {what}: {problem}"));
     GUARDED.set(GUARDED.get() + 1);
@@ -267,7 +266,7 @@ fn guarded<T, E: Display>(name: &str, what: &str, work: impl FnOnce() -> Result<
     }
 }
 
-/// An error of Arrow about what this program does itself.
+/// An Arrow error about this program's own operations.
 pub(crate) fn failed(error: ArrowError) -> Error {
     match error {
         ArrowError::DictionaryKeyOverflowError => {
@@ -277,7 +276,7 @@ pub(crate) fn failed(error: ArrowError) -> Error {
     }
 }
 
-/// An error of reading or writing this, mostly of the disk.
+/// A read or write error, usually of the disk.
 pub(crate) fn unwritten(name: &str, action: &'static str, error: ArrowError) -> Error {
     match error {
         ArrowError::IoError(_, source) => Error::io(name, action, source),
@@ -285,11 +284,11 @@ pub(crate) fn unwritten(name: &str, action: &'static str, error: ArrowError) -> 
     }
 }
 
-/// The schema of all inputs together: that of the first, where others have the same columns.
+/// The common schema of all inputs: the first schema, if all columns match.
 ///
 /// # Errors
 ///
-/// Which column differs.
+/// A column differs.
 pub(crate) fn common_schema(tables: &[Table]) -> Result<SchemaRef, Error> {
     let Some((first, others)) = tables.split_first() else { return Ok(Arc::new(Schema::empty())) };
     let mut fields: Vec<Field> = first.schema().fields().iter().map(|field| (**field).clone()).collect();

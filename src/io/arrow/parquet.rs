@@ -1,8 +1,7 @@
 //! Parquet: row groups of columns, read and written on all cores.
 //!
-//! What is written has the schema, the compression and the metadata of the first input, a row group
-//! for each so many rows as its largest one has, statistics, an index of pages, and the order as
-//! `sorting_columns`.
+//! The output has the schema, compression and metadata of the first input, row groups with the row count of
+//! its largest (within limits), statistics, a page index, and the order as `sorting_columns`.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -33,20 +32,19 @@ const WHAT: &str = "Parquet";
 /// A file.
 pub(crate) struct File {
     pub(super) name: String,
-    /// Its columns.
     pub(super) schema: SchemaRef,
     stored: Stored,
     as_is: ArrowReaderMetadata,
-    /// The same with texts as views, which are copied fast, and without dictionaries.
+    /// Reads texts as views, which copy fast, and dictionaries as their values.
     views: ArrowReaderMetadata,
 }
 
 impl File {
-    /// Reads what is at its end.
+    /// Reads the footer.
     ///
     /// # Errors
     ///
-    /// I/O errors; what is wrong with it.
+    /// I/O errors; invalid data.
     pub(super) fn open(name: String, stored: Stored) -> Result<Self, Error> {
         let options = ArrowReaderOptions::new();
         let mut as_is = guarded(&name, WHAT, || ArrowReaderMetadata::load(&stored, options))?;
@@ -63,9 +61,9 @@ impl File {
         Ok(Self { name, schema, stored, as_is, views })
     }
 
-    /// The rows and about the bytes of each row group in memory.
+    /// The row count and approximate memory of each row group.
     pub(super) fn parts(&self) -> Vec<(u64, u64)> {
-        /// A view of a text.
+        /// Bytes of a view.
         const VIEW: u64 = 16;
         let bytes = |group: &RowGroupMetaData| {
             let rows = group.num_rows().unsigned_abs();
@@ -129,13 +127,13 @@ impl File {
         if views { self.views.schema() } else { &self.schema }
     }
 
-    /// The most rows that a row group has.
+    /// The rows of the largest row group.
     fn rows_of_group(&self) -> usize {
         let groups = self.as_is.metadata().row_groups().iter();
         groups.map(|group| group.num_rows().unsigned_abs() as usize).max().unwrap_or(0)
     }
 
-    /// What its row groups say of the order of their rows: the columns, and the order of each.
+    /// The sorting columns that each row group declares, with the numbers of their columns.
     pub(crate) fn claims(&self) -> Vec<Option<Vec<(usize, SortingColumn)>>> {
         let descriptor = self.as_is.parquet_schema();
         let of_group = |group: &RowGroupMetaData| {
@@ -151,13 +149,12 @@ impl File {
         self.as_is.metadata().row_groups().iter().map(of_group).collect()
     }
 
-    /// The least value of a column, or the greatest, that each row group may have, and how many nulls
-    /// there are; `None` if that cannot be said of such columns.
+    /// Returns a lower (with `greatest`, an upper) bound of a column in each row group, and its number of
+    /// nulls, or `None` if the statistics are unusable.
     pub(crate) fn least(&self, column: usize, greatest: bool) -> Option<(ArrayRef, Vec<Option<u64>>)> {
         let schema = self.views.schema();
         let name = schema.field(column).name();
-        // A name that is there twice would find the first. And what old writers said of texts, they said of signed
-        // bytes.
+        // A duplicate name would find its first column. Old writers compared texts as signed bytes.
         let are_twice = schema.fields().iter().filter(|field| field.name() == name).count() > 1;
         let is_old = |chunk: &ColumnChunkMetaData| {
             chunk.statistics().is_some_and(parquet::file::statistics::Statistics::is_min_max_deprecated)
@@ -176,13 +173,13 @@ impl File {
     }
 }
 
-/// The same with columns read as these types.
+/// Sets the types that columns are read as.
 fn read_as(metadata: &ArrowReaderMetadata, schema: SchemaRef) -> Result<ArrowReaderMetadata, ParquetError> {
     let options = ArrowReaderOptions::new().with_schema(schema);
     ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)
 }
 
-/// A type of views of texts, for those of texts.
+/// The view type of a text type.
 fn as_view(kind: &DataType) -> Option<DataType> {
     match kind {
         DataType::Utf8 | DataType::LargeUtf8 => Some(DataType::Utf8View),
@@ -199,9 +196,9 @@ fn with_types(schema: &Schema, kind: impl Fn(&DataType) -> Option<DataType>) -> 
     Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
 }
 
-/// Checks that what is said at the end of a file can be: that its parts are in it.
+/// Checks that the footer is possible: that the column chunks lie in the file.
 fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<(), Error> {
-    /// More than any row group has of anything: sums of such numbers are below 2^64.
+    /// Exceeds any count or size in a row group, and keeps their sums below 2^64.
     const FAR: u64 = 1 << 40;
     let damaged = |problem: &str| Err(Error::input(name, format!("invalid {WHAT}: {problem}")));
     let is_far = |number: i64| u64::try_from(number).is_ok_and(|number| number >= FAR);
@@ -225,8 +222,8 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
     Ok(())
 }
 
-/// The schema with a unit for the times of 96 bits that hold all of them: microseconds, as Spark
-/// writes and reads them, else nanoseconds.
+/// The schema with INT96 times in a unit that holds every value: microseconds, the unit of Spark, or else
+/// nanoseconds.
 fn with_times(
     name: &str,
     metadata: &ArrowReaderMetadata,
@@ -289,32 +286,31 @@ fn with_times(
     Ok(Some(Arc::new(Schema::new_with_metadata(fields, metadata.schema().metadata().clone()))))
 }
 
-/// How a file is written.
+/// Settings of a writer.
 pub(crate) struct Form {
-    /// What it is written as.
+    /// The Parquet schema.
     schema: Arc<SchemaDescriptor>,
     properties: WriterProperties,
-    /// The most rows of a row group.
+    /// Maximum rows per row group.
     pub(crate) rows: usize,
 }
 
 impl Form {
-    /// As this file is, with other columns if it is none; `order` are the columns of the keys, if these
-    /// are known, and whether each is descending and has nulls first.
+    /// Takes the settings of `like`, with its column settings if the schemas match. `order` has the column of
+    /// each key, if known, and its descending and nulls-first flags.
     ///
     /// # Errors
     ///
-    /// A column of a type that Parquet has not.
+    /// A column type that Parquet lacks.
     pub(crate) fn new(
         like: Option<&File>,
         schema: &SchemaRef,
         compression: Option<Compression>,
         order: &[(usize, bool, bool)],
     ) -> Result<Self, Error> {
-        /// Rows of a row group, at least and at most: few enough that engines skip many of them,
-        /// and enough that these are worth their statistics.
+        /// Bounds of the rows of a row group: few enough that engines skip many groups, and enough to be
+        /// worth the statistics.
         const ROWS: std::ops::RangeInclusive<usize> = 122_880..=1 << 20;
-        /// What is usual.
         const USUAL: Compression = Compression::SNAPPY;
         let refused = |error: ParquetError| Error::options(format!("cannot be written as Parquet: {error}"));
         let derived = ArrowSchemaConverter::new().convert(schema).map_err(refused)?;
@@ -331,7 +327,7 @@ impl Form {
             rows = like.rows_of_group().clamp(*ROWS.start(), *ROWS.end());
             let metadata = like.as_is.metadata();
             let said = metadata.file_metadata().key_value_metadata().cloned();
-            // What says what the columns of Arrow are would be wrong of others.
+            // The stored Arrow schema would be wrong for other columns.
             let said = said
                 .map(|said| said.into_iter().filter(|one| of_file || one.key != "ARROW:schema").collect());
             properties = properties.set_key_value_metadata(said);
@@ -363,8 +359,7 @@ impl Form {
     }
 }
 
-/// Whether what is made for one schema can be written as the other: the same values at the same
-/// levels.
+/// Returns true if columns encoded for one schema fit the other: the same types and levels.
 fn is_alike(one: &SchemaDescriptor, other: &SchemaDescriptor) -> bool {
     let columns = one.columns().iter().zip(other.columns());
     one.num_columns() == other.num_columns()
@@ -390,7 +385,7 @@ pub(crate) struct Writer<W: Write + Send> {
 pub(crate) type Encoded = Vec<ArrowColumnChunk>;
 
 impl<W: Write + Send> Writer<W> {
-    /// Begins one, of batches of this schema.
+    /// Begins a file of batches of `schema`.
     ///
     /// # Errors
     ///
@@ -403,11 +398,11 @@ impl<W: Write + Send> Writer<W> {
         Ok(Self { file, factory, schema })
     }
 
-    /// What encodes the columns of a row group, column by column.
+    /// Returns an encoder for each column of a row group.
     ///
     /// # Errors
     ///
-    /// A column of a type that is not written.
+    /// A column of an unsupported type.
     pub(crate) fn encoders(&self, group: usize) -> Result<Vec<Encoder>, Error> {
         let mut leaves = self.factory.create_column_writers(group).map_err(unwritten)?.into_iter();
         let encoder = |field: &Arc<Field>| {
@@ -442,7 +437,7 @@ impl<W: Write + Send> Writer<W> {
     }
 }
 
-/// How many leaves a column has.
+/// The leaf count of a column.
 fn leaves_of(kind: &DataType) -> usize {
     match fields_within(kind) {
         [] => 1,
@@ -467,22 +462,22 @@ impl Encoder {
         self.leaves.iter_mut().zip(&leaves).try_for_each(|(to, leaf)| to.write(leaf)).map_err(unwritten)
     }
 
-    /// About its bytes so far.
+    /// Approximate memory use.
     pub(crate) fn bytes(&self) -> usize {
         self.leaves.iter().map(ArrowColumnWriter::memory_size).sum()
     }
 
-    /// All that was added.
+    /// Returns all chunks.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// A failed encoding.
     pub(crate) fn finish(self) -> Result<Encoded, Error> {
         self.leaves.into_iter().map(|leaf| leaf.close().map_err(unwritten)).collect()
     }
 }
 
-/// An error of writing: mostly one of the disk.
+/// A write error, usually of the disk.
 fn unwritten(error: ParquetError) -> Error {
     match error {
         ParquetError::External(error) => match error.downcast::<std::io::Error>() {
@@ -493,11 +488,11 @@ fn unwritten(error: ParquetError) -> Error {
     }
 }
 
-/// A kind of compression by its name.
+/// The compression of this name.
 ///
 /// # Errors
 ///
-/// What there is.
+/// Unknown names.
 pub(crate) fn compression(name: &str) -> Result<Compression, Error> {
     Ok(match name {
         "none" | "uncompressed" => Compression::UNCOMPRESSED,

@@ -1,7 +1,7 @@
-//! Columns that are written as text: CSV, TSV and JSON Lines.
+//! Columns written as text: CSV, TSV and JSON Lines.
 //!
-//! A type that the format cannot represent is an error that names the column, before anything is
-//! written; so is a value, when it comes.
+//! A type that the format cannot represent is an error that names the column before anything is written; such
+//! a value is an error when reached.
 
 use std::fmt::Write as _;
 
@@ -24,11 +24,11 @@ pub(crate) struct TextForm {
 }
 
 impl TextForm {
-    /// What comes before the rows.
+    /// The header before the rows.
     ///
     /// # Errors
     ///
-    /// A column of a type that the format has not.
+    /// A column type that the format lacks.
     pub(crate) fn head(self, schema: &Schema) -> Result<Vec<u8>, Error> {
         for field in schema.fields() {
             if let Some(problem) = self.refused(field.data_type()) {
@@ -57,7 +57,7 @@ impl TextForm {
         if self.format == Format::Tsv { b'\t' } else { b',' }
     }
 
-    /// What of a type cannot be written.
+    /// The unsupported part of a type.
     fn refused(self, kind: &DataType) -> Option<String> {
         use DataType::{
             Binary, BinaryView, Dictionary, FixedSizeBinary, FixedSizeList, LargeBinary, LargeList, List,
@@ -76,8 +76,7 @@ impl TextForm {
         }
     }
 
-    /// A field of CSV, in quotes where it needs them; nothing in quotes is text, and without them
-    /// no value.
+    /// Adds a CSV field, quoted if necessary; quotes distinguish an empty text from a null.
     fn push_field(self, text: &str, to: &mut Vec<u8>) {
         let delimiter = self.delimiter();
         let bytes = text.as_bytes();
@@ -100,7 +99,7 @@ impl TextForm {
     ///
     /// # Errors
     ///
-    /// NaN in JSON.
+    /// Unrepresentable values.
     pub(crate) fn rows(self, batch: &RecordBatch) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::with_capacity(batch.num_rows() * batch.num_columns() * 8);
         let schema = batch.schema();
@@ -222,7 +221,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// An object of JSON, with a member for each cell.
+/// A JSON object with a member for each cell.
 fn push_object(cells: &[Cell], row: usize, text: &mut String, to: &mut Vec<u8>) -> Result<(), Error> {
     to.push(b'{');
     for (number, cell) in cells.iter().enumerate() {
@@ -237,7 +236,7 @@ fn push_object(cells: &[Cell], row: usize, text: &mut String, to: &mut Vec<u8>) 
     Ok(())
 }
 
-/// A string of JSON.
+/// A JSON string.
 fn push_string(text: &str, to: &mut Vec<u8>) {
     to.push(b'"');
     for &byte in text.as_bytes() {

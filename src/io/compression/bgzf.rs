@@ -1,5 +1,5 @@
-//! BGZF: gzip in blocks of at most 64 KiB that say how long they are, as `bgzip` writes it, so that
-//! `tabix` and others find their way to a place in the content.
+//! BGZF: gzip in blocks of at most 64 KiB that declare their size, as `bgzip` writes it, so that `tabix`
+//! and other programs can find a place in the content.
 //!
 //! ```text
 //! header, size less one | deflated content | CRC-32, length of the content
@@ -10,16 +10,16 @@ use std::io;
 
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
-/// The most content of a block.
+/// The maximum content size of a block in bytes.
 pub(super) const CONTENT: usize = 0xff00;
 
-/// How a block begins: gzip without a time, with one extra field.
+/// The first bytes of a block: gzip without a time, with one extra field.
 const HEADER: [u8; 16] = *b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0";
 
-/// The block without content at the end, by which a whole file is known.
+/// The empty block at the end, which marks a complete file.
 pub(super) const END: [u8; 28] = *b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0";
 
-/// Whether data with these first bytes is BGZF, as htslib tells.
+/// Returns true if these are the first bytes of BGZF, by the same test as in htslib.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     match bytes {
         [0x1f, 0x8b, 8, flags, _, _, _, _, _, _, 6, 0, b'B', b'C', 2, 0, ..] => flags & 4 != 0,
@@ -27,7 +27,7 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
     }
 }
 
-/// The blocks with this content, none without any.
+/// Returns the blocks for this content; empty content needs no block.
 pub(super) fn blocks(content: &[u8]) -> io::Result<Vec<u8>> {
     let mut deflate = Compress::new(Compression::default(), false);
     let mut blocks = Vec::with_capacity(content.len() / 2);
@@ -46,9 +46,9 @@ pub(super) fn blocks(content: &[u8]) -> io::Result<Vec<u8>> {
     Ok(blocks)
 }
 
-/// Appends this content deflated, or as it is where that is shorter: so it fits into a block.
+/// Appends this content deflated, or stored if deflating makes it longer, so that it fits into a block.
 fn append(content: &[u8], deflate: &mut Compress, to: &mut Vec<u8>) -> io::Result<()> {
-    /// Bytes before what is stored: that it is, and is the last, and its length twice.
+    /// The bytes before stored content: a byte that marks it as stored and last, and its length twice.
     const STORED: usize = 5;
     let start = to.len();
     to.resize(start + STORED + content.len(), 0);
@@ -76,7 +76,7 @@ mod tests {
     use crate::io::compression::noise::noise;
     use crate::io::compression::{Compression, Writer};
 
-    /// The sizes of blocks, as they say themselves, and of their content.
+    /// Returns the size that each block declares, and the size of its content.
     fn sizes(mut blocks: &[u8]) -> Vec<(usize, usize)> {
         let mut sizes = Vec::new();
         while !blocks.is_empty() {
@@ -103,7 +103,7 @@ mod tests {
         };
         assert_eq!(write(b"", 1), END);
         let text = b"123456789\n".repeat(400_000);
-        // What two cores make together, and what they begin anew with.
+        // The content that two cores compress together, and the first byte after it.
         for count in [1, CONTENT - 1, CONTENT, CONTENT + 1, 32 * CONTENT, 32 * CONTENT + 1, text.len()] {
             for piece in [70_001, text.len()] {
                 let data = write(&text[..count], piece);

@@ -1,8 +1,8 @@
 //! Compressed data: gzip, also as BGZF, and zstd.
 //!
-//! Both are members (frames) one after the other, mostly with a checksum each. Compressed text is
-//! recognized by its first bytes, whatever its name; compressed binary data only by its name, since
-//! any first bytes may be elements.
+//! Both formats are sequences of members (frames), usually with checksums. Compressed text is recognized by
+//! its first bytes, whatever its name; compressed binary data only by its name, since any first bytes may
+//! be elements.
 
 mod bgzf;
 mod foreign;
@@ -27,7 +27,7 @@ pub use self::writer::Writer;
 pub enum Compression {
     /// RFC 1952.
     Gzip,
-    /// Gzip in blocks as `bgzip` writes it. To a reader it is gzip.
+    /// Gzip in blocks, as `bgzip` writes it; readers treat it as gzip.
     Bgzf,
     /// RFC 8878.
     Zstd,
@@ -42,12 +42,12 @@ impl Compression {
         }
     }
 
-    /// Whether it is gzip, in blocks or not.
+    /// Returns true for gzip, in blocks or not.
     pub fn is_gzip(self) -> bool {
         matches!(self, Self::Gzip | Self::Bgzf)
     }
 
-    /// That of a file with this name, and its name without the extension for it.
+    /// Returns the compression that a file's extension tells, and the name without this extension.
     pub fn of_name(path: &Path) -> Option<(Self, &Path)> {
         let extension = path.extension()?;
         let compression = match extension.to_ascii_lowercase().to_str()? {
@@ -60,19 +60,19 @@ impl Compression {
     }
 }
 
-/// What data begins with.
+/// The form of data, as its first bytes tell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beginning {
     Of(Compression),
-    /// What is not read.
+    /// An unsupported format.
     Foreign(&'static foreign::Foreign),
     Other,
-    /// More bytes decide.
+    /// More bytes are needed to decide.
     Short,
 }
 
 impl Beginning {
-    /// That many bytes always decide.
+    /// The number of bytes that always decide.
     const LONGEST: usize = foreign::LONGEST;
 
     fn of(bytes: &[u8]) -> Self {
@@ -93,11 +93,11 @@ impl Beginning {
     }
 }
 
-/// How data with these first bytes is compressed.
+/// Returns the compression of data, given a function that reads its first bytes.
 ///
 /// # Errors
 ///
-/// Its first bytes are those of what is not read.
+/// The data has an unsupported format.
 pub(super) fn of_content(mut read: impl FnMut(&mut [u8]) -> usize) -> Result<Option<Compression>, Unread> {
     let mut bytes = [0; Beginning::LONGEST];
     let count = read(&mut bytes);
@@ -109,11 +109,11 @@ pub(super) fn of_content(mut read: impl FnMut(&mut [u8]) -> usize) -> Result<Opt
     }
 }
 
-/// How data that begins with these bytes is compressed, of which so few are read.
+/// Returns the compression of data that begins with these bytes, from the first few bytes.
 ///
 /// # Errors
 ///
-/// In a way that is not read.
+/// The data has an unsupported format.
 #[cfg(feature = "distributed")]
 pub fn of_beginning(mut bytes: &[u8]) -> Result<Option<Compression>, Error> {
     // Reading from memory cannot fail.

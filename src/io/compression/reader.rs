@@ -6,10 +6,10 @@
 //!           they are    one or several
 //! ```
 //!
-//! The decoder runs ahead on a thread of its own where the system has one for it, so that a block
-//! is decompressed while the one before it is used. Members that say how long they are, as those of
-//! `bgzip` and of gpusort do, and frames of zstd that say how much is in them, are decompressed by
-//! all cores, into one block; all others one after the other.
+//! The decoder runs ahead on its own thread, if the system has one, and decompresses the next block
+//! while the current block is used. Members that declare their length, like the members that `bgzip` and
+//! gpusort write, and zstd frames that declare their content size are decompressed by all cores into one
+//! block. Other members are decompressed one at a time.
 
 use std::io::{self, BufRead, Cursor, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ use crate::file::uninterrupted;
 use crate::parallel::lock;
 use crate::{human, memory, parallel};
 
-/// Bytes as they are, compressed or not.
+/// The raw bytes of a source, compressed or not.
 type CompressedInput = Box<dyn Read + Send + Sync>;
 
 /// Reads the content of data that may be compressed.
@@ -42,20 +42,20 @@ enum State {
     Failed(io::ErrorKind, String),
 }
 
-/// What members are read and decompressed together: the least bytes of them as they are, fewer of
-/// which are not worth it, and the most of content in all. Called only for what is compressed,
-/// since asking for threads starts them.
+/// Returns the limits for decompressing members together: the minimum number of compressed bytes worth it,
+/// and the maximum number of content bytes. Called only for compressed data, since asking for the thread
+/// count starts the threads.
 pub type Limits = Box<dyn FnOnce() -> (usize, usize) + Send>;
 
-/// As many as a small part of this memory allows, or of what is available; none if reading may wait
-/// for others, since more would be read than is needed next.
+/// Returns limits for a small part of this memory, or of the available memory if `None`. The maximum is 0
+/// if reading may wait for other programs, since reading ahead would read more than needed next.
 pub(in crate::io) fn sensible(memory: Option<u64>, is_ready: bool) -> Limits {
-    /// For each core.
+    /// The maximum in bytes for each core.
     const MOST: u64 = 8 << 20;
     Box::new(move || {
         let threads = parallel::threads() as u64;
-        // One block is used, one is ready, and one is made. Other inputs may be read together with
-        // this one.
+        // Up to three blocks exist: in use, ready, and in the making. Other inputs may be read at the
+        // same time.
         let share = memory.or_else(memory::available).map_or(u64::MAX, |bytes| bytes / 32);
         let share = share.min(MOST * threads) / (1 + AHEAD.load(Ordering::Relaxed) as u64);
         let most = if is_ready && threads > 1 { share } else { 0 };
@@ -64,7 +64,7 @@ pub(in crate::io) fn sensible(memory: Option<u64>, is_ready: bool) -> Limits {
 }
 
 impl Reader {
-    /// The content of this source: compressed so, or as its first bytes tell.
+    /// Returns a reader of a source; without a given compression, its first bytes tell it.
     pub fn new(
         source: Box<dyn Read + Send + Sync>,
         compression: Option<Compression>,
@@ -107,7 +107,7 @@ impl State {
                         Beginning::Foreign(foreign) => return Err(io::Error::other(Unread(foreign))),
                         _ => *compression,
                     };
-                    // It is at its end. A terminal would wait for more.
+                    // The source has ended. Another read of a terminal would wait for more input.
                     if found.is_none() && count == 0 {
                         return Ok(0);
                     }
@@ -131,7 +131,7 @@ impl State {
 
 const FAILED: &str = "an earlier read failed";
 
-/// Reads until it is known how the source begins.
+/// Reads until the first bytes tell the compression. Returns the number of bytes read.
 fn begin(source: &mut CompressedInput, bytes: &mut [u8]) -> io::Result<usize> {
     let mut count = 0;
     while Beginning::of(&bytes[..count]) == Beginning::Short {
@@ -143,28 +143,28 @@ fn begin(source: &mut CompressedInput, bytes: &mut [u8]) -> io::Result<usize> {
     Ok(count)
 }
 
-/// Blocks of content, of which one is given from `at` on.
+/// Blocks of content; the current block is read from `at` on.
 struct Blocks {
     made: Made,
     block: Vec<u8>,
     at: usize,
 }
 
-/// Where blocks are made.
+/// The decoder that makes blocks.
 enum Made {
     Here(Box<Decoder>),
-    /// On a thread of its own, which fills blocks again that are done with.
+    /// A decoder on its own thread, which fills used blocks again.
     Ahead(mpsc::Receiver<io::Result<Vec<u8>>>, mpsc::Sender<Vec<u8>>),
 }
 
-/// Bytes of a block of one member.
+/// The size in bytes of a block of one member.
 const BLOCK: usize = 1 << 18;
 
-/// How many decoders run ahead: more than there are cores would not be faster.
+/// The number of decoders that run ahead. More decoders than cores would not be faster.
 static AHEAD: AtomicUsize = AtomicUsize::new(0);
 
 impl Blocks {
-    /// From the decoder on a thread of its own, if there is one for it.
+    /// Makes blocks with the decoder, on its own thread if possible.
     fn of(decoder: Decoder) -> Self {
         let most = parallel::cores();
         let others = AHEAD.fetch_add(1, Ordering::Relaxed);
@@ -180,9 +180,9 @@ impl Blocks {
             self.block = match &mut self.made {
                 Made::Here(decoder) => decoder.block(done)?,
                 Made::Ahead(blocks, again) => {
-                    // If the other thread has ended, nobody needs it.
+                    // If the other thread has ended, it needs no block.
                     let _ = again.send(done);
-                    // Its end is the end of the data.
+                    // The end of the thread is the end of the data.
                     blocks.recv().unwrap_or_else(|_| Ok(Vec::new()))?
                 }
             };
@@ -216,7 +216,7 @@ impl Made {
     }
 }
 
-/// Gives blocks until the end, an error, or until nobody takes them.
+/// Sends blocks until the data ends, an error occurs, or the receiver is gone.
 fn run_ahead(
     mut decoder: Decoder,
     blocks: &mpsc::SyncSender<io::Result<Vec<u8>>>,
@@ -234,14 +234,14 @@ fn run_ahead(
     }
 }
 
-/// The source's bytes that were read and are not decompressed.
+/// The bytes read from the source and not yet decompressed.
 struct Window {
     source: CompressedInput,
     bytes: Vec<u8>,
     at: usize,
-    /// Whether the source has ended.
+    /// True if the source has ended.
     is_over: bool,
-    /// Whether reading from the source has failed.
+    /// True if the last read from the source failed.
     is_broken: bool,
 }
 
@@ -250,7 +250,7 @@ impl Window {
         &self.bytes[self.at..]
     }
 
-    /// Reads until there are this many bytes, or the source ends.
+    /// Reads until `least` bytes are left to decompress, or the source ends.
     fn fill(&mut self, least: usize) -> io::Result<()> {
         if self.left().len() >= least || self.is_over {
             return Ok(());
@@ -292,9 +292,9 @@ impl BufRead for Window {
 struct Decoder {
     compression: Compression,
     place: Place,
-    /// Whether it is after a member.
+    /// True once the first member has begun.
     is_begun: bool,
-    /// How many together: see [`Limits`].
+    /// The limits for decompressing members together: see [`Limits`].
     limits: (usize, usize),
 }
 
@@ -309,7 +309,7 @@ impl Decoder {
         Self { compression, place: Place::Between(window), is_begun: false, limits }
     }
 
-    /// The next content, in the memory of a block that is done with; none at the end.
+    /// Returns the next content, in the memory of a used block; empty at the end.
     fn block(&mut self, mut block: Vec<u8>) -> io::Result<Vec<u8>> {
         loop {
             match &mut self.place {
@@ -325,7 +325,7 @@ impl Decoder {
                     }
                 }
                 Place::Within(member) => {
-                    // What was in it before is overwritten, and need not be zeros.
+                    // The old content is overwritten, and need not be zeros.
                     block.resize(BLOCK, 0);
                     match member.read(&mut block) {
                         Ok(0) => self.end(),
@@ -364,7 +364,7 @@ impl Decoder {
         }
     }
 
-    /// What is said of an error of the data.
+    /// Returns the error to report for an error in the data.
     fn told(&self, error: &io::Error) -> io::Error {
         let name = self.compression.name();
         match error.kind() {
@@ -374,14 +374,14 @@ impl Decoder {
     }
 }
 
-/// A member, from its first byte on.
+/// The decoder of a member, from its first byte on.
 enum Member<R: BufRead> {
     Gzip(Box<GzDecoder<R>>),
     Zstd(Frame<R>),
 }
 
 impl<R: BufRead> Member<R> {
-    /// With so many bytes of content, if it is a frame of zstd that says how many.
+    /// Begins a member; `declared` is the content size in bytes that a zstd frame declares.
     fn new(compression: Compression, declared: Option<u64>, from: R) -> io::Result<Self> {
         Ok(match compression {
             Compression::Gzip | Compression::Bgzf => Self::Gzip(Box::new(GzDecoder::new(from))),
@@ -399,7 +399,7 @@ impl<R: BufRead> Member<R> {
         }
     }
 
-    /// What follows it.
+    /// Returns the source, at the first byte after the member.
     fn end(self) -> R {
         match self {
             Self::Gzip(member) => member.into_inner(),
@@ -417,27 +417,27 @@ impl<R: BufRead> Read for Member<R> {
     }
 }
 
-/// A frame of zstd, whose size is checked in any case: the library does that only if it has all of
-/// the frame.
+/// A zstd frame whose content size is always checked: the library checks the size only if given the
+/// whole frame.
 struct Frame<R: BufRead> {
     decoder: zstd::Decoder<'static, R>,
-    /// Bytes of content that are to come, where the frame says how many it has.
+    /// The number of content bytes still to come, if the frame declares its content size.
     left: Option<u64>,
 }
 
-/// The most bytes of what a frame says of itself.
+/// The maximum size in bytes of a frame header.
 const FRAME_HEADER: usize = 18;
 
-/// How many bytes of content the frame declares that begins here.
+/// Returns the content size in bytes that the frame at the start of these bytes declares.
 fn declared(bytes: &[u8]) -> Option<u64> {
     zstd::zstd_safe::get_frame_content_size(bytes).ok().flatten()
 }
 
-/// The largest window that is taken: that of the library.
+/// The maximum window size in bytes, equal to the library's maximum.
 const WINDOW: u64 = (1 << 27) + 1;
 
-/// How many bytes before each the frame that begins here refers to; its size, where it has no such
-/// number.
+/// Returns the window size in bytes of the frame at the start of these bytes, or its content size if the
+/// frame has no window size.
 fn window_of(frame: &[u8]) -> Option<u64> {
     let &[0x28, 0xb5, 0x2f, 0xfd, descriptor, window, ..] = frame else { return None };
     if descriptor & 0x20 != 0 {
@@ -447,9 +447,9 @@ fn window_of(frame: &[u8]) -> Option<u64> {
     Some(least + least / 8 * u64::from(window & 7))
 }
 
-/// Checks the window of the frame that begins here: one that is too large is no damage.
+/// Checks the window size of a frame: exceeding the limit is an error, but no damage.
 fn check_window(frame: &[u8]) -> io::Result<()> {
-    // No `zstd` has larger ones.
+    // No `zstd` supports a larger window.
     const LARGEST: u32 = 31;
     let Some(window) = window_of(frame) else { return Ok(()) };
     if window <= WINDOW {
@@ -486,13 +486,13 @@ fn ends_early(compression: Compression) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, problem)
 }
 
-/// Whether a member begins here; otherwise all is over.
+/// Returns true if a member begins here, and false at the end of the data.
 fn goes_on(window: &mut Window, compression: Compression, is_begun: bool) -> io::Result<bool> {
     window.fill(Beginning::LONGEST)?;
     if Beginning::of(window.left()) == Beginning::Of(compression) {
         return Ok(true);
     }
-    // Tapes are filled up with zeros.
+    // Tapes are padded with zeros.
     let is_zero = |window: &Window| window.left().iter().all(|&byte| byte == 0);
     while is_begun && (compression == Compression::Gzip || window.left().is_empty()) && is_zero(window) {
         window.consume(window.left().len());
@@ -510,9 +510,9 @@ fn goes_on(window: &mut Window, compression: Compression, is_begun: bool) -> io:
     Err(io::Error::new(io::ErrorKind::InvalidData, problem))
 }
 
-/// Decompresses the next members by all cores into the block, as many as there are whole, and say
-/// how long they are, in this much memory. False where that does not help; what is wrong with a
-/// member is told by whoever reads it alone.
+/// Decompresses the next members into the block on all cores: the whole members that declare their length,
+/// within the limits. Returns false if this does not help. An invalid member gets its error later, when
+/// read alone.
 fn several(
     window: &mut Window,
     compression: Compression,
@@ -524,7 +524,7 @@ fn several(
     if packed < least {
         return Ok(false);
     }
-    // Nothing is read ahead of a member that says nothing, or where little is left.
+    // If a member does not declare its length, or little data is left, nothing is read ahead.
     window.fill(least)?;
     let says = match compression {
         Compression::Gzip | Compression::Bgzf => length(window.left(), compression).is_some(),
@@ -538,7 +538,7 @@ fn several(
     let bytes = |members: &[(&[u8], usize)]| members.iter().map(|(bytes, _)| bytes.len()).sum::<usize>();
     let content = |members: &[(&[u8], usize)]| members.iter().map(|(_, content)| content).sum::<usize>();
     if members.len() < 2 || bytes(&members) < least && content(&members) < 4 * least {
-        // The next ones would be read ahead and looked at again for each of them.
+        // Otherwise, each member would again read ahead and examine the members after it.
         limits.1 = 0;
         return Ok(false);
     }
@@ -550,7 +550,7 @@ fn several(
     let good = AtomicUsize::new(members.len());
     let work = || {
         let take = || lock(&next).next();
-        // Behind one that is not as it says, all is in vain.
+        // After an invalid member, further work is useless.
         while let Some((number, ((bytes, _), room))) = take()
             && number < good.load(Ordering::Relaxed)
         {
@@ -570,20 +570,20 @@ fn several(
     block.truncate(content(good));
     window.consume(taken);
     if taken == 0 {
-        // What the first says is wrong, as what the next ones say may be.
+        // The first member declares wrong sizes, and the next members may, too.
         limits.1 = 0;
     }
     Ok(taken > 0)
 }
 
-/// The whole members at the beginning of these bytes that say how long they are, and how much is in
-/// each, up to this much in all.
+/// Returns the whole members at the start of these bytes that declare their length, and the content size
+/// in bytes of each, up to `most` bytes in total.
 fn sized(mut bytes: &[u8], compression: Compression, most: usize) -> Vec<(&[u8], usize)> {
     let (mut members, mut left) = (Vec::new(), most);
     while let Some(length) = length(bytes, compression)
         && let Some(member) = bytes.split_off(..length)
         && let Some(content) = match compression {
-            // Its last four bytes.
+            // The last four bytes are the size.
             Compression::Gzip | Compression::Bgzf => {
                 member.last_chunk().map(|&size| u64::from(u32::from_le_bytes(size)))
             }
@@ -597,7 +597,7 @@ fn sized(mut bytes: &[u8], compression: Compression, most: usize) -> Vec<(&[u8],
     members
 }
 
-/// How long the member is that begins here, as it says itself.
+/// Returns the length in bytes that the member at the start of these bytes declares.
 fn length(bytes: &[u8], compression: Compression) -> Option<usize> {
     match compression {
         Compression::Gzip | Compression::Bgzf => {
@@ -623,7 +623,7 @@ fn length(bytes: &[u8], compression: Compression) -> Option<usize> {
     .filter(|&length| length > 0)
 }
 
-/// Whether these bytes are one member with as much content as there is room for, which gets it.
+/// Decompresses these bytes into `room`; returns true if they are one member that fills it exactly.
 fn is_whole(bytes: &[u8], compression: Compression, room: &mut [u8]) -> bool {
     let member = Member::new(compression, declared(bytes), bytes);
     member.is_ok_and(|mut member| {
@@ -643,7 +643,7 @@ mod tests {
 
     const BOTH: [Compression; 2] = [Compression::Gzip, Compression::Zstd];
 
-    /// Gives this many bytes at a time.
+    /// Returns a fixed number of bytes at a time.
     struct Pieces(Vec<u8>, usize, usize);
 
     impl Read for Pieces {
@@ -656,7 +656,7 @@ mod tests {
         }
     }
 
-    /// The content of this data, with this much memory.
+    /// Reads the content of this data with this memory.
     fn content(
         data: &[u8],
         compression: Option<Compression>,
@@ -766,14 +766,14 @@ mod tests {
             let mut window =
                 Window { source: Box::new(&[][..]), bytes: data, at: 0, is_over: true, is_broken: false };
             let is_any = several(&mut window, Compression::Gzip, &mut limits, &mut block).unwrap();
-            // Where there is no use, the others are not tried together again.
+            // After a useless attempt, the next members are not tried together.
             assert_eq!(is_any, limits.1 > 0);
             is_any.then_some(block)
         };
         assert!(together(blocks.concat()).unwrap() == contents.concat());
         let written = noise(200_000);
         assert!(together(writer::member(&written, Compression::Bgzf).unwrap()).unwrap() == written);
-        // One that is shorter or longer than it says is read alone, with those behind it.
+        // A member of another length than declared is read alone, like the members after it.
         for wrong in [-1_i16, 1] {
             let mut blocks = blocks.clone();
             let size = &mut blocks[2][21..23];
@@ -785,7 +785,7 @@ mod tests {
             blocks.remove(0);
             assert!(together(blocks.concat()).is_none());
         }
-        // One that is damaged is told.
+        // A damaged member is reported.
         let mut blocks = blocks;
         let middle = blocks[0].len() / 2;
         blocks[0][middle] ^= 1;

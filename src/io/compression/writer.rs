@@ -1,8 +1,8 @@
 //! Compresses output.
 //!
-//! It is cut into blocks, each of which becomes a member of its own, so that all cores work, here
-//! and when it is decompressed: members of gzip say in an extra field how long they are. Of BGZF,
-//! whose blocks are small, a core makes several.
+//! The output is cut into blocks. Each block becomes a separate member, so that all cores can compress,
+//! and later decompress, the output: gzip members declare their length in an extra field. BGZF blocks are
+//! small, so each core makes several.
 
 use std::io::{self, Write};
 
@@ -11,46 +11,46 @@ use flate2::GzBuilder;
 use super::{Compression, bgzf};
 use crate::parallel;
 
-/// The extra field of gzip in which `bgzip` writes the bytes of a member less one, in two bytes.
+/// The extra field of gzip for the size of a member in bytes less one, as two bytes, written by `bgzip`.
 pub(super) const BLOCK_SIZE: [u8; 2] = *b"BC";
 
-/// That in which this writer has the bytes of a member, in four bytes.
+/// The extra field for the size of a member in bytes, as four bytes, written by this writer.
 pub(super) const MEMBER_SIZE: [u8; 2] = *b"gs";
 
 /// Compresses bytes for another writer.
 pub struct Writer {
     pub(in crate::io) compression: Compression,
     bytes: Vec<u8>,
-    /// Whether a member was written.
+    /// True after the first member.
     is_begun: bool,
 }
 
-/// Bytes of a member: larger ones are hardly smaller together.
+/// The content size of a member in bytes: larger members hardly save space.
 const MEMBER: usize = 1 << 20;
 
-/// The most members that are made together.
+/// The maximum number of parts compressed together.
 const MOST: usize = 16;
 
-/// Bytes that a core compresses.
+/// Returns the number of bytes that a core compresses at a time.
 fn part(compression: Compression) -> usize {
     match compression {
-        // Blocks that are full, all but the last one.
+        // A whole number of full blocks.
         Compression::Bgzf => MEMBER / bgzf::CONTENT * bgzf::CONTENT,
         Compression::Gzip | Compression::Zstd => MEMBER,
     }
 }
 
 impl Writer {
-    /// Without anything in it.
+    /// Returns an empty writer.
     pub fn new(compression: Compression) -> Self {
         Self { compression, bytes: Vec::new(), is_begun: false }
     }
 
-    /// Takes these bytes, and writes what is compressed by now to `to`.
+    /// Takes these bytes, and writes the members complete by now to `to`.
     ///
     /// # Errors
     ///
-    /// Those of `to`.
+    /// Writing to `to` fails.
     pub fn write(&mut self, mut bytes: &[u8], to: &mut impl Write) -> io::Result<()> {
         let most = part(self.compression) * parallel::threads().min(MOST);
         while !bytes.is_empty() {
@@ -64,11 +64,11 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes what is left. If that is nothing at all, it is one member without content.
+    /// Writes the remaining bytes; empty output becomes a member without content.
     ///
     /// # Errors
     ///
-    /// Those of `to`.
+    /// Writing to `to` fails.
     pub fn finish(&mut self, to: &mut impl Write) -> io::Result<()> {
         if !self.bytes.is_empty() || !self.is_begun {
             self.compress(to)?;
@@ -92,14 +92,14 @@ impl Writer {
     }
 }
 
-/// A member with this content; of BGZF as many as it takes.
+/// Returns a member with this content, or for BGZF the required number of blocks.
 pub(super) fn member(content: &[u8], compression: Compression) -> io::Result<Vec<u8>> {
     let room = Vec::with_capacity(content.len() / 2);
     match compression {
         Compression::Gzip => {
-            /// Bytes of a header without any field.
+            /// The size in bytes of a header without any field.
             const HEADER: usize = 10;
-            // Without a time, so that the same content is the same bytes.
+            // The header has no time, so that equal content gives equal bytes.
             let extra = [&MEMBER_SIZE[..], &[4, 0], &[0; 4]].concat();
             let mut member = GzBuilder::new().extra(extra).write(room, flate2::Compression::default());
             member.write_all(content)?;

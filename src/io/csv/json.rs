@@ -5,23 +5,23 @@
 //!                 ^ user.id                  ^ tags[0]             ^ ms
 //! ```
 //!
-//! One pass over a line checks all of it (RFC 8259, and the `NaN`, `Infinity` and `-Infinity` that
-//! Python writes) and notes where the values of some paths are. Of members of the same name in one
-//! object the last counts.
+//! One pass over a line checks the whole line (RFC 8259, and the `NaN`, `Infinity` and `-Infinity` that
+//! Python writes) and records the places of the values of some paths. If several members of an object have
+//! the same name, the last member counts.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memchr;
 
-/// Deeper lines are refused: each level takes memory of the stack.
+/// The maximum depth of a line, since each level takes stack memory.
 const DEPTH: usize = 512;
 
-/// What makes lines of an array, and of objects that take several lines.
+/// The commands that turn an array, or objects of several lines, into JSON Lines.
 pub(super) const OF_ARRAY: &str = "jq -c '.[]' FILE";
 pub(super) const OF_OBJECTS: &str = "jq -c . FILE";
 
-/// Where a value is in a record: `user.id`, `tags[0]`, `."a.b"`, `["a.b"][1]`; `.` is the record.
+/// The path of a value in a record: `user.id`, `tags[0]`, `."a.b"`, `["a.b"][1]`; `.` is the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::io) struct Path(Vec<Step>);
 
@@ -32,19 +32,19 @@ enum Step {
 }
 
 impl Path {
-    /// The member of this name of the record.
+    /// Returns the path of the record's member of this name.
     pub(super) fn member(name: &str) -> Self {
         Self(vec![Step::Name(name.as_bytes().to_vec())])
     }
 
-    /// The path that is written so.
+    /// Returns the path that this text represents.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// The path is malformed.
     pub(super) fn parse(said: &str) -> Result<Self, &'static str> {
         let mut steps = Vec::new();
-        // A first point is that of jq.
+        // Paths of jq begin with a point.
         let mut rest = said.strip_prefix('.').unwrap_or(said);
         while !rest.is_empty() {
             let (step, after) = if let Some(inner) = rest.strip_prefix('[') {
@@ -77,7 +77,7 @@ impl Path {
     }
 }
 
-/// The name in quotes that this begins with, and what follows it.
+/// Returns the name in quotes at the start of this text, and the text after it.
 fn quoted_name(text: &str) -> Result<(Step, &str), &'static str> {
     const UNCLOSED: &str = "unclosed quote";
     let mut end = 1;
@@ -94,23 +94,23 @@ fn quoted_name(text: &str) -> Result<(Step, &str), &'static str> {
     }
 }
 
-/// Paths that are looked for together.
+/// Paths to find in one pass.
 #[derive(Debug)]
 pub(super) struct Paths {
-    /// The first is the record.
+    /// The first node is the record.
     nodes: Vec<Node>,
 }
 
-/// A value on the way of some paths, or at their end.
+/// A value along some paths, or at their end.
 #[derive(Debug, Default)]
 struct Node {
     steps: Vec<(Step, usize)>,
-    /// The paths that end here, and those that end here or below.
+    /// The paths that end here, and the paths that end here or below.
     paths: Vec<usize>,
     below: Vec<usize>,
 }
 
-/// What is wrong with a line, and where.
+/// A problem in a line, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Damage {
     pub(super) at: usize,
@@ -118,7 +118,7 @@ pub(super) struct Damage {
 }
 
 impl Paths {
-    /// These paths, each known by its number.
+    /// Prepares a search for these paths, each with its number.
     pub(super) fn new<'a>(paths: impl IntoIterator<Item = (usize, &'a Path)>) -> Self {
         let mut nodes = vec![Node::default()];
         for (number, Path(steps)) in paths {
@@ -139,12 +139,12 @@ impl Paths {
         Self { nodes }
     }
 
-    /// Sets the place of each path that the line has which begins here and ends with LF. Returns
-    /// where the next line begins.
+    /// Sets the place of each path found in the line that begins here and ends with LF. Returns the
+    /// start of the next line.
     ///
     /// # Errors
     ///
-    /// What is wrong with the line; the next one begins after its LF.
+    /// The line is invalid; the next line begins after its LF.
     #[inline]
     pub(super) fn find(
         &self,
@@ -163,14 +163,14 @@ impl Paths {
     }
 }
 
-/// The names of the members of the object that this line begins with; `None` if it is none.
+/// Returns the names of the members of the object in this line; `None` if the value is not an object.
 pub(super) fn names(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let begin = line.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
     (line[begin] == b'{')
         .then(|| members(&line[begin..]).into_iter().map(|(name, _)| name.into_owned()).collect())
 }
 
-/// The members of an object, as far as it is one.
+/// Returns the members of an object, up to the first error.
 pub(in crate::io) fn members(object: &[u8]) -> Vec<(Cow<'_, [u8]>, Range<usize>)> {
     children(object, |scan, at| {
         let (name, value) = scan.name(at)?;
@@ -178,13 +178,13 @@ pub(in crate::io) fn members(object: &[u8]) -> Vec<(Cow<'_, [u8]>, Range<usize>)
     })
 }
 
-/// The elements of an array, as far as it is one.
+/// Returns the elements of an array, up to the first error.
 #[cfg(feature = "arrow")]
 pub(in crate::io) fn elements(array: &[u8]) -> Vec<Range<usize>> {
     children(array, |_, at| Some(((), at))).into_iter().map(|((), place)| place).collect()
 }
 
-/// The values within a value. `named` returns the name at a place and the begin of the value.
+/// Returns the values within a value. `named` returns the name at a place and the start of the value.
 fn children<T>(value: &[u8], named: impl Fn(&Line, usize) -> Option<(T, usize)>) -> Vec<(T, Range<usize>)> {
     let nothing = Paths { nodes: Vec::new() };
     let mut scan = Line { bytes: value, paths: &nothing, places: &mut [] };
@@ -201,19 +201,19 @@ fn children<T>(value: &[u8], named: impl Fn(&Line, usize) -> Option<(T, usize)>)
     }
 }
 
-/// A value other than null.
+/// Returns a value, unless null.
 #[cfg(feature = "arrow")]
 pub(in crate::io) fn value(token: &[u8]) -> Option<&[u8]> {
     (Value::of(token) != Value::Null).then_some(token)
 }
 
-/// What a value says: a string without its quotes and escapes.
+/// Returns the content of a value: a string without its quotes and escapes.
 #[cfg(feature = "arrow")]
 pub(in crate::io) fn content(token: &[u8]) -> Cow<'_, [u8]> {
     if let [b'"', string @ .., b'"'] = token { unescaped(string) } else { token.into() }
 }
 
-/// A line that is looked through. What is beyond its bytes counts as its end.
+/// A line to scan. Any place beyond its bytes counts as its end.
 struct Line<'a> {
     bytes: &'a [u8],
     paths: &'a Paths,
@@ -234,7 +234,7 @@ impl Line<'_> {
         at
     }
 
-    /// The name in quotes that begins here, and where its value does.
+    /// Returns the name in quotes that begins here, and the start of its value.
     fn name(&self, at: usize) -> Option<(Range<usize>, usize)> {
         if self.byte(at) != b'"' {
             return None;
@@ -244,8 +244,8 @@ impl Line<'_> {
         (self.byte(colon) == b':').then(|| (at + 1..end - 1, self.blanks(colon + 1)))
     }
 
-    /// Passes the value that begins here, which is that of a node, with so many levels. Returns its
-    /// end.
+    /// Scans the value of `node` that begins here, with at most `depth` levels. Returns the end of the
+    /// value.
     fn value(&mut self, at: usize, node: Option<usize>, depth: usize) -> Result<usize, Damage> {
         let wrong = |problem| Err(Damage { at, problem });
         let end = match self.byte(at) {
@@ -319,7 +319,7 @@ impl Line<'_> {
         Err(Damage { at, problem: "expected a comma or ]" })
     }
 
-    /// The node of the member of this name, whose earlier values do not count.
+    /// Returns the node of the member of this name, whose earlier values do not count.
     #[inline]
     fn member(&mut self, node: usize, name: Range<usize>) -> Option<usize> {
         let (paths, name) = (self.paths, &self.bytes[name]);
@@ -332,7 +332,7 @@ impl Line<'_> {
         Some(child)
     }
 
-    /// The end of the string that begins here, after its quote.
+    /// Returns the end of the string that begins here, after its closing quote.
     #[inline]
     fn string(&self, start: usize) -> Result<usize, Damage> {
         const ONES: u64 = 0x0101_0101_0101_0101;
@@ -341,7 +341,7 @@ impl Line<'_> {
         loop {
             if let Some(chunk) = self.bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
                 let word = u64::from_le_bytes(*chunk);
-                // The lowest marked byte is exact: a quote, a backslash, or one below 0x20.
+                // The lowest marked byte is exact: a quote, a backslash, or a byte below 0x20.
                 let are = |byte: u8| {
                     let other = word ^ (ONES * u64::from(byte));
                     other.wrapping_sub(ONES) & !other
@@ -364,7 +364,7 @@ impl Line<'_> {
         }
     }
 
-    /// The end of the escape that begins here.
+    /// Returns the end of the escape that begins here.
     fn escape(&self, at: usize) -> Result<usize, Damage> {
         match self.byte(at + 1) {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(at + 2),
@@ -373,7 +373,7 @@ impl Line<'_> {
         }
     }
 
-    /// The end of the number that begins here.
+    /// Returns the end of the number that begins here.
     #[inline]
     fn number(&self, start: usize) -> Result<usize, Damage> {
         let digits = |mut at: usize| {
@@ -414,7 +414,7 @@ impl Line<'_> {
     }
 }
 
-/// What a value is, by its first byte.
+/// The kind of a value, by its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::io) enum Value {
     /// A null, or a value that a record lacks.
@@ -428,7 +428,7 @@ pub(in crate::io) enum Value {
 }
 
 impl Value {
-    /// That of these bytes, which are a value, or none.
+    /// Returns the kind of a value; `Null` if missing.
     #[inline]
     pub(in crate::io) fn of(token: &[u8]) -> Self {
         match token.first() {
@@ -441,7 +441,7 @@ impl Value {
     }
 }
 
-/// The bytes of a string without its escapes; half of a pair of surrogates is U+FFFD.
+/// Returns the bytes of a string without its escapes; a lone surrogate becomes U+FFFD.
 pub(super) fn unescaped(string: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = memchr(b'\\', string) else { return string.into() };
     let mut said = Vec::with_capacity(string.len());
@@ -470,7 +470,7 @@ pub(super) fn unescaped(string: &[u8]) -> Cow<'_, [u8]> {
     said.into()
 }
 
-/// The letter of the escape `\uXXXX`, or of two, and their length.
+/// Returns the letter of one escape `\uXXXX` or of a pair, and its length in bytes.
 fn code_point(escape: &[u8]) -> (char, usize) {
     let unit = |at: usize| {
         let digits = escape.get(at..at + 6)?.strip_prefix(b"\\u")?;
@@ -491,7 +491,7 @@ mod tests {
 
     use super::*;
 
-    /// The values of these paths in a line, which ends with LF.
+    /// Returns the values of these paths in a line, which ends with LF.
     fn found<'a>(line: &'a str, paths: &[&str]) -> Result<Vec<&'a str>, Damage> {
         let parsed: Vec<Path> = paths.iter().map(|path| Path::parse(path).unwrap()).collect();
         let mut places = vec![0..0; paths.len()];
@@ -586,7 +586,7 @@ mod tests {
         assert_eq!(all("{\"a\":1,\n"), Some(vec![b"a".to_vec()]));
     }
 
-    /// Some value, as text.
+    /// Generates a value, as text.
     fn json() -> impl Strategy<Value = String> {
         let string = "\"([ab é/]|\\\\[\"\\\\/bfnrt]|\\\\u00[4e]1){0,12}\"";
         let leaf = prop_oneof![
@@ -628,7 +628,7 @@ mod tests {
                     prop_assert_eq!(&unescaped(inner)[..], string.as_bytes());
                 }
             }
-            // With another byte in some place both refuse the line, or neither does.
+            // If a byte changes, serde and gpusort both accept the line or both refuse it.
             let cut = cut.min(value.len());
             if value.is_char_boundary(cut) {
                 let other = format!("{}{put}{}", &value[..cut], value[cut..].chars().skip(1).collect::<String>());

@@ -1,15 +1,14 @@
 //! A new file that atomically replaces another.
 //!
-//! Where the system supports it (Linux, on most file systems), the file has no name until it is
-//! complete, so that nothing remains however the process ends. It is then linked under its name,
-//! or, to replace a file, linked next to it and renamed. Elsewhere it has a temporary name in the
-//! folder from the start: `.gpusort-0.tmp` or the next free number. Its writer holds a lock on such
-//! a file; one without a lock belongs to a dead process, and the next output into that folder
-//! removes it.
+//! If the system supports unnamed files (Linux, on most file systems), the new file has no name until
+//! complete, so that nothing remains however the process ends. The complete file is linked under its name
+//! or, to replace a file, linked next to the old file and renamed. Otherwise, the new file has a temporary
+//! name in the folder from the start: `.gpusort-0.tmp` or the next free number. Its writer holds a lock on
+//! the file. A temporary file without a lock belongs to a dead process, and the next output into that
+//! folder removes it.
 //!
-//! The new file never exposes data that the old one protects: it is created with access for its
-//! owner only, and gets the old file's owner, group, mode, access control list and attributes once
-//! it is complete.
+//! The new file never exposes data that the old file protects: at first, only its owner has access. The
+//! complete file gets the old file's owner, group, mode, access control list and attributes.
 
 use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -28,24 +27,24 @@ use crate::{file::is_in_memory, parallel};
 
 use super::under_way::{Registered, undisturbed, until};
 
-/// The least number of names checked for files of dead processes.
+/// The minimum number of names checked for files of dead processes.
 const SWEPT: u64 = 8;
 
-/// Numbered names tried in turn.
+/// The number of numbered names to try.
 const TRIED: u64 = 256;
 
 /// A new file.
 pub(super) struct Replacement {
     file: File,
-    /// Its temporary name, if it has one.
+    /// The temporary name, if any.
     name: Option<Named>,
     folder: PathBuf,
     pub(super) target: PathBuf,
     /// The file to be replaced, if there is one.
     existing: Option<File>,
-    /// Whether reserved space may make it longer than its content.
+    /// True if reserved space may make the file longer than its content.
     reserved: bool,
-    /// Space that is still being reserved, and how many bytes.
+    /// The thread that reserves space, and the number of bytes.
     #[cfg(target_os = "linux")]
     reserving: Option<(JoinHandle<()>, u64)>,
 }
@@ -72,7 +71,7 @@ impl Named {
 }
 
 impl Replacement {
-    /// A new file in the target's folder.
+    /// Creates a file in the target's folder.
     pub(super) fn new(target: &Path, folder: &Path, existing: Option<File>) -> io::Result<Self> {
         let mode = Mode::from_raw_mode(if existing.is_some() { 0o600 } else { 0o666 });
         sweep(folder);
@@ -97,17 +96,17 @@ impl Replacement {
     pub(super) fn expect(&mut self, bytes: u64) {
         #[cfg(target_os = "linux")]
         {
-            /// Where files are in memory, this many take a tenth of a second.
+            /// If files are in memory, this number of bytes takes a tenth of a second.
             const MANY: u64 = 1 << 28;
             let reserve = move |file: &File| {
-                // Even after a failure part of it may be reserved; the excess is truncated at the
+                // Even after a failure, part of the space may be reserved. The excess is truncated at the
                 // end.
                 let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes);
             };
             self.settle();
             self.reserved = true;
             match self.file.try_clone() {
-                // While the input is read and sorted. What is written before waits for it in the
+                // Reserves the space while the input is read and sorted. Earlier writes wait for it in the
                 // system.
                 Ok(file) if bytes >= MANY => {
                     let reserving = parallel::background(move || reserve(&file));
@@ -120,7 +119,7 @@ impl Replacement {
         let _ = bytes;
     }
 
-    /// Bytes of memory that are still being taken for it, where files are in memory.
+    /// Returns the bytes of memory being reserved for the file, if files are in memory.
     pub(super) fn taking(&self) -> u64 {
         #[cfg(target_os = "linux")]
         if let Some((thread, bytes)) = &self.reserving {
@@ -129,11 +128,11 @@ impl Replacement {
         0
     }
 
-    /// Waits until no more is reserved.
+    /// Waits until the reservation ends.
     fn settle(&mut self) {
         #[cfg(target_os = "linux")]
         if let Some((thread, _)) = self.reserving.take() {
-            // It cannot fail but by a panic, which has been told.
+            // The thread can fail only by a panic, which was reported.
             let _ = thread.join();
         }
     }
@@ -142,7 +141,7 @@ impl Replacement {
         self.file.write(bytes)
     }
 
-    /// Moves it to its place; `last` marks the last output of the process.
+    /// Moves the file to its place; `last` marks the last output of the process.
     pub(super) fn place(mut self, last: bool) -> io::Result<()> {
         self.settle();
         if self.reserved {
@@ -159,7 +158,7 @@ impl Replacement {
     fn name_it(&mut self) -> io::Result<()> {
         if self.name.is_none() && self.existing.is_none() {
             match link(&self.file, &self.target) {
-                // Another process has created one meanwhile.
+                // Another process has just created the target.
                 Err(Errno::EXIST) => {}
                 linked => return Ok(linked?),
             }
@@ -186,12 +185,12 @@ impl Drop for Replacement {
     }
 }
 
-/// A path to an open file.
+/// Returns a path to an open file.
 fn magic_link(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// A file without a name, if the system can create one here and link it later.
+/// Creates a file without a name, if the system can do so here and link the file later.
 fn unnamed(folder: &Path, mode: Mode) -> Option<File> {
     #[cfg(target_os = "linux")]
     {
@@ -212,16 +211,16 @@ fn link(file: &File, path: &Path) -> rustix::io::Result<()> {
     rustix::fs::linkat(CWD, magic_link(file), CWD, path, AtFlags::SYMLINK_FOLLOW)
 }
 
-/// A new file at this path, locked.
+/// Creates and locks a file at this path.
 fn create(path: &Path, mode: Mode) -> rustix::io::Result<File> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, mode)?);
-    // A concurrent sweep may have removed it before it was locked.
+    // A concurrent sweep may have removed the file before the lock.
     let is_lost = !lock(&file) || file.metadata().is_ok_and(|metadata| metadata.nlink() == 0);
     if is_lost { Err(Errno::EXIST) } else { Ok(file) }
 }
 
-/// Calls `make` with temporary names until one is free.
+/// Calls `make` with temporary names until a name is free.
 fn named<T>(folder: &Path, make: impl Fn(&Path) -> rustix::io::Result<T>) -> io::Result<(T, Named)> {
     for number in 0..2 * TRIED {
         // Random names, since another process may have occupied all numbered ones.
@@ -242,8 +241,8 @@ fn temporary(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!(".gpusort-{number}.tmp"))
 }
 
-/// Locks our file against sweeps; false if a sweep holds it. Without support for locks there are no
-/// sweeps.
+/// Locks our file against sweeps; returns false if a sweep holds the lock. Without support for locks, no
+/// file is swept.
 fn lock(file: &File) -> bool {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
 }
@@ -252,7 +251,7 @@ fn lock(file: &File) -> bool {
 fn sweep(folder: &Path) {
     for number in 0.. {
         let path = temporary(folder, number);
-        // Opened for writing, which network file systems require for such a lock.
+        // Opened for writing, which network file systems require for an exclusive lock.
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         match rustix::fs::open(&path, flags, Mode::empty()).map(File::from) {
             Ok(file) => sweep_one(&path, &file),
@@ -272,7 +271,7 @@ fn sweep_one(path: &Path, file: &File) {
         // The name may belong to another file by now.
         && std::fs::symlink_metadata(path).is_ok_and(|there| is_same(&ours, &there))
     {
-        // On failure it stays.
+        // On failure, the file remains.
         let _ = std::fs::remove_file(path);
     }
 }
@@ -281,8 +280,8 @@ fn is_same(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Copies the old file's owner, group, mode, access control list and attributes. Where that is not
-/// permitted, the file belongs to the current user, and nobody gains access.
+/// Copies the old file's owner, group, mode, access control list and attributes. If the system does not
+/// permit this, the file belongs to the current user, and nobody gains access.
 fn keep(existing: &File, file: &File) -> io::Result<()> {
     let (old, new) = (existing.metadata()?, file.metadata()?);
     let (owner, group) = (Uid::from_raw(old.uid()), Gid::from_raw(old.gid()));
@@ -316,12 +315,12 @@ fn keep_attributes(existing: &File, file: &File) -> bool {
     use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 
     const LIST: &str = "system.posix_acl_access";
-    // The system's limit for an attribute, and for the names of all.
+    // The system's limit for an attribute, and for the list of names.
     let mut room = vec![0; 1 << 16];
     let Ok(length) = flistxattr(existing, &mut room[..]) else { return true };
     let names = room[..length].to_vec();
     let mut keeps_list = true;
-    // A list inherited from the folder. Usually there is none.
+    // Removes a list inherited from the folder, usually missing.
     let _ = fremovexattr(file, LIST);
     for name in names.split(|&byte| byte == 0).filter_map(|name| std::str::from_utf8(name).ok()) {
         // Other attributes describe the old bytes, or are privileges of the old file.
@@ -395,7 +394,7 @@ mod tests {
         let folder = folder.path();
         for bytes in [1000, 300 << 20] {
             let mut new = replacement(folder, false);
-            // Twice, as if what is expected had changed.
+            // Calls it twice, as if the expected size had changed.
             new.expect(bytes);
             new.expect(bytes + 1);
             new.write(b"x").unwrap();

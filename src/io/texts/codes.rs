@@ -1,15 +1,15 @@
 //! Codes of texts: numbers in the same order, for a sort of words.
 //!
-//! Few different texts have their ranks as codes. Of many a code is made of the rank of what they
-//! begin with, as far as that is one of few, and of the next bytes, each by its rank among those at
-//! its place in any text, as digits of a number, each in a base of its own:
+//! If few texts differ, their codes are their ranks. Otherwise, a code consists of the rank of a common
+//! beginning, if the beginnings are few, and of the next bytes as digits of a number, each in its own base:
+//! the rank of a byte among all bytes at its place in any text.
 //!
 //! ```text
-//! https://www.example.com/   item-0042      two beginnings take a bit; what is the same at a place
-//! https://www.wikipedia.org/ item-7         takes none, and an end is less than any byte
+//! https://www.example.com/   item-0042      two beginnings take a bit; equal bytes at a place take
+//! https://www.wikipedia.org/ item-7         no bit, and an end is less than any byte
 //! ```
 //!
-//! So a code of 64 bits stands for twelve letters of a name, and for more where texts are alike.
+//! Thus a code of 64 bits represents twelve letters of a name, and more if texts are alike.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -33,8 +33,8 @@ pub(crate) fn of(columns: &[&TextColumn], bits: u32) -> (Codes, Option<usize>) {
     (Codes { parts, most: before + after + count.saturating_sub(1) }, bytes)
 }
 
-/// Codes of the first bytes of texts, how many there are of them, and of how many bytes, if any text
-/// has more.
+/// Returns codes of the first bytes of texts, the number of codes, and the number of bytes represented,
+/// if any text is longer.
 fn by_bytes(columns: &[&TextColumn], bits: u32) -> (Vec<Vec<u64>>, u64, Option<usize>) {
     let length = length_of_beginnings(columns);
     let beginnings = length.and_then(|length| Some((length, Ranked::of(columns, length)?)));
@@ -51,11 +51,11 @@ fn by_bytes(columns: &[&TextColumn], bits: u32) -> (Vec<Vec<u64>>, u64, Option<u
     (codes, count * digits.count, are_longer.then_some(bytes))
 }
 
-/// There are fewer codes of nulls.
+/// An upper limit of the number of codes of nulls.
 const NULLS: u128 = 8;
 
-/// Has the nulls of the columns beside the codes of texts, of which there are so many. Returns how
-/// many codes of nulls are before these, and how many after them.
+/// Puts the codes of nulls before and after the `count` codes of texts. Returns the number of codes of
+/// nulls before the codes of texts, and the number after them.
 fn put_nulls_beside(parts: &mut [Vec<u64>], columns: &[&TextColumn], count: u64) -> (u64, u64) {
     let has_nulls =
         map_parts(columns, |column| (0..column.len()).any(|record| column.null(record).is_some()));
@@ -78,31 +78,31 @@ fn put_nulls_beside(parts: &mut [Vec<u64>], columns: &[&TextColumn], count: u64)
     (before, after)
 }
 
-/// The most different texts that become their ranks: a table of them fits a core's cache.
+/// The maximum number of different texts with ranks as codes: their table fits a core's cache.
 const FEW: usize = 1 << 12;
 
-/// Of fewer texts it is not worth finding out what they begin with.
+/// For fewer texts, a search for common beginnings is not worth the time.
 const SMALL: usize = 1 << 12;
 
 fn count_of(columns: &[&TextColumn]) -> usize {
     columns.iter().map(|column| column.len()).sum()
 }
 
-/// The beginnings of texts by their ranks among the different ones.
+/// Codes of the beginnings of texts: their ranks among the different beginnings.
 struct Ranked {
     codes: Vec<Vec<u64>>,
     count: u64,
 }
 
-/// The different beginnings of the texts of a column in the order of their numbers, and the number
-/// of each record's.
+/// The different beginnings of the texts of a column in the order of their numbers, and the number of
+/// each record's beginning.
 struct Different<'a> {
     texts: Vec<&'a [u8]>,
     numbers: Vec<u16>,
 }
 
 impl<'a> Different<'a> {
-    /// Those of this length; `None` if they are more than so many.
+    /// Returns the beginnings of this length; `None` if more than `few` are different.
     fn of(column: &'a TextColumn, length: usize, few: usize, seed: Seed) -> Option<Self> {
         let mut known: HashMap<&[u8], u16, Seed> = HashMap::with_hasher(seed);
         let mut all = Self { texts: Vec::new(), numbers: Vec::with_capacity(column.len()) };
@@ -110,7 +110,7 @@ impl<'a> Different<'a> {
         for record in 0..column.len() {
             let text = column.get(record).unwrap_or_default();
             let text = &text[..text.len().min(length)];
-            // Where records are in groups, the next one is often the same.
+            // If records are in groups, the next text is often the same.
             let number = match last {
                 Some((before, number)) if before == text => number,
                 _ => *known.entry(text).or_insert_with(|| {
@@ -129,12 +129,12 @@ impl<'a> Different<'a> {
 }
 
 impl Ranked {
-    /// The ranks of what so many bytes of the texts are, if that is one of few.
+    /// Returns the ranks of the first `length` bytes of the texts, if few are different.
     fn of(columns: &[&TextColumn], length: usize) -> Option<Self> {
         let seed = Seed::new();
         // Ranks are worth a table only where most texts occur again.
         let few = (count_of(columns) / 4).clamp(64, FEW);
-        // What is so of the first part is mostly so of all.
+        // The first part usually represents all parts.
         let (first, others) = columns.split_first()?;
         let mut parts = vec![Different::of(first, length, few, seed)?];
         let others = map_parts(others, |column| Different::of(column, length, few, seed));
@@ -158,9 +158,9 @@ impl Ranked {
     }
 }
 
-/// How many bytes of the texts are of few kinds, by a sample, if they are worth a table.
+/// Returns the length of beginnings with few kinds in a sample, if long enough for a table.
 fn length_of_beginnings<'a>(columns: &[&'a TextColumn]) -> Option<usize> {
-    /// Of each part, and of the different ones.
+    /// The approximate number of texts from each part.
     const SAMPLE: usize = 1 << 10;
     const WORTH: usize = 8;
     if count_of(columns) < SMALL {
@@ -174,7 +174,7 @@ fn length_of_beginnings<'a>(columns: &[&'a TextColumn]) -> Option<usize> {
     texts.sort_unstable();
     texts.dedup();
     let mut alike: Vec<usize> = texts.windows(2).map(|pair| common(pair[0], pair[1])).collect();
-    // With one byte more than this there is one kind more.
+    // Beginnings with one more byte would have more kinds than this.
     let kinds = (texts.len() / 8).min(FEW / 8);
     let (_, length, _) = kinds.checked_sub(1).map(|kinds| alike.select_nth_unstable(kinds))?;
     Some(*length).filter(|&length| length >= WORTH)
@@ -212,33 +212,33 @@ impl Hasher for Seed {
     }
 }
 
-/// What is at a place of a text: a byte, or its end.
+/// The number of symbols: each byte, and the end of a text.
 const SYMBOLS: usize = 257;
 const END: usize = 256;
 
-/// The most places that are looked at.
+/// The maximum number of places examined.
 const PLACES: usize = 64;
 
-/// Which symbols are at a place.
+/// The symbols seen at a place.
 type Seen = [bool; SYMBOLS];
 
 /// The number system of some bytes of texts.
 struct Digits {
-    /// Where the first is.
+    /// The place of the first digit.
     begin: usize,
-    /// Of each place the ranks of its symbols, and how many there are.
+    /// For each place, the ranks of its symbols and the number of symbols.
     ranks: Vec<[u16; SYMBOLS]>,
     bases: Vec<u64>,
-    /// How many numbers there are of what follows each place.
+    /// For each place, the number of values of the digits after it.
     after: Vec<u64>,
     count: u64,
     is_descending: bool,
 }
 
 impl Digits {
-    /// As many digits from this place on as there are less than so many numbers of.
+    /// Returns the longest system of digits from this place on with fewer than `most` numbers.
     fn of(columns: &[&TextColumn], begin: usize, most: u128) -> Self {
-        /// So few tell how many places there may be at most.
+        /// The number of records sampled to limit the number of places.
         const SAMPLE: usize = 1 << 10;
         let few = columns.iter().map(|column| seen(column, SAMPLE, begin, PLACES)).collect();
         let places = count_of_places(&joined(few), most);
@@ -265,7 +265,7 @@ impl Digits {
         system
     }
 
-    /// Adds the digits of the texts of a column to the codes of what is before them.
+    /// Adds the digits of the texts of a column to the codes of the bytes before them.
     fn add(&self, codes: &mut [u64], column: &TextColumn) {
         for (record, code) in codes.iter_mut().enumerate() {
             let text = column.get(record).unwrap_or_default();
@@ -274,7 +274,7 @@ impl Digits {
             let digits = places.fold(0, |digits, ((ranks, base), &byte)| {
                 digits * base + u64::from(ranks[usize::from(byte)])
             });
-            // The end of a text has rank 0, as all that follows it.
+            // The end of a text has rank 0, like all places after it.
             let digits = match rest.len() {
                 end if end < self.bases.len() => digits * self.bases[end] * self.after[end],
                 _ => digits,
@@ -284,7 +284,7 @@ impl Digits {
     }
 }
 
-/// Which symbols are at so many places, from this one on, of so many texts.
+/// Returns the symbols at `places` places from `begin` on, in the first `records` texts.
 fn seen(column: &TextColumn, records: usize, begin: usize, places: usize) -> Vec<Seen> {
     let mut seen = vec![[false; SYMBOLS]; places];
     for record in 0..records.min(column.len()) {
@@ -299,7 +299,7 @@ fn seen(column: &TextColumn, records: usize, begin: usize, places: usize) -> Vec
     seen
 }
 
-/// What is seen in any part.
+/// Returns the symbols seen in any part.
 fn joined(parts: Vec<Vec<Seen>>) -> Vec<Seen> {
     let mut parts = parts.into_iter();
     let mut all = parts.next().unwrap_or_default();
@@ -311,12 +311,12 @@ fn joined(parts: Vec<Vec<Seen>>) -> Vec<Seen> {
     all
 }
 
-/// How many symbols are at a place; one if none is, since no text is so long.
+/// Returns the number of symbols at a place; one if all texts are shorter.
 fn base(seen: &Seen) -> u64 {
     (seen.iter().filter(|seen| **seen).count() as u64).max(1)
 }
 
-/// How many places have less than so many numbers.
+/// Returns the number of places that together have fewer than `most` numbers.
 fn count_of_places(seen: &[Seen], most: u128) -> usize {
     let mut numbers = 1;
     let places = seen.iter().take_while(|seen| {
