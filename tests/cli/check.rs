@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::support::command::{gpusort, refused, run, sorted, stderr};
+#[cfg(feature = "arrow")]
+use crate::support::command::sorted;
+use crate::support::command::{gpusort, refused, run, stderr};
 use crate::support::files::{Folder, falling_lines};
 use crate::support::process::end;
 
