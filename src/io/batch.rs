@@ -250,12 +250,13 @@ impl Keyed {
                 false => std::mem::replace(&mut piece.keys, Keys::NONE),
             })
         };
-        let coded = match self.coded()? {
-            Some(words) if words.ties.is_some() => return Ok(words),
-            coded => coded,
-        };
-        let keys = self.pieces.iter_mut().map(take).collect();
-        coded.map_or_else(|| packing::words(keys, &self.orders), Ok)
+        if let Some(words) = self.coded()? {
+            if words.ties.is_none() && !are_needed {
+                self.pieces.iter_mut().for_each(|piece| piece.keys = Keys::NONE);
+            }
+            return Ok(words);
+        }
+        packing::words(self.pieces.iter_mut().map(take).collect(), &self.orders)
     }
 
     /// Returns the words of keys with texts, or `None` without texts.

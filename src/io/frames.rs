@@ -234,7 +234,7 @@ impl Entries<'_> {
                 let offset = usize::try_from(place / 2 - 1).ok()?;
                 let from = begin.checked_add(offset)?;
                 let until = from.checked_add(usize::try_from(self.number()?).ok()?)?;
-                if until > end {
+                if until > end.min(read.len()) {
                     return None;
                 }
                 to.push(read, from, until).ok()?;
@@ -380,6 +380,7 @@ impl Frames {
         let Self { text, places } = self;
         let text = Arc::new(Text { bytes: text, ..Text::default() });
         let all = places.iter().map(|&(records, ..)| records as usize).sum::<usize>();
+        let read = if has_bytes { &text.bytes[..] } else { &[] };
         let mut columns: Vec<Column> = orders.iter().map(|order| Column::of(*order, all)).collect();
         let mut ranges = Vec::with_capacity(if has_bytes { all } else { 0 });
         let mut positions = Vec::with_capacity(if has_positions { all } else { 0 });
@@ -392,7 +393,7 @@ impl Frames {
                 at = at.checked_add(length).filter(|&at| at <= entries)?;
                 for (column, last) in columns.iter_mut().zip(&mut last) {
                     match column {
-                        Column::Texts(texts) => left.text([begin, at], &text.bytes, texts)?,
+                        Column::Texts(texts) => left.text([begin, at], read, texts)?,
                         column => left.word(last, column)?,
                     }
                 }

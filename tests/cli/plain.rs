@@ -486,3 +486,21 @@ fn binary_data_beside_numbers_is_named() {
     let error = refused(&["sort", "-f", "csv", "-k", "1"], "x,y\n\"a\tb\",1\n1,2\n");
     assert!(error.contains(r"'1' is a number, but 'a\tb' (standard input:2) is not"), "{error}");
 }
+
+/// A type of 32 or 64 bits may round different lines to one number.
+#[test]
+fn lines_that_a_type_rounds_to_one_number_stay() {
+    for (name, text, sorted_text) in [
+        ("f32", "16777217\n16777216\n16777217\n", "16777216\n16777217\n"),
+        (
+            "f64",
+            "9007199254740993\n0.1\n0.10000000000000001\n9007199254740992\n",
+            "0.1\n0.10000000000000001\n9007199254740992\n9007199254740993\n",
+        ),
+    ] {
+        for more in [&[][..], &["--memory", "1K"]] {
+            let args = [&["sort", "-q", "-u", "--type", name], more].concat();
+            assert_eq!(sorted(&args, text), sorted_text, "{args:?}");
+        }
+    }
+}

@@ -8,6 +8,7 @@
 //! words fit no kind. Surveys of neighbouring parts of a column merge into one.
 
 use crate::day_month::DayMonth;
+use crate::digits::split_digits;
 use crate::duration::{self, Clock};
 use crate::marks::Marks;
 use crate::number::{self, Sign};
@@ -248,6 +249,7 @@ struct Plain {
     decimals: Option<usize>,
     /// True without a sign.
     is_bare: bool,
+    /// True if all digits are 0, without a point.
     is_zero: bool,
 }
 
@@ -255,18 +257,14 @@ struct Plain {
 #[inline]
 fn plain_at(text: &[u8]) -> Option<(Plain, usize)> {
     let begin = usize::from(matches!(text, [b'+' | b'-', ..]));
-    let (mut point, mut end, mut is_zero) = (None, begin, true);
-    while let Some(&byte) = text.get(end) {
-        match byte {
-            b'0'..=b'9' => is_zero &= byte == b'0',
-            b'.' if point.is_none() => point = Some(end),
-            _ => break,
-        }
-        end += 1;
+    let (whole, rest) = split_digits(&text[begin..]);
+    let decimals = if let [b'.', after @ ..] = rest { Some(split_digits(after).0.len()) } else { None };
+    if whole.is_empty() && decimals.is_none_or(|decimals| decimals == 0) {
+        return None;
     }
-    let decimals = point.map(|point| end - point - 1);
-    let has_digits = end - begin > usize::from(point.is_some());
-    has_digits.then_some((Plain { decimals, is_bare: begin == 0, is_zero }, end))
+    let is_zero = decimals.is_none() && whole.iter().all(|digit| *digit == b'0');
+    let length = begin + whole.len() + decimals.map_or(0, |decimals| decimals + 1);
+    Some((Plain { decimals, is_bare: begin == 0, is_zero }, length))
 }
 
 /// Returns true if a number is the day of a time: a month's name follows.
@@ -330,7 +328,7 @@ impl Survey {
             _ => self.all_one_point = false,
         }
         // The plain number 0 is also a duration.
-        if plain.is_zero && plain.decimals.is_none() {
+        if plain.is_zero {
             self.durations.count += 1;
         } else {
             self.no_duration.push(field, at);

@@ -141,7 +141,8 @@ impl Column {
             reader: Reader::new(key.notation()),
             key: key.clone(),
             tail: Vec::new(),
-            is_spelled_once: true,
+            // A float type rounds numbers, so that lines of other numbers get the same word.
+            is_spelled_once: !key.element.is_some_and(ElementType::is_float),
         }
     }
 
