@@ -8,7 +8,7 @@ pub(crate) fn split_digits(text: &[u8]) -> (&[u8], &[u8]) {
     for word in text.as_chunks::<8>().0 {
         let values = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'0'));
         // The highest bit of each byte without a digit.
-        let others = ((values & (ONES * 0x7F)) + ONES * (0x80 - 10) | values) & (ONES << 7);
+        let others = (((values & (ONES * 0x7F)) + ONES * (0x80 - 10)) | values) & (ONES << 7);
         if others != 0 {
             return text.split_at(count + others.trailing_zeros() as usize / 8);
         }
