@@ -240,8 +240,10 @@ impl Keyed {
         // The keys of invalid fields may be needed later.
         let are_needed = self.counts.invalid > 0;
         if !are_needed && !keys::place_invalid(&self.orders) && self.are_lines_of_numbers() {
-            let numbers = self.pieces.iter_mut().map(|piece| piece.keys.take_first(self.is_spelled_once));
-            let numbers = numbers.collect();
+            let numbers = self.pieces.iter_mut().map(|piece| piece.keys.take_first()).collect();
+            if self.is_spelled_once {
+                self.pieces.iter_mut().for_each(|piece| piece.keys = Keys::NONE);
+            }
             return self.numbers(numbers);
         }
         let take = |piece: &mut Piece| {

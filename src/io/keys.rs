@@ -398,12 +398,10 @@ impl Keys {
         matches!(self.column(0), Some(Column::High(_)))
     }
 
-    /// Moves the first key out, and drops the other keys if `all`.
-    pub(crate) fn take_first(&mut self, all: bool) -> Self {
+    /// Moves the first key out.
+    pub(crate) fn take_first(&mut self) -> Self {
         let Self::Columns(columns) = self else { panic!("keys of lines are columns") };
-        let first = std::mem::replace(&mut columns[0], Column::with_capacity(0));
-        columns.truncate(if all { 1 } else { usize::MAX });
-        Self::Columns(vec![first])
+        Self::Columns(vec![std::mem::replace(&mut columns[0], Column::with_capacity(0))])
     }
 
     /// Returns the higher halves of a single key, if they suffice.

@@ -33,7 +33,7 @@ fn peak_memory_stays_below_its_bounds() {
     let folder = Folder::new();
     for (name, count, element, key, most) in [
         ("integers.txt", "4M", "i32", None, 1.5),
-        ("floats.txt", "4M", "f64", None, 4.5),
+        ("floats.txt", "4M", "f64", None, 3.5),
         ("table.csv", "1M", "f64", Some("x"), 3.0),
         ("words.u32", "32M", "u32", None, 2.2),
         ("floats.f64", "16M", "f64", None, 2.2),

@@ -293,11 +293,13 @@ fn parse_longer(text: &[u8]) -> Option<(u64, i64)> {
     Some((high.checked_add(sixteen::integer(tail))?, scale))
 }
 
+/// Eight digits 0.
+pub(crate) const ZEROS: u64 = b'0' as u64 * (u64::MAX / 255);
+
 /// The values of 1 to 8 digits, one in each byte, the last digit in the highest byte. Other bytes have values
 /// above 9.
 #[inline]
 fn load8(text: &[u8]) -> u64 {
-    const ZEROS: u64 = b'0' as u64 * (u64::MAX / 255);
     if let Some(all) = text.first_chunk() {
         return u64::from_le_bytes(*all) ^ ZEROS;
     }
@@ -318,7 +320,6 @@ fn load8(text: &[u8]) -> u64 {
 /// [`load8`] of 1 to 16 digits.
 #[inline]
 fn load16(text: &[u8]) -> u128 {
-    const ZEROS: u64 = b'0' as u64 * (u64::MAX / 255);
     let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) else {
         return u128::from(load8(text)) << 64;
     };
@@ -330,12 +331,12 @@ fn load16(text: &[u8]) -> u128 {
 /// Defines functions of words with the value of one digit in each byte.
 macro_rules! digits_in_words {
     ($name:ident, $word:ident, $integer:expr) => {
-        mod $name {
+        pub(crate) mod $name {
             const BYTES: $word = $word::MAX / 255;
 
             /// The highest bit of each byte without a digit.
             #[inline]
-            pub(super) fn others(word: $word) -> $word {
+            pub(crate) fn others(word: $word) -> $word {
                 ((word & (BYTES * 0x7F)) + BYTES * (0x80 - 10) | word) & (BYTES << 7)
             }
 

@@ -1,14 +1,13 @@
 //! Digits at the beginning of a text.
 
+use crate::decimal::{ZEROS, eight};
+
 /// The digits at the beginning of a text, and the text behind the digits.
 #[inline]
 pub(crate) fn split_digits(text: &[u8]) -> (&[u8], &[u8]) {
-    const ONES: u64 = u64::MAX / 255;
     let mut count = 0;
     for word in text.as_chunks::<8>().0 {
-        let values = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'0'));
-        // The highest bit of each byte without a digit.
-        let others = (((values & (ONES * 0x7F)) + ONES * (0x80 - 10)) | values) & (ONES << 7);
+        let others = eight::others(u64::from_le_bytes(*word) ^ ZEROS);
         if others != 0 {
             return text.split_at(count + others.trailing_zeros() as usize / 8);
         }
