@@ -9,7 +9,7 @@ use super::args::{CheckArgs, Progress as When};
 use super::manifest::{self, Found};
 use super::meant::{self, FileAsKey};
 use super::progress::{Progress, Unit};
-use super::sort::options;
+use super::sort::{notes, options};
 use super::usage;
 
 /// The exit code for disorder.
@@ -42,11 +42,7 @@ pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
         done => watched.set(done),
     };
     let job = Sort::new().options(options).progress(watch).resolve(None)?;
-    job.notes()
-        .iter()
-        .filter(|_| !quiet)
-        .filter_map(|note| options::note(note, "compared"))
-        .for_each(|note| progress.note(&note));
+    notes(&job, "compared", quiet, &progress);
     let found = job.check().map_err(|error| file.explain(error.into()))?;
     progress.end();
     let Some(disorder) = found.disorder() else { return Ok(ExitCode::SUCCESS) };

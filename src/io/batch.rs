@@ -29,7 +29,7 @@ use crate::io::counts::Counts;
 use crate::io::piece::{Bytes, Piece, Range};
 use crate::key_buf::{KeyBuf, KeyWidth};
 use crate::memory::prefetch;
-use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
+use crate::order::{Class, KeyOrder, Nulls, Reading, TextForm, TextOrder};
 use crate::parallel;
 use crate::runs::Budget;
 
@@ -205,7 +205,7 @@ impl Keyed {
     /// The texts of a key are too long.
     pub(crate) fn words(&self) -> Result<Words<'_>, Error> {
         if self.are_lines_of_numbers() {
-            return self.numbers(self.pieces.iter().filter_map(|piece| piece.keys.first_high()).collect());
+            return self.numbers(self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys)).collect());
         }
         match self.coded()? {
             Some(words) => Ok(words),
@@ -220,12 +220,12 @@ impl Keyed {
     fn are_lines_of_numbers(&self) -> bool {
         let [_, lines] = &self.orders[..] else { return false };
         let are_bytes = lines.is_last_resort && lines.reading.text() == Some(TextForm::default());
-        are_bytes && self.pieces.iter().all(|piece| piece.keys.has_first_high())
+        are_bytes && self.pieces.iter().all(|piece| piece.keys.high().is_some())
     }
 
     /// Returns the words of these numbers, and the ties of lines unless equal numbers mean equal lines.
-    fn numbers(&self, numbers: Vec<Keys>) -> Result<Words<'static>, Error> {
-        let words = packing::words(numbers.into_iter().map(Cow::Owned).collect(), &self.orders[..1])?;
+    fn numbers<'a>(&self, numbers: Vec<Cow<'a, Keys>>) -> Result<Words<'a>, Error> {
+        let words = packing::words(numbers, &self.orders[..1])?;
         let ties = (!self.is_spelled_once).then_some(Ties { key: 1, bytes: 0, compared: Vec::new() });
         Ok(Words { ties, ..words })
     }
@@ -239,8 +239,10 @@ impl Keyed {
     pub(crate) fn take_words(&mut self) -> Result<Words<'static>, Error> {
         // The keys of invalid fields may be needed later.
         let are_needed = self.counts.invalid > 0;
-        if !are_needed && !keys::place_invalid(&self.orders) && self.are_lines_of_numbers() {
-            let numbers = self.pieces.iter_mut().map(|piece| piece.keys.take_first()).collect();
+        // A place for invalid fields would make ties read the numbers.
+        let is_strict = self.orders[0].place(Class::Invalid) == Nulls::Error;
+        if !are_needed && is_strict && self.are_lines_of_numbers() {
+            let numbers = self.pieces.iter_mut().map(|piece| Cow::Owned(piece.keys.take_first())).collect();
             if self.is_spelled_once {
                 self.pieces.iter_mut().for_each(|piece| piece.keys = Keys::NONE);
             }

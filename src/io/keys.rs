@@ -207,11 +207,6 @@ pub(crate) fn push_text(word: u128, descending: bool, print: Print, to: &mut Vec
     }
 }
 
-/// Returns true if an order has a place for invalid fields.
-pub(super) fn place_invalid(orders: &[KeyOrder]) -> bool {
-    orders.iter().any(|order| order.place(Class::Invalid) != Nulls::Error)
-}
-
 /// The keys of some records, one or more per record.
 #[derive(Clone, Debug)]
 pub(crate) enum Keys {
@@ -387,37 +382,22 @@ impl Keys {
         (0..self.each()).any(|key| self.column(key).is_some_and(Column::needs_rows))
     }
 
-    /// Returns the first key alone, if it consists of higher halves.
-    pub(crate) fn first_high(&self) -> Option<Self> {
-        let Column::High(words) = self.column(0)? else { return None };
-        Some(Self::Columns(vec![Column::High(words.clone())]))
-    }
-
-    /// Returns true if the first key consists of higher halves.
-    pub(crate) fn has_first_high(&self) -> bool {
-        matches!(self.column(0), Some(Column::High(_)))
-    }
-
     /// Moves the first key out.
     pub(crate) fn take_first(&mut self) -> Self {
         let Self::Columns(columns) = self else { panic!("keys of lines are columns") };
         Self::Columns(vec![std::mem::replace(&mut columns[0], Column::with_capacity(0))])
     }
 
-    /// Returns the higher halves of a single key, if they suffice.
+    /// Returns the higher halves of the first key, if they suffice.
     pub(crate) fn high(&self) -> Option<&[u64]> {
-        if let Self::Columns(columns) = self
-            && let [Column::High(words)] = &columns[..]
-        {
-            return Some(words);
-        }
-        None
+        let Self::Columns(columns) = self else { return None };
+        if let Column::High(words) = columns.first()? { Some(words) } else { None }
     }
 
-    /// Returns the higher halves by value.
+    /// Returns the higher halves of the first key by value.
     pub(crate) fn into_high(self) -> Option<Vec<u64>> {
-        let Self::Columns(mut columns) = self else { return None };
-        if let Some(Column::High(words)) = columns.pop() { Some(words) } else { None }
+        let Self::Columns(columns) = self else { return None };
+        if let Column::High(words) = columns.into_iter().next()? { Some(words) } else { None }
     }
 
     /// Prefetches the words of a record.

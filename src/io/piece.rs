@@ -30,6 +30,13 @@ impl Range {
         Self(u64::from(begin) << 32 | u64::from(end))
     }
 
+    /// Returns the range without its last byte.
+    #[inline]
+    pub(in crate::io) fn without_last(self) -> Self {
+        // The lower half is the end.
+        Self(self.0 - 1)
+    }
+
     #[inline]
     pub(in crate::io) fn begin(self) -> usize {
         (self.0 >> 32) as usize

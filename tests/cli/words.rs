@@ -270,10 +270,10 @@ fn a_header_is_named_as_a_remedy_of_a_given_kind() {
 fn columns_with_numbers_as_names_are_told_apart() {
     let args = ["sort", "-q", "-f", "csv", "-k", "1"];
     let said = refused(&args, "2,1\n3,0\n2,9\n");
-    assert!(said.contains("column 2 is named '1', and column 1 '2'; use --no-header"), "{said}");
+    assert!(said.contains("column 2 is named '1', and column 1 is named '2'; use --no-header"), "{said}");
     assert_eq!(sorted(&[&args[..], &["--no-header"]].concat(), "2,1\n1,3\n"), "1,3\n2,1\n");
     let said = refused(&args, "a,1\n3,0\n");
-    assert!(said.contains("column 2 is named '1', and column 1 'a'; use -k 2 or -k a"), "{said}");
+    assert!(said.contains("column 2 is named '1', and column 1 is named 'a'; use -k 2 or -k a"), "{said}");
 }
 
 #[test]
@@ -287,12 +287,16 @@ fn notes_say_what_would_split_or_read_a_column() {
         (
             &["-k", "2"],
             "a 1,234\nb 999,999\n",
-            "sorted key 2 as text; with --decimal , or --thousands , all are numbers",
+            "sorted key 2 as text; use --decimal , or --thousands , if they are numbers",
         ),
-        (&["-k", "1"], "1,5\n2,25\n", "sorted key 1 as text; with --decimal , all are numbers"),
-        (&[], "1,234,567\n999,999\n", "sorted lines as text; with --thousands , all are numbers"),
+        (&["-k", "1"], "1,5\n2,25\n", "sorted key 1 as text; use --decimal , if they are numbers"),
+        (&[], "1,234,567\n999,999\n", "sorted lines as text; use --thousands , if they are numbers"),
         (&["-k", "1"], "02/12/2025\n02/11/2026\n", "all fields fit --time-format '%d/%m/%Y' and '%m/%d/%Y'"),
-        (&["-k", "1:number", "--invalid", "skip"], "3\nx\n", "left out 1 row, because of --invalid skip"),
+        (
+            &["-k", "1:number", "--invalid", "skip"],
+            "3\nx\n",
+            "skipped 1 row with an invalid field (--invalid skip)",
+        ),
     ] {
         let done = run(&[&["sort"], args].concat(), text);
         assert!(stderr(&done).contains(expected), "{args:?}: {}", stderr(&done));

@@ -218,7 +218,8 @@ def make_jobs(setup: Setup, count: int, width: int) -> dict[str, Job]:
         path = put(f"words.{name}", content)
         job(name, "sort", path, "-o", file, old={file: OLD}, new={file: right_words})
         if name == "u32":
-            job("u32 in parts", "sort", *little, path, "-o", file, old={file: OLD}, new={file: right_words})
+            least = ["--memory", str(max(count, 4096))]
+            job("u32 in parts", "sort", *least, path, "-o", file, old={file: OLD}, new={file: right_words})
             ordered = put("in-order.u32", right_words)
             halves = content[: len(content) // 8 * 4], content[len(content) // 8 * 4 :]
             parts = [put(f"part{n}.u32", sorted_binary(half, name)) for n, half in enumerate(halves)]

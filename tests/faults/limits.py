@@ -233,10 +233,10 @@ def run_files(run: Run) -> None:
 
 
 def run_stdout_too_large(run: Run) -> None:
-    source = run.setup.root / "inputs-10000-0" / "ints.txt"
+    source = data.jobs(run.setup, 10_000)["text to stdout"].args[1]
     with open(run.work / "stdout.txt", "wb") as file:
         outcome = run.gpusort(
-            "sort", str(source), codes=[2], limits=[(resource.RLIMIT_FSIZE, LARGEST)], stdout=file
+            "sort", source, codes=[2], limits=[(resource.RLIMIT_FSIZE, LARGEST)], stdout=file
         )
     if b"ile too large" not in outcome.err:
         run.fail(f"no 'File too large' in {outcome.err[:300]!r}")

@@ -33,8 +33,7 @@ def prepare(setup: Setup, folder: Path) -> None:
 
 def run_case(run: Run) -> None:
     function, name, *rest = run.shared["cases"][run.index]
-    is_wide = function in (run_damage, run_folder_lost) and name != "u32 in parts"
-    jobs = "wide jobs" if is_wide else "jobs"
+    jobs = "wide jobs" if function in (run_damage, run_folder_lost) else "jobs"
     function(run, run.shared[jobs][name], *rest)
     run.no_traces()
 

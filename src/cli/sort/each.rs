@@ -62,7 +62,7 @@ impl One {
     /// Reports on the file that was written.
     fn end(&self, report: &Report, progress: &Progress) -> anyhow::Result<()> {
         let (job, timing_to) = self.job()?;
-        notes(&self.args, job, progress);
+        notes(job, "sorted", self.args.quiet, progress);
         progress.suspend(|| tell(&self.args, *timing_to, job, report, Some(&self.file)))
     }
 }

@@ -134,7 +134,7 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
     }
     let timing_to = options::timing(args, output.is_none(), job.format())?;
     job.last();
-    notes(args, &job, &progress);
+    notes(&job, "sorted", args.quiet, &progress);
     let to = output.map_or(To::Stdout, To::File);
     let report = if args.merge {
         job.merge(to)?
@@ -154,13 +154,21 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
     tell(args, timing_to, &job, &report, None)
 }
 
-/// Prints notes on the decisions about the input.
-fn notes(args: &SortArgs, job: &Job, progress: &Progress) {
-    if !args.quiet {
-        job.notes()
-            .iter()
-            .filter_map(|note| options::note(note, "sorted"))
-            .for_each(|note| progress.note(&note));
+/// Prints notes on the decisions about an input that was `did`, sorted or compared.
+pub(super) fn notes(job: &Job, did: &str, quiet: bool, progress: &Progress) {
+    if !quiet {
+        let notes = job.notes().iter().filter_map(|note| options::note(note, did));
+        notes.for_each(|note| progress.note(&note));
+    }
+}
+
+/// Prints the number of skipped rows, which no timing tells.
+fn note_skipped(args: &SortArgs, report: &Report) {
+    let skipped = report.counts.skipped;
+    if skipped > 0 && !args.quiet {
+        let rows = human::counted(skipped, "row with an invalid field", "rows with invalid fields");
+        // A failure to print a note is ignored.
+        drop(io::stderr().write_all(format!("gpusort: skipped {rows} (--invalid skip)\n").as_bytes()));
     }
 }
 
@@ -172,13 +180,8 @@ fn tell(
     report: &Report,
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
-    let skipped = report.counts.skipped;
     let Some(to) = to else {
-        if skipped > 0 && !args.quiet {
-            let rows = human::counted(skipped, "row", "rows");
-            // A failure to print a note is ignored.
-            drop(writeln!(io::stderr(), "gpusort: left out {rows}, because of --invalid skip"));
-        }
+        note_skipped(args, report);
         return Ok(());
     };
     let why = if args.merge { "a merge runs on the CPU" } else { &report.why }.to_owned();

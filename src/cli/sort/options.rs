@@ -118,7 +118,7 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
 
 /// Returns the text of a note on records that were `did`, sorted or compared; `None` for notes that the
 /// command does not print.
-pub(in crate::cli) fn note(note: &Note, did: &str) -> Option<String> {
+pub(super) fn note(note: &Note, did: &str) -> Option<String> {
     let of =
         |key: &Option<String>| key.as_ref().map_or_else(|| "lines".to_owned(), |key| format!("key {key}"));
     let with =
@@ -140,7 +140,7 @@ pub(in crate::cli) fn note(note: &Note, did: &str) -> Option<String> {
         }
         Note::Commas(key, options) => {
             let options = options.iter().map(|option| format!("--{option} ,")).collect::<Vec<_>>();
-            format!("{did} {} as text; with {} all are numbers", of(key), options.join(" or "))
+            format!("{did} {} as text; use {} if they are numbers", of(key), options.join(" or "))
         }
         Note::Most(key, kind, misfit, place) => {
             let (name, _) = Kind::ALL.into_iter().find(|(_, other)| other == kind)?;

@@ -123,12 +123,12 @@ fn of_type(token: &[u8], element: ElementType, descending: bool) -> Result<u128,
             () => Ok(keys::of_float(value, descending)),
         }
     } else {
-        let is_number = Reader::new(Notation::default()).key(token, false, &mut Vec::new()).is_some();
+        let is_number = || Reader::new(Notation::default()).key(token, false, &mut Vec::new()).is_some();
         let (least, greatest) = limits(element);
         let integer = std::str::from_utf8(token).ok().and_then(|token| token.parse::<i128>().ok());
         match integer.filter(|integer| (least..=greatest).contains(integer)) {
             Some(integer) => Ok(keys::of_integer(integer, descending)),
-            None => Err(if is_number { refused } else { NotAdded::Null(Class::Invalid) }),
+            None => Err(if is_number() { refused } else { NotAdded::Null(Class::Invalid) }),
         }
     }
 }

@@ -257,7 +257,7 @@ impl Header {
                             if let Some(number) = number.filter(|&number| number != index + 1) {
                                 let other = self.name_of(number - 1);
                                 let problem = format!(
-                                    "column {} is named '{}', and column {number} '{}'",
+                                    "column {} is named '{}', and column {number} is named '{}'",
                                     index + 1,
                                     quoted(name),
                                     quoted(&other)
@@ -331,12 +331,11 @@ impl Header {
 
     /// Returns true if a key with this text can mean the column at this index alone.
     fn leads(&self, key: &str, at: usize) -> bool {
-        let is_other = |index: usize| index != at && index < self.columns;
         let named = trimmed(key.as_bytes());
-        let mut others =
-            self.names().enumerate().filter(|(index, name)| *index != at && trimmed(name) == named);
-        let number = key.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        others.next().is_none() && !number.is_some_and(is_other)
+        let is_name = self.names().enumerate().any(|(index, name)| index != at && trimmed(name) == named);
+        let is_number =
+            key.parse().is_ok_and(|number: usize| number != at + 1 && (1..=self.columns).contains(&number));
+        !is_name && !is_number
     }
 
     /// Returns the name of a column, or its number if the table has no names.

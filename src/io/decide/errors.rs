@@ -10,9 +10,6 @@ use crate::io::batch::InputSpec;
 use crate::io::csv::{Fields, Kind, Layout, Misfit, NotAdded, ResolvedKey};
 use crate::order::{Class, Invalid, Reading, TextOrder};
 
-/// The option of the decimal sign.
-const DECIMAL: &str = "decimal";
-
 impl Decider<'_> {
     /// Returns the error of a column that mixes words with numbers or times.
     pub(super) fn mixed(
@@ -67,7 +64,6 @@ impl Decider<'_> {
             return Ok(());
         }
         let Some((token, at, error)) = self.first_invalid(how, number, &|_| {})? else { return Ok(()) };
-        let key = &how.keys[number];
         let Some(Hint::Remedies(plain)) = error.hint() else { return Ok(()) };
         let mut remedies = Vec::new();
         let is_number = matches!(key.order.reading, Reading::Numbers | Reading::Sizes);
@@ -102,8 +98,7 @@ impl Decider<'_> {
         number: usize,
         change: &dyn Fn(&mut ResolvedKey),
     ) -> Result<Option<(Vec<u8>, u64, Error)>, Error> {
-        let mut how = InputSpec { keys: vec![how.keys[number].clone()], ..how.clone() };
-        change(&mut how.keys[0]);
+        let how = changed(how, number, change);
         let mut found = None;
         self.look.for_each(self.inputs, how.kind.divided().0, &mut |text, bodies, base, is_tail| {
             if found.is_none() {
@@ -133,10 +128,7 @@ impl Decider<'_> {
             }
         }
         if text.contains(',') {
-            remedies.extend(self.options_of_commas(how, number)?.into_iter().map(|option| match option {
-                DECIMAL => Remedy::Decimal(','),
-                _ => Remedy::Thousands(','),
-            }));
+            remedies.extend(self.options_of_commas(how, number)?.into_iter().map(|(_, remedy)| remedy));
         }
         if self.is_first_line(how, word.at)? {
             remedies.push(Remedy::Header);
@@ -144,20 +136,23 @@ impl Decider<'_> {
         Ok(remedies)
     }
 
-    /// Returns the options that make numbers of a column with commas.
+    /// Returns the options that make numbers of a column with commas, as names and as remedies.
     pub(super) fn options_of_commas(
         &self,
         how: &InputSpec,
         number: usize,
-    ) -> Result<Vec<&'static str>, Error> {
+    ) -> Result<Vec<(&'static str, Remedy)>, Error> {
         let mut options = Vec::new();
         if matches!(how.kind.divided().0.fields, Fields::Split(b',', _)) {
             return Ok(options);
         }
-        for (option, decimal, thousands) in [(DECIMAL, ',', None), ("thousands", '.', Some(','))] {
+        for (option, remedy, decimal, thousands) in [
+            ("decimal", Remedy::Decimal(','), ',', None),
+            ("thousands", Remedy::Thousands(','), '.', Some(',')),
+        ] {
             let Ok(marks) = Marks::new(decimal, thousands) else { continue };
             if self.goes_through(how, number, &|key| key.spelling_mut().marks = Some(marks))? {
-                options.push(option);
+                options.push((option, remedy));
             }
         }
         Ok(options)
@@ -170,10 +165,9 @@ impl Decider<'_> {
         number: usize,
         change: &dyn Fn(&mut ResolvedKey),
     ) -> Result<bool, Error> {
-        let mut how = InputSpec { keys: vec![how.keys[number].clone()], ..how.clone() };
-        change(&mut how.keys[0]);
+        let how = changed(how, number, change);
         let surveyed = self.look.survey(self.inputs, &how)?;
-        Ok(matches!(surveyed.columns[0].decide(), Decision::Kind(found, _) if found != Found::Text))
+        Ok(have_kind(&surveyed.columns[0]))
     }
 
     /// Returns true for a field of the first line if some column would fit a kind without that line.
@@ -186,8 +180,7 @@ impl Decider<'_> {
         how.kind = crate::io::batch::InputKind::Table(crate::io::csv::Dialect { header: 1, ..dialect });
         // Inputs may differ in their first lines.
         let Ok(surveyed) = self.look.survey(self.inputs, &how) else { return Ok(false) };
-        let fits = |decision| matches!(decision, Decision::Kind(found, _) if found != Found::Text);
-        Ok(surveyed.columns.iter().any(|column| fits(column.decide())))
+        Ok(surveyed.columns.iter().any(have_kind))
     }
 
     /// Returns the error of times or clocks in two forms.
@@ -213,6 +206,18 @@ impl Decider<'_> {
         let remedy = Remedy::Key(key.with_kind(kind).into());
         Ok(Error::input(here, problem).hinting(Hint::Remedies([remedy].into())))
     }
+}
+
+/// Returns the specification of a key alone, after a change to the key.
+fn changed(how: &InputSpec, number: usize, change: &dyn Fn(&mut ResolvedKey)) -> InputSpec {
+    let mut how = InputSpec { keys: vec![how.keys[number].clone()], ..how.clone() };
+    change(&mut how.keys[0]);
+    how
+}
+
+/// Returns true if the fields of a column fit a kind other than text.
+fn have_kind(survey: &Survey) -> bool {
+    matches!(survey.decide(), Decision::Kind(found, _) if found != Found::Text)
 }
 
 /// Returns the error of a field that does not fit the decided kind.

@@ -176,7 +176,7 @@ impl Decider<'_> {
             decisions.notes.extend(note.map(Note::Header));
             let separator = header.separator().filter(|separator| matches!(separator, ';' | '\t'));
             if let Some(separator) = separator.filter(|_| asked.delimiter.is_none()) {
-                decisions.notes.push(Note::Separator(header.name_of(0), separator));
+                decisions.notes.push(Note::Separator(crate::human::quoted(header.name_of(0)), separator));
             }
         }
         Ok(decisions)
@@ -331,6 +331,7 @@ impl Decider<'_> {
             Some(KindNote::YearEnds) => Some(Note::NoYear(key)),
             Some(KindNote::Commas) => {
                 let options = self.options_of_commas(how, number)?;
+                let options: Vec<&str> = options.into_iter().map(|(option, _)| option).collect();
                 (!options.is_empty()).then_some(Note::Commas(key, options))
             }
             Some(KindNote::DayMonth(patterns)) => Some(Note::DayMonth(key, patterns.patterns().collect())),

@@ -130,7 +130,7 @@ impl TextColumn {
 
     #[inline]
     fn range(&self, record: usize) -> Range {
-        self.lines.as_ref().map_or_else(|| self.places[record], |lines| Range(lines[record].0 - 1))
+        self.lines.as_ref().map_or_else(|| self.places[record], |lines| lines[record].without_last())
     }
 
     /// Adds a null.
