@@ -11,7 +11,7 @@
 use super::batch::InputSpec;
 use super::csv::{self, Dialect, Fields};
 use super::number::{PerLine, is_space};
-use super::source::{BLOCK, Before, Input, MARK, Opened, Text, count, sum};
+use super::source::{BLOCK, Before, Input, MARK, Opened, RegularFile, Text, count, sum};
 use crate::error::{Error, Hint};
 use crate::human;
 use crate::runs::{Budget, RECORDS};
@@ -303,17 +303,42 @@ impl<'a> Chunks<'a> {
         self.open.as_ref().is_none_or(|opened| opened.is_ready)
     }
 
-    /// Returns the text of a single, unread input, if the input is a file larger than a block and fits
-    /// in any case.
+    /// Returns the text of a single, unread input, read by all cores, if the input is a file larger than a
+    /// block that fits whole.
     fn whole_file(&mut self) -> Result<Option<Text>, Error> {
         let [input] = self.inputs else { return Ok(None) };
         if self.bytes > 0 {
             return Ok(None);
         }
         let file = input.open_regular()?.filter(|file| file.size > BLOCK as u64);
-        let Some(file) = file.filter(|file| self.fits_in_any_case(file.size)) else { return Ok(None) };
+        let Some(file) = file else { return Ok(None) };
+        let fits = self.fits_in_any_case(file.size);
+        if !fits && !self.fit_with_quotes(file.size, self.expected_records(&file)?) {
+            return Ok(None);
+        }
+        let text = Text::of_file(&file, self.dialect.fields.line_end())?;
+        // The records may be shorter than expected.
+        if !fits && !self.fit_with_quotes(file.size, count_records(self.dialect.fields, &text.bytes)) {
+            return Ok(None);
+        }
         self.inputs = &[];
-        Text::of_file(&file, self.dialect.fields.line_end()).map(Some)
+        Ok(Some(text))
+    }
+
+    /// Returns true if a chunk of this size is not full, even with quotes in quotes.
+    fn fit_with_quotes(&mut self, bytes: u64, records: u64) -> bool {
+        let has_quotes = std::mem::replace(&mut self.has_quotes_in_quotes, true);
+        let is_full = self.is_full(bytes, records);
+        self.has_quotes_in_quotes = has_quotes;
+        !is_full
+    }
+
+    /// Returns more than the number of records of a file whose records are as long as its first ones.
+    fn expected_records(&self, file: &RegularFile) -> Result<u64, Error> {
+        let mut first = vec![0; 1 << 16];
+        let length = file.read_at(&mut first, 0)?;
+        let records = count_records(self.dialect.fields, &first[..length]);
+        Ok(file.size / length.max(1) as u64 * (records + records / 4))
     }
 
     /// Returns true if this much text fits whatever its records are.
@@ -407,4 +432,50 @@ fn cut_of_text(bytes: &[u8]) -> Option<usize> {
     let without = &bytes[..bytes.len().saturating_sub(1)];
     let last_blank = || without.iter().rposition(|&byte| is_space(byte)).map(|blank| blank + 1);
     end_of_lines(bytes).or_else(last_blank)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::batch::InputKind;
+    use crate::io::csv::KeySpec;
+    use crate::io::source::LineEnd;
+
+    /// Tells if lines of these lengths, each for half of a file, are read whole.
+    fn is_read_whole(lengths: [usize; 2]) -> bool {
+        const HALF: usize = 4 << 20;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lines");
+        let half = |length: usize| [&vec![b'a'; length - 1][..], b"\n"].concat().repeat(HALF / length);
+        let content = lengths.map(half).concat();
+        std::fs::write(&path, &content).unwrap();
+        let inputs = [Input::File(path)];
+        let kind =
+            InputKind::Table(Dialect { fields: Fields::Words(LineEnd::Lf), header: 0, comments: false });
+        let how = InputSpec { kind, by: KeySpec::default(), keys: Vec::new(), columns: 1 };
+        let budget = Budget::of(16 << 20);
+        let mut chunks = Chunks::new(&inputs, &how, &budget);
+        assert!(!chunks.fits_in_any_case(content.len() as u64));
+        let mut all = Vec::new();
+        let mut keep = |text: &Text| {
+            text.parts.iter().for_each(|part| all.extend_from_slice(&text.bytes[part.range.clone()]));
+        };
+        let whole = chunks.whole_file().unwrap();
+        whole.iter().for_each(&mut keep);
+        while let Some(text) = chunks.next(|_| {}).unwrap() {
+            keep(&text);
+        }
+        let is_whole = whole.is_some();
+        assert!(all == content);
+        is_whole
+    }
+
+    #[test]
+    fn a_file_is_read_whole_if_its_records_fit() {
+        assert!(is_read_whole([64, 64]));
+        assert!(!is_read_whole([16, 16]));
+        // Shorter than the first lines let expect.
+        assert!(!is_read_whole([64, 2]));
+        assert!(is_read_whole([512, 64]));
+    }
 }
