@@ -263,25 +263,23 @@ impl<'a> Dataset<'a> {
                 (POSITIONS, Request::positions(keys), Written::Numbers(Print::Shortest))
             }
             Content::Numbers { keys, map, print, .. } => (map, Request::keys(keys), Written::Numbers(print)),
-            Content::Records { words, ties: Some(ties), records, .. } => {
-                let done = order_records(&records, words, Some(&ties), sorter, &ask, &mut passes)?;
+            Content::Records { mut words, ties, mut records, .. } => {
+                let are_places = !ask.positions && (ties.is_none() || ask.selection == Selection::ALL);
+                let places = if are_places { records.take_places(&words, ties.is_some()) } else { None };
                 let form =
-                    if ask.positions { Written::Positions(records) } else { Written::Records(records) };
-                return Ok(outcome(
-                    Ordered::in_memory(done.words, done.repeated, done.report),
-                    POSITIONS,
-                    form,
-                ));
-            }
-            Content::Records { words, records, .. } if ask.positions => {
-                (POSITIONS, Request::positions_by(words), Written::Positions(records))
-            }
-            Content::Records { mut words, mut records, .. } => match records.take_places(&words) {
-                Some(places) => {
-                    (POSITIONS, Request::records(words.remove(0), places), Written::Places(records))
+                    if ask.positions { Written::Positions as fn(Keyed) -> Written } else { Written::Records };
+                match (places, ties) {
+                    (Some(places), _) => {
+                        (POSITIONS, Request::records(words.remove(0), places), Written::Places(records))
+                    }
+                    (None, Some(ties)) => {
+                        let done = order_records(&records, words, Some(&ties), sorter, &ask, &mut passes)?;
+                        let ordered = Ordered::in_memory(done.words, done.repeated, done.report);
+                        return Ok(outcome(ordered, POSITIONS, form(records)));
+                    }
+                    (None, None) => (POSITIONS, Request::positions_by(words), form(records)),
                 }
-                None => (POSITIONS, Request::positions_by(words), Written::Records(records)),
-            },
+            }
         };
         Ok(outcome(sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?, map, form))
     }
@@ -408,9 +406,13 @@ impl<'a> Outcome<'_, 'a> {
             Written::Places(records) => {
                 let sorted = ordered.bring()?;
                 announce();
-                let places = sorted.words.into_vec().unwrap_or_default();
+                let mut report = sorted.report;
+                let mut places = sorted.words.into_vec().unwrap_or_default();
+                let start = Instant::now();
+                records.settle_places(&mut places);
+                report.sort.time += start.elapsed();
                 timed(output, &mut |output| records.write_places(&places, output, progress))?;
-                (sorted.repeated, sorted.report)
+                (sorted.repeated, report)
             }
             form => {
                 let print = if let Written::Numbers(print) = form { print } else { Print::Shortest };

@@ -146,7 +146,12 @@ pub(crate) struct Keyed {
     orders: Vec<KeyOrder>,
     /// True if lines with equal numbers are equal.
     is_spelled_once: bool,
+    /// The key of lines of numbers whose pieces know the numbers with other spellings.
+    number: Option<ResolvedKey>,
 }
+
+/// The mark, in the place of a record, of a number with other spellings.
+const RESPELLED: u64 = 1 << 31;
 
 impl Keyed {
     /// Reads a part of a text. If records are left out, the remaining ones get their positions in this
@@ -156,7 +161,7 @@ impl Keyed {
         if let Some(wrong) = read.wrong {
             return Err(wrong);
         }
-        let csv::Batch { mut pieces, skipped, head, counts, is_spelled_once, .. } = read;
+        let csv::Batch { mut pieces, skipped, head, counts, .. } = read;
         if counts.skipped > 0 {
             let mut first = 0;
             for (piece, skipped) in pieces.iter_mut().zip(&skipped) {
@@ -168,7 +173,10 @@ impl Keyed {
             }
         }
         pieces.retain(|piece| piece.len() > 0);
-        Ok(Self { pieces, head, counts, orders: how.orders(), is_spelled_once })
+        let is_spelled_once = pieces.iter().all(|piece| piece.respelled.as_ref().is_some_and(Vec::is_empty));
+        let are_known = counts.invalid == 0 && pieces.iter().all(|piece| piece.respelled.is_some());
+        let number = how.keys.first().filter(|_| are_known).cloned();
+        Ok(Self { pieces, head, counts, orders: how.orders(), is_spelled_once, number })
     }
 
     /// Wraps numbers without records: numbers of a text that printing reproduces, or elements of binary
@@ -182,7 +190,8 @@ impl Keyed {
             piece.keys = piece.keys.with_lines(order, map.descending, print);
         }
         let pieces = vec![piece];
-        Self { pieces, head: Head::default(), counts: Counts::default(), orders, is_spelled_once: true }
+        let (head, counts) = (Head::default(), Counts::default());
+        Self { pieces, head, counts, orders, is_spelled_once: true, number: None }
     }
 
     /// Turns each number into a record, printed with `print`.
@@ -248,6 +257,7 @@ impl Keyed {
             }
             return self.numbers(numbers);
         }
+        self.number = None;
         let take = |piece: &mut Piece| {
             Cow::Owned(match are_needed {
                 true => piece.keys.clone(),
@@ -296,25 +306,82 @@ impl Keyed {
     }
 
     /// Takes the ranges of the records in their text, so that a sort can move the ranges in place of
-    /// positions, without a lookup per record. Returns `None` if there are several words, since such a
-    /// sort moves positions, or if the text exceeds 32 bits.
-    pub(crate) fn take_places(&mut self, words: &[KeyBuf]) -> Option<KeyBuf<'static>> {
+    /// positions, without a lookup per record. With `ties`, the ranges of numbers with other spellings are
+    /// marked for [`Self::settle_places`]. Returns `None` if there are several words, since such a sort
+    /// moves positions, if the text exceeds the bits of a range, or if ranges do not suffice for the ties.
+    pub(crate) fn take_places(&mut self, words: &[KeyBuf], ties: bool) -> Option<KeyBuf<'static>> {
         let Some(Piece { bytes: Bytes::Of { text, .. }, .. }) = self.pieces.first() else { return None };
-        if words.len() != 1 || u32::try_from(text.bytes.len()).is_err() {
+        let most = if ties { RESPELLED } else { u32::MAX.into() };
+        if words.len() != 1 || text.bytes.len() as u64 >= most || ties && !self.are_few_respelled() {
             return None;
         }
-        let places = parallel::map_parts(&mut self.pieces, |piece| match &mut piece.bytes {
-            Bytes::Of { start, ranges, .. } => {
-                let base = Range::new(*start as u32, *start as u32).0;
-                // Reuses the memory of the ranges, which count from the beginning of their piece.
-                Arc::unwrap_or_clone(std::mem::take(ranges))
-                    .into_iter()
-                    .map(|Range(range)| range + base)
-                    .collect::<Vec<u64>>()
+        self.number = self.number.take().filter(|_| ties);
+        let places = parallel::map_parts(&mut self.pieces, |piece| {
+            piece.keys = Keys::NONE;
+            let Bytes::Of { start, ranges, .. } = &mut piece.bytes else { return Vec::new() };
+            let base = Range::new(*start as u32, *start as u32).0;
+            // Reuses the memory of the ranges, which count from the beginning of their piece.
+            let ranges = Arc::unwrap_or_clone(std::mem::take(ranges)).into_iter();
+            let mut places: Vec<u64> = ranges.map(|Range(range)| range + base).collect();
+            for record in piece.respelled.take().filter(|_| ties).unwrap_or_default() {
+                places[record as usize] |= RESPELLED;
             }
-            _ => Vec::new(),
+            places
         });
         Some(places.into())
+    }
+
+    /// Returns true if few of the lines, which are numbers, have numbers with other spellings: each of these
+    /// is read again once it is sorted.
+    fn are_few_respelled(&self) -> bool {
+        let respelled = |piece: &Piece| piece.respelled.as_ref().map_or(0, Vec::len);
+        self.number.is_some() && self.pieces.iter().map(respelled).sum::<usize>() <= self.len() / 8
+    }
+
+    /// Settles the order of lines with equal numbers, at these places, and removes the marks.
+    pub(crate) fn settle_places(&self, places: &mut [u64]) {
+        /// The number of records that justifies a parallel task.
+        const PART: usize = 1 << 14;
+        let (Some(key), Some(first)) = (&self.number, self.pieces.first()) else { return };
+        let Bytes::Of { text, .. } = &first.bytes else { return };
+        let is_marked = |place: &u64| place & RESPELLED > 0;
+        // Without the line end.
+        let line = |place: u64| {
+            let range = Range(place & !RESPELLED);
+            &text.bytes[range.begin()..range.end() - 1]
+        };
+        let is_same = |column: &mut csv::Column, one: u64, other: u64| {
+            let [one, other] = [line(one), line(other)];
+            one == other || column.word_of_token(one) == column.word_of_token(other)
+        };
+        let (mut parts, mut rest, mut column) = (Vec::new(), places, csv::Column::new(key, 0));
+        while !rest.is_empty() {
+            let mut end = PART.min(rest.len());
+            while end < rest.len() && is_same(&mut column, rest[end - 1], rest[end]) {
+                end += 1;
+            }
+            let (part, others) = rest.split_at_mut(end);
+            parts.push(part);
+            rest = others;
+        }
+        parallel::map_parts(parts, |part| {
+            let (mut column, mut from) = (csv::Column::new(key, 0), 0);
+            while let Some(marked) = part[from..].iter().position(is_marked) {
+                let (mut begin, mut end) = (from + marked, from + marked + 1);
+                while begin > from && is_same(&mut column, part[begin - 1], part[begin]) {
+                    begin -= 1;
+                }
+                while end < part.len() && is_same(&mut column, part[end - 1], part[end]) {
+                    end += 1;
+                }
+                match self.orders[1].descending {
+                    true => part[begin..end].sort_by(|&one, &other| line(other).cmp(line(one))),
+                    false => part[begin..end].sort_by(|&one, &other| line(one).cmp(line(other))),
+                }
+                from = end;
+            }
+            part.iter_mut().for_each(|place| *place &= !RESPELLED);
+        });
     }
 
     /// Writes the lines before the records, then the records at these places, in this order.

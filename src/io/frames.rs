@@ -330,7 +330,7 @@ impl RunReader {
             if let Some(order) = line {
                 keys = keys.with_lines(order, descending, print).by_records();
             }
-            Piece { keys, at: 0, positions: Vec::new(), bytes: Bytes::Printed(print, descending) }
+            Piece { bytes: Bytes::Printed(print, descending), ..Piece::of(keys) }
         });
         Ok(pieces)
     }
@@ -410,7 +410,7 @@ impl Frames {
         }
         let keys = Keys::Columns(columns).by_records();
         let bytes = if has_bytes { Bytes::Read { text, ranges } } else { Bytes::None };
-        Some(Piece { keys, at: 0, positions, bytes })
+        Some(Piece { positions, bytes, ..Piece::of(keys) })
     }
 }
 

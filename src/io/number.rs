@@ -47,17 +47,28 @@ fn has_letter(token: &[u8]) -> bool {
     all & LETTERS != 0 || rest.iter().any(|&byte| byte >= b'@')
 }
 
-/// Returns true if a token, which is a number, is the only spelling of the number in digits
-/// and a point, without redundant zeros.
+/// Returns true if a token, which is a number, is the number's spelling without redundant zeros: in digits
+/// and a point, or, below 0.0001, with an exponent of at least two digits, as Python prints it.
 #[inline]
 pub(super) fn is_plain(token: &[u8]) -> bool {
     let ([b'-', digits @ ..] | digits) = token;
+    if has_letter(digits) {
+        return is_plain_exponential(digits);
+    }
     match digits {
-        [] | [b'.' | b'+', ..] | [.., b'.'] => false,
+        [] | [b'.' | b'+', ..] | [.., b'.'] | [b'0', b'.', b'0', b'0', b'0', b'0', ..] => false,
         [b'0'] => digits.len() == token.len(),
         [b'0', next, ..] if *next != b'.' => false,
-        [.., last] => !has_letter(digits) && (*last != b'0' || !digits.contains(&b'.')),
+        [.., last] => *last != b'0' || !digits.contains(&b'.'),
     }
+}
+
+#[inline(never)]
+fn is_plain_exponential(digits: &[u8]) -> bool {
+    let mut parts = digits.split(|&byte| byte == b'e');
+    let (mantissa, exponent) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    matches!(mantissa, [b'1'..=b'9'] | [b'1'..=b'9', b'.', .., b'1'..=b'9'])
+        && matches!(exponent, [b'-', b'0', b'5'..=b'9'] | [b'-', b'1'..=b'9', b'0'..=b'9', ..])
 }
 
 /// The numbers that a line of text may have.

@@ -16,6 +16,8 @@ pub(crate) struct Piece {
     pub(super) at: usize,
     /// The positions of the records, if kept with them.
     pub(crate) positions: Vec<u64>,
+    /// The records whose numbers have other spellings, too; `None` if any record may be one.
+    pub(super) respelled: Option<Vec<u32>>,
     pub(super) bytes: Bytes,
 }
 
@@ -85,7 +87,7 @@ impl Piece {
 
     /// Returns keys without bytes.
     pub(crate) fn of(keys: Keys) -> Self {
-        Self { keys, at: 0, positions: Vec::new(), bytes: Bytes::None }
+        Self { keys, at: 0, positions: Vec::new(), respelled: None, bytes: Bytes::None }
     }
 
     pub(crate) fn len(&self) -> usize {

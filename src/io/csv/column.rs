@@ -66,14 +66,14 @@ pub(in crate::io) enum NotAdded {
 }
 
 /// The keys of a column, in the order of its rows.
-pub(super) struct Column {
+pub(in crate::io) struct Column {
     pub(super) words: keys::Column,
     key: ResolvedKey,
     reader: Reader,
     /// The tail of the last number.
     tail: Vec<u8>,
-    /// True if every token so far was the only spelling of its number.
-    pub(super) is_spelled_once: bool,
+    /// The rows of tokens whose numbers have other spellings, too; `None` if any token may be one.
+    pub(super) respelled: Option<Vec<u32>>,
 }
 
 impl ResolvedKey {
@@ -135,14 +135,14 @@ fn of_type(token: &[u8], element: ElementType, descending: bool) -> Result<u128,
 
 impl Column {
     /// Creates an empty column for this key.
-    pub(super) fn new(key: &ResolvedKey, rows: usize) -> Self {
+    pub(in crate::io) fn new(key: &ResolvedKey, rows: usize) -> Self {
         Self {
             words: keys::Column::of(key.order, rows),
             reader: Reader::new(key.notation()),
             key: key.clone(),
             tail: Vec::new(),
             // A float type rounds numbers, so that lines of other numbers get the same word.
-            is_spelled_once: !key.element.is_some_and(ElementType::is_float),
+            respelled: (!key.element.is_some_and(ElementType::is_float)).then(Vec::new),
         }
     }
 
@@ -248,6 +248,22 @@ impl Column {
         }
     }
 
+    /// Returns the word of a token, or of the null that it is.
+    pub(in crate::io) fn word_of_token(&mut self, token: &[u8]) -> u128 {
+        match self.number(token) {
+            Ok(word) => word,
+            Err(NotAdded::Null(class)) => keys::whole(keys::of_null(class, self.key.order)),
+            Err(_) => panic!("the column has this token"),
+        }
+    }
+
+    fn note_respelled(&mut self) {
+        let row = self.words.len() as u32;
+        if let Some(respelled) = &mut self.respelled {
+            respelled.push(row);
+        }
+    }
+
     /// Returns true unless the field is invalid.
     pub(super) fn is_valid(&mut self, field: &Field) -> bool {
         !matches!(self.refused(field), Some(NotAdded::Null(Class::Invalid) | NotAdded::Json))
@@ -307,18 +323,22 @@ impl Column {
             if self.key.element.is_none()
                 && let Some(short) = tokens.short_integer().filter(|short| short.value.abs() <= EXACT)
             {
-                self.is_spelled_once &= short.canonical;
+                if !short.canonical {
+                    self.note_respelled();
+                }
                 self.words.push_high(keys::high_of(short.value as f64, self.key.order.descending));
                 keep(start, start + short.length);
                 tokens.pass(short.length);
                 continue;
             }
             let token = tokens.take_token();
-            self.is_spelled_once = self.is_spelled_once && is_plain(token);
+            if !is_plain(token) {
+                self.note_respelled();
+            }
             match self.number(token) {
                 Ok(word) => self.push_word(word),
                 Err(NotAdded::Null(class)) if self.key.order.place(class) != Nulls::Error => {
-                    self.is_spelled_once = false;
+                    self.note_respelled();
                     counts.add(class);
                     if class == Class::Invalid {
                         counts.note_invalid(token);

@@ -170,9 +170,9 @@ impl<'a> Layout<'a> {
         column.push_tokens(&mut tokens, slice, piece.start, &mut counts, keep).map_err(|(at, refused)| {
             Problem(at, refused.map_or(Wrong::Several, |refused| Wrong::Field(0, refused)))
         })?;
-        let (is_spelled_once, columns) = (column.is_spelled_once, vec![column]);
+        let (respelled, columns) = (column.respelled.take(), vec![column]);
         let Range { start, end } = piece;
-        Ok(RowPart { start, end, ranges, counts, columns, is_spelled_once, ..RowPart::default() })
+        Ok(RowPart { start, end, ranges, counts, columns, respelled, ..RowPart::default() })
     }
 
     /// Reads the rows that begin at or after `start` and before `until`.

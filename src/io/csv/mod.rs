@@ -18,7 +18,6 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-use self::column::Column;
 use super::batch::InputSpec;
 use super::counts::Counts;
 use super::keys::{self, Keys};
@@ -29,7 +28,7 @@ use super::texts::TextColumn;
 use crate::error::Error;
 use crate::parallel::map_parts;
 
-pub(in crate::io) use self::column::NotAdded;
+pub(in crate::io) use self::column::{Column, NotAdded};
 #[cfg(feature = "arrow")]
 pub(in crate::io) use self::dialect::unquoted;
 pub use self::dialect::{Dialect, Fields};
@@ -59,8 +58,8 @@ struct RowPart {
     counts: Counts,
     /// One column per key.
     columns: Vec<Column>,
-    /// True if lines with equal numbers are equal.
-    is_spelled_once: bool,
+    /// The rows whose numbers have other spellings, too; `None` if any row may be one.
+    respelled: Option<Vec<u32>>,
 }
 
 /// Returns the offset of a token in a range of text or of lines with plain numbers, by its number in
@@ -175,8 +174,6 @@ pub(in crate::io) struct Batch {
     /// The error of the record after the pieces.
     pub(in crate::io) wrong: Option<Error>,
     pub(in crate::io) counts: Counts,
-    /// True if lines with equal numbers are equal.
-    pub(in crate::io) is_spelled_once: bool,
 }
 
 /// Reads a part of a text up to the first wrong record. A core reads `piece` bytes at once;
@@ -215,7 +212,6 @@ pub(in crate::io) fn read_batch(
     known.passed += text.bytes.len() as u64;
     let mut counts = Counts::default();
     parts.iter().for_each(|part| counts.add_all(&part.counts));
-    let is_spelled_once = parts.iter().all(|part| part.is_spelled_once);
     let read = map_parts(parts, |part| {
         let end = bodies.iter().find(|(body, _)| part.start <= body.end);
         let end = end.map_or((0, &b""[..]), |(body, line_end)| (body.end, *line_end));
@@ -229,10 +225,10 @@ pub(in crate::io) fn read_batch(
         let keys = Keys::Columns(columns);
         let are_tokens = dialect.fields.are_tokens();
         let bytes = Bytes::Of { text: text.clone(), start, until, ranges, end, are_tokens };
-        (Piece { keys, at: 0, positions: Vec::new(), bytes }, part.skipped)
+        (Piece { keys, at: 0, positions: Vec::new(), respelled: part.respelled, bytes }, part.skipped)
     });
     let (pieces, skipped): (Vec<Piece>, _) = read.into_iter().unzip();
-    Ok(Batch { head, pieces, skipped, wrong, counts, is_spelled_once })
+    Ok(Batch { head, pieces, skipped, wrong, counts })
 }
 
 /// The range of an input's rows, and the line end of its first row.
