@@ -50,6 +50,7 @@ fn records_are_ordered_by_values_at_paths() {
     assert_eq!(sorted(&["sort", "-q", "-k", "user.id", "--empty", "first", &file], ""), lines(&[3, 0, 2, 1]));
     assert_eq!(sorted(&["sort", "-q", "-k", "ms", "--argsort", &file], ""), "3\n1\n0\n2\n");
     assert_eq!(sorted(&["sort", "-q", "-k", "ms", "--top", "2", &file], ""), lines(&[3, 1]));
+    assert_eq!(sorted(&["sort", "-q", "-k", "ok", "-k", "0"], LOG), lines(&[1, 0, 3, 2]));
     // Without a key, lines are lines.
     assert_eq!(sorted(&["sort", "-q"], LOG), lines(&[0, 3, 1, 2]));
 }

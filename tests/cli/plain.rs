@@ -350,8 +350,19 @@ fn lines_of_numbers_are_the_same_lines_whichever_way_they_take() {
     let number = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
     let many = |of: &dyn Fn(u64) -> String| (0..60_000).map(|i| of(number(i)) + "\n").collect::<String>();
     let integers = many(&|n| n.to_string());
+    let respelled = |n: u64| match n % 200 {
+        0 => ["+", "0", "00"][n as usize / 200 % 3].to_owned() + &(n % 4096).to_string(),
+        1 => (n % 4096).to_string() + [".0", "e0", ".", "E+00"][n as usize / 200 % 4],
+        _ => (n % 4096).to_string(),
+    };
     for (name, lines) in [
         ("integers", integers.clone()),
+        ("some spelled otherwise", many(&respelled)),
+        (
+            "one number, sometimes spelled otherwise",
+            many(&|n| if n % 50 == 0 { "7.0" } else { "7" }.to_owned()),
+        ),
+        ("exponents", many(&|n| format!("{}e-{:02}\n0.0000{}", n % 9 + 1, n % 7 + 4, n % 9 + 1))),
         ("negative", many(&|n| (n as i64 - 9000).to_string())),
         ("zeros", many(&|n| format!("{:04}", n % 2000))),
         ("prices", many(&|n| format!("{}.{:02}", n / 100, n % 100))),
@@ -482,6 +493,32 @@ fn binary_data_beside_numbers_is_named() {
     let done = run(&["sort"], "\x7fELF\x02\n1 a\n");
     assert_eq!(String::from_utf8_lossy(&done.stdout), "1 a\n\x7fELF\x02\n");
     assert!(stderr(&done).contains(&format!("whole lines as text: {elf} (standard input:1)")), "{done:?}");
+    // The first field that does not fit those before it counts, whatever its kind.
+    for (lines, said) in [
+        (
+            "a\n2026-11-21\n7\n",
+            "input:2: '2026-11-21' is a time, but 'a' (standard input:1) is not; use -k 1:text or -k 1:number",
+        ),
+        (
+            "2026-11-21\na\n7\n",
+            "input:2: 'a' is not a time, but '2026-11-21' (standard input:1) is; use -k 1:text or -k 1:number",
+        ),
+        ("2026-11-21\n7\na\n", "input:2: '7' is a number, but '2026-11-21' (standard input:1) is not"),
+        ("7\n2026-11-21\na\n", "input:2: '2026-11-21' is not a number, but '7' (standard input:1) is"),
+    ] {
+        let error = refused(&["sort", "-k", "1"], lines);
+        assert!(error.contains(said), "{error}");
+        let note = stderr(&run(&["sort"], lines));
+        let first = if lines.starts_with('7') {
+            "2026-11-21' (standard input:2)"
+        } else {
+            &format!("{}' (standard input:1)", lines.lines().next().unwrap())
+        };
+        assert!(note.contains(first), "{note}");
+    }
+    // Remedies are tried with the option that ignores what follows a number, too.
+    let error = refused(&["sort", "-k", "1", "--leading"], "3 a\n- b\n4 c\n");
+    assert!(error.contains("use -k 1:text, -k 1:number --invalid last, or --na -"), "{error}");
     // White space inside a field is text.
     let error = refused(&["sort", "-f", "csv", "-k", "1"], "x,y\n\"a\tb\",1\n1,2\n");
     assert!(error.contains(r"'1' is a number, but 'a\tb' (standard input:2) is not"), "{error}");

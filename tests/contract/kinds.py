@@ -281,6 +281,8 @@ def value(field: Field, decision: Decision, notation: Notation, leading: bool, n
         return time.nanoseconds if time else None
     if decision.kind == "size":
         size = units.parse_size(text, notation)
+        if not size and not decision.looked and units.parse_size(text.upper(), notation):
+            mark("size-unit-in-lower-case")
         return size[1] if size else exact_numbers.parse_special(text) or leading_value(text, notation, leading)
     if decision.kind == "duration":
         duration = units.parse_duration(text)

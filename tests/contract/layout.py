@@ -208,7 +208,8 @@ class Columns:
         if self.layout.form == "table":
             fields = tables.quoted_fields(record.text, self.layout.separator) if record.data else []
             if record.text.strip(" \t") and len(fields) != self.width:
-                raise Refusal("a row with another number of fields", (f"{record.file}:{record.line}",))
+                place = "standard input" if record.file == "-" else record.file
+                raise Refusal("a row with another number of fields", (f"{place}:{record.line}",))
             return fields
         if self.layout.form == "delimited":
             return tables.delimited_fields(record.text, self.layout.separator)

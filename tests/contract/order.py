@@ -89,7 +89,11 @@ def refuse_cells(key: Key, cells: list[tuple[int, object]], fields: list[Field],
         raise Refusal("fields that do not fit one kind", words + ((":duration",) if decision.kind == "duration" else ()))
     if INVALID in states and options.invalid == "error":
         at = states.index(INVALID) if decision.misfit is None or options.leading else decision.misfit
-        raise Refusal("a field that does not fit", words_of(key, at, fields, records, options, True))
+        words = words_of(key, at, fields, records, options, True)
+        if decision.kind == "time" and given_time(fields, options).broken:
+            # Without the words, the times still do not compare.
+            words = tuple(word for word in words if word != "--invalid")
+        raise Refusal("a field that does not fit", words)
     for state in states if options.command != "check" else []:
         refuse_null(state, options)
 

@@ -116,8 +116,10 @@ pub enum Decision {
     Kind(Found, Option<Note>),
     /// Numbers or times stand beside words.
     Mixed {
-        /// The kind of the numbers or times.
+        /// The kind of the column if other fields are invalid: number if any field is one.
         kind: Found,
+        /// The kind that one of these two fields fits: number if one is a number.
+        between: Found,
         /// The first field.
         first: Example,
         /// The first field of another class.
@@ -508,8 +510,7 @@ impl Survey {
             return kind(Found::Number(None));
         }
         if !numbers.is_empty() {
-            let others = self.json[1].earlier(&self.json[2]);
-            return mixed(Found::Number(None), numbers, &others);
+            return mixed(Found::Number(None), numbers, &[&self.json[1], &self.json[2]]);
         }
         if !strings.is_empty() && strings.count < all {
             return kind(Found::Text);
@@ -578,13 +579,17 @@ impl Survey {
         if numbers.is_empty() && self.times.is_empty() {
             return Decision::Kind(Found::Text, self.note_on_text(day_month));
         }
-        match self.form {
-            _ if !numbers.is_empty() => {
-                let others = words.earlier(&self.times);
-                mixed(Found::Number(sign), &numbers, &others)
+        let of_times = self.form.map_or(Found::Text, Found::Time);
+        if numbers.is_empty() {
+            return mixed(of_times, &self.times, &[&words]);
+        }
+        match mixed(Found::Number(sign), &numbers, &[&words, &self.times]) {
+            // A time and a word before the first number.
+            Decision::Mixed { kind, first, misfit, .. } if numbers.at() > misfit.at => {
+                let is_word = self.times.at() == first.at;
+                Decision::Mixed { kind, between: of_times, first, misfit, is_word }
             }
-            Some(form) => mixed(Found::Time(form), &self.times, &words),
-            None => Decision::Kind(Found::Text, None),
+            decision => decision,
         }
     }
 
@@ -612,13 +617,14 @@ impl Survey {
     }
 }
 
-/// Fields of two classes in one column.
-fn mixed(kind: Found, fitting: &Class, others: &Class) -> Decision {
-    let (one, other) = (fitting.first.clone(), others.first.clone());
-    let (Some(one), Some(other)) = (one, other) else { return Decision::Kind(kind, None) };
-    let is_word = one.at < other.at;
-    let (first, misfit) = if is_word { (one, other) } else { (other, one) };
-    Decision::Mixed { kind, first, misfit, is_word }
+/// Fields of several classes in one column: the first field, and the first that does not fit it.
+fn mixed(kind: Found, fitting: &Class, others: &[&Class]) -> Decision {
+    let mut firsts: Vec<&Example> = others.iter().filter_map(|class| class.first.as_ref()).collect();
+    firsts.extend(&fitting.first);
+    firsts.sort_unstable_by_key(|example| example.at);
+    let [first, misfit, ..] = &firsts[..] else { return Decision::Kind(kind, None) };
+    let is_word = first.at == fitting.at();
+    Decision::Mixed { kind, between: kind, first: (*first).clone(), misfit: (*misfit).clone(), is_word }
 }
 
 /// Returns true for a field of digits, signs, points and at least one comma.

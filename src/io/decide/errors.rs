@@ -16,14 +16,15 @@ impl Decider<'_> {
         &self,
         how: &InputSpec,
         number: usize,
-        (survey, kind): (&Survey, Found),
+        (survey, [kind, between]): (&Survey, [Found; 2]),
         [first, misfit]: [&Example; 2],
         is_word: bool,
     ) -> Result<Error, Error> {
         let key = &how.keys[number];
         let place = |example: &Example| self.look.place(self.inputs, example.at);
-        let (name, what) =
-            if matches!(kind, Found::Time(_)) { ("time", "a time") } else { ("number", "a number") };
+        let is_time = |kind| matches!(kind, Found::Time(_));
+        let name = if is_time(kind) { "time" } else { "number" };
+        let what = if is_time(between) { "a time" } else { "a number" };
         let (here, there) = (place(misfit)?, place(first)?);
         let problem = if is_word {
             format!("'{}' is not {what}, but '{}' ({there}) is", shown(misfit), shown(first))

@@ -112,7 +112,7 @@ impl Decisions {
 
     fn new(asked: &Asked, kind: InputKind, keys: Vec<ResolvedKey>) -> Self {
         let how = InputSpec { kind, by: asked.by.clone(), keys, columns: 1 };
-        Self { format: asked.format, how, notes: Vec::new(), why: "" }
+        Self { format: asked.format, how, notes: Vec::new(), why: "default" }
     }
 }
 
@@ -138,7 +138,7 @@ impl Decider<'_> {
         let why = match format {
             _ if asked.is_named => "named",
             Format::JsonLines => "the first line is a JSON object",
-            Format::Lines => "",
+            Format::Lines => "default",
             _ => "the first line names the columns",
         };
         let kind = InputKind::Table(dialect);
@@ -182,10 +182,12 @@ impl Decider<'_> {
         Ok(decisions)
     }
 
-    /// Returns true if lines may be JSON: all keys are names, and no option divides lines.
+    /// Returns true if lines may be JSON: some key is a name, none is a number of a field, and no option
+    /// divides lines.
     fn may_be_json(&self) -> bool {
         let Asked { by, delimiter, line_end, header, comments, .. } = self.asked;
-        let are_names = !by.keys.is_empty() && by.keys.iter().all(Key::is_name);
+        let are_names =
+            by.keys.iter().any(Key::is_name) && by.keys.iter().all(|key| key.is_name() || key.is_record());
         let are_divided = delimiter.is_some() || *line_end == LineEnd::Nul || header.is_some() || *comments;
         self.asked.format == Format::Lines && are_names && !are_divided
     }
@@ -234,11 +236,13 @@ impl Decider<'_> {
                 (None, None)
             }
             Decision::Kind(kind, note) => (Some(kind), note),
-            Decision::Mixed { misfit: word, is_word: true, .. }
-            | Decision::Apart { misfit: word, .. }
-            | Decision::Mixed { first: word, .. } => {
-                let place = self.look.place(self.inputs, word.at)?;
-                decisions.notes.push(Note::WholeLines(shown(&word), place));
+            Decision::Mixed { kind, between, first, misfit, is_word } => {
+                let word = if is_word && kind == between { misfit } else { first };
+                decisions.notes.push(self.whole_lines(&word)?);
+                (Some(Found::Text), None)
+            }
+            Decision::Apart { misfit, .. } => {
+                decisions.notes.push(self.whole_lines(&misfit)?);
                 (Some(Found::Text), None)
             }
         };
@@ -254,6 +258,11 @@ impl Decider<'_> {
         let order = KeyOrder { is_last_resort: true, reading, ..record.order };
         decisions.how.keys.push(ResolvedKey { order, ..record });
         Ok(())
+    }
+
+    /// Returns the note on the first field that is not a number.
+    fn whole_lines(&self, word: &Example) -> Result<Note, Error> {
+        Ok(Note::WholeLines(shown(word), self.look.place(self.inputs, word.at)?))
     }
 
     fn decide_keys(&self, decisions: &mut Decisions, header: &Header) -> Result<(), Error> {
@@ -278,10 +287,13 @@ impl Decider<'_> {
                     self.note(&mut decisions.notes, (&decisions.how, number), name, note)?;
                 }
                 Decision::Mixed { kind, .. } if order.invalid != Invalid::Error => set(key, kind),
-                Decision::Mixed { kind: kind @ Found::Number(_), .. } if order.leading => set(key, kind),
-                Decision::Mixed { kind, first, misfit, is_word } => {
-                    let examples = [&first, &misfit];
-                    return Err(self.mixed(&decisions.how, number, (survey, kind), examples, is_word)?);
+                Decision::Mixed { kind: kind @ Found::Number(_), .. } if order.leading => {
+                    set(key, kind);
+                    self.check_given(&decisions.how, number, survey)?;
+                }
+                Decision::Mixed { kind, between, first, misfit, is_word } => {
+                    let (kinds, examples) = ([kind, between], [&first, &misfit]);
+                    return Err(self.mixed(&decisions.how, number, (survey, kinds), examples, is_word)?);
                 }
                 Decision::Apart { what, first, misfit } => {
                     return Err(self.apart(key, what, [&first, &misfit])?);
