@@ -10,11 +10,7 @@ pub(super) const SCHEMA: u64 = 1;
 
 /// Formats the decisions in lines for a human reader.
 pub(super) fn lines(explained: &Explained) -> String {
-    let mut lines = format!("format  {}", explained.format.name());
-    if !matches!(explained.why, "" | "named") {
-        lines += &format!(", because {}", explained.why);
-    }
-    lines.push('\n');
+    let mut lines = format!("format  {}\n", format(explained));
     if explained.header > 0 {
         let rows = human::counted(explained.header as u64, "row", "rows");
         lines += &format!("header  {rows}\n");
@@ -23,6 +19,15 @@ pub(super) fn lines(explained: &Explained) -> String {
         lines += &format!("key     {}\n", of_key(key));
     }
     lines
+}
+
+/// Names the format, with the reason if no option and no extension sets it.
+pub(super) fn format(explained: &Explained) -> String {
+    let name = explained.format.name();
+    match explained.why {
+        "default" | "named" => name.to_owned(),
+        why => format!("{name}, because {why}"),
+    }
 }
 
 fn of_key(key: &ExplainedKey) -> String {
@@ -39,11 +44,14 @@ fn of_key(key: &ExplainedKey) -> String {
 /// Describes the order in words for the middle of a line.
 pub(super) fn by(explained: &Explained) -> String {
     let keys = explained.keys.iter().filter(|key| !key.is_last_resort);
+    let direction = |key: &ExplainedKey| if key.descending { ", largest first" } else { "" };
     let keys: Vec<String> = match (explained.format, &explained.keys[..]) {
         (Format::Text, _) => return String::new(),
-        (Format::Lines, [key]) if key.column == "0" => vec!["the whole line".to_owned()],
-        (Format::Lines, [key, rest]) if rest.is_last_resort => vec![key.kind.clone()],
-        _ => keys.map(|key| format!("'{}' ({})", human::quoted(&key.column), key.kind)).collect(),
+        (Format::Lines, [key]) if key.column == "0" => vec![format!("the whole line{}", direction(key))],
+        (Format::Lines, [key, rest]) if rest.is_last_resort => vec![key.kind.clone() + direction(key)],
+        _ => keys
+            .map(|key| format!("'{}' ({}{})", human::quoted(&key.column), key.kind, direction(key)))
+            .collect(),
     };
     format!(" by {}", keys.join(", "))
 }
@@ -61,6 +69,7 @@ pub(super) fn object(explained: &Explained) -> Value {
     };
     json!({
         "format": explained.format.name(),
+        "format_reason": explained.why,
         "header": explained.header,
         "keys": explained.keys.iter().map(key).collect::<Vec<_>>(),
     })

@@ -217,9 +217,9 @@ impl fmt::Display for Timing<'_> {
             write!(f, "; {runs} of {} in temporary files", human::bytes(*spilled_bytes))?;
         }
         self.told().try_for_each(|told| write!(f, "; {told}"))?;
-        let Explained { format, why, .. } = &self.explained;
-        if !matches!(*why, "" | "named") {
-            write!(f, "; {}, because {why}", format.name())?;
+        write!(f, "; {}", explain::format(&self.explained))?;
+        if self.explained.keys.iter().any(|key| key.is_found) {
+            write!(f, "; kinds found in the fields")?;
         }
         write!(f, "; {}", self.why())
     }

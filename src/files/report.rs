@@ -88,7 +88,7 @@ pub struct Phases {
 pub struct Explained {
     /// The format.
     pub format: Format,
-    /// The reason for the format; empty for lines by default.
+    /// The reason for the format: `named`, `default`, or words for what decided.
     pub why: &'static str,
     /// The number of rows that stay on top.
     pub header: usize,

@@ -59,11 +59,16 @@ fn the_timing_goes_to_stdout_or_stderr() {
         (&["--json"], "{"),
         (&["-v", "-f", "csv", "--no-header", "-k", "1"], "sorted 1 row by '1' (number) in "),
         (&["-v", "-t", "u32"], "sorted 1 line by u32 in "),
-        (&["-v", "-k", "0"], "sorted 1 line by the whole line in "),
+        (&["-v", "-k", "0:r"], "sorted 1 line by the whole line, largest first in "),
+        (&["-v", "-k", "1:r"], "sorted 1 line by '1' (number, largest first) in "),
     ] {
         let output = run(&[&["sort"], args].concat(), "1\n");
         assert_eq!((&output.stdout[..], stderr(&output).starts_with(begin)), (&b"1\n"[..], true), "{args:?}");
     }
+    let whole = stderr(&run(&["sort", "-v"], "1\n"));
+    assert!(whole.contains("; lines; kinds found in the fields; "), "{whole}");
+    let named = stderr(&run(&["sort", "-v", "-k", "a:text"], "a,b\n1,2\n"));
+    assert!(named.contains("; csv, because the first line names the columns; "), "{named}");
     // Data in a file: it is on standard output, if that is no pipe or it is asked for.
     let output = run(&["sort", "-o", &out], "1\n");
     assert!(output.stdout.is_empty() && stderr(&output).is_empty());
