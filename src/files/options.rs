@@ -181,6 +181,9 @@ impl Options {
         if let Some(problem) = self.keys.iter().find_map(Key::problem) {
             return Err(Error::options(problem));
         }
+        if inputs.len() > 1 {
+            inputs.iter().try_for_each(Input::check)?;
+        }
         let known = self.format.map_or_else(|| format_by_names(&inputs), |format| Ok(Some(format)))?;
         let content = known.unwrap_or(Format::Text);
         for input in &mut inputs {
@@ -228,6 +231,15 @@ impl Options {
             reading => reading,
         };
         self.check_format(format, &name)?;
+        // Lines have names only with a header, which a name, an option or a comment makes.
+        let has_names = self.header.is_some_and(|rows| rows > 0) || self.comments;
+        if format == Format::Lines
+            && !has_names
+            && !self.keys.iter().any(Key::is_name)
+            && let Some(problem) = self.keys.iter().find_map(Key::refused)
+        {
+            return Err(Error::options(problem));
+        }
         let spelling = Arc::new(self.spelling()?);
         self.check_delimiter(format)?;
         let order = KeyOrder {
@@ -334,7 +346,7 @@ impl Options {
     }
 
     /// Returns true if an option concerns lines or their fields.
-    fn says_lines(&self) -> bool {
+    pub(super) fn says_lines(&self) -> bool {
         let are_of_lines = |option| !matches!(option, "no-header" | "type");
         self.kind.is_some()
             || self.given().iter().any(|(option, is_given, _)| *is_given && are_of_lines(*option))
@@ -405,13 +417,6 @@ fn format_by_names(inputs: &[Input]) -> Result<Option<Format>, Error> {
     };
     let first = format(&inputs[0]);
     let Some(other) = inputs.iter().find(|&input| format(input) != first) else { return Ok(first) };
-    // Report a missing file first: a misspelled word on the command line may look like a file of
-    // another format.
-    for input in inputs {
-        if let Some(error) = input.path().and_then(|path| path.metadata().err()) {
-            return Err(Error::io(input.name(), "open", error));
-        }
-    }
     let name = |input: &Input| format(input).map_or("text or lines", Format::name);
     let [one, two] = [&inputs[0], other].map(|input| format!("{} is {}", input.name(), name(input)));
     // If either is binary data, no single format fits both.

@@ -13,7 +13,7 @@ use super::report::Report;
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::human;
-use crate::io::{Compression, Extension, Input};
+use crate::io::{Compression, Extension, Input, Output};
 use crate::order::Selection;
 use crate::runs::{Budget, Folders};
 use crate::sorter::Sorter;
@@ -146,16 +146,31 @@ impl<'a> Sort<'a> {
         let to_bits = !positions && asked.is_some_and(|(format, _)| format.is_bits());
         let (memory, cancel, in_place, one_of_many) =
             (options.memory, options.cancel.clone(), options.in_place, options.one_of_many);
+        if let Some(path) = output.filter(|_| !one_of_many) {
+            Output::check(path)?;
+        }
+        // Lines stay lines, whatever the output's name is, unless the name means binary.
+        let asked_of = |input: Format| {
+            let is_named = to.is_some() || input != Format::Lines || positions || to_bits;
+            asked.filter(|(format, _)| is_named || format.has_columns())
+        };
+        // Numbers alone have no keys and no other options of lines.
+        let says_lines = options.says_lines();
+        let written = |input, has_rows| {
+            output_format(input, has_rows, positions, asked_of(input)).map_err(|error| match error.hint() {
+                Some(Hint::NumbersOfLines) if says_lines => error.unhinted(),
+                _ => error,
+            })
+        };
+        if let Some(named) = options.format.filter(|format| format.is_table() || format.has_columns()) {
+            written(named, true)?;
+        }
         let resolved = options.resolve(to_bits)?;
         // A replaced file keeps its compression.
         let replaced = resolved.inputs.first().filter(|_| in_place).and_then(Input::compression);
         let compression = if bgzf { Some(bgzf_to(output, replaced)?) } else { replaced };
-        // Lines stay lines, whatever the output's name is, unless the name means binary.
-        let is_named = to.is_some() || resolved.decisions.format != Format::Lines || positions || to_bits;
-        let is_named = is_named || asked.is_some_and(|(format, _)| format.has_columns());
-        let asked = asked.filter(|_| is_named);
-        let (format, promised) =
-            output_format(resolved.decisions.format, resolved.has_rows, positions, asked)?;
+        let own = resolved.decisions.format;
+        let (format, promised) = written(own, resolved.has_rows)?;
         if parquet.is_some() && format != Format::Parquet {
             let problem = format!("applies to Parquet, but {} is written", format.name());
             return Err(Error::option("parquet-compression", problem));

@@ -5,7 +5,7 @@
 
 use gpusort_order::key::ElementType;
 
-use crate::error::{Error, Hint};
+use crate::error::Error;
 
 /// Returns true if this byte separates tokens.
 #[inline]
@@ -352,7 +352,7 @@ pub(super) fn fixed(bytes: &[u8]) -> Option<(f64, u8, usize)> {
 
 /// Returns the error of a line with several tokens, where only one may stand.
 pub(super) fn several(place: String) -> Error {
-    Error::input(place, "this line is not one number, as binary output needs").hinting(Hint::Several)
+    Error::input(place, "this line is not one number, as binary output needs")
 }
 
 #[cfg(test)]

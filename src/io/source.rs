@@ -293,6 +293,18 @@ impl Input {
         if self.can_be_read_again() { Ok(()) } else { Err(Error::input(self.name(), "cannot be replaced")) }
     }
 
+    /// Checks that a file exists and can be opened. A pipe is not opened.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be opened; a folder.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.path().is_some_and(Path::is_dir) {
+            return Err(Error::input(self.name(), "is a folder; name its files"));
+        }
+        self.open_regular().map(drop)
+    }
+
     /// Opens an uncompressed regular file for reads at any position; `None` for other inputs.
     pub(super) fn open_regular(&self) -> Result<Option<RegularFile>, Error> {
         let Some(path) = self.path() else { return Ok(None) };

@@ -171,14 +171,14 @@ fn text_that_seems_to_be_of_a_kind_is_noted() {
         ),
         (
             "1.2.3\n1.10.3\n1.9.3\nx\n",
-            ", because of 'x' (standard input:5); use -k s:version --invalid last ",
+            ", because of 'x' (standard input:5); use -k s:version to sort versions",
         ),
         ("21.11.2026\n02.12.2025\n", "; all fields fit --time-format '%d.%m.%Y'\n"),
         ("x\ny\nz\n12ms\n", ""),
     ] {
         let (table, is_noted) = (format!("s\n{fields}"), !note.is_empty());
         let said = stderr(&run(&["sort", "-f", "csv", "-k", "s"], &table));
-        let note = format!("gpusort: sorted key s as text{note}");
+        let note = format!("gpusort: sorted key 's' as text{note}");
         assert!(if is_noted { said.starts_with(&note) } else { said.is_empty() }, "{said}");
         for silent in [&["-q", "-k", "s"][..], &["-k", "s:text", "--timing", "off"]] {
             let said = stderr(&run(&[&["sort", "-f", "csv"], silent].concat(), &table));
@@ -287,9 +287,9 @@ fn notes_say_what_would_split_or_read_a_column() {
         (
             &["-k", "2"],
             "a 1,234\nb 999,999\n",
-            "sorted key 2 as text; use --decimal , or --thousands , if they are numbers",
+            "sorted key '2' as text; use --decimal , or --thousands , if they are numbers",
         ),
-        (&["-k", "1"], "1,5\n2,25\n", "sorted key 1 as text; use --decimal , if they are numbers"),
+        (&["-k", "1"], "1,5\n2,25\n", "sorted key '1' as text; use --decimal , if they are numbers"),
         (&[], "1,234,567\n999,999\n", "sorted lines as text; use --thousands , if they are numbers"),
         (&["-k", "1"], "02/12/2025\n02/11/2026\n", "all fields fit --time-format '%d/%m/%Y' and '%m/%d/%Y'"),
         (

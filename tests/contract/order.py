@@ -87,6 +87,9 @@ def refuse_cells(key: Key, cells: list[tuple[int, object]], fields: list[Field],
             mark("fields-that-fit-no-one-kind-under-invalid")
         words = words_of(key, decision.misfit, fields, records, options, False)
         raise Refusal("fields that do not fit one kind", words + ((":duration",) if decision.kind == "duration" else ()))
+    if decision.looked and decision.kind == "time" and given_time(fields, options).broken:
+        # Times that do not compare beside words: the contract speaks of either alone.
+        mark("fields-that-fit-no-one-kind-under-invalid")
     if INVALID in states and options.invalid == "error":
         at = states.index(INVALID) if decision.misfit is None or options.leading else decision.misfit
         words = words_of(key, at, fields, records, options, True)

@@ -6,6 +6,8 @@
 //!
 //! Numbers are compared exactly: no decimal is rounded, and none overflows. Zero has no sign.
 
+use std::fmt;
+
 use crate::decimal::{self, Decimal, ZERO};
 pub use crate::decimal::{MID, high, integer, of_integer};
 use crate::digits::{self, split_sign};
@@ -136,6 +138,12 @@ fn split_minus(field: &[u8]) -> (bool, &[u8]) {
 /// A currency or percent sign in front of all numbers of a column, or behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sign(Mark);
+
+impl fmt::Display for Sign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(self.0.bytes()))
+    }
+}
 
 impl Sign {
     /// The sign that a character is.

@@ -57,6 +57,18 @@ pub struct Field<'a> {
     pub json: Option<Json>,
 }
 
+/// Returns the first field of a line, with the second one if the first is a date.
+#[must_use]
+pub fn shown(rest: &[u8]) -> &[u8] {
+    let end = |from: usize| {
+        let blank = rest[from..].iter().position(|byte| matches!(byte, b' ' | b'\t'));
+        blank.map_or(rest.len(), |blank| from + blank)
+    };
+    let first = end(0);
+    let is_date = first < rest.len() && time::time(&rest[..first]).is_some();
+    &rest[..if is_date { end(first + 1) } else { first }]
+}
+
 /// The type of a JSON value other than null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Json {
@@ -164,6 +176,19 @@ pub enum Note {
     YearEnds,
 }
 
+impl Field<'_> {
+    /// Returns the field at this place as an example: a time with all its fields.
+    fn example(&self, at: u64) -> Example {
+        let time = if self.rest.len() > self.text.len() { time::time_at(self.rest) } else { None };
+        let text = match time {
+            Some((_, length)) => &self.rest[..length],
+            None if self.rest.len() > self.text.len() => shown(self.rest),
+            None => self.text,
+        };
+        Example { at, text: text.to_vec() }
+    }
+}
+
 /// The fields of one class: their number, and the first.
 #[derive(Clone, Debug, Default)]
 struct Class {
@@ -176,7 +201,7 @@ impl Class {
     fn push(&mut self, field: &Field, at: u64) {
         self.count += 1;
         if self.first.is_none() {
-            self.first = Some(Example { at, text: field.text.to_vec() });
+            self.first = Some(field.example(at));
         }
     }
 
@@ -374,9 +399,9 @@ impl Survey {
             },
         }
         let shape =
-            if may_have_digits || matches!(first, b'P' | b'p') { duration::shape(field.text) } else { None };
+            if may_have_digits || matches!(first, b'P' | b'p') { duration::parse(field.text) } else { None };
         match shape {
-            Some(shape) if shape.has_unit || shape.is_zero_alone => {
+            Some((_, shape)) if shape.has_unit || shape.is_zero_alone => {
                 self.durations.push(field, at);
                 self.duration_units |= shape.has_unit;
                 match shape.clock {
@@ -410,7 +435,7 @@ impl Survey {
         let first = *self.form.get_or_insert(form);
         if first != form && self.other_form.is_none() {
             let what = if first.year == form.year { Apart::Zones } else { Apart::Years };
-            self.other_form = Some((what, Example { at, text: field.text.to_vec() }));
+            self.other_form = Some((what, field.example(at)));
         }
         if !time.year {
             self.year_ends[0] |= time.month == 1;
@@ -607,6 +632,13 @@ impl Survey {
         }
         if most(&self.versions) && self.two_points {
             return Some(Note::Most(Found::Version, self.no_version.first.clone()?));
+        }
+        let others = self.words.earlier(&self.special).earlier(&self.other_signs);
+        if most(&self.signed) {
+            return Some(Note::Most(Found::Number(self.sign), others.first?));
+        }
+        if most(&self.sizes) {
+            return Some(Note::Most(Found::Size, others.first?));
         }
         None
     }

@@ -112,8 +112,7 @@ fn year_first(text: &[u8]) -> Split<'_> {
     let year = Some(1000 * y1 + 100 * y2 + 10 * y3 + y4);
     let date = Parts { year, month: 10 * m1 + m2, day: 10 * d1 + d2, clock: Clock::default(), zone: None };
     if let [b' ' | b'\t' | b'T' | b't', rest @ ..] = rest
-        && let &[h1, h2, b':', m1, m2, ..] = rest
-        && values([h1, h2, m1, m2]).is_some()
+        && let [b'0'..=b'9', b':', b'0'..=b'9', ..] | [b'0'..=b'9', b'0'..=b'9', b':', b'0'..=b'9', ..] = rest
     {
         let (clock, rest) = clock(rest)?;
         let (zone, rest) = zone_and_end(rest, end)?;

@@ -11,6 +11,7 @@ use gpusort::{Format, Method};
 use gpusort_base::human;
 
 use crate::cli::args::{OrderArgs, SortArgs, TimingArg, TypeArg};
+use crate::cli::meant;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimingTo {
@@ -119,10 +120,13 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
 /// Returns the text of a note on records that were `did`, sorted or compared; `None` for notes that the
 /// command does not print.
 pub(super) fn note(note: &Note, did: &str) -> Option<String> {
-    let of =
-        |key: &Option<String>| key.as_ref().map_or_else(|| "lines".to_owned(), |key| format!("key {key}"));
-    let with =
-        |key: &Option<String>, kind: &str| format!("-k {}:{kind}", key.as_ref().map_or("1", |key| &key[..]));
+    let of = |key: &Option<String>| {
+        key.as_ref().map_or_else(|| "lines".to_owned(), |key| format!("key '{}'", human::quoted(key)))
+    };
+    let with = |key: &Option<String>, kind: &str| {
+        let key = key.as_ref().map_or("1", |key| &key[..]);
+        format!("-k {}", human::quoted(meant::shell(&format!("{key}:{kind}"))))
+    };
     Some(match note {
         Note::Header(name) => {
             format!("took the first row, '{name}', as the header; use --no-header if it is data")
@@ -144,9 +148,13 @@ pub(super) fn note(note: &Note, did: &str) -> Option<String> {
         }
         Note::Most(key, kind, misfit, place) => {
             let (name, _) = Kind::ALL.into_iter().find(|(_, other)| other == kind)?;
-            let to_write = with(key, name);
+            let mut to_write = with(key, name);
+            // A requested version takes any text.
+            if *kind != Kind::Version {
+                to_write += " --invalid last";
+            }
             format!(
-                "{did} {} as text, because of '{misfit}' ({place}); use {to_write} --invalid last to sort {name}s",
+                "{did} {} as text, because of '{misfit}' ({place}); use {to_write} to sort {name}s",
                 of(key)
             )
         }

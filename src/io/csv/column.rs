@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use gpusort_order::key::{ElementType, Form};
-use gpusort_values::duration::duration;
+use gpusort_values::duration;
 use gpusort_values::number::{Notation, Reader, Value as Number};
 use gpusort_values::size::Units;
 use gpusort_values::survey::{self, TimeForm, Written};
@@ -55,8 +55,8 @@ impl<'a> Field<'a> {
 pub(in crate::io) enum NotAdded {
     /// An option refuses nulls of this class.
     Null(Class),
-    /// A time in another form than earlier times.
-    Apart,
+    /// A time in another form than earlier times; true if only the zones differ.
+    Apart(bool),
     /// The requested type does not hold it.
     Type(ElementType),
     /// Damaged JSON, an object or an array.
@@ -197,7 +197,9 @@ impl Column {
         match field.json() {
             None | Some(Value::Number) => {}
             Some(Value::Null) => return Err(NotAdded::Null(Class::Empty)),
-            Some(Value::String) if self.key.is_na(&value) => return Err(NotAdded::Null(Class::Empty)),
+            Some(Value::String) if value.is_empty() || self.key.is_na(&value) => {
+                return Err(NotAdded::Null(Class::Empty));
+            }
             Some(Value::String) if !(self.key.is_found && self.key.order.reading == Reading::Numbers) => {}
             Some(_) => return Err(NotAdded::Null(Class::Invalid)),
         }
@@ -221,13 +223,17 @@ impl Column {
                 let time = self.key.written().time(&text, self.key.spans(field.fields));
                 let time = time.ok_or(NotAdded::Null(Class::Invalid))?;
                 match self.key.form {
-                    Some(form) if form != TimeForm::from(&time) => Err(NotAdded::Apart),
+                    Some(form) if form != TimeForm::from(&time) => {
+                        Err(NotAdded::Apart(form.year == time.year))
+                    }
                     _ => Ok(keys::of_nanoseconds(time.nanoseconds, descending)),
                 }
             }
-            Reading::Durations => match duration(value) {
-                Some(attoseconds) => Ok(keys::of_attoseconds(attoseconds, descending)),
-                None => Err(NotAdded::Null(Class::Invalid)),
+            Reading::Durations => match duration::parse(value) {
+                Some((attoseconds, shape)) if !self.key.is_found || shape.has_unit || shape.is_zero_alone => {
+                    Ok(keys::of_attoseconds(attoseconds, descending))
+                }
+                _ => Err(NotAdded::Null(Class::Invalid)),
             },
             _ => self.number(value),
         }
@@ -253,7 +259,7 @@ impl Column {
         match self.number(token) {
             Ok(word) => word,
             Err(NotAdded::Null(class)) => keys::whole(keys::of_null(class, self.key.order)),
-            Err(_) => panic!("the column has this token"),
+            Err(refused) => panic!("the column has this token: {refused:?}"),
         }
     }
 

@@ -24,6 +24,8 @@ pub(crate) struct ResolvedKey {
     pub(crate) typed: String,
     /// The modifier of the key's own direction: `:r`, `:a` or none.
     pub(in crate::io) direction: &'static str,
+    /// True for a key with `:nocase`.
+    pub(in crate::io) nocase: bool,
     /// The name of the column, or its number if the table has no names.
     pub(crate) name: String,
     /// The order. Its reading becomes the kind once that was decided.
@@ -75,6 +77,7 @@ impl ResolvedKey {
                 Some(false) if by.order.descending => ":a",
                 _ => "",
             },
+            nocase: said.nocase,
             name,
             order,
             path: None,
@@ -88,7 +91,8 @@ impl ResolvedKey {
 
     /// Returns the key with this kind, as a user writes it.
     pub(in crate::io) fn with_kind(&self, kind: &str) -> String {
-        format!("{}:{kind}{}", self.typed, self.direction)
+        let nocase = if self.nocase && kind == "text" { ":nocase" } else { "" };
+        format!("{}:{kind}{nocase}{}", self.typed, self.direction)
     }
 
     /// Returns the key of the whole record as text.
@@ -221,6 +225,7 @@ impl Header {
             let same = |other: &ResolvedKey| {
                 (&other.column, &other.path, other.order.reading)
                     == (&column.column, &column.path, column.order.reading)
+                    && other.order.nocase <= column.order.nocase
             };
             if !found.iter().any(same) {
                 found.push(column);
@@ -235,6 +240,7 @@ impl Header {
             ColumnRef::Number(number) if reading.said.of_sort.is_none() => {
                 (1..=self.columns).contains(&number).then_some(number)
             }
+            ColumnRef::Last if self.columns != ANY => Some(self.columns),
             _ => None,
         });
         for KeyMeaning { column, said } in &key.readings {
@@ -264,8 +270,9 @@ impl Header {
                                 );
                                 let keys = [((index + 1).to_string(), index), (other, number - 1)];
                                 let keys = keys.into_iter().filter(|(key, at)| self.leads(key, *at));
+                                let modifiers = named.strip_prefix(&name[..]).unwrap_or_default();
                                 let mut remedies: Vec<Remedy> =
-                                    keys.map(|(key, _)| Remedy::Key(key.into())).collect();
+                                    keys.map(|(key, _)| Remedy::Key((key + modifiers).into())).collect();
                                 if remedies.is_empty() {
                                     remedies.push(Remedy::NoHeader);
                                 }
@@ -426,8 +433,9 @@ impl Header {
 
     /// Returns true if a column has this name or number.
     fn has(&self, name: &str) -> bool {
-        let is_number = name.parse().is_ok_and(|number: usize| (1..=self.columns).contains(&number));
-        self.has_name(name) || is_number
+        // JSON has no numbers of columns.
+        let is_number = || name.parse().is_ok_and(|number: usize| (1..=self.columns).contains(&number));
+        self.has_name(name) || self.json.is_none() && is_number()
     }
 
     /// Returns the name that equals this one except for case and signs, or else the only name that

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use gpusort_order::key::ElementType;
 
+use crate::human::quoted;
 use crate::io::spelling::Spelling;
 use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
 
@@ -96,7 +97,7 @@ pub(super) struct Modifiers {
     /// The key's own direction.
     pub(super) descending: Option<bool>,
     kind: Option<Kind>,
-    nocase: bool,
+    pub(super) nocase: bool,
     /// The key in the syntax of `sort`.
     pub(super) of_sort: Option<SortKey>,
 }
@@ -227,6 +228,9 @@ impl Key {
             let word = word.rsplit_once(':').map_or(word, |(_, last)| last);
             let problem = match super::header::direction(word) {
                 Some(direction) => format!("unknown modifier '{word}'; use -k {number}{direction}"),
+                None if Modifiers::default().with(word).is_some() => {
+                    format!("'{word}' is one kind too many; name one kind")
+                }
                 None => {
                     format!("unknown modifier '{word}'; use r, a, nocase, or a kind such as number or text")
                 }
@@ -259,11 +263,11 @@ impl Key {
         });
         let mut readings: Vec<KeyMeaning> =
             names.chain(numbers).map(|(column, said)| KeyMeaning { column, said }).collect();
-        // The whole record and fields counted from the end have no names.
+        // The whole record has no name.
         let is_certain = |column: &ColumnRef| match column {
-            ColumnRef::Last | ColumnRef::Number(0) => true,
+            ColumnRef::Number(0) => true,
             ColumnRef::Refused(_) => said.starts_with(['0', '-']),
-            ColumnRef::Name(_) | ColumnRef::Number(_) => false,
+            ColumnRef::Last | ColumnRef::Name(_) | ColumnRef::Number(_) => false,
         };
         if readings.iter().any(|reading| is_certain(&reading.column)) {
             readings.retain(|reading| is_certain(&reading.column));
@@ -279,6 +283,14 @@ impl Key {
             }
             _ => None,
         }
+    }
+
+    /// Returns the problem of a key that is refused unless it is a name.
+    pub(crate) fn refused(&self) -> Option<String> {
+        self.readings.iter().find_map(|reading| match &reading.column {
+            ColumnRef::Refused(problem) => Some(format!("key '{}': {problem}", quoted(&self.said))),
+            _ => None,
+        })
     }
 
     /// Returns true if the key can only be a name.

@@ -32,17 +32,6 @@ pub(super) enum Wrong {
     TooMany(u64),
 }
 
-/// A field that does not fit the decided kind, for an error.
-pub(in crate::io) struct Misfit<'a> {
-    pub(in crate::io) key: &'a ResolvedKey,
-    /// `file:line`, with the column if there are several keys.
-    pub(in crate::io) place: String,
-    pub(in crate::io) token: Vec<u8>,
-    pub(in crate::io) reason: NotAdded,
-    /// False for lines without a key.
-    pub(in crate::io) has_key: bool,
-}
-
 /// The layout common to all rows.
 pub(in crate::io) struct Layout<'a> {
     text: &'a Text,
@@ -447,12 +436,20 @@ impl<'a> Layout<'a> {
         is_one && Tokens::new(self.text.line_around(row)).nth(1).is_some()
     }
 
+    /// Returns the error of a line with several tokens; if all are numbers, with the format that sorts them.
+    fn several(&self, row: usize) -> Error {
+        let mut tokens = Tokens::new(self.text.line_around(row));
+        let are_numbers = tokens.all(|(_, token)| gpusort_values::number::look(token, None).is_some());
+        let error = several(self.text.place(row));
+        if are_numbers { error.hinting(Hint::Several) } else { error }
+    }
+
     /// Returns the error about a damaged line of JSON.
     fn damage(&self, row: usize) -> Option<Error> {
         let (paths, bytes) = (self.paths.as_ref()?, &self.text.bytes);
         let Damage { at, problem } = paths.find(bytes, row, &mut vec![0..0; self.keys.len()]).err()?;
         // A value that continues on the next line.
-        let is_open = bytes.get(at) == Some(&b'\n');
+        let is_open = bytes.get(at) == Some(&b'\n') && bytes.get(at + 1) != Some(&b'{');
         let hint = match bytes[row] {
             b'[' if is_open => Hint::Through(json::OF_ARRAY),
             b'{' if is_open => Hint::Through(json::OF_OBJECTS),
@@ -466,8 +463,8 @@ impl<'a> Layout<'a> {
         match wrong {
             Wrong::Row(problem) => Error::input(self.place(row), problem),
             Wrong::TooMany(rows) => Error::limit("records in one sort", rows, u32::MAX.into()),
-            Wrong::Several => several(self.text.place(row)),
-            Wrong::Field(..) if self.has_several(row) => several(self.text.place(row)),
+            Wrong::Several => self.several(row),
+            Wrong::Field(..) if self.has_several(row) => self.several(row),
             Wrong::Field(key, refused) => {
                 let damage = if refused == NotAdded::Json { self.damage(row) } else { None };
                 damage.unwrap_or_else(|| {
@@ -475,9 +472,7 @@ impl<'a> Layout<'a> {
                     if self.keys.len() > 1 && !self.keys[key].order.is_last_resort && self.how.has_key() {
                         place += &format!(", column '{}'", self.keys[key].shown());
                     }
-                    let (key, token) = (&self.keys[key], self.token(row, key));
-                    let (reason, has_key) = (refused, self.how.has_key());
-                    let error = misfit(&Misfit { key, place, token, reason, has_key });
+                    let error = misfit(self.how, &self.keys[key], place, &self.token(row, key), refused);
                     // Tokens have no options for fields.
                     let is_of_fields = matches!(error.hint(), Some(Hint::Remedies(_)));
                     if self.dialect.fields.are_tokens() && is_of_fields { error.unhinted() } else { error }
@@ -489,9 +484,9 @@ impl<'a> Layout<'a> {
 
 /// Returns the first field of a line, together with the further fields of a time.
 fn shown_of_rest<'v>(key: &ResolvedKey, rest: &'v [u8]) -> &'v [u8] {
-    let length = key.written().time_at(rest).map(|(_, length)| length);
-    let word = || rest.iter().position(|byte| matches!(byte, b' ' | b'\t')).unwrap_or(rest.len());
-    &rest[..length.unwrap_or_else(word)]
+    key.written()
+        .time_at(rest)
+        .map_or_else(|| gpusort_values::survey::shown(rest), |(_, length)| &rest[..length])
 }
 
 /// A row whose keys were found.

@@ -34,7 +34,7 @@ pub(in crate::io) use self::dialect::unquoted;
 pub use self::dialect::{Dialect, Fields};
 pub(crate) use self::header::{ColumnAt, Gap, Header, ResolvedKey, are_of_numbers};
 pub use self::key::{Key, KeySpec, Kind};
-pub(in crate::io) use self::layout::{Layout, Misfit, Surveyed};
+pub(in crate::io) use self::layout::{Layout, Surveyed};
 #[cfg(feature = "arrow")]
 pub(in crate::io) use self::rows::for_each_field;
 #[cfg(feature = "distributed")]

@@ -44,7 +44,6 @@ pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<C
     };
     let tries = if names.is_empty() { vec![usual] } else { tries };
     let is_table = matches!(usual, Fields::Quoted(_));
-    let is_named = asked.format != crate::format::Format::Lines || asked.delimiter.is_some();
     let rows = asked.header.unwrap_or(usize::from(is_table || !names.is_empty()));
     let dialect = |fields, header| Dialect { fields, header, comments: asked.comments };
     look.complete(inputs, dialect(usual, rows))?;
@@ -74,9 +73,7 @@ pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<C
             if matches!(fields, Fields::Words(_)) && !is_comment {
                 columns.look_at_positions(look, inputs, text, start)?;
             }
-            // A separator other than the usual one must yield at least two columns.
-            let is_usual = fields == usual && is_named || matches!(fields, Fields::Words(_));
-            if columns.hold(&names) && (is_usual || columns.header.names().nth(1).is_some()) {
+            if columns.hold(&names) {
                 return Ok(columns);
             }
             let count = columns.header.names().count();
@@ -200,7 +197,9 @@ impl Columns {
             let position = self.positions.iter().find(|(name, ..)| key.names(name));
             let counted = self.header.find(&one, table);
             let mut found = match (counted, position) {
-                (Err(_), Some((name, ..))) => Header::of_names(1, [&name[..]]).find(&one, table)?,
+                (Err(_), Some((name, ..))) if !self.header.has_name(name) => {
+                    Header::of_names(1, [&name[..]]).find(&one, table)?
+                }
                 (counted, _) => counted?,
             };
             let Some(resolved) = found.pop() else { continue };

@@ -7,7 +7,7 @@ use super::{Decider, shown};
 use crate::error::{Error, Hint, Remedy};
 use crate::human::quoted;
 use crate::io::batch::InputSpec;
-use crate::io::csv::{Fields, Kind, Layout, Misfit, NotAdded, ResolvedKey};
+use crate::io::csv::{Fields, Kind, Layout, NotAdded, ResolvedKey};
 use crate::order::{Class, Invalid, Reading, TextOrder};
 
 impl Decider<'_> {
@@ -85,7 +85,7 @@ impl Decider<'_> {
                 remedies.push(Remedy::Na(text.into()));
             }
         }
-        if self.is_first_line(how, at)? {
+        if self.is_first_line(how, number, at)? {
             remedies.push(Remedy::Header);
         }
         Err(error.hinting(Hint::Remedies(remedies.into())))
@@ -131,7 +131,7 @@ impl Decider<'_> {
         if text.contains(',') {
             remedies.extend(self.options_of_commas(how, number)?.into_iter().map(|(_, remedy)| remedy));
         }
-        if self.is_first_line(how, word.at)? {
+        if self.is_first_line(how, number, word.at)? {
             remedies.push(Remedy::Header);
         }
         Ok(remedies)
@@ -171,8 +171,9 @@ impl Decider<'_> {
         Ok(have_kind(&surveyed.columns[0]))
     }
 
-    /// Returns true for a field of the first line if some column would fit a kind without that line.
-    fn is_first_line(&self, how: &InputSpec, at: u64) -> Result<bool, Error> {
+    /// Returns true for a field of the first line if without that line its column fits a kind other than
+    /// text, and all columns fit one.
+    fn is_first_line(&self, how: &InputSpec, number: usize, at: u64) -> Result<bool, Error> {
         let dialect = how.kind.divided().0;
         if dialect.header > 0 || !self.look.place(self.inputs, at)?.ends_with(":1") {
             return Ok(false);
@@ -181,7 +182,8 @@ impl Decider<'_> {
         how.kind = crate::io::batch::InputKind::Table(crate::io::csv::Dialect { header: 1, ..dialect });
         // Inputs may differ in their first lines.
         let Ok(surveyed) = self.look.survey(self.inputs, &how) else { return Ok(false) };
-        Ok(surveyed.columns.iter().any(have_kind))
+        let fit = |survey: &Survey| matches!(survey.decide(), Decision::Kind(..));
+        Ok(have_kind(&surveyed.columns[number]) && surveyed.columns.iter().all(fit))
     }
 
     /// Returns the error of times or clocks in two forms.
@@ -221,19 +223,25 @@ fn have_kind(survey: &Survey) -> bool {
     matches!(survey.decide(), Decision::Kind(found, _) if found != Found::Text)
 }
 
-/// Returns the error of a field that does not fit the decided kind.
-pub(in crate::io) fn misfit(misfit: &Misfit) -> Error {
-    let Misfit { key, place, token, reason, has_key } = misfit;
+/// Returns the error of a field of this key, at `file:line`, that does not fit the decided kind.
+pub(in crate::io) fn misfit(
+    how: &InputSpec,
+    key: &ResolvedKey,
+    place: String,
+    token: &[u8],
+    reason: NotAdded,
+) -> Error {
     let shown = quoted(token);
+    let with_sign = key.sign.as_ref().map(|sign| format!("a number with {sign}"));
     let kind = match key.order.reading {
         Reading::Times => "a time",
         Reading::Sizes => "a size",
         Reading::Durations => "a duration",
         Reading::Text(form) if form.order == TextOrder::Version => "a version",
         Reading::Text(_) => "a hexadecimal number",
-        Reading::Numbers | Reading::Any => "a number",
+        Reading::Numbers | Reading::Any => with_sign.as_deref().unwrap_or("a number"),
     };
-    let unlike = |expected: &str| Error::input(place, format!("'{shown}' is not {expected}"));
+    let unlike = |expected: &str| Error::input(place.clone(), format!("'{shown}' is not {expected}"));
     let error = match reason {
         NotAdded::Null(Class::Empty) => {
             return Error::input(place, "the field is empty").hinting(Hint::Empty);
@@ -242,24 +250,22 @@ pub(in crate::io) fn misfit(misfit: &Misfit) -> Error {
             return Error::input(place, format!("'{shown}' is NaN")).hinting(Hint::Nan);
         }
         NotAdded::Type(element) => {
-            return unlike(&format!("a number that {element} holds")).hinting(Hint::OtherType(*element));
+            return unlike(&format!("a number that {element} holds")).hinting(Hint::OtherType(element));
         }
         NotAdded::Json | NotAdded::TooLong => {
             return unlike("a number, a string, true, false or null").hinting(Hint::Invalid);
         }
-        NotAdded::Apart => {
-            let form = key.form.map_or("", |form| match (form.zone, form.year) {
-                (_, false) => "a time without a year, as the times before",
-                (true, true) => "a time with a time zone, as the times before",
-                (false, true) => "a time without a time zone, as the times before",
-            });
-            unlike(form)
-        }
+        NotAdded::Apart(is_zone) => unlike(match key.form {
+            Some(form) if is_zone && form.zone => "a time with a time zone, as the times before",
+            Some(_) if is_zone => "a time without a time zone, as the times before",
+            Some(form) if form.year => "a time with a year, as the times before",
+            _ => "a time without a year, as the times before",
+        }),
         NotAdded::Null(Class::Invalid) => unlike(kind),
     };
     let remedies = match reason {
-        NotAdded::Apart => vec![Remedy::Key(key.with_kind("text").into())],
-        _ if *has_key || !key.is_found => remedies(key),
+        NotAdded::Apart(_) if how.has_key() => vec![Remedy::Key(key.with_kind("text").into())],
+        _ if how.has_key() || !key.is_found => remedies(key),
         _ => vec![Remedy::Record],
     };
     error.hinting(Hint::Remedies(remedies.into()))
@@ -267,7 +273,10 @@ pub(in crate::io) fn misfit(misfit: &Misfit) -> Error {
 
 /// Returns true for a word without digits that an option takes literally.
 fn is_word(text: &str) -> bool {
-    text.chars().all(|c| !c.is_whitespace() && !c.is_control() && !c.is_ascii_digit() && c != ',')
+    /// Longer words are shown in part.
+    const LONGEST: usize = 40;
+    text.len() <= LONGEST
+        && text.chars().all(|c| !c.is_whitespace() && !c.is_control() && !c.is_ascii_digit() && c != ',')
 }
 
 /// Returns the remedies that work for any field.
@@ -275,7 +284,10 @@ fn remedies(key: &ResolvedKey) -> Vec<Remedy> {
     if !key.is_found {
         return vec![Remedy::Invalid("".into())];
     }
-    vec![Remedy::Key(key.with_kind("text").into()), Remedy::Invalid(key.with_kind(key.kind_name()).into())]
+    let given: Box<str> = key.with_kind(key.kind_name()).into();
+    // A requested version takes any text.
+    let kind = if key.kind_name() == "version" { Remedy::Key(given) } else { Remedy::Invalid(given) };
+    vec![Remedy::Key(key.with_kind("text").into()), kind]
 }
 
 /// Returns true for a name that begins with a number and resembles neither a date nor a version.

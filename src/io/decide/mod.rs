@@ -185,10 +185,10 @@ impl Decider<'_> {
     /// Returns true if lines may be JSON: some key is a name, none is a number of a field, and no option
     /// divides lines.
     fn may_be_json(&self) -> bool {
-        let Asked { by, delimiter, line_end, header, comments, .. } = self.asked;
+        let Asked { by, delimiter, line_end, header, .. } = self.asked;
         let are_names =
             by.keys.iter().any(Key::is_name) && by.keys.iter().all(|key| key.is_name() || key.is_record());
-        let are_divided = delimiter.is_some() || *line_end == LineEnd::Nul || header.is_some() || *comments;
+        let are_divided = delimiter.is_some() || *line_end == LineEnd::Nul || header.is_some();
         self.asked.format == Format::Lines && are_names && !are_divided
     }
 
@@ -196,7 +196,8 @@ impl Decider<'_> {
         let first =
             self.look.first().map(|text| &text.bytes[text.parts[0].range.clone()]).unwrap_or_default();
         let first = first.strip_prefix(MARK).unwrap_or(first);
-        let line = first.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let is_comment = |line: &&[u8]| self.asked.comments && line.starts_with(b"#");
+        let line = first.split(|&byte| byte == b'\n').find(|line| !is_comment(line)).unwrap_or_default();
         matches!(line.trim_ascii(), [b'{', .., b'}'])
     }
 
@@ -205,8 +206,13 @@ impl Decider<'_> {
         let Some(text) = self.look.first() else { return Ok(Header::of_lines()) };
         let range = text.parts[0].range.clone();
         let dialect = Dialect { fields: Fields::Json, header: 0, comments: false };
-        let blank = text.bytes[range.clone()].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let start = (range.start + blank).min(range.end);
+        let commented = Dialect { comments: self.asked.comments, ..dialect };
+        let mut start = range.start;
+        while let Some(end) = commented.comment(&text.bytes[..range.end], start) {
+            start = end;
+        }
+        let blank = text.bytes[start..range.end].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        start += blank;
         let read = Header::read(&text.bytes, start, range.end, dialect);
         read.map(|(_, header)| header).map_err(|problem| Error::input(text.line(start), problem))
     }
@@ -283,7 +289,7 @@ impl Decider<'_> {
             match survey.decide() {
                 Decision::Kind(kind, note) => {
                     set(key, kind);
-                    let name = Some(key.typed.clone());
+                    let name = Some(format!("{}{}", key.typed, key.direction));
                     self.note(&mut decisions.notes, (&decisions.how, number), name, note)?;
                 }
                 Decision::Mixed { kind, .. } if order.invalid != Invalid::Error => set(key, kind),
@@ -348,7 +354,12 @@ impl Decider<'_> {
             }
             Some(KindNote::DayMonth(patterns)) => Some(Note::DayMonth(key, patterns.patterns().collect())),
             Some(KindNote::Most(kind, misfit)) => {
-                let kind = if kind == Found::Duration { Kind::Duration } else { Kind::Version };
+                let kind = match kind {
+                    Found::Duration => Kind::Duration,
+                    Found::Number(_) => Kind::Number,
+                    Found::Size => Kind::Size,
+                    _ => Kind::Version,
+                };
                 let place = self.look.place(self.inputs, misfit.at)?;
                 Some(Note::Most(key, kind, shown(&misfit), place))
             }

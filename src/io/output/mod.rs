@@ -97,6 +97,17 @@ impl<'w> Output<'w> {
         Ok(Self { compressing, ..Self::to(to) })
     }
 
+    /// Checks that a file can be written, without a change.
+    ///
+    /// # Errors
+    ///
+    /// See [`Output::file`].
+    pub(crate) fn check(path: &Path) -> Result<(), Error> {
+        // Opening a pipe or a device has effects.
+        let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+        if is_special { Ok(()) } else { Self::destination(path).map(drop) }
+    }
+
     /// Sets the compression, unless the name already requests one. A name that requests gzip also
     /// permits BGZF.
     pub(crate) fn compressed_as(mut self, compression: Option<Compression>) -> Self {

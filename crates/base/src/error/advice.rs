@@ -55,7 +55,7 @@ impl Error {
             Hint::Empty => said("use {empty last}"),
             Hint::Marks => said("change {delimiter}, {decimal} or {thousands}"),
             Hint::Header => said("use {header} for names from the first line, or {from csv} for a table"),
-            Hint::Several => said("use {from lines} to sort lines, or {from text} to sort every number"),
+            Hint::Several => said("use {from text} to sort every number"),
             Hint::BlankHeader => "remove the blank line".to_owned(),
             Hint::Sort => "sort it instead of merging it".to_owned(),
             Hint::Table(Format::Text) => {
