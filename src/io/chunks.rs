@@ -453,7 +453,7 @@ mod tests {
         let kind =
             InputKind::Table(Dialect { fields: Fields::Words(LineEnd::Lf), header: 0, comments: false });
         let how = InputSpec { kind, by: KeySpec::default(), keys: Vec::new(), columns: 1 };
-        let budget = Budget::of(16 << 20);
+        let budget = Budget::of(32 << 20);
         let mut chunks = Chunks::new(&inputs, &how, &budget);
         assert!(!chunks.fits_in_any_case(content.len() as u64));
         let mut all = Vec::new();
