@@ -61,7 +61,10 @@ fn wrong_answers_are_noticed() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = Folder::new();
-    folder.write("gpusort", "#!/bin/sh\nfor last; do :; done\ncat -- \"$last\" 2>/dev/null || timeout 1 cat\necho\n");
+    folder.write(
+        "gpusort",
+        "#!/bin/sh\nfor last; do :; done\ncat -- \"$last\" 2>/dev/null || timeout 1 cat\necho\n",
+    );
     let wrong = folder.path("gpusort");
     fs::set_permissions(&wrong, fs::Permissions::from_mode(0o755)).unwrap();
     for case in cases() {

@@ -338,7 +338,7 @@ impl Column {
                 continue;
             }
             let token = tokens.take_token();
-            if !is_plain(token) {
+            if self.respelled.is_some() && !is_plain(token) {
                 self.note_respelled();
             }
             match self.number(token) {

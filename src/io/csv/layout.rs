@@ -144,8 +144,12 @@ impl<'a> Layout<'a> {
         }
         let guess = piece.len() / TOKEN;
         let mut column = Column::new(&self.keys[0], guess);
-        // The second key is the whole line.
-        let has_ranges = self.has_ranges || self.keys.len() > 1;
+        // The second key is the whole line, which alone asks for the spelling.
+        let has_lines = self.keys.len() > 1;
+        if !has_lines {
+            column.respelled = None;
+        }
+        let has_ranges = self.has_ranges || has_lines;
         let mut ranges = Vec::with_capacity(if has_ranges { guess } else { 0 });
         let slice = &bytes[piece.clone()];
         let (mut tokens, mut counts) = (Tokens::per_line(slice, per_line), Counts::default());
