@@ -2,7 +2,6 @@
 //! resolve these into options.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -980,12 +979,17 @@ pub(super) enum Progress {
 }
 
 /// Inserts `sort` before the first word, unless the word names a command, or asks for help or the version.
-/// `-h` or `-V` alone, and an empty command line, ask for these only if nothing `comes_in`.
-pub(super) fn with_command(mut all: Vec<OsString>, comes_in: impl Fn() -> bool) -> Vec<OsString> {
+/// `-h` or `-V` alone ask for these only if nothing `comes_in`, and an empty command line only if standard
+/// input `is_terminal`.
+pub(super) fn with_command(
+    mut all: Vec<OsString>,
+    is_terminal: bool,
+    comes_in: impl Fn() -> bool,
+) -> Vec<OsString> {
     let first = all.get(1).map(|first| first.to_string_lossy());
     let is_other = match first.as_deref() {
         Some("help" | "--help" | "--version") => true,
-        None => io::stdin().is_terminal(),
+        None => is_terminal,
         Some("-h" | "-V") if all.len() == 2 => !comes_in(),
         Some(first) => COMMANDS.contains(&first),
     };
@@ -1084,7 +1088,7 @@ mod tests {
     #[test]
     fn sort_may_be_left_out() {
         let with = |typed: &str, comes_in: bool| {
-            let all = with_command(typed.split(' ').map(OsString::from).collect(), || comes_in);
+            let all = with_command(typed.split(' ').map(OsString::from).collect(), !comes_in, || comes_in);
             all.into_iter().map(|word| word.into_string().unwrap()).collect::<Vec<_>>().join(" ")
         };
         for typed in ["sort a", "check a", "merge", "help", "--help", "--version", "gen", "man sort"] {
@@ -1098,9 +1102,11 @@ mod tests {
                 [&*expected; 2]
             );
         }
-        for typed in ["gpusort -h", "gpusort -V"] {
+        for typed in ["gpusort", "gpusort -h", "gpusort -V"] {
             let sorts = typed.replacen("gpusort", "gpusort sort", 1);
             assert_eq!([true, false].map(|comes_in| with(typed, comes_in)), [&*sorts, typed]);
         }
+        // From `/dev/null`.
+        assert_eq!(with_command(vec!["gpusort".into()], false, || false), ["gpusort", "sort"]);
     }
 }

@@ -144,7 +144,8 @@ fn arguments() -> Vec<std::ffi::OsString> {
     let all = wild::args_os();
     #[cfg(not(windows))]
     let all = std::env::args_os();
-    args::with_ignore_case(args::with_command(all.collect(), comes_in))
+    let is_terminal = std::io::stdin().is_terminal();
+    args::with_ignore_case(args::with_command(all.collect(), is_terminal, comes_in))
 }
 
 /// Returns true if standard input is neither a terminal nor `/dev/null`.

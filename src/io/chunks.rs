@@ -116,7 +116,12 @@ impl<'a> Chunks<'a> {
     /// Returns the remaining memory for a chunk with this much text and this number of records.
     fn left(&self, bytes: u64, records: u64) -> u64 {
         let memory = (bytes * self.copied()).saturating_add(records * self.record());
-        (self.budget.bytes() / 4 * 3).saturating_sub(memory)
+        self.room_of_chunk().saturating_sub(memory)
+    }
+
+    /// Returns the memory for a chunk.
+    fn room_of_chunk(&self) -> u64 {
+        self.budget.bytes() / 4 * 3
     }
 
     /// Returns the number of copies in memory of each byte read.
@@ -313,24 +318,23 @@ impl<'a> Chunks<'a> {
         let file = input.open_regular()?.filter(|file| file.size > BLOCK as u64);
         let Some(file) = file else { return Ok(None) };
         let fits = self.fits_in_any_case(file.size);
-        if !fits && !self.fit_with_quotes(file.size, self.expected_records(&file)?) {
+        if !fits && !self.fit_whole(file.size, self.expected_records(&file)?) {
             return Ok(None);
         }
         let text = Text::of_file(&file, self.dialect.fields.line_end())?;
         // The records may be shorter than expected.
-        if !fits && !self.fit_with_quotes(file.size, count_records(self.dialect.fields, &text.bytes)) {
+        if !fits && !self.fit_whole(file.size, count_records(self.dialect.fields, &text.bytes)) {
             return Ok(None);
         }
         self.inputs = &[];
         Ok(Some(text))
     }
 
-    /// Returns true if a chunk of this size is not full, even with quotes in quotes.
-    fn fit_with_quotes(&mut self, bytes: u64, records: u64) -> bool {
-        let has_quotes = std::mem::replace(&mut self.has_quotes_in_quotes, true);
-        let is_full = self.is_full(bytes, records);
-        self.has_quotes_in_quotes = has_quotes;
-        !is_full
+    /// Returns true if the first chunk can have this size, whether the text has quotes in quotes or not.
+    fn fit_whole(&self, bytes: u64, records: u64) -> bool {
+        let copied = 1 + self.copies + self.copies_of_quotes;
+        let memory = (bytes * copied).saturating_add(records * self.record());
+        records <= RECORDS && memory < self.room_of_chunk()
     }
 
     /// Returns more than the number of records of a file whose records are as long as its first ones.

@@ -229,7 +229,7 @@ impl Key {
             let problem = match super::header::direction(word) {
                 Some(direction) => format!("unknown modifier '{word}'; use -k {number}{direction}"),
                 None if Modifiers::default().with(word).is_some() => {
-                    format!("'{word}' is one kind too many; name one kind")
+                    format!("a key takes one kind; leave out '{word}'")
                 }
                 None => {
                     format!("unknown modifier '{word}'; use r, a, nocase, or a kind such as number or text")
@@ -275,14 +275,9 @@ impl Key {
         Self { said: said.to_owned(), readings }
     }
 
-    /// The error of a key that no input supports.
+    /// Returns the problem of a key that no input supports.
     pub(crate) fn problem(&self) -> Option<String> {
-        match &self.readings[..] {
-            [KeyMeaning { column: ColumnRef::Refused(problem), .. }] => {
-                Some(format!("key '{}': {problem}", self.said))
-            }
-            _ => None,
-        }
+        self.refused().filter(|_| self.readings.len() == 1)
     }
 
     /// Returns the problem of a key that is refused unless it is a name.

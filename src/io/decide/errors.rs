@@ -232,7 +232,7 @@ pub(in crate::io) fn misfit(
     reason: NotAdded,
 ) -> Error {
     let shown = quoted(token);
-    let with_sign = key.sign.as_ref().map(|sign| format!("a number with {sign}"));
+    let with_sign = key.sign.as_ref().map(|sign| format!("a number with the sign '{sign}'"));
     let kind = match key.order.reading {
         Reading::Times => "a time",
         Reading::Sizes => "a size",

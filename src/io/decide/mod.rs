@@ -11,13 +11,15 @@ mod columns;
 mod errors;
 mod look;
 
+use std::ops::Range;
+
 use gpusort_values::survey::{Decision, Example, Found, Note as KindNote, Survey};
 
 use self::look::Look;
 use super::batch::{InputKind, InputSpec};
 use super::csv::{ColumnAt, Dialect, Fields, Header, Key, KeySpec, Kind, ResolvedKey, Surveyed};
 use super::number::PerLine;
-use super::source::{Input, LineEnd, MARK};
+use super::source::{Input, LineEnd, MARK, Text};
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::order::{Invalid, KeyOrder, Reading, TextForm};
@@ -192,29 +194,34 @@ impl Decider<'_> {
         self.asked.format == Format::Lines && are_names && !are_divided
     }
 
+    /// Returns the first input that is not empty, and the range of it behind its first comments.
+    fn behind_comments(&self) -> Option<(&Text, Range<usize>)> {
+        let text = self.look.first()?;
+        let Range { mut start, end } = text.parts[0].range.clone();
+        let dialect = Dialect { fields: Fields::Json, header: 0, comments: self.asked.comments };
+        while let Some(next) = dialect.comment(&text.bytes[..end], start) {
+            start = next;
+        }
+        Some((text, start..end))
+    }
+
     fn begins_with_object(&self) -> bool {
-        let first =
-            self.look.first().map(|text| &text.bytes[text.parts[0].range.clone()]).unwrap_or_default();
+        let Some((text, range)) = self.behind_comments() else { return false };
+        let first = &text.bytes[range];
         let first = first.strip_prefix(MARK).unwrap_or(first);
-        let is_comment = |line: &&[u8]| self.asked.comments && line.starts_with(b"#");
-        let line = first.split(|&byte| byte == b'\n').find(|line| !is_comment(line)).unwrap_or_default();
+        let line = first.split(|&byte| byte == b'\n').next().unwrap_or_default();
         matches!(line.trim_ascii(), [b'{', .., b'}'])
     }
 
     /// Returns the names of the members of the first line.
     fn first_object(&self) -> Result<Header, Error> {
-        let Some(text) = self.look.first() else { return Ok(Header::of_lines()) };
-        let range = text.parts[0].range.clone();
+        let Some((text, Range { start, end })) = self.behind_comments() else {
+            return Ok(Header::of_lines());
+        };
+        let blank = text.bytes[start..end].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let dialect = Dialect { fields: Fields::Json, header: 0, comments: false };
-        let commented = Dialect { comments: self.asked.comments, ..dialect };
-        let mut start = range.start;
-        while let Some(end) = commented.comment(&text.bytes[..range.end], start) {
-            start = end;
-        }
-        let blank = text.bytes[start..range.end].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        start += blank;
-        let read = Header::read(&text.bytes, start, range.end, dialect);
-        read.map(|(_, header)| header).map_err(|problem| Error::input(text.line(start), problem))
+        let read = Header::read(&text.bytes, start + blank, end, dialect);
+        read.map(|(_, header)| header).map_err(|problem| Error::input(text.line(start + blank), problem))
     }
 
     /// Decides the keys of lines without a requested key: the first field and the whole line, or the
