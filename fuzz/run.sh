@@ -56,14 +56,14 @@ fuzz() {
     mkdir -p "$build/corpus/$target" "$build/found"
     log=$build/$target.log
     begin=$(date +%s)
-    code=0
+    failed=0
     "$build/release/$target" -max_len="$(most_bytes "$target")" -timeout="$(most_seconds "$target")" -rss_limit_mb=2048 -reload=0 \
         -dict="dictionaries/$target.dict" -artifact_prefix="$build/found/$target-" -print_final_stats=1 \
-        "$@" "$build/corpus/$target" "corpus/$target" >"$log" 2>&1 || code=$?
+        "$@" "$build/corpus/$target" "corpus/$target" >"$log" 2>&1 || failed=$?
     seconds=$(($(date +%s) - begin))
     executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-    echo "$target: ${executions:-?} executions, $seconds s, $([ $code -eq 0 ] && echo no || echo 1) crash or difference"
-    if [ $code -ne 0 ]; then
+    echo "$target: ${executions:-?} executions, $seconds s, $([ $failed -eq 0 ] && echo no || echo 1) crash or difference"
+    if [ $failed -ne 0 ]; then
         sed -n '/panicked at/,/^note:\|^stack backtrace\|^==/p' "$log" | grep -v '^note:\|^stack backtrace\|^==' || tail -5 "$log"
         found=$(sed -n 's/.*Test unit written to //p' "$log" | tail -1)
         [ -z "$found" ] || echo "found: fuzz/$found

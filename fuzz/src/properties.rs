@@ -4,7 +4,7 @@
 //! the inputs. `spoil` alters the answer of one property at a time, and that property must fail.
 
 use gpusort::Format;
-use gpusort::files::{Invalid, Kind, Options, Sort};
+use gpusort::files::{Explained, Invalid, Kind, Options, Sort};
 use gpusort_planner::key::ElementType;
 
 use crate::asked::Asked;
@@ -259,11 +259,16 @@ impl Case<'_> {
         Ok(found.map_or(IN_ORDER.to_vec(), |(place, what)| format!("{place}: {what}\n").into()))
     }
 
+    /// The decisions about these inputs.
+    fn explained(&self, inputs: &[&[u8]]) -> Result<Explained, String> {
+        let job = Sort::new().options(self.asked.options(files(inputs))).resolve(None);
+        job.and_then(|job| job.explain()).map_err(|error| error.to_string())
+    }
+
     /// The forms that the records may have, and the number of header rows.
     fn forms(&self) -> Result<(Vec<Form>, usize), String> {
-        let job = Sort::new().options(self.asked.options(files(&self.inputs))).resolve(None);
-        let explained = job.and_then(|job| job.explain());
-        let explained = explained.map_err(|error| self.differ("explained", &error.to_string(), "a sort"))?;
+        let explained = self.explained(&self.inputs);
+        let explained = explained.map_err(|error| self.differ("explained", &error, "a sort"))?;
         let rows = |delimiters: &[u8]| match self.asked.delimiter {
             Some(delimiter) => vec![Form::Rows(delimiter)],
             None => delimiters.iter().copied().map(Form::Rows).collect(),
@@ -307,8 +312,17 @@ impl Case<'_> {
         found.map(Some).ok_or_else(|| self.differ("records", &shown(whole), &right()))
     }
 
-    /// The merge of the sorted inputs, if it must be the sort of all inputs.
+    /// The merge of the sorted inputs, if it must be the sort of all inputs: if each input alone has the
+    /// kinds of all inputs.
     fn merged(&self) -> Option<Said> {
+        let kinds = |inputs: &[&[u8]]| {
+            let keys = self.explained(inputs).ok()?.keys.into_iter();
+            Some(keys.map(|key| (key.kind, key.is_last_resort)).collect::<Vec<_>>())
+        };
+        let all = kinds(&self.inputs);
+        if self.inputs.iter().any(|&input| kinds(&[input]) != all) {
+            return None;
+        }
         let sort_one = |input: &&[u8]| sort(self.asked.options(files(&[input])), None).ok();
         let parts = self.inputs.iter().map(sort_one).collect::<Option<Vec<_>>>()?;
         let parts = parts.iter().enumerate().map(|(number, part)| {
