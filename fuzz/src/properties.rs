@@ -4,7 +4,7 @@
 //! the inputs. `spoil` alters the answer of one property at a time, and that property must fail.
 
 use gpusort::Format;
-use gpusort::files::{Explained, Invalid, Kind, Options, Sort};
+use gpusort::files::{Explained, Kind, Options, Sort};
 use gpusort_planner::key::ElementType;
 
 use crate::asked::Asked;
@@ -250,7 +250,7 @@ impl Case<'_> {
     /// the only field of a key; JSON may begin with a blank line.
     fn may_look_other(&self) -> bool {
         let is_json = self.asked.format.is_none() && self.inputs.iter().any(|input| input.contains(&b'{'));
-        is_json || self.asked.invalid == Some(Invalid::Skip) || self.asked.unique && !self.is_explicit()
+        is_json || self.asked.drops()
     }
 
     /// The place of the first disorder, or [`IN_ORDER`].

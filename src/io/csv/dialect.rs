@@ -114,17 +114,13 @@ impl Fields {
     /// Returns the content of a field, without its quotes and surrounding blanks.
     #[inline]
     pub(in crate::io) fn value(self, field: &[u8]) -> Cow<'_, [u8]> {
-        // NUL-terminated lines have no quotes, and all white space around their fields is trimmed.
-        if self.line_end() == LineEnd::Nul {
-            return field.trim_ascii().into();
-        }
         if self == Self::Json
             && let [QUOTE, string @ .., QUOTE] = field
         {
             return json::unescaped(string);
         }
         if field.first() != Some(&QUOTE) || self.are_of_lines() {
-            return trimmed(field).into();
+            return without_blanks(field, self.line_end()).into();
         }
         match unquoted(field) {
             Cow::Borrowed(content) => trimmed(content).into(),
@@ -245,8 +241,21 @@ fn is_blank(byte: u8, line_end: LineEnd) -> bool {
 
 /// Returns the field without surrounding spaces and tabs.
 #[inline]
-pub(super) fn trimmed(mut field: &[u8]) -> &[u8] {
-    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = field {
+pub(super) fn trimmed(field: &[u8]) -> &[u8] {
+    without_blanks(field, LineEnd::Lf)
+}
+
+/// Returns the field without the bytes around it that separate words.
+#[inline]
+fn without_blanks(mut field: &[u8], line_end: LineEnd) -> &[u8] {
+    while let [first, rest @ ..] = field
+        && is_blank(*first, line_end)
+    {
+        field = rest;
+    }
+    while let [rest @ .., last] = field
+        && is_blank(*last, line_end)
+    {
         field = rest;
     }
     field
