@@ -169,7 +169,7 @@ pub(crate) fn order_columns(
         return numbers.positions(sorter, *order);
     }
     let (Words { words, ties }, pieces) = coded(columns, &parts(rows))?;
-    let tied = pieces.first().map_or(0, |piece| piece.keys.each());
+    let tied = pieces.first().map_or(0, |piece| piece.keys.columns().len());
     let orders = vec![KeyOrder::ASCENDING; tied];
     let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
     let Sorted { words: order, report, .. } = sorter.run(request.by(method), progress)?;

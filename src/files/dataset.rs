@@ -304,7 +304,7 @@ pub(super) fn order_records(
     };
     let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
     let Sorted { words: order, mut report, .. } = sorter.run(request.by(ask.method), progress)?;
-    let mut order = order.into_vec::<u32>().unwrap_or_default();
+    let mut order = order.into_vec::<u32>().expect("positions have 32 bits");
     let (start, all) = (Instant::now(), order.len());
     records.settle(ties, &mut order, &words, ask.selection.unique);
     let repeated = all - order.len();
@@ -399,7 +399,7 @@ impl<'a> Outcome<'_, 'a> {
             Written::Records(records) => {
                 let sorted = ordered.bring()?;
                 announce();
-                let order = sorted.words.into_vec().unwrap_or_default();
+                let order = sorted.words.into_vec().expect("positions have 32 bits");
                 timed(output, &mut |output| records.write(&order, output, progress))?;
                 (sorted.repeated, sorted.report)
             }
@@ -407,7 +407,7 @@ impl<'a> Outcome<'_, 'a> {
                 let sorted = ordered.bring()?;
                 announce();
                 let mut report = sorted.report;
-                let mut places = sorted.words.into_vec().unwrap_or_default();
+                let mut places = sorted.words.into_vec().expect("places have 64 bits");
                 let start = Instant::now();
                 records.settle_places(&mut places);
                 report.sort.time += start.elapsed();
@@ -430,7 +430,7 @@ impl<'a> Outcome<'_, 'a> {
                     begin(output)?;
                     let block = match &form {
                         Written::Positions(records) => {
-                            records.positions(block.into_vec().unwrap_or_default()).into()
+                            records.positions(block.into_vec().expect("positions have 32 bits")).into()
                         }
                         _ => block,
                     };

@@ -459,7 +459,7 @@ impl Task<'_> {
     ) -> Result<MappedRun, Error> {
         let records = keyed_records(part, &self.job.resolved.decisions.how)?;
         let done = order_keyed(&records, sorter, &self.job.ask)?;
-        let order = done.words.into_vec::<u32>().unwrap_or_default();
+        let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let block = self.job.budget.block();
         let ranges = cut.write(
             order.len(),

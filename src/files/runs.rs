@@ -266,10 +266,10 @@ impl<'a> Runs<'a> {
         };
         let done = order_keyed(&records, sorter, &self.ask)?;
         let (repeated, report) = (done.repeated, done.report);
-        let order = done.words.into_vec::<u32>().unwrap_or_default();
+        let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let start = Instant::now();
         let form = self.frames();
-        let end = |number: Option<&u32>| Some(End::Row(records.key(*number?).into_row()));
+        let end = |number: Option<&u32>| Some(End::Row(records.row(*number?)));
         let block = self.budget.block();
         let open = self.run_for(form, end(order.first()).as_ref())?;
         open.last = end(order.last());
@@ -444,10 +444,9 @@ impl<'a> Runs<'a> {
             .iter()
             .fold((0, 0), |(records, bytes), run| (records + run.count, bytes + run.stored.bytes()));
         let length = bytes / records.max(1) + 1;
-        // A row with texts takes at most twice the bytes of its record, plus its numbers.
+        // A row takes at most twice the bytes of the texts in its record, plus its numbers.
         let texts = orders.iter().filter(|order| order.reading.text().is_some()).count() as u64;
-        let each = if texts > 0 { 64 } else { 32 };
-        let beside = BESIDE_BYTES + 16 + each * (orders.len() as u64).saturating_sub(1);
+        let beside = BESIDE_BYTES + 16 + 64 * (orders.len() as u64).saturating_sub(1);
         let times = 4 + 2 * texts + beside.div_ceil(length);
         let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
         let readers = runs.into_iter().map(|run| run.reader(orders)).collect();

@@ -15,7 +15,7 @@ use gpusort_order::key::{KeyMap, KeyWords};
 use super::binary::BinaryInput;
 use super::chunks::Chunks;
 use super::csv::{self, Dialect, Fields, Head, KeySpec, Known, Layout, ResolvedKey};
-use super::keys::{self, Keys, RecordKey};
+use super::keys::{self, Keys};
 use super::number::PerLine;
 use super::packing::{self, Words};
 use super::print;
@@ -287,16 +287,10 @@ impl Keyed {
         ties.settle(order, words, &self.pieces, &self.orders, unique);
     }
 
-    /// Returns the key of a record.
-    pub(crate) fn key(&self, number: u32) -> RecordKey {
+    /// Returns the key of a record as bytes with the order of the keys.
+    pub(crate) fn row(&self, number: u32) -> Vec<u8> {
         let (piece, record) = Places::of(&self.pieces).find(number);
         piece.keys.key(record)
-    }
-
-    /// Returns the key of a record as bytes with the order of the keys.
-    #[cfg(feature = "distributed")]
-    pub(crate) fn row(&self, number: u32) -> Vec<u8> {
-        self.key(number).into_row()
     }
 
     /// Returns the ties that keep all records with invalid fields; only `unique` needs them.

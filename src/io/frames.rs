@@ -2,9 +2,8 @@
 //!
 //! ```text
 //! frame   header │ bytes of the records │ length ┊ position ┊ keys │ length ┊ …
-//! key     control │ bytes not shared with the key before    …    without zeros at its end
-//! text    its place in the record, or its bytes
-//! null    its class and place
+//! word    control │ bytes not shared with the word before    …    without zeros at its end │ tail
+//! text    its place in the record, or its bytes, or the class of a null
 //! ```
 //!
 //! A frame is about the size of a block or a record, so that merging many runs takes little memory.
@@ -16,23 +15,14 @@ use std::sync::Arc;
 use gpusort_order::key::ElementType;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::keys::{self, CLASSES, Column, EXACT, Keys};
+use super::keys::{self, Column, EXACT, Keys};
 use super::piece::{Bytes, Piece};
 use super::records::Print;
 use super::source::Text;
 use super::texts::TextColumn;
 use crate::error::Error;
-use crate::order::{Class, KeyOrder, Nulls};
+use crate::order::{Class, KeyOrder};
 use crate::parallel;
-
-/// Control bytes. Smaller bytes are null codes or two lengths: of the shared prefix, and of the zeros at
-/// the end.
-const OF_TIME: u8 = 0xD0;
-const WHOLE: u8 = 0xE0;
-/// A whole word, then the length of its tail, and the tail.
-const LONG: u8 = 0xF0;
-/// The first code of nulls. These codes are odd, unlike the first byte of a text, and exceed the lengths.
-const NULLS: u8 = 0x61;
 
 /// The size of a header: the number of records, and the lengths of their entries and their bytes.
 const HEADER: usize = 2 * 8;
@@ -43,7 +33,8 @@ pub(crate) struct Frame {
     /// The beginning of the incomplete frame.
     begin: usize,
     count: u32,
-    last: Vec<u64>,
+    /// The last word of each key.
+    last: Vec<u128>,
     /// The number of bytes that completes a frame.
     most: usize,
     /// The sum of the checksums of the records' bytes, if requested.
@@ -84,23 +75,19 @@ impl Frame {
             }
         }
         position.into_iter().for_each(|position| push_number(position, &mut self.entries));
-        for number in 0..keys.each() {
+        for (number, column) in keys.columns().iter().enumerate() {
             if self.last.len() == number {
                 self.last.push(0);
             }
-            if let Some(texts) = keys.texts(number) {
+            if let Some(texts) = column.texts() {
                 push_text(texts, record, has_bytes.then(|| piece.begin(record)), &mut self.entries);
                 continue;
             }
-            let word = keys.word(record, number);
-            match keys.column(number).map_or(&[][..], |column| column.tail(record)) {
-                [] => push_word(word, &mut self.last[number], &mut self.entries),
-                tail => {
-                    self.entries.push(LONG);
-                    self.entries.extend_from_slice(&word.to_be_bytes());
-                    push_number(tail.len() as u64, &mut self.entries);
-                    self.entries.extend_from_slice(tail);
-                }
+            push_word(column.at(record), &mut self.last[number], &mut self.entries);
+            let tail = column.tail(record);
+            if !tail.is_empty() {
+                push_number(tail.len() as u64, &mut self.entries);
+                self.entries.extend_from_slice(tail);
             }
         }
         self.count += 1;
@@ -124,53 +111,28 @@ impl Frame {
     }
 }
 
-/// Returns the code of a null with this higher half.
-fn null_code(high: u64) -> u8 {
-    let number = if high <= CLASSES { high } else { CLASSES + 1 + (u64::MAX - high) };
-    NULLS + 2 * number as u8
+/// Adds a word: two numbers of four bits, of the bytes shared with the last word and of the zeros at the end,
+/// then the bytes between. The lower half of most words becomes zero.
+fn push_word(word: u128, last: &mut u128, to: &mut Vec<u8>) {
+    let word = word ^ u128::from(EXACT);
+    let shared = ((word ^ *last).leading_zeros() / 8).min(15);
+    let zeros = (word.trailing_zeros() / 8).min(16 - shared).min(15);
+    to.push((shared << 4 | zeros) as u8);
+    to.extend_from_slice(&word.to_be_bytes()[shared as usize..16 - zeros as usize]);
+    *last = word;
 }
 
-/// Returns the higher half of the null with this code, or `None` for other codes.
-fn null_of(code: u8) -> Option<u64> {
-    let number = code.checked_sub(NULLS).filter(|number| number % 2 == 0)? / 2;
-    match u64::from(number) {
-        high @ 0..=CLASSES => Some(high),
-        number if number <= 2 * CLASSES => Some(u64::MAX - (number - CLASSES - 1)),
-        _ => None,
-    }
-}
-
-fn push_word(word: u128, last: &mut u64, to: &mut Vec<u8>) {
-    let (high, low) = ((word >> 64) as u64, word as u64);
-    if keys::is_null(word) && low == EXACT {
-        to.push(null_code(high));
-        return;
-    }
-    let rest = low.wrapping_sub(EXACT).cast_signed();
-    if rest == 0 {
-        let alike = (high ^ *last).leading_zeros() / 8;
-        let zeros = (high.trailing_zeros() / 8).min(8 - alike);
-        to.push((alike * 9 + zeros) as u8);
-        to.extend_from_slice(&high.to_be_bytes()[alike as usize..8 - zeros as usize]);
-    } else if rest.unsigned_abs() <= u32::MAX.into() {
-        to.push(OF_TIME);
-        to.extend_from_slice(&high.to_be_bytes());
-        push_number(((rest << 1) ^ (rest >> 63)).cast_unsigned(), to);
-    } else {
-        to.push(WHOLE);
-        to.extend_from_slice(&word.to_be_bytes());
-    }
-    *last = high;
-}
-
-/// The marker of a text with its bytes inline. Other values are even, and encode the place in the record.
+/// The first numbers of a text with its bytes inline, and of a null, before its class. Greater numbers are
+/// the place in the record.
 const INLINE: u64 = 0;
+const NULL: u64 = 1;
+const PLACE: u64 = 2;
 
 /// Adds a text: its place in the record that begins here, or its bytes.
 fn push_text(texts: &TextColumn, record: usize, begin: Option<usize>, to: &mut Vec<u8>) {
     // Texts of an earlier run exist only in their record.
     if let Some((record, [begin, end])) = begin.zip(texts.place(record)) {
-        push_number(2 * (1 + (begin - record) as u64), to);
+        push_number(PLACE + (begin - record) as u64, to);
         push_number((end - begin) as u64, to);
         return;
     }
@@ -180,7 +142,10 @@ fn push_text(texts: &TextColumn, record: usize, begin: Option<usize>, to: &mut V
             push_number(text.len() as u64, to);
             to.extend_from_slice(text);
         }
-        Err(class) => to.push(null_code(keys::of_null(class, texts.order))),
+        Err(class) => {
+            push_number(NULL, to);
+            push_number(class as u64, to);
+        }
     }
 }
 
@@ -196,11 +161,17 @@ fn push_number(mut number: u64, to: &mut Vec<u8>) {
 /// The unread entries of a frame.
 struct Entries<'a>(&'a [u8]);
 
-impl Entries<'_> {
+impl<'a> Entries<'a> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (taken, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(*taken)
+    }
+
+    fn take_some(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
     }
 
     fn number(&mut self) -> Option<u64> {
@@ -217,23 +188,14 @@ impl Entries<'_> {
 
     /// Adds a text to a column. The record lies between these offsets of `read`.
     fn text(&mut self, [begin, end]: [usize; 2], read: &[u8], to: &mut TextColumn) -> Option<()> {
-        if let Some(high) = self.0.first().and_then(|&code| null_of(code)) {
-            self.0 = &self.0[1..];
-            let order = to.order;
-            // Classes without a place have no code of their own.
-            let mut placed = Class::ALL.into_iter().filter(|&class| order.place(class) != Nulls::Error);
-            to.push_null(placed.find(|&class| keys::of_null(class, order) == high)?);
-            return Some(());
-        }
         match self.number()? {
             INLINE => {
                 let length = usize::try_from(self.number()?).ok()?;
-                let (text, rest) = self.0.split_at_checked(length)?;
-                self.0 = rest;
-                to.push_own(text).ok()?;
+                to.push_own(self.take_some(length)?).ok()?;
             }
+            NULL => to.push_null(Class::of(usize::try_from(self.number()?).ok()?)?),
             place => {
-                let offset = usize::try_from(place / 2 - 1).ok()?;
+                let offset = usize::try_from(place - PLACE).ok()?;
                 let from = begin.checked_add(offset)?;
                 let until = from.checked_add(usize::try_from(self.number()?).ok()?)?;
                 if until > end.min(read.len()) {
@@ -245,41 +207,22 @@ impl Entries<'_> {
         Some(())
     }
 
-    /// Adds the next word to a column.
-    fn word(&mut self, last: &mut u64, to: &mut Column) -> Option<()> {
+    /// Adds the next word of a key in this order to a column.
+    fn word(&mut self, order: KeyOrder, last: &mut u128, to: &mut Column) -> Option<()> {
         let [control] = self.take()?;
-        if let Some(high) = null_of(control) {
-            to.push(keys::whole(high));
-            return Some(());
+        let (shared, zeros) = (usize::from(control >> 4), usize::from(control & 15));
+        let mut bytes = last.to_be_bytes();
+        let read = self.take_some(16_usize.checked_sub(shared + zeros)?)?;
+        bytes[shared..].fill(0);
+        bytes[shared..shared + read.len()].copy_from_slice(read);
+        *last = u128::from_be_bytes(bytes);
+        let word = *last ^ u128::from(EXACT);
+        if keys::has_tail(word, order.reading) {
+            let length = usize::try_from(self.number()?).ok()?;
+            to.push_long(word, self.take_some(length)?);
+        } else {
+            to.push(word);
         }
-        let word = match control {
-            LONG => {
-                let word = u128::from_be_bytes(self.take()?);
-                let length = usize::try_from(self.number()?).ok()?;
-                let (tail, rest) = self.0.split_at_checked(length)?;
-                self.0 = rest;
-                to.push_long(word, tail);
-                return Some(());
-            }
-            WHOLE => u128::from_be_bytes(self.take()?),
-            OF_TIME => {
-                let high = u64::from_be_bytes(self.take()?);
-                let rest = self.number()?;
-                let rest = (rest >> 1).cast_signed() ^ -(rest & 1).cast_signed();
-                u128::from(high) << 64 | u128::from(EXACT.wrapping_add_signed(rest))
-            }
-            control => {
-                let (alike, zeros) = (usize::from(control / 9), usize::from(control % 9));
-                let count = 8_usize.checked_sub(alike + zeros)?;
-                let mut bytes = last.to_be_bytes();
-                bytes[alike..].fill(0);
-                bytes[alike..alike + count].copy_from_slice(self.0.get(..count)?);
-                self.0 = &self.0[count..];
-                keys::whole(u64::from_be_bytes(bytes))
-            }
-        };
-        *last = (word >> 64) as u64;
-        to.push(word);
         Some(())
     }
 }
@@ -330,9 +273,9 @@ impl RunReader {
                 keys::of_bits(u64::from_le_bytes(wide), element, descending, rules)
             }));
             if let Some(order) = line {
-                keys = keys.with_lines(order, descending, print).by_records();
+                keys = keys.with_lines(order, descending, print);
             }
-            Piece { bytes: Bytes::Printed(print, descending), ..Piece::of(keys) }
+            Piece { bytes: Bytes::Printed(print, descending), ..Piece::of(keys.by_records()) }
         });
         Ok(pieces)
     }
@@ -393,10 +336,10 @@ impl Frames {
                 let position = if has_positions { left.number()? } else { 0 };
                 let begin = at;
                 at = at.checked_add(length).filter(|&at| at <= entries)?;
-                for (column, last) in columns.iter_mut().zip(&mut last) {
+                for ((column, &order), last) in columns.iter_mut().zip(orders).zip(&mut last) {
                     match column {
                         Column::Texts(texts) => left.text([begin, at], read, texts)?,
-                        column => left.word(last, column)?,
+                        column => left.word(order, last, column)?,
                     }
                 }
                 if has_bytes {
@@ -421,7 +364,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::order::Invalid;
+    use crate::order::{Invalid, Reading};
 
     fn word() -> impl Strategy<Value = u128> {
         prop_oneof![
@@ -434,66 +377,66 @@ mod tests {
         ]
     }
 
-    /// Reads this number of words.
-    fn read(left: &mut Entries, count: usize) -> Vec<u128> {
-        let (mut column, mut last) = (Column::with_capacity(0), 0);
-        (0..count).for_each(|_| left.word(&mut last, &mut column).unwrap());
-        (0..count).map(|at| column.at(at)).collect()
+    #[test]
+    fn texts_and_nulls_come_back() {
+        let record = b"abc,def";
+        let order = KeyOrder { invalid: Invalid::Last, ..KeyOrder::ASCENDING };
+        let mut texts = TextColumn::new(order);
+        texts.push(record, 4, 7).unwrap();
+        texts.push_own(b"own").unwrap();
+        Class::ALL.into_iter().for_each(|class| texts.push_null(class));
+        let count = texts.len();
+        // With the record and without it.
+        for begin in [Some(0), None] {
+            let text = std::sync::Arc::new(Text { bytes: record.to_vec(), ..Text::default() });
+            let texts = texts.clone().of_text(&text, 0);
+            let mut bytes = Vec::new();
+            (0..count).for_each(|at| push_text(&texts, at, begin, &mut bytes));
+            let (mut left, mut read) = (Entries(&bytes), TextColumn::new(order));
+            (0..count).for_each(|_| left.text([0, record.len()], record, &mut read).unwrap());
+            let read = read.of_text(&text, 0);
+            assert!(left.0.is_empty());
+            assert!((0..count).all(|at| read.get(at) == texts.get(at)));
+        }
     }
 
     #[test]
-    fn nulls_are_the_same_among_numbers_and_texts() {
-        let last = KeyOrder { invalid: Invalid::Last, ..KeyOrder::ASCENDING };
-        let first = KeyOrder {
-            nan: Nulls::First,
-            empty: Nulls::First,
-            invalid: Invalid::First,
-            descending: true,
-            ..last
-        };
-        let refused = KeyOrder { nan: Nulls::Error, empty: Nulls::First, ..last };
-        for order in [last, first, KeyOrder { empty: Nulls::First, ..last }, refused] {
-            for class in Class::ALL.into_iter().filter(|&class| order.place(class) != Nulls::Error) {
-                let word = keys::whole(keys::of_null(class, order));
-                let mut of_numbers = Vec::new();
-                push_word(word, &mut 0, &mut of_numbers);
-                let (mut texts, mut of_texts) = (TextColumn::new(order), Vec::new());
-                texts.push_null(class);
-                push_text(&texts, 0, None, &mut of_texts);
-                assert_eq!(of_numbers, of_texts);
-                assert_eq!(super::tests::read(&mut Entries(&of_texts), 1), [word]);
-                let mut read = TextColumn::new(order);
-                assert_eq!(Entries(&of_numbers).text([0, 0], b"", &mut read), Some(()));
-                assert_eq!(read.null(0), Some(class));
-            }
-        }
-        // Neither a number nor a text begins so.
-        for number in (0..1000).map(|number| keys::of_integer(number - 500, false)) {
-            let mut bytes = Vec::new();
-            push_word(number, &mut 0, &mut bytes);
-            assert_eq!(null_of(bytes[0]), None);
-        }
-        for begin in 0..1000 {
-            let mut texts = TextColumn::new(last);
-            texts.push(&[b'x'; 1000], begin, 1000).unwrap();
-            let mut bytes = Vec::new();
-            push_text(&texts, 0, Some(0), &mut bytes);
-            assert_eq!(null_of(bytes[0]), None);
+    fn damaged_entries_are_refused() {
+        // More shared bytes and zeros than a word has, a place behind the record, no such class.
+        assert_eq!(Entries(&[0xFF]).word(KeyOrder::ASCENDING, &mut 0, &mut Column::with_capacity(0)), None);
+        for entry in [&[PLACE as u8 + 3, 2][..], &[NULL as u8, 9], &[INLINE as u8, 2, b'x']] {
+            assert_eq!(Entries(entry).text([0, 4], b"abcd", &mut TextColumn::default()), None);
         }
     }
 
     proptest! {
         #[test]
         fn words_come_back(words in prop::collection::vec(word(), 0..40), numbers in prop::collection::vec(any::<u64>(), 0..9)) {
-            let (mut bytes, mut last) = (Vec::new(), 0);
-            words.iter().for_each(|&word| push_word(word, &mut last, &mut bytes));
-            numbers.iter().for_each(|&number| push_number(number, &mut bytes));
-            let mut left = Entries(&bytes);
-            prop_assert_eq!(read(&mut left, words.len()), words);
-            for number in numbers {
-                prop_assert_eq!(left.number(), Some(number));
+            for order in [KeyOrder::ASCENDING, KeyOrder { reading: Reading::Times, ..KeyOrder::ASCENDING }] {
+                let mut column = Column::with_capacity(0);
+                for &word in &words {
+                    if keys::has_tail(word, order.reading) {
+                        column.push_long(word, &word.to_le_bytes()[..3]);
+                    } else {
+                        column.push(word);
+                    }
+                }
+                let piece = Piece::of(Keys::Columns(vec![column]));
+                let (mut frame, mut bytes) = (Frame::new(usize::MAX), Vec::new());
+                (0..words.len()).for_each(|record| frame.push(&piece, record, false, None, &mut bytes));
+                frame.end(&mut bytes);
+                let mut entries = bytes.split_off(HEADER.min(bytes.len()));
+                numbers.iter().for_each(|&number| push_number(number, &mut entries));
+                let (mut left, mut read, mut last) = (Entries(&entries), Column::with_capacity(0), 0);
+                for (record, &word) in words.iter().enumerate() {
+                    left.word(order, &mut last, &mut read).unwrap();
+                    prop_assert_eq!((read.at(record), read.tail(record)), (word, piece.keys.columns()[0].tail(record)));
+                }
+                for &number in &numbers {
+                    prop_assert_eq!(left.number(), Some(number));
+                }
+                prop_assert!(left.0.is_empty());
             }
-            prop_assert!(left.0.is_empty());
         }
     }
 }

@@ -24,7 +24,7 @@ pub(crate) const EXACT: u64 = number::MID;
 
 /// The width of the ranges of higher halves reserved for nulls, one at each end; more than the
 /// classes of nulls. Only NaN would fall into these ranges.
-pub(super) const CLASSES: u64 = 8;
+const CLASSES: u64 = 8;
 
 /// The number of attoseconds in a second.
 pub(crate) const SECOND: i64 = 1_000_000_000_000_000_000;
@@ -212,10 +212,8 @@ pub(crate) fn push_text(word: u128, descending: bool, print: Print, to: &mut Vec
 pub(crate) enum Keys {
     /// Column by column, for reading and sorting.
     Columns(Vec<Column>),
-    /// Record by record, for comparing records with several words each.
-    Records { words: Vec<u128>, each: usize },
-    /// Rows of bytes, for comparing records with texts or tails, and the columns that the rows were
-    /// made from.
+    /// Rows of bytes, for comparing records of several batches, and the columns that the rows were made
+    /// from.
     Rows { rows: Rows, columns: Vec<Column> },
 }
 
@@ -260,33 +258,6 @@ impl Tails {
     }
 }
 
-/// The keys of a record; all records of an input use the same variant.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum RecordKey {
-    Words(Vec<u128>),
-    Row(Vec<u8>),
-}
-
-impl RecordKey {
-    /// Returns the words; empty for a row.
-    pub(crate) fn words(&self) -> &[u128] {
-        if let Self::Words(words) = self { words } else { &[] }
-    }
-
-    /// Returns this key as a row.
-    pub(crate) fn into_row(self) -> Vec<u8> {
-        match self {
-            Self::Words(words) => words.into_iter().flat_map(u128::to_be_bytes).collect(),
-            Self::Row(row) => row,
-        }
-    }
-
-    /// Returns the row; empty for words.
-    pub(crate) fn row(&self) -> &[u8] {
-        if let Self::Row(row) = self { row } else { &[] }
-    }
-}
-
 impl Keys {
     /// The keys of no records.
     pub(crate) const NONE: Self = Self::Columns(Vec::new());
@@ -298,23 +269,10 @@ impl Keys {
         Self::Columns(vec![column])
     }
 
-    /// Converts the keys to their compared form.
+    /// Converts the keys to their compared form: the higher halves of a single key if they suffice, or
+    /// rows.
     pub(crate) fn by_records(self) -> Self {
-        match self {
-            Self::Columns(columns) if columns.iter().any(Column::needs_rows) => {
-                Self::Rows { rows: Rows::of(&columns), columns }
-            }
-            Self::Columns(columns) if columns.len() > 1 => {
-                let each = columns.len();
-                let mut words = vec![0; columns[0].len() * each];
-                for (number, column) in columns.iter().enumerate() {
-                    let places = words.iter_mut().skip(number).step_by(each);
-                    places.enumerate().for_each(|(record, word)| *word = column.at(record));
-                }
-                Self::Records { words, each }
-            }
-            keys => keys,
-        }
+        if self.single().is_some() { self } else { self.into_rows() }
     }
 
     /// Adds the printed line of a single numeric key as a second key.
@@ -334,52 +292,28 @@ impl Keys {
     pub(crate) fn into_rows(self) -> Self {
         match self {
             Self::Columns(columns) => Self::Rows { rows: Rows::of(&columns), columns },
-            Self::Records { words, each } => {
-                let column =
-                    |key: usize| Column::Whole(words.iter().skip(key).step_by(each).copied().collect());
-                Self::Columns((0..each).map(column).collect()).into_rows()
-            }
             rows @ Self::Rows { .. } => rows,
         }
     }
 
-    /// Returns true for rows.
-    pub(crate) fn are_rows(&self) -> bool {
-        matches!(self, Self::Rows { .. })
-    }
-
     pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Columns(columns) => columns.first().map_or(0, Column::len),
-            Self::Records { words, each } => words.len() / (*each).max(1),
-            Self::Rows { rows, .. } => rows.len(),
-        }
+        self.columns().first().map_or(0, Column::len)
     }
 
-    /// Returns the number of keys per record.
-    pub(crate) fn each(&self) -> usize {
-        match self {
-            Self::Columns(columns) | Self::Rows { columns, .. } => columns.len(),
-            Self::Records { each, .. } => *each,
-        }
-    }
-
-    /// Returns the column of this key, unless the keys are stored record by record.
-    pub(crate) fn column(&self, key: usize) -> Option<&Column> {
-        match self {
-            Self::Columns(columns) | Self::Rows { columns, .. } => columns.get(key),
-            Self::Records { .. } => None,
-        }
+    /// Returns the columns, one for each key.
+    pub(crate) fn columns(&self) -> &[Column] {
+        let (Self::Columns(columns) | Self::Rows { columns, .. }) = self;
+        columns
     }
 
     /// Returns the texts of this key, or `None` for numbers.
     pub(crate) fn texts(&self, key: usize) -> Option<&TextColumn> {
-        self.column(key)?.texts()
+        self.columns().get(key)?.texts()
     }
 
     /// Returns true if comparing takes more than words.
     pub(crate) fn need_rows(&self) -> bool {
-        (0..self.each()).any(|key| self.column(key).is_some_and(Column::needs_rows))
+        self.columns().iter().any(Column::needs_rows)
     }
 
     /// Moves the first key out.
@@ -392,6 +326,12 @@ impl Keys {
     pub(crate) fn high(&self) -> Option<&[u64]> {
         let Self::Columns(columns) = self else { return None };
         if let Column::High(words) = columns.first()? { Some(words) } else { None }
+    }
+
+    /// Returns the higher halves of the only key, if they suffice.
+    #[inline]
+    pub(crate) fn single(&self) -> Option<&[u64]> {
+        if self.columns().len() == 1 { self.high() } else { None }
     }
 
     /// Returns the higher halves of the first key by value.
@@ -412,38 +352,27 @@ impl Keys {
         }
     }
 
-    /// Returns the words of a record without texts.
-    #[inline]
-    pub(crate) fn at(&self, record: usize) -> impl Iterator<Item = u128> + Clone {
-        (0..self.each()).map(move |key| self.word(record, key))
-    }
-
     /// Returns the word of a key of a record.
     #[inline]
     pub(crate) fn word(&self, record: usize, key: usize) -> u128 {
-        match self {
-            Self::Columns(columns) | Self::Rows { columns, .. } => columns[key].at(record),
-            Self::Records { words, each } => words[record * each + key],
-        }
+        self.columns()[key].at(record)
     }
 
-    /// Returns a copy of a record's key.
-    pub(crate) fn key(&self, record: usize) -> RecordKey {
-        match self {
-            Self::Rows { rows, .. } => RecordKey::Row(rows.row(record).to_vec()),
-            Self::Columns(columns) if self.need_rows() => {
-                let mut row = Vec::new();
-                push_row(columns, record, &mut row);
-                RecordKey::Row(row)
-            }
-            _ => RecordKey::Words(self.at(record).collect()),
+    /// Returns a copy of a record's key, as a row.
+    pub(crate) fn key(&self, record: usize) -> Vec<u8> {
+        if let Self::Rows { rows, .. } = self {
+            return rows.row(record).to_vec();
         }
+        let mut row = Vec::new();
+        push_row(self.columns(), record, &mut row);
+        row
     }
 
     /// Returns the row of a record.
     #[inline]
     pub(crate) fn row(&self, record: usize) -> &[u8] {
-        if let Self::Rows { rows, .. } = self { rows.row(record) } else { &[] }
+        let Self::Rows { rows, .. } = self else { panic!("these keys are in columns") };
+        rows.row(record)
     }
 
     /// Returns true if a key of a record is a null.
@@ -457,18 +386,10 @@ impl Keys {
         self.word(record, 0)
     }
 
-    /// Returns the words of a record with several keys.
-    #[inline]
-    pub(crate) fn several(&self, record: usize) -> &[u128] {
-        let Self::Records { words, each } = self else { panic!("these keys are in columns") };
-        &words[record * each..][..*each]
-    }
-
     /// Keeps the keys of the first `records` records.
     pub(crate) fn truncate(&mut self, records: usize) {
         match self {
             Self::Columns(columns) => columns.iter_mut().for_each(|column| column.truncate(records)),
-            Self::Records { words, each } => words.truncate(records * *each),
             Self::Rows { rows, columns } => {
                 rows.truncate(records);
                 columns.iter_mut().for_each(|column| column.truncate(records));
@@ -476,30 +397,23 @@ impl Keys {
         }
     }
 
-    /// Compares the key of a record with another key.
-    pub(crate) fn compare(&self, record: usize, other: &RecordKey) -> Ordering {
-        match (self, other) {
-            (Self::Rows { rows, .. }, RecordKey::Row(row)) => rows.row(record).cmp(row),
-            (Self::Rows { rows, .. }, words) => rows.row(record).cmp(&words.clone().into_row()),
-            (_, RecordKey::Row(row)) => self.key(record).into_row().cmp(row),
-            (_, RecordKey::Words(words)) => self.at(record).cmp(words.iter().copied()),
+    /// Compares the key of a record with another key, in their compared form.
+    pub(crate) fn compare(&self, record: usize, other: &[u8]) -> Ordering {
+        match self {
+            Self::Rows { rows, .. } => rows.row(record).cmp(other),
+            Self::Columns(_) => self.one(record).to_be_bytes()[..].cmp(other),
         }
     }
 
     /// Returns the number of the first key of a record that differs.
-    pub(crate) fn first_difference(&self, record: usize, other: &RecordKey) -> usize {
-        match self {
-            Self::Rows { columns, .. } => {
-                let other = other.clone().into_row();
-                let is_same = |keys: &usize| {
-                    let mut row = Vec::new();
-                    push_row(&columns[..*keys], record, &mut row);
-                    other.starts_with(&row)
-                };
-                (1..columns.len()).take_while(is_same).count()
-            }
-            _ => self.at(record).zip(other.words()).position(|(word, other)| word != *other).unwrap_or(0),
-        }
+    pub(crate) fn first_difference(&self, record: usize, other: &[u8]) -> usize {
+        let columns = self.columns();
+        let is_same = |keys: &usize| {
+            let mut row = Vec::new();
+            push_row(&columns[..*keys], record, &mut row);
+            other.starts_with(&row)
+        };
+        (1..columns.len()).take_while(is_same).count()
     }
 
     /// Passes the word of this key of each record to `take`.
@@ -514,10 +428,10 @@ impl Keys {
     /// Returns true if the condition holds for all words of this key.
     #[inline]
     pub(crate) fn all(&self, key: usize, mut holds: impl FnMut(u128) -> bool) -> bool {
-        match self.column(key) {
-            Some(Column::High(words)) => words.iter().all(|&high| holds(whole(high))),
-            Some(Column::Whole(words) | Column::Long(words, _)) => words.iter().all(|&word| holds(word)),
-            Some(Column::Texts(_)) | None => panic!("texts have no words"),
+        match &self.columns()[key] {
+            Column::High(words) => words.iter().all(|&high| holds(whole(high))),
+            Column::Whole(words) | Column::Long(words, _) => words.iter().all(|&word| holds(word)),
+            Column::Texts(_) => panic!("texts have no words"),
         }
     }
 
@@ -538,14 +452,14 @@ impl Keys {
     /// except for invalid fields.
     pub(crate) fn first_broken(
         &self,
-        before: Option<&RecordKey>,
+        before: Option<&[u8]>,
         count: usize,
         unique: Option<&[KeyOrder]>,
     ) -> Option<usize> {
         let mut from = 0;
-        let mut before = before.cloned();
+        let mut before = before.map(<[u8]>::to_vec);
         loop {
-            let at = self.first_break(before.as_ref(), from, count, unique.is_some())?;
+            let at = self.first_break(before.as_deref(), from, count, unique.is_some())?;
             let is_kept = unique.is_some_and(|orders| self.has_invalid(at, orders));
             let last = if at == from { before.clone() } else { Some(self.key(at - 1)) };
             if !is_kept || last.is_some_and(|last| self.compare(at, &last).is_lt()) {
@@ -556,16 +470,7 @@ impl Keys {
     }
 
     /// Returns the first record from `from` on whose key does not follow.
-    fn first_break(
-        &self,
-        before: Option<&RecordKey>,
-        from: usize,
-        count: usize,
-        unique: bool,
-    ) -> Option<usize> {
-        fn broken<K: Ord>(words: &[K], follows: impl Fn(Ordering) -> bool) -> Option<usize> {
-            words.windows(2).position(|pair| !follows(pair[1].cmp(&pair[0])))
-        }
+    fn first_break(&self, before: Option<&[u8]>, from: usize, count: usize, unique: bool) -> Option<usize> {
         let follows = |order: Ordering| order.is_gt() || order.is_eq() && !unique;
         if from >= count {
             return None;
@@ -573,20 +478,9 @@ impl Keys {
         if before.is_some_and(|before| !follows(self.compare(from, before))) {
             return Some(from);
         }
-        let broken = match self {
-            Self::Columns(columns) => match &columns[..] {
-                [Column::High(words)] => broken(&words[from..], follows),
-                [Column::Whole(words)] => broken(&words[from..], follows),
-                _ => (from + 1..count).position(|at| !follows(self.at(at).cmp(self.at(at - 1)))),
-            },
-            Self::Records { words, each } => {
-                let mut pairs = words[from * each..].chunks_exact((*each).max(1)).zip(from + 1..);
-                let next = |at: usize| words.get(at * each..(at + 1) * each);
-                pairs.position(|(key, at)| next(at).is_some_and(|next| !follows(next.cmp(key))))
-            }
-            Self::Rows { rows, .. } => {
-                (from + 1..count).position(|at| !follows(rows.row(at).cmp(rows.row(at - 1))))
-            }
+        let broken = match self.single() {
+            Some(words) => words[from..].windows(2).position(|pair| !follows(pair[1].cmp(&pair[0]))),
+            None => (from + 1..count).position(|at| !follows(self.row(at).cmp(self.row(at - 1)))),
         };
         broken.map(|at| from + at + 1)
     }
@@ -792,9 +686,9 @@ mod tests {
         column.push(of_float(2.0, false));
         assert_eq!((column.tail(0), column.tail(1), column.tail(2)), (&[][..], &[2, 0][..], &[1, 0][..]));
         let keys = Keys::Columns(vec![column]).by_records();
-        assert!(keys.are_rows());
+        assert!(keys.single().is_none());
         assert_eq!(keys.first_broken(None, 4, None), Some(2));
-        assert!(keys.compare(3, &RecordKey::Words(vec![of_float(1.75, false)])).is_gt());
+        assert!(keys.compare(3, &of_float(1.75, false).to_be_bytes()).is_gt());
     }
 
     #[test]
@@ -816,11 +710,11 @@ mod tests {
         let numbers =
             |numbers: &[i128]| one(&numbers.iter().map(|&it| of_integer(it, false)).collect::<Vec<_>>());
         for large in [3, (1 << 53) + 1] {
-            let keys = numbers(&[1, 2, 2, large, 0]);
+            let keys = numbers(&[1, 2, 2, large, 0]).by_records();
             assert_eq!(keys.high().is_some(), large == 3);
             assert_eq!(keys.first_broken(None, 5, None), Some(4));
             assert_eq!(keys.first_broken(None, 5, Some(&[])), Some(2));
-            let before = |integer| RecordKey::Words(vec![of_integer(integer, false)]);
+            let before = |integer| of_integer(integer, false).to_be_bytes();
             assert_eq!(keys.first_broken(Some(&before(2)), 5, None), Some(0));
             assert_eq!(keys.first_broken(Some(&before(1)), 5, None), Some(4));
         }
@@ -828,6 +722,6 @@ mod tests {
             .map(|column: [i128; 3]| Column::Whole(column.iter().map(|&it| of_integer(it, false)).collect()));
         let keys = Keys::Columns(columns.into()).by_records();
         assert_eq!(keys.first_broken(None, keys.len(), Some(&[])), None);
-        assert_eq!(keys.several(1), [of_integer(1, false), of_integer(6, false)]);
+        assert_eq!(keys.key(1), [of_integer(1, false), of_integer(6, false)].map(u128::to_be_bytes).concat());
     }
 }

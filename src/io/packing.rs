@@ -79,7 +79,7 @@ pub(super) fn coded(
         }
         if !is_text {
             codes.extend(CodePlan::of(views, key, order, unit_of(views, key, order)).codes(views));
-            let has_tails = |keys: &&Keys| keys.column(key).is_some_and(Column::needs_rows);
+            let has_tails = |keys: &&Keys| keys.columns().get(key).is_some_and(Column::needs_rows);
             ties = views.iter().any(has_tails).then_some((key, 0));
             continue;
         }

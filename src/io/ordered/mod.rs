@@ -14,7 +14,6 @@ use super::output::Output;
 use super::records::Print;
 use super::source::{Input, Opened, may_be_open};
 use crate::error::{Error, Hint};
-use crate::io::keys::RecordKey;
 use crate::io::piece::Piece;
 use crate::memory;
 use crate::order::{KeyOrder, Selection};
@@ -56,7 +55,7 @@ fn check_stdin(inputs: &[Input]) -> Result<(), Error> {
 /// The last record of a sequence: its keys, and their form in messages.
 #[derive(Default)]
 struct Last {
-    key: Option<RecordKey>,
+    key: Option<Vec<u8>>,
     shown: Vec<String>,
 }
 
@@ -70,7 +69,7 @@ impl Last {
         unique: Option<&[KeyOrder]>,
     ) -> Option<(usize, usize, Disorder)> {
         let mut before = self.key.take();
-        let befores: Vec<Option<RecordKey>> = pieces
+        let befores: Vec<Option<Vec<u8>>> = pieces
             .iter()
             .map(|piece| {
                 let last = piece.len().checked_sub(1).map(|last| piece.keys.key(last));
@@ -78,7 +77,7 @@ impl Last {
             })
             .collect();
         let found = parallel::map_parts(pieces.iter().zip(&befores), |(piece, before)| {
-            piece.keys.first_broken(before.as_ref(), piece.len(), unique)
+            piece.keys.first_broken(before.as_deref(), piece.len(), unique)
         });
         let found = found.into_iter().enumerate().find_map(|(number, found)| Some((number, found?)));
         self.key = before;
@@ -103,7 +102,7 @@ impl Last {
         let key = of_before.map_or(0, |before| piece.keys.first_difference(record, &before));
         let (place, mut shown) = batches.shown(piece, record, Some(key));
         let value = shown.swap_remove(key);
-        let before = shown_before.get(key).cloned().unwrap_or_default();
+        let before = shown_before[key].clone();
         Some((number, record, Disorder { place, value, before }))
     }
 }

@@ -18,7 +18,7 @@ use crate::error::{Error, Hint};
 use crate::io::batch::{Batches, InputSpec};
 use crate::io::csv::Head;
 use crate::io::frames::{Frame, RunFormat, RunReader};
-use crate::io::keys::{self, Keys, RecordKey};
+use crate::io::keys::{self, Keys};
 use crate::io::output::Output;
 use crate::io::piece::Piece;
 use crate::io::records::push_integer;
@@ -194,18 +194,15 @@ fn merge_some(
     runs: &mut [Run],
     records: &Records,
     left: u64,
-    last: &mut Option<RecordKey>,
+    last: &mut Option<Vec<u8>>,
 ) -> Option<Step<Vec<MergedPart>>> {
     let bytes = records.bytes;
     let stretch = stretch_of(runs.len(), bytes);
     let mut all = runs.iter_mut().flat_map(|run| &mut run.source.pieces);
-    if all.any(|piece| piece.keys.are_rows()) || matches!(last, Some(RecordKey::Row(_))) {
+    if all.any(|piece| piece.keys.single().is_none()) {
         for piece in runs.iter_mut().flat_map(|run| &mut run.source.pieces) {
-            if !piece.keys.are_rows() {
-                piece.keys = std::mem::replace(&mut piece.keys, Keys::NONE).into_rows();
-            }
+            piece.keys = std::mem::replace(&mut piece.keys, Keys::NONE).into_rows();
         }
-        *last = last.take().map(|last| RecordKey::Row(last.into_row()));
     }
     let last_of = |run: &Run| run.source.pieces.last().map(|piece| piece.keys.key(piece.len() - 1));
     let open = runs.iter().enumerate().filter(|(_, run)| run.is_open());
@@ -229,30 +226,21 @@ fn merge_some(
         return None;
     }
     let cuts = cut(&pieces, &ends);
-    let each = pieces[0].keys.each();
+    let are_high = pieces[0].keys.single().is_some();
     let part = |cuts: &[Vec<usize>]| {
         let bounds = [&cuts[0][..], &cuts[1][..]];
-        let high = |word: u128| (word >> 64) as u64;
-        let words = last.as_ref().map(RecordKey::words);
-        match each {
-            _ if pieces[0].keys.are_rows() => {
-                let last = last.as_ref().map(RecordKey::row);
-                merge_part(&pieces, &runs_of, bounds, records, last, |piece, record| piece.keys.row(record))
-            }
-            1 if pieces.iter().all(|piece| piece.keys.high().is_some()) => {
-                // A `last` with another lower half differs from all of these keys.
-                let last = words.map(|last| last[0]).filter(|&last| last as u64 == keys::EXACT);
-                merge_part(&pieces, &runs_of, bounds, records, last.map(high), |piece, record| {
-                    piece.keys.high().map_or(0, |words| words[record])
-                })
-            }
-            1 => {
-                let last = words.map(|last| last[0]);
-                merge_part(&pieces, &runs_of, bounds, records, last, |piece, record| piece.keys.one(record))
-            }
-            _ => merge_part(&pieces, &runs_of, bounds, records, words, |piece, record| {
-                piece.keys.several(record)
-            }),
+        let last = last.as_deref();
+        if are_high {
+            // A `last` with another lower half differs from all of these keys.
+            let high = |last: &[u8]| {
+                let (high, low) = last.split_first_chunk()?;
+                (low == keys::EXACT.to_be_bytes()).then_some(u64::from_be_bytes(*high))
+            };
+            merge_part(&pieces, &runs_of, bounds, records, last.and_then(high), |piece, record| {
+                piece.keys.single().expect("all pieces have one key")[record]
+            })
+        } else {
+            merge_part(&pieces, &runs_of, bounds, records, last, |piece, record| piece.keys.row(record))
         }
     };
     let mut merged: Vec<MergedPart> = parallel::map_parts(cuts.windows(2), part);
@@ -459,7 +447,7 @@ fn merge_part<'a, K: Ord + Copy>(
                 to.extend_from_slice(&piece.positions[record].to_le_bytes()[..element.bytes()]);
             }
             Emit::Frames { form, .. } => {
-                let RunFormat::Frames { bytes, positions } = form else { continue };
+                let RunFormat::Frames { bytes, positions } = form else { panic!("elements are no frames") };
                 let position = positions.then(|| piece.positions[record]);
                 if let Some(frame) = &mut frame {
                     frame.push(piece, record, bytes, position, to);

@@ -261,7 +261,19 @@ pub(crate) struct Rows {
 impl Rows {
     /// Makes the rows of the keys in these columns.
     pub(super) fn of(columns: &[keys::Column]) -> Self {
+        /// The bytes of a word.
+        const WORD: usize = size_of::<u128>();
         let records = columns.first().map_or(0, keys::Column::len);
+        if !columns.iter().any(keys::Column::needs_rows) {
+            let each = columns.len() * WORD;
+            let mut bytes = vec![0; records * each];
+            for (number, column) in columns.iter().enumerate() {
+                let places = bytes.chunks_exact_mut(each).map(|row| &mut row[number * WORD..][..WORD]);
+                let words = (0..records).map(|record| column.at(record).to_be_bytes());
+                places.zip(words).for_each(|(place, word)| place.copy_from_slice(&word));
+            }
+            return Self { bytes, ends: (1..=records).map(|count| count * each).collect() };
+        }
         let mut rows = Self { bytes: Vec::new(), ends: Vec::with_capacity(records) };
         for record in 0..records {
             push_row(columns, record, &mut rows.bytes);
@@ -269,10 +281,6 @@ impl Rows {
         }
         rows.bytes.shrink_to_fit();
         rows
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.ends.len()
     }
 
     pub(super) fn truncate(&mut self, records: usize) {

@@ -80,7 +80,7 @@ impl Ties {
     }
 
     fn key<'a>(&'a self, key: usize, pieces: &'a [Piece]) -> Key<'a> {
-        let columns: Vec<&Column> = pieces.iter().filter_map(|piece| piece.keys.column(key)).collect();
+        let columns: Vec<&Column> = pieces.iter().filter_map(|piece| piece.keys.columns().get(key)).collect();
         let compared = self.compared.get(key).and_then(Option::as_ref);
         let texts: Vec<&TextColumn> = match compared {
             Some(compared) => compared.iter().collect(),
