@@ -485,9 +485,10 @@ pub(super) struct SortArgs {
     #[arg(long, value_name = "NAME", help_heading = RESULT)]
     pub(super) parquet_compression: Option<String>,
 
-    /// Write gzip that tabix can read, as bgzip does
+    /// Compress standard output as gzip
     ///
-    /// For tabix and similar programs. A name that ends in .bgz selects it too.
+    /// Gzip is written as BGZF, which tabix and similar programs can read. Files whose names end in .gz or
+    /// .bgz are written so without this option.
     #[arg(long, help_heading = RESULT)]
     pub(super) bgzf: bool,
 

@@ -40,8 +40,8 @@ impl<'a> Merge<'a> {
         Self(self.0.top(first))
     }
 
-    /// Writes gzip as BGZF, in blocks like `bgzip`. Applies to files whose names end in `.gz`, and
-    /// to writers; names that end in `.bgz` imply it.
+    /// Compresses what is written to a writer with gzip, in blocks like `bgzip`. Files whose names end in
+    /// `.gz` or `.bgz` are written so in any case; other names are refused.
     #[must_use]
     pub fn bgzf(self) -> Self {
         Self(self.0.bgzf())

@@ -70,8 +70,8 @@ impl<'a> Sort<'a> {
         Self { positions: true, ..self }
     }
 
-    /// Writes gzip as BGZF, in blocks like `bgzip`. Applies to files whose names end in `.gz`, and
-    /// to writers; names that end in `.bgz` imply it.
+    /// Compresses what is written to a writer with gzip, in blocks like `bgzip`. Files whose names end in
+    /// `.gz` or `.bgz` are written so in any case; other names are refused.
     #[must_use]
     pub fn bgzf(self) -> Self {
         Self { bgzf: true, ..self }
@@ -168,7 +168,7 @@ impl<'a> Sort<'a> {
         let resolved = options.resolve(to_bits)?;
         // A replaced file keeps its compression.
         let replaced = resolved.inputs.first().filter(|_| in_place).and_then(Input::compression);
-        let compression = if bgzf { Some(bgzf_to(output, replaced)?) } else { replaced };
+        let compression = if bgzf { Some(gzip_to(output, replaced)?) } else { replaced };
         let own = resolved.decisions.format;
         let (format, promised) = written(own, resolved.has_rows)?;
         if parquet.is_some() && format != Format::Parquet {
@@ -205,12 +205,12 @@ impl<'a> Sort<'a> {
     }
 }
 
-/// BGZF, if the output's name or the replaced file is gzip.
-fn bgzf_to(output: Option<&Path>, replaced: Option<Compression>) -> Result<Compression, Error> {
-    let Some(path) = output else { return Ok(Compression::Bgzf) };
+/// Gzip, if the output's name or the replaced file is gzip.
+fn gzip_to(output: Option<&Path>, replaced: Option<Compression>) -> Result<Compression, Error> {
+    let Some(path) = output else { return Ok(Compression::Gzip) };
     let named = Compression::of_name(path);
-    if named.map(|(compression, _)| compression).or(replaced).is_some_and(Compression::is_gzip) {
-        return Ok(Compression::Bgzf);
+    if named.map(|(compression, _)| compression).or(replaced) == Some(Compression::Gzip) {
+        return Ok(Compression::Gzip);
     }
     let plain = named.map(|(_, stem)| stem.as_os_str()).or(path.file_name());
     let mut meant = plain.unwrap_or_default().to_owned();

@@ -49,11 +49,6 @@ fn bgzf(content: &[u8]) -> Vec<u8> {
     [BLOCK, &size.to_le_bytes()[..], &data, &numbers, LAST].concat()
 }
 
-/// Whether a file begins like BGZF.
-fn is_bgzf(file: &str) -> bool {
-    fs::read(file).unwrap().starts_with(BLOCK)
-}
-
 /// The content of a file of BGZF, of which every block is looked at byte by byte.
 fn content_of_blocks(file: &str) -> Vec<u8> {
     let bytes = fs::read(file).unwrap();
@@ -312,7 +307,7 @@ fn what_is_replaced_in_place_stays_compressed() {
 }
 
 #[test]
-fn bgzf_is_written_where_the_name_or_the_option_says_so() {
+fn gzip_is_written_as_bgzf() {
     let folder = Folder::new();
     let text = shuffled_lines(300_000);
     let file = folder.write("x.txt", &text);
@@ -320,9 +315,7 @@ fn bgzf_is_written_where_the_name_or_the_option_says_so() {
         (sorted(&["sort", "-q", &file], ""), sorted(&["sort", "-q", "--top", "9", &file], ""));
     let positions = sorted(&["sort", "-q", "--argsort", &file], "");
     let in_order = folder.write("in-order.txt", &plain);
-    for (name, option) in
-        [("y.bgz", None), ("y.txt.BGZ", None), ("y.gz", Some("--bgzf")), ("y.bgz", Some("--bgzf"))]
-    {
+    for (name, option) in [("y.bgz", None), ("y.txt.BGZ", None), ("y.gz", None), ("y.gz", Some("--bgzf"))] {
         let to = folder.arg(name);
         for (args, expected) in [
             (&[&file[..]][..], &plain),
@@ -339,9 +332,10 @@ fn bgzf_is_written_where_the_name_or_the_option_says_so() {
             assert!(content(&to) == expected.as_bytes(), "{args:?}");
         }
     }
-    // What others make of it, and all cores here.
+    // What others make of it, and all cores here; the same on standard output.
     let to = folder.arg("z.bgz");
     sorted(&["sort", "-q", &file, "-o", &to], "");
+    assert!(run(&["sort", "-q", "--bgzf", &file], "").stdout == fs::read(&to).unwrap());
     python("tables/gunzip.py", &[&to, &in_order]);
     for args in [&["sort", "-q", &to][..], &["sort", "-q", "--memory", "1", &to], &["sort", "-q", "-m", &to]]
     {
@@ -413,15 +407,9 @@ fn what_is_replaced_in_place_stays_bgzf() {
         let file = folder.write(name, bgzf(plain));
         sorted(&["sort", "-q", "--each", "--in-place", &file], "");
         assert_eq!(content_of_blocks(&file), expected, "{name}");
-        // The name of another output says what that is.
-        let to = folder.arg("y.gz");
-        sorted(&["sort", "-q", &file, "-o", &to, "--to", "text"], "");
-        assert!(!is_bgzf(&to), "{name}");
-        // Nor does what is no BGZF become so without being asked for.
+        // Other gzip becomes BGZF.
         folder.write(name, gzip(plain));
         sorted(&["sort", "-q", "--each", "--in-place", &file], "");
-        assert!(!is_bgzf(&file) && content(&file) == expected, "{name}");
-        sorted(&["sort", "-q", "--each", "--in-place", "--bgzf", &file], "");
         assert_eq!(content_of_blocks(&file), expected, "{name}");
     }
     let file = folder.write("x.bgz", gzip(b"3\n1\n"));
@@ -433,13 +421,26 @@ fn what_is_replaced_in_place_stays_bgzf() {
 }
 
 #[test]
+fn bgzf_that_was_cut_is_refused() {
+    let folder = Folder::new();
+    let whole = bgzf(b"3\n1\n");
+    let (cut, to) = (folder.write("x.txt.gz", whole.strip_suffix(LAST).unwrap()), folder.arg("y.txt"));
+    for args in
+        [&["sort", &cut, "-o", &to][..], &["sort", "--memory", "1", &cut, "-o", &to], &["merge", &cut]]
+    {
+        let error = refused(args, "");
+        let said = "x.txt.gz: cannot read: BGZF data without its last block, so it may have been cut; \
+            to sort what is there use: gzip -dc FILE | gpusort sort ...";
+        assert!(error.contains(said), "{error}");
+    }
+    assert_eq!(folder.names(), ["x.txt.gz"]);
+    assert_eq!(sorted(&["sort", "-q"], String::from_utf8(content(&cut)).unwrap().as_str()), "1\n3\n");
+}
+
+#[test]
 fn bgzf_is_refused_where_the_output_is_no_gzip() {
     let folder = Folder::new();
     let input = folder.write("x.txt", "2\n1\n");
-    for args in [&[][..], &["-o", "-"], &["-o", "/dev/stdout"]] {
-        let error = refused(&[&["sort", "--bgzf", &input], args].concat(), "");
-        assert!(error.contains("--bgzf needs an output file; use -o FILE.gz"), "{error}");
-    }
     for (name, meant) in [("y.txt", "y.txt.gz"), ("y.csv.zst", "y.csv.gz"), ("y", "y.gz")] {
         for more in [&[][..], &["-m"], &["--top", "1"]] {
             let to = folder.arg(name);

@@ -110,7 +110,6 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
         meant::tell_of_terminal(args.quiet);
     }
     args.output = format::unless_stdout(args.output);
-    ensure!(!args.bgzf || args.output.is_some(), "--bgzf needs an output file; use -o FILE.gz");
     sort(&args, &file).map_err(|error| file.explain(error))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! Compressed data: gzip, also as BGZF, and zstd.
+//! Compressed data: gzip and zstd. Gzip is written as BGZF.
 //!
 //! Both formats are sequences of members (frames), usually with checksums. Compressed text is recognized by
 //! its first bytes, whatever its name; compressed binary data only by its name, since any first bytes may
@@ -25,10 +25,8 @@ pub use self::writer::Writer;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compression {
-    /// RFC 1952.
+    /// RFC 1952; written in blocks, as `bgzip` writes it.
     Gzip,
-    /// Gzip in blocks, as `bgzip` writes it; readers treat it as gzip.
-    Bgzf,
     /// RFC 8878.
     Zstd,
 }
@@ -37,22 +35,16 @@ impl Compression {
     /// The name of the format.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Gzip | Self::Bgzf => "gzip",
+            Self::Gzip => "gzip",
             Self::Zstd => "zstd",
         }
-    }
-
-    /// Returns true for gzip, in blocks or not.
-    pub fn is_gzip(self) -> bool {
-        matches!(self, Self::Gzip | Self::Bgzf)
     }
 
     /// Returns the compression that a file's extension tells, and the name without this extension.
     pub fn of_name(path: &Path) -> Option<(Self, &Path)> {
         let extension = path.extension()?;
         let compression = match extension.to_ascii_lowercase().to_str()? {
-            "gz" => Self::Gzip,
-            "bgz" => Self::Bgzf,
+            "gz" | "bgz" => Self::Gzip,
             "zst" => Self::Zstd,
             _ => return None,
         };
@@ -102,7 +94,6 @@ pub(super) fn of_content(mut read: impl FnMut(&mut [u8]) -> usize) -> Result<Opt
     let mut bytes = [0; Beginning::LONGEST];
     let count = read(&mut bytes);
     match Beginning::of(&bytes[..count]) {
-        Beginning::Of(Compression::Gzip) if bgzf::begins(&bytes[..count]) => Ok(Some(Compression::Bgzf)),
         Beginning::Of(compression) => Ok(Some(compression)),
         Beginning::Foreign(foreign) => Err(Unread(foreign)),
         Beginning::Other | Beginning::Short => Ok(None),
@@ -165,7 +156,7 @@ mod tests {
         assert_eq!(of("a/x.u32.gz"), Some(("gzip", "x.u32".to_owned())));
         assert_eq!(
             Compression::of_name(Path::new("x.bed.BGZ")),
-            Some((Compression::Bgzf, Path::new("x.bed")))
+            Some((Compression::Gzip, Path::new("x.bed")))
         );
         assert_eq!(of("x.ZST"), Some(("zstd", "x".to_owned())));
         assert_eq!(of("x.u32"), None);

@@ -7,9 +7,8 @@
 //! ```
 //!
 //! The decoder runs ahead on its own thread, if the system has one, and decompresses the next block
-//! while the current block is used. Members that declare their length, like the members that `bgzip` and
-//! gpusort write, and zstd frames that declare their content size are decompressed by all cores into one
-//! block. Other members are decompressed one at a time.
+//! while the current block is used. Blocks of BGZF, and zstd frames that declare their content size, are
+//! decompressed by all cores into one block. Other members are decompressed one at a time.
 
 use std::io::{self, BufRead, Cursor, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +17,7 @@ use std::{mem, thread};
 
 use flate2::bufread::GzDecoder;
 
-use super::{Beginning, Compression, Unread, writer};
+use super::{Beginning, Compression, Unread, bgzf};
 use crate::file::uninterrupted;
 use crate::parallel::lock;
 use crate::{human, memory, parallel};
@@ -70,10 +69,6 @@ impl Reader {
         compression: Option<Compression>,
         limits: Limits,
     ) -> Self {
-        let compression = match compression {
-            Some(Compression::Bgzf) => Some(Compression::Gzip),
-            other => other,
-        };
         Self(Mutex::new(State::New { source, compression, limits }))
     }
 }
@@ -255,11 +250,13 @@ impl Window {
         if self.left().len() >= least || self.is_over {
             return Ok(());
         }
-        self.bytes.drain(..self.at);
-        self.at = 0;
-        while self.bytes.len() < least && !self.is_over {
+        // The last block of BGZF is kept after its use: it shows that the data is whole.
+        let kept = self.at.min(bgzf::END.len());
+        self.bytes.drain(..self.at - kept);
+        self.at = kept;
+        while self.left().len() < least && !self.is_over {
             let before = self.bytes.len();
-            self.bytes.resize(before + (least - before).max(BLOCK), 0);
+            self.bytes.resize(before + (least - self.left().len()).max(BLOCK), 0);
             let read = uninterrupted(|| self.source.read(&mut self.bytes[before..]));
             self.is_broken = read.is_err();
             self.bytes.truncate(before + *read.as_ref().unwrap_or(&0));
@@ -294,6 +291,8 @@ struct Decoder {
     place: Place,
     /// True once the first member has begun.
     is_begun: bool,
+    /// True if the first member is a block of BGZF.
+    is_bgzf: bool,
     /// The limits for decompressing members together: see [`Limits`].
     limits: (usize, usize),
 }
@@ -306,7 +305,7 @@ enum Place {
 
 impl Decoder {
     fn new(compression: Compression, window: Window, limits: (usize, usize)) -> Self {
-        Self { compression, place: Place::Between(window), is_begun: false, limits }
+        Self { compression, place: Place::Between(window), is_begun: false, is_bgzf: false, limits }
     }
 
     /// Returns the next content, in the memory of a used block; empty at the end.
@@ -314,9 +313,11 @@ impl Decoder {
         loop {
             match &mut self.place {
                 Place::Between(window) => {
+                    let lacks_end = self.is_bgzf && !window.bytes[..window.at].ends_with(&bgzf::END);
                     if !goes_on(window, self.compression, self.is_begun)? {
-                        return Ok(Vec::new());
+                        return if lacks_end { Err(cut_bgzf()) } else { Ok(Vec::new()) };
                     }
+                    self.is_bgzf |= !self.is_begun && bgzf::begins(window.left());
                     self.is_begun = true;
                     if !several(window, self.compression, &mut self.limits, &mut block)? {
                         self.begin()?;
@@ -384,7 +385,7 @@ impl<R: BufRead> Member<R> {
     /// Begins a member; `declared` is the content size in bytes that a zstd frame declares.
     fn new(compression: Compression, declared: Option<u64>, from: R) -> io::Result<Self> {
         Ok(match compression {
-            Compression::Gzip | Compression::Bgzf => Self::Gzip(Box::new(GzDecoder::new(from))),
+            Compression::Gzip => Self::Gzip(Box::new(GzDecoder::new(from))),
             Compression::Zstd => {
                 let decoder = zstd::Decoder::with_buffer(from)?.single_frame();
                 Self::Zstd(Frame { decoder, left: declared })
@@ -486,6 +487,13 @@ fn ends_early(compression: Compression) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, problem)
 }
 
+/// Returns the error of BGZF without its last block.
+fn cut_bgzf() -> io::Error {
+    let problem = "BGZF data without its last block, so it may have been cut; \
+        to sort what is there use: gzip -dc FILE | gpusort sort ...";
+    io::Error::new(io::ErrorKind::UnexpectedEof, problem)
+}
+
 /// Returns true if a member begins here, and false at the end of the data.
 fn goes_on(window: &mut Window, compression: Compression, is_begun: bool) -> io::Result<bool> {
     window.fill(Beginning::LONGEST)?;
@@ -527,7 +535,7 @@ fn several(
     // If a member does not declare its length, or little data is left, nothing is read ahead.
     window.fill(least)?;
     let says = match compression {
-        Compression::Gzip | Compression::Bgzf => length(window.left(), compression).is_some(),
+        Compression::Gzip => length(window.left(), compression).is_some(),
         Compression::Zstd => declared(window.left()).is_some(),
     };
     if !says || window.left().len() < least {
@@ -584,9 +592,7 @@ fn sized(mut bytes: &[u8], compression: Compression, most: usize) -> Vec<(&[u8],
         && let Some(member) = bytes.split_off(..length)
         && let Some(content) = match compression {
             // The last four bytes are the size.
-            Compression::Gzip | Compression::Bgzf => {
-                member.last_chunk().map(|&size| u64::from(u32::from_le_bytes(size)))
-            }
+            Compression::Gzip => member.last_chunk().map(|&size| u64::from(u32::from_le_bytes(size))),
             Compression::Zstd => declared(member),
         }
         && content <= left as u64
@@ -600,19 +606,14 @@ fn sized(mut bytes: &[u8], compression: Compression, most: usize) -> Vec<(&[u8],
 /// Returns the length in bytes that the member at the start of these bytes declares.
 fn length(bytes: &[u8], compression: Compression) -> Option<usize> {
     match compression {
-        Compression::Gzip | Compression::Bgzf => {
+        Compression::Gzip => {
             let [0x1f, 0x8b, 8, flags, _, _, _, _, _, _, extra @ ..] = bytes else { return None };
             let (size, extra) = extra.split_first_chunk()?;
             let mut fields = extra.get(..u16::from_le_bytes(*size).into()).filter(|_| flags & 4 != 0)?;
             while let Some((&[a, b, low, high], rest)) = fields.split_first_chunk() {
                 let (field, rest) = rest.split_at_checked(u16::from_le_bytes([low, high]).into())?;
-                match ([a, b], field) {
-                    (writer::BLOCK_SIZE, &[low, high]) => {
-                        return Some(usize::from(u16::from_le_bytes([low, high])) + 1);
-                    }
-                    (writer::MEMBER_SIZE, size) => {
-                        return Some(u32::from_le_bytes(size.try_into().ok()?) as usize);
-                    }
+                match (&[a, b], field) {
+                    (b"BC", &[low, high]) => return Some(usize::from(u16::from_le_bytes([low, high])) + 1),
                     _ => fields = rest,
                 }
             }
@@ -640,6 +641,7 @@ mod tests {
 
     use super::*;
     use crate::io::compression::noise::noise;
+    use crate::io::compression::writer;
 
     const BOTH: [Compression; 2] = [Compression::Gzip, Compression::Zstd];
 
@@ -682,7 +684,15 @@ mod tests {
     }
 
     fn members(contents: &[Vec<u8>], compression: Compression) -> Vec<u8> {
-        contents.iter().flat_map(|content| writer::member(content, compression).unwrap()).collect()
+        let member = |content: &Vec<u8>| match compression {
+            Compression::Gzip => {
+                let mut member = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+                member.write_all(content).unwrap();
+                member.finish().unwrap()
+            }
+            Compression::Zstd => writer::member(content, compression).unwrap(),
+        };
+        contents.iter().flat_map(member).collect()
     }
 
     fn stored(content: &[u8]) -> Vec<u8> {
@@ -706,7 +716,7 @@ mod tests {
             ] {
                 let mut data = members(&contents, compression);
                 match compression {
-                    Compression::Gzip | Compression::Bgzf => data.extend_from_slice(&[0; 700]),
+                    Compression::Gzip => data.extend_from_slice(&[0; 700]),
                     Compression::Zstd => {
                         let skippable = [&b"\x5e\x2a\x4d\x18\x05\0\0\0"[..], b"(\xb5/\xfd."].concat();
                         data = [&skippable, &data[..], &skippable].concat();
@@ -732,7 +742,7 @@ mod tests {
     fn no_more_is_decompressed_together_than_there_is_room_for() {
         let member = vec![b'7'; 1 << 13];
         for compression in BOTH {
-            let bytes = members(&vec![member.clone(); 1000], compression);
+            let bytes = writer::member(&member, compression).unwrap().repeat(1000);
             let (length, most) = (bytes.len() / 1000, 4 * bytes.len());
             let mut window =
                 Window { source: Box::new(&[][..]), bytes, at: 0, is_over: true, is_broken: false };
@@ -772,7 +782,7 @@ mod tests {
         };
         assert!(together(blocks.concat()).unwrap() == contents.concat());
         let written = noise(200_000);
-        assert!(together(writer::member(&written, Compression::Bgzf).unwrap()).unwrap() == written);
+        assert!(together(writer::member(&written, Compression::Gzip).unwrap()).unwrap() == written);
         // A member of another length than declared is read alone, like the members after it.
         for wrong in [-1_i16, 1] {
             let mut blocks = blocks.clone();
@@ -792,6 +802,34 @@ mod tests {
         assert!(together(blocks.concat()).is_none());
         let error = content(&blocks.concat(), None, 1 << 20, 1 << 30, true).unwrap_err();
         assert!(error.to_string().contains("damaged"), "{error}");
+    }
+
+    #[test]
+    fn bgzf_has_a_last_block() {
+        let content_of = [noise(70_000), b"12\n".repeat(90_000)].concat();
+        let blocks = writer::member(&content_of, Compression::Gzip).unwrap();
+        let whole = [&blocks[..], &bgzf::END].concat();
+        let mut ends = vec![0];
+        while let Some(length) = length(&whole[ends[ends.len() - 1]..], Compression::Gzip) {
+            ends.push(ends[ends.len() - 1] + length);
+        }
+        assert!(ends.len() > 6 && ends.last() == Some(&whole.len()));
+        for memory in [1 << 30, 1 << 10] {
+            let read = |data: &[u8]| content(data, None, 30_000, memory, true);
+            for behind in [&[][..], &[0; 900], &bgzf::END, &whole] {
+                let data = [&whole[..], behind].concat();
+                let times = if behind == whole { 2 } else { 1 };
+                assert!(read(&data).unwrap() == content_of.repeat(times));
+            }
+            for &end in &ends[1..ends.len() - 1] {
+                let error = read(&whole[..end]).unwrap_err();
+                assert!(error.to_string().contains("without its last block"), "{error}");
+            }
+            assert_eq!(read(&bgzf::END).unwrap(), b"");
+            // Other gzip has no such block.
+            let plain = members(&[content_of.clone()], Compression::Gzip);
+            assert!(read(&[&plain[..], &blocks].concat()).unwrap() == content_of.repeat(2));
+        }
     }
 
     #[test]
@@ -890,7 +928,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for compression in [Compression::Gzip, Compression::Bgzf, Compression::Zstd] {
+        for compression in BOTH {
             for count in [0, 1, 1 << 20, (1 << 20) + 1, 40 << 20] {
                 let content_of: Vec<u8> = b"123456789\n".iter().copied().cycle().take(count).collect();
                 let (mut writer, mut data) = (crate::io::compression::Writer::new(compression), Vec::new());
@@ -899,7 +937,7 @@ mod tests {
                 assert!(content(&data, Some(compression), 1 << 20, 1 << 32, true).unwrap() == content_of);
                 let mut reference = Vec::new();
                 let read = match compression {
-                    Compression::Gzip | Compression::Bgzf => {
+                    Compression::Gzip => {
                         flate2::bufread::MultiGzDecoder::new(&data[..]).read_to_end(&mut reference)
                     }
                     Compression::Zstd => zstd::Decoder::new(&data[..]).unwrap().read_to_end(&mut reference),

@@ -1,44 +1,27 @@
 //! Compresses output.
 //!
-//! The output is cut into blocks. Each block becomes a separate member, so that all cores can compress,
-//! and later decompress, the output: gzip members declare their length in an extra field. BGZF blocks are
-//! small, so each core makes several.
+//! The output is cut into parts that become separate members, so that all cores can compress, and later
+//! decompress, the output. Gzip is written as BGZF.
 
 use std::io::{self, Write};
-
-use flate2::GzBuilder;
 
 use super::{Compression, bgzf};
 use crate::parallel;
 
-/// The extra field of gzip for the size of a member in bytes less one, as two bytes, written by `bgzip`.
-pub(super) const BLOCK_SIZE: [u8; 2] = *b"BC";
-
-/// The extra field for the size of a member in bytes, as four bytes, written by this writer.
-pub(super) const MEMBER_SIZE: [u8; 2] = *b"gs";
-
 /// Compresses bytes for another writer.
 pub struct Writer {
-    pub(in crate::io) compression: Compression,
+    compression: Compression,
     bytes: Vec<u8>,
-    /// True after the first member.
+    /// True after the first part.
     is_begun: bool,
 }
 
-/// The content size of a member in bytes: larger members hardly save space.
-const MEMBER: usize = 1 << 20;
+/// The number of bytes that a core compresses at a time: a whole number of blocks of BGZF. Larger members
+/// hardly save space.
+const PART: usize = 16 * bgzf::CONTENT;
 
 /// The maximum number of parts compressed together.
 const MOST: usize = 16;
-
-/// Returns the number of bytes that a core compresses at a time.
-fn part(compression: Compression) -> usize {
-    match compression {
-        // A whole number of full blocks.
-        Compression::Bgzf => MEMBER / bgzf::CONTENT * bgzf::CONTENT,
-        Compression::Gzip | Compression::Zstd => MEMBER,
-    }
-}
 
 impl Writer {
     /// Returns an empty writer.
@@ -52,7 +35,7 @@ impl Writer {
     ///
     /// Writing to `to` fails.
     pub fn write(&mut self, mut bytes: &[u8], to: &mut impl Write) -> io::Result<()> {
-        let most = part(self.compression) * parallel::threads().min(MOST);
+        let most = PART * parallel::threads().min(MOST);
         while !bytes.is_empty() {
             let count = bytes.len().min(most - self.bytes.len());
             self.bytes.extend_from_slice(&bytes[..count]);
@@ -73,15 +56,11 @@ impl Writer {
         if !self.bytes.is_empty() || !self.is_begun {
             self.compress(to)?;
         }
-        if self.compression == Compression::Bgzf { to.write_all(&bgzf::END) } else { Ok(()) }
+        if self.compression == Compression::Gzip { to.write_all(&bgzf::END) } else { Ok(()) }
     }
 
     fn compress(&mut self, to: &mut impl Write) -> io::Result<()> {
-        let blocks = if self.bytes.is_empty() {
-            vec![&[][..]]
-        } else {
-            self.bytes.chunks(part(self.compression)).collect()
-        };
+        let blocks = if self.bytes.is_empty() { vec![&[][..]] } else { self.bytes.chunks(PART).collect() };
         let compression = self.compression;
         for member in parallel::map_parts(blocks, |block| member(block, compression)) {
             to.write_all(&member?)?;
@@ -92,24 +71,12 @@ impl Writer {
     }
 }
 
-/// Returns a member with this content, or for BGZF the required number of blocks.
+/// Returns a zstd frame with this content, or blocks of BGZF.
 pub(super) fn member(content: &[u8], compression: Compression) -> io::Result<Vec<u8>> {
-    let room = Vec::with_capacity(content.len() / 2);
     match compression {
-        Compression::Gzip => {
-            /// The size in bytes of a header without any field.
-            const HEADER: usize = 10;
-            // The header has no time, so that equal content gives equal bytes.
-            let extra = [&MEMBER_SIZE[..], &[4, 0], &[0; 4]].concat();
-            let mut member = GzBuilder::new().extra(extra).write(room, flate2::Compression::default());
-            member.write_all(content)?;
-            let mut member = member.finish()?;
-            let size = (member.len() as u32).to_le_bytes();
-            member[HEADER + 6..][..4].copy_from_slice(&size);
-            Ok(member)
-        }
-        Compression::Bgzf => bgzf::blocks(content),
+        Compression::Gzip => bgzf::blocks(content),
         Compression::Zstd => {
+            let room = Vec::with_capacity(content.len() / 2);
             let mut member = zstd::Encoder::new(room, zstd::DEFAULT_COMPRESSION_LEVEL)?;
             member.include_checksum(true)?;
             member.set_pledged_src_size(Some(content.len() as u64))?;

@@ -241,7 +241,7 @@ fn is_blank(byte: u8, line_end: LineEnd) -> bool {
 
 /// Returns the field without surrounding spaces and tabs.
 #[inline]
-pub(super) fn trimmed(field: &[u8]) -> &[u8] {
+pub(in crate::io) fn trimmed(field: &[u8]) -> &[u8] {
     without_blanks(field, LineEnd::Lf)
 }
 

@@ -31,6 +31,7 @@ use crate::parallel::map_parts;
 pub(in crate::io) use self::column::{Column, NotAdded};
 #[cfg(feature = "arrow")]
 pub(in crate::io) use self::dialect::unquoted;
+pub(in crate::io) use self::dialect::trimmed;
 pub use self::dialect::{Dialect, Fields};
 pub(crate) use self::header::{ColumnAt, Gap, Header, ResolvedKey, are_of_numbers};
 pub use self::key::{Key, KeySpec, Kind};

@@ -108,14 +108,10 @@ impl<'w> Output<'w> {
         if is_special { Ok(()) } else { Self::destination(path).map(drop) }
     }
 
-    /// Sets the compression, unless the name already requests one. A name that requests gzip also
-    /// permits BGZF.
-    pub(crate) fn compressed_as(mut self, compression: Option<Compression>) -> Self {
-        let named = self.compressing.as_ref().map(|writer| writer.compression);
-        if named.is_none() || named == Some(Compression::Gzip) && compression == Some(Compression::Bgzf) {
-            self.compressing = compression.map(compression::Writer::new);
-        }
-        self
+    /// Sets the compression, unless the name already requests one.
+    pub(crate) fn compressed_as(self, compression: Option<Compression>) -> Self {
+        let compressing = self.compressing.or_else(|| compression.map(compression::Writer::new));
+        Self { compressing, ..self }
     }
 
     fn destination(path: &Path) -> Result<Destination<'w>, Error> {

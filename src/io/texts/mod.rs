@@ -17,6 +17,7 @@ use std::sync::Arc;
 use gpusort_values::hex::{is_hex, push_hex};
 use gpusort_values::version::push_version;
 
+use super::csv::trimmed;
 use super::keys;
 use super::piece::Range;
 use super::source::Text;
@@ -57,12 +58,12 @@ impl ComparedText for TextForm {
             TextOrder::Bytes => to.extend_from_slice(text),
             TextOrder::Version => push_version(text, to),
             // Other texts were refused by `holds`.
-            TextOrder::Hex => push_hex(text.trim_ascii(), to),
+            TextOrder::Hex => push_hex(trimmed(text), to),
         }
     }
 
     fn holds(self, text: &[u8]) -> bool {
-        self.order != TextOrder::Hex || is_hex(text.trim_ascii())
+        self.order != TextOrder::Hex || is_hex(trimmed(text))
     }
 
     fn name(self) -> &'static str {
