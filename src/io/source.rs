@@ -45,10 +45,7 @@ pub struct With {
     input: Input,
     /// Cancels reads.
     cancel: Cancel,
-    /// True if the input may be compressed. `compression` is the format; `None` detects it from the
-    /// first bytes.
-    may_be_compressed: bool,
-    compression: Option<Compression>,
+    packing: Packing,
     /// The memory limit, if set; decompression takes a small part of it.
     memory: Option<u64>,
     /// Repeats the content from the beginning, if a part was read from an input that cannot be reopened.
@@ -57,6 +54,21 @@ pub struct With {
     before: Option<Before>,
     /// True for the beginning of an input, of which more is elsewhere.
     is_beginning: bool,
+}
+
+/// The compression of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    None,
+    Of(Compression),
+    /// The first bytes that a reader yields tell the compression.
+    Unknown,
+}
+
+impl Packing {
+    fn known(self) -> Option<Compression> {
+        if let Self::Of(compression) = self { Some(compression) } else { None }
+    }
 }
 
 /// A reader with a name. Reopened, it continues where the last read ended, like standard input.
@@ -162,10 +174,26 @@ impl Input {
         if let Self::With(with) = self { with.before } else { None }
     }
 
-    /// Decompresses the input, with this format or the one that the first bytes tell. Decompression
+    /// Decompresses the input, with this format or the one that its first bytes tell. Decompression
     /// takes a small part of `memory`.
     pub(crate) fn decompressed(self, compression: Option<Compression>, memory: Option<u64>) -> Self {
-        self.with(|it| (it.may_be_compressed, it.compression, it.memory) = (true, compression, memory))
+        let packing = compression.map_or_else(|| self.look_at_packing(), Packing::Of);
+        self.with(|it| (it.packing, it.memory) = (packing, memory))
+    }
+
+    /// Returns the compression by the first bytes of a regular file or of bytes in memory.
+    fn look_at_packing(&self) -> Packing {
+        let found = match self.as_it_is() {
+            Self::Memory(memory) => {
+                compression::of_content(|room| (&memory.bytes[..]).read(room).unwrap_or(0))
+            }
+            // A read reports what is wrong with the file.
+            other => match other.open_regular() {
+                Ok(Some(file)) => compression::of_content(|room| file.read_at(room, 0).unwrap_or(0)),
+                Ok(None) | Err(_) => return Packing::Unknown,
+            },
+        };
+        found.map_or(Packing::Unknown, |found| found.map_or(Packing::None, Packing::Of))
     }
 
     /// Replaces an input that cannot be reopened, after `bytes` were read and `rest` remains: `None` at
@@ -185,8 +213,7 @@ impl Input {
             input => Box::new(With {
                 input,
                 cancel: Cancel::default(),
-                may_be_compressed: false,
-                compression: None,
+                packing: Packing::None,
                 memory: None,
                 begun: None,
                 before: None,
@@ -249,9 +276,9 @@ impl Input {
             Self::Memory(memory) => Some(memory.bytes.len() as u64),
             Self::File(path) => {
                 let metadata = std::fs::metadata(path).ok()?;
-                metadata.is_file().then_some(metadata.len())
+                is_regular(path, &metadata).then_some(metadata.len())
             }
-            Self::With(with) if !with.is_compressed() => with.input.size(),
+            Self::With(with) if with.packing.known().is_none() => with.input.size(),
             _ => None,
         }
     }
@@ -310,30 +337,22 @@ impl Input {
         let Some(path) = self.path() else { return Ok(None) };
         let failed = |error| Error::io(self.name(), "open", error);
         // Opening a pipe would consume its data.
-        if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        if !is_regular(path, &std::fs::metadata(path).map_err(failed)?) {
             return Ok(None);
         }
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        if !metadata.is_file() {
-            return Ok(None);
-        }
-        let cancel = if let Self::With(with) = self { with.cancel.clone() } else { Cancel::default() };
-        let file = RegularFile { name: self.name(), file, size: metadata.len(), cancel };
-        if let Self::With(with) = self
-            && with.may_be_compressed
-            && (with.compression.is_some()
-                || file.compression().map_err(|it| unread(self.name(), &it))?.is_some())
-        {
-            return Ok(None);
-        }
-        Ok(Some(file))
+        let (packing, cancel) = match self {
+            Self::With(with) => (with.packing, with.cancel.clone()),
+            _ => (Packing::None, Cancel::default()),
+        };
+        let is_plain = packing == Packing::None && metadata.is_file();
+        Ok(is_plain.then(|| RegularFile { name: self.name(), file, size: metadata.len(), cancel }))
     }
 
-    /// The compression of a regular file by its first bytes, if the input may be compressed.
+    /// The compression, if known before the first read.
     pub(crate) fn compression(&self) -> Option<Compression> {
-        let Self::With(with) = self else { return None };
-        if with.may_be_compressed { with.of_content().ok().flatten() } else { None }
+        if let Self::With(with) = self { with.packing.known() } else { None }
     }
 
     /// Opens the input.
@@ -384,35 +403,21 @@ impl Input {
 }
 
 impl With {
-    /// The compression of the input, as far as known before reading.
-    fn found(&self) -> Result<Option<Compression>, Unread> {
-        if !self.may_be_compressed || self.compression.is_some() {
-            return Ok(self.compression);
-        }
-        self.of_content()
-    }
-
-    /// The compression by the first bytes, for a regular file or bytes in memory.
-    fn of_content(&self) -> Result<Option<Compression>, Unread> {
-        if let Input::Memory(memory) = &self.input {
-            return compression::of_content(|room| (&memory.bytes[..]).read(room).unwrap_or(0));
-        }
-        self.input.open_regular().ok().flatten().map_or(Ok(None), |file| file.compression())
-    }
-
-    fn is_compressed(&self) -> bool {
-        matches!(self.found(), Ok(Some(_)))
-    }
-
     fn open(&self, shut: bool) -> Result<Opened, Error> {
         let mut opened = self.begun.as_ref().unwrap_or(&self.input).open_as(shut)?;
-        if self.may_be_compressed && self.begun.is_none() {
+        if self.packing != Packing::None && self.begun.is_none() {
             let limits = compression::sensible(self.memory, opened.is_ready);
-            opened.size = opened.size.filter(|_| !self.is_compressed());
-            opened.reader = Box::new(compression::Reader::new(opened.reader, self.compression, limits));
+            opened.size = opened.size.filter(|_| self.packing == Packing::Unknown);
+            opened.reader = Box::new(compression::Reader::new(opened.reader, self.packing.known(), limits));
         }
         Ok(Opened { cancel: self.cancel.clone(), ..opened })
     }
+}
+
+/// Returns true for a regular file whose first byte is the first one of the input. Systems other than Linux
+/// open `/dev/stdin` at the position of standard input.
+fn is_regular(path: &Path, metadata: &std::fs::Metadata) -> bool {
+    metadata.is_file() && (cfg!(target_os = "linux") || !path.starts_with("/dev"))
 }
 
 /// Standard input without a buffer: only the bytes read are consumed.
@@ -528,11 +533,6 @@ pub(super) struct RegularFile {
 }
 
 impl RegularFile {
-    /// The compression by the first bytes.
-    fn compression(&self) -> Result<Option<Compression>, Unread> {
-        compression::of_content(|room| self.read_at(room, 0).unwrap_or(0))
-    }
-
     /// Fills `room` from offset `place` on, up to the end of the file.
     pub(super) fn read_at(&self, room: &mut [u8], place: u64) -> Result<usize, Error> {
         let read = self.cancel.check().and_then(|()| fill_at(&self.file, room, place));
