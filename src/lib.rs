@@ -56,13 +56,9 @@ pub mod buffers;
 #[cfg(feature = "files")]
 pub mod columns;
 #[cfg(feature = "files")]
-mod file;
-#[cfg(feature = "files")]
 pub mod files;
 #[cfg(feature = "cli")]
 mod generate;
-#[cfg(feature = "files")]
-mod io;
 #[cfg(feature = "files")]
 mod runs;
 #[cfg(feature = "cli")]
@@ -87,6 +83,10 @@ pub use gpusort_engine::AsyncSorter;
 #[cfg(feature = "files")]
 use gpusort_engine::key_buf;
 use gpusort_engine::{element, gpu, report, sorter};
+#[cfg(feature = "files")]
+use gpusort_formats as io;
+#[cfg(feature = "files")]
+use gpusort_formats::file;
 #[cfg(feature = "files")]
 use gpusort_order as order;
 pub use gpusort_order::key::ElementType;

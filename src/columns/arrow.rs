@@ -13,7 +13,7 @@ use gpusort_order::key::{ElementType, Form};
 use super::{Column, argsort};
 use crate::element::Element;
 use crate::error::Error;
-use crate::io::texts::ComparedText;
+use crate::io::keys::texts::ComparedText;
 use crate::order::{KeyOrder, TextForm};
 
 pub use crate::io::arrow::arrays::{gathered, joined};

@@ -25,11 +25,10 @@ use gpusort_order::key::Word;
 
 use crate::element::Element;
 use crate::error::Error;
+use crate::io::keys::texts::{ComparedText, TextColumn, too_long};
 use crate::io::keys::{self, Keys};
-use crate::io::packing::{Codes, Words, packed, room};
+use crate::io::packing::{Codes, Ties, Words, codes, packed, room};
 use crate::io::piece::Piece;
-use crate::io::texts::ties::Ties;
-use crate::io::texts::{ComparedText, TextColumn, codes, too_long};
 use crate::key_buf::KeyBuf;
 use crate::order::{Class, KeyOrder, Nulls};
 use crate::parallel::{self, map_parts};

@@ -49,7 +49,7 @@ pub struct Task<'a> {
 }
 
 /// The bytes that are looked at for decisions, of all inputs together.
-pub const LOOKED: usize = crate::io::decide::FIRST;
+pub const LOOKED: usize = super::decide::FIRST;
 
 /// The beginning of an input, decompressed.
 #[derive(Clone, Debug, Default)]

@@ -9,6 +9,7 @@ use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap};
 
 use super::dataset::{self, Dataset, Outcome, OutputSpec};
+use super::decide::Note;
 use super::options::Resolved;
 use super::parts::Parts;
 use super::progress::Watch;
@@ -18,7 +19,6 @@ use crate::cancel::Cancel;
 use crate::clock::Instant;
 use crate::error::{Error, Hint};
 use crate::format::Format;
-use crate::io::decide::Note;
 use crate::io::{Compression, Input, Output};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;

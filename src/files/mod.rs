@@ -26,6 +26,7 @@
 
 mod check;
 mod dataset;
+mod decide;
 #[cfg(feature = "distributed")]
 pub mod distributed;
 mod job;
@@ -44,6 +45,7 @@ mod tables;
 mod tally;
 
 pub use self::check::{Check, Checked};
+pub use self::decide::Note;
 #[cfg(feature = "cli")]
 pub(crate) use self::lines::order_lines;
 pub use self::merge::Merge;
@@ -54,7 +56,6 @@ pub use self::sort::Sort;
 pub use crate::cancel::Cancel;
 pub use crate::format::Format;
 pub use crate::io::csv::{Key, Kind};
-pub use crate::io::decide::Note;
 pub use crate::io::ordered::Disorder;
 pub use crate::io::{Counts, Input, Output};
 pub use crate::order::{Invalid, Nulls};

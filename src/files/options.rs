@@ -5,12 +5,12 @@ use std::sync::Arc;
 use gpusort_order::key::ElementType;
 use gpusort_values::marks::Marks;
 
+use super::decide::{Asked, Decisions, decide};
 use crate::cancel::Cancel;
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::binary::BinaryInput;
 use crate::io::csv::{Key, KeySpec, Kind};
-use crate::io::decide::{Asked, Decisions, decide};
 use crate::io::spelling::Spelling;
 use crate::io::{Compression, Extension, Input, InputKind, InputSpec, LineEnd, PerLine, Stretches};
 use crate::order::{Invalid, KeyOrder, Nulls, Reading};

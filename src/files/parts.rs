@@ -8,12 +8,15 @@ use super::dataset::{Content, Dataset, count, element_of};
 use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
-use crate::io::batch::{InputKind, InputSpec, Keyed};
+use crate::io::batch::Keyed;
 #[cfg(feature = "distributed")]
-use crate::io::batch::{Places, shown};
+use crate::io::batch::shown;
 use crate::io::chunks::Chunks;
+use crate::io::csv::{InputKind, InputSpec};
+#[cfg(feature = "distributed")]
+use crate::io::places::Places;
 use crate::io::records::Records;
-use crate::io::{Input, PerLine, Text, binary, csv, text};
+use crate::io::{Input, PerLine, Text, binary, csv, numbers};
 use crate::key_buf::KeyBuf;
 use crate::order::KeyOrder;
 use crate::parallel::Meanwhile;
@@ -41,7 +44,7 @@ enum PartSource<'a> {
         known: Box<csv::Known>,
         /// The numbers of a line and their order, for inputs that may be read as numbers without records.
         numbers: Option<(PerLine, KeyOrder)>,
-        straight: Option<text::IntegerFiles>,
+        straight: Option<numbers::IntegerFiles>,
     },
 }
 
@@ -158,13 +161,13 @@ impl<'a> Parts<'a> {
             PartSource::Records { chunks, known, numbers, straight } => {
                 if let (true, &mut Some((per_line, direction))) = (is_first, &mut *numbers) {
                     *straight =
-                        text::IntegerFiles::open(self.inputs, element, direction, per_line, self.budget)?;
+                        numbers::IntegerFiles::open(self.inputs, element, direction, per_line, self.budget)?;
                 }
                 let integers = match straight {
                     Some(files) => files.next(self.budget, known.passed, progress)?,
                     None => None,
                 };
-                if let Some(text::FromFiles { records, bytes, reading }) = integers {
+                if let Some(numbers::FromFiles { records, bytes, reading }) = integers {
                     known.passed += bytes;
                     if straight.take_if(|files| files.is_over()).is_some() {
                         chunks.end();
@@ -214,7 +217,7 @@ fn part(
     is_all: bool,
 ) -> Result<Content<'static>, Error> {
     if let Some((per_line, direction)) = numbers
-        && let Some(records) = text::parse_printed(&text, how.by.element, direction, per_line)
+        && let Some(records) = numbers::parse_printed(&text, how.by.element, direction, per_line)
     {
         known.passed += text.size();
         return Ok(of_records(records));

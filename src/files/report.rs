@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use super::decide::Decisions;
 use crate::device::AdapterInfo;
 use crate::format::Format;
 use crate::io::Counts;
-use crate::io::decide::Decisions;
 use crate::order::Reading;
 use crate::report;
 

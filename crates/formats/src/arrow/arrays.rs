@@ -1,0 +1,88 @@
+//! What is done with arrays of any type.
+
+use std::slice;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, make_array, new_empty_array,
+};
+use arrow_schema::{ArrowError, DataType, FieldRef, SchemaRef};
+use arrow_select::concat::concat;
+use arrow_select::take::take;
+
+/// All chunks of a column as one.
+///
+/// # Errors
+///
+/// Dictionaries of more values than their keys number.
+pub fn joined(kind: &DataType, chunks: &[ArrayRef]) -> Result<ArrayRef, ArrowError> {
+    match chunks {
+        [] => Ok(new_empty_array(kind)),
+        [one] => Ok(one.clone()),
+        _ => concat(&chunks.iter().map(|chunk| &**chunk as &dyn Array).collect::<Vec<_>>()),
+    }
+}
+
+/// A batch of these columns, of so many rows, which there may be without columns.
+///
+/// # Errors
+///
+/// Columns that are not those of the schema.
+pub fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, ArrowError> {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(schema.clone(), columns, &options)
+}
+
+/// These rows of columns, by their numbers.
+///
+/// # Errors
+///
+/// As for `batch`.
+pub fn gathered(schema: &SchemaRef, columns: &[ArrayRef], rows: &[u32]) -> Result<RecordBatch, ArrowError> {
+    let numbers = UInt32Array::from(rows.to_vec());
+    let columns = columns.iter().map(|column| take(column, &numbers, None));
+    batch(schema, columns.collect::<Result<_, _>>()?, rows.len())
+}
+
+/// The chunks of each column of these batches.
+pub fn chunks(batches: Vec<RecordBatch>) -> Vec<Vec<ArrayRef>> {
+    let mut columns: Vec<Vec<ArrayRef>> = Vec::new();
+    for batch in batches {
+        let (_, arrays, _) = batch.into_parts();
+        columns.resize(arrays.len(), Vec::new());
+        columns.iter_mut().zip(arrays).for_each(|(column, array)| column.push(array));
+    }
+    columns
+}
+
+/// The same array; of views without the texts that others view.
+pub fn compact(array: &ArrayRef) -> ArrayRef {
+    match array.data_type() {
+        DataType::Utf8View => Arc::new(array.as_string_view().gc()),
+        DataType::BinaryView => Arc::new(array.as_binary_view().gc()),
+        _ => array.clone(),
+    }
+}
+
+/// The same array with times of a named zone in UTC, which are the same instants: what these times
+/// are in their zone is not known here.
+pub fn in_utc(array: &ArrayRef) -> ArrayRef {
+    let DataType::Timestamp(unit, Some(_)) = array.data_type() else { return array.clone() };
+    let kind = DataType::Timestamp(*unit, Some("+00:00".into()));
+    array.to_data().into_builder().data_type(kind).build().map_or_else(|_| array.clone(), make_array)
+}
+
+/// The fields within a nested type; none within others.
+pub fn fields_within(kind: &DataType) -> &[FieldRef] {
+    match kind {
+        DataType::Struct(fields) => fields,
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => slice::from_ref(field),
+        _ => &[],
+    }
+}

@@ -1,0 +1,284 @@
+//! Reads tables in text formats (CSV, TSV and JSON Lines) into columns.
+//!
+//! A first pass over all fields finds the type of each column; a second pass reads the values. A value
+//! that the type cannot hold is an error, which names the column.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
+
+use super::arrays;
+use super::kind::{Kind, columns};
+use super::stored::{Stored, failed};
+use crate::csv::{Dialect, Fields, end_of_row, end_of_rows, for_each_field, json, unquoted};
+use crate::error::Error;
+use crate::human::quoted;
+use crate::parallel::{self, map_parts};
+use crate::text::MARK;
+
+/// A table in a text format.
+pub struct TextTable {
+    name: String,
+    stored: Stored,
+    fields: Fields,
+    /// The offset of the first record.
+    start: u64,
+    /// The names and types of the columns.
+    kinds: Vec<(String, Kind)>,
+    /// Words that count as empty.
+    na: Vec<Vec<u8>>,
+}
+
+/// Returns the JSON line at this offset, without surrounding blanks.
+fn line_at(bytes: &[u8], row: usize) -> &[u8] {
+    let rest = &bytes[row..];
+    rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())].trim_ascii()
+}
+
+/// The number of bytes read at once.
+const CHUNK: usize = 16 << 20;
+
+impl TextTable {
+    /// Finds the columns of a table and their types.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; JSON values without a common type.
+    pub fn open(name: String, stored: Stored, dialect: Dialect, na: &[Vec<u8>]) -> Result<Self, Error> {
+        let mut table =
+            Self { name, stored, fields: dialect.fields, start: 0, kinds: Vec::new(), na: na.to_vec() };
+        table.read_head(dialect)?;
+        let mut at = table.start;
+        let mut all: Option<Kind> = None;
+        while let Some((bytes, next)) = table.chunk(at)? {
+            let rows = table.rows(&bytes);
+            let part = rows.len().div_ceil(4 * parallel::threads()).max(1);
+            let known = map_parts(rows.chunks(part), |rows| table.kinds_of(&bytes, rows));
+            for known in known {
+                all = Some(table.both(all, known?)?);
+            }
+            at = next;
+        }
+        if let Some(Kind::Object(kinds)) = all {
+            table.kinds = kinds;
+        }
+        Ok(table)
+    }
+
+    /// Returns the type that holds the values of both records, column by column.
+    fn both(&self, one: Option<Kind>, other: Kind) -> Result<Kind, Error> {
+        let Some(one) = one else { return Ok(other) };
+        let (Kind::Object(mut all), Kind::Object(others)) = (one, other) else { return Ok(Kind::Nothing) };
+        for (number, (name, kind)) in others.into_iter().enumerate() {
+            let place = match self.fields {
+                Fields::Json => all.iter().position(|(other, _)| *other == name),
+                _ => Some(number).filter(|&number| number < all.len()),
+            };
+            let Some(place) = place else {
+                all.push((name, kind));
+                continue;
+            };
+            let known = std::mem::replace(&mut all[place].1, Kind::Nothing);
+            all[place].1 = match known.and(kind) {
+                Some(kind) => kind,
+                // Text preserves the bytes of each field.
+                None if self.fields != Fields::Json => Kind::Text,
+                None => {
+                    return Err(
+                        self.wrong(&name, "has mixed types, or numbers that no type represents exactly")
+                    );
+                }
+            };
+        }
+        Ok(Kind::Object(all))
+    }
+
+    fn wrong(&self, column: &str, problem: &str) -> Error {
+        Error::input(&self.name, format!("column '{}' {problem}", quoted(column)))
+    }
+
+    /// Skips comments and the header, and sets the names of the columns.
+    fn read_head(&mut self, dialect: Dialect) -> Result<(), Error> {
+        if self.fields == Fields::Json {
+            let mark = self.bytes(0, MARK.len())?;
+            self.start = if mark == MARK { MARK.len() as u64 } else { 0 };
+            return Ok(());
+        }
+        let mut length = CHUNK;
+        loop {
+            let bytes = self.bytes(0, length)?;
+            let is_all = bytes.len() as u64 == self.stored.size();
+            let first = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
+            let mut begin = first;
+            while let Some(end) = dialect.comment(&bytes, begin) {
+                begin = end;
+            }
+            let head = (0..dialect.header.max(1)).try_fold((begin, begin), |(_, next), _| {
+                Some((next, end_of_row(&bytes, next, self.fields)?))
+            });
+            match head {
+                Some((row, end)) => {
+                    for_each_field(&bytes, row, self.fields, usize::MAX, |number, field| {
+                        let name = match dialect.header {
+                            0 => format!("column{}", number + 1),
+                            _ => String::from_utf8_lossy(&unquoted(&bytes[field])).into_owned(),
+                        };
+                        self.kinds.push((name, Kind::Nothing));
+                    });
+                    self.start = if dialect.header > 0 { end as u64 } else { row as u64 };
+                    break;
+                }
+                None if is_all => {
+                    self.start = self.stored.size();
+                    break;
+                }
+                None => length *= 2,
+            }
+        }
+        let mut names: Vec<&String> = self.kinds.iter().map(|(name, _)| name).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(self.wrong(twice[0], "appears twice; column names must be unique"));
+        }
+        Ok(())
+    }
+
+    /// Returns up to `length` bytes from `at` on. The last row of the table gets an LF if it lacks one.
+    fn bytes(&self, at: u64, length: usize) -> Result<Vec<u8>, Error> {
+        let left = self.stored.size().saturating_sub(at);
+        let length = length.min(usize::try_from(left).unwrap_or(usize::MAX));
+        let bytes = self.stored.at(at, length).map_err(|error| Error::io(&self.name, "read", error))?;
+        let mut bytes = bytes.to_vec();
+        if length as u64 == left && bytes.last().is_some_and(|&byte| byte != b'\n') {
+            bytes.push(b'\n');
+        }
+        Ok(bytes)
+    }
+
+    /// Returns the next whole rows, and the offset of the rows after them.
+    fn chunk(&self, at: u64) -> Result<Option<(Vec<u8>, u64)>, Error> {
+        let mut length = CHUNK;
+        loop {
+            let mut bytes = self.bytes(at, length)?;
+            if bytes.is_empty() {
+                return Ok(None);
+            }
+            let is_all = at + bytes.len() as u64 >= self.stored.size();
+            match end_of_rows(&bytes, self.fields, false) {
+                Some(end) if end > 0 => {
+                    let next =
+                        if is_all && end == bytes.len() { self.stored.size() } else { at + end as u64 };
+                    bytes.truncate(end);
+                    return Ok(Some((bytes, next)));
+                }
+                _ if is_all => return Err(Error::input(&self.name, "unclosed quote")),
+                _ => length *= 2,
+            }
+        }
+    }
+
+    /// Returns the offsets of the rows. Blank rows count only if the table has a single column.
+    fn rows(&self, bytes: &[u8]) -> Vec<usize> {
+        let (mut rows, mut at) = (Vec::new(), 0);
+        while at < bytes.len() {
+            let Some(next) = end_of_row(bytes, at, self.fields) else { break };
+            let is_blank = matches!(&bytes[at..next], b"\n" | b"\r\n");
+            if !is_blank || self.kinds.len() == 1 && self.fields != Fields::Json {
+                rows.push(at);
+            }
+            at = next;
+        }
+        rows
+    }
+
+    /// Returns the content of a field, or `None` for an unquoted empty field.
+    fn content<'a>(&self, field: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+        let is_empty = field.is_empty() || self.na.iter().any(|word| &word[..] == field);
+        (!is_empty).then(|| unquoted(field))
+    }
+
+    /// Returns the type that holds all of these rows.
+    fn kinds_of(&self, bytes: &[u8], rows: &[usize]) -> Result<Kind, Error> {
+        let mut all: Option<Kind> = None;
+        if self.fields == Fields::Json {
+            for &row in rows {
+                let line = line_at(bytes, row);
+                if line.first() != Some(&b'{') {
+                    let problem = "has lines that are not objects, so they have no columns";
+                    return Err(Error::input(&self.name, problem));
+                }
+                let kind = Kind::of_json(line).map_err(|problem| Error::input(&self.name, problem))?;
+                all = Some(self.both(all, kind)?);
+            }
+            return Ok(all.unwrap_or(Kind::Object(Vec::new())));
+        }
+        let mut kinds = self.kinds.clone();
+        for &row in rows {
+            for_each_field(bytes, row, self.fields, usize::MAX, |number, field| {
+                let Some((_, kind)) = kinds.get_mut(number).filter(|(_, kind)| *kind != Kind::Text) else {
+                    return;
+                };
+                let Some(content) = self.content(&bytes[field]) else { return };
+                // A quoted empty field is text.
+                let found = if content.is_empty() { Kind::Text } else { Kind::of_field(&content) };
+                let known = std::mem::replace(kind, Kind::Nothing);
+                *kind = known.and(found).unwrap_or(Kind::Text);
+            });
+        }
+        Ok(Kind::Object(kinds))
+    }
+
+    /// Returns the schema.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::new(Schema::new(columns(&self.kinds)))
+    }
+
+    /// Passes all rows to `take`, batch by batch.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; text in another encoding than UTF-8; errors of `take`.
+    pub fn each(&self, take: &mut dyn FnMut(RecordBatch) -> Result<(), Error>) -> Result<(), Error> {
+        let mut at = self.start;
+        while let Some((bytes, next)) = self.chunk(at)? {
+            let rows = self.rows(&bytes);
+            let part = rows.len().div_ceil(2 * parallel::threads()).max(1 << 10);
+            for batch in map_parts(rows.chunks(part), |rows| self.batch(&bytes, rows)) {
+                take(batch?)?;
+            }
+            at = next;
+        }
+        Ok(())
+    }
+
+    fn batch(&self, bytes: &[u8], rows: &[usize]) -> Result<RecordBatch, Error> {
+        let mut values: Vec<Vec<Option<Cow<[u8]>>>> =
+            self.kinds.iter().map(|_| Vec::with_capacity(rows.len())).collect();
+        let is_json = self.fields == Fields::Json;
+        for &row in rows {
+            if is_json {
+                let line = line_at(bytes, row);
+                values.iter_mut().for_each(|column| column.push(None));
+                for (name, place) in json::members(line) {
+                    let column = self.kinds.iter().position(|(other, _)| other.as_bytes() == &name[..]);
+                    if let Some(last) = column.and_then(|column| values[column].last_mut()) {
+                        *last = json::value(&line[place]).map(Cow::Borrowed);
+                    }
+                }
+                continue;
+            }
+            for_each_field(bytes, row, self.fields, usize::MAX, |number, field| {
+                if let Some(column) = values.get_mut(number) {
+                    column.push(self.content(&bytes[field]));
+                }
+            });
+        }
+        let array = |((name, kind), values): (&(String, Kind), &Vec<_>)| {
+            kind.array(values, is_json).map_err(|problem| self.wrong(name, &problem))
+        };
+        let arrays = self.kinds.iter().zip(&values).map(array).collect::<Result<Vec<_>, _>>()?;
+        arrays::batch(&self.schema(), arrays, rows.len()).map_err(failed)
+    }
+}

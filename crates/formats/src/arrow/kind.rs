@@ -1,0 +1,358 @@
+//! The types of text columns: for each column the narrowest type that preserves all values, though not
+//! their spelling.
+//!
+//! Integers, decimals that f64 preserves, dates, times and booleans have types of their own. Columns
+//! with other fields are text; in JSON, mixed types are an error.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{
+    ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, StructArray,
+    TimestampMicrosecondArray, TimestampNanosecondArray, UInt64Array,
+};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::{DataType, Field, Fields, TimeUnit};
+
+use crate::csv::json;
+use gpusort_values::number::{self, Notation, Reader, Value};
+use gpusort_values::time::{Time, time};
+
+use crate::number::integer;
+
+/// The type of a column's values.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    Nothing,
+    Bool,
+    /// Integers; a flag is set if a value is negative, beyond i64, or beyond the exact integers of f64.
+    Integer {
+        negative: bool,
+        large: bool,
+        inexact: bool,
+    },
+    Float,
+    /// NaN and infinities only, which may be words.
+    Special,
+    Date,
+    /// Times in UTC or without a zone, with this number of decimals.
+    Time {
+        zone: bool,
+        decimals: u8,
+    },
+    Text,
+    Object(Vec<(String, Kind)>),
+    List(Box<Kind>),
+}
+
+/// The number of bytes of a date.
+const DATE: usize = "2026-11-21".len();
+
+/// Parses a time in the ISO 8601 form, which is how time columns are written.
+fn iso(text: &[u8]) -> Option<Time> {
+    let is_iso = matches!(text, [_, _, _, _, b'-', _, _, b'-', ..]);
+    let is_joined =
+        !text.ends_with(b"UTC") && !text.ends_with(b"GMT") && memchr::memchr_iter(b' ', text).count() < 2;
+    if is_iso && is_joined { time(text) } else { None }
+}
+
+/// Returns the number of decimals that the seconds of a time need.
+fn decimals_of(nanoseconds: i128) -> u8 {
+    let mut fraction = nanoseconds.rem_euclid(1_000_000_000) as u32;
+    let mut decimals = if fraction == 0 { 0 } else { 9 };
+    while decimals > 0 && fraction.is_multiple_of(10) {
+        (fraction, decimals) = (fraction / 10, decimals - 1);
+    }
+    decimals
+}
+
+impl Kind {
+    /// Returns the type that holds the values of both types, or `None` if only text does.
+    pub(super) fn and(self, other: Self) -> Option<Self> {
+        Some(match (self, other) {
+            (Self::Nothing, other) | (other, Self::Nothing) => other,
+            (
+                Self::Integer { negative, large, inexact },
+                Self::Integer { negative: also_negative, large: also_large, inexact: also_inexact },
+            ) => {
+                let (negative, large) = (negative | also_negative, large | also_large);
+                if negative && large {
+                    return None;
+                }
+                Self::Integer { negative, large, inexact: inexact | also_inexact }
+            }
+            (Self::Integer { inexact, .. }, Self::Float | Self::Special)
+            | (Self::Float | Self::Special, Self::Integer { inexact, .. }) => {
+                if inexact {
+                    return None;
+                }
+                Self::Float
+            }
+            (Self::Float, Self::Special) | (Self::Special, Self::Float) => Self::Float,
+            (Self::Special, Self::Text) | (Self::Text, Self::Special) => Self::Text,
+            (Self::Time { zone, decimals }, Self::Time { zone: also, decimals: more }) => {
+                if zone != also {
+                    return None;
+                }
+                Self::Time { zone, decimals: decimals.max(more) }
+            }
+            (Self::Object(mut fields), Self::Object(others)) => {
+                for (name, kind) in others {
+                    match fields.iter_mut().find(|(other, _)| *other == name) {
+                        Some((_, known)) => *known = known.clone().and(kind)?,
+                        None => fields.push((name, kind)),
+                    }
+                }
+                Self::Object(fields)
+            }
+            (Self::List(kind), Self::List(other)) => Self::List(Box::new(kind.and(*other)?)),
+            (one, other) if one == other => one,
+            _ => return None,
+        })
+    }
+
+    /// Returns the type of a table field.
+    pub(super) fn of_field(text: &[u8]) -> Self {
+        match text {
+            b"" => return Self::Nothing,
+            b"true" | b"false" => return Self::Bool,
+            _ => {}
+        }
+        if let Some(kind) = Self::of_number(text) {
+            return kind;
+        }
+        if number::look(text, None).is_some_and(|seen| !seen.has_digit) {
+            return Self::Special;
+        }
+        let Some(found) = iso(text) else { return Self::Text };
+        if text.len() == DATE {
+            return Self::Date;
+        }
+        // Times in other zones and the second 60 would not keep their spelling, so they stay text.
+        let zone = &text[DATE..];
+        let is_utc = zone.ends_with(b"Z") || zone.ends_with(b"+00:00");
+        let is_plain =
+            !text.windows(3).any(|part| part == b":60") && !text.contains(&b',') && !text.contains(&b'\t');
+        let decimals = decimals_of(found.nanoseconds);
+        let is_held = i64::try_from(found.nanoseconds).is_ok() || decimals <= 6;
+        if found.zone != is_utc || !is_plain || !is_held {
+            return Self::Text;
+        }
+        let decimals = if i64::try_from(found.nanoseconds).is_ok() { decimals } else { decimals.max(6) };
+        Self::Time { zone: found.zone, decimals }
+    }
+
+    /// Returns the type of a number that 64 bits preserve. Leading zeros and a plus sign make a field text.
+    fn of_number(text: &[u8]) -> Option<Self> {
+        let digits = text.strip_prefix(b"-").unwrap_or(text);
+        let is_plain = digits.first().is_some_and(u8::is_ascii_digit)
+            && !(digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit());
+        if !is_plain {
+            return None;
+        }
+        if digits.iter().all(u8::is_ascii_digit) && text != b"-0" {
+            let value = integer(text)?.value?;
+            let (negative, large) = (value < 0, value > i128::from(i64::MAX));
+            let is_held = (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value);
+            let inexact = value.unsigned_abs() > 1 << f64::MANTISSA_DIGITS;
+            return is_held.then_some(Self::Integer { negative, large, inexact });
+        }
+        is_exact(text).then_some(Self::Float)
+    }
+
+    /// Returns the type of a JSON value, or an error message.
+    pub(super) fn of_json(token: &[u8]) -> Result<Self, String> {
+        Ok(match json::Value::of(token) {
+            json::Value::Null => Self::Nothing,
+            json::Value::Bool => Self::Bool,
+            json::Value::String => Self::Text,
+            json::Value::Number => {
+                let word = token.strip_prefix(b"-").unwrap_or(token);
+                if word.starts_with(b"NaN") || word.starts_with(b"Inf") {
+                    return Ok(Self::Float);
+                }
+                let is_beyond = || {
+                    format!(
+                        "has {}, which neither a 64-bit integer nor an f64 represents exactly",
+                        String::from_utf8_lossy(token)
+                    )
+                };
+                Self::of_number(token).ok_or_else(is_beyond)?
+            }
+            json::Value::Other if token[0] == b'{' => {
+                let mut fields: Vec<(String, Self)> = Vec::new();
+                for (name, value) in json::members(token) {
+                    let name = String::from_utf8_lossy(&name).into_owned();
+                    let kind = Self::of_json(&token[value])?;
+                    match fields.iter_mut().find(|(other, _)| *other == name) {
+                        // The last member of a name counts.
+                        Some((_, known)) => *known = kind,
+                        None => fields.push((name, kind)),
+                    }
+                }
+                Self::Object(fields)
+            }
+            json::Value::Other => {
+                let mut all = Self::Nothing;
+                for value in json::elements(token) {
+                    let kind = Self::of_json(&token[value])?;
+                    all = all.and(kind).ok_or("has a list of mixed types")?;
+                }
+                Self::List(Box::new(all))
+            }
+        })
+    }
+
+    pub(super) fn data_type(&self) -> DataType {
+        match self {
+            Self::Bool => DataType::Boolean,
+            Self::Integer { large: true, .. } => DataType::UInt64,
+            Self::Integer { .. } => DataType::Int64,
+            Self::Float => DataType::Float64,
+            Self::Date => DataType::Date32,
+            Self::Time { zone, decimals } => {
+                let unit = if *decimals > 6 { TimeUnit::Nanosecond } else { TimeUnit::Microsecond };
+                DataType::Timestamp(unit, zone.then(|| "UTC".into()))
+            }
+            Self::Nothing | Self::Special | Self::Text => DataType::Utf8,
+            Self::Object(fields) => DataType::Struct(columns(fields)),
+            Self::List(kind) => DataType::List(Arc::new(Field::new("item", kind.data_type(), true))),
+        }
+    }
+
+    /// Builds the array of these values, which are contents of fields or JSON values.
+    pub(super) fn array(&self, values: &[Option<Cow<[u8]>>], is_json: bool) -> Result<ArrayRef, String> {
+        /// Collects the values of an array.
+        fn all<T, A: FromIterator<Option<T>>>(
+            values: &[Option<Cow<[u8]>>],
+            value: impl Fn(&[u8]) -> Option<T>,
+        ) -> A {
+            values.iter().map(|field| value(field.as_deref()?)).collect()
+        }
+        const DAY: i128 = 1_000_000_000 * 24 * 60 * 60;
+        let some = || values.iter().map(|value| value.as_deref());
+        let time = |value: &[u8], unit| Some(iso(value)?.nanoseconds.div_euclid(unit) as i64);
+        Ok(match self {
+            Self::Bool => Arc::new(all::<_, BooleanArray>(values, |value| Some(value == b"true"))),
+            Self::Integer { large: true, .. } => {
+                Arc::new(all::<_, UInt64Array>(values, |value| Some(integer(value)?.value? as u64)))
+            }
+            Self::Integer { .. } => {
+                Arc::new(all::<_, Int64Array>(values, |value| Some(integer(value)?.value? as i64)))
+            }
+            Self::Float => Arc::new(all::<_, Float64Array>(values, |value| {
+                std::str::from_utf8(value).ok()?.parse().ok()
+            })),
+            Self::Date => Arc::new(all::<_, Date32Array>(values, |value| Some(time(value, DAY)? as i32))),
+            Self::Time { zone, decimals: 7.. } => {
+                let all: TimestampNanosecondArray = all(values, |value| time(value, 1));
+                Arc::new(all.with_timezone_opt(zone.then_some("UTC")))
+            }
+            Self::Time { zone, .. } => {
+                let all: TimestampMicrosecondArray = all(values, |value| time(value, 1000));
+                Arc::new(all.with_timezone_opt(zone.then_some("UTC")))
+            }
+            Self::Nothing | Self::Special | Self::Text => {
+                let mut all = StringBuilder::with_capacity(values.len(), values.len() * 8);
+                for value in some() {
+                    let Some(value) = value else {
+                        all.append_null();
+                        continue;
+                    };
+                    let text = if is_json { json::content(value) } else { value.into() };
+                    all.append_value(std::str::from_utf8(&text).map_err(|_| "has text that is not UTF-8")?);
+                }
+                Arc::new(all.finish())
+            }
+            Self::Object(fields) => {
+                let mut inner: Vec<Vec<Option<Cow<[u8]>>>> =
+                    fields.iter().map(|_| vec![None; values.len()]).collect();
+                for (row, value) in some().enumerate() {
+                    let Some(value) = value else { continue };
+                    for (name, place) in json::members(value) {
+                        if let Some(field) =
+                            fields.iter().position(|(other, _)| other.as_bytes() == &name[..])
+                        {
+                            inner[field][row] = json::value(&value[place]).map(|token| token.to_vec().into());
+                        }
+                    }
+                }
+                let arrays = fields.iter().zip(&inner).map(|((_, kind), values)| kind.array(values, true));
+                let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
+                let nulls: NullBuffer = values.iter().map(Option::is_some).collect();
+                let all =
+                    StructArray::try_new_with_length(columns(fields), arrays, Some(nulls), values.len());
+                Arc::new(all.map_err(|error| error.to_string())?)
+            }
+            Self::List(kind) => {
+                let (mut inner, mut lengths) = (Vec::new(), Vec::with_capacity(values.len()));
+                for value in some() {
+                    let before = inner.len();
+                    for place in value.map(json::elements).unwrap_or_default() {
+                        let token = json::value(&value.unwrap_or_default()[place]);
+                        inner.push(token.map(|token| Cow::Owned(token.to_vec())));
+                    }
+                    lengths.push(inner.len() - before);
+                }
+                let field = Arc::new(Field::new("item", kind.data_type(), true));
+                let nulls: NullBuffer = values.iter().map(Option::is_some).collect();
+                let offsets = OffsetBuffer::from_lengths(lengths);
+                let all = ListArray::try_new(field, offsets, kind.array(&inner, true)?, Some(nulls));
+                Arc::new(all.map_err(|error| error.to_string())?)
+            }
+        })
+    }
+}
+
+pub(super) fn columns(fields: &[(String, Kind)]) -> Fields {
+    fields.iter().map(|(name, kind)| Field::new(name, kind.data_type(), true)).collect()
+}
+
+/// Returns true if the digits of a decimal come back from f64.
+fn is_exact(text: &[u8]) -> bool {
+    match Reader::new(Notation::default()).key(text, false, &mut Vec::new()) {
+        Some(Value::Word(word)) => word as u64 == number::MID,
+        Some(Value::Nan) | None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_hold_what_fields_are() {
+        let kind = |fields: &[&str]| {
+            let mut kinds = fields.iter().map(|field| Kind::of_field(field.as_bytes()));
+            kinds.try_fold(Kind::Nothing, Kind::and).map_or(DataType::Utf8, |kind| kind.data_type())
+        };
+        let micros = |zone: bool| DataType::Timestamp(TimeUnit::Microsecond, zone.then(|| "UTC".into()));
+        for (fields, expected) in [
+            (&["1", "-2", ""][..], DataType::Int64),
+            (&["18446744073709551615", "0"], DataType::UInt64),
+            (&["18446744073709551615", "-1"], DataType::Utf8),
+            (&["18446744073709551616"], DataType::Utf8),
+            (&["007"], DataType::Utf8),
+            (&["+1"], DataType::Utf8),
+            (&["1", "0.50"], DataType::Float64),
+            (&["9007199254740993", "0.5"], DataType::Utf8),
+            (&["0.1", "nan", "-0"], DataType::Float64),
+            (&["nan", "inf"], DataType::Utf8),
+            (&["0.12345678901234567890"], DataType::Utf8),
+            (&["0.30000000000000004", "1e-7", "1.7976931348623157e308"], DataType::Float64),
+            (&["1e999"], DataType::Utf8),
+            (&["true", "false"], DataType::Boolean),
+            (&["true", "1"], DataType::Utf8),
+            (&["2026-11-21", ""], DataType::Date32),
+            (&["2026-11-21", "2026-11-21T10:00:00"], DataType::Utf8),
+            (&["2026-11-21T10:00:00Z", "2026-11-21 10:00:00.5Z"], micros(true)),
+            (&["2026-11-21T10:00:00"], micros(false)),
+            (&["2026-11-21T10:00:00+02:00"], DataType::Utf8),
+            (&["2026-11-21T10:00:00.123456789"], DataType::Timestamp(TimeUnit::Nanosecond, None)),
+            (&["1", "x"], DataType::Utf8),
+        ] {
+            assert_eq!(kind(fields), expected, "{fields:?}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Tables of columns: Parquet, and Arrow files and streams. Rows are read in batches and stay in place; their
+//! numbers are sorted.
+//!
+//! ```text
+//! input ── Stored ──> Table: a schema, and parts (row groups, batches) ── read, on all cores ──> RecordBatch
+//! ```
+
+pub mod arrays;
+mod dictionaries;
+pub mod from_text;
+pub mod ipc;
+mod kind;
+pub mod parquet;
+mod stored;
+pub mod to_text;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_schema::{Field, Schema, SchemaRef};
+
+pub use self::stored::{Batches, Stored, failed, is_guarded, unwritten};
+use crate::error::Error;
+use crate::format::Format;
+use crate::input::Input;
+
+/// A Parquet or Arrow input.
+pub enum Table {
+    /// A Parquet file.
+    Parquet(parquet::File),
+    /// An Arrow file or stream.
+    Arrow(ipc::File),
+}
+
+/// A separately read part of a table: a row group or a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// The number of the input.
+    pub table: usize,
+    /// The number of the part in its table, from 0.
+    pub number: usize,
+    /// The number of rows.
+    pub rows: u64,
+    /// Approximate memory size.
+    pub bytes: u64,
+}
+
+impl Table {
+    /// Opens an input of this format; a copy, where needed, goes to this folder.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; invalid data.
+    pub fn open(input: &Input, format: Format, folder: &Path) -> Result<Self, Error> {
+        let (name, stored) = (input.name(), Stored::of(input, folder)?);
+        match format {
+            Format::Parquet => parquet::File::open(name, stored).map(Self::Parquet),
+            _ => ipc::File::open(name, stored).map(Self::Arrow),
+        }
+    }
+
+    /// Returns the name for messages.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Parquet(file) => &file.name,
+            Self::Arrow(file) => &file.name,
+        }
+    }
+
+    /// The columns as they are written.
+    pub fn schema(&self) -> &SchemaRef {
+        match self {
+            Self::Parquet(file) => &file.schema,
+            Self::Arrow(file) => &file.schema,
+        }
+    }
+
+    /// The columns as they are read.
+    pub fn schema_as_read(&self, views: bool) -> &SchemaRef {
+        match self {
+            Self::Parquet(file) => file.schema_as_read(views),
+            Self::Arrow(file) => &file.schema,
+        }
+    }
+
+    /// The parts, for input number `table`.
+    pub fn parts(&self, table: usize) -> Vec<Part> {
+        let parts = match self {
+            Self::Parquet(file) => file.parts(),
+            Self::Arrow(file) => file.parts(),
+        };
+        let part = |(number, (rows, bytes))| Part { table, number, rows, bytes };
+        parts.into_iter().enumerate().map(part).collect()
+    }
+
+    /// The bytes of each column of a part in the input, if columns can be read separately.
+    pub fn column_sizes(&self, part: usize) -> Option<Vec<u64>> {
+        if let Self::Parquet(file) = self { Some(file.column_sizes(part)) } else { None }
+    }
+
+    /// Reads these columns of a part, or all, in table order. Parquet comes in batches of at most
+    /// `rows` rows.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; invalid data.
+    pub fn read(
+        &self,
+        part: usize,
+        columns: Option<&[usize]>,
+        rows: usize,
+        views: bool,
+    ) -> Result<Batches<'static>, Error> {
+        match self {
+            Self::Parquet(file) => file.read(part, columns, rows, views),
+            Self::Arrow(file) => Ok(file.read(part, columns)),
+        }
+    }
+}
+
+/// The common schema of all inputs: the first schema, if all columns match.
+///
+/// # Errors
+///
+/// A column differs.
+pub fn common_schema(tables: &[Table]) -> Result<SchemaRef, Error> {
+    let Some((first, others)) = tables.split_first() else { return Ok(Arc::new(Schema::empty())) };
+    let mut fields: Vec<Field> = first.schema().fields().iter().map(|field| (**field).clone()).collect();
+    for other in others {
+        let theirs = other.schema().fields();
+        let differs = |problem: String| {
+            Err(Error::input(
+                other.name(),
+                format!("the columns differ from those of {}: {problem}", first.name()),
+            ))
+        };
+        if theirs.len() != fields.len() {
+            return differs(format!("there are {}, not {}", theirs.len(), fields.len()));
+        }
+        for (field, their) in fields.iter_mut().zip(theirs) {
+            let [name, here] = [their.name(), field.name()].map(crate::human::quoted);
+            if name != here {
+                return differs(format!("'{name}' in place of '{here}'"));
+            }
+            if their.data_type() != field.data_type() {
+                return differs(format!("'{name}' is {}, not {}", their.data_type(), field.data_type()));
+            }
+            if their.is_nullable() && !field.is_nullable() {
+                *field = field.clone().with_nullable(true);
+            }
+        }
+    }
+    Ok(Arc::new(Schema::new_with_metadata(fields, first.schema().metadata().clone())))
+}

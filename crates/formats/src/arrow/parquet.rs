@@ -1,0 +1,509 @@
+//! Parquet: row groups of columns, read and written on all cores.
+//!
+//! The output has the schema, compression and metadata of the first input, row groups with the row count of
+//! its largest (within limits), statistics, a page index, and the order as `sorting_columns`.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, statistics::StatisticsConverter,
+};
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
+};
+use parquet::arrow::{ArrowSchemaConverter, ProjectionMask, add_encoded_arrow_schema_to_metadata};
+use parquet::basic::{BrotliLevel, Compression, GzipLevel, Type, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData, SortingColumn};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnPath, SchemaDescriptor};
+
+use super::arrays::fields_within;
+use super::stored::{Batches, Stored, guarded};
+use crate::error::Error;
+use crate::human::quoted;
+
+const WHAT: &str = "Parquet";
+
+/// A file.
+pub struct File {
+    pub(super) name: String,
+    pub(super) schema: SchemaRef,
+    stored: Stored,
+    as_is: ArrowReaderMetadata,
+    /// Reads texts as views, which copy fast, and dictionaries as their values.
+    views: ArrowReaderMetadata,
+}
+
+impl File {
+    /// Reads the footer.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; invalid data.
+    pub(super) fn open(name: String, stored: Stored) -> Result<Self, Error> {
+        let options = ArrowReaderOptions::new();
+        let mut as_is = guarded(&name, WHAT, || ArrowReaderMetadata::load(&stored, options))?;
+        checked(&name, as_is.metadata(), &stored)?;
+        if let Some(schema) = with_times(&name, &as_is, &stored)? {
+            as_is = guarded(&name, WHAT, || read_as(&as_is, schema))?;
+        }
+        let schema = as_is.schema().clone();
+        let views = with_types(&schema, |kind| match kind {
+            DataType::Dictionary(_, values) => as_view(values).or_else(|| Some((**values).clone())),
+            kind => as_view(kind),
+        });
+        let views = read_as(&as_is, views).unwrap_or_else(|_| as_is.clone());
+        Ok(Self { name, schema, stored, as_is, views })
+    }
+
+    /// The row count and approximate memory of each row group.
+    pub(super) fn parts(&self) -> Vec<(u64, u64)> {
+        /// Bytes of a view.
+        const VIEW: u64 = 16;
+        let bytes = |group: &RowGroupMetaData| {
+            let rows = group.num_rows().unsigned_abs();
+            let of_column = |column: &ColumnChunkMetaData| {
+                let width = match column.column_type() {
+                    Type::BOOLEAN => 1,
+                    Type::INT32 | Type::FLOAT => 4,
+                    Type::INT64 | Type::DOUBLE | Type::INT96 => 8,
+                    Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => VIEW,
+                };
+                let values = column.num_values().unsigned_abs().max(rows);
+                let packed = column.uncompressed_size().unsigned_abs();
+                if width == VIEW { values * VIEW + packed } else { (values * width).max(packed / 2) }
+            };
+            (rows, group.columns().iter().map(of_column).sum())
+        };
+        self.as_is.metadata().row_groups().iter().map(bytes).collect()
+    }
+
+    pub(super) fn read(
+        &self,
+        part: usize,
+        columns: Option<&[usize]>,
+        rows: usize,
+        views: bool,
+    ) -> Result<Batches<'static>, Error> {
+        let metadata = if views { &self.views } else { &self.as_is };
+        let mut reader = guarded(&self.name, WHAT, || {
+            let builder =
+                ParquetRecordBatchReaderBuilder::new_with_metadata(self.stored.clone(), metadata.clone());
+            let mask = columns.map_or_else(ProjectionMask::all, |columns| {
+                ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied())
+            });
+            builder.with_row_groups(vec![part]).with_projection(mask).with_batch_size(rows.max(1)).build()
+        })?;
+        let mut left = metadata.metadata().row_group(part).num_rows().unsigned_abs();
+        let (name, mut is_over) = (self.name.clone(), false);
+        Ok(Box::new(std::iter::from_fn(move || {
+            if is_over {
+                return None;
+            }
+            let next = guarded(&name, WHAT, || reader.next().transpose()).transpose();
+            let rows = next.as_ref().and_then(|next| next.as_ref().ok()).map_or(0, RecordBatch::num_rows);
+            is_over = !matches!(next, Some(Ok(_)));
+            let is_short = next.is_none() && left > 0;
+            left = left.saturating_sub(rows as u64);
+            if is_short { Some(Err(Error::input(&name, "invalid Parquet: rows are missing"))) } else { next }
+        })))
+    }
+
+    pub(super) fn column_sizes(&self, part: usize) -> Vec<u64> {
+        let descriptor = self.as_is.parquet_schema();
+        let mut sizes = vec![0; self.schema.fields().len()];
+        for (leaf, column) in self.as_is.metadata().row_group(part).columns().iter().enumerate() {
+            sizes[descriptor.get_column_root_idx(leaf)] += column.uncompressed_size().unsigned_abs();
+        }
+        sizes
+    }
+
+    pub(super) fn schema_as_read(&self, views: bool) -> &SchemaRef {
+        if views { self.views.schema() } else { &self.schema }
+    }
+
+    /// The rows of the largest row group.
+    fn rows_of_group(&self) -> usize {
+        let groups = self.as_is.metadata().row_groups().iter();
+        groups.map(|group| group.num_rows().unsigned_abs() as usize).max().unwrap_or(0)
+    }
+
+    /// The sorting columns that each row group declares, with the numbers of their columns.
+    pub fn claims(&self) -> Vec<Option<Vec<(usize, SortingColumn)>>> {
+        let descriptor = self.as_is.parquet_schema();
+        let of_group = |group: &RowGroupMetaData| {
+            let columns = group.sorting_columns().filter(|columns| !columns.is_empty())?;
+            let root = |column: &SortingColumn| {
+                let leaf = usize::try_from(column.column_idx)
+                    .ok()
+                    .filter(|&leaf| leaf < descriptor.num_columns())?;
+                Some((descriptor.get_column_root_idx(leaf), column.clone()))
+            };
+            columns.iter().map(root).collect()
+        };
+        self.as_is.metadata().row_groups().iter().map(of_group).collect()
+    }
+
+    /// Returns a lower (with `greatest`, an upper) bound of a column in each row group, and its number of
+    /// nulls, or `None` if the statistics are unusable.
+    pub fn least(&self, column: usize, greatest: bool) -> Option<(ArrayRef, Vec<Option<u64>>)> {
+        let schema = self.views.schema();
+        let name = schema.field(column).name();
+        // A duplicate name would find its first column. Old writers compared texts as signed bytes.
+        let are_twice = schema.fields().iter().filter(|field| field.name() == name).count() > 1;
+        let is_old = |chunk: &ColumnChunkMetaData| {
+            chunk.statistics().is_some_and(parquet::file::statistics::Statistics::is_min_max_deprecated)
+        };
+        if are_twice
+            || self.as_is.metadata().row_groups().iter().any(|group| group.columns().iter().any(is_old))
+        {
+            return None;
+        }
+        let converter = StatisticsConverter::try_new(name, schema, self.as_is.parquet_schema()).ok()?;
+        let groups = self.as_is.metadata().row_groups();
+        let least =
+            if greatest { converter.row_group_maxes(groups) } else { converter.row_group_mins(groups) };
+        let nulls = converter.row_group_null_counts(groups).ok()?;
+        Some((least.ok()?, nulls.iter().collect()))
+    }
+}
+
+/// Sets the types that columns are read as.
+fn read_as(metadata: &ArrowReaderMetadata, schema: SchemaRef) -> Result<ArrowReaderMetadata, ParquetError> {
+    let options = ArrowReaderOptions::new().with_schema(schema);
+    ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)
+}
+
+/// The view type of a text type.
+fn as_view(kind: &DataType) -> Option<DataType> {
+    match kind {
+        DataType::Utf8 | DataType::LargeUtf8 => Some(DataType::Utf8View),
+        DataType::Binary | DataType::LargeBinary => Some(DataType::BinaryView),
+        _ => None,
+    }
+}
+
+fn with_types(schema: &Schema, kind: impl Fn(&DataType) -> Option<DataType>) -> SchemaRef {
+    let fields = schema.fields().iter().map(|field| match kind(field.data_type()) {
+        Some(kind) => Arc::new((**field).clone().with_data_type(kind)),
+        None => field.clone(),
+    });
+    Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
+}
+
+/// Checks that the footer is possible: that the column chunks lie in the file.
+fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<(), Error> {
+    /// Exceeds any count or size in a row group, and keeps their sums below 2^64.
+    const FAR: u64 = 1 << 40;
+    let damaged = |problem: &str| Err(Error::input(name, format!("invalid {WHAT}: {problem}")));
+    let is_far = |number: i64| u64::try_from(number).is_ok_and(|number| number >= FAR);
+    for group in metadata.row_groups() {
+        if group.num_rows() < 0 || is_far(group.num_rows()) {
+            return damaged("impossible number of rows in a row group");
+        }
+        for column in group.columns() {
+            let (data, length) = (column.data_page_offset(), column.compressed_size());
+            let dictionary = column.dictionary_page_offset().filter(|&place| place > 0 && place < data);
+            let begin = dictionary.unwrap_or(data);
+            let end = begin.checked_add(length).filter(|&end| end.unsigned_abs() <= stored.size());
+            if begin < 0 || length < 0 || end.is_none() || column.num_values() < 0 {
+                return damaged("a column chunk lies outside the file");
+            }
+            if is_far(column.num_values()) || is_far(column.uncompressed_size()) {
+                return damaged("impossible size of a column chunk");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The schema with INT96 times in a unit that holds every value: microseconds, the unit of Spark, or else
+/// nanoseconds.
+fn with_times(
+    name: &str,
+    metadata: &ArrowReaderMetadata,
+    stored: &Stored,
+) -> Result<Option<SchemaRef>, Error> {
+    let descriptor = metadata.parquet_schema();
+    let leaves = || {
+        (0..descriptor.num_columns()).filter(|&leaf| descriptor.column(leaf).physical_type() == Type::INT96)
+    };
+    if leaves().next().is_none() {
+        return Ok(None);
+    }
+    let mut fields: Vec<Field> = metadata.schema().fields().iter().map(|field| (**field).clone()).collect();
+    for leaf in leaves() {
+        let root = descriptor.get_column_root_idx(leaf);
+        let field = fields[root].clone();
+        let DataType::Timestamp(_, zone) = field.data_type() else {
+            let problem =
+                format!("column '{}' has nested INT96 times, which are not supported", quoted(field.name()));
+            return Err(Error::input(name, problem));
+        };
+        let in_unit = |unit| field.clone().with_data_type(DataType::Timestamp(unit, zone.clone()));
+        let read = |unit| {
+            guarded(name, WHAT, || {
+                let mut fields = fields.clone();
+                fields[root] = in_unit(unit);
+                let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
+                let metadata = read_as(metadata, Arc::new(schema))?;
+                let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(stored.clone(), metadata);
+                let mask = ProjectionMask::roots(builder.parquet_schema(), [root]);
+                builder.with_projection(mask).build()
+            })
+        };
+        let (mut micros, mut nanos) = (read(TimeUnit::Microsecond)?, read(TimeUnit::Nanosecond)?);
+        let mut next = || {
+            guarded(name, WHAT, || {
+                let both = [micros.next().transpose()?, nanos.next().transpose()?];
+                Ok::<_, ArrowError>(both.map(|batch| batch.map(|batch| batch.column(0).to_data())))
+            })
+        };
+        let (mut are_fine, mut are_wide) = (false, false);
+        while let [Some(micros), Some(nanos)] = next()? {
+            for (&micro, &nano) in micros.buffer::<i64>(0).iter().zip(nanos.buffer::<i64>(0)) {
+                match micro.checked_mul(1000) {
+                    Some(least) => are_fine |= nano != least,
+                    None => are_wide = true,
+                }
+            }
+        }
+        if are_fine && are_wide {
+            let problem = format!(
+                "column '{}' has INT96 times with nanoseconds and years beyond 2262, which 64 bits cannot represent \
+                 together",
+                quoted(field.name())
+            );
+            return Err(Error::input(name, problem));
+        }
+        fields[root] = in_unit(if are_fine { TimeUnit::Nanosecond } else { TimeUnit::Microsecond });
+    }
+    Ok(Some(Arc::new(Schema::new_with_metadata(fields, metadata.schema().metadata().clone()))))
+}
+
+/// Settings of a writer.
+pub struct Form {
+    /// The Parquet schema.
+    schema: Arc<SchemaDescriptor>,
+    properties: WriterProperties,
+    /// Maximum rows per row group.
+    pub rows: usize,
+}
+
+impl Form {
+    /// Takes the settings of `like`, with its column settings if the schemas match. `order` has the column of
+    /// each key, if known, and its descending and nulls-first flags.
+    ///
+    /// # Errors
+    ///
+    /// A column type that Parquet lacks.
+    pub fn new(
+        like: Option<&File>,
+        schema: &SchemaRef,
+        compression: Option<Compression>,
+        order: &[(usize, bool, bool)],
+    ) -> Result<Self, Error> {
+        /// Bounds of the rows of a row group: few enough that engines skip many groups, and enough to be
+        /// worth the statistics.
+        const ROWS: std::ops::RangeInclusive<usize> = 122_880..=1 << 20;
+        const USUAL: Compression = Compression::SNAPPY;
+        let refused = |error: ParquetError| Error::options(format!("cannot be written as Parquet: {error}"));
+        let derived = ArrowSchemaConverter::new().convert(schema).map_err(refused)?;
+        let own = like.map(|like| like.as_is.parquet_schema()).filter(|own| is_alike(own, &derived)).cloned();
+        let of_file = own.is_some();
+        let descriptor = Arc::new(own.unwrap_or(derived));
+        let mut properties = WriterProperties::builder()
+            .set_created_by(concat!("gpusort version ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_statistics_enabled(EnabledStatistics::Page)
+            .set_max_row_group_row_count(None)
+            .set_compression(compression.unwrap_or(USUAL));
+        let mut rows = *ROWS.start();
+        if let Some(like) = like {
+            rows = like.rows_of_group().clamp(*ROWS.start(), *ROWS.end());
+            let metadata = like.as_is.metadata();
+            let said = metadata.file_metadata().key_value_metadata().cloned();
+            // The stored Arrow schema would be wrong for other columns.
+            let said = said
+                .map(|said| said.into_iter().filter(|one| of_file || one.key != "ARROW:schema").collect());
+            properties = properties.set_key_value_metadata(said);
+            if let Some(group) = metadata.row_groups().first().filter(|_| of_file) {
+                for column in group.columns() {
+                    let path: ColumnPath = column.column_path().clone();
+                    if compression.is_none() {
+                        properties = properties.set_column_compression(path.clone(), column.compression());
+                    }
+                    if column.bloom_filter_offset().is_some() {
+                        properties = properties.set_column_bloom_filter_enabled(path, true);
+                    }
+                }
+            }
+        }
+        if !order.is_empty() {
+            let column = |&(root, descending, nulls_first): &(usize, bool, bool)| {
+                let leaf = (0..descriptor.num_columns())
+                    .find(|&leaf| descriptor.get_column_root_idx(leaf) == root)?;
+                Some(SortingColumn { column_idx: leaf as i32, descending, nulls_first })
+            };
+            properties = properties.set_sorting_columns(order.iter().map(column).collect());
+        }
+        let mut properties = properties.build();
+        if !of_file {
+            add_encoded_arrow_schema_to_metadata(schema, &mut properties);
+        }
+        Ok(Self { schema: descriptor, properties, rows })
+    }
+}
+
+/// Returns true if columns encoded for one schema fit the other: the same types and levels.
+fn is_alike(one: &SchemaDescriptor, other: &SchemaDescriptor) -> bool {
+    let columns = one.columns().iter().zip(other.columns());
+    one.num_columns() == other.num_columns()
+        && columns.into_iter().all(|(one, other)| {
+            let width = |column: &parquet::schema::types::ColumnDescriptor| {
+                if column.physical_type() == Type::FIXED_LEN_BYTE_ARRAY { column.type_length() } else { 0 }
+            };
+            one.physical_type() == other.physical_type()
+                && width(one) == width(other)
+                && one.max_def_level() == other.max_def_level()
+                && one.max_rep_level() == other.max_rep_level()
+        })
+}
+
+/// Writes a file.
+pub struct Writer<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    factory: ArrowRowGroupWriterFactory,
+    schema: SchemaRef,
+}
+
+/// A part of a row group: the encoded leaves of a column.
+pub type Encoded = Vec<ArrowColumnChunk>;
+
+impl<W: Write + Send> Writer<W> {
+    /// Begins a file of batches of `schema`.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn new(to: W, form: &Form, schema: SchemaRef) -> Result<Self, Error> {
+        let file =
+            SerializedFileWriter::new(to, form.schema.root_schema_ptr(), Arc::new(form.properties.clone()));
+        let file = file.map_err(unwritten)?;
+        let factory = ArrowRowGroupWriterFactory::new(&file, schema.clone());
+        Ok(Self { file, factory, schema })
+    }
+
+    /// Returns an encoder for each column of a row group.
+    ///
+    /// # Errors
+    ///
+    /// A column of an unsupported type.
+    pub fn encoders(&self, group: usize) -> Result<Vec<Encoder>, Error> {
+        let mut leaves = self.factory.create_column_writers(group).map_err(unwritten)?.into_iter();
+        let encoder = |field: &Arc<Field>| {
+            let count = leaves_of(field.data_type());
+            Encoder { field: field.clone(), leaves: leaves.by_ref().take(count).collect() }
+        };
+        Ok(self.schema.fields().iter().map(encoder).collect())
+    }
+
+    /// Writes a row group of these columns.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn write(&mut self, columns: impl IntoIterator<Item = Encoded>) -> Result<(), Error> {
+        let mut group = self.file.next_row_group().map_err(unwritten)?;
+        for chunk in columns.into_iter().flatten() {
+            chunk.append_to_row_group(&mut group).map_err(unwritten)?;
+        }
+        group.close().map_err(unwritten)?;
+        Ok(())
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn finish(self) -> Result<(), Error> {
+        self.file.close().map_err(unwritten)?;
+        Ok(())
+    }
+}
+
+/// The leaf count of a column.
+fn leaves_of(kind: &DataType) -> usize {
+    match fields_within(kind) {
+        [] => 1,
+        fields => fields.iter().map(|field| leaves_of(field.data_type())).sum(),
+    }
+}
+
+/// Encodes a column of a row group.
+pub struct Encoder {
+    field: Arc<Field>,
+    leaves: Vec<ArrowColumnWriter>,
+}
+
+impl Encoder {
+    /// Adds values.
+    ///
+    /// # Errors
+    ///
+    /// Values that a column may not have.
+    pub fn write(&mut self, array: &ArrayRef) -> Result<(), Error> {
+        let leaves = compute_leaves(&self.field, array).map_err(unwritten)?;
+        self.leaves.iter_mut().zip(&leaves).try_for_each(|(to, leaf)| to.write(leaf)).map_err(unwritten)
+    }
+
+    /// Approximate memory use.
+    pub fn bytes(&self) -> usize {
+        self.leaves.iter().map(ArrowColumnWriter::memory_size).sum()
+    }
+
+    /// Returns all chunks.
+    ///
+    /// # Errors
+    ///
+    /// A failed encoding.
+    pub fn finish(self) -> Result<Encoded, Error> {
+        self.leaves.into_iter().map(|leaf| leaf.close().map_err(unwritten)).collect()
+    }
+}
+
+/// A write error, usually of the disk.
+fn unwritten(error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(error) => match error.downcast::<std::io::Error>() {
+            Ok(error) => Error::io("the output", "write", *error),
+            Err(error) => Error::options(format!("Parquet: {error}")),
+        },
+        error => Error::options(format!("Parquet: {error}")),
+    }
+}
+
+/// The compression of this name.
+///
+/// # Errors
+///
+/// Unknown names.
+pub fn compression(name: &str) -> Result<Compression, Error> {
+    Ok(match name {
+        "none" | "uncompressed" => Compression::UNCOMPRESSED,
+        "snappy" => Compression::SNAPPY,
+        "gzip" => Compression::GZIP(GzipLevel::default()),
+        "brotli" => Compression::BROTLI(BrotliLevel::default()),
+        "lz4" => Compression::LZ4_RAW,
+        "zstd" => Compression::ZSTD(ZstdLevel::default()),
+        _ => {
+            let problem = format!("must be zstd, snappy, lz4, gzip, brotli or none, not '{}'", quoted(name));
+            return Err(Error::option("parquet-compression", problem));
+        }
+    })
+}

@@ -1,0 +1,188 @@
+//! Bytes of columnar files, their batches, and the errors of the libraries that read them.
+
+use std::cell::Cell;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use ::parquet::errors::ParquetError;
+use ::parquet::file::reader::{ChunkReader, Length};
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use bytes::Bytes;
+use tempfile::{SpooledData, SpooledTempFile, spooled_tempfile_in};
+
+use crate::error::Error;
+use crate::file::fill_at;
+use crate::input::Input;
+
+/// The bytes of an input, at any place.
+#[derive(Clone)]
+pub enum Stored {
+    /// A file, and its size in bytes.
+    File(Arc<File>, u64),
+    /// Bytes in memory.
+    Memory(Bytes),
+}
+
+impl Stored {
+    /// The bytes of an input. Compressed or streamed input is copied to memory if small, else to a
+    /// temporary file in this folder.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn of(input: &Input, folder: &Path) -> Result<Self, Error> {
+        const FEW: usize = 64 << 20;
+        const STEP: usize = 1 << 20;
+        let name = input.name();
+        if let Some(path) = input.path().filter(|_| input.compression().is_none()) {
+            let failed = |error| Error::io(&name, "open", error);
+            let file = File::open(path).map_err(failed)?;
+            let metadata = file.metadata().map_err(failed)?;
+            if metadata.is_file() {
+                return Ok(Self::File(Arc::new(file), metadata.len()));
+            }
+        }
+        let (mut opened, mut spool) = (input.open()?, spooled_tempfile_in(FEW, folder));
+        let mut block = vec![0; STEP];
+        loop {
+            let count = opened.read_some(&mut block)?;
+            if count == 0 {
+                return Self::spooled(spool);
+            }
+            spool.write_all(&block[..count]).map_err(spooling)?;
+        }
+    }
+
+    /// The bytes written to a spool.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn spooled(spool: SpooledTempFile) -> Result<Self, Error> {
+        match spool.into_inner() {
+            SpooledData::InMemory(bytes) => Ok(Self::Memory(bytes.into_inner().into())),
+            SpooledData::OnDisk(mut file) => {
+                let length = file.stream_position().map_err(spooling)?;
+                Ok(Self::File(Arc::new(file), length))
+            }
+        }
+    }
+
+    /// The size in bytes.
+    pub(super) fn size(&self) -> u64 {
+        match self {
+            Self::File(_, length) => *length,
+            Self::Memory(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// The bytes at a place.
+    pub(super) fn at(&self, place: u64, length: usize) -> io::Result<Bytes> {
+        let end = place.checked_add(length as u64).filter(|&end| end <= self.size());
+        if end.is_none() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        match self {
+            Self::Memory(bytes) => Ok(bytes.slice(place as usize..place as usize + length)),
+            Self::File(file, _) => {
+                let mut room = vec![0; length];
+                let count = fill_at(file, &mut room, place)?;
+                if count < length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(room.into()) }
+            }
+        }
+    }
+}
+
+fn spooling(error: io::Error) -> Error {
+    Error::io("a temporary file", "write", error)
+}
+
+impl Length for Stored {
+    fn len(&self) -> u64 {
+        self.size()
+    }
+}
+
+impl ChunkReader for Stored {
+    type T = io::BufReader<From>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        Ok(io::BufReader::new(From { stored: self.clone(), place: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        Ok(self.at(start, length)?)
+    }
+}
+
+/// Reads from a place on.
+pub struct From {
+    stored: Stored,
+    place: u64,
+}
+
+impl Read for From {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let left = self.stored.size().saturating_sub(self.place);
+        let count = room.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        room[..count].copy_from_slice(&self.stored.at(self.place, count)?);
+        self.place += count as u64;
+        Ok(count)
+    }
+}
+
+/// Batches of rows, one after another.
+pub type Batches<'a> = Box<dyn Iterator<Item = Result<RecordBatch, Error>> + Send + 'a>;
+
+thread_local! {
+    /// This thread's depth of guarded work.
+    static GUARDED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Returns true if a panic of this thread is caught and becomes a read error.
+pub fn is_guarded() -> bool {
+    GUARDED.get() > 0
+}
+
+/// Does work on foreign data, and catches the panics of readers on unexpected damage.
+pub(super) fn guarded<T, E: Display>(
+    name: &str,
+    what: &str,
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, Error> {
+    let damaged = |problem: String| Error::input(name, format!("invalid {what}: {problem}"));
+    GUARDED.set(GUARDED.get() + 1);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(GUARDED.get() - 1);
+    match done {
+        Ok(done) => done.map_err(|error| damaged(error.to_string())),
+        Err(panic) => {
+            let said = panic.downcast_ref::<String>().map(String::as_str);
+            let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
+            Err(damaged(said.unwrap_or("damaged data").to_owned()))
+        }
+    }
+}
+
+/// An Arrow error about this program's own operations.
+pub fn failed(error: ArrowError) -> Error {
+    match error {
+        ArrowError::DictionaryKeyOverflowError => {
+            Error::options("an Arrow dictionary has more values than its index type can number")
+        }
+        error => Error::options(format!("Arrow: {error}")),
+    }
+}
+
+/// A read or write error, usually of the disk.
+pub fn unwritten(name: &str, action: &'static str, error: ArrowError) -> Error {
+    match error {
+        ArrowError::IoError(_, source) => Error::io(name, action, source),
+        error => failed(error),
+    }
+}

@@ -1,0 +1,254 @@
+//! Columns written as text: CSV, TSV and JSON Lines.
+//!
+//! A type that the format cannot represent is an error that names the column before anything is written; such
+//! a value is an error when reached.
+
+use std::fmt::Write as _;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float16Type, Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::{DataType, Field, Schema};
+
+use super::arrays::in_utc;
+use super::stored::failed;
+use crate::error::Error;
+use crate::format::Format;
+use crate::human::quoted;
+
+/// Writes columns as text.
+#[derive(Clone, Copy)]
+pub struct TextForm {
+    /// The format of the text.
+    pub format: Format,
+}
+
+impl TextForm {
+    /// The header before the rows.
+    ///
+    /// # Errors
+    ///
+    /// A column type that the format lacks.
+    pub fn head(self, schema: &Schema) -> Result<Vec<u8>, Error> {
+        for field in schema.fields() {
+            if let Some(problem) = self.refused(field.data_type()) {
+                let problem = format!(
+                    "column '{}' is {problem}, which {} cannot represent",
+                    quoted(field.name()),
+                    self.format.name()
+                );
+                return Err(Error::options(problem));
+            }
+        }
+        let mut head = Vec::new();
+        if self.format != Format::JsonLines {
+            for (number, field) in schema.fields().iter().enumerate() {
+                if number > 0 {
+                    head.push(self.delimiter());
+                }
+                self.push_field(field.name(), &mut head);
+            }
+            head.push(b'\n');
+        }
+        Ok(head)
+    }
+
+    fn delimiter(self) -> u8 {
+        if self.format == Format::Tsv { b'\t' } else { b',' }
+    }
+
+    /// The unsupported part of a type.
+    fn refused(self, kind: &DataType) -> Option<String> {
+        use DataType::{
+            Binary, BinaryView, Dictionary, FixedSizeBinary, FixedSizeList, LargeBinary, LargeList, List,
+            Map, Struct,
+        };
+        let is_json = self.format == Format::JsonLines;
+        match kind {
+            Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => Some("binary".to_owned()),
+            Dictionary(_, values) => self.refused(values),
+            Struct(fields) if is_json => fields.iter().find_map(|field| self.refused(field.data_type())),
+            List(field) | LargeList(field) | FixedSizeList(field, _) if is_json => {
+                self.refused(field.data_type())
+            }
+            kind if kind.is_nested() || matches!(kind, Map(..)) => Some(format!("nested ({kind})")),
+            _ => None,
+        }
+    }
+
+    /// Adds a CSV field, quoted if necessary; quotes distinguish an empty text from a null.
+    fn push_field(self, text: &str, to: &mut Vec<u8>) {
+        let delimiter = self.delimiter();
+        let bytes = text.as_bytes();
+        let needs = |&byte: &u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+        if !bytes.is_empty() && !bytes.iter().any(needs) {
+            to.extend_from_slice(bytes);
+            return;
+        }
+        to.push(b'"');
+        for &byte in bytes {
+            if byte == b'"' {
+                to.push(b'"');
+            }
+            to.push(byte);
+        }
+        to.push(b'"');
+    }
+
+    /// The rows of a batch.
+    ///
+    /// # Errors
+    ///
+    /// Unrepresentable values.
+    pub fn rows(self, batch: &RecordBatch) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::with_capacity(batch.num_rows() * batch.num_columns() * 8);
+        let schema = batch.schema();
+        let columns: Vec<ArrayRef> = batch.columns().iter().map(in_utc).collect();
+        let (mut text, is_json) = (String::new(), self.format == Format::JsonLines);
+        let writers = columns.iter().zip(schema.fields()).map(|(array, field)| Cell::of(array, field));
+        let writers = writers.collect::<Result<Vec<_>, _>>()?;
+        for row in 0..batch.num_rows() {
+            if is_json {
+                push_object(&writers, row, &mut text, &mut bytes)?;
+                bytes.push(b'\n');
+                continue;
+            }
+            for (number, writer) in writers.iter().enumerate() {
+                if number > 0 {
+                    bytes.push(self.delimiter());
+                }
+                if !writer.array.is_null(row) {
+                    text.clear();
+                    writer.push_text(row, &mut text)?;
+                    self.push_field(&text, &mut bytes);
+                }
+            }
+            bytes.push(b'\n');
+        }
+        Ok(bytes)
+    }
+}
+
+/// Writes the values of a column.
+struct Cell<'a> {
+    array: &'a ArrayRef,
+    name: &'a str,
+    formatter: ArrayFormatter<'a>,
+    /// The fields of a struct, or the values of a list.
+    inner: Vec<Cell<'a>>,
+}
+
+impl<'a> Cell<'a> {
+    fn of(array: &'a ArrayRef, field: &'a Field) -> Result<Self, Error> {
+        const OPTIONS: FormatOptions = FormatOptions::new().with_display_error(false);
+        let formatter = ArrayFormatter::try_new(array, &OPTIONS).map_err(failed)?;
+        let inner = match field.data_type() {
+            DataType::Struct(fields) => {
+                let columns = array.as_struct().columns().iter().zip(fields);
+                columns.map(|(array, field)| Cell::of(array, field)).collect::<Result<_, _>>()?
+            }
+            DataType::List(inner) => vec![Cell::of(array.as_list::<i32>().values(), inner)?],
+            DataType::LargeList(inner) => vec![Cell::of(array.as_list::<i64>().values(), inner)?],
+            DataType::FixedSizeList(inner, _) => vec![Cell::of(array.as_fixed_size_list().values(), inner)?],
+            _ => Vec::new(),
+        };
+        Ok(Self { array, name: field.name(), formatter, inner })
+    }
+
+    fn push_text(&self, row: usize, text: &mut String) -> Result<(), Error> {
+        write!(text, "{}", self.formatter.value(row)).map_err(|_| {
+            Error::options(format!(
+                "column '{}' has a value outside the range of dates and times that can be written as text",
+                quoted(self.name)
+            ))
+        })
+    }
+
+    fn push_json(&self, row: usize, text: &mut String, to: &mut Vec<u8>) -> Result<(), Error> {
+        if self.array.is_null(row) {
+            to.extend_from_slice(b"null");
+            return Ok(());
+        }
+        let range = match self.array.data_type() {
+            DataType::Struct(_) => return push_object(&self.inner, row, text, to),
+            DataType::List(_) => {
+                let offsets = self.array.as_list::<i32>().value_offsets();
+                Some(offsets[row] as usize..offsets[row + 1] as usize)
+            }
+            DataType::LargeList(_) => {
+                let offsets = self.array.as_list::<i64>().value_offsets();
+                Some(offsets[row] as usize..offsets[row + 1] as usize)
+            }
+            DataType::FixedSizeList(_, length) => {
+                let first = self.array.as_fixed_size_list().value_offset_at(row);
+                Some(first..first + *length as usize)
+            }
+            _ => None,
+        };
+        if let (Some(range), Some(cell)) = (range, self.inner.first()) {
+            to.push(b'[');
+            for (number, place) in range.enumerate() {
+                if number > 0 {
+                    to.push(b',');
+                }
+                cell.push_json(place, text, to)?;
+            }
+            to.push(b']');
+            return Ok(());
+        }
+        text.clear();
+        self.push_text(row, text)?;
+        let kind = self.array.data_type();
+        if kind.is_floating() && !self.is_finite(row) {
+            let problem = format!("column '{}' has {text}, which JSON cannot represent", quoted(self.name));
+            return Err(Error::options(problem));
+        }
+        let is_number = kind.is_numeric() || matches!(kind, DataType::Boolean | DataType::Null);
+        if is_number {
+            to.extend_from_slice(text.as_bytes());
+        } else {
+            push_string(text, to);
+        }
+        Ok(())
+    }
+
+    fn is_finite(&self, row: usize) -> bool {
+        match self.array.data_type() {
+            DataType::Float16 => self.array.as_primitive::<Float16Type>().value(row).is_finite(),
+            DataType::Float32 => self.array.as_primitive::<Float32Type>().value(row).is_finite(),
+            _ => self.array.as_primitive::<Float64Type>().value(row).is_finite(),
+        }
+    }
+}
+
+/// A JSON object with a member for each cell.
+fn push_object(cells: &[Cell], row: usize, text: &mut String, to: &mut Vec<u8>) -> Result<(), Error> {
+    to.push(b'{');
+    for (number, cell) in cells.iter().enumerate() {
+        if number > 0 {
+            to.push(b',');
+        }
+        push_string(cell.name, to);
+        to.push(b':');
+        cell.push_json(row, text, to)?;
+    }
+    to.push(b'}');
+    Ok(())
+}
+
+/// A JSON string.
+fn push_string(text: &str, to: &mut Vec<u8>) {
+    to.push(b'"');
+    for &byte in text.as_bytes() {
+        match byte {
+            b'"' | b'\\' => to.extend_from_slice(&[b'\\', byte]),
+            b'\n' => to.extend_from_slice(b"\\n"),
+            b'\r' => to.extend_from_slice(b"\\r"),
+            b'\t' => to.extend_from_slice(b"\\t"),
+            0..0x20 => to.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+            _ => to.push(byte),
+        }
+    }
+    to.push(b'"');
+}

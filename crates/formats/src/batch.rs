@@ -1,0 +1,509 @@
+//! Reads records as text, batch by batch, with keys that hold until the last merge.
+//!
+//! ```text
+//! inputs ── Chunks ──> Text ── pieces, on all cores ──> ranges of records, keys
+//! ```
+//!
+//! A batch ends before the first wrong record; the next call returns its error.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use gpusort_order::key::{KeyMap, KeyWords};
+
+use super::chunks::Chunks;
+use super::csv::{self, Head, InputSpec, Known, Layout, ResolvedKey};
+use super::input::Input;
+use super::keys::{self, Keys};
+use super::numbers::span::Census;
+use super::packing::Ties;
+use super::packing::{self, Words};
+use super::print;
+use super::records::{Print, touch};
+use super::text::Text;
+use crate::budget::Budget;
+use crate::counts::Counts;
+use crate::error::Error;
+use crate::human::quoted;
+use crate::key_buf::{KeyBuf, KeyWidth};
+use crate::order::{Class, KeyOrder, Nulls, Reading, TextForm};
+use crate::parallel;
+use crate::piece::{Bytes, Piece};
+use crate::places::Places;
+use crate::range::Range;
+
+/// The number of bytes read at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretches {
+    /// The maximum in memory, except for longer records.
+    pub most: usize,
+    /// The size of the piece that a core reads, if not the default.
+    pub piece: Option<usize>,
+}
+
+impl Default for Stretches {
+    /// Returns sizes large enough to keep all cores busy, and small enough to reuse the same memory.
+    fn default() -> Self {
+        Self { most: 8 << 20, piece: None }
+    }
+}
+
+/// Records of a part of the input, in input order.
+pub struct Keyed {
+    /// The records, in the pieces that cores read.
+    pub pieces: Vec<Piece>,
+    /// The lines before the records.
+    pub head: Head,
+    /// The numbers of null fields and of left-out records.
+    pub counts: Counts,
+    orders: Vec<KeyOrder>,
+    /// True if lines with equal numbers are equal.
+    is_spelled_once: bool,
+    /// The key of lines of numbers whose pieces know the numbers with other spellings.
+    number: Option<ResolvedKey>,
+}
+
+/// The mark, in the place of a record, of a number with other spellings.
+const RESPELLED: u64 = 1 << 31;
+
+impl Keyed {
+    /// Reads a part of a text. If records are left out, the remaining ones get their positions in this
+    /// part.
+    ///
+    /// # Errors
+    ///
+    /// Errors of a record or a header.
+    pub fn read(text: Text, how: &InputSpec, known: &mut Known) -> Result<Self, Error> {
+        let read = csv::read_batch(&Arc::new(text), how, known, None, true)?;
+        if let Some(wrong) = read.wrong {
+            return Err(wrong);
+        }
+        let csv::Batch { mut pieces, skipped, head, counts, .. } = read;
+        if counts.skipped > 0 {
+            let mut first = 0;
+            for (piece, skipped) in pieces.iter_mut().zip(&skipped) {
+                let all = (piece.keys.len() + skipped.len()) as u64;
+                let mut skipped = skipped.iter().map(|&at| u64::from(at)).peekable();
+                let kept = (0..all).filter(|at| skipped.next_if_eq(at).is_none());
+                piece.positions = kept.map(|at| first + at).collect();
+                first += all;
+            }
+        }
+        pieces.retain(|piece| piece.len() > 0);
+        let is_spelled_once = pieces.iter().all(|piece| piece.respelled.as_ref().is_some_and(Vec::is_empty));
+        let are_known = counts.invalid == 0 && pieces.iter().all(|piece| piece.respelled.is_some());
+        let number = how.keys.first().filter(|_| are_known).cloned();
+        Ok(Self { pieces, head, counts, orders: how.orders(), is_spelled_once, number })
+    }
+
+    /// Wraps numbers without records: numbers of a text that printing reproduces, or elements of binary
+    /// inputs.
+    pub fn of_numbers(keys: &KeyBuf, map: KeyMap, print: Print, how: &InputSpec) -> Self {
+        let is_text = how.bits().is_none();
+        let mut orders = how.orders();
+        orders[0] = KeyOrder { descending: map.descending, ..orders[0] };
+        let mut piece = Piece::of_keys(keys, map, orders[0], is_text);
+        if let Some(&order) = orders.get(1) {
+            piece.keys = piece.keys.with_lines(order, map.descending, print);
+        }
+        let pieces = vec![piece];
+        let (head, counts) = (Head::default(), Counts::default());
+        Self { pieces, head, counts, orders, is_spelled_once: true, number: None }
+    }
+
+    /// Turns each number into a record, printed with `print`.
+    #[cfg(feature = "distributed")]
+    pub fn printed(mut self, print: Print, descending: bool) -> Self {
+        self.pieces.iter_mut().for_each(|piece| piece.bytes = Bytes::Printed(print, descending));
+        self
+    }
+
+    /// Returns the number of records.
+    pub fn len(&self) -> usize {
+        self.pieces.iter().map(Piece::records).sum()
+    }
+
+    /// Returns the words to sort by, most significant first, and the ties to settle where all words are
+    /// equal.
+    ///
+    /// # Errors
+    ///
+    /// The texts of a key are too long.
+    pub fn words(&self) -> Result<Words<'_>, Error> {
+        if self.are_lines_of_numbers() {
+            return self.numbers(self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys)).collect());
+        }
+        match self.coded()? {
+            Some(words) => Ok(words),
+            None => packing::words(
+                self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys)).collect(),
+                &self.orders,
+            ),
+        }
+    }
+
+    /// Returns true for lines without a key whose numbers all have words of 64 bits.
+    fn are_lines_of_numbers(&self) -> bool {
+        let [_, lines] = &self.orders[..] else { return false };
+        let are_bytes = lines.is_last_resort && lines.reading.text() == Some(TextForm::default());
+        are_bytes && self.pieces.iter().all(|piece| piece.keys.high().is_some())
+    }
+
+    /// Returns the words of these numbers, and the ties of lines unless equal numbers mean equal lines.
+    fn numbers<'a>(&self, numbers: Vec<Cow<'a, Keys>>) -> Result<Words<'a>, Error> {
+        let words = packing::words(numbers, &self.orders[..1])?;
+        let ties = (!self.is_spelled_once).then_some(Ties { key: 1, bytes: 0, compared: Vec::new() });
+        Ok(Words { ties, ..words })
+    }
+
+    /// Returns the words as [`Self::words`] does, but moves the keys into them unless there are ties to
+    /// settle.
+    ///
+    /// # Errors
+    ///
+    /// The texts of a key are too long.
+    pub fn take_words(&mut self) -> Result<Words<'static>, Error> {
+        // The keys of invalid fields may be needed later.
+        let are_needed = self.counts.invalid > 0;
+        // A place for invalid fields would make ties read the numbers.
+        let is_strict = self.orders[0].place(Class::Invalid) == Nulls::Error;
+        if !are_needed && is_strict && self.are_lines_of_numbers() {
+            let numbers = self.pieces.iter_mut().map(|piece| Cow::Owned(piece.keys.take_first())).collect();
+            if self.is_spelled_once {
+                self.pieces.iter_mut().for_each(|piece| piece.keys = Keys::NONE);
+            }
+            return self.numbers(numbers);
+        }
+        self.number = None;
+        let take = |piece: &mut Piece| {
+            Cow::Owned(match are_needed {
+                true => piece.keys.clone(),
+                false => std::mem::replace(&mut piece.keys, Keys::NONE),
+            })
+        };
+        if let Some(words) = self.coded()? {
+            if words.ties.is_none() && !are_needed {
+                self.pieces.iter_mut().for_each(|piece| piece.keys = Keys::NONE);
+            }
+            return Ok(words);
+        }
+        packing::words(self.pieces.iter_mut().map(take).collect(), &self.orders)
+    }
+
+    /// Returns the words of keys with texts, or `None` without texts.
+    fn coded(&self) -> Result<Option<Words<'static>>, Error> {
+        let views: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
+        if !views.iter().any(|keys| keys.need_rows()) {
+            return Ok(None);
+        }
+        packing::coded(&views, &self.orders, self.is_spelled_once).map(Some)
+    }
+
+    /// Settles the order of records that these words sorted.
+    pub fn settle(&self, ties: &Ties, order: &mut Vec<u32>, words: &[KeyBuf], unique: bool) {
+        ties.settle(order, words, &self.pieces, &self.orders, unique);
+    }
+
+    /// Returns the key of a record as bytes with the order of the keys.
+    pub fn row(&self, number: u32) -> Vec<u8> {
+        let (piece, record) = Places::of(&self.pieces).find(number);
+        piece.keys.key(record)
+    }
+
+    /// Returns the ties that keep all records with invalid fields; only `unique` needs them.
+    pub fn ties_of_invalid(&self, unique: bool) -> Option<Ties> {
+        let (key, bytes, compared) = (self.orders.len(), 0, Vec::new());
+        (unique && self.counts.invalid > 0).then_some(Ties { key, bytes, compared })
+    }
+
+    /// Takes the ranges of the records in their text, so that a sort can move the ranges in place of
+    /// positions, without a lookup per record. With `ties`, the ranges of numbers with other spellings are
+    /// marked for [`Self::settle_places`]. Returns `None` if there are several words, since such a sort
+    /// moves positions, if the text exceeds the bits of a range, or if ranges do not suffice for the ties.
+    pub fn take_places(&mut self, words: &[KeyBuf], ties: bool) -> Option<KeyBuf<'static>> {
+        let Some(Piece { bytes: Bytes::Of { text, .. }, .. }) = self.pieces.first() else { return None };
+        let most = if ties { RESPELLED } else { u32::MAX.into() };
+        if words.len() != 1 || text.bytes.len() as u64 >= most || ties && !self.are_few_respelled() {
+            return None;
+        }
+        self.number = self.number.take().filter(|_| ties);
+        let places = parallel::map_parts(&mut self.pieces, |piece| {
+            piece.keys = Keys::NONE;
+            let Bytes::Of { start, ranges, .. } = &mut piece.bytes else { return Vec::new() };
+            let base = Range::new(*start as u32, *start as u32).0;
+            // Reuses the memory of the ranges, which count from the beginning of their piece.
+            let ranges = Arc::unwrap_or_clone(std::mem::take(ranges)).into_iter();
+            let mut places: Vec<u64> = ranges.map(|Range(range)| range + base).collect();
+            for record in piece.respelled.take().filter(|_| ties).unwrap_or_default() {
+                places[record as usize] |= RESPELLED;
+            }
+            places
+        });
+        Some(places.into())
+    }
+
+    /// Returns true if few of the lines, which are numbers, have numbers with other spellings: each of these
+    /// is read again once it is sorted.
+    fn are_few_respelled(&self) -> bool {
+        let respelled = |piece: &Piece| piece.respelled.as_ref().map_or(0, Vec::len);
+        self.number.is_some() && self.pieces.iter().map(respelled).sum::<usize>() <= self.len() / 8
+    }
+
+    /// Settles the order of lines with equal numbers, at these places, and removes the marks.
+    pub fn settle_places(&self, places: &mut [u64]) {
+        /// The number of records that justifies a parallel task.
+        const PART: usize = 1 << 14;
+        let (Some(key), Some(first)) = (&self.number, self.pieces.first()) else { return };
+        let Bytes::Of { text, .. } = &first.bytes else { return };
+        let is_marked = |place: &u64| place & RESPELLED > 0;
+        // Without the line end.
+        let line = |place: u64| {
+            let range = Range(place & !RESPELLED);
+            &text.bytes[range.begin()..range.end() - 1]
+        };
+        let word = |column: &mut csv::Column, place: u64| column.word_of_token(line(place));
+        // `one` is a place with its word.
+        let is_same = |column: &mut csv::Column, one: (u64, u128), other: u64| {
+            line(one.0) == line(other) || one.1 == word(column, other)
+        };
+        let (mut parts, mut rest, mut column) = (Vec::new(), places, csv::Column::new(key, 0));
+        while !rest.is_empty() {
+            let mut end = PART.min(rest.len());
+            let last = (rest[end - 1], word(&mut column, rest[end - 1]));
+            while end < rest.len() && is_same(&mut column, last, rest[end]) {
+                end += 1;
+            }
+            let (part, others) = rest.split_at_mut(end);
+            parts.push(part);
+            rest = others;
+        }
+        parallel::map_parts(parts, |part| {
+            let (mut column, mut from) = (csv::Column::new(key, 0), 0);
+            while let Some(marked) = part[from..].iter().position(is_marked) {
+                let (mut begin, mut end) = (from + marked, from + marked + 1);
+                let marked = (part[begin], word(&mut column, part[begin]));
+                while begin > from && is_same(&mut column, marked, part[begin - 1]) {
+                    begin -= 1;
+                }
+                while end < part.len() && is_same(&mut column, marked, part[end]) {
+                    end += 1;
+                }
+                match self.orders[1].descending {
+                    true => part[begin..end].sort_by(|&one, &other| line(other).cmp(line(one))),
+                    false => part[begin..end].sort_by(|&one, &other| line(one).cmp(line(other))),
+                }
+                from = end;
+            }
+            part.iter_mut().for_each(|place| *place &= !RESPELLED);
+        });
+    }
+
+    /// Writes the lines before the records, then the records at these places, in this order.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn write_places(
+        &self,
+        places: &[u64],
+        to: &mut impl Write,
+        progress: impl FnMut(u64),
+    ) -> io::Result<()> {
+        self.head.write(to)?;
+        let Some(first) = self.pieces.first() else { return Ok(()) };
+        let Bytes::Of { text, .. } = &first.bytes else { return Ok(()) };
+        // The end of each input, with a piece that knows the missing line end of a last record there.
+        let mut ends: Vec<(usize, &Piece)> =
+            self.pieces.iter().filter_map(|piece| Some((piece.end()?, piece))).collect();
+        ends.dedup_by_key(|(end, _)| *end);
+        let expected = text.bytes.len() / places.len().max(1) + 1;
+        print::write(places, expected, to, progress, |places, lines| {
+            let places = places.iter().map(|&place| (Range(place).begin(), Range(place)));
+            touch(&text.bytes, expected, places, |place| {
+                let input = ends.partition_point(|&(end, _)| end < place.begin());
+                ends[input].1.push_range(text, [place.begin(), place.end()], lines);
+            });
+        })
+    }
+
+    /// Writes the lines before the records, then these records, in this order.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn write(&self, order: &[u32], to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
+        self.head.write(to)?;
+        let records = Places::of(&self.pieces);
+        print::write(order, records.length(), to, progress, |order, lines| {
+            records.each(order, |piece, record, _| piece.push(record, lines));
+        })
+    }
+
+    /// Returns the positions of these records in the input.
+    pub fn positions(&self, mut order: Vec<u32>) -> Vec<u32> {
+        let records = Places::of(&self.pieces);
+        for number in &mut order {
+            let (piece, record) = records.find(*number);
+            *number = piece.positions.get(record).map_or(*number, |&position| position as u32);
+        }
+        order
+    }
+
+    /// Returns the numbers of the first key as elements of the requested type, or else of the first
+    /// type that holds all of them.
+    ///
+    /// # Errors
+    ///
+    /// See [`Census::element`].
+    pub fn elements(&self, how: &InputSpec) -> Result<(KeyBuf<'static>, KeyMap), Error> {
+        fn of<W: KeyWidth>(pieces: &[Piece], map: KeyMap) -> KeyBuf<'static> {
+            let of_word = W::map(map);
+            let of_piece = |piece: &Piece| {
+                let mut keys = Vec::with_capacity(piece.len());
+                piece.keys.for_each(0, |word| {
+                    keys.push(W::of_u64(keys::bits(word, map.descending, map.element)).key(of_word));
+                });
+                keys
+            };
+            parallel::map_parts(pieces, of_piece).into()
+        }
+        let element = how.by.element.map_or_else(|| self.census().element(), Ok)?;
+        let map = self.orders[0].map(element);
+        let keys = match element.key_words() {
+            KeyWords::One => of::<u32>(&self.pieces, map),
+            KeyWords::Two => of::<u64>(&self.pieces, map),
+        };
+        Ok((keys, map))
+    }
+
+    /// Returns the census of the numbers of the first key.
+    pub fn census(&self) -> Census {
+        let descending = self.orders[0].descending;
+        let of_piece = |piece: &Piece| {
+            let mut census = Census::default();
+            piece.keys.for_each(0, |word| census.push(word, descending));
+            census
+        };
+        let parts = parallel::map_parts(&self.pieces, of_piece);
+        parts.into_iter().fold(Census::default(), Census::merge)
+    }
+}
+
+/// Reads inputs one after another.
+pub(super) struct Batches<'a> {
+    how: &'a InputSpec,
+    /// The name of the first input.
+    pub(super) name: String,
+    pub(super) chunks: Chunks<'a>,
+    pub(super) stretches: Stretches,
+    pub(super) known: Known,
+    /// The lines before the records, until the caller takes them.
+    pub(super) head: Head,
+    pub(super) counts: Counts,
+    wrong: Option<Error>,
+    /// The text of the last batch, to be recycled.
+    last: Option<Arc<Text>>,
+    /// True if files are open only during reads.
+    pub(super) shut: bool,
+    /// True if records are written, which needs their ranges.
+    pub(super) has_ranges: bool,
+}
+
+impl<'a> Batches<'a> {
+    pub(super) fn new(
+        inputs: &'a [Input],
+        how: &'a InputSpec,
+        budget: &'a Budget,
+        stretches: Stretches,
+    ) -> Self {
+        let chunks = Chunks::new(inputs, how, budget);
+        let (known, head, counts) = (Known::default(), Head::default(), Counts::default());
+        let name = inputs.first().map_or_else(String::new, Input::name);
+        Self {
+            how,
+            name,
+            chunks,
+            stretches,
+            known,
+            head,
+            counts,
+            wrong: None,
+            last: None,
+            shut: false,
+            has_ranges: false,
+        }
+    }
+
+    /// Reads the next records, about `most` bytes; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// The error of the next record.
+    pub(super) fn next(&mut self, most: usize) -> Result<Option<Vec<Piece>>, Error> {
+        if let Some(wrong) = self.wrong.take() {
+            self.chunks.end();
+            return Err(wrong);
+        }
+        if let Some(text) = self.last.take().and_then(Arc::into_inner) {
+            self.chunks.spare = text.bytes;
+        }
+        let Some(text) = self.chunks.some(most, self.shut)? else { return Ok(None) };
+        let text = Arc::new(text);
+        let read = csv::read_batch(&text, self.how, &mut self.known, self.stretches.piece, self.has_ranges)?;
+        self.counts.add_all(&read.counts);
+        self.head.append(read.head);
+        self.wrong = read.wrong;
+        // A merge keeps the text of its records.
+        self.last = (!self.has_ranges).then_some(text);
+        let compared = |piece: Piece| Piece { keys: piece.keys.by_records(), ..piece };
+        Ok(Some(parallel::map_parts(read.pieces, compared)))
+    }
+
+    /// Returns true if the inputs have ended and no error is pending.
+    pub(super) fn is_over(&self) -> bool {
+        self.wrong.is_none() && self.chunks.is_over()
+    }
+
+    /// Returns a record as [`shown`] does.
+    pub(super) fn shown(&self, piece: &Piece, record: usize, key: Option<usize>) -> (String, Vec<String>) {
+        shown(piece, record, self.how, key)
+    }
+}
+
+/// Returns a record for messages: its place, with the column of `key` if there are several keys, and
+/// the token of each key.
+pub fn shown(piece: &Piece, record: usize, how: &InputSpec, key: Option<usize>) -> (String, Vec<String>) {
+    let Bytes::Of { text, start, until, ranges, .. } = &piece.bytes else {
+        let mut token = Vec::new();
+        piece.push(record, &mut token);
+        let token = String::from_utf8_lossy(token.trim_ascii_end()).into_owned();
+        return (String::new(), vec![token]);
+    };
+    let row = ranges.get(record).map_or_else(
+        || csv::place_of_token(&text.bytes, *start..*until, record, record + 1 == piece.len()),
+        |range| start + range.begin(),
+    );
+    let layout = Layout::new(text, how);
+    let mut place =
+        key.map_or_else(String::new, |_| text.line_of(row, how.kind.divided().0.fields.are_tokens()));
+    if let Some(key) = key.filter(|_| how.keys.len() > 1 && how.has_key()) {
+        place.push_str(&format!(", column '{}'", how.keys[key].shown()));
+    }
+    let shown = |key: usize| {
+        shown_field(how.keys[key].order, &layout.token(row, key), piece.keys.is_null(record, key))
+    };
+    (place, (0..how.keys.len()).map(shown).collect())
+}
+
+/// Returns the field of a key for messages.
+fn shown_field(order: KeyOrder, field: &[u8], is_null: bool) -> String {
+    let is_nan = !order.leading
+        && order.reading != Reading::Times
+        && matches!(field, [b'+' | b'-', nan @ ..] | nan if nan.eq_ignore_ascii_case(b"nan"));
+    match field {
+        [] if is_null => "an empty field".to_owned(),
+        field if is_null && !is_nan => format!("{} (invalid)", quoted(field)),
+        field => quoted(field),
+    }
+}

@@ -1,0 +1,430 @@
+//! Raw binary: consecutive elements, without a header or after that of a .npy file.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
+
+use super::input::{Input, Opened, RegularFile};
+use super::npy;
+use super::records::{Print, write_text};
+use super::text::BLOCK;
+use crate::error::{Error, Hint};
+use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
+use crate::order::{KeyOrder, Nulls};
+use crate::parallel::map_into;
+use crate::{memory, parallel};
+
+/// Bytes of a file that one core reads at a time: enough to use huge pages.
+const PIECE: Range<u64> = 8 << 20..64 << 20;
+
+/// A binary input.
+#[derive(Clone, Debug)]
+pub struct BinaryInput {
+    input: Input,
+    element: ElementType,
+    big_endian: bool,
+    /// Length of the header in bytes and number of elements, where known.
+    header: Option<npy::Header>,
+}
+
+impl BinaryInput {
+    /// Little-endian elements without a header.
+    pub fn raw(input: Input, element: ElementType) -> Self {
+        Self { input, element, big_endian: false, header: None }
+    }
+
+    /// The elements of a .npy file; reads the header.
+    ///
+    /// # Errors
+    ///
+    /// As for [`npy::Header::read`].
+    pub fn npy(input: Input) -> Result<Self, Error> {
+        if input.path().is_some() && input.open_regular()?.is_none() && !input.can_be_read_again() {
+            // It would have to be opened twice.
+            return Err(Error::input(
+                input.name(),
+                "not a regular file; use - to read a .npy file from a pipe",
+            ));
+        }
+        let header = npy::Header::read(&input)?;
+        let (element, big_endian) = (header.element, header.big_endian);
+        let source = Self { input, element, big_endian, header: Some(header) };
+        source.check_file()?;
+        Ok(source)
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        self.element
+    }
+
+    /// Bytes of all elements, where known.
+    pub fn size(&self) -> Option<u64> {
+        match &self.header {
+            Some(header) => header.count.checked_mul(self.element.bytes() as u64),
+            None => self.input.size(),
+        }
+    }
+
+    /// Bytes to skip before the first element.
+    pub(super) fn skip(&self) -> usize {
+        match &self.header {
+            // What cannot be opened anew was read up to the first element already.
+            Some(header) if self.input.can_be_read_again() => header.bytes,
+            _ => 0,
+        }
+    }
+
+    /// The number of elements according to the header, if there is one.
+    pub(super) fn count(&self) -> Option<u64> {
+        self.header.as_ref().map(|header| header.count)
+    }
+
+    /// Whether a NaN is an error.
+    pub(super) fn refuses_nan(&self, direction: KeyOrder) -> bool {
+        direction.nan == Nulls::Error && self.element.is_float()
+    }
+
+    /// The error that this element is one.
+    pub(super) fn is_nan(&self, element: u64) -> Error {
+        Error::input(self.input.name(), format!("element {element} is NaN")).hinting(Hint::Nan)
+    }
+
+    /// Passes what comes before the elements of it.
+    pub(super) fn opened(&self, mut opened: Opened) -> Result<Opened, Error> {
+        let mut skipped = vec![0; self.skip()];
+        if opened.fill(&mut skipped)? < skipped.len() {
+            self.check(0)?;
+        }
+        Ok(opened)
+    }
+
+    /// Checks the size of a file before it is read.
+    pub(super) fn check_file(&self) -> Result<(), Error> {
+        self.input.size().map_or(Ok(()), |size| self.check(size.saturating_sub(self.skip() as u64)))
+    }
+
+    /// Checks that this many bytes of elements are complete.
+    pub(super) fn check(&self, bytes: u64) -> Result<(), Error> {
+        let (element, size) = (self.element, self.element.bytes() as u64);
+        let problem = match (&self.header, self.size()) {
+            (Some(header), expected) if expected != Some(bytes) => {
+                let needed = header.count.saturating_mul(size);
+                format!(
+                    "{} {element} elements need {needed} bytes, but {bytes} follow the header",
+                    header.count
+                )
+            }
+            _ if !bytes.is_multiple_of(size) => {
+                format!("{bytes} bytes are not a multiple of {size}, the size of {element}")
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::input(self.input.name(), problem))
+    }
+}
+
+/// Reads sources of a common type, piece by piece; all cores read regular files.
+pub struct Reader<'a> {
+    sources: &'a [BinaryInput],
+    direction: KeyOrder,
+    /// The first of the sources, if it is open.
+    open: Option<Open>,
+    /// About the most bytes that are read at a time.
+    most: u64,
+    /// Bytes read so far.
+    pub bytes: u64,
+}
+
+/// A source that is being read.
+struct Open {
+    way: Way,
+    /// Bytes and elements of it that were read.
+    bytes: u64,
+    elements: u64,
+}
+
+/// How it is read.
+enum Way {
+    /// A file of known size, read with all cores, and the place up to which it is read.
+    File(RegularFile, u64),
+    /// Anything else, read with one core, and the size that is left of it as far as known.
+    Stream(Opened, Option<u64>),
+    /// Nothing is left.
+    Nothing,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads from the beginning of the sources.
+    pub fn new(sources: &'a [BinaryInput], direction: KeyOrder) -> Self {
+        Self { sources, direction, open: None, most: u64::MAX, bytes: 0 }
+    }
+
+    /// Reads at most about this many bytes at a time.
+    pub fn in_pieces_of(self, bytes: u64) -> Self {
+        Self { most: bytes.max(1 << 12), ..self }
+    }
+
+    /// Whether all was read, up to the end.
+    pub fn is_over(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// The next keys; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; an input that is not a whole number of elements, or not as many as its header
+    /// says; a file whose size changes meanwhile; NaN if the rules reject it.
+    pub fn read(&mut self) -> Result<Option<KeyBuf<'static>>, Error> {
+        while let Some(source) = self.sources.first() {
+            let open = match &mut self.open {
+                Some(open) => open,
+                none => none.insert(Open::new(source)?),
+            };
+            let order = self.direction.map(source.element);
+            let (keys, bytes) = match source.element.key_words() {
+                KeyWords::One => open.read::<u32>(source, order, self.most)?,
+                KeyWords::Two => open.read::<u64>(source, order, self.most)?,
+            };
+            open.bytes += bytes as u64;
+            self.bytes += bytes as u64;
+            if bytes == 0 {
+                source.check(open.bytes)?;
+                self.sources = &self.sources[1..];
+                self.open = None;
+                continue;
+            }
+            if source.refuses_nan(self.direction)
+                && let Some(place) = first_nan(&keys, order)
+            {
+                return Err(source.is_nan(open.elements + place as u64));
+            }
+            open.elements += keys.len() as u64;
+            return Ok(Some(keys));
+        }
+        Ok(None)
+    }
+}
+
+impl Open {
+    fn new(source: &BinaryInput) -> Result<Self, Error> {
+        let file = source.input.open_regular()?.filter(|file| file.size > BLOCK as u64);
+        let way = if let Some(file) = file {
+            Way::File(file, source.skip() as u64)
+        } else {
+            let opened = source.opened(source.input.open()?)?;
+            let size = opened.size;
+            Way::Stream(opened, size)
+        };
+        Ok(Self { way, bytes: 0, elements: 0 })
+    }
+
+    /// The next keys, and the bytes they were read from: none at the end.
+    fn read<W: KeyWidth>(
+        &mut self,
+        source: &BinaryInput,
+        order: KeyMap,
+        most: u64,
+    ) -> Result<(KeyBuf<'static>, usize), Error> {
+        let size = order.element.bytes();
+        match &mut self.way {
+            Way::File(file, at) => {
+                let cores = parallel::threads();
+                let most = (most / cores as u64).clamp(1 << 12, PIECE.end);
+                let piece = (file.size / cores as u64 / 4).clamp(PIECE.start.min(most), most);
+                let piece = piece.next_multiple_of(size as u64);
+                // One piece per core at a time, to bound the pieces that wait for those before
+                // them.
+                let starts: Vec<u64> = (*at..file.size).step_by(piece as usize).take(cores).collect();
+                let read = |&start: &u64| {
+                    let room = (file.size - start).min(piece) as usize;
+                    let read = |bytes: &mut [u8]| file.read_at(bytes, start);
+                    let (keys, bytes) = read_keys::<W>(room, source, order, read)?;
+                    if bytes < room { Err(file.has_changed()) } else { Ok((keys, bytes)) }
+                };
+                let pieces = parallel::map_parts(&starts, read);
+                let pieces: Vec<(Vec<W>, usize)> = pieces.into_iter().collect::<Result<_, _>>()?;
+                if pieces.is_empty() && file.size_now()? != file.size {
+                    return Err(file.has_changed());
+                }
+                let (keys, bytes): (Vec<Vec<W>>, Vec<usize>) = pieces.into_iter().unzip();
+                let bytes = bytes.iter().sum();
+                *at += bytes as u64;
+                Ok((keys.into(), bytes))
+            }
+            Way::Stream(opened, left) => {
+                // The expected size and one more element, to detect the end.
+                let expected = left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
+                let most = BLOCK.min(usize::try_from(most).unwrap_or(usize::MAX));
+                let room = (expected / size).saturating_add(1).min(most / size) * size;
+                let (keys, bytes) = read_keys::<W>(room, source, order, |bytes| opened.fill(bytes))?;
+                *left = left.map(|left| left.saturating_sub(bytes as u64));
+                if bytes < room {
+                    self.way = Way::Nothing;
+                }
+                Ok((keys.into(), bytes))
+            }
+            Way::Nothing => Ok((KeyBuf::new(order.element.key_words()), 0)),
+        }
+    }
+}
+
+fn first_nan(keys: &KeyBuf, order: KeyMap) -> Option<usize> {
+    fn find<W: Word>(blocks: &[Block<W>], map: WordMap<W>) -> Option<usize> {
+        blocks.iter().flat_map(|block| &**block).position(|key| key.is_nan(map))
+    }
+    by_width!(keys, blocks => find(blocks, Word::map(order)))
+}
+
+/// Fills up to `count` bytes with `fill`; returns the keys of the whole elements in them and their
+/// number.
+pub(super) fn read_keys<W: Word>(
+    room: usize,
+    source: &BinaryInput,
+    order: KeyMap,
+    fill: impl FnOnce(&mut [u8]) -> Result<usize, Error>,
+) -> Result<(Vec<W>, usize), Error> {
+    let (size, map) = (order.element.bytes(), W::map(order));
+    if size < size_of::<W>() {
+        let mut elements = vec![0; room];
+        let bytes = fill(&mut elements)?;
+        elements.truncate(bytes);
+        let key = |bits: u32| W::from(bits).key(map);
+        let pair = if source.big_endian { u16::from_be_bytes } else { u16::from_le_bytes };
+        let keys = match size {
+            1 => elements.iter().map(|&byte| key(byte.into())).collect(),
+            _ => elements.as_chunks().0.iter().map(|&bytes| key(pair(bytes).into())).collect(),
+        };
+        return Ok((keys, bytes));
+    }
+    let mut words = vec![W::default(); room.div_ceil(size)];
+    let bytes = fill(&mut bytemuck::cast_slice_mut(&mut words)[..room])?;
+    words.truncate(bytes / size);
+    if source.big_endian {
+        words.iter_mut().for_each(|word| *word = W::from_be(*word).key(map));
+    } else if !order.is_bits() {
+        words.iter_mut().for_each(|word| *word = W::from_le(*word).key(map));
+    }
+    Ok((words, bytes))
+}
+
+/// The element of this key as text.
+pub(super) fn shown(key: u64, order: KeyMap) -> String {
+    shown_of(
+        match order.element.key_words() {
+            KeyWords::One => vec![key as u32].into(),
+            KeyWords::Two => vec![key].into(),
+        },
+        order,
+    )
+}
+
+/// The element of the only one of these keys as text.
+pub fn shown_of(key: KeyBuf, order: KeyMap) -> String {
+    let mut text = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = write_text(key, order, Print::Shortest, &mut text, |_| {});
+    String::from_utf8_lossy(text.trim_ascii_end()).into_owned()
+}
+
+/// The first of these keys that is less than the one before it, which for the first is `last`; with
+/// `unique`, one that is equal to it, too. Its index, the key before, and the key.
+pub(super) fn first_broken<W: Word>(
+    keys: &[W],
+    last: Option<u64>,
+    unique: bool,
+) -> Option<(usize, [u64; 2])> {
+    /// Pairs that one core compares at a time.
+    const PIECE: usize = 1 << 16;
+    let broken = |a: u64, b: u64| a > b || unique && a == b;
+    let first = last.zip(keys.first()).map(|(last, &first)| [last, first.into()]);
+    if let Some(pair) = first.filter(|&[last, first]| broken(last, first)) {
+        return Some((0, pair));
+    }
+    let is_broken = |pair: &[W]| broken(pair[0].into(), pair[1].into());
+    let piece = |number: usize| &keys[number * PIECE..keys.len().min((number + 1) * PIECE + 1)];
+    let in_piece = |number| piece(number).windows(2).position(is_broken).map(|at| number * PIECE + at);
+    let pieces = keys.len().saturating_sub(1).div_ceil(PIECE);
+    let at = parallel::map_parts(0..pieces, in_piece).into_iter().flatten().next();
+    at.map(|at| (at + 1, [keys[at].into(), keys[at + 1].into()]))
+}
+
+/// The first element out of order, if any: the source, the element's index in it, and the keys of
+/// the element before and of this one. With `unique`, a repeated key is out of order too.
+pub(super) fn first_disorder(
+    sources: &[BinaryInput],
+    direction: KeyOrder,
+    unique: bool,
+    progress: impl Fn(u64),
+) -> Result<Option<(usize, u64, [u64; 2])>, Error> {
+    fn find<W: Word>(keys: &[Block<W>], last: &mut Option<u64>, unique: bool) -> Option<(usize, [u64; 2])> {
+        let mut before = 0;
+        for keys in keys.iter().filter(|keys| !keys.is_empty()) {
+            if let Some((at, pair)) = first_broken(keys, *last, unique) {
+                return Some((before + at, pair));
+            }
+            *last = Some(keys[keys.len() - 1].into());
+            before += keys.len();
+        }
+        None
+    }
+    // A key may be four times as large as its element, and nothing of it is kept.
+    let most = memory::available().map_or(u64::MAX, |bytes| bytes / 16);
+    let mut last: Option<u64> = None;
+    let mut passed = 0;
+    for (number, source) in sources.iter().enumerate() {
+        let mut before = 0;
+        let mut reader = Reader::new(std::slice::from_ref(source), direction).in_pieces_of(most);
+        while let Some(keys) = reader.read()? {
+            progress(passed + reader.bytes);
+            if let Some((place, pair)) = by_width!(&keys, blocks => find(blocks, &mut last, unique)) {
+                return Ok(Some((number, before + place as u64, pair)));
+            }
+            before += keys.len() as u64;
+        }
+        passed += reader.bytes;
+    }
+    Ok(None)
+}
+
+/// Converts keys back to the bits of their elements and writes them, little-endian, calling
+/// `progress` with the number of elements written so far.
+///
+/// # Errors
+///
+/// I/O errors.
+pub fn write(keys: &KeyBuf, order: KeyMap, to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
+    by_width!(keys, blocks => write_blocks(blocks, order, to, progress))
+}
+
+fn write_blocks<W: Word>(
+    blocks: &[Block<W>],
+    order: KeyMap,
+    to: &mut impl Write,
+    mut progress: impl FnMut(u64),
+) -> io::Result<()> {
+    let (size, map) = (order.element.bytes(), W::map(order));
+    let mut converted = Vec::new();
+    let mut written = 0;
+    for keys in blocks.iter().flat_map(|block| block.chunks(BLOCK / size_of::<W>())) {
+        let words = if order.is_bits() {
+            keys
+        } else {
+            converted.resize(keys.len(), W::default());
+            // To little-endian bytes, which is the same as from them.
+            map_into(keys, &mut converted, |key| W::from_le(key.bits(map)));
+            &converted[..]
+        };
+        let byte = |word: &W, number: usize| bytemuck::bytes_of(word)[number];
+        match size {
+            1 => to.write_all(&parallel::map(words, |word| byte(word, 0)))?,
+            2 => to.write_all(parallel::map(words, |word| [0, 1].map(|at| byte(word, at))).as_flattened())?,
+            _ => to.write_all(bytemuck::cast_slice(words))?,
+        }
+        written += words.len() as u64;
+        progress(written);
+    }
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! Counts of nulls and of left-out records.
+
+use crate::order::Class;
+
+/// The numbers of null fields and of left-out records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// NaN fields.
+    pub nan: u64,
+    /// Empty fields.
+    pub empty: u64,
+    /// Fields that fail to parse as the kind of their key.
+    pub invalid: u64,
+    /// The first few distinct invalid fields.
+    pub invalid_fields: Vec<Vec<u8>>,
+    /// Records left out because of an invalid field.
+    pub skipped: u64,
+}
+
+impl Counts {
+    /// Adds other counts.
+    pub fn add_all(&mut self, others: &Self) {
+        let Self { nan, empty, invalid, invalid_fields, skipped } = others;
+        self.nan += nan;
+        self.empty += empty;
+        self.invalid += invalid;
+        invalid_fields.iter().for_each(|field| self.note_invalid(field));
+        self.skipped += skipped;
+    }
+
+    /// Keeps an invalid field, if it belongs to the first few distinct ones.
+    pub(super) fn note_invalid(&mut self, field: &[u8]) {
+        const FEW: usize = 3;
+        if self.invalid_fields.len() < FEW && !self.invalid_fields.iter().any(|other| other == field) {
+            self.invalid_fields.push(field.to_vec());
+        }
+    }
+
+    pub(super) fn add(&mut self, class: Class) {
+        *match class {
+            Class::Nan => &mut self.nan,
+            Class::Empty => &mut self.empty,
+            Class::Invalid => &mut self.invalid,
+        } += 1;
+    }
+}

@@ -1,0 +1,398 @@
+//! Turns the fields of a column into keys as they are read.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use gpusort_order::key::{ElementType, Form};
+use gpusort_values::duration;
+use gpusort_values::number::{Notation, Reader, Value as Number};
+use gpusort_values::size::Units;
+use gpusort_values::survey::{self, TimeForm, Written};
+use gpusort_values::version;
+
+use super::dialect::Fields;
+use super::header::{ColumnAt, ResolvedKey};
+use super::json::Value;
+use crate::counts::Counts;
+use crate::keys;
+use crate::keys::texts::ComparedText;
+use crate::number::limits;
+use crate::number::{Tokens, float, is_plain};
+use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
+
+/// A field of a row.
+#[derive(Clone)]
+pub struct Field<'a> {
+    /// The text, and the offset that ranges of the piece count from.
+    pub(super) bytes: &'a [u8],
+    pub(super) start: usize,
+    pub(super) place: Range<usize>,
+    pub(super) fields: Fields,
+    /// True for damaged JSON.
+    pub(super) is_damaged: bool,
+}
+
+impl<'a> Field<'a> {
+    /// Returns the field without quotes and surrounding blanks.
+    #[inline]
+    pub fn value(&self) -> Cow<'a, [u8]> {
+        self.fields.value(&self.bytes[self.place.clone()])
+    }
+
+    /// Returns the type of a JSON value.
+    #[inline]
+    pub fn json(&self) -> Option<Value> {
+        match self.fields {
+            Fields::Json if self.is_damaged => Some(Value::Other),
+            Fields::Json => Some(Value::of(&self.bytes[self.place.clone()])),
+            _ => None,
+        }
+    }
+}
+
+/// The reason why a field was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotAdded {
+    /// An option refuses nulls of this class.
+    Null(Class),
+    /// A time in another form than earlier times; true if only the zones differ.
+    Apart(bool),
+    /// The requested type does not hold it.
+    Type(ElementType),
+    /// Damaged JSON, an object or an array.
+    Json,
+    /// The text does not fit the column.
+    TooLong,
+}
+
+/// The keys of a column, in the order of its rows.
+pub struct Column {
+    pub(super) words: keys::Column,
+    key: ResolvedKey,
+    reader: Reader,
+    /// The tail of the last number.
+    tail: Vec<u8>,
+    /// The rows of tokens whose numbers have other spellings, too; `None` if any token may be one.
+    pub(super) respelled: Option<Vec<u32>>,
+}
+
+impl ResolvedKey {
+    /// Returns the notation of this key's numbers.
+    fn notation(&self) -> Notation {
+        let units = match self.order.reading {
+            _ if self.is_found => Units::Clear,
+            Reading::Sizes => Units::All,
+            _ => Units::Refused,
+        };
+        let marks = self.spelling.as_ref().and_then(|spelling| spelling.marks);
+        Notation { marks, sign: self.sign, units, leading: self.order.leading }
+    }
+
+    /// Returns the spelling of fields that options set.
+    pub fn written(&self) -> Written<'_> {
+        let spelling = self.spelling.as_deref();
+        Written {
+            marks: spelling.and_then(|spelling| spelling.marks.as_ref()),
+            times: spelling.and_then(|spelling| spelling.times.as_ref()),
+        }
+    }
+
+    /// Returns true if a time of this key may continue in the next fields of a line.
+    pub fn spans(&self, fields: Fields) -> bool {
+        matches!(fields, Fields::Words(_)) && matches!(self.column, ColumnAt::Field(_))
+    }
+
+    /// Returns true if an option counts this field as empty.
+    pub fn is_na(&self, value: &[u8]) -> bool {
+        self.spelling.as_ref().is_some_and(|spelling| spelling.is_empty(value))
+    }
+}
+
+/// Returns the word of a token as a number of this type.
+fn of_type(token: &[u8], element: ElementType, descending: bool) -> Result<u128, NotAdded> {
+    let refused = NotAdded::Type(element);
+    if let (_, Form::Float { .. }) = element.layout() {
+        let (value, length) = float(token, element).ok_or(NotAdded::Null(Class::Invalid))?;
+        if length < token.len() {
+            return Err(NotAdded::Null(Class::Invalid));
+        }
+        let is_infinity = token.iter().any(|byte| matches!(byte, b'i' | b'I'));
+        match () {
+            () if value.is_nan() => Err(NotAdded::Null(Class::Nan)),
+            () if value.is_infinite() && !is_infinity => Err(refused),
+            () => Ok(keys::of_float(value, descending)),
+        }
+    } else {
+        let is_number = || Reader::new(Notation::default()).key(token, false, &mut Vec::new()).is_some();
+        let (least, greatest) = limits(element);
+        let integer = std::str::from_utf8(token).ok().and_then(|token| token.parse::<i128>().ok());
+        match integer.filter(|integer| (least..=greatest).contains(integer)) {
+            Some(integer) => Ok(keys::of_integer(integer, descending)),
+            None => Err(if is_number() { refused } else { NotAdded::Null(Class::Invalid) }),
+        }
+    }
+}
+
+impl Column {
+    /// Creates an empty column for this key.
+    pub fn new(key: &ResolvedKey, rows: usize) -> Self {
+        Self {
+            words: keys::Column::of(key.order, rows),
+            reader: Reader::new(key.notation()),
+            key: key.clone(),
+            tail: Vec::new(),
+            // A float type rounds numbers, so that lines of other numbers get the same word.
+            respelled: (!key.element.is_some_and(ElementType::is_float)).then(Vec::new),
+        }
+    }
+
+    /// Adds a field, and counts nulls.
+    #[inline]
+    pub(super) fn push(&mut self, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
+        if let keys::Column::Texts(_) = self.words {
+            return self.push_text(field, counts);
+        }
+        match self.word(field) {
+            Ok(word) => {
+                self.push_word(word);
+                Ok(())
+            }
+            Err(NotAdded::Null(class)) => self.push_null(class, field, counts),
+            Err(refused) => Err(refused),
+        }
+    }
+
+    #[inline]
+    fn push_word(&mut self, word: u128) {
+        if keys::has_tail(word, self.key.order.reading) {
+            self.words.push_long(word, &self.tail);
+        } else {
+            self.words.push(word);
+        }
+    }
+
+    /// Adds a null, unless an option refuses its class.
+    fn push_null(&mut self, class: Class, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
+        let order = self.key.order;
+        if order.place(class) == Nulls::Error {
+            let is_json = class == Class::Invalid && field.json() == Some(Value::Other);
+            return Err(if is_json { NotAdded::Json } else { NotAdded::Null(class) });
+        }
+        if class == Class::Invalid {
+            let value = field.value();
+            counts.note_invalid(if self.key.spans(field.fields) { first_word(&value) } else { &value });
+        }
+        counts.add(class);
+        match &mut self.words {
+            keys::Column::Texts(texts) => texts.push_null(class),
+            words => words.push(keys::whole(keys::of_null(class, order))),
+        }
+        Ok(())
+    }
+
+    /// Returns the word of a field, or the class of a null. Stores the tail of a number in `tail`.
+    #[inline]
+    fn word(&mut self, field: &Field) -> Result<u128, NotAdded> {
+        let value = field.value();
+        match field.json() {
+            None | Some(Value::Number) => {}
+            Some(Value::Null) => return Err(NotAdded::Null(Class::Empty)),
+            Some(Value::String) if value.is_empty() || self.key.is_na(&value) => {
+                return Err(NotAdded::Null(Class::Empty));
+            }
+            Some(Value::String) if !(self.key.is_found && self.key.order.reading == Reading::Numbers) => {}
+            Some(_) => return Err(NotAdded::Null(Class::Invalid)),
+        }
+        let first = match self.key.order.reading {
+            Reading::Times if self.key.spans(field.fields) => first_word(&value),
+            _ => &value[..],
+        };
+        if first.is_empty() || self.key.is_na(first) {
+            return Err(NotAdded::Null(Class::Empty));
+        }
+        self.word_of(&value, field)
+    }
+
+    /// Returns the word of a non-empty field.
+    #[inline]
+    fn word_of(&mut self, value: &[u8], field: &Field) -> Result<u128, NotAdded> {
+        let descending = self.key.order.descending;
+        match self.key.order.reading {
+            Reading::Times => {
+                let text = survey::Field { text: value, rest: value, json: None };
+                let time = self.key.written().time(&text, self.key.spans(field.fields));
+                let time = time.ok_or(NotAdded::Null(Class::Invalid))?;
+                match self.key.form {
+                    Some(form) if form != TimeForm::from(&time) => {
+                        Err(NotAdded::Apart(form.year == time.year))
+                    }
+                    _ => Ok(keys::of_nanoseconds(time.nanoseconds, descending)),
+                }
+            }
+            Reading::Durations => match duration::parse(value) {
+                Some((attoseconds, shape)) if !self.key.is_found || shape.has_unit || shape.is_zero_alone => {
+                    Ok(keys::of_attoseconds(attoseconds, descending))
+                }
+                _ => Err(NotAdded::Null(Class::Invalid)),
+            },
+            _ => self.number(value),
+        }
+    }
+
+    /// Returns the word of a number.
+    #[inline]
+    fn number(&mut self, value: &[u8]) -> Result<u128, NotAdded> {
+        let descending = self.key.order.descending;
+        if let Some(element) = self.key.element {
+            return of_type(value, element, descending);
+        }
+        self.tail.clear();
+        match self.reader.key(value, descending, &mut self.tail) {
+            Some(Number::Word(word)) => Ok(word),
+            Some(Number::Nan) => Err(NotAdded::Null(Class::Nan)),
+            None => Err(NotAdded::Null(Class::Invalid)),
+        }
+    }
+
+    /// Returns the word of a token, or of the null that it is.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the column refuses the token.
+    pub fn word_of_token(&mut self, token: &[u8]) -> u128 {
+        match self.number(token) {
+            Ok(word) => word,
+            Err(NotAdded::Null(class)) => keys::whole(keys::of_null(class, self.key.order)),
+            Err(refused) => panic!("the column has this token: {refused:?}"),
+        }
+    }
+
+    fn note_respelled(&mut self) {
+        let row = self.words.len() as u32;
+        if let Some(respelled) = &mut self.respelled {
+            respelled.push(row);
+        }
+    }
+
+    /// Returns true unless the field is invalid.
+    pub(super) fn is_valid(&mut self, field: &Field) -> bool {
+        !matches!(self.refused(field), Some(NotAdded::Null(Class::Invalid) | NotAdded::Json))
+    }
+
+    /// Returns the reason if the column's kind refuses a field.
+    pub(super) fn refused(&mut self, field: &Field) -> Option<NotAdded> {
+        if let keys::Column::Texts(texts) = &self.words {
+            let is_invalid = class_of_text(&self.key, texts.order, field) == Some(Class::Invalid);
+            return is_invalid.then_some(NotAdded::Json);
+        }
+        match self.word(field).err()? {
+            NotAdded::Null(Class::Empty | Class::Nan) => None,
+            refused => Some(refused),
+        }
+    }
+
+    /// Adds a field of text.
+    fn push_text(&mut self, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
+        let keys::Column::Texts(texts) = &mut self.words else { panic!("the column is of text") };
+        let order = texts.order;
+        if let Some(class) = class_of_text(&self.key, order, field) {
+            return self.push_null(class, field, counts);
+        }
+        // Only plain text keeps the blanks around a field.
+        if order.reading.text().is_some_and(|form| !form.is_bytes()) && self.key.column != ColumnAt::Whole {
+            return texts.push_own(&field.value()).map_err(|_| NotAdded::TooLong);
+        }
+        let added = match field.fields.text(field.bytes, field.place.clone()) {
+            Ok(place) => {
+                let [from, to] = [place.start, place.end].map(|place| place - field.start);
+                texts.push(&field.bytes[field.start..], from, to)
+            }
+            Err(text) => texts.push_own(&text),
+        };
+        added.map_err(|_| NotAdded::TooLong)
+    }
+
+    /// Adds the tokens of a piece of text that begins at offset `place` of the whole text. Calls `keep`
+    /// with the begin and the end of each token.
+    ///
+    /// # Errors
+    ///
+    /// The offset of the first refused token; `None` in place of the reason if its line may not have
+    /// the token.
+    pub(super) fn push_tokens(
+        &mut self,
+        tokens: &mut Tokens,
+        bytes: &[u8],
+        place: usize,
+        counts: &mut Counts,
+        mut keep: impl FnMut(usize, usize),
+    ) -> Result<(), (usize, Option<NotAdded>)> {
+        /// Up to this value, f64 represents every integer.
+        const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
+        while let Some(start) = tokens.find_next() {
+            if self.key.element.is_none()
+                && let Some(short) = tokens.short_integer().filter(|short| short.value.abs() <= EXACT)
+            {
+                if !short.canonical {
+                    self.note_respelled();
+                }
+                self.words.push_high(keys::high_of(short.value as f64, self.key.order.descending));
+                keep(start, start + short.length);
+                tokens.pass(short.length);
+                continue;
+            }
+            let token = tokens.take_token();
+            if self.respelled.is_some() && !is_plain(token) {
+                self.note_respelled();
+            }
+            match self.number(token) {
+                Ok(word) => self.push_word(word),
+                Err(NotAdded::Null(class)) if self.key.order.place(class) != Nulls::Error => {
+                    self.note_respelled();
+                    counts.add(class);
+                    if class == Class::Invalid {
+                        counts.note_invalid(token);
+                    }
+                    self.words.push(keys::whole(keys::of_null(class, self.key.order)));
+                }
+                Err(refused) => return Err((place + start, Some(refused))),
+            }
+            keep(start, start + token.len());
+            debug_assert_eq!(&bytes[start..start + token.len()], token);
+        }
+        tokens.excess.map_or(Ok(()), |excess| Err((place + excess, None)))
+    }
+}
+
+/// Returns the first word of a line.
+pub(super) fn first_word(line: &[u8]) -> &[u8] {
+    line.split(|byte| matches!(byte, b' ' | b'\t')).next().unwrap_or_default()
+}
+
+/// Returns the class of a text field if the field is a null.
+fn class_of_text(key: &ResolvedKey, order: KeyOrder, field: &Field) -> Option<Class> {
+    // A whole record is never null.
+    if key.order.is_last_resort || key.column == ColumnAt::Whole {
+        return None;
+    }
+    let form = order.reading.text().unwrap_or_default();
+    // If the column was found to hold versions, other texts are invalid.
+    let are_versions = key.is_found && form.order == TextOrder::Version;
+    let is_invalid = |value: &[u8]| !form.holds(value) || are_versions && !version::is_version(value);
+    match field.json() {
+        Some(Value::Other) => return Some(Class::Invalid),
+        Some(Value::Null) => return Some(Class::Empty),
+        Some(Value::Number | Value::Bool) => return is_invalid(&field.value()).then_some(Class::Invalid),
+        None if field.place.is_empty() => return Some(Class::Empty),
+        None if form.is_bytes() && key.spelling.is_none() => {
+            // A quoted field may be empty, too.
+            let is_quoted = field.bytes[field.place.start] == b'"';
+            return (is_quoted && field.value().is_empty()).then_some(Class::Empty);
+        }
+        Some(Value::String) | None => {}
+    }
+    let value = field.value();
+    // An empty string is a text, but neither a version nor a hexadecimal number.
+    let is_empty = key.is_na(&value) || value.is_empty() && !form.is_bytes();
+    if is_empty { Some(Class::Empty) } else { is_invalid(&value).then_some(Class::Invalid) }
+}

@@ -1,0 +1,500 @@
+//! Keys in the user's syntax: a column, a kind and a direction.
+//!
+//! ```text
+//! price          the column price
+//! price:text:r   the column price:text:r; otherwise the column price:text, descending; otherwise
+//!                the column price as text, descending
+//! 2:r            the column 2:r; otherwise the column 2, descending; otherwise the second column, descending
+//! 0              the whole line
+//! -1             the last field
+//! 2,2nr          a key of `sort`: the second field as a number, descending
+//! ```
+
+use std::convert::Infallible;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use gpusort_order::key::ElementType;
+
+use crate::human::quoted;
+use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
+use crate::spelling::Spelling;
+
+/// The kind of a key's fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Numbers.
+    Number,
+    /// Times.
+    Time,
+    /// Sizes: numbers with units.
+    Size,
+    /// Durations: `12ms`, `1h2m3s`, `0:01:23`; a number without a unit is in seconds.
+    Duration,
+    /// Text, compared by its bytes.
+    Text,
+    /// Text with numbers inside, in the order of `sort -V`: `v1.9` before `v1.10`.
+    Version,
+    /// Hexadecimal numbers of any length, with or without `0x`.
+    Hex,
+}
+
+impl Kind {
+    /// All kinds, with their names.
+    pub const ALL: [(&'static str, Self); 7] = [
+        ("number", Self::Number),
+        ("time", Self::Time),
+        ("size", Self::Size),
+        ("duration", Self::Duration),
+        ("text", Self::Text),
+        ("version", Self::Version),
+        ("hex", Self::Hex),
+    ];
+
+    /// The reading of fields of this kind.
+    pub fn reading(self, nocase: bool) -> Reading {
+        match self {
+            Self::Number => Reading::Numbers,
+            Self::Time => Reading::Times,
+            Self::Size => Reading::Sizes,
+            Self::Duration => Reading::Durations,
+            Self::Text => Reading::Text(TextForm { order: TextOrder::Bytes, nocase }),
+            Self::Version => Reading::Text(TextForm { order: TextOrder::Version, nocase }),
+            Self::Hex => Reading::Text(TextForm { order: TextOrder::Hex, nocase: false }),
+        }
+    }
+}
+
+/// A key of tables and lines: a column and its modifiers.
+///
+/// ```
+/// # #[cfg(feature = "files")] {
+/// use gpusort::files::{Key, Kind};
+///
+/// let keys = [Key::column("name").kind(Kind::Text), Key::column("price").descending(), Key::number(2)];
+/// assert_eq!("price:r".parse(), Ok::<_, std::convert::Infallible>(Key::parse("price:r")));
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The key as the user wrote it, for messages.
+    pub(super) said: String,
+    /// The possible meanings; the first one whose column exists applies.
+    pub(super) readings: Vec<KeyMeaning>,
+}
+
+/// A possible meaning of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct KeyMeaning {
+    pub(super) column: ColumnRef,
+    pub(super) said: Modifiers,
+}
+
+/// The modifiers of a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Modifiers {
+    /// The key's own direction.
+    pub(super) descending: Option<bool>,
+    kind: Option<Kind>,
+    pub(super) nocase: bool,
+    /// The key in the syntax of `sort`.
+    pub(super) of_sort: Option<SortKey>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ColumnRef {
+    Name(String),
+    /// A number from 1; 0 is the whole line.
+    Number(usize),
+    /// The last field.
+    Last,
+    /// An invalid key, with the reason.
+    Refused(String),
+}
+
+impl Modifiers {
+    /// Adds a modifier by its name. Later modifiers, already present, take precedence.
+    fn with(mut self, name: &str) -> Option<Self> {
+        match name {
+            "r" => self.descending = self.descending.or(Some(true)),
+            "a" => self.descending = self.descending.or(Some(false)),
+            "nocase" => self.nocase = true,
+            name => {
+                let (_, kind) = Kind::ALL.into_iter().find(|(other, _)| *other == name)?;
+                if self.kind.replace(kind).is_some() {
+                    return None;
+                }
+            }
+        }
+        Some(self)
+    }
+
+    /// True for a key that is descending by itself, false for an ascending one.
+    pub(super) fn own_direction(self) -> Option<bool> {
+        let of_sort = self.of_sort.filter(|key| key.has_own).map(|key| key.reversed);
+        self.descending.or(of_sort)
+    }
+
+    /// The order of a key with these modifiers and the global options. A key with letters of `sort`
+    /// takes no global option.
+    pub(super) fn order(self, by: &KeySpec) -> KeyOrder {
+        let of_sort = self.of_sort.unwrap_or_default();
+        let descending = self.own_direction().unwrap_or(by.order.descending);
+        let nocase = self.nocase || of_sort.nocase || by.order.nocase && !of_sort.has_own;
+        let reading = match self.kind.or(of_sort.kind) {
+            Some(kind) => kind.reading(nocase),
+            None if of_sort.has_own => Reading::Any,
+            None => by.order.reading.ignoring_case(nocase),
+        };
+        KeyOrder { descending, reading, nocase, ..by.order }
+    }
+}
+
+impl Key {
+    fn new(said: String, columns: impl IntoIterator<Item = ColumnRef>) -> Self {
+        let reading = |column| KeyMeaning { column, said: Modifiers::default() };
+        Self { said, readings: columns.into_iter().map(reading).collect() }
+    }
+
+    /// The column with exactly this name. If the column is missing and the name is a number, the
+    /// column with this number, from 1.
+    pub fn column(name: impl Into<String>) -> Self {
+        let name = name.into();
+        let number = name.parse().ok().map(ColumnRef::Number);
+        Self::new(name.clone(), [ColumnRef::Name(name)].into_iter().chain(number))
+    }
+
+    /// The column, or the field of lines, with this number, from 1. A sort by 0 is an error.
+    pub fn number(number: usize) -> Self {
+        let column = match number {
+            0 => ColumnRef::Refused(
+                "columns are numbered from 1; use Key::record() for the whole record".to_owned(),
+            ),
+            _ => ColumnRef::Number(number),
+        };
+        Self::new(number.to_string(), [column])
+    }
+
+    /// The whole record. Lines are text unless [`Key::kind`] sets another kind.
+    pub fn record() -> Self {
+        Self::new("0".to_owned(), [ColumnRef::Number(0)])
+    }
+
+    /// Sorts the largest first, regardless of the global direction.
+    #[must_use]
+    pub fn descending(self) -> Self {
+        self.said(|said| said.descending = Some(true))
+    }
+
+    /// Sorts the smallest first, regardless of the global direction.
+    #[must_use]
+    pub fn ascending(self) -> Self {
+        self.said(|said| said.descending = Some(false))
+    }
+
+    /// Sets the kind of the fields. By default fields are read as numbers, times or text, whichever fits.
+    #[must_use]
+    pub fn kind(self, kind: Kind) -> Self {
+        self.said(|said| said.kind = Some(kind))
+    }
+
+    /// Reads the fields as text, and ignores ASCII case.
+    #[must_use]
+    pub fn ignore_case(self) -> Self {
+        self.said(|said| said.nocase = true)
+    }
+
+    fn said(mut self, say: impl Fn(&mut Modifiers)) -> Self {
+        self.readings.iter_mut().for_each(|reading| say(&mut reading.said));
+        self
+    }
+
+    /// Parses a key in the syntax of `gpusort sort -k`. A name has precedence: the whole text, then
+    /// the text without its last modifier (such as `:r`), without its last two, and so on.
+    /// Otherwise the key is a number, or a key of `sort`, such as `2,2nr`.
+    pub fn parse(said: &str) -> Self {
+        let mut parts = vec![(said, Modifiers::default())];
+        while let Some((rest, modifiers)) = parts.last()
+            && let Some((rest, name)) = rest.rsplit_once(':')
+            && let Some(modifiers) = modifiers.with(name)
+        {
+            parts.push((rest, modifiers));
+        }
+        if let Some((number, word)) = said.split_once(':')
+            && number.parse::<i64>().is_ok()
+            && !parts.iter().any(|(rest, _)| *rest == number)
+        {
+            let word = word.rsplit_once(':').map_or(word, |(_, last)| last);
+            let problem = match direction(word) {
+                Some(direction) => format!("unknown modifier '{word}'; use -k {number}{direction}"),
+                None if Modifiers::default().with(word).is_some() => {
+                    format!("a key takes one kind; leave out '{word}'")
+                }
+                None => {
+                    format!("unknown modifier '{word}'; use r, a, nocase, or a kind such as number or text")
+                }
+            };
+            return Self::new(said.to_owned(), [ColumnRef::Refused(problem)]);
+        }
+        let names = parts.iter().map(|&(rest, said)| (ColumnRef::Name(rest.to_owned()), said));
+        let numbers = parts.iter().filter_map(|&(rest, said)| {
+            match rest.parse::<i64>() {
+                Ok(-1) => return Some((ColumnRef::Last, said)),
+                Err(_) if rest.starts_with("-1") => {
+                    let key = SortKey::parse(&rest[1..])?.ok()?;
+                    return Some((ColumnRef::Last, Modifiers { of_sort: Some(key), ..said }));
+                }
+                Ok(0) if said.kind.is_some() => {
+                    let problem = "the whole record is text and takes no kind".to_owned();
+                    return Some((ColumnRef::Refused(problem), said));
+                }
+                Ok(number @ 0..) => return Some((ColumnRef::Number(number as usize), said)),
+                Ok(_) => {
+                    let problem = "columns are numbered from 1; -1 is the last field".to_owned();
+                    return Some((ColumnRef::Refused(problem), said));
+                }
+                Err(_) => {}
+            }
+            Some(match SortKey::parse(rest)? {
+                Ok(key) => (ColumnRef::Number(key.field), Modifiers { of_sort: Some(key), ..said }),
+                Err(problem) => (ColumnRef::Refused(problem), said),
+            })
+        });
+        let mut readings: Vec<KeyMeaning> =
+            names.chain(numbers).map(|(column, said)| KeyMeaning { column, said }).collect();
+        // The whole record has no name.
+        let is_certain = |column: &ColumnRef| match column {
+            ColumnRef::Number(0) => true,
+            ColumnRef::Refused(_) => said.starts_with(['0', '-']),
+            ColumnRef::Last | ColumnRef::Name(_) | ColumnRef::Number(_) => false,
+        };
+        if readings.iter().any(|reading| is_certain(&reading.column)) {
+            readings.retain(|reading| is_certain(&reading.column));
+        }
+        Self { said: said.to_owned(), readings }
+    }
+
+    /// Returns the problem of a key that no input supports.
+    pub fn problem(&self) -> Option<String> {
+        self.refused().filter(|_| self.readings.len() == 1)
+    }
+
+    /// Returns the problem of a key that is refused unless it is a name.
+    pub fn refused(&self) -> Option<String> {
+        self.readings.iter().find_map(|reading| match &reading.column {
+            ColumnRef::Refused(problem) => Some(format!("key '{}': {problem}", quoted(&self.said))),
+            _ => None,
+        })
+    }
+
+    /// Returns true if the key can only be a name.
+    pub fn is_name(&self) -> bool {
+        self.readings.iter().all(|reading| matches!(reading.column, ColumnRef::Name(_)))
+    }
+
+    /// Returns true if this column is a possible meaning of the key.
+    pub fn names(&self, column: &str) -> bool {
+        let is_same = |name: &str| name.trim_ascii() == column.trim_ascii();
+        self.readings.iter().any(|reading| matches!(&reading.column, ColumnRef::Name(name) if is_same(name)))
+    }
+
+    /// Returns true for the whole record.
+    pub fn is_record(&self) -> bool {
+        matches!(&self.readings[..], [KeyMeaning { column: ColumnRef::Number(0), .. }])
+    }
+}
+
+impl FromStr for Key {
+    type Err = Infallible;
+
+    /// See [`Key::parse`].
+    fn from_str(said: &str) -> Result<Self, Infallible> {
+        Ok(Self::parse(said))
+    }
+}
+
+impl From<&str> for Key {
+    /// See [`Key::parse`].
+    fn from(said: &str) -> Self {
+        Self::parse(said)
+    }
+}
+
+/// A key of `sort` with a comma or a letter: `2,2`, `2,2n`, `3n`. Numbers, sizes and whole fields
+/// have the meaning of `sort`. Other keys are refused, and the message names a replacement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SortKey {
+    /// The number of the first field, from 1.
+    pub(super) field: usize,
+    /// The kind, if a letter sets it: numbers (`n`, `g`), sizes (`h`) or versions (`V`).
+    kind: Option<Kind>,
+    /// True if ASCII case is ignored: `f`.
+    nocase: bool,
+    /// True if the order is reversed.
+    reversed: bool,
+    /// True if the key has a letter, so that global letters do not apply.
+    has_own: bool,
+}
+
+impl SortKey {
+    /// Parses a key of `sort`; `None` if the text has another form.
+    ///
+    /// # Errors
+    ///
+    /// The unsupported part, with a replacement.
+    fn parse(text: &str) -> Option<Result<Self, String>> {
+        let mut key = Self::default();
+        let mut problem = None;
+        let (begin, end) = text.split_once(',').map_or((text, None), |(begin, end)| (begin, Some(end)));
+        let (field, character) = key.position(begin, &mut problem)?;
+        if field == 0 {
+            return None;
+        }
+        let last = if let Some(end) = end { Some(key.position(end, &mut problem)?) } else { None };
+        key.field = field;
+        let of_end = last.and_then(|(_, character)| character);
+        let positions = || {
+            let letters = begin.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+            format!(
+                "positions within a field are not supported; use {field},{field}{letters} for the whole field"
+            )
+        };
+        if !matches!(character, None | Some(1)) || !matches!(of_end, None | Some(0)) {
+            problem.get_or_insert_with(positions);
+        }
+        let orders = ["n", "g", "h", "V"].into_iter().filter(|&order| text.contains(order));
+        if orders.count() > 1 {
+            problem.get_or_insert_with(|| "n, g, h and V cannot be combined in one key".to_owned());
+        }
+        // A number begins at the key's beginning, so the key's end does not matter.
+        let is_number = matches!(key.kind, Some(Kind::Number | Kind::Size));
+        match last {
+            Some((last, _)) if last < field => {
+                let said = format!("it ends before it begins; use {field},{field} for the whole field");
+                problem.get_or_insert(said);
+            }
+            Some((last, _)) if last > field && !is_number => {
+                let each = (field..=last).take(3).map(|one| format!("-k {one},{one}"));
+                let each = each.collect::<Vec<_>>().join(" ");
+                let said = format!("a key of several fields is not supported; use a key for each: {each}");
+                problem.get_or_insert(said);
+            }
+            None if character.is_some() => {
+                problem.get_or_insert_with(positions);
+            }
+            _ => {}
+        }
+        Some(problem.map_or(Ok(key), Err))
+    }
+
+    /// Parses a field number, an optional character position, and letters, which it adds to the
+    /// key; `None` if the text has another form.
+    fn position(&mut self, text: &str, problem: &mut Option<String>) -> Option<(usize, Option<usize>)> {
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        let (field, mut rest) = text.split_at(digits(text));
+        let field = field.parse().ok()?;
+        let mut character = None;
+        if let Some(after) = rest.strip_prefix('.') {
+            let number;
+            (number, rest) = after.split_at(digits(after));
+            character = Some(number.parse().ok()?);
+        }
+        for letter in rest.chars() {
+            match letter {
+                'n' | 'g' => self.kind = Some(Kind::Number),
+                'h' => self.kind = Some(Kind::Size),
+                'V' => self.kind = Some(Kind::Version),
+                'f' => self.nocase = true,
+                'r' => self.reversed = true,
+                'b' => {}
+                'd' | 'i' | 'M' | 'R' => {
+                    let what = match letter {
+                        'd' | 'i' => ": every byte of text counts",
+                        'M' => "; use sort -M",
+                        _ => "; use shuf",
+                    };
+                    problem.get_or_insert_with(|| format!("{letter} is not supported{what}"));
+                }
+                _ => return None,
+            }
+            self.has_own = true;
+        }
+        Some((field, character))
+    }
+}
+
+/// The sort key of rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KeySpec {
+    /// The keys, most significant first. Empty means the only column.
+    pub keys: Vec<Key>,
+    /// The requested type.
+    pub element: Option<ElementType>,
+    /// The order of all columns, unless a key overrides it.
+    pub order: KeyOrder,
+    /// The spelling of fields.
+    pub spelling: Arc<Spelling>,
+}
+
+/// Returns the modifier for a word from other programs; a word for numbers needs no modifier.
+pub(super) fn direction(word: &str) -> Option<&'static str> {
+    Some(match word.to_lowercase().as_str() {
+        "r" | "d" | "desc" | "descending" | "rev" | "reverse" | "down" | "nr" | "rn" | "-1" => ":r",
+        "a" | "asc" | "ascending" | "up" => ":a",
+        "n" | "g" | "num" | "number" | "numeric" | "int" | "float" => "",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_sort() {
+        let plain = SortKey { field: 2, ..SortKey::default() };
+        let n = SortKey { kind: Some(Kind::Number), has_own: true, ..plain };
+        for (text, expected) in [
+            ("2", plain),
+            ("2,2", plain),
+            ("2n", n),
+            ("2,2n", n),
+            ("2n,2", n),
+            ("2bg,4", n),
+            ("2.1n,2.0", n),
+            ("2nr", SortKey { reversed: true, ..n }),
+            ("2rn,2", SortKey { reversed: true, ..n }),
+            ("2h", SortKey { kind: Some(Kind::Size), ..n }),
+            ("2,2r", SortKey { reversed: true, has_own: true, ..plain }),
+            ("2r", SortKey { reversed: true, has_own: true, ..plain }),
+            ("2,2Vr", SortKey { kind: Some(Kind::Version), reversed: true, ..n }),
+            ("2b,2fr", SortKey { nocase: true, reversed: true, has_own: true, ..plain }),
+        ] {
+            assert_eq!(SortKey::parse(text), Some(Ok(expected)), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_keys_are_refused_with_what_to_write() {
+        for (text, said) in [
+            ("2.3n", "use 2,2n for the whole field"),
+            ("2,2.5", "use 2,2 for the whole field"),
+            ("3,2n", "use 3,3 for the whole field"),
+            ("2,4", "-k 2,2 -k 3,3 -k 4,4"),
+            ("2,2M", "M is not supported"),
+            ("1,1d", "every byte"),
+            ("2.1", "use 2,2 for the whole field"),
+            ("2,2nV", "cannot be combined"),
+            ("2g,2n", "cannot be combined"),
+        ] {
+            let problem = SortKey::parse(text).unwrap().unwrap_err();
+            assert!(problem.contains(said), "{text}: {problem}");
+        }
+        for text in
+            ["", "n", "price", "2x", "2:r", ",2", "2,", "2,n", "2n,x", "-1", "2.n", "99999999999999999999"]
+        {
+            assert_eq!(SortKey::parse(text), None, "{text}");
+        }
+    }
+}

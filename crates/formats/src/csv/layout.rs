@@ -1,0 +1,531 @@
+//! The layout of rows: which fields are keys, and how a core reads a piece of rows.
+
+use std::ops::Range;
+
+use gpusort_values::survey::{Json, Survey};
+
+use super::column::{Column, Field, NotAdded, first_word};
+use super::dialect::{Dialect, Fields};
+use super::header::{ColumnAt, ResolvedKey, are_of_numbers};
+use super::json::{self, Damage, Paths, Value};
+use super::misfit::misfit;
+use super::part::{Body, RowPart};
+use super::rows::{self, UNCLOSED, for_each_field};
+use super::spec::InputSpec;
+use crate::blanks::trimmed;
+use crate::counts::Counts;
+use crate::error::{Error, Hint};
+use crate::number::{PerLine, Tokens, several, token_at};
+use crate::parallel::map_parts;
+use crate::range;
+use crate::text::{LineEnd, Text, piece_size};
+
+/// The offset of a row, and its error.
+pub(super) struct Problem(pub(super) usize, Wrong);
+
+pub(super) enum Wrong {
+    Row(String),
+    /// The field of this key is refused.
+    Field(usize, NotAdded),
+    /// The line of the token already has a number, and may have no more.
+    Several,
+    /// The number of rows exceeds the limit.
+    TooMany(u64),
+}
+
+/// The layout common to all rows.
+pub struct Layout<'a> {
+    text: &'a Text,
+    how: &'a InputSpec,
+    dialect: Dialect,
+    keys: &'a [ResolvedKey],
+    /// The columns of keys on numbered fields, ascending, with the numbers of the keys.
+    numbered: Vec<(usize, usize)>,
+    /// The number of leading fields to find in a line.
+    most: usize,
+    /// The numbers of keys that need more than a numbered field.
+    others: Vec<usize>,
+    /// The paths of the keys in JSON.
+    paths: Option<Paths>,
+    /// The numbers that a line may have, for text and for lines that may be plain numbers.
+    numbers: Option<PerLine>,
+    /// True if the caller needs the ranges of numbers.
+    pub(super) has_ranges: bool,
+    /// The number of bytes that a core reads at once, if not the default.
+    pub(super) piece: Option<usize>,
+}
+
+impl<'a> Layout<'a> {
+    /// Creates the layout of these rows.
+    pub fn new(text: &'a Text, how: &'a InputSpec) -> Self {
+        let (dialect, per_line) = how.kind.divided();
+        let (fields, keys) = (dialect.fields, &how.keys[..]);
+        let (mut numbered, mut others) = (Vec::new(), Vec::new());
+        for (number, key) in keys.iter().enumerate() {
+            let is_line = matches!(fields, Fields::Words(_));
+            match key.column {
+                ColumnAt::Field(column) => {
+                    numbered.push((column, number));
+                    if is_line && key.spans(fields) && key.order.reading.may_span() {
+                        others.push(number);
+                    }
+                }
+                ColumnAt::Rest(column) => {
+                    numbered.push((column, number));
+                    others.push(number);
+                }
+                ColumnAt::Path => {}
+                ColumnAt::Last | ColumnAt::Whole | ColumnAt::Between(..) => others.push(number),
+            }
+        }
+        numbered.sort_unstable();
+        let most = numbered.last().map_or(0, |&(column, _)| column + 1);
+        let paths = (fields == Fields::Json).then(|| {
+            let paths = keys.iter().enumerate();
+            Paths::new(paths.filter_map(|(key, found)| Some((key, found.path.as_ref()?))))
+        });
+        let are_lines = fields == Fields::Words(LineEnd::Lf) && !dialect.comments;
+        let numbers = per_line.or((are_lines && are_of_numbers(keys)).then_some(PerLine::Whole));
+        let (has_ranges, piece) = (false, None);
+        Self { text, how, dialect, keys, numbered, most, others, paths, numbers, has_ranges, piece }
+    }
+
+    /// Reads the rows of all inputs, in parallel.
+    pub(super) fn read(&self, bodies: &[Body]) -> Result<Vec<RowPart>, Problem> {
+        let read = |bytes: &[u8], start, until: usize| match self
+            .numbers
+            .map(|per_line| self.read_numbers(bytes, start..until, per_line))
+        {
+            Some(Ok(part)) => Ok(part),
+            Some(Err(problem)) if self.dialect.fields.are_tokens() => Err(problem),
+            _ => self.read_part(bytes, start, until),
+        };
+        let right = self.in_pieces(bodies, read, |part| part.end)?;
+        let rows = right.iter().map(|part| part.rows() as u64).sum();
+        if u32::try_from(rows).is_err() { Err(Problem(0, Wrong::TooMany(rows))) } else { Ok(right) }
+    }
+
+    /// Reads pieces of rows in parallel. A piece is read again if the piece before it did not end where
+    /// it begins.
+    fn in_pieces<T: Send>(
+        &self,
+        bodies: &[Body],
+        read: impl Fn(&[u8], usize, usize) -> Result<T, Problem> + Sync,
+        end: impl Fn(&T) -> usize,
+    ) -> Result<Vec<T>, Problem> {
+        let size = self.piece.unwrap_or_else(|| piece_size(self.text.bytes.len()));
+        let mut pieces = Vec::new();
+        for (body, _) in bodies {
+            let of_body =
+                rows::pieces(&self.text.bytes[..=body.end], body.clone(), self.dialect.fields, size);
+            pieces.extend(of_body.into_iter().map(|piece| (body, piece)));
+        }
+        let read = |body: &Range<usize>, start, until| read(&self.text.bytes[..=body.end], start, until);
+        let parts: Vec<Result<T, Problem>> =
+            map_parts(pieces.clone(), |(body, piece)| read(body, piece.start, piece.end));
+        let mut right: Vec<T> = Vec::with_capacity(parts.len());
+        let mut next = 0;
+        for ((body, piece), part) in pieces.into_iter().zip(parts) {
+            if piece.start == body.start {
+                next = piece.start;
+            }
+            let part = if piece.start == next { part } else { read(body, next, piece.end) };
+            let part = part?;
+            next = end(&part);
+            right.push(part);
+        }
+        Ok(right)
+    }
+
+    /// Reads a piece of text, or of lines that hold a number and nothing else.
+    fn read_numbers(&self, bytes: &[u8], piece: Range<usize>, per_line: PerLine) -> Result<RowPart, Problem> {
+        const TOKEN: usize = 8;
+        if i32::try_from(piece.len()).is_err() {
+            return Err(Problem(piece.start, Wrong::Row("a line is longer than 2 GiB".to_owned())));
+        }
+        let guess = piece.len() / TOKEN;
+        let mut column = Column::new(&self.keys[0], guess);
+        // The second key is the whole line, which alone asks for the spelling.
+        let has_lines = self.keys.len() > 1;
+        if !has_lines {
+            column.respelled = None;
+        }
+        let has_ranges = self.has_ranges || has_lines;
+        let mut ranges = Vec::with_capacity(if has_ranges { guess } else { 0 });
+        let slice = &bytes[piece.clone()];
+        let (mut tokens, mut counts) = (Tokens::per_line(slice, per_line), Counts::default());
+        // The range of a line includes its line end; the range of a token does not.
+        let more = usize::from(!self.dialect.fields.are_tokens());
+        let keep = |start: usize, end: usize| {
+            if has_ranges {
+                ranges.push(range::Range::new(start as u32, (end + more) as u32));
+            }
+        };
+        column.push_tokens(&mut tokens, slice, piece.start, &mut counts, keep).map_err(|(at, refused)| {
+            Problem(at, refused.map_or(Wrong::Several, |refused| Wrong::Field(0, refused)))
+        })?;
+        let (respelled, columns) = (column.respelled.take(), vec![column]);
+        let Range { start, end } = piece;
+        Ok(RowPart { start, end, ranges, counts, columns, respelled, ..RowPart::default() })
+    }
+
+    /// Reads the rows that begin at or after `start` and before `until`.
+    fn read_part(&self, bytes: &[u8], start: usize, until: usize) -> Result<RowPart, Problem> {
+        const ROW: usize = 32;
+        let guess = until.saturating_sub(start) / ROW;
+        let columns = self.keys.iter().map(|key| Column::new(key, guess)).collect();
+        let ranges = Vec::with_capacity(guess);
+        let mut part = RowPart { start, end: start, ranges, columns, ..RowPart::default() };
+        let mut places = vec![0..0; self.keys.len()];
+        let skips_invalid = self.keys.iter().any(|key| key.order.skips_invalid());
+        while part.end < until {
+            let at = part.end;
+            let wrong = |problem: &str| Problem(at, Wrong::Row(problem.to_owned()));
+            if let Some(end) = self.dialect.comment(bytes, at) {
+                // Without the line end that follows an input.
+                part.comments.push(at..end.min(bytes.len() - 1));
+                part.end = end;
+                continue;
+            }
+            let row = self.divide(bytes, at, &mut places)?;
+            part.end = row.next;
+            let field = |key: usize| Field {
+                bytes,
+                start,
+                place: places[key].clone(),
+                fields: if self.keys[key].column == ColumnAt::Whole {
+                    self.dialect.fields.of_lines()
+                } else {
+                    self.dialect.fields
+                },
+                is_damaged: row.is_damaged,
+            };
+            if skips_invalid {
+                let (columns, counts) = (&mut part.columns, &mut part.counts);
+                let mut invalid = 0;
+                for (key, column) in columns.iter_mut().enumerate() {
+                    if !column.is_valid(&field(key)) {
+                        counts.note_invalid(&field(key).value());
+                        invalid += 1;
+                    }
+                }
+                if invalid > 0 {
+                    counts.invalid += invalid;
+                    counts.skipped += 1;
+                    part.skipped.push(part.rows() as u32);
+                    continue;
+                }
+            }
+            let offset = |at: usize| u32::try_from(at - start);
+            let too_long = |_| wrong("a row is longer than 4 GiB");
+            let (begin, end) = (offset(at).map_err(too_long)?, offset(row.next).map_err(too_long)?);
+            for (key, column) in part.columns.iter_mut().enumerate() {
+                match column.push(&field(key), &mut part.counts) {
+                    Ok(()) => {}
+                    Err(NotAdded::TooLong) => return Err(wrong("a key is longer than 2 GiB")),
+                    Err(refused) => return Err(Problem(at, Wrong::Field(key, refused))),
+                }
+            }
+            part.ranges.push(range::Range::new(begin, end));
+        }
+        Ok(part)
+    }
+
+    /// Finds the fields of the keys in the row at this offset.
+    #[allow(clippy::inline_always, reason = "as a call it takes twice as long")]
+    #[inline(always)]
+    fn divide(&self, bytes: &[u8], at: usize, places: &mut [Range<usize>]) -> Result<Row, Problem> {
+        let is_blank = matches!(bytes[at..], [b'\n', ..] | [b'\r', b'\n', ..]);
+        if self.dialect.fields.are_of_lines() || bytes[at] <= b' ' {
+            // A field missing from a line is empty.
+            places.fill(at..at);
+        }
+        let mut is_damaged = false;
+        let (next, count) = match &self.paths {
+            Some(_) if is_blank => (at + 1 + usize::from(bytes[at] == b'\r'), 0),
+            Some(paths) => match paths.find(bytes, at, places) {
+                Ok(next) => (next, 0),
+                Err(damage) => {
+                    places.fill(at..at);
+                    is_damaged = true;
+                    let rest = &bytes[damage.at..];
+                    (memchr::memchr(b'\n', rest).map_or(bytes.len(), |end| damage.at + end + 1), 0)
+                }
+            },
+            None => {
+                let mut keys = &self.numbered[..];
+                let found = for_each_field(bytes, at, self.dialect.fields, self.most, |column, field| {
+                    while let [(of, key), rest @ ..] = keys
+                        && *of == column
+                    {
+                        places[*key].clone_from(&field);
+                        keys = rest;
+                    }
+                });
+                found.ok_or_else(|| Problem(at, Wrong::Row(UNCLOSED.to_owned())))?
+            }
+        };
+        let is_divided = matches!(self.dialect.fields, Fields::Quoted(_)) && !self.numbered.is_empty();
+        if is_divided && self.how.columns != count && !bytes[at..next].trim_ascii().is_empty() {
+            let fields = if count == 1 { "field" } else { "fields" };
+            let problem = format!("{count} {fields}, but the first row has {}", self.how.columns);
+            return Err(Problem(at, Wrong::Row(problem)));
+        }
+        if !self.others.is_empty() {
+            self.find_others(bytes, at..self.dialect.fields.end_of_line(bytes, at, next), places)
+                .map_err(|problem| Problem(at, Wrong::Row(problem)))?;
+        }
+        Ok(Row { next, fields: count, is_damaged })
+    }
+
+    /// Finds the fields of keys other than plain numbered fields.
+    fn find_others(
+        &self,
+        bytes: &[u8],
+        line: Range<usize>,
+        places: &mut [Range<usize>],
+    ) -> Result<(), String> {
+        for &key in &self.others {
+            let place = &mut places[key];
+            match self.keys[key].column {
+                ColumnAt::Field(_) | ColumnAt::Rest(_) | ColumnAt::Path if place.start == place.end => {}
+                ColumnAt::Field(_) | ColumnAt::Path => place.end = line.end,
+                ColumnAt::Rest(_) => place.end = place.start + trimmed(&bytes[place.start..line.end]).len(),
+                ColumnAt::Last => *place = self.dialect.fields.last(bytes, line.clone()),
+                ColumnAt::Whole => *place = line.clone(),
+                ColumnAt::Between(from, until) => {
+                    *place = Fields::between(bytes, line.clone(), from, until).ok_or_else(|| {
+                        let column = self.keys[key].shown();
+                        format!("a word reaches over the blanks beside column '{column}'")
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Surveys the fields of all keys. `base` is added to the offsets of examples.
+    ///
+    /// # Errors
+    ///
+    /// The first wrong row.
+    pub fn survey(&self, bodies: &[Body], base: u64) -> Result<Surveyed, Error> {
+        let read = |bytes: &[u8], start, until| self.survey_part(bytes, start, until, base);
+        let parts = self.in_pieces(bodies, read, |(_, end)| *end).map_err(|problem| self.error(problem))?;
+        let mut all = Surveyed::new(self.keys.len());
+        parts.into_iter().for_each(|(part, _)| all.merge(part));
+        Ok(all)
+    }
+
+    /// Returns the offset of the first row with an invalid field of the first key, and the error.
+    pub fn first_invalid(&self, bodies: &[Body]) -> Option<(usize, Error)> {
+        let mut places = vec![0..0; self.keys.len()];
+        let mut column = Column::new(&self.keys[0], 0);
+        for (body, _) in bodies {
+            let bytes = &self.text.bytes[..=body.end];
+            let mut at = body.start;
+            while at < body.end {
+                if let Some(end) = self.dialect.comment(bytes, at) {
+                    at = end;
+                    continue;
+                }
+                let row = self.divide(bytes, at, &mut places).ok()?;
+                let (place, is_damaged) = (places[0].clone(), row.is_damaged);
+                let field =
+                    Field { bytes, start: body.start, place, fields: self.dialect.fields, is_damaged };
+                if let Some(refused) = column.refused(&field) {
+                    return Some((at, self.error(Problem(at, Wrong::Field(0, refused)))));
+                }
+                at = row.next;
+            }
+        }
+        None
+    }
+
+    fn survey_part(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        until: usize,
+        base: u64,
+    ) -> Result<(Surveyed, usize), Problem> {
+        let mut all = Surveyed::new(self.keys.len());
+        let mut places = vec![0..0; self.keys.len()];
+        let are_first_fields = self.dialect.fields == Fields::Words(LineEnd::Lf)
+            && matches!(self.keys, [key] if key.column == ColumnAt::Field(0) && key.spelling.is_none());
+        let mut at = start;
+        while at < until {
+            if are_first_fields && let Some(length) = all.columns[0].push_line(&bytes[at..], base + at as u64)
+            {
+                (all.rows, all.has[0]) = (all.rows + 1, true);
+                at += length;
+                continue;
+            }
+            if let Some(end) = self.dialect.comment(bytes, at) {
+                at = end;
+                continue;
+            }
+            let row = self.divide(bytes, at, &mut places)?;
+            all.rows += 1;
+            let line = &bytes[at..self.dialect.fields.end_of_line(bytes, at, row.next)];
+            all.blank += u64::from(line.trim_ascii().is_empty());
+            for (key, found) in self.keys.iter().enumerate() {
+                let is_empty = places[key].start == places[key].end && !row.is_damaged;
+                all.has[key] |= match found.column {
+                    ColumnAt::Field(column) | ColumnAt::Rest(column) => column < row.fields,
+                    _ => !is_empty,
+                };
+                if is_empty {
+                    continue;
+                }
+                let place = places[key].clone();
+                let field =
+                    Field { bytes, start, place, fields: self.dialect.fields, is_damaged: row.is_damaged };
+                self.look(&mut all.columns[key], found, &field, base + at as u64);
+            }
+            at = row.next;
+        }
+        Ok((all, at))
+    }
+
+    /// Adds a field to the survey of its column.
+    #[inline]
+    fn look(&self, survey: &mut Survey, key: &ResolvedKey, field: &Field, at: u64) {
+        let value = field.value();
+        let json = match field.json() {
+            None => None,
+            Some(Value::Null) => return,
+            Some(Value::Number) => Some(Json::Number),
+            Some(Value::String) => Some(Json::String),
+            Some(Value::Bool | Value::Other) => Some(Json::Word),
+        };
+        let spans = key.spans(self.dialect.fields);
+        let text = if spans { first_word(&value) } else { &value[..] };
+        if text.is_empty() || json != Some(Json::Number) && key.is_na(text) {
+            return;
+        }
+        survey.push(gpusort_values::survey::Field { text, rest: &value, json }, at, key.written(), spans);
+    }
+
+    /// Returns the field of a key in the row at this offset, for a message.
+    pub fn token(&self, row: usize, key: usize) -> Vec<u8> {
+        let bytes = &self.text.bytes;
+        if self.dialect.fields.are_tokens() {
+            return token_at(bytes, row).to_vec();
+        }
+        let mut places = vec![0..0; self.keys.len()];
+        if self.divide(bytes, row, &mut places).is_err() {
+            return Vec::new();
+        }
+        let place = places.swap_remove(key);
+        let found = &self.keys[key];
+        if found.column == ColumnAt::Whole {
+            return bytes[place].to_vec();
+        }
+        let value = self.dialect.fields.value(&bytes[place]).into_owned();
+        if found.spans(self.dialect.fields) && found.order.reading.may_span() {
+            return shown_of_rest(found, &value).to_vec();
+        }
+        value
+    }
+
+    /// Returns the place of a row for a message; the place of a token includes its column.
+    pub fn place(&self, row: usize) -> String {
+        if self.dialect.fields.are_tokens() { self.text.place(row) } else { self.text.line(row) }
+    }
+
+    /// Returns true if the line of a token has several tokens, but may have only one.
+    fn has_several(&self, row: usize) -> bool {
+        let is_one =
+            self.dialect.fields.are_tokens() && self.numbers.is_some_and(|per_line| per_line != PerLine::Any);
+        is_one && Tokens::new(self.text.line_around(row)).nth(1).is_some()
+    }
+
+    /// Returns the error of a line with several tokens; if all are numbers, with the format that sorts them.
+    fn several(&self, row: usize) -> Error {
+        let mut tokens = Tokens::new(self.text.line_around(row));
+        let are_numbers = tokens.all(|(_, token)| gpusort_values::number::look(token, None).is_some());
+        let error = several(self.text.place(row));
+        if are_numbers { error.hinting(Hint::Several) } else { error }
+    }
+
+    /// Returns the error about a damaged line of JSON.
+    fn damage(&self, row: usize) -> Option<Error> {
+        let (paths, bytes) = (self.paths.as_ref()?, &self.text.bytes);
+        let Damage { at, problem } = paths.find(bytes, row, &mut vec![0..0; self.keys.len()]).err()?;
+        // A value that continues on the next line.
+        let is_open = bytes.get(at) == Some(&b'\n') && bytes.get(at + 1) != Some(&b'{');
+        let hint = match bytes[row] {
+            b'[' if is_open => Hint::Through(json::OF_ARRAY),
+            b'{' if is_open => Hint::Through(json::OF_OBJECTS),
+            _ => Hint::Invalid,
+        };
+        let place = format!("{}:{}", self.text.line(row), at - row + 1);
+        Some(Error::input(place, format!("invalid JSON: {problem}")).hinting(hint))
+    }
+
+    pub(super) fn error(&self, Problem(row, wrong): Problem) -> Error {
+        match wrong {
+            Wrong::Row(problem) => Error::input(self.place(row), problem),
+            Wrong::TooMany(rows) => Error::limit("records in one sort", rows, u32::MAX.into()),
+            Wrong::Several => self.several(row),
+            Wrong::Field(..) if self.has_several(row) => self.several(row),
+            Wrong::Field(key, refused) => {
+                let damage = if refused == NotAdded::Json { self.damage(row) } else { None };
+                damage.unwrap_or_else(|| {
+                    let mut place = self.place(row);
+                    if self.keys.len() > 1 && !self.keys[key].order.is_last_resort && self.how.has_key() {
+                        place += &format!(", column '{}'", self.keys[key].shown());
+                    }
+                    let error = misfit(self.how, &self.keys[key], place, &self.token(row, key), refused);
+                    // Tokens have no options for fields.
+                    let is_of_fields = matches!(error.hint(), Some(Hint::Remedies(_)));
+                    if self.dialect.fields.are_tokens() && is_of_fields { error.unhinted() } else { error }
+                })
+            }
+        }
+    }
+}
+
+/// Returns the first field of a line, together with the further fields of a time.
+fn shown_of_rest<'v>(key: &ResolvedKey, rest: &'v [u8]) -> &'v [u8] {
+    key.written()
+        .time_at(rest)
+        .map_or_else(|| gpusort_values::survey::shown(rest), |(_, length)| &rest[..length])
+}
+
+/// A row whose keys were found.
+struct Row {
+    next: usize,
+    /// The number of fields found.
+    fields: usize,
+    /// True for damaged JSON.
+    is_damaged: bool,
+}
+
+/// The survey of all keys.
+pub struct Surveyed {
+    /// The survey of each key's fields.
+    pub columns: Vec<Survey>,
+    /// True for each key that some record has.
+    pub has: Vec<bool>,
+    /// The number of records.
+    pub rows: u64,
+    /// The number of blank records.
+    pub blank: u64,
+}
+
+impl Surveyed {
+    /// Creates the survey of no records, for this number of keys.
+    pub fn new(keys: usize) -> Self {
+        Self { columns: vec![Survey::default(); keys], has: vec![false; keys], rows: 0, blank: 0 }
+    }
+
+    /// Adds the records that follow.
+    pub fn merge(&mut self, later: Self) {
+        self.columns.iter_mut().zip(later.columns).for_each(|(column, later)| column.merge(later));
+        self.has.iter_mut().zip(later.has).for_each(|(has, later)| *has |= later);
+        self.rows += later.rows;
+        self.blank += later.blank;
+    }
+}

@@ -1,0 +1,276 @@
+//! Records as text: rows of CSV and TSV, lines of fields, JSON objects, and tokens. Records are ordered
+//! by some columns and preserved byte for byte.
+//!
+//! Each core reads a piece of the table, from one row boundary to another. The parity of the quotes
+//! before a line end tells if the line end is a boundary. Since a stray quote may mislead, a piece is
+//! accepted only if the piece before it ended exactly there; otherwise, the piece starts again
+//! from that end.
+
+mod column;
+mod dialect;
+mod header;
+pub mod json;
+mod key;
+mod layout;
+mod misfit;
+mod part;
+mod rows;
+mod spec;
+
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::counts::Counts;
+use super::keys::texts::TextColumn;
+use super::keys::{self, Keys};
+use super::number::{Tokens, is_space};
+use super::piece::{Bytes, Piece};
+use super::text::{LineEnd, Text};
+use crate::error::Error;
+use crate::parallel::map_parts;
+
+pub use self::column::{Column, NotAdded};
+#[cfg(feature = "arrow")]
+pub use self::dialect::unquoted;
+pub use self::dialect::{Dialect, Fields, Gap};
+pub use self::header::{ColumnAt, Header, ResolvedKey, are_of_numbers};
+pub use self::key::{Key, KeySpec, Kind};
+pub use self::layout::{Layout, Surveyed};
+pub use self::part::Body;
+#[cfg(feature = "arrow")]
+pub use self::rows::for_each_field;
+pub(crate) use self::rows::pieces;
+#[cfg(feature = "distributed")]
+pub use self::rows::row_from;
+pub use self::rows::{end_of_first_row, end_of_row, end_of_rows, probable_row};
+pub use self::spec::{InputKind, InputSpec};
+
+/// Returns the offset of a token in a range of text or of lines with plain numbers, by its number in
+/// the range or as the last token.
+pub fn place_of_token(bytes: &[u8], range: Range<usize>, number: usize, is_last: bool) -> usize {
+    let piece = &bytes[range.clone()];
+    let piece = &piece[..piece.iter().rposition(|&byte| !is_space(byte)).map_or(0, |last| last + 1)];
+    if is_last {
+        return range.start + piece.iter().rposition(|&byte| is_space(byte)).map_or(0, |blank| blank + 1);
+    }
+    range.start + Tokens::new(&bytes[range.clone()]).nth(number).map_or(0, |(at, _)| at)
+}
+
+/// The state of a reader after a part of a table.
+#[derive(Clone, Default)]
+pub struct Known {
+    /// The rows of the first header without line ends, and the place of the header.
+    pub(super) header: Option<(Vec<u8>, String)>,
+    /// The line end of the first row of the last input.
+    line_end: &'static [u8],
+    /// The number of bytes read.
+    pub passed: u64,
+    /// True if another input comes first, so that a byte order mark here is dropped.
+    pub(super) is_later: bool,
+}
+
+impl Known {
+    /// Returns the state for one of several processes, after `passed` bytes; another process writes the
+    /// header.
+    #[cfg(feature = "distributed")]
+    pub fn shared(&self, passed: u64) -> Self {
+        Self { passed, is_later: true, ..self.clone() }
+    }
+}
+
+/// The lines on top of the output: a byte order mark, then comments, then the header.
+#[derive(Clone, Debug, Default)]
+pub struct Head {
+    mark: Vec<u8>,
+    comments: Vec<u8>,
+    header: Vec<u8>,
+}
+
+impl Head {
+    /// Copies the lines on top from a text.
+    fn of(text: &Text, dialect: Dialect, tops: &Tops, bodies: &[Body], known: &Known) -> Self {
+        let has_mark = known.passed == 0 && !known.is_later && dialect.fields != Fields::Tokens;
+        let lines = |ranges: &[Range<usize>]| {
+            let mut lines = Vec::new();
+            for range in ranges.iter().filter(|range| range.start < range.end) {
+                lines.extend_from_slice(&text.bytes[range.clone()]);
+                // The last line of an input may lack its end.
+                if lines.last() != Some(&text.line_end.byte()) {
+                    let end = bodies.iter().find(|(body, _)| range.start <= body.end);
+                    lines.extend_from_slice(end.map_or(text.line_end.bytes(), |(_, end)| end));
+                }
+            }
+            lines
+        };
+        let mark = if has_mark { text.mark().to_vec() } else { Vec::new() };
+        Self { mark, comments: lines(&tops.comments), header: lines(&tops.header) }
+    }
+
+    /// Adds the lines on top of later records.
+    pub fn append(&mut self, mut later: Self) {
+        self.mark.append(&mut later.mark);
+        self.comments.append(&mut later.comments);
+        self.header.append(&mut later.header);
+    }
+
+    /// Returns true if no bytes go on top.
+    pub fn is_empty(&self) -> bool {
+        self.mark.is_empty() && self.comments.is_empty() && self.header.is_empty()
+    }
+
+    /// Writes all bytes.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        [&self.mark, &self.comments, &self.header].into_iter().try_for_each(|bytes| to.write_all(bytes))
+    }
+}
+
+/// The ranges of the lines on top.
+#[derive(Default)]
+pub struct Tops {
+    comments: Vec<Range<usize>>,
+    header: Vec<Range<usize>>,
+}
+
+/// Records in input order, with the keys that a sort keeps.
+pub struct Batch {
+    /// The lines on top of the records.
+    pub head: Head,
+    /// The records before the first wrong one.
+    pub pieces: Vec<Piece>,
+    /// For each piece, the numbers of the records left out.
+    pub skipped: Vec<Vec<u32>>,
+    /// The error of the record after the pieces.
+    pub wrong: Option<Error>,
+    /// The numbers of null fields and of left-out records.
+    pub counts: Counts,
+}
+
+/// Reads a part of a text up to the first wrong record. A core reads `piece` bytes at once;
+/// `has_ranges` requests the ranges of numbers.
+///
+/// # Errors
+///
+/// The header differs from the header of an earlier input.
+pub fn read_batch(
+    text: &Arc<Text>,
+    how: &InputSpec,
+    known: &mut Known,
+    piece: Option<usize>,
+    has_ranges: bool,
+) -> Result<Batch, Error> {
+    let (dialect, _) = how.kind.divided();
+    let (mut tops, bodies) = bodies(text, dialect, known)?;
+    let mut layout = Layout::new(text, how);
+    (layout.piece, layout.has_ranges) = (piece, has_ranges);
+    let (mut until, mut wrong) = (usize::MAX, None);
+    let parts = loop {
+        let before = bodies.iter().filter(|(body, _)| body.start <= until);
+        let before = before.map(|(body, line_end)| (body.start..body.end.min(until), *line_end));
+        match layout.read(&before.collect::<Vec<_>>()) {
+            Ok(parts) => break parts,
+            Err(problem) => {
+                until = problem.0;
+                wrong = Some(layout.error(problem));
+            }
+        }
+    };
+    tops.comments.extend(parts.iter().flat_map(|part| part.comments.iter().cloned()));
+    // Comments behind the records of an input precede the comments of the next input.
+    tops.comments.sort_unstable_by_key(|comment| comment.start);
+    let head = Head::of(text, dialect, &tops, &bodies, known);
+    known.passed += text.bytes.len() as u64;
+    let mut counts = Counts::default();
+    parts.iter().for_each(|part| counts.add_all(&part.counts));
+    let read = map_parts(parts, |part| {
+        let end = bodies.iter().find(|(body, _)| part.start <= body.end);
+        let end = end.map_or((0, &b""[..]), |(body, line_end)| (body.end, *line_end));
+        let (start, until, ranges) = (part.start, part.end, Arc::new(part.ranges));
+        let of_column = |column: Column| column.words.of_text(text, start);
+        let mut columns: Vec<keys::Column> = part.columns.into_iter().map(of_column).collect();
+        if let Some(key) = how.keys.get(columns.len()) {
+            let lines = keys::Column::Texts(TextColumn::of_lines(key.order, &ranges));
+            columns.push(lines.of_text(text, start));
+        }
+        let keys = Keys::Columns(columns);
+        let are_tokens = dialect.fields.are_tokens();
+        let bytes = Bytes::Of { text: text.clone(), start, until, ranges, end, are_tokens };
+        (Piece { keys, at: 0, positions: Vec::new(), respelled: part.respelled, bytes }, part.skipped)
+    });
+    let (pieces, skipped): (Vec<Piece>, _) = read.into_iter().unzip();
+    Ok(Batch { head, pieces, skipped, wrong, counts })
+}
+
+/// Returns the ranges of the lines on top that precede the rows (comments and the first header), and
+/// the rows of each input.
+///
+/// # Errors
+///
+/// A header that differs from an earlier one; an unclosed quote.
+pub fn bodies(text: &Text, dialect: Dialect, known: &mut Known) -> Result<(Tops, Vec<Body>), Error> {
+    let (mut tops, mut bodies) = (Tops::default(), Vec::new());
+    for part in &text.parts {
+        let range = part.range.clone();
+        if part.before.is_some() || dialect.fields.are_tokens() {
+            let of_part = part.before.and_then(|before| before.line_end);
+            let usual = if known.line_end.is_empty() { text.line_end.bytes() } else { known.line_end };
+            known.line_end = of_part.unwrap_or(usual);
+            bodies.push((range, known.line_end));
+            continue;
+        }
+        // Includes the line end after the input.
+        let bytes = &text.bytes[..=range.end];
+        let first = dialect.comment(bytes, range.start);
+        let first = first.or_else(|| rows::end_of_row(bytes, range.start, dialect.fields));
+        let is_crlf = first.is_some_and(|end| bytes[..end].ends_with(b"\r\n"));
+        known.line_end =
+            if is_crlf && text.line_end == LineEnd::Lf { b"\r\n" } else { text.line_end.bytes() };
+        let (mut start, mut left, mut here) = (range.start, dialect.header, Vec::new());
+        let mut header: Vec<Range<usize>> = Vec::new();
+        while start < range.end {
+            if let Some(end) = dialect.comment(bytes, start) {
+                tops.comments.push(start..end.min(range.end));
+                start = end.min(range.end);
+                continue;
+            }
+            if left == 0 {
+                break;
+            }
+            let Some(next) = rows::end_of_row(bytes, start, dialect.fields) else {
+                return Err(Error::input(text.line(start), rows::UNCLOSED));
+            };
+            let row = start..next.min(range.end);
+            let content = bytes[row.clone()].trim_ascii_end();
+            here.extend_from_slice(content);
+            here.push(b'\n');
+            header.push(row);
+            (start, left) = (next.min(range.end), left - 1);
+        }
+        match &known.header {
+            Some((header, place)) if !here.is_empty() && *header != here => {
+                let problem = format!("the header differs from that of {place}");
+                let place = header_place(text, &range, &here);
+                return Err(Error::input(place, problem));
+            }
+            None if !here.is_empty() => {
+                known.header = Some((here, text.line(range.start)));
+                tops.header = header;
+            }
+            _ => {}
+        }
+        bodies.push((start..range.end, known.line_end));
+    }
+    Ok((tops, bodies))
+}
+
+/// Returns the place of a header's last line.
+fn header_place(text: &Text, range: &Range<usize>, header: &[u8]) -> String {
+    let lines = memchr::memchr_iter(b'\n', header).count();
+    let mut ends = memchr::memchr_iter(b'\n', &text.bytes[range.clone()]);
+    let before = lines.checked_sub(2).and_then(|before| ends.nth(before));
+    text.line(range.start + before.map_or(0, |end| end + 1))
+}

@@ -1,0 +1,37 @@
+//! Rows that one core reads together.
+
+use std::ops::Range;
+
+use super::column::Column;
+use crate::counts::Counts;
+use crate::range;
+
+/// Rows read by one core.
+#[derive(Default)]
+pub(super) struct RowPart {
+    /// Offset of its first row.
+    pub(super) start: usize,
+    /// Offset of the row after its last one.
+    pub(super) end: usize,
+    /// The ranges of the rows, counted from `start`; for numbers only if requested.
+    pub(super) ranges: Vec<range::Range>,
+    /// The numbers, within this part, of the rows left out.
+    pub(super) skipped: Vec<u32>,
+    /// Lines that go on top.
+    pub(super) comments: Vec<Range<usize>>,
+    pub(super) counts: Counts,
+    /// One column per key.
+    pub(super) columns: Vec<Column>,
+    /// The rows whose numbers have other spellings, too; `None` if any row may be one.
+    pub(super) respelled: Option<Vec<u32>>,
+}
+
+impl RowPart {
+    /// Returns the number of rows, including rows left out.
+    pub(super) fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.words.len()) + self.skipped.len()
+    }
+}
+
+/// The range of an input's rows, and the line end of its first row.
+pub type Body = (Range<usize>, &'static [u8]);

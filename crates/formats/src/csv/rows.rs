@@ -1,0 +1,314 @@
+//! Rows of a table and their fields, as bytes.
+//!
+//! A quote as the first byte of a field opens a quoted field. Inside, delimiters and line ends are
+//! text, and two quotes mean one quote; after the closing quote, the field continues unquoted. A row
+//! ends with LF or CR LF. The csv crate reads the same fields but does not report the byte range of a
+//! row, which sorting needs to preserve the row, so the crate only serves as a reference in tests.
+
+use std::ops::Range;
+
+use memchr::{memchr, memchr2, memrchr};
+
+use super::dialect::{Dialect, Fields, QUOTE};
+use crate::parallel;
+use crate::text::{LineEnd, MARK};
+
+/// Passes the number and the range of each field of the row at `start` to `field`; for lines, only of
+/// the first `most` fields. Returns the offset of the next row and the number of fields, or `None` if
+/// the row does not end here.
+#[inline]
+pub fn for_each_field(
+    bytes: &[u8],
+    start: usize,
+    fields: Fields,
+    most: usize,
+    mut field: impl FnMut(usize, Range<usize>),
+) -> Option<(usize, usize)> {
+    let Fields::Quoted(delimiter) = fields else {
+        let line_end = fields.line_end();
+        let at = start + memchr(line_end.byte(), &bytes[start..])?;
+        let is_after_cr = at > start && bytes[at - 1] == b'\r' && line_end == LineEnd::Lf;
+        let line = start..at - usize::from(is_after_cr);
+        return Some((at + 1, fields.of_line(bytes, line, most, field)));
+    };
+    let (mut begin, mut number) = (start, 0);
+    loop {
+        let from = if bytes.get(begin) == Some(&QUOTE) { after_quotes(bytes, begin)? } else { begin };
+        let at = from + memchr2(delimiter, b'\n', &bytes[from..])?;
+        if bytes[at] == b'\n' {
+            let end = if at > begin && bytes[at - 1] == b'\r' { at - 1 } else { at };
+            field(number, begin..end);
+            return Some((at + 1, number + 1));
+        }
+        field(number, begin..at);
+        (begin, number) = (at + 1, number + 1);
+    }
+}
+
+/// Returns the offset after the closing quote of the quote at `quote`, or `None` if the bytes end
+/// before or right after the closing quote.
+#[inline]
+fn after_quotes(bytes: &[u8], quote: usize) -> Option<usize> {
+    let mut at = quote + 1;
+    loop {
+        at += memchr(QUOTE, &bytes[at..])? + 1;
+        if *bytes.get(at)? != QUOTE {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+/// Returns true if a field has a CR outside quotes and outside its line end.
+pub(super) fn has_lone_cr(field: &[u8]) -> bool {
+    let quoted = if field.first() == Some(&QUOTE) { after_quotes(field, 0) } else { Some(0) };
+    let Some(after) = quoted.map(|quoted| &field[quoted..]) else { return false };
+    // Several CRs before an LF, as written by some programs, count as part of the line end.
+    let ends = after.iter().rev().take_while(|&&byte| byte == b'\r').count();
+    memchr(b'\r', &after[..after.len() - ends]).is_some()
+}
+
+/// The error for an input with a lone CR in its header or only row.
+pub(super) const LONE_CR: &str =
+    "lines seem to end in CR alone, which does not end a row; use: tr '\\r' '\\n' < FILE";
+
+/// Returns the end of the row at `start`, including its line end.
+#[inline]
+pub fn end_of_row(bytes: &[u8], start: usize, fields: Fields) -> Option<usize> {
+    for_each_field(bytes, start, fields, 0, |_, _| {}).map(|(next, _)| next)
+}
+
+/// The error for a row with an unclosed quote.
+pub const UNCLOSED: &str = "a quote opened in this row is never closed";
+
+/// Divides a range of a table into pieces of about `size` bytes, cut at probable row boundaries. A
+/// stray quote may lead to a wrong cut, which shows after parsing the piece before the cut.
+pub fn pieces(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) -> Vec<Range<usize>> {
+    let cuts = cuts(bytes, range.clone(), fields, size);
+    let ends = cuts.iter().skip(1).copied().chain([range.end]);
+    cuts.iter().zip(ends).map(|(&start, end)| start..end).collect()
+}
+
+/// Returns the end of the last whole row, or `None` if even the first row is incomplete. The
+/// beginning of an input may have a byte order mark.
+pub fn end_of_rows(bytes: &[u8], fields: Fields, is_beginning: bool) -> Option<usize> {
+    if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
+        return memrchr(fields.line_end().byte(), bytes).map(|end| end + 1);
+    }
+    let start = if is_beginning && bytes.starts_with(MARK) { MARK.len() } else { 0 };
+    let ends = std::iter::successors(end_of_row(bytes, start, fields), |&end| end_of_row(bytes, end, fields));
+    ends.last()
+}
+
+/// Returns the beginning of the first row at or after `at`, or `None` if no row begins there. The bytes
+/// must begin with a row.
+#[cfg(feature = "distributed")]
+pub fn row_from(bytes: &[u8], at: usize, fields: Fields) -> Option<usize> {
+    if at == 0 {
+        return Some(0);
+    }
+    if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
+        return memchr(fields.line_end().byte(), bytes.get(at - 1..)?).map(|end| at + end);
+    }
+    std::iter::successors(end_of_row(bytes, 0, fields), |&end| end_of_row(bytes, end, fields))
+        .find(|&end| end >= at)
+}
+
+/// Returns the beginning of the first row after the first byte, or `None` if no row begins here. The
+/// bytes may begin anywhere in a table, even within quotes: the guess with the more uniform number of
+/// fields per row wins.
+pub fn probable_row(bytes: &[u8], fields: Fields) -> Option<usize> {
+    /// The number of rows to compare.
+    const ROWS: usize = 64;
+    let from = |start: usize| memchr(fields.line_end().byte(), &bytes[start..]).map(|end| start + end + 1);
+    let outside = from(0);
+    if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
+        return outside;
+    }
+    // Counts the rows with another number of fields than the row before.
+    let differing = |start: Option<usize>| {
+        let mut at = start?;
+        let (mut before, mut count, mut rows) = (None, 0, 0);
+        while rows < ROWS
+            && let Some((next, columns)) = for_each_field(bytes, at, fields, usize::MAX, |_, _| {})
+        {
+            count += usize::from(before.is_some_and(|before| before != columns));
+            (before, at, rows) = (Some(columns), next, rows + 1);
+        }
+        // A row without an end does not count.
+        Some((rows == 0, count))
+    };
+    let inside = end_of_row(&[&[QUOTE], bytes].concat(), 0, fields).map(|end| end - 1);
+    match (differing(outside), differing(inside)) {
+        (Some(one), Some(other)) if other < one => inside,
+        (None, Some(_)) => inside,
+        _ => outside,
+    }
+}
+
+/// Returns the end of the first row of an input, after comments and the header; `None` if the row is
+/// incomplete.
+pub fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<usize> {
+    let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
+    let mut left = dialect.header.max(1);
+    while left > 0 {
+        if let Some(end) = dialect.comment(bytes, start) {
+            if end == bytes.len() && !bytes.ends_with(dialect.fields.line_end().bytes()) {
+                return None;
+            }
+            start = end;
+            continue;
+        }
+        start = end_of_row(bytes, start, dialect.fields)?;
+        left -= 1;
+    }
+    Some(start)
+}
+
+/// Returns probable row boundaries, about every `size` bytes, beginning with the start of the range:
+/// line ends after an even number of quotes.
+fn cuts(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) -> Vec<usize> {
+    let starts: Vec<usize> = range.clone().step_by(size).collect();
+    if starts.len() < 2 {
+        return starts;
+    }
+    if fields.are_of_lines() {
+        let end = fields.line_end().byte();
+        let next = |&start: &usize| Some(start + memchr(end, &bytes[start..range.end])? + 1);
+        let mut cuts: Vec<usize> =
+            starts[1..].iter().map_while(next).filter(|&cut| cut < range.end).collect();
+        cuts.insert(0, range.start);
+        cuts.dedup();
+        return cuts;
+    }
+    let quotes = parallel::map_parts(&starts, |&start| {
+        memchr::memchr_iter(QUOTE, &bytes[start..range.end.min(start + size)]).count()
+    });
+    let mut inside = false;
+    let mut cuts = vec![range.start];
+    for (&start, quotes) in starts[1..].iter().zip(quotes) {
+        inside ^= quotes % 2 == 1;
+        if start < cuts[cuts.len() - 1] {
+            // A row is longer than a part; the next boundary comes after the row.
+            continue;
+        }
+        let mut open = inside;
+        let here = &bytes[start..range.end.min(start + size)];
+        let next = memchr::memchr2_iter(QUOTE, b'\n', here).find(|&at| {
+            let is_quote = bytes[start + at] == QUOTE;
+            open ^= is_quote;
+            !is_quote && !open
+        });
+        // If everything seems quoted, a stray quote may be the cause, and any line end is an equally
+        // good guess.
+        let next = next.or_else(|| memchr(b'\n', &bytes[start..range.end]));
+        match next.map(|newline| start + newline + 1) {
+            Some(next) if next < range.end => cuts.push(next),
+            _ => break,
+        }
+    }
+    cuts
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::csv::dialect::unquoted;
+
+    const COMMAS: Fields = Fields::Quoted(b',');
+
+    fn fields(bytes: &[u8], start: usize) -> Option<(usize, Vec<&[u8]>)> {
+        let mut fields = Vec::new();
+        let (next, count) = for_each_field(bytes, start, COMMAS, usize::MAX, |number, range| {
+            assert_eq!(number, fields.len());
+            fields.push(&bytes[range]);
+        })?;
+        assert_eq!(count, fields.len());
+        Some((next, fields))
+    }
+
+    #[test]
+    fn quotes_and_line_ends() {
+        let table = b"a,\"b,\n\"\"c\",d\r\n5\" x,\"6\"7,\n\n\"open";
+        let (next, row) = fields(table, 0).unwrap();
+        assert_eq!(row, [&b"a"[..], b"\"b,\n\"\"c\"", b"d"]);
+        assert_eq!(unquoted(row[1]), &b"b,\n\"c"[..]);
+        let (next, row) = fields(table, next).unwrap();
+        assert_eq!(row, [&b"5\" x"[..], b"\"6\"7", b""]);
+        assert_eq!((unquoted(row[0]), unquoted(row[1])), (b"5\" x"[..].into(), b"67"[..].into()));
+        let (next, row) = fields(table, next).unwrap();
+        assert_eq!(row, [b""]);
+        assert_eq!(fields(table, next), None);
+        assert_eq!(unquoted(b"\"\"\"a\"\"\""), &b"\"a\""[..]);
+    }
+
+    /// Reads the rows of a table with the csv crate.
+    fn by_csv(table: &[u8], end: &str) -> Vec<Vec<Vec<u8>>> {
+        let mut reader = csv::ReaderBuilder::new();
+        reader.has_headers(false).flexible(true).terminator(csv::Terminator::Any(b'\n'));
+        let rows = reader.from_reader(table).into_byte_records().map(|row| {
+            let mut row: Vec<Vec<u8>> = row.unwrap().iter().map(<[u8]>::to_vec).collect();
+            // The crate includes the CR of a line end in the last field.
+            if let Some(last) = row.last_mut().filter(|_| end == "\r\n") {
+                assert_eq!(last.pop(), Some(b'\r'));
+            }
+            row
+        });
+        rows.collect()
+    }
+
+    #[test]
+    fn a_cr_outside_quotes_is_found() {
+        for field in ["a\rb", "\rb", "a\r\rb\r", "\"a\"\rb", "\"\"\"a\"\rb"] {
+            assert!(has_lone_cr(field.as_bytes()), "{field:?}");
+        }
+        for field in ["", "a", "\r", "a\r", "\"a\"\r", "\"\r\"", "\"a\"\"\r\"", "\"\r\"b"] {
+            assert!(!has_lone_cr(field.as_bytes()), "{field:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2048))]
+
+        #[test]
+        fn fields_are_those_of_the_csv_crate(
+            rows in prop::collection::vec(
+                prop::collection::vec("[ab5 ]{1,3}\"?|\"([ab5,\n\r]|\"\"){0,6}\"[a]?", 1..5),
+                0..9,
+            ),
+            end in "\r?\n",
+        ) {
+            let table: String = rows.iter().map(|row| row.join(",") + &end).collect();
+            let bytes = table.as_bytes();
+            let (mut at, mut read) = (0, Vec::new());
+            while at < bytes.len() {
+                let (next, row) = fields(bytes, at).expect("all quotes are closed");
+                prop_assert_eq!(end_of_row(bytes, at, COMMAS), Some(next));
+                read.push(row.into_iter().map(|field| unquoted(field).into_owned()).collect::<Vec<_>>());
+                at = next;
+            }
+            prop_assert_eq!(read, by_csv(bytes, &end));
+        }
+
+        #[test]
+        fn cuts_are_where_rows_begin(
+            rows in prop::collection::vec("[ab5 ]{1,3},(\"([ab5,\n\r]|\"\"){0,6}\"|7)", 0..40),
+            size in 1..120_usize,
+        ) {
+            let table: String = rows.iter().map(|row| row.clone() + "\n").collect();
+            let bytes = table.as_bytes();
+            let mut starts = vec![0];
+            while let Some(next) = end_of_row(bytes, starts[starts.len() - 1], COMMAS) {
+                starts.push(next);
+            }
+            starts.pop();
+            let cuts = cuts(bytes, 0..bytes.len(), COMMAS, size);
+            // A field may be longer than a part here, but not with parts of hundreds of kilobytes.
+            let is_right = cuts.iter().all(|cut| starts.contains(cut));
+            prop_assert!(is_right || size < 40, "{:?} {:?}", cuts, starts);
+            prop_assert!(cuts.is_sorted_by(|a, b| a < b), "{:?}", cuts);
+        }
+    }
+}

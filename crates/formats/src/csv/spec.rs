@@ -1,0 +1,97 @@
+//! What was decided about the inputs: their format, the keys and the order.
+
+use super::dialect::{Dialect, Fields};
+use super::header::{ResolvedKey, are_of_numbers};
+use super::key::KeySpec;
+use crate::binary::BinaryInput;
+use crate::number::PerLine;
+use crate::order::{KeyOrder, TextForm, TextOrder};
+use crate::text::LineEnd;
+
+/// The common format of all inputs.
+#[derive(Clone, Debug)]
+pub enum InputKind {
+    /// Numbers separated by white space.
+    Text(PerLine),
+    /// Rows of a table.
+    Table(Dialect),
+    /// Binary elements, with the source for each input.
+    Bits(Vec<BinaryInput>),
+}
+
+impl InputKind {
+    /// Returns the dialect, and for text the number of tokens per line.
+    pub fn divided(&self) -> (Dialect, Option<PerLine>) {
+        let tokens = Dialect { fields: Fields::Tokens, header: 0, comments: false };
+        match self {
+            Self::Table(dialect) => (*dialect, None),
+            Self::Text(per_line) => (tokens, Some(*per_line)),
+            Self::Bits(_) => (tokens, None),
+        }
+    }
+}
+
+/// The decided format of the inputs, and the order of their records.
+#[derive(Clone, Debug)]
+pub struct InputSpec {
+    /// The common format.
+    pub kind: InputKind,
+    /// The requested order.
+    pub by: KeySpec,
+    /// The keys of text and tables.
+    pub keys: Vec<ResolvedKey>,
+    /// The columns of a table with quotes.
+    pub columns: usize,
+}
+
+impl InputSpec {
+    /// Returns true if a key was requested.
+    pub fn has_key(&self) -> bool {
+        !self.by.keys.is_empty()
+    }
+
+    /// Returns the sources of binary elements.
+    pub fn bits(&self) -> Option<&[BinaryInput]> {
+        if let InputKind::Bits(sources) = &self.kind { Some(sources) } else { None }
+    }
+
+    /// Returns the numbers per line and their order if the records may be plain numbers, which are read
+    /// without keeping the text.
+    pub fn numbers(&self) -> Option<(PerLine, KeyOrder)> {
+        match &self.kind {
+            &InputKind::Text(per_line) => Some((per_line, self.keys[0].order)),
+            InputKind::Table(dialect) => {
+                let are_lines = dialect.fields == Fields::Words(LineEnd::Lf) && dialect.header == 0;
+                let are_numbers = are_lines && !dialect.comments && are_of_numbers(&self.keys);
+                are_numbers.then(|| (PerLine::Whole, self.keys[0].order))
+            }
+            InputKind::Bits(_) => None,
+        }
+    }
+
+    /// Returns the order of each key.
+    pub fn orders(&self) -> Vec<KeyOrder> {
+        match self.kind {
+            InputKind::Bits(_) => vec![self.by.order],
+            _ => self.keys.iter().map(|key| key.order).collect(),
+        }
+    }
+
+    /// Returns the names of the kinds of the keys, separated by commas.
+    pub fn kinds(&self) -> String {
+        let keys = self.keys.iter().filter(|key| !key.order.is_last_resort || self.keys.len() == 1);
+        keys.map(ResolvedKey::kind_name).collect::<Vec<_>>().join(",")
+    }
+
+    /// Returns the maximum size of copied keys in bytes per byte of a record: copies of texts compared
+    /// in another form than written, and copies of quoted fields with quotes inside.
+    pub(crate) fn copies(&self) -> (u64, u64) {
+        let forms = self.keys.iter().filter_map(|key| key.order.reading.text());
+        let compared = forms.clone().map(|form| match form {
+            // Version keys turn a letter and a digit into three bytes.
+            TextForm { order: TextOrder::Version, .. } => 2,
+            form => u64::from(form != TextForm::default()),
+        });
+        (compared.sum(), forms.count() as u64)
+    }
+}

@@ -1,0 +1,451 @@
+//! The format of spilled runs of records: frames of keys, with the bytes or positions of the records.
+//!
+//! ```text
+//! frame   header │ bytes of the records │ length ┊ position ┊ keys │ length ┊ …
+//! word    control │ bytes not shared with the word before    …    without zeros at its end │ tail
+//! text    its place in the record, or its bytes, or the class of a null
+//! ```
+//!
+//! A frame is about the size of a block or a record, so that merging many runs takes little memory.
+//! Neighbouring keys share a prefix, and keys of short integers end in zeros; frames omit both.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use gpusort_order::key::ElementType;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::keys::texts::TextColumn;
+use super::keys::{self, Column, EXACT, Keys};
+use super::piece::{Bytes, Piece};
+use super::records::Print;
+use super::text::Text;
+use crate::error::Error;
+use crate::order::{Class, KeyOrder};
+use crate::parallel;
+
+/// The size of a header: the number of records, and the lengths of their entries and their bytes.
+const HEADER: usize = 2 * 8;
+
+/// Writes frames record by record.
+pub struct Frame {
+    entries: Vec<u8>,
+    /// The beginning of the incomplete frame.
+    begin: usize,
+    count: u32,
+    /// The last word of each key.
+    last: Vec<u128>,
+    /// The number of bytes that completes a frame.
+    most: usize,
+    /// The sum of the checksums of the records' bytes, if requested.
+    pub sum: Option<u64>,
+}
+
+/// Returns the checksum of a record. Sums of checksums, modulo 2^64, do not depend on the order.
+pub fn checksum(record: &[u8]) -> u64 {
+    xxh3_64(record)
+}
+
+impl Frame {
+    /// Creates a writer of frames of about `most` bytes.
+    pub fn new(most: usize) -> Self {
+        let (entries, last) = (Vec::new(), Vec::new());
+        Self { entries, begin: 0, count: 0, last, most, sum: None }
+    }
+
+    /// Adds a record of a piece, with its bytes and its position if requested.
+    pub fn push(
+        &mut self,
+        piece: &Piece,
+        record: usize,
+        has_bytes: bool,
+        position: Option<u64>,
+        to: &mut Vec<u8>,
+    ) {
+        let keys = &piece.keys;
+        if self.count == 0 {
+            self.begin = to.len();
+            to.extend_from_slice(&[0; HEADER]);
+        }
+        if has_bytes {
+            let before = to.len();
+            piece.push(record, to);
+            push_number((to.len() - before) as u64, &mut self.entries);
+            if let Some(sum) = &mut self.sum {
+                *sum = sum.wrapping_add(checksum(&to[before..]));
+            }
+        }
+        position.into_iter().for_each(|position| push_number(position, &mut self.entries));
+        for (number, column) in keys.columns().iter().enumerate() {
+            if self.last.len() == number {
+                self.last.push(0);
+            }
+            if let Some(texts) = column.texts() {
+                push_text(texts, record, has_bytes.then(|| piece.begin(record)), &mut self.entries);
+                continue;
+            }
+            push_word(column.at(record), &mut self.last[number], &mut self.entries);
+            let tail = column.tail(record);
+            if !tail.is_empty() {
+                push_number(tail.len() as u64, &mut self.entries);
+                self.entries.extend_from_slice(tail);
+            }
+        }
+        self.count += 1;
+        if self.entries.len() + to.len() - self.begin >= self.most {
+            self.end(to);
+        }
+    }
+
+    /// Completes the last frame.
+    pub fn end(&mut self, to: &mut Vec<u8>) {
+        if self.count > 0 {
+            let bytes = to.len() - self.begin - HEADER;
+            // Entries take at most `most` bytes plus the entry of one record.
+            let numbers = [u64::from(self.count) << 32 | self.entries.len() as u64, bytes as u64];
+            let header = numbers.map(u64::to_le_bytes);
+            to[self.begin..][..HEADER].copy_from_slice(header.as_flattened());
+            to.append(&mut self.entries);
+            self.count = 0;
+            self.last.clear();
+        }
+    }
+}
+
+/// Adds a word: two numbers of four bits, of the bytes shared with the last word and of the zeros at the end,
+/// then the bytes between. The lower half of most words becomes zero.
+fn push_word(word: u128, last: &mut u128, to: &mut Vec<u8>) {
+    let word = word ^ u128::from(EXACT);
+    let shared = ((word ^ *last).leading_zeros() / 8).min(15);
+    let zeros = (word.trailing_zeros() / 8).min(16 - shared).min(15);
+    to.push((shared << 4 | zeros) as u8);
+    to.extend_from_slice(&word.to_be_bytes()[shared as usize..16 - zeros as usize]);
+    *last = word;
+}
+
+/// The first numbers of a text with its bytes inline, and of a null, before its class. Greater numbers are
+/// the place in the record.
+const INLINE: u64 = 0;
+const NULL: u64 = 1;
+const PLACE: u64 = 2;
+
+/// Adds a text: its place in the record that begins here, or its bytes.
+fn push_text(texts: &TextColumn, record: usize, begin: Option<usize>, to: &mut Vec<u8>) {
+    // Texts of an earlier run exist only in their record.
+    if let Some((record, [begin, end])) = begin.zip(texts.place(record)) {
+        push_number(PLACE + (begin - record) as u64, to);
+        push_number((end - begin) as u64, to);
+        return;
+    }
+    match texts.get(record) {
+        Ok(text) => {
+            push_number(INLINE, to);
+            push_number(text.len() as u64, to);
+            to.extend_from_slice(text);
+        }
+        Err(class) => {
+            push_number(NULL, to);
+            push_number(class as u64, to);
+        }
+    }
+}
+
+/// Appends a number, seven bits per byte, lowest first.
+fn push_number(mut number: u64, to: &mut Vec<u8>) {
+    while number >= 1 << 7 {
+        to.push(number as u8 | 1 << 7);
+        number >>= 7;
+    }
+    to.push(number as u8);
+}
+
+/// The unread entries of a frame.
+struct Entries<'a>(&'a [u8]);
+
+impl<'a> Entries<'a> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    fn take_some(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        let (mut number, mut shift) = (0, 0);
+        loop {
+            let [byte] = self.take()?;
+            number |= u64::from(byte & 0x7F).checked_shl(shift)?;
+            shift += 7;
+            if byte >> 7 == 0 {
+                return Some(number);
+            }
+        }
+    }
+
+    /// Adds a text to a column. The record lies between these offsets of `read`.
+    fn text(&mut self, [begin, end]: [usize; 2], read: &[u8], to: &mut TextColumn) -> Option<()> {
+        match self.number()? {
+            INLINE => {
+                let length = usize::try_from(self.number()?).ok()?;
+                to.push_own(self.take_some(length)?).ok()?;
+            }
+            NULL => to.push_null(Class::of(usize::try_from(self.number()?).ok()?)?),
+            place => {
+                let offset = usize::try_from(place - PLACE).ok()?;
+                let from = begin.checked_add(offset)?;
+                let until = from.checked_add(usize::try_from(self.number()?).ok()?)?;
+                if until > end.min(read.len()) {
+                    return None;
+                }
+                to.push(read, from, until).ok()?;
+            }
+        }
+        Some(())
+    }
+
+    /// Adds the next word of a key in this order to a column.
+    fn word(&mut self, order: KeyOrder, last: &mut u128, to: &mut Column) -> Option<()> {
+        let [control] = self.take()?;
+        let (shared, zeros) = (usize::from(control >> 4), usize::from(control & 15));
+        let mut bytes = last.to_be_bytes();
+        let read = self.take_some(16_usize.checked_sub(shared + zeros)?)?;
+        bytes[shared..].fill(0);
+        bytes[shared..shared + read.len()].copy_from_slice(read);
+        *last = u128::from_be_bytes(bytes);
+        let word = *last ^ u128::from(EXACT);
+        if keys::has_tail(word, order.reading) {
+            let length = usize::try_from(self.number()?).ok()?;
+            to.push_long(word, self.take_some(length)?);
+        } else {
+            to.push(word);
+        }
+        Some(())
+    }
+}
+
+/// The contents of a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum RunFormat {
+    /// Elements of this type; text output prints them this way.
+    Elements(ElementType, Print),
+    /// Frames of keys.
+    Frames {
+        /// True for frames with the bytes of the records.
+        bytes: bool,
+        /// True for frames with the positions of the records.
+        positions: bool,
+    },
+}
+
+/// Reads a run.
+pub struct RunReader {
+    /// The name for messages.
+    pub name: String,
+    /// The bytes of the run.
+    pub reader: Box<dyn Read + Send + Sync>,
+    /// The contents of the run.
+    pub form: RunFormat,
+    /// The order of each key.
+    pub orders: Arc<[KeyOrder]>,
+}
+
+impl RunReader {
+    /// Returns the next records, about `most` bytes; empty at the end.
+    pub(super) fn next(&mut self, most: usize) -> Result<Vec<Piece>, Error> {
+        let read = match self.form {
+            RunFormat::Elements(element, print) => self.elements(element, print, most),
+            RunFormat::Frames { bytes, positions } => self.frames(bytes, positions, most),
+        };
+        read.map_err(|error| Error::io(&self.name, "read", error))
+    }
+
+    fn elements(&mut self, element: ElementType, print: Print, most: usize) -> io::Result<Vec<Piece>> {
+        /// The number of elements that a core turns into keys at once.
+        const SOME: usize = 1 << 13;
+        let size = element.bytes();
+        let mut bytes = vec![0; (most / 2 / size).max(1) * size];
+        let count = crate::file::fill(&mut bytes, |room, _| self.reader.read(room))?;
+        bytes.truncate(count);
+        let rules = self.orders[0];
+        let descending = rules.descending;
+        // Other runs may spell numbers in other ways, so the line becomes a key of its own.
+        let line = self.orders.get(1).copied();
+        let pieces = parallel::map_parts(bytes.chunks(SOME * size), |bytes| {
+            let mut keys = Keys::of_words(bytes.chunks_exact(size).map(|bytes| {
+                let mut wide = [0; 8];
+                wide[..size].copy_from_slice(bytes);
+                keys::of_bits(u64::from_le_bytes(wide), element, descending, rules)
+            }));
+            if let Some(order) = line {
+                keys = keys.with_lines(order, descending, print);
+            }
+            Piece { bytes: Bytes::Printed(print, descending), ..Piece::of(keys.by_records()) }
+        });
+        Ok(pieces)
+    }
+
+    fn frames(&mut self, has_bytes: bool, has_positions: bool, most: usize) -> io::Result<Vec<Piece>> {
+        let (mut groups, mut read) = (Vec::new(), 0);
+        while read < most {
+            let mut header = [[0; 8]; HEADER / 8];
+            let count = crate::file::fill(header.as_flattened_mut(), |room, _| self.reader.read(room))?;
+            if count == 0 {
+                break;
+            }
+            let [numbers, bytes] = header.map(u64::from_le_bytes);
+            let (records, entries) = ((numbers >> 32) as u32, numbers as u32 as usize);
+            let bytes = usize::try_from(bytes).ok().filter(|_| count == HEADER);
+            let bytes = bytes.ok_or(io::ErrorKind::InvalidData)?;
+            if groups.last().is_none_or(|group: &Frames| group.text.len() >= PART) {
+                groups.push(Frames::default());
+            }
+            let Some(Frames { text, places }) = groups.last_mut() else { break };
+            let begin = text.len();
+            text.resize(begin + bytes + entries, 0);
+            self.reader.read_exact(&mut text[begin..])?;
+            places.push((records, begin, begin + bytes));
+            read += bytes + entries;
+        }
+        let orders = &self.orders[..];
+        let pieces = parallel::map_parts(groups, |group| group.decoded(has_bytes, has_positions, orders));
+        pieces.into_iter().map(|piece| piece.ok_or_else(|| io::ErrorKind::InvalidData.into())).collect()
+    }
+}
+
+/// The number of bytes that justifies a parallel task.
+const PART: usize = 1 << 16;
+
+/// Consecutive frames in their encoded form.
+#[derive(Default)]
+struct Frames {
+    text: Vec<u8>,
+    /// The number of records in each frame, and the offsets of their bytes and their entries.
+    places: Vec<(u32, usize, usize)>,
+}
+
+impl Frames {
+    /// Decodes the records, or returns `None` if the frames are damaged.
+    fn decoded(self, has_bytes: bool, has_positions: bool, orders: &[KeyOrder]) -> Option<Piece> {
+        let Self { text, places } = self;
+        let text = Arc::new(Text { bytes: text, ..Text::default() });
+        let all = places.iter().map(|&(records, ..)| records as usize).sum::<usize>();
+        let read = if has_bytes { &text.bytes[..] } else { &[] };
+        let mut columns: Vec<Column> = orders.iter().map(|order| Column::of(*order, all)).collect();
+        let mut ranges = Vec::with_capacity(if has_bytes { all } else { 0 });
+        let mut positions = Vec::with_capacity(if has_positions { all } else { 0 });
+        for (records, mut at, entries) in places {
+            let (mut left, mut last) = (Entries(&text.bytes[entries..]), vec![0; orders.len()]);
+            for _ in 0..records {
+                let length = if has_bytes { usize::try_from(left.number()?).ok()? } else { 0 };
+                let position = if has_positions { left.number()? } else { 0 };
+                let begin = at;
+                at = at.checked_add(length).filter(|&at| at <= entries)?;
+                for ((column, &order), last) in columns.iter_mut().zip(orders).zip(&mut last) {
+                    match column {
+                        Column::Texts(texts) => left.text([begin, at], read, texts)?,
+                        column => left.word(order, last, column)?,
+                    }
+                }
+                if has_bytes {
+                    ranges.push([begin, at]);
+                }
+                if has_positions {
+                    positions.push(position);
+                }
+            }
+        }
+        if has_bytes {
+            columns = columns.into_iter().map(|column| column.of_text(&text, 0)).collect();
+        }
+        let keys = Keys::Columns(columns).by_records();
+        let bytes = if has_bytes { Bytes::Read { text, ranges } } else { Bytes::None };
+        Some(Piece { positions, bytes, ..Piece::of(keys) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::order::{Invalid, Reading};
+
+    fn word() -> impl Strategy<Value = u128> {
+        prop_oneof![
+            any::<f64>()
+                .prop_filter("NaN has no word", |it| !it.is_nan())
+                .prop_map(|it| keys::of_float(it, false)),
+            (-100..100_i128).prop_map(|it| keys::of_integer(it, false)),
+            any::<i64>().prop_map(|it| keys::of_integer(it.into(), true)),
+            any::<u128>(),
+        ]
+    }
+
+    #[test]
+    fn texts_and_nulls_come_back() {
+        let record = b"abc,def";
+        let order = KeyOrder { invalid: Invalid::Last, ..KeyOrder::ASCENDING };
+        let mut texts = TextColumn::new(order);
+        texts.push(record, 4, 7).unwrap();
+        texts.push_own(b"own").unwrap();
+        Class::ALL.into_iter().for_each(|class| texts.push_null(class));
+        let count = texts.len();
+        // With the record and without it.
+        for begin in [Some(0), None] {
+            let text = std::sync::Arc::new(Text { bytes: record.to_vec(), ..Text::default() });
+            let texts = texts.clone().of_text(&text, 0);
+            let mut bytes = Vec::new();
+            (0..count).for_each(|at| push_text(&texts, at, begin, &mut bytes));
+            let (mut left, mut read) = (Entries(&bytes), TextColumn::new(order));
+            (0..count).for_each(|_| left.text([0, record.len()], record, &mut read).unwrap());
+            let read = read.of_text(&text, 0);
+            assert!(left.0.is_empty());
+            assert!((0..count).all(|at| read.get(at) == texts.get(at)));
+        }
+    }
+
+    #[test]
+    fn damaged_entries_are_refused() {
+        // More shared bytes and zeros than a word has, a place behind the record, no such class.
+        assert_eq!(Entries(&[0xFF]).word(KeyOrder::ASCENDING, &mut 0, &mut Column::with_capacity(0)), None);
+        for entry in [&[PLACE as u8 + 3, 2][..], &[NULL as u8, 9], &[INLINE as u8, 2, b'x']] {
+            assert_eq!(Entries(entry).text([0, 4], b"abcd", &mut TextColumn::default()), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_come_back(words in prop::collection::vec(word(), 0..40), numbers in prop::collection::vec(any::<u64>(), 0..9)) {
+            for order in [KeyOrder::ASCENDING, KeyOrder { reading: Reading::Times, ..KeyOrder::ASCENDING }] {
+                let mut column = Column::with_capacity(0);
+                for &word in &words {
+                    if keys::has_tail(word, order.reading) {
+                        column.push_long(word, &word.to_le_bytes()[..3]);
+                    } else {
+                        column.push(word);
+                    }
+                }
+                let piece = Piece::of(Keys::Columns(vec![column]));
+                let (mut frame, mut bytes) = (Frame::new(usize::MAX), Vec::new());
+                (0..words.len()).for_each(|record| frame.push(&piece, record, false, None, &mut bytes));
+                frame.end(&mut bytes);
+                let mut entries = bytes.split_off(HEADER.min(bytes.len()));
+                numbers.iter().for_each(|&number| push_number(number, &mut entries));
+                let (mut left, mut read, mut last) = (Entries(&entries), Column::with_capacity(0), 0);
+                for (record, &word) in words.iter().enumerate() {
+                    left.word(order, &mut last, &mut read).unwrap();
+                    prop_assert_eq!((read.at(record), read.tail(record)), (word, piece.keys.columns()[0].tail(record)));
+                }
+                for &number in &numbers {
+                    prop_assert_eq!(left.number(), Some(number));
+                }
+                prop_assert!(left.0.is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,737 @@
+//! Inputs: files, standard input, readers, and bytes in memory.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::compression::{self, Compression, Remedy, Unread};
+use super::text::{BLOCK, Before, LineEnd, Text};
+use crate::cancel::Cancel;
+use crate::error::{Error, ErrorKind, Hint};
+use crate::file::{fill, fill_at, read_at, uninterrupted};
+use crate::human;
+use crate::memory;
+use crate::parallel::{self, lock};
+
+/// An input source: a file, standard input, [bytes](Self::bytes), or a [reader](Self::reader).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Input {
+    /// Standard input.
+    Stdin,
+    /// A file.
+    File(PathBuf),
+    /// Bytes in memory.
+    #[doc(hidden)]
+    Memory(Memory),
+    /// A reader, which yields its bytes once.
+    #[doc(hidden)]
+    Reader(Reader),
+    /// One of the above, with options for reading.
+    #[doc(hidden)]
+    With(Box<With>),
+}
+
+/// An input with options for reading.
+#[derive(Clone, Debug)]
+pub struct With {
+    input: Input,
+    /// Cancels reads.
+    cancel: Cancel,
+    packing: Packing,
+    /// The memory limit, if set; decompression takes a small part of it.
+    memory: Option<u64>,
+    /// Repeats the content from the beginning, if a part was read from an input that cannot be reopened.
+    begun: Option<Input>,
+    /// The position in a file, if the input is a later part of it.
+    before: Option<Before>,
+    /// True for the beginning of an input, of which more is elsewhere.
+    is_beginning: bool,
+}
+
+/// The compression of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    None,
+    Of(Compression),
+    /// The first bytes that a reader yields tell the compression.
+    Unknown,
+}
+
+impl Packing {
+    fn known(self) -> Option<Compression> {
+        if let Self::Of(compression) = self { Some(compression) } else { None }
+    }
+}
+
+/// A reader with a name. Reopened, it continues where the last read ended, like standard input.
+#[derive(Clone)]
+pub struct Reader {
+    name: String,
+    shared: Arc<Mutex<Shared>>,
+}
+
+/// A reader, with a flag for its end.
+struct Shared {
+    reader: Box<dyn Read + Send>,
+    has_ended: bool,
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Reader").field(&self.name).finish()
+    }
+}
+
+impl Reader {
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        lock(&self.shared)
+    }
+}
+
+impl Read for Reader {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let mut shared = self.shared();
+        let count = shared.reader.read(room)?;
+        shared.has_ended = count == 0 && !room.is_empty();
+        Ok(count)
+    }
+}
+
+impl<P: AsRef<Path> + ?Sized> From<&P> for Input {
+    fn from(path: &P) -> Self {
+        Self::File(path.as_ref().to_owned())
+    }
+}
+
+impl From<PathBuf> for Input {
+    fn from(path: PathBuf) -> Self {
+        Self::File(path)
+    }
+}
+
+impl From<String> for Input {
+    fn from(path: String) -> Self {
+        Self::File(path.into())
+    }
+}
+
+/// Bytes in memory, with a name.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    name: String,
+    bytes: Arc<[u8]>,
+}
+
+impl Input {
+    /// An input from a reader, which is read once. Messages show the name, and its extension
+    /// decides the format, like a file's.
+    #[must_use]
+    pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
+        let shared = Shared { reader: Box::new(reader), has_ended: false };
+        Self::Reader(Reader { name: name.into(), shared: Arc::new(Mutex::new(shared)) })
+    }
+
+    /// An input of bytes in memory. Messages show the name, and its extension decides the format,
+    /// like a file's.
+    #[must_use]
+    pub fn bytes(name: &str, bytes: &[u8]) -> Self {
+        Self::Memory(Memory { name: name.to_owned(), bytes: bytes.into() })
+    }
+
+    /// Makes reads fail once `cancel` is triggered.
+    pub fn cancelled_by(self, cancel: &Cancel) -> Self {
+        self.with(|it| it.cancel = cancel.clone())
+    }
+
+    /// Marks the input as a part of a file, without a header of its own. The part begins with a
+    /// record after `lines` lines; `line_end` ends the file's first line.
+    #[cfg(feature = "distributed")]
+    pub fn after(self, lines: u64, line_end: &'static [u8]) -> Self {
+        self.with(|it| it.before = Some(Before { lines, line_end: Some(line_end), ..Before::default() }))
+    }
+
+    /// Marks the beginning of an input, of which more is elsewhere.
+    #[cfg(feature = "distributed")]
+    pub fn beginning(self) -> Self {
+        self.with(|it| it.is_beginning = true)
+    }
+
+    /// Returns true for the beginning of an input.
+    pub fn is_beginning(&self) -> bool {
+        if let Self::With(with) = self { with.is_beginning } else { false }
+    }
+
+    /// The position in a file, if the input is a later part of it.
+    pub fn before(&self) -> Option<Before> {
+        if let Self::With(with) = self { with.before } else { None }
+    }
+
+    /// Decompresses the input, with this format or the one that its first bytes tell. Decompression
+    /// takes a small part of `memory`.
+    pub fn decompressed(self, compression: Option<Compression>, memory: Option<u64>) -> Self {
+        let packing = compression.map_or_else(|| self.look_at_packing(), Packing::Of);
+        self.with(|it| (it.packing, it.memory) = (packing, memory))
+    }
+
+    /// Returns the compression by the first bytes of a regular file or of bytes in memory.
+    fn look_at_packing(&self) -> Packing {
+        let found = match self.as_it_is() {
+            Self::Memory(memory) => {
+                compression::of_content(|room| (&memory.bytes[..]).read(room).unwrap_or(0))
+            }
+            // A read reports what is wrong with the file.
+            other => match other.open_regular() {
+                Ok(Some(file)) => compression::of_content(|room| file.read_at(room, 0).unwrap_or(0)),
+                Ok(None) | Err(_) => return Packing::Unknown,
+            },
+        };
+        found.map_or(Packing::Unknown, |found| found.map_or(Packing::None, Packing::Of))
+    }
+
+    /// Replaces an input that cannot be reopened, after `bytes` were read and `rest` remains: `None` at
+    /// its end, beyond which a terminal may go on.
+    pub fn begun(self, bytes: Vec<u8>, rest: Option<Opened>) -> Self {
+        let read = io::Cursor::new(bytes);
+        let begun = match rest {
+            Some(rest) => Self::reader(self.name(), read.chain(rest.reader)),
+            None => Self::reader(self.name(), read),
+        };
+        self.with(|it| it.begun = Some(begun))
+    }
+
+    fn with(self, set: impl FnOnce(&mut With)) -> Self {
+        let mut with = match self {
+            Self::With(with) => with,
+            input => Box::new(With {
+                input,
+                cancel: Cancel::default(),
+                packing: Packing::None,
+                memory: None,
+                begun: None,
+                before: None,
+                is_beginning: false,
+            }),
+        };
+        set(&mut with);
+        Self::With(with)
+    }
+
+    /// The input without its options.
+    fn as_it_is(&self) -> &Self {
+        if let Self::With(with) = self { &with.input } else { self }
+    }
+
+    /// Returns true if this is standard input.
+    #[must_use]
+    pub fn is_stdin(&self) -> bool {
+        matches!(self.as_it_is(), Self::Stdin)
+    }
+
+    /// Returns true if the input can be read from the beginning more than once.
+    #[must_use]
+    pub fn can_be_read_again(&self) -> bool {
+        self.as_it_is().size().is_some()
+    }
+
+    /// The name in messages.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Stdin => "standard input".to_owned(),
+            Self::File(path) => human::path(path),
+            Self::Memory(memory) => memory.name.clone(),
+            Self::Reader(reader) => reader.name.clone(),
+            Self::With(with) => with.input.name(),
+        }
+    }
+
+    /// The path of a file.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        if let Self::File(path) = self.as_it_is() { Some(path) } else { None }
+    }
+
+    /// The path or the caller's name; its extension decides the format.
+    pub fn named(&self) -> Option<&Path> {
+        match self.as_it_is() {
+            Self::File(path) => Some(path),
+            Self::Memory(memory) => Some(memory.name.as_ref()),
+            Self::Reader(reader) => Some(reader.name.as_ref()),
+            Self::Stdin | Self::With(_) => None,
+        }
+    }
+
+    /// The size in bytes, if known in advance.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            Self::Memory(memory) => Some(memory.bytes.len() as u64),
+            Self::File(path) => {
+                let metadata = std::fs::metadata(path).ok()?;
+                is_regular(path, &metadata).then_some(metadata.len())
+            }
+            Self::With(with) if with.packing.known().is_none() => with.input.size(),
+            _ => None,
+        }
+    }
+
+    /// Returns true if this is /dev/null.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn is_nothing(&self) -> bool {
+        std::fs::metadata("/dev/null").is_ok_and(|null| self.is_same_file(&null))
+    }
+
+    /// Returns true if this is the same file.
+    pub fn is_same_file(&self, other: &std::fs::Metadata) -> bool {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+
+            let metadata = match self.as_it_is() {
+                Self::Stdin => stdin().and_then(|file| file.metadata()),
+                Self::File(path) => std::fs::metadata(path),
+                _ => return false,
+            };
+            metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == (other.dev(), other.ino()))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = other;
+            false
+        }
+    }
+
+    /// Checks that a sorted file can replace this input.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be opened; a pipe, or what else cannot be read twice.
+    pub fn check_replaceable(&self) -> Result<(), Error> {
+        self.open_regular()?;
+        if self.can_be_read_again() { Ok(()) } else { Err(Error::input(self.name(), "cannot be replaced")) }
+    }
+
+    /// Checks that a file exists and can be opened. A pipe is not opened.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be opened; a folder.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.path().is_some_and(Path::is_dir) {
+            return Err(Error::input(self.name(), "is a folder; name its files"));
+        }
+        self.open_regular().map(drop)
+    }
+
+    /// Opens an uncompressed regular file for reads at any position; `None` for other inputs.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn open_regular(&self) -> Result<Option<RegularFile>, Error> {
+        let Some(path) = self.path() else { return Ok(None) };
+        let failed = |error| Error::io(self.name(), "open", error);
+        // Opening a pipe would consume its data.
+        if !is_regular(path, &std::fs::metadata(path).map_err(failed)?) {
+            return Ok(None);
+        }
+        let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        let (packing, cancel) = match self {
+            Self::With(with) => (with.packing, with.cancel.clone()),
+            _ => (Packing::None, Cancel::default()),
+        };
+        let is_plain = packing == Packing::None && metadata.is_file();
+        Ok(is_plain.then(|| RegularFile { name: self.name(), file, size: metadata.len(), cancel }))
+    }
+
+    /// The compression, if known before the first read.
+    pub fn compression(&self) -> Option<Compression> {
+        if let Self::With(with) = self { with.packing.known() } else { None }
+    }
+
+    /// Opens the input.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; a directory is rejected here, before any read.
+    pub fn open(&self) -> Result<Opened, Error> {
+        self.open_as(false)
+    }
+
+    /// Opens the input. If `shut`, a regular file is open only during reads.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn open_as(&self, shut: bool) -> Result<Opened, Error> {
+        let reader: Box<dyn Read + Send + Sync> = match self {
+            Self::With(with) => return with.open(shut),
+            Self::Reader(reader) if reader.shared().has_ended => {
+                return Err(Error::input(self.name(), "has been read already"));
+            }
+            Self::Reader(reader) => Box::new(reader.clone()),
+            Self::Stdin => {
+                let stdin = stdin().map_err(|error| Error::io(self.name(), "read", error))?;
+                widen(&stdin);
+                Box::new(stdin)
+            }
+            Self::Memory(memory) => Box::new(io::Cursor::new(memory.bytes.clone())),
+            Self::File(path) => {
+                if shut && let Some(RegularFile { name, size, .. }) = self.open_regular()? {
+                    let reader = Reopened { path: path.clone(), at: 0, size };
+                    return Ok(Opened::new(name, Box::new(reader), Some(size)));
+                }
+                let file = File::open(path).map_err(|error| Error::io(self.name(), "open", error))?;
+                match file.metadata() {
+                    Ok(metadata) if metadata.is_dir() => {
+                        return Err(Error::input(self.name(), "is a folder; name its files"));
+                    }
+                    Ok(metadata) if metadata.is_file() => {
+                        // A file in /dev may stand for an open file, whose position then matters.
+                        let at = (&file).stream_position();
+                        let at = at.map_err(|error| Error::io(self.name(), "read", error))?;
+                        Box::new(ByAllCores { file, at, size: metadata.len() })
+                    }
+                    _ => Box::new(file),
+                }
+            }
+        };
+        Ok(Opened::new(self.name(), reader, self.size()))
+    }
+}
+
+impl With {
+    fn open(&self, shut: bool) -> Result<Opened, Error> {
+        let mut opened = self.begun.as_ref().unwrap_or(&self.input).open_as(shut)?;
+        if self.packing != Packing::None && self.begun.is_none() {
+            let limits = compression::sensible(self.memory, opened.is_ready);
+            opened.size = opened.size.filter(|_| self.packing == Packing::Unknown);
+            opened.reader = Box::new(compression::Reader::new(opened.reader, self.packing.known(), limits));
+        }
+        Ok(Opened { cancel: self.cancel.clone(), ..opened })
+    }
+}
+
+/// Returns true for a regular file whose first byte is the first one of the input. Systems other than Linux
+/// open `/dev/stdin` at the position of standard input.
+fn is_regular(path: &Path, metadata: &std::fs::Metadata) -> bool {
+    metadata.is_file() && (cfg!(target_os = "linux") || !path.starts_with("/dev"))
+}
+
+/// Standard input without a buffer: only the bytes read are consumed.
+#[cfg(unix)]
+fn stdin() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    // The standard library's `Stdin` reports an unreadable descriptor as empty.
+    Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
+}
+
+#[cfg(not(unix))]
+fn stdin() -> io::Result<io::Stdin> {
+    Ok(io::stdin())
+}
+
+/// Enlarges a pipe's buffer, so that it holds more input while the last bytes are processed.
+#[cfg(target_os = "linux")]
+fn widen(pipe: &File) {
+    const PIPE: usize = 1 << 20;
+    // Files other than pipes have no pipe size. A limit of the system may refuse the change, without harm.
+    if rustix::pipe::fcntl_getpipe_size(pipe).is_ok_and(|size| size < PIPE) {
+        let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE);
+    }
+}
+
+/// Only Linux supports this.
+#[cfg(not(target_os = "linux"))]
+fn widen<T>(_: &T) {}
+
+/// Reads a regular file; large reads use all cores.
+struct ByAllCores {
+    file: File,
+    at: u64,
+    /// The size at opening.
+    size: u64,
+}
+
+impl Read for ByAllCores {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        const PIECE: usize = 1 << 20;
+        let total = if room.len() < 2 * PIECE {
+            read_at(&self.file, room, self.at)?
+        } else {
+            fill_by_all_cores(&self.file, room, self.at, PIECE)?
+        };
+        self.at += total as u64;
+        // A shorter file was truncated: its missing end must not count as the end of input.
+        if total < room.len() && self.file.metadata()?.len() < self.size { Err(cut()) } else { Ok(total) }
+    }
+}
+
+/// The error of a truncated file.
+fn cut() -> io::Error {
+    io::Error::other("the file changed while it was being read")
+}
+
+/// Reads a regular file, and reopens it for each block.
+struct Reopened {
+    path: PathBuf,
+    at: u64,
+    /// The size at first opening; a smaller size reveals a changed or replaced file.
+    size: u64,
+}
+
+impl Read for Reopened {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        /// Open one file at a time across all cores, because few descriptors are left.
+        static READING: Mutex<()> = Mutex::new(());
+        let _reading = lock(&READING);
+        let file = File::open(&self.path)?;
+        if file.metadata()?.len() < self.size {
+            return Err(cut());
+        }
+        let count = read_at(&file, room, self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+/// Returns true if this many inputs may be open at once. For many inputs it queries the system's limit.
+pub fn may_be_open(inputs: usize) -> bool {
+    // Three inputs are always allowed.
+    if inputs < 4 {
+        return true;
+    }
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        /// A reserve for other uses.
+        const OTHERS: usize = 8;
+
+        // An estimate, if the system does not list the open descriptors.
+        let open = std::fs::read_dir("/proc/self/fd").map_or(OTHERS, Iterator::count);
+        let allows = |limit: Option<u64>| limit.is_none_or(|limit| (inputs + open + OTHERS) as u64 <= limit);
+        let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+        let more = || setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+        allows(current) || allows(maximum) && more().is_ok()
+    }
+    #[cfg(not(unix))]
+    // Fewer than the C runtime allows.
+    {
+        inputs < 500
+    }
+}
+
+/// An open regular file, for concurrent reads at any position.
+pub struct RegularFile {
+    name: String,
+    file: File,
+    /// The size at opening, in bytes.
+    pub size: u64,
+    cancel: Cancel,
+}
+
+impl RegularFile {
+    /// Fills `room` from offset `place` on, up to the end of the file.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn read_at(&self, room: &mut [u8], place: u64) -> Result<usize, Error> {
+        let read = self.cancel.check().and_then(|()| fill_at(&self.file, room, place));
+        read.map_err(|error| Error::io(&self.name, "read", error))
+    }
+
+    /// The lines before the line at offset `place`.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn before(&self, place: u64) -> Result<Before, Error> {
+        let (mut at, mut lines) = (0, 0);
+        let mut block = vec![0; BLOCK];
+        while at < place {
+            let room = (place - at).min(BLOCK as u64) as usize;
+            let count = self.read_at(&mut block[..room], at)?;
+            if count == 0 {
+                return Err(self.has_changed());
+            }
+            // Ends the block after a line end, so that CR LF stays together.
+            let end = memchr::memrchr(b'\n', &block[..count]).map_or(count, |newline| newline + 1);
+            lines += Before::of_text(&block[..end]).lines;
+            at += end as u64;
+        }
+        Ok(Before { lines, ..Before::default() })
+    }
+
+    /// Turns the file into an open input that begins at offset `place`.
+    pub fn opened_at(self, place: u64) -> Opened {
+        let Self { name, file, size, cancel } = self;
+        let reader = Box::new(ByAllCores { at: place, file, size });
+        Opened { cancel, ..Opened::new(name, reader, Some(size.saturating_sub(place))) }
+    }
+
+    /// Reads the whole file up to its current end, with all cores.
+    fn read_all(&self) -> Result<Vec<u8>, Error> {
+        // Zero pages cost nothing until data is read into them. One more byte is for the line end
+        // after a part.
+        let size = usize::try_from(self.size).ok();
+        let room = size.and_then(|size| bytemuck::allocation::try_zeroed_vec(size.checked_add(1)?).ok());
+        let (Some(size), Some(mut bytes)) = (size, room) else {
+            return Err(Error::io(&self.name, "read", io::ErrorKind::OutOfMemory.into()));
+        };
+        bytes.truncate(size);
+        let read = fill_by_all_cores(&self.file, &mut bytes, 0, BLOCK);
+        let read = read.map_err(|error| Error::io(&self.name, "read", error))?;
+        if read < size {
+            // Returns the read error, if an error ended the data.
+            self.read_at(&mut [0], read as u64)?;
+            return Err(self.has_changed());
+        }
+        let mut more = [0; 1 << 12];
+        loop {
+            let count = self.read_at(&mut more, bytes.len() as u64)?;
+            bytes.extend_from_slice(&more[..count]);
+            if count < more.len() {
+                return Ok(bytes);
+            }
+        }
+    }
+
+    /// Returns the text of the whole file, read by all cores.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; too little memory.
+    pub fn text(&self, line_end: LineEnd) -> Result<Text, Error> {
+        Ok(Text::of_one(&self.name, self.read_all()?, None, line_end))
+    }
+
+    /// Returns the text of a range, at the position `before`.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn part(&self, range: Range<u64>, before: Option<Before>) -> Result<Text, Error> {
+        let mut bytes = vec![0; (range.end - range.start) as usize];
+        let count = self.read_at(&mut bytes, range.start)?;
+        bytes.truncate(count);
+        Ok(Text::of_one(&self.name, bytes, before, LineEnd::Lf))
+    }
+
+    /// The error of a file that changed after opening.
+    pub fn has_changed(&self) -> Error {
+        Error::input(&self.name, "changed its size while it was being read")
+    }
+
+    /// The current size.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn size_now(&self) -> Result<u64, Error> {
+        let metadata = self.file.metadata().map_err(|error| Error::io(&self.name, "read", error))?;
+        Ok(metadata.len())
+    }
+}
+
+/// Fills `room` from offset `place` on, in pieces of this size, up to the end of the file.
+fn fill_by_all_cores(file: &File, room: &mut [u8], place: u64, piece: usize) -> io::Result<usize> {
+    let read = |(number, room): (usize, &mut [u8])| fill_at(file, room, place + (number * piece) as u64);
+    let counts: Vec<io::Result<usize>> = parallel::map_parts(room.chunks_mut(piece).enumerate(), read);
+    let mut total = 0;
+    for count in counts {
+        match count {
+            Ok(count) => {
+                total += count;
+                // The file ended here, so later pieces do not count, even if the file has grown since.
+                if count < piece {
+                    break;
+                }
+            }
+            // The next read returns the error, if it persists.
+            Err(_) if total > 0 => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(total)
+}
+
+/// An open input.
+pub struct Opened {
+    /// The name for messages.
+    pub name: String,
+    reader: Box<dyn Read + Send + Sync>,
+    /// The expected size in bytes, if known.
+    pub size: Option<u64>,
+    /// True if reads never wait for another process.
+    pub is_ready: bool,
+    cancel: Cancel,
+}
+
+impl Opened {
+    fn new(name: String, reader: Box<dyn Read + Send + Sync>, size: Option<u64>) -> Self {
+        // Special files report size 0.
+        let (is_ready, cancel) = (size.is_some_and(|size| size > 0), Cancel::default());
+        Self { name, reader, size, is_ready, cancel }
+    }
+
+    /// An open input from the reader of a run, with a name for messages.
+    pub fn of(name: &str, reader: impl Read + Send + Sync + 'static) -> Self {
+        Self { is_ready: true, ..Self::new(name.to_owned(), Box::new(reader), None) }
+    }
+
+    /// Reserves memory for `more` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Too little memory.
+    pub fn grow(&self, to: &mut Vec<u8>, more: usize) -> Result<(), Error> {
+        memory::try_reserve(to, more).map_err(|_| {
+            let (what, available) = (format!("reading {}", self.name), memory::available().unwrap_or(0));
+            Error::new(ErrorKind::Memory { what, needed: more as u64, available })
+        })
+    }
+
+    /// Fills `room` up to the end of the input; a partial fill means the end.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn fill(&mut self, room: &mut [u8]) -> Result<usize, Error> {
+        fill(room, |room, _| self.cancel.check().and_then(|()| self.reader.read(room)))
+            .map_err(|error| self.failed(error))
+    }
+
+    /// Reads the available bytes, and waits for at least one; 0 means the end.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn read_some(&mut self, room: &mut [u8]) -> Result<usize, Error> {
+        let read = uninterrupted(|| self.cancel.check().and_then(|()| self.reader.read(room)));
+        read.map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        if let Some(found) = error.get_ref().and_then(|found| found.downcast_ref()) {
+            return unread(self.name.clone(), found);
+        }
+        Error::io(&self.name, "read", error)
+    }
+}
+
+/// The error of an unsupported kind of input.
+fn unread(name: String, found: &Unread) -> Error {
+    match found.0.remedy {
+        Remedy::Format(format) => {
+            Error::input(name, format!("is {}", found.0.what)).hinting(Hint::Format(format))
+        }
+        Remedy::Command(command) => Error::input(name, found.to_string()).hinting(Hint::Through(command)),
+    }
+}

@@ -1,0 +1,160 @@
+//! One key of some records: words, or texts.
+
+use std::sync::Arc;
+
+use super::texts::TextColumn;
+use super::words::{EXACT, whole};
+use crate::order::KeyOrder;
+use crate::text::Text;
+
+/// The words of one key of some records, or its texts.
+#[derive(Clone, Debug)]
+pub enum Column {
+    /// The higher halves of words with the lower half [`EXACT`].
+    High(Vec<u64>),
+    /// Words whose lower halves differ.
+    Whole(Vec<u128>),
+    /// The words of numbers, with tails for some of them.
+    Long(Vec<u128>, Tails),
+    /// Texts.
+    Texts(TextColumn),
+}
+
+/// The tails of the numbers of some records, in the order of the records.
+#[derive(Clone, Debug, Default)]
+pub struct Tails {
+    records: Vec<u32>,
+    ends: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Tails {
+    fn push(&mut self, record: usize, tail: &[u8]) {
+        self.bytes.extend_from_slice(tail);
+        self.records.push(record as u32);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Returns the tail of a record; empty for most records.
+    fn get(&self, record: usize) -> &[u8] {
+        let Ok(at) = self.records.binary_search(&(record as u32)) else { return &[] };
+        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[begin..self.ends[at]]
+    }
+
+    fn truncate(&mut self, records: usize) {
+        let count = self.records.partition_point(|&record| (record as usize) < records);
+        self.records.truncate(count);
+        self.ends.truncate(count);
+        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+}
+
+impl Column {
+    /// Creates an empty column, with room for this number of floats.
+    pub(crate) fn with_capacity(records: usize) -> Self {
+        Self::High(Vec::with_capacity(records))
+    }
+
+    /// Creates an empty column for keys in this order.
+    pub(crate) fn of(order: KeyOrder, records: usize) -> Self {
+        match order.reading.text() {
+            Some(_) => Self::Texts(TextColumn::with_capacity(order, records)),
+            None => Self::with_capacity(records),
+        }
+    }
+
+    /// Sets the text read of a column of texts, and the offset that places count from.
+    pub(crate) fn of_text(self, text: &Arc<Text>, start: usize) -> Self {
+        if let Self::Texts(texts) = self { Self::Texts(texts.of_text(text, start)) } else { self }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::High(words) => words.len(),
+            Self::Whole(words) | Self::Long(words, _) => words.len(),
+            Self::Texts(texts) => texts.len(),
+        }
+    }
+
+    /// Returns the texts, or `None` for numbers.
+    pub(crate) fn texts(&self) -> Option<&TextColumn> {
+        if let Self::Texts(texts) = self { Some(texts) } else { None }
+    }
+
+    /// Returns true if comparing takes more than words.
+    pub(crate) fn needs_rows(&self) -> bool {
+        matches!(self, Self::Texts(_) | Self::Long(..))
+    }
+
+    /// Returns the tail of the number of a record; empty for most records.
+    #[inline]
+    pub(crate) fn tail(&self, record: usize) -> &[u8] {
+        if let Self::Long(_, tails) = self { tails.get(record) } else { &[] }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, word: u128) {
+        match self {
+            Self::High(high) if word as u64 == EXACT => high.push((word >> 64) as u64),
+            Self::Whole(words) | Self::Long(words, _) => words.push(word),
+            Self::High(_) => {
+                self.widen();
+                self.push(word);
+            }
+            Self::Texts(_) => panic!("texts have no words"),
+        }
+    }
+
+    /// Adds a number with a tail.
+    #[cold]
+    pub(crate) fn push_long(&mut self, word: u128, tail: &[u8]) {
+        self.widen();
+        if let Self::Whole(words) = self {
+            *self = Self::Long(std::mem::take(words), Tails::default());
+        }
+        let Self::Long(words, tails) = self else { panic!("texts have no tails") };
+        tails.push(words.len(), tail);
+        words.push(word);
+    }
+
+    /// Adds a word with this higher half and the lower half [`EXACT`].
+    #[inline]
+    pub(crate) fn push_high(&mut self, high: u64) {
+        match self {
+            Self::High(words) => words.push(high),
+            other => other.push(whole(high)),
+        }
+    }
+
+    /// Turns higher halves into whole words.
+    #[cold]
+    fn widen(&mut self) {
+        if let Self::High(high) = self {
+            let mut words = Vec::with_capacity(high.capacity());
+            words.extend(high.iter().map(|&high| whole(high)));
+            *self = Self::Whole(words);
+        }
+    }
+
+    pub(crate) fn truncate(&mut self, records: usize) {
+        match self {
+            Self::High(words) => words.truncate(records),
+            Self::Whole(words) => words.truncate(records),
+            Self::Long(words, tails) => {
+                words.truncate(records);
+                tails.truncate(records);
+            }
+            Self::Texts(texts) => texts.truncate(records),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn at(&self, place: usize) -> u128 {
+        match self {
+            Self::High(words) => whole(words[place]),
+            Self::Whole(words) | Self::Long(words, _) => words[place],
+            Self::Texts(_) => panic!("texts have no words"),
+        }
+    }
+}

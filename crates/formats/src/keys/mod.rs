@@ -1,0 +1,415 @@
+//! Keys of records, from reading to the last merge.
+//!
+//! ```text
+//! words     a number or a time in 128 bits
+//! texts     the places of texts
+//! column    one key of some records: words, or texts
+//! rows      all keys of a record as bytes
+//! ```
+
+mod column;
+mod rows;
+pub mod texts;
+mod words;
+
+use std::cmp::Ordering;
+
+pub use self::column::Column;
+use self::rows::{Rows, push_row};
+use self::texts::TextColumn;
+pub use self::words::*;
+use super::records::Print;
+use crate::memory::prefetch;
+use crate::order::{Class, KeyOrder, Nulls};
+
+/// The keys of some records, one or more per record.
+#[derive(Clone, Debug)]
+pub enum Keys {
+    /// Column by column, for reading and sorting.
+    Columns(Vec<Column>),
+    /// Rows of bytes, for comparing records of several batches, and the columns that the rows were made
+    /// from.
+    Rows {
+        /// The rows.
+        rows: Rows,
+        /// The columns, one for each key.
+        columns: Vec<Column>,
+    },
+}
+
+impl Keys {
+    /// The keys of no records.
+    pub const NONE: Self = Self::Columns(Vec::new());
+
+    /// Makes the keys of records with a single key.
+    pub(crate) fn of_words(words: impl IntoIterator<Item = u128>) -> Self {
+        let mut column = Column::with_capacity(0);
+        words.into_iter().for_each(|word| column.push(word));
+        Self::Columns(vec![column])
+    }
+
+    /// Converts the keys to their compared form: the higher halves of a single key if they suffice, or
+    /// rows.
+    pub fn by_records(self) -> Self {
+        if self.single().is_some() { self } else { self.into_rows() }
+    }
+
+    /// Adds the printed line of a single numeric key as a second key.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the keys are rows.
+    pub fn with_lines(self, order: KeyOrder, descending: bool, print: Print) -> Self {
+        let Self::Columns(mut columns) = self else { panic!("one key is a column") };
+        let (mut lines, mut line) = (TextColumn::new(order), Vec::new());
+        for record in 0..columns[0].len() {
+            line.clear();
+            push_text(columns[0].at(record), descending, print, &mut line);
+            lines.push_own(&line[..line.len() - 1]).expect("lines of numbers are short");
+        }
+        columns.push(Column::Texts(lines));
+        Self::Columns(columns)
+    }
+
+    /// Converts the keys to rows.
+    pub fn into_rows(self) -> Self {
+        match self {
+            Self::Columns(columns) => Self::Rows { rows: Rows::of(&columns), columns },
+            rows @ Self::Rows { .. } => rows,
+        }
+    }
+
+    /// Returns the number of records.
+    pub fn len(&self) -> usize {
+        self.columns().first().map_or(0, Column::len)
+    }
+
+    /// Returns the columns, one for each key.
+    pub fn columns(&self) -> &[Column] {
+        let (Self::Columns(columns) | Self::Rows { columns, .. }) = self;
+        columns
+    }
+
+    /// Returns the texts of this key, or `None` for numbers.
+    pub fn texts(&self, key: usize) -> Option<&TextColumn> {
+        self.columns().get(key)?.texts()
+    }
+
+    /// Returns true if comparing takes more than words.
+    pub fn need_rows(&self) -> bool {
+        self.columns().iter().any(Column::needs_rows)
+    }
+
+    /// Moves the first key out.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the keys are rows.
+    pub fn take_first(&mut self) -> Self {
+        let Self::Columns(columns) = self else { panic!("keys of lines are columns") };
+        Self::Columns(vec![std::mem::replace(&mut columns[0], Column::with_capacity(0))])
+    }
+
+    /// Returns the higher halves of the first key, if they suffice.
+    pub fn high(&self) -> Option<&[u64]> {
+        let Self::Columns(columns) = self else { return None };
+        if let Column::High(words) = columns.first()? { Some(words) } else { None }
+    }
+
+    /// Returns the higher halves of the only key, if they suffice.
+    #[inline]
+    pub fn single(&self) -> Option<&[u64]> {
+        if self.columns().len() == 1 { self.high() } else { None }
+    }
+
+    /// Returns the higher halves of the first key by value.
+    pub fn into_high(self) -> Option<Vec<u64>> {
+        let Self::Columns(columns) = self else { return None };
+        if let Column::High(words) = columns.into_iter().next()? { Some(words) } else { None }
+    }
+
+    /// Prefetches the words of a record.
+    #[inline]
+    pub fn prefetch(&self, record: usize) {
+        if let Self::Columns(columns) = self {
+            columns.iter().for_each(|column| match column {
+                Column::High(words) if record < words.len() => prefetch(words, record),
+                Column::Whole(words) if record < words.len() => prefetch(words, record),
+                _ => {}
+            });
+        }
+    }
+
+    /// Returns the word of a key of a record.
+    #[inline]
+    pub fn word(&self, record: usize, key: usize) -> u128 {
+        self.columns()[key].at(record)
+    }
+
+    /// Returns a copy of a record's key, as a row.
+    pub fn key(&self, record: usize) -> Vec<u8> {
+        if let Self::Rows { rows, .. } = self {
+            return rows.row(record).to_vec();
+        }
+        let mut row = Vec::new();
+        push_row(self.columns(), record, &mut row);
+        row
+    }
+
+    /// Returns the row of a record.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the keys are columns.
+    #[inline]
+    pub fn row(&self, record: usize) -> &[u8] {
+        let Self::Rows { rows, .. } = self else { panic!("these keys are in columns") };
+        rows.row(record)
+    }
+
+    /// Returns true if a key of a record is a null.
+    pub fn is_null(&self, record: usize, key: usize) -> bool {
+        self.texts(key).map_or_else(|| is_null(self.word(record, key)), |texts| texts.null(record).is_some())
+    }
+
+    /// Returns the word of the first key of a record.
+    #[inline]
+    pub fn one(&self, record: usize) -> u128 {
+        self.word(record, 0)
+    }
+
+    /// Keeps the keys of the first `records` records.
+    pub fn truncate(&mut self, records: usize) {
+        match self {
+            Self::Columns(columns) => columns.iter_mut().for_each(|column| column.truncate(records)),
+            Self::Rows { rows, columns } => {
+                rows.truncate(records);
+                columns.iter_mut().for_each(|column| column.truncate(records));
+            }
+        }
+    }
+
+    /// Compares the key of a record with another key, in their compared form.
+    pub fn compare(&self, record: usize, other: &[u8]) -> Ordering {
+        match self {
+            Self::Rows { rows, .. } => rows.row(record).cmp(other),
+            Self::Columns(_) => self.one(record).to_be_bytes()[..].cmp(other),
+        }
+    }
+
+    /// Returns the number of the first key of a record that differs.
+    pub fn first_difference(&self, record: usize, other: &[u8]) -> usize {
+        let columns = self.columns();
+        let is_same = |keys: &usize| {
+            let mut row = Vec::new();
+            push_row(&columns[..*keys], record, &mut row);
+            other.starts_with(&row)
+        };
+        (1..columns.len()).take_while(is_same).count()
+    }
+
+    /// Passes the word of this key of each record to `take`.
+    #[inline]
+    pub fn for_each(&self, key: usize, mut take: impl FnMut(u128)) {
+        self.all(key, |word| {
+            take(word);
+            true
+        });
+    }
+
+    /// Returns true if the condition holds for all words of this key.
+    ///
+    /// # Panics
+    ///
+    /// Panics for a key of texts.
+    #[inline]
+    pub fn all(&self, key: usize, mut holds: impl FnMut(u128) -> bool) -> bool {
+        match &self.columns()[key] {
+            Column::High(words) => words.iter().all(|&high| holds(whole(high))),
+            Column::Whole(words) | Column::Long(words, _) => words.iter().all(|&word| holds(word)),
+            Column::Texts(_) => panic!("texts have no words"),
+        }
+    }
+
+    /// Returns true if a key of a record is an invalid field with a place in the order.
+    pub fn has_invalid(&self, record: usize, orders: &[KeyOrder]) -> bool {
+        orders.iter().enumerate().any(|(key, &order)| {
+            let has_place = order.place(Class::Invalid) != Nulls::Error;
+            has_place
+                && self.texts(key).map_or_else(
+                    || self.word(record, key) == whole(of_null(Class::Invalid, order)),
+                    |texts| texts.null(record) == Some(Class::Invalid),
+                )
+        })
+    }
+
+    /// Returns the first of `count` records whose key does not follow the key of the record before;
+    /// `before` is the key before the first record. With `unique`, equal keys do not follow either,
+    /// except for invalid fields.
+    pub fn first_broken(
+        &self,
+        before: Option<&[u8]>,
+        count: usize,
+        unique: Option<&[KeyOrder]>,
+    ) -> Option<usize> {
+        let mut from = 0;
+        let mut before = before.map(<[u8]>::to_vec);
+        loop {
+            let at = self.first_break(before.as_deref(), from, count, unique.is_some())?;
+            let is_kept = unique.is_some_and(|orders| self.has_invalid(at, orders));
+            let last = if at == from { before.clone() } else { Some(self.key(at - 1)) };
+            if !is_kept || last.is_some_and(|last| self.compare(at, &last).is_lt()) {
+                return Some(at);
+            }
+            (before, from) = (Some(self.key(at)), at + 1);
+        }
+    }
+
+    /// Returns the first record from `from` on whose key does not follow.
+    fn first_break(&self, before: Option<&[u8]>, from: usize, count: usize, unique: bool) -> Option<usize> {
+        let follows = |order: Ordering| order.is_gt() || order.is_eq() && !unique;
+        if from >= count {
+            return None;
+        }
+        if before.is_some_and(|before| !follows(self.compare(from, before))) {
+            return Some(from);
+        }
+        let broken = match self.single() {
+            Some(words) => words[from..].windows(2).position(|pair| !follows(pair[1].cmp(&pair[0]))),
+            None => (from + 1..count).position(|at| !follows(self.row(at).cmp(self.row(at - 1)))),
+        };
+        broken.map(|at| from + at + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gpusort_order::key::ElementType;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::order::Invalid;
+
+    /// Generates integers of 64 bits, often near the limit of exact floats.
+    fn integer() -> impl Strategy<Value = i128> {
+        let edges = prop::sample::select(vec![0, 1 << 53, -(1 << 53), 1 << 62, -(1 << 63), (1 << 64) - 4]);
+        prop_oneof![
+            any::<i64>().prop_map(i128::from),
+            any::<u64>().prop_map(i128::from),
+            (edges, 0..4_i128).prop_map(|(edge, more)| edge + more),
+        ]
+    }
+
+    fn float() -> impl Strategy<Value = f64> {
+        any::<f64>().prop_filter("NaN is a null", |float| !float.is_nan())
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_in_the_order_of_numbers(a in integer(), b in integer(), x in float(), y in float()) {
+            for descending in [false, true] {
+                let directed = |order: Ordering| if descending { order.reverse() } else { order };
+                let [of_a, of_b] = [a, b].map(|integer| of_integer(integer, descending));
+                let [of_x, of_y] = [x, y].map(|float| of_float(float, descending));
+                prop_assert_eq!(of_a.cmp(&of_b), directed(a.cmp(&b)));
+                // Zero has no sign.
+                prop_assert_eq!(of_x.cmp(&of_y), directed((x + 0.0).total_cmp(&(y + 0.0))));
+                if (a as f64).total_cmp(&(x + 0.0)).is_ne() {
+                    prop_assert_eq!(of_a.cmp(&of_x), directed((a as f64).total_cmp(&(x + 0.0))));
+                }
+                prop_assert!(![of_a, of_b, of_x, of_y].iter().any(|&word| is_null(word)));
+                prop_assert_eq!(super::integer(of_a, descending), Some(a));
+            }
+        }
+
+        #[test]
+        fn elements_come_back(bits: u64, descending: bool) {
+            for element in ElementType::WIDE {
+                let bits = if element.bytes() == 4 { bits & u64::from(u32::MAX) } else { bits };
+                let word = of_bits(bits, element, descending, KeyOrder { descending, ..KeyOrder::ASCENDING });
+                let mut bytes = Vec::new();
+                push_element(word, descending, element, &mut bytes);
+                // NaN is a null, and zero has no sign.
+                let (is_nan, is_zero) = match element {
+                    ElementType::F32 => (f32::from_bits(bits as u32).is_nan(), bits << 33 == 0),
+                    ElementType::F64 => (f64::from_bits(bits).is_nan(), bits << 1 == 0),
+                    _ => (false, false),
+                };
+                if !is_nan && !is_zero {
+                    prop_assert_eq!(&bytes[..], &bits.to_le_bytes()[..element.bytes()], "{}", element);
+                }
+                let printed = match element {
+                    ElementType::U32 | ElementType::U64 => bits.to_string(),
+                    ElementType::I32 => (bits as i32).to_string(),
+                    ElementType::I64 => bits.cast_signed().to_string(),
+                    _ => continue,
+                };
+                let mut text = Vec::new();
+                push_text(word, descending, Print::Shortest, &mut text);
+                prop_assert_eq!(String::from_utf8(text).unwrap(), printed + "\n");
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_in_the_order_of_times() {
+        let times =
+            [-(1_i128 << 84), -1_000_000_001, -1_000_000_000, -1, 0, 1, 999_999_999, 1_000_000_000, 1 << 84];
+        for pair in times.windows(2) {
+            let [a, b] = [pair[0], pair[1]];
+            assert!(of_nanoseconds(a, false) < of_nanoseconds(b, false), "{a} {b}");
+            assert!(of_nanoseconds(a, true) > of_nanoseconds(b, true), "{a} {b}");
+            assert!(of_attoseconds(a, false) < of_attoseconds(b, false), "{a} {b}");
+            assert!(seconds(of_nanoseconds(a, true)) > seconds(of_nanoseconds(b, true)), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn tails_decide_between_equal_words() {
+        let word = of_float(1.5, false) | 1;
+        let mut column = Column::with_capacity(0);
+        column.push(of_float(1.5, false));
+        column.push_long(word, &[2, 0]);
+        column.push_long(word, &[1, 0]);
+        column.push(of_float(2.0, false));
+        assert_eq!((column.tail(0), column.tail(1), column.tail(2)), (&[][..], &[2, 0][..], &[1, 0][..]));
+        let keys = Keys::Columns(vec![column]).by_records();
+        assert!(keys.single().is_none());
+        assert_eq!(keys.first_broken(None, 4, None), Some(2));
+        assert!(keys.compare(3, &of_float(1.75, false).to_be_bytes()).is_gt());
+    }
+
+    #[test]
+    fn nulls_are_beside_all_numbers() {
+        for descending in [false, true] {
+            let first = KeyOrder { nan: Nulls::First, descending, ..KeyOrder::ASCENDING };
+            let rules = KeyOrder { invalid: Invalid::Last, ..first };
+            let [nan, empty, invalid] =
+                [Class::Nan, Class::Empty, Class::Invalid].map(|class| whole(of_null(class, rules)));
+            let ends = [f64::NEG_INFINITY, f64::INFINITY].map(|end| of_float(end, descending));
+            assert!(ends.iter().all(|&end| nan < end && end < empty) && empty < invalid);
+            assert!([nan, empty, invalid].into_iter().all(is_null));
+        }
+    }
+
+    #[test]
+    fn the_first_key_that_does_not_follow() {
+        let one = |words: &[u128]| Keys::of_words(words.iter().copied());
+        let numbers =
+            |numbers: &[i128]| one(&numbers.iter().map(|&it| of_integer(it, false)).collect::<Vec<_>>());
+        for large in [3, (1 << 53) + 1] {
+            let keys = numbers(&[1, 2, 2, large, 0]).by_records();
+            assert_eq!(keys.high().is_some(), large == 3);
+            assert_eq!(keys.first_broken(None, 5, None), Some(4));
+            assert_eq!(keys.first_broken(None, 5, Some(&[])), Some(2));
+            let before = |integer| of_integer(integer, false).to_be_bytes();
+            assert_eq!(keys.first_broken(Some(&before(2)), 5, None), Some(0));
+            assert_eq!(keys.first_broken(Some(&before(1)), 5, None), Some(4));
+        }
+        let columns = [[1, 1, 2], [5, 6, 0]]
+            .map(|column: [i128; 3]| Column::Whole(column.iter().map(|&it| of_integer(it, false)).collect()));
+        let keys = Keys::Columns(columns.into()).by_records();
+        assert_eq!(keys.first_broken(None, keys.len(), Some(&[])), None);
+        assert_eq!(keys.key(1), [of_integer(1, false), of_integer(6, false)].map(u128::to_be_bytes).concat());
+    }
+}

@@ -1,0 +1,262 @@
+//! Text keys: the place of each record's text, and rows of bytes that compare as keys do.
+//!
+//! ```text
+//! column   places in the text read ┊ own bytes of texts that unescaping changed: "a""b"
+//! row      number or null: its word ┊ text: a byte, its bytes, end ┊ …      of all keys of a record
+//! ```
+//!
+//! In memory, [codes](super::super::packing::codes) of their first bytes order the records. Merges and checks
+//! compare rows.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use gpusort_values::hex::{is_hex, push_hex};
+use gpusort_values::version::push_version;
+
+use super::words::{of_null, whole};
+use crate::blanks::trimmed;
+use crate::error::Error;
+use crate::order::{Class, KeyOrder, TextForm, TextOrder};
+use crate::range::Range;
+use crate::text::Text;
+
+/// A form of texts whose bytes compare as the texts do.
+pub trait ComparedText {
+    /// Returns the compared bytes of a text.
+    fn compared(self, text: &[u8]) -> Cow<'_, [u8]>;
+    /// Appends the compared bytes of a text.
+    fn push(self, text: &[u8], to: &mut Vec<u8>);
+    /// Returns true if a text has this form.
+    fn holds(self, text: &[u8]) -> bool;
+    /// Returns the name of the form.
+    fn name(self) -> &'static str;
+}
+
+impl ComparedText for TextForm {
+    fn compared(self, text: &[u8]) -> Cow<'_, [u8]> {
+        if self == Self::default() {
+            return Cow::Borrowed(text);
+        }
+        let mut compared = Vec::with_capacity(text.len());
+        self.push(text, &mut compared);
+        Cow::Owned(compared)
+    }
+
+    fn push(self, text: &[u8], to: &mut Vec<u8>) {
+        let folded;
+        let text = if self.nocase {
+            folded = text.to_ascii_uppercase();
+            &folded
+        } else {
+            text
+        };
+        match self.order {
+            TextOrder::Bytes => to.extend_from_slice(text),
+            TextOrder::Version => push_version(text, to),
+            // Other texts were refused by `holds`.
+            TextOrder::Hex => push_hex(trimmed(text), to),
+        }
+    }
+
+    fn holds(self, text: &[u8]) -> bool {
+        self.order != TextOrder::Hex || is_hex(trimmed(text))
+    }
+
+    fn name(self) -> &'static str {
+        match self.order {
+            TextOrder::Bytes => "text",
+            TextOrder::Version => "version",
+            TextOrder::Hex => "hex",
+        }
+    }
+}
+
+/// The texts of one key of some records.
+#[derive(Clone, Debug, Default)]
+pub struct TextColumn {
+    places: Vec<Range>,
+    /// The ranges of lines with their line ends, if the texts are these lines.
+    lines: Option<Arc<Vec<Range>>>,
+    /// The bytes of texts that differ from the text read.
+    own: Vec<u8>,
+    /// The text read, and the offset that places count from.
+    read: Option<(Arc<Text>, usize)>,
+    /// The order of the texts.
+    pub order: KeyOrder,
+}
+
+/// The bit that marks the begin of a text in `own`.
+const OWN: usize = 1 << 31;
+
+/// The begin of a null; its end is the class.
+const NULL: u32 = u32::MAX;
+
+/// The error for texts that exceed the room of a column.
+#[derive(Debug)]
+pub struct TooLong;
+
+/// Returns the error for a user.
+pub fn too_long() -> Error {
+    Error::limit("bytes of the keys of one part", 1 << 31, 1 << 31)
+}
+
+impl TextColumn {
+    pub(crate) fn new(order: KeyOrder) -> Self {
+        Self { order, ..Self::default() }
+    }
+
+    /// Creates an empty column, with room for this number of texts.
+    pub fn with_capacity(order: KeyOrder, records: usize) -> Self {
+        Self { places: Vec::with_capacity(records), ..Self::new(order) }
+    }
+
+    /// Creates a column of lines, which end in LF, with the ranges of their records.
+    pub(crate) fn of_lines(order: KeyOrder, lines: &Arc<Vec<Range>>) -> Self {
+        Self { lines: Some(lines.clone()), ..Self::new(order) }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.lines.as_ref().map_or(self.places.len(), |lines| lines.len())
+    }
+
+    pub(crate) fn truncate(&mut self, records: usize) {
+        if records < self.len() && self.lines.is_some() {
+            self.places = (0..records).map(|record| self.range(record)).collect();
+            self.lines = None;
+        }
+        self.places.truncate(records);
+    }
+
+    #[inline]
+    fn range(&self, record: usize) -> Range {
+        self.lines.as_ref().map_or_else(|| self.places[record], |lines| lines[record].without_last())
+    }
+
+    /// Adds a null.
+    pub fn push_null(&mut self, class: Class) {
+        self.places.push(Range::new(NULL, class as u32));
+    }
+
+    /// Adds the text between these offsets of the text read.
+    #[inline]
+    pub(crate) fn push(&mut self, read: &[u8], begin: usize, end: usize) -> Result<(), TooLong> {
+        if end >= OWN {
+            return self.push_own(&read[begin..end]);
+        }
+        self.places.push(Range::new(begin as u32, end as u32));
+        Ok(())
+    }
+
+    /// Adds a text that differs from the text read.
+    ///
+    /// # Errors
+    ///
+    /// The texts exceed the room of a column.
+    pub fn push_own(&mut self, text: &[u8]) -> Result<(), TooLong> {
+        let begin = self.own.len();
+        self.own.extend_from_slice(text);
+        self.end_own(begin)
+    }
+
+    /// Adds the text in `own` from `begin` on.
+    fn end_own(&mut self, begin: usize) -> Result<(), TooLong> {
+        if self.own.len() >= OWN {
+            return Err(TooLong);
+        }
+        self.places.push(Range::new((begin | OWN) as u32, self.own.len() as u32));
+        Ok(())
+    }
+
+    /// Sets the text read, and the offset that places count from.
+    pub(crate) fn of_text(self, text: &Arc<Text>, start: usize) -> Self {
+        Self { read: Some((text.clone(), start)), ..self }
+    }
+
+    /// Returns the place of a text in the text read, or `None` for nulls and texts in `own`.
+    #[inline]
+    pub(crate) fn place(&self, record: usize) -> Option<[usize; 2]> {
+        let place = self.range(record);
+        (place.begin() & OWN == 0).then(|| [place.begin(), place.end()])
+    }
+
+    /// Returns the class of a record's null, or `None` for a text.
+    #[inline]
+    pub(crate) fn null(&self, record: usize) -> Option<Class> {
+        let place = self.range(record);
+        if place.begin() as u32 == NULL { Class::of(place.end()) } else { None }
+    }
+
+    /// Returns the text of a record, or the class of its null.
+    #[inline]
+    pub(crate) fn get(&self, record: usize) -> Result<&[u8], Class> {
+        let place = self.range(record);
+        if place.begin() & OWN == 0 {
+            let read = self.read.as_ref().map_or(&[][..], |(text, start)| &text.bytes[*start..]);
+            return Ok(&read[place.begin()..place.end()]);
+        }
+        if let Some(class) = self.null(record) {
+            return Err(class);
+        }
+        Ok(&self.own[place.begin() & !OWN..place.end()])
+    }
+
+    /// Returns the texts in their compared form, or `None` if texts compare by their bytes.
+    pub(crate) fn compared(&self) -> Result<Option<Self>, TooLong> {
+        let Some(form) = self.order.reading.text().filter(|form| *form != TextForm::default()) else {
+            return Ok(None);
+        };
+        let mut compared = Self::new(self.order);
+        compared.places.reserve(self.len());
+        // Reserves the room, since a growing buffer would exist twice at times.
+        let bytes = (0..self.len()).map(|record| self.get(record).map_or(0, <[u8]>::len)).sum::<usize>();
+        compared.own.reserve(if form.order == TextOrder::Version { bytes + bytes / 2 } else { bytes });
+        for record in 0..self.len() {
+            match self.get(record) {
+                Ok(text) => {
+                    let begin = compared.own.len();
+                    form.push(text, &mut compared.own);
+                    compared.end_own(begin)?;
+                }
+                Err(class) => compared.push_null(class),
+            }
+        }
+        compared.own.shrink_to_fit();
+        Ok(Some(compared))
+    }
+
+    /// Appends the key of a record to a row.
+    pub(crate) fn push_row(&self, record: usize, to: &mut Vec<u8>) {
+        let text = match self.get(record) {
+            // Nulls are encoded like nulls of number keys, since a reader may not know that the key is text.
+            Err(class) => {
+                let word = whole(of_null(class, self.order));
+                return to.extend_from_slice(&word.to_be_bytes());
+            }
+            Ok(text) => text,
+        };
+        to.push(TEXT);
+        let begin = to.len();
+        let text = self.order.reading.text().unwrap_or_default().compared(text);
+        let mut rest = &text[..];
+        while let Some(zero) = memchr::memchr(0, rest) {
+            to.extend_from_slice(&rest[..=zero]);
+            to.push(1);
+            rest = &rest[zero + 1..];
+        }
+        to.extend_from_slice(rest);
+        to.extend_from_slice(&[0, 0]);
+        if self.order.descending {
+            to[begin..].iter_mut().for_each(|byte| *byte = !*byte);
+        }
+    }
+}
+
+/// The first byte of a text in a row, between the first bytes of nulls.
+const TEXT: u8 = 0x80;
+
+/// Returns the length of the common prefix.
+pub fn common(a: &[u8], b: &[u8]) -> usize {
+    let words = a.chunks_exact(8).zip(b.chunks_exact(8)).take_while(|(a, b)| a == b).count() * 8;
+    words + a[words..].iter().zip(&b[words..]).take_while(|(a, b)| a == b).count()
+}

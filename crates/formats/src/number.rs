@@ -1,0 +1,528 @@
+//! Tokens of text and the numbers they spell.
+//!
+//! A number is `[+-]`, then digits with an optional point (a digit on at least one side of it) and
+//! an optional exponent, or `inf`, `infinity` or `nan` in any case.
+
+use gpusort_order::key::{ElementType, Form};
+
+use crate::error::Error;
+
+/// Returns true if this byte separates tokens.
+#[inline]
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+/// Returns true if this byte ends a line of text: LF, or CR on its own or before LF.
+#[inline]
+pub(super) fn ends_line(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// Returns the token at offset `start`.
+pub(super) fn token_at(bytes: &[u8], start: usize) -> &[u8] {
+    const ONES: u64 = u64::MAX / 255;
+    let rest = &bytes[start..];
+    let mut from = 0;
+    for word in rest.as_chunks::<8>().0 {
+        let word = u64::from_le_bytes(*word);
+        // The top bit of the lowest byte up to a blank: no borrow from a byte below reaches it.
+        let low = word.wrapping_sub(ONES * u64::from(b' ' + 1)) & !word & (ONES << 7);
+        if low != 0 {
+            from += low.trailing_zeros() as usize / 8;
+            break;
+        }
+        from += 8;
+    }
+    let length = rest[from..].iter().position(|&byte| is_space(byte)).unwrap_or(rest.len() - from);
+    &rest[..from + length]
+}
+
+/// Returns true if a token has a letter or another byte from `@` on.
+#[inline]
+fn has_letter(token: &[u8]) -> bool {
+    const LETTERS: u64 = u64::MAX / 255 * 0xC0;
+    let (words, rest) = token.as_chunks::<8>();
+    let all = words.iter().fold(0, |all, word| all | u64::from_le_bytes(*word));
+    all & LETTERS != 0 || rest.iter().any(|&byte| byte >= b'@')
+}
+
+/// Returns true if a token, which is a number, is the number's spelling without redundant zeros: in digits
+/// and a point, or, below 0.0001, with an exponent of at least two digits, as Python prints it.
+#[inline]
+pub(super) fn is_plain(token: &[u8]) -> bool {
+    let ([b'-', digits @ ..] | digits) = token;
+    if has_letter(digits) {
+        return is_plain_exponential(digits);
+    }
+    match digits {
+        [] | [b'.' | b'+', ..] | [.., b'.'] | [b'0', b'.', b'0', b'0', b'0', b'0', ..] => false,
+        [b'0'] => digits.len() == token.len(),
+        [b'0', next, ..] if *next != b'.' => false,
+        [.., last] => *last != b'0' || !digits.contains(&b'.'),
+    }
+}
+
+#[inline(never)]
+fn is_plain_exponential(digits: &[u8]) -> bool {
+    let mut parts = digits.split(|&byte| byte == b'e');
+    let (mantissa, exponent) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    matches!(mantissa, [b'1'..=b'9'] | [b'1'..=b'9', b'.', .., b'1'..=b'9'])
+        && matches!(exponent, [b'-', b'0', b'5'..=b'9'] | [b'-', b'1'..=b'9', b'0'..=b'9', ..])
+}
+
+/// The numbers that a line of text may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PerLine {
+    /// Any number of tokens.
+    #[default]
+    Any,
+    /// One number, with or without surrounding blanks.
+    One,
+    /// One number and nothing else, so that the line consists of the number's spelling and LF.
+    Whole,
+}
+
+/// The tokens of a piece of text that starts with a line, and their offsets.
+pub(super) struct Tokens<'a> {
+    bytes: &'a [u8],
+    next: usize,
+    per_line: PerLine,
+    /// The offset that ended the iteration early, if a line has more than it may have.
+    pub(super) excess: Option<usize>,
+}
+
+impl<'a> Tokens<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self::per_line(bytes, PerLine::Any)
+    }
+
+    /// Creates an iterator that ends early at a line with more tokens than `per_line` allows. The piece
+    /// begins with a line, unless `per_line` allows any number of tokens.
+    pub(super) fn per_line(bytes: &'a [u8], per_line: PerLine) -> Self {
+        Self { bytes, next: 0, per_line, excess: None }
+    }
+
+    /// Returns the offset of the next token, without consuming the token. Returns `None` at the end or
+    /// at an excess, whose offset is then in `excess`.
+    #[inline]
+    pub(super) fn find(&mut self) -> Option<usize> {
+        let from = self.next;
+        loop {
+            let start = self.next;
+            match self.bytes.get(start) {
+                Some(&byte) if is_space(byte) => self.next += 1,
+                found => {
+                    if self.per_line != PerLine::Any
+                        && let Some(excess) = self.excess(from, start)
+                    {
+                        self.excess = Some(excess);
+                        return None;
+                    }
+                    return found.map(|_| start);
+                }
+            }
+        }
+    }
+
+    /// Works like [`find`](Self::find), but faster if the next token begins the next line. The piece may
+    /// begin with a blank line.
+    #[inline]
+    pub(super) fn find_next(&mut self) -> Option<usize> {
+        if self.next > 0
+            && let Some(&[b'\n', first]) = self.bytes.get(self.next..self.next + 2)
+            && first > b' '
+        {
+            self.next += 1;
+            return Some(self.next);
+        }
+        self.find()
+    }
+
+    /// Returns the offset of an excess between `from`, the end of the last token, and `start`, the next
+    /// token or the end. A blank line is an excess, and so is a token that its line may not have.
+    #[inline]
+    fn excess(&self, from: usize, start: usize) -> Option<usize> {
+        if self.per_line == PerLine::Whole {
+            let is_next = start == from + 1 && from > 0 && self.bytes[from] == b'\n';
+            return (start != from && !is_next).then_some(start);
+        }
+        let gap = &self.bytes[from..start];
+        let is_end = |&at: &usize| gap[at] == b'\n' || gap[at] == b'\r' && gap.get(at + 1) != Some(&b'\n');
+        let mut ends = memchr::memchr2_iter(b'\n', b'\r', gap).filter(is_end).map(|at| from + at + 1);
+        if from == 0 {
+            return ends.next().map(|_| 0);
+        }
+        match (ends.next(), ends.next()) {
+            (Some(end), Some(_)) => Some(end),
+            (None, _) if start < self.bytes.len() => Some(start),
+            _ => None,
+        }
+    }
+
+    /// Advances past the current token and returns true if the token has this length.
+    #[inline]
+    pub(super) fn pass(&mut self, length: usize) -> bool {
+        let end = self.next + length;
+        let ends = self.bytes.get(end).is_none_or(|&byte| is_space(byte));
+        if ends {
+            self.next = end;
+        }
+        ends
+    }
+
+    /// Returns the current token as a short integer, if possible.
+    #[inline]
+    pub(super) fn short_integer(&self) -> Option<ShortInteger> {
+        short_integer(&self.bytes[self.next..])
+    }
+
+    /// Returns the current token and advances past it.
+    #[inline]
+    pub(super) fn take_token(&mut self) -> &'a [u8] {
+        let token = token_at(self.bytes, self.next);
+        self.next += token.len();
+        token
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = (usize, &'a [u8]);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        Some((self.find()?, self.take_token()))
+    }
+}
+
+/// An integer token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Integer {
+    /// The value; `None` if neither u64 nor i64 holds it.
+    pub(super) value: Option<i128>,
+    /// True if the token is the canonical form of the value, equal to the printed value.
+    pub(super) canonical: bool,
+}
+
+/// Parses a token of digits with an optional sign; `None` for other tokens.
+#[inline]
+pub(super) fn integer(token: &[u8]) -> Option<Integer> {
+    let (sign, digits) = match token {
+        [sign @ (b'+' | b'-'), digits @ ..] => (Some(*sign), digits),
+        digits => (None, digits),
+    };
+    if digits.is_empty() {
+        return None;
+    }
+    // No nineteen digits exceed a u64, so overflow checks start after them.
+    let (safe, checked) = digits.split_at(digits.len().min(19));
+    let mut value: u64 = 0;
+    for byte in safe {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + u64::from(digit);
+    }
+    if !checked.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let magnitude = checked
+        .iter()
+        .try_fold(value, |value, byte| value.checked_mul(10)?.checked_add(u64::from(byte - b'0')));
+    let leading_zero = digits[0] == b'0' && digits.len() > 1;
+    let negative = sign == Some(b'-') && magnitude != Some(0);
+    let canonical = !leading_zero && (sign.is_none() || negative);
+    let value = magnitude.map(|magnitude| if negative { -i128::from(magnitude) } else { magnitude.into() });
+    Some(Integer { value: value.filter(|&value| value >= i64::MIN.into()), canonical })
+}
+
+/// An integer of up to sixteen digits without a plus sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ShortInteger {
+    /// The value; 0 for −0.
+    pub(super) value: i64,
+    /// True if the token is the canonical form of the value, equal to the printed value.
+    pub(super) canonical: bool,
+    /// The length of the token in bytes.
+    pub(super) length: usize,
+}
+
+/// Parses the token at the start of `rest` as a short integer. `None` is inconclusive: the token may be
+/// something else, or too near the end of `rest`.
+///
+/// Finds and converts eight digits at once, as the bytes of one word. Avoids a branch on the sign, which
+/// processors would mispredict.
+#[inline(always)]
+fn short_integer(rest: &[u8]) -> Option<ShortInteger> {
+    const POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+    // A sign, sixteen digits and the byte after them.
+    let window: &[u8; 18] = rest.first_chunk()?;
+    let minus = window[0] == b'-';
+    let digits = &window[usize::from(minus)..];
+    let word = |first: usize| u64::from_le_bytes(digits[first..first + 8].try_into().unwrap_or_default());
+    let (mut value, mut count) = leading_digits(word(0));
+    if count == 8 {
+        let (more, digits) = leading_digits(word(8));
+        (value, count) = (value * POWERS[digits] + more, 8 + digits);
+    }
+    if count == 0 || !is_space(digits[count]) {
+        return None;
+    }
+    let leading_zero = digits[0] == b'0' && count > 1;
+    let canonical = !(leading_zero || minus && value == 0);
+    let sign = i64::from(minus);
+    // Negation by inverting all bits and adding one.
+    let value = (value.cast_signed() ^ -sign) + sign;
+    Some(ShortInteger { value, canonical, length: usize::from(minus) + count })
+}
+
+/// Returns the value and the number of the digits at the start of eight bytes, the first of them in the
+/// lowest byte.
+#[inline]
+fn leading_digits(bytes: u64) -> (u64, usize) {
+    const ONES: u64 = u64::MAX / 255;
+    let values = bytes ^ (ONES * u64::from(b'0'));
+    // The top bit of the lowest byte above 9: no carry from a byte below reaches it.
+    let others = (values.wrapping_add(ONES * (0x80 - 10)) | values) & (ONES << 7);
+    let count = others.trailing_zeros() as usize / 8;
+    if count == 0 {
+        return (0, 0);
+    }
+    // Pads to eight digits with leading zeros, then combines digits to pairs, pairs to fours, fours
+    // to eight.
+    let eight = values << (64 - 8 * count);
+    let pairs = eight.wrapping_mul(10).wrapping_add(eight >> 8) & 0x00FF_00FF_00FF_00FF;
+    let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_FFFF_0000_FFFF;
+    let eights = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF;
+    (eights, count)
+}
+
+/// Parses the number at the start of these bytes as a float of this type, and returns its length as
+/// well. An f32 is rounded only once.
+#[inline]
+pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> {
+    if element == ElementType::F32 {
+        fast_float2::parse_partial::<f32, _>(bytes).ok().map(|(value, length)| (value.into(), length))
+    } else {
+        fast_float2::parse_partial(bytes).ok()
+    }
+}
+
+/// Powers of ten, which f64 holds exactly.
+pub(super) const POWERS: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// Parses the decimal at the start of these bytes: at most 15 digits, on both sides of the point,
+/// without redundant leading zeros. Returns the value, the number of digits after the point, and the
+/// length.
+///
+/// The value is the exact quotient of an integer and a power of ten, rounded once. With at most 15 digits,
+/// different decimals have different values.
+#[inline]
+pub(super) fn fixed(bytes: &[u8]) -> Option<(f64, u8, usize)> {
+    const MOST: usize = 15;
+    let is_negative = bytes.first() == Some(&b'-');
+    let digits = &bytes[usize::from(is_negative)..];
+    let (mut units, mut length, mut whole) = (0, 0, None);
+    while let Some(&byte) = digits.get(length) {
+        match byte {
+            b'0'..=b'9' => units = units * 10 + u64::from(byte - b'0'),
+            b'.' if whole.is_none() => whole = Some(length),
+            _ => break,
+        }
+        length += 1;
+        if length > MOST + 1 {
+            return None;
+        }
+    }
+    let whole = whole.filter(|&whole| whole == 1 || whole > 1 && digits[0] != b'0')?;
+    let fraction = length - whole - 1;
+    if fraction == 0 {
+        return None;
+    }
+    // A negative zero would lose its sign.
+    if is_negative && units == 0 {
+        return None;
+    }
+    let value = units as f64 / POWERS[fraction];
+    let value = if is_negative { -value } else { value };
+    Some((value, fraction as u8, length + usize::from(is_negative)))
+}
+
+/// Returns the range of an integer type.
+///
+/// # Panics
+///
+/// Panics for a float type.
+pub fn limits(element: ElementType) -> (i128, i128) {
+    match element.layout() {
+        (bits, Form::Unsigned) => (0, (1 << bits) - 1),
+        (bits, Form::Signed) => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
+        (_, Form::Float { .. }) => panic!("floats have no range of integers"),
+    }
+}
+
+/// Returns the error of a line with several tokens, where only one may stand.
+pub(super) fn several(place: String) -> Error {
+    Error::input(place, "this line is not one number, as binary output needs")
+}
+
+#[cfg(test)]
+mod tests {
+    use gpusort_values::number::{Notation, Reader};
+
+    use super::*;
+    use crate::records::push_fixed;
+    use proptest::prelude::*;
+
+    #[test]
+    fn tokens_between_blanks_and_lines() {
+        for (text, expected) in [
+            (
+                " 3\t4\r\n\n#5\n6 # 7\x0b8",
+                &[(1, "3"), (3, "4"), (7, "#5"), (10, "6"), (12, "#"), (14, "7"), (16, "8")][..],
+            ),
+            // Lines that end in CR alone.
+            ("3\r#4\r\r5 #6", &[(0, "3"), (2, "#4"), (6, "5"), (8, "#6")]),
+        ] {
+            let expected = expected.iter().map(|&(start, token)| (start, token.as_bytes()));
+            assert!(Tokens::new(text.as_bytes()).eq(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn decimals_of_other_forms_are_not_fixed() {
+        for token in [
+            "",
+            "-",
+            "5",
+            "5.",
+            ".5",
+            "+1.5",
+            "00.5",
+            "01.5",
+            "-01.5",
+            "1..5",
+            "-.5",
+            "-0.0",
+            "1234567890.123456",
+            "x",
+        ] {
+            assert_eq!(fixed(token.as_bytes()), None, "{token}");
+        }
+        // Bytes after the decimal do not matter.
+        assert_eq!(fixed(b"1.25e3"), Some((1.25, 2, 4)));
+        assert_eq!(fixed(b"-0.50.1"), Some((-0.5, 2, 5)));
+    }
+
+    #[test]
+    fn integers_and_their_canonical_spelling() {
+        let case = |token: &str| integer(token.as_bytes()).map(|i| (i.value, i.canonical));
+        assert_eq!(case("0"), Some((Some(0), true)));
+        assert_eq!(case("-0"), Some((Some(0), false)));
+        assert_eq!(case("+5"), Some((Some(5), false)));
+        assert_eq!(case("007"), Some((Some(7), false)));
+        assert_eq!(case("-12"), Some((Some(-12), true)));
+        assert_eq!(case("18446744073709551615"), Some((Some(u64::MAX.into()), true)));
+        assert_eq!(case("18446744073709551616"), Some((None, true)));
+        assert_eq!(case("-9223372036854775808"), Some((Some(i64::MIN.into()), true)));
+        assert_eq!(case("-9223372036854775809"), Some((None, true)));
+        assert_eq!(case("000000000000000000000000000000000000042"), Some((Some(42), false)));
+        assert_eq!(case("1234567890123456789x"), None);
+        assert_eq!(case("12345678901234567890x"), None);
+        assert_eq!(case(""), None);
+        assert_eq!(case("-"), None);
+        assert_eq!(case("1.0"), None);
+    }
+
+    /// Checks that the float parser and the standard library agree on a token.
+    fn read_alike(token: &str) -> Result<(), TestCaseError> {
+        let [double, standard] =
+            [fast_float2::parse::<f64, _>(token).ok(), token.parse().ok()].map(|it| it.map(f64::to_bits));
+        prop_assert_eq!(double, standard, "{}", token);
+        let [single, standard] =
+            [fast_float2::parse::<f32, _>(token).ok(), token.parse().ok()].map(|it| it.map(f32::to_bits));
+        prop_assert_eq!(single, standard, "{}", token);
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn floats_are_read_as_the_standard_library_reads_them(
+            bits: u64,
+            digits in "[0-9]{1,40}\\.?[0-9]{0,40}",
+            exponent in -400..400,
+        ) {
+            let number = f64::from_bits(bits);
+            prop_assume!(!number.is_nan());
+            read_alike(&format!("{number}"))?;
+            read_alike(&format!("{number:.17e}"))?;
+            read_alike(&format!("{digits}e{exponent}"))?;
+        }
+
+        #[test]
+        fn few_digits_are_printed_as_they_were_read(
+            sign in "-?",
+            units in 0..1_000_000_000_000_000_u64,
+            fewer in 0..15_u32,
+            fraction in 1..=14_usize,
+        ) {
+            let units = units / 10_u64.pow(fewer);
+            let digits = format!("{units:0>width$}", width = fraction + 1);
+            let (whole, rest) = digits.split_at(digits.len() - fraction);
+            let token = format!("{sign}{whole}.{rest}");
+            if units == 0 && sign == "-" {
+                prop_assert_eq!(fixed(token.as_bytes()), None);
+                return Ok(());
+            }
+            let (value, count, length) = fixed(token.as_bytes()).unwrap();
+            prop_assert_eq!((usize::from(count), length), (fraction, token.len()));
+            prop_assert_eq!(value.to_bits(), token.parse::<f64>().unwrap().to_bits());
+            let mut printed = Vec::new();
+            push_fixed(value, count, &mut printed);
+            prop_assert_eq!(String::from_utf8(printed).unwrap(), token + "\n");
+        }
+
+        #[test]
+        fn agrees_with_the_standard_library_on_integers(value: i128) {
+            let value = value >> (value.unsigned_abs() % 128) as u32;
+            let token = value.to_string();
+            let parsed = integer(token.as_bytes()).unwrap();
+            prop_assert_eq!(parsed.value, (i64::MIN.into()..=u64::MAX.into()).contains(&value).then_some(value));
+            prop_assert!(parsed.canonical);
+        }
+
+        #[test]
+        fn integers_are_read_alike_short_and_long(text in "[-+]?[0-9]{0,20}[ \n\t.e:/x#é-]?[0-9a# \n]{0,30}") {
+            let mut tokens = Tokens::new(text.as_bytes());
+            while let Some(start) = tokens.find() {
+                let short = tokens.short_integer();
+                let token = tokens.take_token();
+                if let Some(short) = short {
+                    let long = integer(token).expect("a short integer is one");
+                    prop_assert_eq!(Some(i128::from(short.value)), long.value, "{}", text);
+                    prop_assert_eq!((short.canonical, short.length), (long.canonical, token.len()), "{}", text);
+                } else {
+                    let read_short = integer(token).is_some() && token.len() <= 16 && token[0] != b'+';
+                    prop_assert!(!read_short || start + 18 > text.len(), "{}", text);
+                }
+            }
+        }
+
+        #[test]
+        fn numbers_are_those_of_the_standard_library(token in "[+-]?[0-9.eEinfaty+-]{0,9}") {
+            let mut reader = Reader::new(Notation::default());
+            if reader.key(token.as_bytes(), false, &mut Vec::new()).is_some() {
+                prop_assert!(token.parse::<f64>().is_ok(), "{}", token);
+                read_alike(&token)?;
+            } else {
+                prop_assert!(token.parse::<f64>().is_err(), "{}", token);
+                prop_assert!(fast_float2::parse::<f64, _>(&token).is_err(), "{}", token);
+                prop_assert!(fast_float2::parse::<f32, _>(&token).is_err(), "{}", token);
+            }
+        }
+    }
+}

@@ -1,0 +1,532 @@
+//! Reads integers directly from files, without keeping the text.
+//!
+//! Each core reads a piece of a file in blocks of some hundred kilobytes into one buffer, and keeps
+//! only the values. This works if every integer is in canonical form. At any other token or obstacle,
+//! nothing is lost: the caller reads the text from there on and reports any error in it.
+
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use gpusort_order::key::ElementType;
+
+use super::integers::{Integers, records_of};
+use super::pieces::guess;
+use super::span::Span;
+use crate::budget::Budget;
+use crate::clock::Instant;
+use crate::error::Error;
+use crate::input::{Input, Opened, RegularFile};
+use crate::number::PerLine;
+use crate::order::KeyOrder;
+use crate::parallel::{self, lock};
+use crate::records::Records;
+use crate::text::{Before, MARK, PIECE, piece_size};
+
+/// The number of bytes per read, which fits a core's cache.
+const BLOCK: usize = 1 << 18;
+
+/// The maximum number of files open at once, since systems limit open files per process.
+const OPEN: usize = 64;
+
+/// The usual maximum length of a line, in bytes.
+const LINE: usize = 1 << 10;
+
+/// The maximum length of a line here, since a whole line must fit the buffer.
+const LONGEST: usize = 16 * BLOCK;
+
+/// Files whose integers are read without keeping the text.
+pub struct IntegerFiles {
+    files: Vec<RegularFile>,
+    element: Option<ElementType>,
+    direction: KeyOrder,
+    per_line: PerLine,
+    /// The next file to read, and the offset of a line in it.
+    file: usize,
+    place: u64,
+    /// True if the next bytes cannot be read as integers.
+    is_odd: bool,
+}
+
+/// Integers from files.
+#[derive(Debug)]
+pub struct FromFiles {
+    /// The records, without spelling.
+    pub records: Records,
+    /// Number of bytes read.
+    pub bytes: u64,
+    /// Average time that a core spent reading.
+    pub reading: Duration,
+}
+
+/// Ranges of files to read together, with the numbers of the files.
+type Group = Vec<(usize, Range<u64>)>;
+
+impl IntegerFiles {
+    /// Opens files to be read as integers of this type, or of the first of u32, i32, u64 and i64 that
+    /// holds all of them.
+    ///
+    /// Returns `None` if the text must be read as a whole: the type is a float type, an input is not a
+    /// regular file, or the inputs are many or small.
+    ///
+    /// # Errors
+    ///
+    /// The first file cannot be opened.
+    pub fn open(
+        inputs: &[Input],
+        element: Option<ElementType>,
+        direction: KeyOrder,
+        per_line: PerLine,
+        budget: &Budget,
+    ) -> Result<Option<Self>, Error> {
+        if element.is_some_and(ElementType::is_float) || inputs.len() > OPEN {
+            return Ok(None);
+        }
+        let mut files = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            match input.open_regular() {
+                Ok(Some(file)) => files.push(file),
+                Ok(None) => return Ok(None),
+                // The system may allow fewer open files than [`OPEN`].
+                Err(_) if !files.is_empty() => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        let files = Self { files, element, direction, per_line, file: 0, place: 0, is_odd: false };
+        let total = files.total();
+        Ok((total > PIECE.start as u64 || !files.fit(budget)).then_some(files))
+    }
+
+    fn total(&self) -> u64 {
+        self.files.iter().map(|file| file.size).sum()
+    }
+
+    /// Returns true if the integers fit the budget in any case.
+    fn fit(&self, budget: &Budget) -> bool {
+        // Two bytes of text may become an integer of 64 bits.
+        budget.allows(self.total() / 2) && budget.fits(self.total(), 4 * budget.times_of_keys())
+    }
+
+    /// Returns true if all files were read.
+    pub fn is_over(&self) -> bool {
+        let (here, after) = (&self.files[self.file], &self.files[self.file + 1..]);
+        self.place >= here.size && after.iter().all(|file| file.size == 0)
+    }
+
+    /// Reads the next integers, up to the budget, after `passed` bytes. Calls `progress` from any
+    /// thread with the number of bytes read so far.
+    ///
+    /// Returns `None` if the text must be read from here on: a token is not an integer in canonical
+    /// form, or no type holds all integers.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; a file that changes its size during the read.
+    pub fn next(
+        &mut self,
+        budget: &Budget,
+        passed: u64,
+        progress: impl Fn(u64) + Sync,
+    ) -> Result<Option<FromFiles>, Error> {
+        let is_all = (self.file, self.place) == (0, 0) && self.fit(budget);
+        let (mut pieces, mut span, mut bytes) = (Vec::new(), Span::default(), 0);
+        let reading = AtomicU64::new(0);
+        while !self.is_odd && !self.is_over() {
+            let group = if is_all { self.whole() } else { self.some(budget) };
+            let before = passed + bytes;
+            let Some((more, end)) = self.read(&group, &reading, |read| progress(before + read))? else {
+                self.is_odd = true;
+                break;
+            };
+            let with = span.merge(Integers::span(&more));
+            if self.element.is_none() && with.element().is_none() {
+                self.is_odd = pieces.is_empty();
+                break;
+            }
+            if is_all {
+                // The stretches are only valid if the files kept their sizes.
+                for file in &self.files {
+                    if file.size_now()? != file.size {
+                        self.is_odd = true;
+                        return Ok(None);
+                    }
+                }
+                (self.file, self.place) = (self.files.len() - 1, end);
+                bytes = self.total();
+            } else {
+                // The lines of the group end at or after the group.
+                if group.last().is_some_and(|(_, stretch)| end < stretch.end) {
+                    return Err(self.files[self.file].has_changed());
+                }
+                bytes += end - self.place;
+                self.place = end;
+                let file = &self.files[self.file];
+                if end >= file.size && file.size_now()? != file.size {
+                    return Err(file.has_changed());
+                }
+            }
+            pieces.extend(more);
+            span = with;
+            // Sorting takes the same room again, and writing some more, during the next read.
+            let is_full = || Integers::held(&pieces) * budget.times_of_keys() >= budget.bytes() / 6;
+            if !is_all && (is_full() || !budget.allows(Integers::count(&pieces))) {
+                break;
+            }
+        }
+        let Some(element) = self.element.or_else(|| span.element()).filter(|_| !pieces.is_empty()) else {
+            return Ok(None);
+        };
+        let cores = parallel::threads() as u64;
+        Ok(Some(FromFiles {
+            records: records_of(pieces, self.direction.map(element)),
+            bytes,
+            reading: Duration::from_nanos(reading.into_inner() / cores),
+        }))
+    }
+
+    /// Returns the number of the first input to read as text, and that input, open at the next line,
+    /// with the position of the line; `None` if the text starts at the beginning of the input.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn rest(mut self) -> Result<(usize, Option<(Opened, Before)>), Error> {
+        if self.place == 0 {
+            return Ok((self.file, None));
+        }
+        let before = self.files[self.file].before(self.place)?;
+        let file = self.files.swap_remove(self.file);
+        Ok((self.file, Some((file.opened_at(self.place), before))))
+    }
+
+    /// Returns all files in pieces.
+    fn whole(&self) -> Group {
+        let size = piece_size(usize::try_from(self.total()).unwrap_or(usize::MAX)) as u64;
+        self.files
+            .iter()
+            .enumerate()
+            .flat_map(|(number, file)| in_pieces(number, 0..file.size, size))
+            .collect()
+    }
+
+    /// Returns the next part of a file in pieces, small enough that its integers take a small part of
+    /// the budget.
+    fn some(&mut self, budget: &Budget) -> Group {
+        while self.place >= self.files[self.file].size {
+            (self.file, self.place) = (self.file + 1, 0);
+        }
+        let all = (budget.bytes() / 32).clamp(1 << 6, 1 << 28);
+        let end = self.files[self.file].size.min(self.place + all);
+        in_pieces(self.file, self.place..end, piece_size(all as usize) as u64)
+    }
+
+    /// Reads the integers of the lines that begin in these pieces. Returns the integers and the offset of
+    /// the last line's end in its file, or `None` if they must be read as text. Adds the time of reading,
+    /// in nanoseconds over all cores, to `reading`.
+    fn read(
+        &self,
+        group: &Group,
+        reading: &AtomicU64,
+        progress: impl Fn(u64) + Sync,
+    ) -> Result<Option<(Vec<Integers>, u64)>, Error> {
+        // A flag for a piece to be read as text, and the number of bytes read.
+        let (stop, read) = (AtomicBool::new(false), AtomicU64::new(0));
+        let read_block = |file: &RegularFile, block: &mut [u8], place| {
+            let start = Instant::now();
+            let count = file.read_at(block, place)?;
+            reading.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            progress(read.fetch_add(count as u64, Ordering::Relaxed) + count as u64);
+            Ok(count)
+        };
+        let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
+        let buffers = || lock(&buffers);
+        let pieces = parallel::map_parts(group, |(number, stretch)| {
+            let mut buffer = buffers().pop().unwrap_or_default();
+            let integers =
+                Integers::new(self.element, self.per_line, guess((stretch.end - stretch.start) as usize));
+            let read = |block: &mut [u8], place| read_block(&self.files[*number], block, place);
+            let piece = read_stretch(integers, stretch.clone(), &mut buffer, &stop, read);
+            if !matches!(piece, Ok(Some(_))) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            buffers().push(buffer);
+            piece
+        });
+        let pieces: Result<Vec<Option<(Integers, u64)>>, Error> = pieces.into_iter().collect();
+        let Some(pieces) = pieces?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let (pieces, ends): (Vec<Integers>, Vec<u64>) = pieces.into_iter().unzip();
+        // A line may be longer than a stretch.
+        let last = group.last().map(|&(number, _)| number);
+        let of_last = group.iter().zip(ends).filter(|((number, _), _)| Some(*number) == last);
+        Ok(Some((pieces, of_last.map(|(_, end)| end).max().unwrap_or(0))))
+    }
+}
+
+/// Returns a range of a file in pieces of this size.
+fn in_pieces(file: usize, range: Range<u64>, size: u64) -> Group {
+    let starts = range.clone().step_by(size as usize);
+    starts.map(|start| (file, start..range.end.min(start + size))).collect()
+}
+
+/// Adds the integers of the lines that begin in this range of a file. Returns the end of the last line
+/// (or the start of the range, if no line begins in it), or `None` if they must be read as text. `read`
+/// fills a block from an offset, except at the end of the file.
+fn read_stretch(
+    mut integers: Integers,
+    stretch: Range<u64>,
+    buffer: &mut Vec<u8>,
+    stop: &AtomicBool,
+    read: impl Fn(&mut [u8], u64) -> Result<usize, Error>,
+) -> Result<Option<(Integers, u64)>, Error> {
+    // From the byte before the range, which tells if a line begins with the range.
+    let mut next = stretch.start.saturating_sub(1);
+    let mut at_line = stretch.start == 0;
+    let mut filled = 0;
+    while !stop.load(Ordering::Relaxed) {
+        // At most the range and usually its last line; later lines belong to other pieces.
+        let room = (stretch.end.saturating_sub(next) as usize).saturating_add(LINE).min(BLOCK);
+        if buffer.len() < filled + room {
+            buffer.resize(filled + room, 0);
+        }
+        let first = next - filled as u64;
+        let count = read(&mut buffer[filled..filled + room], next)?;
+        (next, filled) = (next + count as u64, filled + count);
+        let ended = count == 0;
+
+        // The complete lines in the buffer.
+        let mut begin = 0;
+        if !at_line {
+            let Some(newline) = memchr::memchr(b'\n', &buffer[..filled]) else {
+                if ended || next >= stretch.end {
+                    return Ok(Some((integers, stretch.start)));
+                }
+                filled = 0;
+                continue;
+            };
+            (at_line, begin) = (true, newline + 1);
+        } else if first == 0 && buffer[..filled].starts_with(MARK) {
+            if integers.per_line == PerLine::Whole {
+                return Ok(None);
+            }
+            begin = MARK.len();
+        }
+        // Up to the first line end at or after the last byte of the range, and at or after the first line.
+        let last = (stretch.end - 1).saturating_sub(first) as usize;
+        let from = last.max(begin.saturating_sub(1)).min(filled);
+        let (end, done) = match memchr::memchr(b'\n', &buffer[from..filled]) {
+            Some(newline) => (from + newline + 1, true),
+            None if ended => (filled, true),
+            None => {
+                let newline = memchr::memrchr(b'\n', &buffer[begin..filled]);
+                (newline.map_or(begin, |newline| begin + newline + 1), false)
+            }
+        };
+        if end == begin && filled >= LONGEST {
+            return Ok(None);
+        }
+        if integers.read(&buffer[begin..end]).is_err() {
+            return Ok(None);
+        }
+        if done {
+            return Ok(Some((integers, first + end as u64)));
+        }
+        buffer.copy_within(end..filled, 0);
+        filled -= end;
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::chunks::Chunks;
+    use crate::csv::KeySpec;
+    use crate::csv::{InputKind, InputSpec};
+    use crate::numbers::parse_printed;
+    use crate::records::Print;
+
+    const DESCENDING: KeyOrder = KeyOrder { descending: true, ..KeyOrder::ASCENDING };
+
+    fn files(folder: &tempfile::TempDir, contents: &[&str]) -> Vec<Input> {
+        let write = |(number, content): (usize, &&str)| {
+            let path: PathBuf = folder.path().join(number.to_string());
+            std::fs::write(&path, content).unwrap();
+            Input::File(path)
+        };
+        contents.iter().enumerate().map(write).collect()
+    }
+
+    /// Reads files with these contents both ways, straight and as a whole text; whether the first
+    /// was possible.
+    fn both_ways(contents: &[&str], element: Option<ElementType>) -> bool {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = files(&folder, contents);
+        let budget = Budget::unlimited();
+        let files = IntegerFiles::open(&inputs, element, DESCENDING, PerLine::Any, &budget).unwrap();
+        let Some(straight) = files.and_then(|mut files| {
+            let all = files.next(&budget, 0, |_| {}).unwrap()?;
+            assert!(files.is_over());
+            Some(all)
+        }) else {
+            return false;
+        };
+        let kind = InputKind::Text(PerLine::Any);
+        let how = InputSpec { kind, by: KeySpec::default(), keys: Vec::new(), columns: 1 };
+        let whole = Chunks::new(&inputs, &how, &budget).next(|_| {}).unwrap().unwrap_or_default();
+        let whole = parse_printed(&whole, element, DESCENDING, PerLine::Any).unwrap();
+        assert_eq!((whole.print, straight.records.print), (Print::Shortest, Print::Shortest));
+        assert_eq!(straight.records.order, whole.order);
+        assert!(straight.records.keys == whole.keys);
+        assert_eq!(straight.bytes, contents.iter().map(|content| content.len() as u64).sum::<u64>());
+        true
+    }
+
+    #[test]
+    fn integer_files_are_parsed_directly_where_that_changes_nothing() {
+        let lines = |n: usize, line: &str| line.repeat(n);
+        let many = lines(100_000, "123456\n");
+        // Some of these cross all cuts of the file, which are at least 256 KiB apart.
+        let long_line = "7 ".repeat(300_000);
+        let blank = "\r\n \n".repeat(100_000);
+        for (name, contents) in [
+            ("lines", vec![many.as_str()]),
+            ("no last line end", vec![&many, "\n5"]),
+            ("several files", vec!["3\n", &many, "", "4"]),
+            ("long line", vec![&long_line]),
+            ("blank lines", vec![&many, &blank, "-5"]),
+            ("mark", vec!["\u{feff}5\n", &many]),
+        ] {
+            assert!(both_ways(&contents, None), "{name}, files");
+            let one = contents.concat();
+            assert!(both_ways(&[&one], Some(ElementType::I64)), "{name}, one file");
+        }
+        let few_bytes = ["1\n"; 100];
+        assert!(!both_ways(&few_bytes, None), "more files than are held open");
+        let endless = "7 ".repeat(5 << 20);
+        for (name, content) in [
+            ("a decimal at the end", format!("{many}1.5\n")),
+            ("leading zeros", format!("{many}007\n")),
+            ("no number", format!("{many}x\n{many}")),
+            ("no type for all", format!("{many}-1\n18446744073709551615\n")),
+            ("few", "1\n2\n".to_owned()),
+            ("one line of many megabytes", endless),
+        ] {
+            assert!(!both_ways(&[&content], None), "{name}");
+        }
+        assert!(!both_ways(&[&format!("{many}-1\n")], Some(ElementType::U32)), "not of the type asked for");
+    }
+
+    /// Reads files with these contents in parts: the integers up to where that ends, the bytes of
+    /// these, and the first line after them; `None` at the end.
+    fn in_parts(contents: &[&str], bytes: u64) -> (Vec<i128>, u64, Option<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = files(&folder, contents);
+        let budget = Budget::of(bytes);
+        let mut files =
+            IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, PerLine::Any, &budget).unwrap().unwrap();
+        let (mut all, mut passed, mut parts) = (Vec::new(), 0, 0);
+        while !files.is_over() {
+            let Some(part) = files.next(&budget, passed, |_| {}).unwrap() else {
+                let (file, open) = files.rest().unwrap();
+                let (mut opened, before) =
+                    open.unwrap_or_else(|| (inputs[file].open().unwrap(), Before::default()));
+                let mut rest = vec![0; 1 << 20];
+                let count = opened.fill(&mut rest).unwrap();
+                let line = String::from_utf8_lossy(&rest[..count]).lines().next().unwrap_or("").to_owned();
+                return (all, passed, Some(format!("{file}:{}:{line}", before.lines + 1)));
+            };
+            parts += 1;
+            passed += part.bytes;
+            let FromFiles { records: Records { order, keys, .. }, .. } = part;
+            let mut text = Vec::new();
+            crate::records::write_text(keys, order, Print::Shortest, &mut text, |_| {}).unwrap();
+            all.extend(String::from_utf8(text).unwrap().lines().map(|line| line.parse::<i128>().unwrap()));
+        }
+        assert!(parts > 1);
+        (all, passed, None)
+    }
+
+    #[test]
+    fn integers_come_in_parts_and_the_text_goes_on_where_they_end() {
+        let lines = |range: Range<i128>| {
+            range.fold(String::new(), |text, number| text + &format!("{}\n", number * 7))
+        };
+        let values = |range: Range<i128>| range.map(|number| number * 7).collect::<Vec<_>>();
+        for bytes in [512, 4096, 100_000] {
+            let contents = ["", &lines(0..30_000), "", "\r\n5 6", &lines(-3..1), ""];
+            let (all, passed, rest) = in_parts(&contents, bytes);
+            assert_eq!(all, [values(0..30_000), vec![5, 6], values(-3..1)].concat());
+            assert_eq!((passed, rest), (contents.concat().len() as u64, None));
+            let long = format!("{}1.5\n8\n", lines(0..30_000));
+            let (all, _, rest) = in_parts(&["1\n", &long, "3"], bytes);
+            let line = rest.unwrap();
+            assert_eq!(line, format!("1:{}:{}", all.len(), all.len() as i128 * 7 - 7));
+            assert_eq!(all[1..], values(0..all.len() as i128 - 1));
+            assert!(all.len() > 20_000);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_cut_meanwhile_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = files(&folder, &[&"12345\n".repeat(1 << 20)]);
+        let budget = Budget::of(4096);
+        let mut files =
+            IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, PerLine::Any, &budget).unwrap().unwrap();
+        let mut opened = inputs[0].open().unwrap();
+        assert_eq!(opened.fill(&mut [0; 600]).unwrap(), 600);
+        assert!(files.next(&budget, 0, |_| {}).unwrap().is_some());
+        std::fs::File::options().write(true).open(inputs[0].path().unwrap()).unwrap().set_len(6000).unwrap();
+        let mut parts = std::iter::repeat_with(|| files.next(&budget, 0, |_| {}));
+        assert!(parts.find_map(Result::err).unwrap().to_string().contains("changed its size"));
+        let error = opened.fill(&mut [0; 10_000]).unwrap_err().to_string();
+        assert!(error.contains("changed while it was being read"), "{error}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn parsing_files_directly_equals_parsing_the_whole_text(
+            seed: u64,
+            bits in 1_u32..=64,
+            signed: bool,
+            separators in "[ \n\r\t]{1,40}",
+            end in "[ \n]{0,2}",
+        ) {
+            // Values that need ever more bits on the way, or ever fewer, so that pieces differ.
+            let n = 200_000;
+            let mut content = String::new();
+            let mut values = Vec::new();
+            let mut state = seed | 1;
+            for i in 0..n {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                let value = state;
+                let bits = (u64::from(bits) * (i as u64 + 1)).div_ceil(n as u64) as u32;
+                let value = value >> (64 - bits);
+                let value: i128 = if signed { i128::from((value << (64 - bits)).cast_signed() >> (64 - bits)) } else { value.into() };
+                values.push(value);
+                content += &value.to_string();
+                let at = i % separators.len();
+                content += &separators[at..=at];
+                if i % 1000 == 0 {
+                    content += "\n";
+                }
+            }
+            content.truncate(content.trim_end().len());
+            content += &end;
+            prop_assert!(both_ways(&[&content], None));
+            let (all, passed, rest) = in_parts(&[&content], 20_000);
+            prop_assert!(all == values && passed == content.len() as u64 && rest.is_none());
+            let reversed = content.lines().rev().collect::<Vec<_>>().join("\n");
+            prop_assert!(both_ways(&[&reversed], None));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Tokens as integers of 32 bits, or of 64 bits where necessary. Their range determines the type.
+
+use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word};
+
+use super::span::Span;
+use crate::key_buf::KeyBuf;
+use crate::number::limits;
+use crate::number::{Integer, PerLine, Tokens, integer};
+use crate::parallel::map_parts;
+use crate::records::{Print, Records};
+
+/// The tokens of a piece of text as integers, and their properties.
+pub(super) struct Integers {
+    values: Values,
+    /// The requested type.
+    asked: Option<ElementType>,
+    /// The range of the requested type, or of any type, clamped to i64.
+    limits: (i64, i64),
+    span: Span,
+    pub(super) per_line: PerLine,
+}
+
+/// Integers in two's complement.
+enum Values {
+    /// Modulo 2^32; either u32 or i32 holds all of them.
+    Narrow(Vec<u32>),
+    /// Modulo 2^64.
+    Wide(Vec<u64>),
+}
+
+/// The error for a token other than an integer of the requested type, or of any 64-bit type, in canonical
+/// form; or for a token that its line may not have.
+#[derive(Debug)]
+pub(super) struct NotInteger;
+
+impl Integers {
+    /// Creates an empty list with room for about `count` integers.
+    pub(super) fn new(asked: Option<ElementType>, per_line: PerLine, count: usize) -> Self {
+        let values = Values::Narrow(Vec::with_capacity(count));
+        let (least, greatest) = asked.map_or((i64::MIN.into(), i64::MAX.into()), limits);
+        let limits = (in_i64(least), in_i64(greatest));
+        Self { values, asked, limits, span: Span::default(), per_line }
+    }
+
+    /// Reads the tokens of whole lines.
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<(), NotInteger> {
+        let mut tokens = Tokens::per_line(bytes, self.per_line);
+        loop {
+            // Most tokens are short and fit 32 bits; other tokens take the slow path.
+            let next = match &mut self.values {
+                Values::Narrow(values) => {
+                    let mut values = std::mem::take(values);
+                    let next = self.read_short(&mut tokens, are_narrow, |value| values.push(value as u32));
+                    self.values = Values::Narrow(values);
+                    next
+                }
+                Values::Wide(values) => {
+                    let mut values = std::mem::take(values);
+                    let next =
+                        self.read_short(&mut tokens, |_, _| true, |value| values.push(value.cast_unsigned()));
+                    self.values = Values::Wide(values);
+                    next
+                }
+            };
+            if !next {
+                break;
+            }
+            self.read_one(&mut tokens)?;
+        }
+        if tokens.excess.is_some() { Err(NotInteger) } else { Ok(()) }
+    }
+
+    /// Reads short tokens while `accepts` admits their range. Returns true if another token follows.
+    #[inline]
+    fn read_short(
+        &mut self,
+        tokens: &mut Tokens,
+        accepts: impl Fn(i64, i64) -> bool,
+        mut keep: impl FnMut(i64),
+    ) -> bool {
+        let (lowest, highest) = self.limits;
+        // No short integer exceeds i64, but earlier integers may.
+        let (mut least, mut greatest) = (in_i64(self.span.least), in_i64(self.span.greatest));
+        let follows = loop {
+            if tokens.find().is_none() {
+                break false;
+            }
+            let Some(short) = tokens.short_integer().filter(|short| short.canonical) else { break true };
+            let with = (least.min(short.value), greatest.max(short.value));
+            if short.value < lowest || short.value > highest || !accepts(with.0, with.1) {
+                break true;
+            }
+            (least, greatest) = with;
+            keep(short.value);
+            tokens.pass(short.length);
+        };
+        self.span.push(least.into());
+        self.span.push(greatest.into());
+        follows
+    }
+
+    /// Reads the current token.
+    fn read_one(&mut self, tokens: &mut Tokens) -> Result<(), NotInteger> {
+        let Some(Integer { value: Some(value), canonical: true }) = integer(tokens.take_token()) else {
+            return Err(NotInteger);
+        };
+        if self.asked.is_some_and(|asked| !Span::of(value).fits(asked)) {
+            return Err(NotInteger);
+        }
+        let signed = self.span.least < 0;
+        self.span.push(value);
+        match &mut self.values {
+            Values::Wide(values) => values.push(value as u64),
+            Values::Narrow(values)
+                if self.span.fits(ElementType::U32) || self.span.fits(ElementType::I32) =>
+            {
+                values.push(value as u32);
+            }
+            Values::Narrow(values) => {
+                let mut wide = widened(std::mem::take(values), signed);
+                wide.push(value as u64);
+                self.values = Values::Wide(wide);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the memory of the keys of these pieces, in bytes.
+    pub(super) fn held(pieces: &[Self]) -> u64 {
+        let of_piece = |piece: &Self| match &piece.values {
+            Values::Narrow(values) => (values.capacity() as u64, 4),
+            Values::Wide(values) => (values.capacity() as u64, 8),
+        };
+        let add = |(count, bytes): (u64, u64), (more, other): (u64, u64)| (count + more, bytes.max(other));
+        let (count, bytes) = pieces.iter().map(of_piece).fold((0, 0), add);
+        count * bytes
+    }
+
+    /// Returns the number of integers in all pieces.
+    pub(super) fn count(pieces: &[Self]) -> u64 {
+        let of_piece = |piece: &Self| match &piece.values {
+            Values::Narrow(values) => values.len() as u64,
+            Values::Wide(values) => values.len() as u64,
+        };
+        pieces.iter().map(of_piece).sum()
+    }
+
+    /// Returns the span of all pieces.
+    pub(super) fn span(pieces: &[Self]) -> Span {
+        pieces.iter().map(|piece| piece.span).fold(Span::default(), Span::merge)
+    }
+
+    /// Returns the keys of the values of each piece, which fit the map's type.
+    pub(super) fn keys(pieces: Vec<Self>, map: KeyMap) -> KeyBuf<'static> {
+        if map.element.key_words() == KeyWords::One {
+            // The values fit, so the low half is their two's complement in 32 bits.
+            let narrow = |piece: Self| match piece.values {
+                Values::Narrow(values) => values,
+                Values::Wide(values) => values.into_iter().map(|value| value as u32).collect(),
+            };
+            map_parts(pieces, |piece| in_keys(narrow(piece), map)).into()
+        } else {
+            let wide = |piece: Self| match piece.values {
+                Values::Narrow(values) => widened(values, piece.span.least < 0),
+                Values::Wide(values) => values,
+            };
+            map_parts(pieces, |piece| in_keys(wide(piece), map)).into()
+        }
+    }
+}
+
+fn in_keys<W: Word>(mut values: Vec<W>, map: KeyMap) -> Vec<W> {
+    let map = W::map(map);
+    values.iter_mut().for_each(|value| *value = value.key(map));
+    values
+}
+
+/// Returns the values in 64 bits, sign-extended or zero-extended.
+fn widened(values: Vec<u32>, signed: bool) -> Vec<u64> {
+    let wide =
+        |value: u32| if signed { i64::from(value.cast_signed()).cast_unsigned() } else { value.into() };
+    values.into_iter().map(wide).collect()
+}
+
+/// Clamps an integer to i64, for integers of at least `i64::MIN`.
+#[inline]
+fn in_i64(value: i128) -> i64 {
+    value.min(i64::MAX.into()) as i64
+}
+
+/// Returns true if either u32 or i32 holds all integers in this range, and 0.
+#[inline]
+fn are_narrow(least: i64, greatest: i64) -> bool {
+    let most = if least < 0 { i32::MAX.into() } else { u32::MAX.into() };
+    least >= i32::MIN.into() && greatest <= most
+}
+
+/// Returns the records of integers.
+pub(super) fn records_of(pieces: Vec<Integers>, order: KeyMap) -> Records {
+    Records { order, keys: Integers::keys(pieces, order), print: Print::Shortest }
+}

@@ -1,0 +1,146 @@
+//! The range of integers, and the integer types that hold it.
+
+use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word};
+
+use crate::error::{Error, Hint};
+use crate::key_buf::{KeyBuf, KeyWidth, by_width, in_one};
+use crate::keys;
+use crate::number::limits;
+use crate::order::KeyOrder;
+use crate::parallel;
+
+/// The integer types of text, in order of preference.
+const INTEGERS: [ElementType; 4] = [ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64];
+
+/// The range of some integers and 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    pub(super) least: i128,
+    pub(super) greatest: i128,
+}
+
+impl Span {
+    /// Returns the range of an integer and 0.
+    pub fn of(value: i128) -> Self {
+        let mut span = Self::default();
+        span.push(value);
+        span
+    }
+
+    /// Extends the range to an integer.
+    #[inline]
+    pub fn push(&mut self, value: i128) {
+        self.least = self.least.min(value);
+        self.greatest = self.greatest.max(value);
+    }
+
+    /// Returns the range of both.
+    pub fn merge(mut self, other: Self) -> Self {
+        self.push(other.least);
+        self.push(other.greatest);
+        self
+    }
+
+    /// Returns true if the type holds all integers.
+    pub fn fits(self, element: ElementType) -> bool {
+        let (least, greatest) = limits(element);
+        least <= self.least && self.greatest <= greatest
+    }
+
+    /// Returns the first integer type that holds all integers.
+    pub fn element(self) -> Option<ElementType> {
+        INTEGERS.into_iter().find(|&element| self.fits(element))
+    }
+}
+
+/// The numbers of a text, for the type of the elements that they become.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Census {
+    span: Span,
+    /// True if a number is not an integer of 64 bits.
+    has_others: bool,
+    /// True if f64 rounds an integer, or a decimal as large as the integers that f64 rounds.
+    is_inexact: bool,
+}
+
+impl Census {
+    /// Adds the number of a word.
+    #[inline]
+    pub fn push(&mut self, word: u128, descending: bool) {
+        if let Some(integer) = keys::integer(word, descending) {
+            self.span.push(integer);
+            self.is_inexact |= integer as f64 as i128 != integer;
+        } else {
+            // From this value on, every f64 is an integer.
+            const INTEGERS: f64 = (1_u64 << 53) as f64;
+            self.has_others = true;
+            self.is_inexact |= keys::is_rounded(word) && keys::nearest(word, descending).abs() >= INTEGERS;
+        }
+    }
+
+    /// Counts elements.
+    pub fn of_keys(keys: &KeyBuf, map: KeyMap) -> Self {
+        fn of<W: KeyWidth>(keys: &[W], map: KeyMap) -> Census {
+            let of_word = W::map(map);
+            let of_part = |keys: &[W]| {
+                let mut census = Census::default();
+                for key in keys {
+                    let bits = key.bits(of_word).into();
+                    census.push(keys::of_bits(bits, map.element, false, KeyOrder::ASCENDING), false);
+                }
+                census
+            };
+            let parts = parallel::map_parts(keys.chunks(1 << 16), of_part);
+            parts.into_iter().fold(Census::default(), Census::merge)
+        }
+        by_width!(keys.borrowed(), blocks => of(&in_one(blocks), map))
+    }
+
+    /// Returns the census of the numbers of both.
+    pub fn merge(self, other: Self) -> Self {
+        Self {
+            span: self.span.merge(other.span),
+            has_others: self.has_others || other.has_others,
+            is_inexact: self.is_inexact || other.is_inexact,
+        }
+    }
+
+    /// Returns the first type that holds all numbers: `u32`, `i32`, `u64`, `i64`, or else `f64`, which
+    /// rounds decimals.
+    ///
+    /// # Errors
+    ///
+    /// An integer that `f64` does not hold, where no integer type holds all numbers.
+    pub fn element(self) -> Result<ElementType, Error> {
+        match self.span.element().filter(|_| !self.has_others) {
+            Some(element) => Ok(element),
+            None if self.is_inexact => {
+                let problem = "no element type holds all numbers: f64 rounds the largest integers";
+                Err(Error::options(problem).hinting(Hint::Rounding))
+            }
+            None => Ok(ElementType::F64),
+        }
+    }
+}
+
+/// Converts floats with integer values to elements of a type that holds them.
+///
+/// # Panics
+///
+/// Panics unless the floats have 64 bits.
+pub fn integers(floats: &KeyBuf, from: KeyMap, to: KeyMap) -> KeyBuf<'static> {
+    fn of<W: KeyWidth>(floats: &[u64], from: KeyMap, to: KeyMap) -> KeyBuf<'static> {
+        let (of_float, of_word) = (u64::map(from), W::map(to));
+        let one = |float: &u64| {
+            let word = keys::of_bits(float.bits(of_float), from.element, false, KeyOrder::ASCENDING);
+            W::of_u64(keys::bits(word, false, to.element)).key(of_word)
+        };
+        parallel::map_parts(floats.chunks(1 << 16), |part| part.iter().map(one).collect::<Vec<W>>()).into()
+    }
+    let KeyBuf::Wide(blocks) = floats.borrowed() else { panic!("floats of text have 64 bits") };
+    let floats = in_one(blocks);
+    match to.element.key_words() {
+        KeyWords::One => of::<u32>(&floats, from, to),
+        KeyWords::Two => of::<u64>(&floats, from, to),
+    }
+}

@@ -1,0 +1,245 @@
+//! Merges binary elements. Memory holds a block of each input, and all cores merge the elements that no
+//! unread element can precede.
+//!
+//! ```text
+//! input 0   ───────────|─ ─ ─ ▸
+//! input 1   ──────|────── ─ ─ ▸     no unread element can precede the least last key in memory
+//! input 2   ────────|─────── ▸
+//! ```
+
+use gpusort_order::key::{KeyMap, Word};
+
+use crate::binary::{self, BinaryInput};
+use crate::error::Error;
+use crate::input::Opened;
+use crate::key_buf::KeyWidth;
+use crate::order::{KeyOrder, Selection};
+use crate::output::Output;
+use crate::records::write_text;
+
+use super::disorder::{Disorder, not_sorted};
+use super::steps::{self, MergeSource, Merged, Step, Written, merge_runs};
+
+/// An input with its buffered keys.
+struct ElementSource<'a, W> {
+    source: &'a BinaryInput,
+    opened: Opened,
+    order: KeyMap,
+    refuses_nan: bool,
+    /// The keys in memory, in order; keys before `at` are merged.
+    keys: Vec<W>,
+    at: usize,
+    /// The last key of this or an earlier block.
+    last: Option<W>,
+    /// The bytes of an incomplete element.
+    part: Vec<u8>,
+    /// The number of bytes and elements read.
+    bytes: u64,
+    number: u64,
+}
+
+/// Binary elements of a common type, and how to merge them.
+pub struct Elements<'a> {
+    /// The runs, each with its source.
+    pub runs: Vec<(&'a BinaryInput, Opened)>,
+    /// The order of the elements.
+    pub direction: KeyOrder,
+    /// The elements to write.
+    pub selection: Selection,
+    /// The form of the output.
+    pub written: Written,
+    /// The approximate memory limit.
+    pub memory: u64,
+}
+
+type Run<'a, W> = steps::Run<ElementSource<'a, W>>;
+
+impl<'a, W: KeyWidth> ElementSource<'a, W> {
+    fn new((source, opened): (&'a BinaryInput, Opened), direction: KeyOrder) -> Result<Self, Error> {
+        // For a .npy file, the check of the header included this one.
+        if source.count().is_none() {
+            source.check_file()?;
+        }
+        Ok(Self {
+            source,
+            opened: source.opened(opened)?,
+            order: direction.map(source.element()),
+            refuses_nan: source.refuses_nan(direction),
+            keys: Vec::new(),
+            at: 0,
+            last: None,
+            part: Vec::new(),
+            bytes: 0,
+            number: 0,
+        })
+    }
+
+    /// Returns the unmerged keys in memory.
+    fn rest(&self) -> &[W] {
+        &self.keys[self.at..]
+    }
+
+    /// Truncates the keys before the first refused or misplaced key, and returns the error of that key.
+    fn find_wrong(&self, keys: &mut Vec<W>) -> Option<Error> {
+        let (map, mut wrong) = (W::map(self.order), None);
+        if self.refuses_nan
+            && let Some(at) = keys.iter().position(|key| key.is_nan(map))
+        {
+            wrong = Some(self.source.is_nan(self.number + at as u64));
+            keys.truncate(at);
+        }
+        if let Some((at, pair)) = binary::first_broken(keys, self.last.map(W::into), false) {
+            let place = format!("{}, element {}", self.opened.name, self.number + at as u64);
+            let [before, value] = pair.map(|key| binary::shown(key, self.order));
+            wrong = Some(not_sorted(Disorder { place, value, before }));
+            keys.truncate(at);
+        }
+        wrong
+    }
+}
+
+impl<W: KeyWidth> MergeSource for ElementSource<'_, W> {
+    fn held(&self) -> usize {
+        size_of_val(self.rest())
+    }
+
+    fn is_ready(&self) -> bool {
+        self.opened.is_ready
+    }
+
+    fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error> {
+        let size = self.source.element().bytes();
+        self.keys.drain(..self.at);
+        self.at = 0;
+        let room = (most / size_of::<W>()).saturating_sub(self.keys.len()).max(1) * size;
+        let (opened, part) = (&mut self.opened, &mut self.part);
+        let mut read = 0;
+        let fill = |bytes: &mut [u8]| {
+            let mut filled = part.len();
+            bytes[..filled].copy_from_slice(part);
+            part.clear();
+            loop {
+                let count = opened.read_some(&mut bytes[filled..])?;
+                (filled, read) = (filled + count, read + count);
+                // Takes only the available bytes of a pipe, since its writer may be slow, but at least
+                // one element.
+                if count == 0 || filled >= size {
+                    break;
+                }
+            }
+            let whole = filled - filled % size;
+            part.extend_from_slice(&bytes[whole..filled]);
+            Ok(whole)
+        };
+        let (mut keys, _) = binary::read_keys(room, self.source, self.order, fill)?;
+        self.bytes += read as u64;
+        // At most the number of elements in the header, since readers of the file rely on that number.
+        let left = self.source.count().map_or(u64::MAX, |count| count - self.number);
+        let is_over = keys.len() as u64 > left || keys.len() as u64 == left && !self.part.is_empty();
+        let is_over = keys.is_empty() || is_over;
+        if is_over {
+            keys.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+            *wrong = self.source.check(self.bytes).err();
+        }
+        *wrong = self.find_wrong(&mut keys).or(wrong.take());
+        self.number += keys.len() as u64;
+        self.last = keys.last().copied().or(self.last);
+        self.keys.append(&mut keys);
+        Ok(!is_over)
+    }
+}
+
+/// The memory for inputs without a budget: small enough for the caches.
+pub(super) const MEMORY: u64 = 96 << 20;
+
+/// Returns the maximum number of keys of each run in memory.
+fn room<W: Word>(elements: &Elements, size: usize) -> usize {
+    // Each key takes memory as read (if narrower than a word), in input order, in the result (twice)
+    // and as written.
+    let word = size_of::<W>();
+    let key = if size < word { size } else { 0 } + 4 * word;
+    let keys = elements.memory / (key * elements.runs.len().max(1)) as u64;
+    let bytes = keys.saturating_mul(size as u64).clamp(1 << 8, 8 << 20);
+    bytes as usize / size
+}
+
+/// Merges the elements of binary inputs.
+pub(super) fn merge<W: KeyWidth + itoa::Integer>(
+    elements: Elements,
+    to: &mut Output,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
+    let Some((source, _)) = elements.runs.first() else { return Ok(Merged::default()) };
+    let order = elements.direction.map(source.element());
+    let room = room::<W>(&elements, order.element.bytes());
+    let Elements { runs, direction, selection, written, .. } = elements;
+    let runs = runs
+        .into_iter()
+        .map(|run| Ok(Run::new(ElementSource::<W>::new(run, direction)?, room * size_of::<W>())));
+    let mut runs = runs.collect::<Result<Vec<_>, Error>>()?;
+    let write = |keys: Vec<W>| {
+        let keys = keys.into();
+        let result = match written {
+            Written::AsRead => binary::write(&keys, order, to, |_| {}),
+            Written::InText(print) => write_text(keys, order, print, to, |_| {}),
+        };
+        result.map_err(|error| to.failed(error))
+    };
+    let mut last = None;
+    let merge = |runs: &mut [Run<W>], left| merge_some(runs, selection.unique, left, &mut last);
+    let mut merged = merge_runs(&mut runs, selection, merge, write, progress)?;
+    order.element.name().clone_into(&mut merged.types);
+    Ok(merged)
+}
+
+/// Merges at most `left` keys in memory that no unread key can precede. With `unique`, drops keys that
+/// repeat the key before; `last` is the key before the first one.
+fn merge_some<W: KeyWidth>(
+    runs: &mut [Run<W>],
+    unique: bool,
+    left: u64,
+    last: &mut Option<W>,
+) -> Option<Step<Vec<W>>> {
+    // The least last key of the runs that may go on, and the first run with that key.
+    let open = runs.iter().enumerate().filter(|(_, run)| run.is_open());
+    let limit = open.filter_map(|(number, run)| Some((*run.source.rest().last()?, number))).min();
+    let certain = |(number, run): (usize, &Run<W>)| match limit {
+        None => run.source.rest().len(),
+        Some(limit) => run.source.rest().partition_point(|&key| (key, number) <= limit),
+    };
+    let counts: Vec<usize> = runs.iter().enumerate().map(certain).collect();
+    let count = counts.iter().sum();
+    if count == 0 {
+        return None;
+    }
+    let slices: Vec<&[W]> =
+        runs.iter().zip(&counts).map(|(run, &count)| &run.source.rest()[..count]).collect();
+    let mut merged = vec![W::default(); count];
+    gpusort_cpu::merge(&slices, &mut merged);
+    runs.iter_mut().zip(&counts).for_each(|(run, count)| run.source.at += count);
+    let left = usize::try_from(left).unwrap_or(usize::MAX);
+    let repeated = if unique { drop_repeated(&mut merged, last, left) } else { 0 };
+    merged.truncate(left);
+    let (bytes, written) = (size_of_val(&merged[..]), merged.len() as u64);
+    Some(Step { merged, read: count as u64, written, repeated, bytes })
+}
+
+/// Drops keys that repeat the key before, until `most` keys are kept; `last` is the key before the first
+/// one. Returns the number of repetitions up to there.
+fn drop_repeated<W: Word>(keys: &mut Vec<W>, last: &mut Option<W>, most: usize) -> u64 {
+    let (mut kept, mut repeated) = (0, 0);
+    for at in 0..keys.len() {
+        if kept == most {
+            break;
+        }
+        if *last == Some(keys[at]) {
+            repeated += 1;
+        } else {
+            *last = Some(keys[at]);
+            keys[kept] = keys[at];
+            kept += 1;
+        }
+    }
+    keys.truncate(kept);
+    repeated
+}

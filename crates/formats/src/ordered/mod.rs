@@ -1,0 +1,142 @@
+//! Sorted inputs: checking and merging them in little memory.
+
+mod disorder;
+mod elements;
+mod records;
+mod steps;
+
+use gpusort_order::key::KeyWords;
+
+use super::batch::{Batches, Stretches};
+use super::binary::{self};
+use super::csv::{InputKind, InputSpec};
+use super::input::{Input, may_be_open};
+use super::output::Output;
+use crate::budget::Budget;
+use crate::error::Error;
+use crate::memory;
+use crate::order::Selection;
+use crate::parallel;
+
+use self::disorder::Last;
+#[cfg(feature = "distributed")]
+pub use self::disorder::{Disorder, not_sorted};
+pub use self::elements::Elements;
+pub use self::records::partition;
+pub use self::records::{BESIDE_BYTES, Emit, Records, merge as merge_records};
+pub use self::steps::{Merged, Written};
+
+/// The number of bytes read at once from all inputs together, on a machine with few cores.
+const BLOCKS: usize = 8 << 20;
+
+/// Returns an error if standard input is named more than once.
+fn check_stdin(inputs: &[Input]) -> Result<(), Error> {
+    if inputs.iter().filter(|input| input.is_stdin()).count() > 1 {
+        return Err(Error::input(Input::Stdin.name(), "is named twice, but can be read only once"));
+    }
+    Ok(())
+}
+
+/// Returns the first violation of the order in the concatenated inputs; with `unique`, repeated keys
+/// violate the order, too. Calls `progress` with the bytes read so far.
+///
+/// # Errors
+///
+/// I/O errors, and any error of a sort that occurs before the first violation.
+pub fn check(
+    inputs: &[Input],
+    how: &InputSpec,
+    unique: bool,
+    stretches: Stretches,
+    progress: impl Fn(u64),
+) -> Result<Option<Disorder>, Error> {
+    if let InputKind::Bits(sources) = &how.kind {
+        let found = binary::first_disorder(sources, how.by.order, unique, progress)?;
+        return Ok(found.map(|(number, element, keys)| {
+            let order = how.by.order.map(sources[number].element());
+            let [before, value] = keys.map(|key| binary::shown(key, order));
+            Disorder { place: format!("{}, element {element}", inputs[number].name()), value, before }
+        }));
+    }
+    check_stdin(inputs)?;
+    let budget = Budget::unlimited();
+    let mut batches = Batches::new(inputs, how, &budget, stretches);
+    // With more cores, larger batches.
+    let most = stretches.most.max((parallel::threads() << 20).min(2 * stretches.most));
+    let most = within_limits(4 * most as u64) as usize / 4;
+    let mut last = Last::default();
+    let orders = how.orders();
+    let unique = unique.then_some(&orders[..]);
+    while let Some(pieces) = batches.next(most)? {
+        if let Some((.., disorder)) = last.follow(&batches, &pieces, unique) {
+            return Ok(Some(disorder));
+        }
+        progress(batches.chunks.bytes);
+    }
+    Ok(None)
+}
+
+/// Merges sorted inputs and writes the selected records. Equal records keep the order of the inputs.
+///
+/// # Errors
+///
+/// I/O errors; an unsorted input; any error of a sort.
+pub fn merge(
+    inputs: &[Input],
+    how: &InputSpec,
+    selection: Selection,
+    written: Written,
+    to: &mut Output,
+    mut progress: impl FnMut(u64),
+) -> Result<Merged, Error> {
+    check_stdin(inputs)?;
+    let shut = !may_be_open(inputs.len());
+    if let InputKind::Bits(sources) = &how.kind {
+        let opened = inputs.iter().map(|input| input.open_as(shut));
+        let runs = sources.iter().zip(opened.collect::<Result<Vec<_>, _>>()?).collect();
+        let memory = within_limits(elements::MEMORY);
+        let elements = Elements { runs, direction: how.by.order, selection, written, memory };
+        return merge_elements(elements, to, &mut progress);
+    }
+    let blocks = (parallel::threads() << 21).clamp(BLOCKS, 3 * BLOCKS);
+    let bytes = (within_limits(blocks as u64 * TIMES) / TIMES) as usize;
+    let budget = Budget::unlimited();
+    let most = records::stretch_of(inputs.len(), bytes);
+    let new = |(number, input)| {
+        let mut batches =
+            Batches::new(std::slice::from_ref(input), how, &budget, Stretches { most, piece: None });
+        (batches.shut, batches.has_ranges, batches.known.is_later) = (shut, true, number > 0);
+        batches
+    };
+    let sources: Vec<Batches> = inputs.iter().enumerate().map(new).collect();
+    records::merge_inputs(sources, how, selection, bytes, to, &mut progress)
+}
+
+/// Merges runs of elements.
+///
+/// # Errors
+///
+/// I/O errors; a run that was changed.
+pub fn merge_elements(
+    elements: Elements,
+    to: &mut Output,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
+    let merge = match elements.runs.first().map(|(source, _)| source.element().key_words()) {
+        Some(KeyWords::Two) => elements::merge::<u64>,
+        _ => elements::merge::<u32>,
+    };
+    merge(elements, to, progress)
+}
+
+/// Returns `most` bytes, or less if little memory is available.
+fn within_limits(most: u64) -> u64 {
+    if memory::address_space_left().is_some() {
+        // The threads take their part of the address space first.
+        parallel::threads();
+    }
+    memory::available().map_or(most, |left| most.min(left / 8))
+}
+
+/// The memory of a short record in multiples of its bytes: as read, as kept with its key, and as written.
+const TIMES: u64 = 8;

@@ -1,0 +1,480 @@
+//! Merges records of inputs or runs. Memory holds some records of each, and all cores merge the records
+//! that no unread record can precede.
+//!
+//! ```text
+//! input 0   ───────────|─ ─ ─ ▸
+//! input 1   ──────|────── ─ ─ ▸     no unread record can precede the least last key in memory
+//! input 2   ────────|─────── ▸
+//! ```
+//!
+//! An error in an input is reported after the records before the error are merged.
+
+use std::io::Write;
+
+use gpusort_order::key::ElementType;
+
+use super::disorder::{Last, not_sorted};
+use super::steps::{self, MergeSource, Merged, Step, merge_runs};
+use crate::batch::Batches;
+use crate::csv::Head;
+use crate::csv::InputSpec;
+use crate::error::{Error, Hint};
+use crate::frames::{Frame, RunFormat, RunReader};
+use crate::keys::{self, Keys};
+use crate::order::{KeyOrder, Selection};
+use crate::output::Output;
+use crate::parallel;
+use crate::piece::Piece;
+use crate::records::push_integer;
+
+/// The number of bytes that justifies a parallel task.
+const PART: usize = 1 << 16;
+
+/// The approximate memory of a record in a merge, besides four times its bytes and its key; includes
+/// its position.
+pub const BESIDE_BYTES: u64 = 96;
+
+/// The output of a merge.
+#[derive(Clone, Copy)]
+pub enum Emit {
+    /// The bytes of records; numbers without records are written as text.
+    Records,
+    /// The numbers of records as elements; true if the keys are descending.
+    Elements(ElementType, bool),
+    /// The positions of records, as elements of this type or as text.
+    Positions(Option<ElementType>),
+    /// A run of this form, with frames of this many bytes.
+    Frames {
+        /// The contents of the run.
+        form: RunFormat,
+        /// The size of a frame in bytes.
+        most: usize,
+    },
+}
+
+/// The source of records.
+enum Origin<'a> {
+    Input(Box<Batches<'a>>),
+    Run(RunReader),
+}
+
+/// An input or a run of records.
+struct RecordSource<'a> {
+    from: Origin<'a>,
+    /// The last record read.
+    last: Last,
+    /// The unmerged records, in order.
+    pieces: Vec<Piece>,
+}
+
+type Run<'a> = steps::Run<RecordSource<'a>>;
+
+fn run_of(from: Origin, most: usize) -> Run {
+    Run::new(RecordSource { from, last: Last::default(), pieces: Vec::new() }, most)
+}
+
+impl MergeSource for RecordSource<'_> {
+    fn held(&self) -> usize {
+        self.pieces.iter().map(Piece::bytes).sum()
+    }
+
+    fn is_ready(&self) -> bool {
+        if let Origin::Input(batches) = &self.from { batches.chunks.is_ready() } else { true }
+    }
+
+    fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error> {
+        let (pieces, more) = match &mut self.from {
+            Origin::Run(reader) => {
+                let pieces = reader.next(most)?;
+                let more = !pieces.is_empty();
+                (pieces, more)
+            }
+            Origin::Input(batches) => {
+                let Some(mut pieces) = batches.next(most)? else { return Ok(false) };
+                if let Some((piece, record, found)) = self.last.follow(batches, &pieces, None) {
+                    pieces.truncate(piece + 1);
+                    pieces[piece].truncate(record);
+                    *wrong = Some(not_sorted(found));
+                }
+                (pieces, !batches.is_over())
+            }
+        };
+        self.pieces.extend(pieces.into_iter().filter(|piece| piece.len() > 0));
+        Ok(more)
+    }
+}
+
+impl Piece {
+    /// Returns the number of unmerged bytes.
+    fn bytes(&self) -> usize {
+        self.length(self.at, self.len())
+    }
+}
+
+/// Merges inputs.
+pub(super) fn merge_inputs(
+    inputs: Vec<Batches>,
+    how: &InputSpec,
+    selection: Selection,
+    bytes: usize,
+    to: &mut Output,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
+    let most = stretch_of(inputs.len(), bytes);
+    let new = |batches| run_of(Origin::Input(Box::new(batches)), most);
+    let mut runs: Vec<Run> = inputs.into_iter().map(new).collect();
+    let (mut header, mut head) = (None, Head::default());
+    for run in &mut runs {
+        if let Origin::Input(batches) = &mut run.source.from {
+            batches.known.header = header.take();
+        }
+        run.read();
+        if let Origin::Input(batches) = &mut run.source.from {
+            header.clone_from(&batches.known.header);
+            head.append(std::mem::take(&mut batches.head));
+        }
+        if run.source.pieces.is_empty() {
+            run.wrong.take().map_or(Ok(()), Err)?;
+        }
+    }
+    head.write(to).map_err(|error| to.failed(error))?;
+    let records = Records { selection, emit: Emit::Records, bytes, orders: &how.orders() };
+    let merged = merge_all(runs, &records, to, progress)?;
+    Ok(Merged { types: how.kinds(), ..merged })
+}
+
+/// The parameters of a merge.
+pub struct Records<'a> {
+    /// The records to write.
+    pub selection: Selection,
+    /// The output.
+    pub emit: Emit,
+    /// The approximate limit of the records in memory, in bytes.
+    pub bytes: usize,
+    /// The order of each key.
+    pub orders: &'a [KeyOrder],
+}
+
+/// Merges runs.
+///
+/// # Errors
+///
+/// I/O errors; a run that was changed.
+pub fn merge(
+    readers: Vec<RunReader>,
+    records: &Records,
+    to: &mut Output,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
+    let most = stretch_of(readers.len(), records.bytes);
+    let runs = readers.into_iter().map(|reader| run_of(Origin::Run(reader), most)).collect();
+    merge_all(runs, records, to, progress)
+}
+
+/// Merges sorted runs.
+fn merge_all(
+    mut runs: Vec<Run>,
+    records: &Records,
+    to: &mut Output,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
+    let write = |parts: Vec<MergedPart>| {
+        parts.iter().try_for_each(|part| to.write_all(&part.bytes)).map_err(|error| to.failed(error))
+    };
+    let mut last = None;
+    let merge = |runs: &mut [Run], left| merge_some(runs, records, left, &mut last);
+    let mut merged = merge_runs(&mut runs, records.selection, merge, write, progress)?;
+    for run in &runs {
+        if let Origin::Input(batches) = &run.source.from {
+            merged.counts.add_all(&batches.counts);
+            if !batches.head.is_empty() {
+                let problem = "has comments behind its first records, where a merge cannot put them on top";
+                return Err(Error::input(&batches.name, problem).hinting(Hint::Sort));
+            }
+        }
+    }
+    Ok(merged)
+}
+
+/// Returns the maximum number of bytes read at once from each of several inputs: half of the total.
+pub fn stretch_of(inputs: usize, bytes: usize) -> usize {
+    (bytes / 2 / inputs.max(1)).clamp(1 << 8, 8 << 20)
+}
+
+/// Merges at most `left` records in memory that no unread record can precede. `last` is the key of the
+/// last merged record.
+fn merge_some(
+    runs: &mut [Run],
+    records: &Records,
+    left: u64,
+    last: &mut Option<Vec<u8>>,
+) -> Option<Step<Vec<MergedPart>>> {
+    let bytes = records.bytes;
+    let stretch = stretch_of(runs.len(), bytes);
+    let mut all = runs.iter_mut().flat_map(|run| &mut run.source.pieces);
+    if all.any(|piece| piece.keys.single().is_none()) {
+        for piece in runs.iter_mut().flat_map(|run| &mut run.source.pieces) {
+            piece.keys = std::mem::replace(&mut piece.keys, Keys::NONE).into_rows();
+        }
+    }
+    let last_of = |run: &Run| run.source.pieces.last().map(|piece| piece.keys.key(piece.len() - 1));
+    let open = runs.iter().enumerate().filter(|(_, run)| run.is_open());
+    let limit = open.filter_map(|(number, run)| Some((last_of(run)?, number))).min();
+    let pieces: Vec<(usize, &Piece)> = runs
+        .iter()
+        .enumerate()
+        .flat_map(|(number, run)| run.source.pieces.iter().map(move |piece| (number, piece)))
+        .collect();
+    let certain = |&(number, piece): &(usize, &Piece)| {
+        let is_certain = |record| {
+            limit
+                .as_ref()
+                .is_none_or(|(limit, of)| piece.keys.compare(record, limit).then(number.cmp(of)).is_le())
+        };
+        partition(piece.at..piece.len(), is_certain)
+    };
+    let ends: Vec<usize> = pieces.iter().map(certain).collect();
+    let (runs_of, pieces): (Vec<usize>, Vec<&Piece>) = pieces.into_iter().unzip();
+    if pieces.iter().zip(&ends).all(|(piece, &end)| piece.at == end) {
+        return None;
+    }
+    let cuts = cut(&pieces, &ends);
+    let are_high = pieces[0].keys.single().is_some();
+    let part = |cuts: &[Vec<usize>]| {
+        let bounds = [&cuts[0][..], &cuts[1][..]];
+        let last = last.as_deref();
+        if are_high {
+            // A `last` with another lower half differs from all of these keys.
+            let high = |last: &[u8]| {
+                let (high, low) = last.split_first_chunk()?;
+                (low == keys::EXACT.to_be_bytes()).then_some(u64::from_be_bytes(*high))
+            };
+            merge_part(&pieces, &runs_of, bounds, records, last.and_then(high), |piece, record| {
+                piece.keys.single().expect("all pieces have one key")[record]
+            })
+        } else {
+            merge_part(&pieces, &runs_of, bounds, records, last, |piece, record| piece.keys.row(record))
+        }
+    };
+    let mut merged: Vec<MergedPart> = parallel::map_parts(cuts.windows(2), part);
+    let lasts = pieces.iter().zip(&ends).filter(|(piece, end)| piece.at < **end);
+    *last = lasts.map(|(piece, end)| piece.keys.key(end - 1)).max();
+    let (mut read, mut written, mut repeated) = (0, 0, 0);
+    for part in &mut merged {
+        part.truncate(usize::try_from(left - written).unwrap_or(usize::MAX));
+        written += part.written as u64;
+        repeated += part.repeated as u64;
+    }
+    let mut ends = ends.into_iter();
+    let held = |runs: &[Run]| runs.iter().flat_map(|run| &run.source.pieces).map(Piece::bytes).sum::<usize>();
+    for run in &mut *runs {
+        for (piece, end) in run.source.pieces.iter_mut().zip(ends.by_ref()) {
+            read += (end - piece.at) as u64;
+            piece.at = end;
+        }
+        run.source.pieces.retain(|piece| piece.at < piece.len());
+        run.most = stretch;
+    }
+    // If the keys of other inputs come much later, this input alone determines the amount of each merge.
+    if let Some((_, limit)) = limit {
+        runs[limit].most = bytes.saturating_sub(held(runs)).clamp(stretch.max(1 << 13), 8 << 20);
+    }
+    let bytes = merged.iter().map(|part| part.bytes.len()).sum();
+    Some(Step { merged, read, written, repeated, bytes })
+}
+
+/// Returns the first record of the range that fails `is_certain`; the condition must hold exactly for a
+/// prefix.
+pub fn partition(records: std::ops::Range<usize>, is_certain: impl Fn(usize) -> bool) -> usize {
+    let (mut begin, mut end) = (records.start, records.end);
+    while begin < end {
+        let middle = begin + (end - begin) / 2;
+        if is_certain(middle) { begin = middle + 1 } else { end = middle }
+    }
+    begin
+}
+
+/// Returns the bounds that divide the pieces, up to `ends`, into parts of about equal size, based on a
+/// sample of the records. Equal keys are ordered by piece.
+fn cut(pieces: &[&Piece], ends: &[usize]) -> Vec<Vec<usize>> {
+    /// The number of samples per piece and part.
+    const SAMPLES: usize = 4;
+    let bytes: usize = pieces.iter().zip(ends).map(|(piece, &end)| piece.length(piece.at, end)).sum();
+    let parts = (bytes / PART).clamp(1, 4 * parallel::threads());
+    let mut cuts = vec![pieces.iter().map(|piece| piece.at).collect()];
+    if parts > 1 {
+        let each = (SAMPLES * parts).div_ceil(pieces.len()).max(SAMPLES);
+        let of_piece = |(number, (piece, &end)): (usize, (&&Piece, &usize))| {
+            let step = ((end - piece.at) / each).max(1);
+            (piece.at..end).step_by(step).map(move |record| (number, record)).collect::<Vec<_>>()
+        };
+        let mut samples: Vec<(usize, usize)> =
+            pieces.iter().zip(ends).enumerate().flat_map(of_piece).collect();
+        samples.sort_by_cached_key(|&(piece, record)| (pieces[piece].keys.key(record), piece, record));
+        for part in 1..parts {
+            let (number, record) = samples[part * samples.len() / parts];
+            let key = pieces[number].keys.key(record);
+            let before = |(other, (piece, &end)): (usize, (&&Piece, &usize))| {
+                partition(piece.at..end, |here| {
+                    piece.keys.compare(here, &key).then((other, here).cmp(&(number, record))).is_lt()
+                })
+            };
+            cuts.push(pieces.iter().zip(ends).enumerate().map(before).collect());
+        }
+    }
+    cuts.push(ends.to_vec());
+    cuts
+}
+
+/// Merged records.
+#[derive(Default)]
+struct MergedPart {
+    bytes: Vec<u8>,
+    written: usize,
+    repeated: usize,
+    /// For each record, its end and the number of repetitions before it; kept only if the output is
+    /// limited.
+    ends: Vec<(usize, usize)>,
+}
+
+impl MergedPart {
+    /// Keeps at most `most` records. If this reaches the limit, repetitions after the last kept record
+    /// do not count.
+    fn truncate(&mut self, most: usize) {
+        if self.written >= most {
+            let (end, repeated) = most.checked_sub(1).map_or((0, 0), |last| self.ends[last]);
+            self.bytes.truncate(end);
+            (self.written, self.repeated) = (most, repeated);
+        }
+    }
+}
+
+/// A record of a piece, and its key.
+#[derive(Clone, Copy)]
+struct Item<K> {
+    key: K,
+    piece: u32,
+    record: u32,
+}
+
+/// Appends the records of two runs, given as ranges of pieces, and returns their number. Selects the
+/// next record without a branch, which processors would mispredict.
+fn merge_two<'a, K: Ord>(
+    mut runs: [impl Iterator<Item = (&'a Piece, usize, usize)>; 2],
+    key: impl Fn(&'a Piece, usize) -> K,
+    to: &mut Vec<u8>,
+) -> usize {
+    let mut written = 0;
+    let [first, second] = runs.each_mut().map(Iterator::next);
+    let mut now = [first, second];
+    while let [Some((a, mut i, end_of_a)), Some((b, mut j, end_of_b))] = now {
+        let begin = i + j;
+        while i < end_of_a && j < end_of_b {
+            let takes_b = key(b, j) < key(a, i);
+            [a, b][usize::from(takes_b)].push([i, j][usize::from(takes_b)], to);
+            i += usize::from(!takes_b);
+            j += usize::from(takes_b);
+        }
+        written += i + j - begin;
+        now = [(a, i, end_of_a), (b, j, end_of_b)].map(Some);
+        for (now, run) in now.iter_mut().zip(&mut runs) {
+            if now.is_some_and(|(_, at, end)| at == end) {
+                *now = run.next();
+            }
+        }
+    }
+    for (now, run) in now.into_iter().zip(runs) {
+        for (piece, from, end) in now.into_iter().chain(run) {
+            (from..end).for_each(|record| piece.push(record, to));
+            written += end - from;
+        }
+    }
+    written
+}
+
+/// Merges the records of the pieces between two bounds; `runs_of` has the run of each piece. With
+/// `unique`, drops records that repeat the key before; the key before the first record is either `last`
+/// or a key before the bounds.
+fn merge_part<'a, K: Ord + Copy>(
+    pieces: &[&'a Piece],
+    runs_of: &[usize],
+    [from, to]: [&[usize]; 2],
+    records: &Records,
+    last: Option<K>,
+    key: impl Fn(&'a Piece, usize) -> K,
+) -> MergedPart {
+    let selection = records.selection;
+    let some: Vec<usize> = (0..pieces.len()).filter(|&piece| from[piece] < to[piece]).collect();
+    let length = some.iter().map(|&piece| pieces[piece].length(from[piece], to[piece])).sum();
+    if let (Emit::Records, Selection::ALL) = (records.emit, selection)
+        && let [first, .., last] = some[..]
+        && some.iter().all(|&piece| [runs_of[first], runs_of[last]].contains(&runs_of[piece]))
+        && runs_of[first] != runs_of[last]
+    {
+        let of_run = |run| {
+            some.iter()
+                .filter(move |&&piece| runs_of[piece] == run)
+                .map(|&piece| (pieces[piece], from[piece], to[piece]))
+        };
+        let mut part = MergedPart { bytes: Vec::with_capacity(length), ..MergedPart::default() };
+        part.written = merge_two([of_run(runs_of[first]), of_run(runs_of[last])], key, &mut part.bytes);
+        return part;
+    }
+    let before = pieces.iter().zip(from).filter(|(piece, from)| piece.at < **from);
+    let before = before.map(|(piece, from)| key(piece, from - 1)).max();
+    let mut last = before.or(last).filter(|_| selection.unique);
+    let (mut items, mut ends, mut run) = (Vec::new(), vec![0], None);
+    for number in some {
+        let (piece, from, to) = (pieces[number], from[number], to[number]);
+        let item = |record| Item { key: key(piece, record), piece: number as u32, record: record as u32 };
+        items.extend((from..to).map(item));
+        // Adjacent pieces of one run are in order.
+        if run.replace(runs_of[number]) == Some(runs_of[number]) {
+            ends.pop();
+        }
+        ends.push(items.len());
+    }
+    let mut merged = items.clone();
+    if ends.len() > 2 {
+        let sorted: Vec<&[Item<K>]> = ends.windows(2).map(|ends| &items[ends[0]..ends[1]]).collect();
+        gpusort_cpu::merge_by(&sorted, &mut merged, |a, b| a.key < b.key);
+    }
+    drop(items);
+    let mut part = MergedPart { bytes: Vec::with_capacity(length), ..MergedPart::default() };
+    let mut frame = if let Emit::Frames { most, .. } = records.emit { Some(Frame::new(most)) } else { None };
+    for Item { key, piece, record } in merged {
+        let (piece, record) = (pieces[piece as usize], record as usize);
+        let repeats = selection.unique && last.replace(key) == Some(key);
+        if repeats && !piece.keys.has_invalid(record, records.orders) {
+            part.repeated += 1;
+            continue;
+        }
+        let to = &mut part.bytes;
+        match records.emit {
+            Emit::Records => piece.push(record, to),
+            Emit::Elements(element, descending) => {
+                keys::push_element(piece.keys.one(record), descending, element, to);
+            }
+            Emit::Positions(None) => push_integer(piece.positions[record], to),
+            Emit::Positions(Some(element)) => {
+                to.extend_from_slice(&piece.positions[record].to_le_bytes()[..element.bytes()]);
+            }
+            Emit::Frames { form, .. } => {
+                let RunFormat::Frames { bytes, positions } = form else { panic!("elements are no frames") };
+                let position = positions.then(|| piece.positions[record]);
+                if let Some(frame) = &mut frame {
+                    frame.push(piece, record, bytes, position, to);
+                }
+            }
+        }
+        part.written += 1;
+        if selection.first.is_some() {
+            if let Some(frame) = &mut frame {
+                frame.end(&mut part.bytes);
+            }
+            part.ends.push((part.bytes.len(), part.repeated));
+        }
+    }
+    frame.iter_mut().for_each(|frame| frame.end(&mut part.bytes));
+    part
+}

@@ -1,0 +1,176 @@
+//! Merges runs step by step: reads more of them, merges what no unread record can precede, and writes the
+//! result during the next step.
+
+use std::thread;
+
+use crate::counts::Counts;
+use crate::error::Error;
+use crate::order::Selection;
+use crate::parallel;
+use crate::records::Print;
+
+/// The output format of binary elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// Unchanged: tokens one per line, rows, the bits of elements.
+    AsRead,
+    /// Elements as text, printed in this form.
+    InText(Print),
+}
+
+/// Results of a merge.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// Records read.
+    pub read: u64,
+    /// Records written.
+    pub written: u64,
+    /// Records left out as repetitions of the previous key.
+    pub repeated: u64,
+    /// The types of the keys.
+    pub types: String,
+    /// The numbers of null fields and of left-out records.
+    pub counts: Counts,
+}
+
+/// A source of records or elements in order, with a buffer.
+pub(super) trait MergeSource: Send {
+    /// Returns the approximate number of unmerged bytes in memory.
+    fn held(&self) -> usize;
+
+    /// Returns true if reads never wait for another process.
+    fn is_ready(&self) -> bool;
+
+    /// Reads about `most` bytes, and sets `wrong` to the error that follows them. Returns true if the
+    /// source goes on.
+    fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error>;
+}
+
+/// An input or a run to be merged. Its error is returned after all records before the error are merged.
+pub(super) struct Run<S> {
+    pub(super) source: S,
+    /// The approximate number of bytes read at once.
+    pub(super) most: usize,
+    pub(super) wrong: Option<Error>,
+    pub(super) is_over: bool,
+}
+
+impl<S: MergeSource> Run<S> {
+    pub(super) fn new(source: S, most: usize) -> Self {
+        Self { source, most, wrong: None, is_over: false }
+    }
+
+    /// Returns true if an unread record or a pending error may follow.
+    pub(super) fn is_open(&self) -> bool {
+        !self.is_over || self.wrong.is_some()
+    }
+
+    /// Returns true if the source has more to read.
+    fn goes_on(&self) -> bool {
+        !self.is_over && self.wrong.is_none()
+    }
+
+    /// Returns true if the next merge needs more of this run; a small remainder suffices if reading may
+    /// wait for another process.
+    fn is_low(&self) -> bool {
+        let held = self.source.held();
+        self.goes_on() && (held == 0 || self.source.is_ready() && held < self.most / 2)
+    }
+
+    /// Returns true if another process writes this input, and may wait for our output.
+    fn may_wait(&self) -> bool {
+        !self.is_over && !self.source.is_ready()
+    }
+
+    /// Reads more, and keeps any error for later.
+    pub(super) fn read(&mut self) {
+        match self.source.read(self.most, &mut self.wrong) {
+            Ok(more) => self.is_over = !more,
+            Err(error) => self.wrong = Some(error),
+        }
+    }
+}
+
+/// The result of one merge step.
+pub(super) struct Step<T> {
+    pub(super) merged: T,
+    pub(super) read: u64,
+    pub(super) written: u64,
+    pub(super) repeated: u64,
+    /// The number of bytes to be written.
+    pub(super) bytes: usize,
+}
+
+/// Merges runs: repeatedly lets `merge` merge the records in memory that no unread record can precede,
+/// up to a limit, and `write` write them during the next merge.
+pub(super) fn merge_runs<S: MergeSource, T: Send>(
+    runs: &mut [Run<S>],
+    selection: Selection,
+    mut merge: impl FnMut(&mut [Run<S>], u64) -> Option<Step<T>>,
+    mut write: impl FnMut(T) -> Result<(), Error> + Send,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
+    let top = selection.first.map_or(u64::MAX, |first| first as u64);
+    let (mut merged, mut waiting) = (Merged::default(), None);
+    loop {
+        let left = top - merged.written;
+        let mut next = || {
+            if left == 0 {
+                return Ok::<_, Error>(None);
+            }
+            read_more(runs)?;
+            // The writer of a pipe may wait for our output.
+            Ok(merge(runs, left).map(|step| (step, runs.iter().any(Run::may_wait))))
+        };
+        let next = match waiting.take() {
+            None => next()?,
+            Some(made) => thread::scope(|scope| {
+                let output = parallel::meanwhile(scope, || write(made));
+                let next = next();
+                // An error of the output comes first.
+                output.wait()?;
+                next
+            })?,
+        };
+        let Some((step, may_wait)) = next else { break };
+        merged.read += step.read;
+        merged.written += step.written;
+        merged.repeated += step.repeated;
+        if step.bytes < LITTLE || may_wait {
+            write(step.merged)?;
+        } else {
+            waiting = Some(step.merged);
+        }
+        progress(merged.read);
+    }
+    if selection.first.is_some() {
+        // The number of records read beyond the selection depends on the block size.
+        merged.read = merged.written + merged.repeated;
+    }
+    Ok(merged)
+}
+
+/// Reads more of the runs with little left in memory.
+pub(super) fn read_more<S: MergeSource>(runs: &mut [Run<S>]) -> Result<(), Error> {
+    let low: Vec<&mut Run<S>> = runs.iter_mut().filter(|run| run.is_low()).collect();
+    let (mut ready, mut waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.source.is_ready());
+    // A small read does not justify waking another thread.
+    if ready.iter().map(|run| run.most).sum::<usize>() < LITTLE {
+        ready.iter_mut().for_each(|run| run.read());
+    } else {
+        parallel::map_parts(ready.iter_mut(), |run| run.read());
+    }
+    waiting.iter_mut().for_each(|run| run.read());
+    ready.append(&mut waiting);
+    for run in ready {
+        while run.source.held() == 0 && run.goes_on() {
+            run.read();
+        }
+    }
+    // An error takes effect once no record before the error remains.
+    let mut empty = runs.iter_mut().filter(|run| run.source.held() == 0);
+    empty.find_map(|run| run.wrong.take()).map_or(Ok(()), Err)
+}
+
+/// The number of merged bytes below which another thread is not worthwhile.
+pub(super) const LITTLE: usize = 1 << 16;

@@ -1,0 +1,351 @@
+//! Outputs: a file to replace atomically, a device or pipe, standard output, memory.
+
+#[cfg(unix)]
+mod replacement;
+#[cfg(not(unix))]
+#[path = "portable.rs"]
+mod replacement;
+mod under_way;
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use gpusort_order::key::ElementType;
+
+use self::replacement::Replacement;
+use super::compression::{self, Compression};
+use super::input::Input;
+use super::npy;
+use crate::cancel::Cancel;
+use crate::error::{Error, ErrorKind};
+use crate::human;
+
+pub use self::under_way::{Exit, end_process, remove_temporary};
+
+/// An open output. A file to be replaced stays unchanged until [`Output::finish`].
+pub struct Output<'w> {
+    to: Destination<'w>,
+    /// Compresses the output, if the file's name or an option requests it.
+    compressing: Option<compression::Writer>,
+    cancel: Cancel,
+}
+
+enum Destination<'w> {
+    /// Standard output on systems without file descriptors.
+    #[cfg(not(unix))]
+    Stdout(io::Stdout),
+    /// A caller's writer, with a name for messages.
+    Writer(&'w mut (dyn Write + Send), String),
+    /// A device, a pipe or standard output, written directly.
+    Through { file: File, name: String },
+    /// A new file that will replace the file of its name.
+    Replacing(Box<Replacement>),
+}
+
+impl<'w> Output<'w> {
+    fn to(to: Destination<'w>) -> Self {
+        Self { to, compressing: None, cancel: Cancel::default() }
+    }
+
+    /// Makes writes fail once `cancel` is triggered.
+    pub fn cancelled_by(self, cancel: &Cancel) -> Self {
+        Self { cancel: cancel.clone(), ..self }
+    }
+
+    /// Standard output.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn stdout() -> Result<Self, Error> {
+        let name = "standard output".to_owned();
+        if !stdout_is_open() {
+            return Err(Error::io(name, "write", io::Error::other("closed")));
+        }
+        // The standard library's `Stdout` silently discards output to an unwritable descriptor.
+        #[cfg(unix)]
+        {
+            use std::os::fd::AsFd;
+            let file = io::stdout().as_fd().try_clone_to_owned();
+            let file = file.map_err(|error| Error::io(&name, "write", error))?.into();
+            Ok(Self::to(Destination::Through { file, name }))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = name;
+            Ok(Self::to(Destination::Stdout(io::stdout())))
+        }
+    }
+
+    /// A writer, with a name for messages.
+    pub fn writer(writer: &'w mut (dyn Write + Send), name: String) -> Self {
+        Self::to(Destination::Writer(writer, name))
+    }
+
+    /// Opens a file, compressed if its extension says so. A regular or new file is first written to
+    /// a temporary file, which [`Output::finish`] renames; for a link, it replaces the target.
+    /// Other files are written directly.
+    ///
+    /// # Errors
+    ///
+    /// The folder is missing or not writable; the path is a directory.
+    pub fn file(path: &Path) -> Result<Self, Error> {
+        let to = Self::destination(path)?;
+        let compressing =
+            Compression::of_name(path).map(|(compression, _)| compression::Writer::new(compression));
+        Ok(Self { compressing, ..Self::to(to) })
+    }
+
+    /// Checks that a file can be written, without a change.
+    ///
+    /// # Errors
+    ///
+    /// See [`Output::file`].
+    pub fn check(path: &Path) -> Result<(), Error> {
+        // Opening a pipe or a device has effects.
+        let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+        if is_special { Ok(()) } else { Self::destination(path).map(drop) }
+    }
+
+    /// Sets the compression, unless the name already requests one.
+    pub fn compressed_as(self, compression: Option<Compression>) -> Self {
+        let compressing = self.compressing.or_else(|| compression.map(compression::Writer::new));
+        Self { compressing, ..self }
+    }
+
+    fn destination(path: &Path) -> Result<Destination<'w>, Error> {
+        let refused = |problem: &str| {
+            let problem = format!("cannot write: {problem}");
+            Error::new(ErrorKind::Output { path: path.to_owned(), problem })
+        };
+        let name = human::path(path);
+        let failed = |error| Error::io(&name, "write", error);
+        let target = follow_links(path).map_err(failed)?;
+        if is_descriptor(&target) {
+            // Another process has the file open, so even a regular file must not be replaced.
+            let file = File::options().append(true).open(path).map_err(failed)?;
+            return Ok(Destination::Through { file, name });
+        }
+        let folder = match target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let existing = match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => return Err(refused("it is a folder")),
+            Ok(metadata) => {
+                // A read-only file is kept, even if its folder permits a replacement.
+                let file = File::options().write(true).open(path).map_err(failed)?;
+                if !metadata.is_file() {
+                    return Ok(Destination::Through { file, name });
+                }
+                if is_kept_by_its_folder(&metadata, folder) {
+                    return Err(refused(
+                        "it belongs to another user, in a folder where only owners may replace files",
+                    ));
+                }
+                Some(file)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+                    return Err(refused("the name is that of a folder"));
+                }
+                None
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        if !folder.is_dir() {
+            return Err(refused(&format!(
+                "the folder {} does not exist; create it first",
+                human::path(folder)
+            )));
+        }
+        let replacement = Replacement::new(&target, folder, existing).map_err(|error| {
+            refused(&format!("in folder {}: {}", human::path(folder), human::system(&error)))
+        })?;
+        Ok(Destination::Replacing(Box::new(replacement)))
+    }
+
+    /// Writes the header of a .npy file with `count` elements.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    #[doc(hidden)]
+    pub fn write_header(&mut self, element: ElementType, count: u64) -> Result<(), Error> {
+        self.write_all(&npy::Header::of(element, count)).map_err(|error| self.failed(error))
+    }
+
+    /// Reserves disk space for about `bytes` more bytes, where supported. This speeds up writing a
+    /// new file.
+    pub fn expect(&mut self, bytes: u64) {
+        if self.compressing.is_some() || bytes == 0 {
+            return;
+        }
+        if let Destination::Replacing(replacement) = &mut self.to {
+            replacement.expect(bytes);
+        }
+    }
+
+    /// Bytes of memory that the output will still take, if files are in memory: the
+    /// [expected](Self::expect) bytes not yet written.
+    pub fn taking(&self) -> u64 {
+        if let Destination::Replacing(replacement) = &self.to { replacement.taking() } else { 0 }
+    }
+
+    /// Completes the output: flushes buffers and moves a new file into place.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors, including errors from closing the file. The file to be replaced is then still intact.
+    pub fn finish(self) -> Result<(), Error> {
+        self.finish_as(false)
+    }
+
+    /// Completes the last output of the process. A signal after this ends the process with success.
+    ///
+    /// # Errors
+    ///
+    /// See [`Output::finish`].
+    #[doc(hidden)]
+    pub fn finish_last(self) -> Result<(), Error> {
+        self.finish_as(true)
+    }
+
+    fn finish_as(mut self, last: bool) -> Result<(), Error> {
+        if let Some(mut compressing) = self.compressing.take() {
+            compressing.finish(&mut self.to).map_err(|error| self.failed(error))?;
+        }
+        self.flush().map_err(|error| self.failed(error))?;
+        let name = self.name();
+        let finished = match self.to {
+            Destination::Replacing(replacement) => replacement.place(last),
+            #[cfg(unix)]
+            Destination::Through { file, .. } => replacement::close(&file),
+            _ => Ok(()),
+        };
+        finished.map_err(|error| Error::io(name, "write", error))
+    }
+
+    /// Returns true if the output is not a file, or its name requests the stream format.
+    #[cfg(feature = "arrow")]
+    pub fn is_streamed(&self) -> bool {
+        let Destination::Replacing(replacement) = &self.to else { return true };
+        replacement.target.extension().is_some_and(|extension| extension == "arrows")
+    }
+
+    /// Returns true if the output is written directly into the input's own file, so that it would
+    /// be read again.
+    pub fn feeds(&self, input: &Input) -> bool {
+        let Destination::Through { file, .. } = &self.to else { return false };
+        file.metadata().is_ok_and(|output| output.is_file() && input.is_same_file(&output))
+    }
+
+    /// An I/O error while writing, with this output's name.
+    pub fn failed(&self, error: io::Error) -> Error {
+        Error::io(self.name(), "write", error)
+    }
+
+    /// Returns the name for messages.
+    pub fn name(&self) -> String {
+        match &self.to {
+            #[cfg(not(unix))]
+            Destination::Stdout(_) => "standard output".to_owned(),
+            Destination::Writer(_, name) | Destination::Through { name, .. } => name.clone(),
+            Destination::Replacing(replacement) => human::path(&replacement.target),
+        }
+    }
+}
+
+impl Write for Output<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.cancel.check()?;
+        if let Some(compressing) = &mut self.compressing {
+            return compressing.write(bytes, &mut self.to).map(|()| bytes.len());
+        }
+        self.to.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+impl Write for Destination<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            #[cfg(not(unix))]
+            Self::Stdout(stdout) => stdout.write(bytes),
+            Self::Writer(writer, _) => writer.write(bytes),
+            Self::Through { file, .. } => file.write(bytes),
+            Self::Replacing(replacement) => replacement.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            #[cfg(not(unix))]
+            Self::Stdout(stdout) => stdout.flush(),
+            Self::Writer(writer, _) => writer.flush(),
+            Self::Through { .. } | Self::Replacing(_) => Ok(()),
+        }
+    }
+}
+
+/// Returns true if standard output is open for writing.
+pub fn stdout_is_open() -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::fs::{OFlags, fcntl_getfl};
+        fcntl_getfl(io::stdout()).is_ok_and(|flags| flags & OFlags::RWMODE != OFlags::RDONLY)
+    }
+    #[cfg(not(unix))]
+    true
+}
+
+/// Returns true if the folder's sticky bit forbids replacing this file: only the owner of the file
+/// or the folder may.
+fn is_kept_by_its_folder(file: &fs::Metadata, folder: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+
+        const STICKY: u32 = 0o1000;
+        let us = rustix::process::geteuid().as_raw();
+        let keeps =
+            |folder: fs::Metadata| folder.mode() & STICKY != 0 && ![folder.uid(), file.uid()].contains(&us);
+        us != 0 && fs::metadata(folder).is_ok_and(keeps)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, folder);
+        false
+    }
+}
+
+/// Returns true if this path denotes a file descriptor, possibly of another process. Such links are
+/// not followed.
+fn is_descriptor(path: &Path) -> bool {
+    let parts: Vec<&str> = path.iter().map(|part| part.to_str().unwrap_or_default()).collect();
+    matches!(parts[..], ["/", "proc", _, "fd", _] | ["/", "dev", "fd", _])
+}
+
+/// The end of a chain of symbolic links, which may be missing, or the first file descriptor in the chain.
+fn follow_links(path: &Path) -> io::Result<PathBuf> {
+    // Linux has the same limit.
+    const MOST: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST {
+        if is_descriptor(&path) {
+            return Ok(path);
+        }
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_symlink() => {
+                let link = fs::read_link(&path)?;
+                path = path.parent().unwrap_or(Path::new("")).join(link);
+            }
+            _ => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}

@@ -1,0 +1,399 @@
+//! Packs the keys of records into words for a sort: few and narrow, since each takes passes.
+//!
+//! The words of a key become *codes*, numbers from 0 in the same order: first the nulls placed
+//! before the numbers, then the numbers from the least on, then the other nulls. Codes of several
+//! keys share words.
+//!
+//! ```text
+//! key words    12, 15, null, 12 ┊ 2.5, 1.0, 1.5, 9.25       of 128 bits each
+//! codes         0,  3,    4,  0 ┊   6,   0,   2,  33        3 bits, and 6
+//! words        000_000110  011_000000  100_000010  000_100001
+//! ```
+
+pub mod codes;
+pub mod ties;
+
+use std::borrow::Cow;
+
+pub use self::codes::Codes;
+pub use self::ties::Ties;
+use super::keys::texts::{TextColumn, too_long};
+use super::keys::{self, Column, Keys};
+use crate::error::Error;
+use crate::key_buf::KeyBuf;
+use crate::order::KeyOrder;
+use crate::parallel::map_parts;
+
+/// The words that order records by their keys.
+pub struct Words<'a> {
+    /// At least one word per record, most significant first.
+    pub words: Vec<KeyBuf<'a>>,
+    /// The ties to settle where all words are equal.
+    pub ties: Option<Ties>,
+}
+
+/// Returns the words that order records by all of their keys, and the ties if equal words need more.
+///
+/// # Errors
+///
+/// The texts of a key are too long.
+pub fn words<'a>(all: Vec<Cow<'a, Keys>>, orders: &[KeyOrder]) -> Result<Words<'a>, Error> {
+    let are_halves = orders.len() == 1 && all.iter().all(|keys| keys.high().is_some());
+    let views: Vec<&Keys> = all.iter().map(|keys| &**keys).collect();
+    if !are_halves {
+        return coded(&views, orders, false);
+    }
+    let unit = unit_of(&views, 0, orders[0]);
+    // Codes of decimals are hardly ever narrower.
+    let is_decimal = unit.is_none() && !orders[0].reading.is_time();
+    let plan = (!is_decimal).then(|| CodePlan::of(&views, 0, orders[0], unit));
+    let words = if let Some(plan) = plan.filter(|plan| plan.most <= u32::MAX.into()) {
+        packed(plan.codes(&views), &lengths(&views))
+    } else {
+        let of_part = |keys| match keys {
+            Cow::Borrowed(keys) => Keys::high(keys).map(Cow::Borrowed),
+            Cow::Owned(keys) => Keys::into_high(keys).map(Cow::Owned),
+        };
+        vec![KeyBuf::Wide(all.into_iter().filter_map(of_part).collect())]
+    };
+    Ok(Words { words, ties: None })
+}
+
+/// Returns the number of records in each part.
+fn lengths(all: &[&Keys]) -> Vec<usize> {
+    all.iter().map(|keys| keys.len()).collect()
+}
+
+/// Returns the words of [`words`], made from codes. If `is_spelled_once`, lines with equal numbers are
+/// equal, so the whole line need not be compared.
+pub(crate) fn coded(
+    views: &[&Keys],
+    orders: &[KeyOrder],
+    is_spelled_once: bool,
+) -> Result<Words<'static>, Error> {
+    let (mut codes, mut ties) = (Vec::new(), None);
+    let mut compared = Vec::with_capacity(orders.len());
+    for (key, &order) in orders.iter().enumerate() {
+        let texts: Vec<&TextColumn> = views.iter().filter_map(|keys| keys.texts(key)).collect();
+        let is_text = !texts.is_empty();
+        compared.push(if is_text { compared_texts(&texts)? } else { None });
+        if ties.is_some() {
+            continue;
+        }
+        if !is_text {
+            codes.extend(CodePlan::of(views, key, order, unit_of(views, key, order)).codes(views));
+            let has_tails = |keys: &&Keys| keys.columns().get(key).is_some_and(Column::needs_rows);
+            ties = views.iter().any(has_tails).then_some((key, 0));
+            continue;
+        }
+        if order.is_last_resort {
+            ties = (!is_spelled_once).then_some((key, 0));
+            continue;
+        }
+        let texts = if let Some(compared) = &compared[key] { compared.iter().collect() } else { texts };
+        let (of_texts, bytes) = codes::of(&texts, room(&codes));
+        codes.push(of_texts);
+        ties = bytes.map(|bytes| (key, bytes));
+    }
+    let words = packed(codes, &lengths(views));
+    Ok(Words { words, ties: ties.map(|(key, bytes)| Ties { key, bytes, compared }) })
+}
+
+/// Returns the number of bits for the codes of texts after these codes: the unused bits of a word, or a
+/// whole word if fewer than half remain.
+pub fn room(before: &[Codes]) -> u32 {
+    let used = before.iter().map(|codes| u64::BITS - codes.most.leading_zeros()).sum::<u32>();
+    if used > u64::BITS / 2 { u64::BITS } else { u64::BITS - used }
+}
+
+/// Returns the texts of a key in their compared form, or `None` if texts compare by their bytes.
+fn compared_texts(texts: &[&TextColumn]) -> Result<Option<Vec<TextColumn>>, Error> {
+    let compared = map_parts(texts, |texts| texts.compared());
+    let compared: Result<Option<Vec<TextColumn>>, _> = compared.into_iter().collect();
+    compared.map_err(|_| too_long())
+}
+
+/// The range of the words of numbers of a key, and which bits differ between them.
+#[derive(Clone, Copy)]
+struct WordRange {
+    least: u128,
+    greatest: u128,
+    any: u128,
+    all: u128,
+    has_nulls: bool,
+}
+
+impl WordRange {
+    const NONE: Self = Self { least: u128::MAX, greatest: 0, any: 0, all: u128::MAX, has_nulls: false };
+
+    fn of(keys: &Keys, key: usize) -> Self {
+        let mut range = Self::NONE;
+        keys.for_each(key, |word| {
+            if keys::is_null(word) {
+                range.has_nulls = true;
+                return;
+            }
+            (range.least, range.greatest) = (range.least.min(word), range.greatest.max(word));
+            (range.any, range.all) = (range.any | word, range.all & word);
+        });
+        range
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            least: self.least.min(other.least),
+            greatest: self.greatest.max(other.greatest),
+            any: self.any | other.any,
+            all: self.all & other.all,
+            has_nulls: self.has_nulls || other.has_nulls,
+        }
+    }
+}
+
+/// Returns a common divisor of the numbers of a key if they are integers; for times, a divisor in
+/// attoseconds.
+fn unit_of(all: &[&Keys], key: usize, order: KeyOrder) -> Option<i64> {
+    if !order.reading.is_time() {
+        let is_integer = |word| keys::is_null(word) || keys::integer(word, order.descending).is_some();
+        let are_integers = map_parts(all, |keys| keys.all(key, is_integer));
+        return are_integers.into_iter().all(|holds| holds).then_some(1);
+    }
+    let units = map_parts(all, |keys| {
+        let mut units = UNITS.iter().copied();
+        let mut unit = units.next()?;
+        keys.for_each(key, |word| {
+            while !keys::is_null(word) && keys::seconds(word).1 % unit != 0 {
+                unit = units.next().expect("1 divides all integers");
+            }
+        });
+        Some(unit)
+    });
+    units.into_iter().flatten().min()
+}
+
+/// The possible units of times, from a second down to an attosecond.
+const UNITS: [i64; 7] =
+    [keys::SECOND, 1_000_000_000_000_000, 1_000_000_000_000, 1_000_000_000, 1_000_000, 1_000, 1];
+
+/// A plan to turn the words of a key into codes.
+struct CodePlan {
+    key: usize,
+    order: KeyOrder,
+    form: CodeForm,
+    /// The number of nulls before the numbers, the number of codes for numbers, and the greatest code.
+    before: u128,
+    count: u128,
+    most: u128,
+}
+
+/// The codes of numbers.
+#[derive(Clone, Copy)]
+enum CodeForm {
+    /// The word minus the least word, without the trailing bits common to all words.
+    Words { least: u128, alike: u32 },
+    /// The distance from the least integer, in units.
+    Integers { least: i128, unit: i64 },
+}
+
+/// Returns the integer of a word, in the order of the words; for a time, in multiples of `unit`.
+#[inline]
+fn integer(word: u128, order: KeyOrder, unit: i64) -> i128 {
+    if order.reading.is_time() {
+        let (seconds, fraction) = keys::seconds(word);
+        return i128::from(seconds) * i128::from(keys::SECOND / unit) + i128::from(fraction / unit);
+    }
+    let integer = keys::integer(word, order.descending).expect("all numbers are integers");
+    if order.descending { -integer } else { integer }
+}
+
+impl CodePlan {
+    fn of(all: &[&Keys], key: usize, order: KeyOrder, unit: Option<i64>) -> Self {
+        let range = map_parts(all, |keys| WordRange::of(keys, key));
+        let range = range.into_iter().fold(WordRange::NONE, WordRange::and);
+        let nulls = if range.has_nulls { order.beside_numbers() } else { (0, 0) };
+        let (before, after) = (u128::from(nulls.0), u128::from(nulls.1));
+        let plan = |form, span: u128, count| {
+            let most = span.saturating_add(before + after);
+            Self { key, order, form, before, count, most }
+        };
+        if range.least > range.greatest {
+            return plan(CodeForm::Words { least: 0, alike: 0 }, 0, 0);
+        }
+        let ends = [range.least, range.greatest];
+        let alike = (range.any & !range.all).trailing_zeros().min(u128::BITS - 1);
+        let of_words = (range.greatest - range.least) >> alike;
+        if let Some(unit) = unit {
+            let [least, greatest] = ends.map(|word| integer(word, order, unit));
+            let of_integers = (greatest - least) as u128;
+            if of_integers < of_words {
+                return plan(CodeForm::Integers { least, unit }, of_integers, of_integers + 1);
+            }
+        }
+        plan(CodeForm::Words { least: range.least, alike }, of_words, of_words.saturating_add(1))
+    }
+
+    /// Returns the codes, most significant first.
+    fn codes(&self, all: &[&Keys]) -> Vec<Codes> {
+        let order = self.order;
+        match self.form {
+            CodeForm::Words { least, alike } => self.codes_of(all, |word| word.wrapping_sub(least) >> alike),
+            CodeForm::Integers { least, unit } => {
+                self.codes_of(all, |word| (integer(word, order, unit) - least) as u128)
+            }
+        }
+    }
+
+    fn codes_of(&self, all: &[&Keys], number: impl Fn(u128) -> u128 + Sync) -> Vec<Codes> {
+        let Self { key, before, count, most, .. } = *self;
+        let code = |word| match keys::rank(word) {
+            Some((rank, true)) => before.wrapping_sub(rank.into()),
+            Some((rank, false)) => before + count + u128::from(rank),
+            None => before + number(word),
+        };
+        let half = |shift: u32| {
+            let of_part = |keys: &&Keys| {
+                let mut part = Vec::with_capacity(keys.len());
+                keys.for_each(key, |word| part.push((code(word) >> shift) as u64));
+                part
+            };
+            let most = u64::try_from(most >> shift).unwrap_or(u64::MAX);
+            Codes { parts: map_parts(all, of_part), most }
+        };
+        if u64::try_from(most).is_ok() { vec![half(0)] } else { vec![half(u64::BITS), half(0)] }
+    }
+}
+
+/// Packs the codes, most significant first, into the least number of words, at least one. `records`
+/// holds the number of records in each part.
+pub fn packed(codes: Vec<Codes>, records: &[usize]) -> Vec<KeyBuf<'static>> {
+    let mut words: Vec<(Vec<Vec<u64>>, u32)> = Vec::new();
+    for Codes { parts, most } in codes.into_iter().rev() {
+        let bits = u64::BITS - most.leading_zeros();
+        match words.last_mut() {
+            // All records have this code.
+            _ if bits == 0 => {}
+            Some((word, below)) if *below + bits <= u64::BITS => {
+                let pairs: Vec<(Vec<u64>, Vec<u64>)> = std::mem::take(word).into_iter().zip(parts).collect();
+                *word = map_parts(pairs, |(mut word, codes)| {
+                    word.iter_mut().zip(codes).for_each(|(word, code)| *word |= code << *below);
+                    word
+                });
+                *below += bits;
+            }
+            _ => words.push((parts, bits)),
+        }
+    }
+    if words.is_empty() {
+        return vec![records.iter().map(|&count| vec![0_u32; count]).collect::<Vec<_>>().into()];
+    }
+    let fit = |(word, bits): (Vec<Vec<u64>>, u32)| {
+        if bits > u32::BITS {
+            return word.into();
+        }
+        map_parts(word, |part| part.into_iter().map(|code| code as u32).collect::<Vec<_>>()).into()
+    };
+    words.into_iter().rev().map(fit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::order::{Class, Invalid, Nulls, Reading};
+
+    #[test]
+    fn codes_share_words_as_long_as_they_fit() {
+        let codes = |most: u64| Codes { parts: vec![vec![0, most], vec![most / 2]], most };
+        let narrow = |words: &[u32]| KeyBuf::from(words.to_vec());
+        let all = |most: &[u64]| packed(most.iter().map(|&most| codes(most)).collect(), &[2, 1]);
+        assert_eq!(all(&[0, 0]), [narrow(&[0, 0, 0])]);
+        assert_eq!(all(&[3, 0, 4]), [narrow(&[0, 0b11_100, 0b01_010])]);
+        let wide = KeyBuf::from(vec![0, u64::MAX, u64::MAX / 2]);
+        assert_eq!(all(&[1, u64::MAX]), [narrow(&[0, 1, 0]), wide.clone()]);
+        assert_eq!(all(&[u64::MAX, 1]), [wide, narrow(&[0, 1, 0])]);
+        let two = KeyBuf::from(vec![0, 7 << 32 | u64::from(u32::MAX), 3 << 32 | u64::from(u32::MAX / 2)]);
+        assert_eq!(all(&[7, u32::MAX.into()]), [two]);
+    }
+
+    /// Words of a key, and its order.
+    fn column() -> impl Strategy<Value = (Vec<u128>, KeyOrder)> {
+        let classes = || prop::sample::select(vec![Class::Nan, Class::Empty, Class::Invalid]);
+        let with_nulls = move |words: BoxedStrategy<i128>, of: fn(i128, bool) -> u128, reading: Reading| {
+            let word = prop_oneof![9 => words.prop_map(Ok), 1 => classes().prop_map(Err)];
+            (prop::collection::vec(word, 1..60), any::<bool>()).prop_map(move |(words, descending)| {
+                let word = |word| match word {
+                    Ok(number) => of(number, descending),
+                    Err(class) => keys::whole(keys::of_null(class, RULES)),
+                };
+                (words.into_iter().map(word).collect(), KeyOrder { descending, reading, ..RULES })
+            })
+        };
+        let few = (-9..9_i128).boxed();
+        let wide = prop_oneof![any::<u64>().prop_map(i128::from), any::<i64>().prop_map(i128::from)].boxed();
+        let days = (-50..50_i128).prop_map(|it| it * 86_400_000_000_000).boxed();
+        let times = any::<i64>().prop_map(i128::from).boxed();
+        let floats = any::<i64>().boxed();
+        let float = |bits: i128, descending| {
+            let float = f64::from_bits(bits as u64);
+            keys::of_float(if float.is_nan() { 0.5 } else { float }, descending)
+        };
+        prop_oneof![
+            with_nulls(few, keys::of_integer, Reading::Numbers),
+            with_nulls(wide, keys::of_integer, Reading::Numbers),
+            with_nulls(days, keys::of_nanoseconds, Reading::Times),
+            with_nulls(times, keys::of_nanoseconds, Reading::Times),
+            with_nulls(floats.prop_map(i128::from).boxed(), float, Reading::Numbers),
+        ]
+    }
+
+    const RULES: KeyOrder = KeyOrder { nan: Nulls::First, invalid: Invalid::First, ..KeyOrder::ASCENDING };
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn words_order_records_as_their_keys_do(columns in prop::collection::vec(column(), 1..4), cut: prop::sample::Index) {
+            let records = columns.iter().map(|(words, _)| words.len()).min().unwrap_or(0);
+            let key = |record: usize| columns.iter().map(|(words, _)| words[record]).collect::<Vec<_>>();
+            let cut = cut.index(records);
+            let part = |range: std::ops::Range<usize>| {
+                Keys::Columns(columns.iter().map(|(words, _)| Column::Whole(words[range.clone()].to_vec())).collect())
+                };
+            let parts = [part(0..cut), part(cut..records)];
+            let orders: Vec<KeyOrder> = columns.iter().map(|(_, order)| *order).collect();
+            let words: Vec<Vec<u64>> = words(parts.iter().map(Cow::Borrowed).collect(), &orders)
+                .unwrap()
+                .words
+                .into_iter()
+                .map(|words| match words {
+                    KeyBuf::Narrow(blocks) => blocks.concat().into_iter().map(u64::from).collect(),
+                    KeyBuf::Wide(blocks) => blocks.concat(),
+                })
+                .collect();
+            let packed = |record: usize| words.iter().map(|word| word[record]).collect::<Vec<_>>();
+            for a in 0..records {
+                for b in 0..records {
+                    prop_assert_eq!(packed(a).cmp(&packed(b)), key(a).cmp(&key(b)), "{} {}", a, b);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_as_narrow_as_they_can_be() {
+        let narrow = |number: &dyn Fn(i64) -> u128, reading| {
+            let keys = Keys::of_words((0..1000).map(|at| number(at * 7919 % 1000)));
+            let orders = [KeyOrder { reading, ..RULES }];
+            matches!(words(vec![Cow::Owned(keys)], &orders).unwrap().words[..], [KeyBuf::Narrow(_)])
+        };
+        // Integers of 31 bits, times of days and of milliseconds; and decimals.
+        assert!(narrow(&|at| keys::of_integer((at << 21 | at).into(), false), Reading::Numbers));
+        assert!(narrow(
+            &|at| keys::of_nanoseconds(i128::from(at) * 86_400_000_000_000, false),
+            Reading::Times
+        ));
+        assert!(narrow(&|at| keys::of_nanoseconds(i128::from(at) * 1_000_000, false), Reading::Times));
+        assert!(!narrow(&|at| keys::of_float(at as f64 / 3.0, false), Reading::Numbers));
+    }
+}

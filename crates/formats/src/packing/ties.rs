@@ -1,0 +1,400 @@
+//! Settles the order of records with equal words, by the bytes of texts beyond the words, and by
+//! further keys.
+//!
+//! ```text
+//! order by words    3 ┊ 7 1 4 ┊ 0 ┊ 5 2     equal words between the bars
+//!                       group           group
+//! ```
+//!
+//! The common prefix of a group's texts is skipped. The next bytes of each text form a word; sorting by
+//! these words leaves smaller groups with equal words. Small groups compare the texts themselves. All
+//! steps are stable.
+
+use std::ops::Range;
+
+use crate::cpu;
+use crate::key_buf::{KeyBuf, by_width};
+use crate::keys::Column;
+use crate::keys::texts::{TextColumn, common};
+use crate::order::{Class, KeyOrder};
+use crate::parallel::{self, map_parts};
+use crate::piece::Piece;
+use crate::places::Places;
+
+/// The first key that decides between records with equal words, and the number of bytes of its texts
+/// that the words represent.
+#[derive(Debug)]
+pub struct Ties {
+    /// The number of the key.
+    pub key: usize,
+    /// The number of bytes.
+    pub bytes: usize,
+    /// The texts of each key in their compared form, if that differs from their bytes.
+    pub compared: Vec<Option<Vec<TextColumn>>>,
+}
+
+/// Smaller groups are settled by one core each, many groups per task.
+const LARGE: usize = 1 << 16;
+
+/// Smaller groups compare texts instead of sorting words.
+const FEW: usize = 16;
+
+/// Records with equal words, with equal keys before `key`, and with equal first `bytes` of its text.
+struct Group {
+    records: Range<usize>,
+    key: usize,
+    bytes: usize,
+}
+
+/// The mark of a removed record.
+const GONE: u32 = u32::MAX;
+
+impl Ties {
+    /// Reorders records from the order of their words to the order of their keys. With `unique`,
+    /// removes all but the first record of each key; records with invalid fields stay.
+    pub fn settle(
+        &self,
+        order: &mut Vec<u32>,
+        words: &[KeyBuf],
+        pieces: &[Piece],
+        orders: &[KeyOrder],
+        unique: bool,
+    ) {
+        let keys = (0..orders.len()).map(|key| self.key(key, pieces)).collect();
+        let settling = Settling { places: Places::of(pieces), keys, orders, unique };
+        let mut groups: Vec<Group> = groups(order, words)
+            .into_iter()
+            .map(|records| Group { records, key: self.key, bytes: self.bytes })
+            .collect();
+        let mut small = Vec::with_capacity(groups.len());
+        while let Some(group) = groups.pop() {
+            if group.records.len() < LARGE || group.key == settling.keys.len() {
+                small.push(group);
+            } else {
+                settling.split(order, group, &mut groups);
+            }
+        }
+        small.sort_unstable_by_key(|group| group.records.start);
+        settling.settle_all(order, &small);
+        if unique {
+            order.retain(|&record| record != GONE);
+        }
+    }
+
+    fn key<'a>(&'a self, key: usize, pieces: &'a [Piece]) -> Key<'a> {
+        let columns: Vec<&Column> = pieces.iter().filter_map(|piece| piece.keys.columns().get(key)).collect();
+        let compared = self.compared.get(key).and_then(Option::as_ref);
+        let texts: Vec<&TextColumn> = match compared {
+            Some(compared) => compared.iter().collect(),
+            None => columns.iter().filter_map(|column| column.texts()).collect(),
+        };
+        match texts.first() {
+            Some(first) => Key::Texts { order: first.order, texts },
+            None => Key::Numbers(columns),
+        }
+    }
+}
+
+/// Returns the ranges of at least two adjacent records with equal words.
+fn groups(order: &[u32], words: &[KeyBuf]) -> Vec<Range<usize>> {
+    const PART: usize = 1 << 14;
+    let mut is_same = vec![true; order.len()];
+    for word in words {
+        by_width!(word.borrowed(), blocks => {
+            let keys = crate::key_buf::in_one(blocks);
+            let keys = parallel::map(order, |&record| keys[record as usize]);
+            map_parts(is_same.chunks_mut(PART).enumerate(), |(part, is_same)| {
+                for (place, is_same) in (part * PART..).zip(is_same) {
+                    *is_same &= place > 0 && keys[place] == keys[place - 1];
+                }
+            });
+        });
+    }
+    let mut groups = Vec::new();
+    for_each_equal(order.len(), |_, place| is_same[place], |range| groups.push(range));
+    groups
+}
+
+/// A key of all records, in pieces.
+enum Key<'a> {
+    Numbers(Vec<&'a Column>),
+    Texts { texts: Vec<&'a TextColumn>, order: KeyOrder },
+}
+
+struct Settling<'a> {
+    places: Places<'a>,
+    keys: Vec<Key<'a>>,
+    orders: &'a [KeyOrder],
+    unique: bool,
+}
+
+/// A record of a group, with the remainder of its text.
+#[derive(Clone, Copy)]
+struct Entry<'a> {
+    word: u64,
+    record: u32,
+    rest: &'a [u8],
+}
+
+impl<'a> Settling<'a> {
+    /// Settles groups, given in order, on all cores.
+    fn settle_all(&self, order: &mut [u32], groups: &[Group]) {
+        /// The number of records that justifies a parallel task.
+        const PART: usize = 1 << 12;
+        let (mut parts, mut rest, mut passed) = (Vec::new(), order, 0);
+        let mut groups = groups;
+        while let Some(first) = groups.first() {
+            let mut records = 0;
+            let count = groups.iter().take_while(|group| {
+                let is_enough = records >= PART;
+                records += group.records.len();
+                !is_enough
+            });
+            let (these, others) = groups.split_at(count.count());
+            let end = these.last().map_or(first.records.end, |last| last.records.end);
+            let (_, part) = std::mem::take(&mut rest).split_at_mut(first.records.start - passed);
+            let (part, more) = part.split_at_mut(end - first.records.start);
+            parts.push((part, these));
+            (rest, passed, groups) = (more, end, others);
+        }
+        map_parts(parts, |(part, groups)| {
+            let Some(first) = groups.first().map(|group| group.records.start) else { return };
+            for group in groups {
+                let records = group.records.start - first..group.records.end - first;
+                self.settle(&mut part[records], group.key, group.bytes);
+            }
+        });
+    }
+
+    /// Settles records with equal earlier keys and with equal first `bytes` of this key, given in input
+    /// order.
+    fn settle(&self, records: &mut [u32], key: usize, bytes: usize) {
+        if records.len() < 2 {
+            return;
+        }
+        match self.keys.get(key) {
+            None if self.unique => {
+                for record in &mut records[1..] {
+                    let (piece, at) = self.places.find(*record);
+                    if !piece.keys.has_invalid(at, self.orders) {
+                        *record = GONE;
+                    }
+                }
+            }
+            None => {}
+            Some(Key::Numbers(columns)) => {
+                let mut numbers: Vec<((u128, &[u8]), u32)> =
+                    records.iter().map(|&record| (self.number(columns, record), record)).collect();
+                numbers.sort_unstable();
+                for (place, (_, record)) in records.iter_mut().zip(&numbers) {
+                    *place = *record;
+                }
+                self.settle_equal(records, key + 1, |a, b| numbers[a].0 == numbers[b].0);
+            }
+            Some(Key::Texts { texts, order }) => {
+                let (range, mut entries) = self.without_nulls(records, texts, *order, key, bytes);
+                self.settle_texts(&mut records[range], &mut entries, *order, key);
+            }
+        }
+    }
+
+    /// Settles the keys from `key` on where adjacent records are equal.
+    fn settle_equal(&self, records: &mut [u32], key: usize, is_equal: impl Fn(usize, usize) -> bool) {
+        for_each_equal(records.len(), is_equal, |range| self.settle(&mut records[range], key, 0));
+    }
+
+    /// Moves nulls to their ends and settles them. Returns the range of the remaining records, and
+    /// their texts from `bytes` on.
+    fn without_nulls(
+        &self,
+        records: &mut [u32],
+        texts: &[&'a TextColumn],
+        order: KeyOrder,
+        key: usize,
+        bytes: usize,
+    ) -> (Range<usize>, Vec<Entry<'a>>) {
+        let entry = |(record, text): (u32, Result<&'a [u8], Class>)| {
+            let text = text.unwrap_or_default();
+            Entry { word: 0, record, rest: &text[bytes.min(text.len())..] }
+        };
+        let all = records.iter().map(|&record| (record, self.text(texts, record)));
+        let texts_alone = all.clone().map_while(|found| {
+            // After the first bytes, nulls have groups of their own.
+            (bytes > 0 || found.1.is_ok()).then(|| entry(found))
+        });
+        let entries: Vec<Entry> = texts_alone.collect();
+        if entries.len() == records.len() {
+            return (0..records.len(), entries);
+        }
+        let mut found: Vec<(u32, Result<&[u8], Class>)> = all.collect();
+        let rank = |text: &Result<&[u8], Class>| {
+            text.map_or_else(|class| crate::keys::of_null(class, order), |_| 1 << 63)
+        };
+        found.sort_by_key(|(_, text)| rank(text));
+        for (place, (record, _)) in records.iter_mut().zip(&found) {
+            *place = *record;
+        }
+        let begin = found.partition_point(|(_, text)| rank(text) < 1 << 63);
+        let end = found.partition_point(|(_, text)| rank(text) <= 1 << 63);
+        for nulls in [0..begin, end..records.len()] {
+            let ranks: Vec<u64> = found[nulls.clone()].iter().map(|(_, text)| rank(text)).collect();
+            self.settle_equal(&mut records[nulls], key + 1, |a, b| ranks[a] == ranks[b]);
+        }
+        (begin..end, found[begin..end].iter().copied().map(entry).collect())
+    }
+
+    /// Settles records by the remainders of their texts, given in `entries`.
+    fn settle_texts(&self, records: &mut [u32], entries: &mut [Entry], order: KeyOrder, key: usize) {
+        // Uses a stack of its own: recursion would go deep for similar texts of many lengths.
+        let mut groups = vec![(0, entries.len())];
+        while let Some((begin, end)) = groups.pop() {
+            let (records, entries) = (&mut records[begin..end], &mut entries[begin..end]);
+            // Equal texts are already in input order.
+            if entries.iter().all(|entry| entry.rest == entries[0].rest) {
+                self.settle(records, key + 1, 0);
+                continue;
+            }
+            if entries.len() <= FEW {
+                entries.sort_unstable_by(|a, b| {
+                    let by_text = a.rest.cmp(b.rest);
+                    let directed = if order.descending { by_text.reverse() } else { by_text };
+                    directed.then(a.record.cmp(&b.record))
+                });
+                write(entries, records);
+                self.settle_equal(records, key + 1, |a, b| entries[a].rest == entries[b].rest);
+                continue;
+            }
+            let first = entries[0].rest;
+            let alike = entries.iter().fold(first.len(), |alike, entry| alike.min(common(entry.rest, first)));
+            for entry in &mut *entries {
+                entry.rest = &entry.rest[alike..];
+                entry.word = word(entry.rest, order);
+            }
+            entries.sort_unstable_by_key(|entry| (entry.word, entry.record));
+            write(entries, records);
+            for_each_equal(
+                entries.len(),
+                |a, b| entries[a].word == entries[b].word,
+                |range| {
+                    if entries[range.start].rest.len() > WORD {
+                        groups.push((begin + range.start, begin + range.end));
+                    } else {
+                        self.settle(&mut records[range], key + 1, 0);
+                    }
+                },
+            );
+            entries.iter_mut().for_each(|entry| entry.rest = &entry.rest[WORD.min(entry.rest.len())..]);
+        }
+    }
+
+    /// Sorts a large group by its next words, on all cores, and adds the groups with equal words.
+    fn split(&self, order: &mut [u32], group: Group, groups: &mut Vec<Group>) {
+        const PART: usize = 1 << 14;
+        let Group { records: range, key, bytes } = group;
+        let records = &mut order[range.clone()];
+        let (words, next, step): (Vec<u64>, usize, usize) = match &self.keys[key] {
+            Key::Numbers(columns) => {
+                if !columns.iter().all(|column| matches!(column, Column::High(_))) {
+                    return self.settle(records, key, bytes);
+                }
+                let number = |&record: &u32| (self.number(columns, record).0 >> 64) as u64;
+                (parallel::map(records, number), key + 1, 0)
+            }
+            Key::Texts { texts, order } => {
+                if bytes == 0 {
+                    let (texts, _) = self.without_nulls(records, texts, *order, key, 0);
+                    if texts.len() < records.len() {
+                        let records = range.start + texts.start..range.start + texts.end;
+                        return groups.push(Group { records, key, bytes: 0 });
+                    }
+                }
+                let rest = |record: u32| {
+                    let text = self.text(texts, record).unwrap_or_default();
+                    &text[bytes.min(text.len())..]
+                };
+                let first = rest(records[0]);
+                let alike = map_parts(records.chunks(PART), |records| {
+                    records.iter().fold(first.len(), |alike, &record| alike.min(common(rest(record), first)))
+                });
+                let alike = alike.into_iter().min().unwrap_or(0);
+                let words = parallel::map(records, |&record| word(&rest(record)[alike..], *order));
+                (words, key, bytes + alike + WORD)
+            }
+        };
+        let pieces: Vec<(_, _)> = words
+            .chunks(PART)
+            .zip(records.chunks(PART))
+            .map(|(words, records)| (words.into(), records.into()))
+            .collect();
+        let (pairs, _) = cpu::sort::<(std::borrow::Cow<[u64]>, std::borrow::Cow<[u32]>)>(pieces);
+        for (place, pair) in records.iter_mut().zip(&pairs) {
+            *place = pair.position;
+        }
+        for_each_equal(
+            pairs.len(),
+            |a, b| pairs[a].key == pairs[b].key,
+            |equal| {
+                // A word also encodes the end of its text.
+                let is_over = next > key || has_ended(pairs[equal.start].key, &self.keys[key]);
+                let (key, bytes) = if is_over { (key + 1, 0) } else { (key, step) };
+                groups.push(Group {
+                    records: range.start + equal.start..range.start + equal.end,
+                    key,
+                    bytes,
+                });
+            },
+        );
+    }
+
+    /// Returns the word of a number, and its tail.
+    fn number<'b>(&self, columns: &[&'b Column], record: u32) -> (u128, &'b [u8]) {
+        let (piece, record) = self.places.at(record);
+        (columns[piece].at(record), columns[piece].tail(record))
+    }
+
+    fn text(&self, texts: &[&'a TextColumn], record: u32) -> Result<&'a [u8], Class> {
+        let (piece, record) = self.places.at(record);
+        texts[piece].get(record)
+    }
+}
+
+/// Calls `with` for each range of at least two equal neighbours.
+fn for_each_equal(count: usize, is_equal: impl Fn(usize, usize) -> bool, mut with: impl FnMut(Range<usize>)) {
+    let mut begin = 0;
+    for end in 1..=count {
+        if end == count || !is_equal(end - 1, end) {
+            if end - begin > 1 {
+                with(begin..end);
+            }
+            begin = end;
+        }
+    }
+}
+
+/// Writes the records of entries.
+fn write(entries: &[Entry], records: &mut [u32]) {
+    records.iter_mut().zip(entries).for_each(|(record, entry)| *record = entry.record);
+}
+
+/// The number of bytes of a text per word; the last byte of the word holds their number.
+const WORD: usize = 7;
+
+/// Returns the next bytes of a text as a word that compares as they do, including the end of the text.
+#[inline]
+fn word(rest: &[u8], order: KeyOrder) -> u64 {
+    let word = if let Some(&bytes) = rest.first_chunk::<8>() {
+        u64::from_be_bytes(bytes) & !0xFF | (WORD as u64 + 1)
+    } else {
+        let mut bytes = [0; 8];
+        bytes[..rest.len()].copy_from_slice(rest);
+        bytes[WORD] = rest.len() as u8;
+        u64::from_be_bytes(bytes)
+    };
+    if order.descending { !word } else { word }
+}
+
+/// Returns true if a text ends within this word.
+fn has_ended(word: u64, key: &Key) -> bool {
+    let is_descending = matches!(key, Key::Texts { order, .. } if order.descending);
+    (if is_descending { !word } else { word }) as u8 <= WORD as u8
+}

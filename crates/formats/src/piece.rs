@@ -1,0 +1,177 @@
+//! Records that one core read together, with their keys and bytes.
+
+use std::sync::Arc;
+
+use gpusort_order::key::KeyMap;
+
+use super::keys::{self, Keys};
+use super::range::Range;
+use super::records::Print;
+use super::text::{Text, lacking_end};
+use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
+use crate::order::KeyOrder;
+
+/// Records read together, in the order of their input; the records before `at` are done.
+pub struct Piece {
+    /// The keys of the records.
+    pub keys: Keys,
+    pub(super) at: usize,
+    /// The positions of the records, if kept with them.
+    pub positions: Vec<u64>,
+    /// The records whose numbers have other spellings, too; `None` if any record may be one.
+    pub(super) respelled: Option<Vec<u32>>,
+    pub(super) bytes: Bytes,
+}
+
+/// The bytes of records.
+pub enum Bytes {
+    /// No bytes: only the keys are needed.
+    None,
+    /// The number of the key in this printed form; true if the key is descending.
+    Printed(Print, bool),
+    /// Ranges of the text read from a run.
+    Read {
+        /// The text.
+        text: Arc<Text>,
+        /// The ranges of the records.
+        ranges: Vec<[usize; 2]>,
+    },
+    /// Ranges of this text, relative to `start`.
+    Of {
+        /// The text.
+        text: Arc<Text>,
+        /// The offset of the first record.
+        start: usize,
+        /// The offset after the last record.
+        until: usize,
+        /// The ranges of the records.
+        ranges: Arc<Vec<Range>>,
+        /// The end of the input, and the line end to append to a last record without one. All tokens
+        /// need a line end.
+        end: (usize, &'static [u8]),
+        /// True for tokens, which need a line end each.
+        are_tokens: bool,
+    },
+}
+
+impl Piece {
+    /// Keys of numbers without bytes: for text the keys of the numbers, for binary the words themselves.
+    pub fn of_keys(words: &KeyBuf, map: KeyMap, rules: KeyOrder, is_text: bool) -> Self {
+        fn of<W: KeyWidth>(blocks: &[Block<W>], map: KeyMap, rules: KeyOrder, is_text: bool) -> Keys {
+            let of_word = W::map(map);
+            Keys::of_words(blocks.iter().flat_map(|block| block.iter()).map(|&key| match is_text {
+                true => keys::of_bits(key.bits(of_word).into(), map.element, map.descending, rules),
+                false => keys::whole(key.into()),
+            }))
+        }
+        let keys = by_width!(words, blocks => of(blocks, map, rules, is_text));
+        Self::of(keys)
+    }
+
+    /// Returns keys without bytes.
+    pub fn of(keys: Keys) -> Self {
+        Self { keys, at: 0, positions: Vec::new(), respelled: None, bytes: Bytes::None }
+    }
+
+    /// Returns the number of keys.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Returns the number of records, with or without keys.
+    pub(super) fn records(&self) -> usize {
+        self.keys.len().max(self.ranges().len())
+    }
+
+    pub(super) fn ranges(&self) -> &[Range] {
+        if let Bytes::Of { ranges, .. } = &self.bytes { ranges } else { &[] }
+    }
+
+    /// Returns the end of its input.
+    pub(super) fn end(&self) -> Option<usize> {
+        if let Bytes::Of { end, .. } = &self.bytes { Some(end.0) } else { None }
+    }
+
+    /// Returns the range of a record in its text.
+    #[inline]
+    pub(super) fn range(&self, record: usize) -> [usize; 2] {
+        let Bytes::Of { start, ranges, .. } = &self.bytes else { return [0; 2] };
+        [start + ranges[record].begin(), start + ranges[record].end()]
+    }
+
+    /// Returns the start of a record, on the same scale as the places of its texts.
+    pub(super) fn begin(&self, record: usize) -> usize {
+        match &self.bytes {
+            Bytes::Of { ranges, .. } => ranges[record].begin(),
+            Bytes::Read { ranges, .. } => ranges[record][0],
+            Bytes::None | Bytes::Printed(..) => 0,
+        }
+    }
+
+    /// Appends the bytes of a record and its line end.
+    #[inline]
+    pub fn push(&self, record: usize, to: &mut Vec<u8>) {
+        match &self.bytes {
+            Bytes::Of { text, .. } => self.push_range(text, self.range(record), to),
+            Bytes::Read { text, ranges } => push_bytes(&text.bytes, ranges[record], to),
+            Bytes::Printed(print, descending) => {
+                keys::push_text(self.keys.one(record), *descending, *print, to);
+            }
+            Bytes::None => {}
+        }
+    }
+
+    /// Appends the bytes of the record in this range of the text, and its line end.
+    #[inline]
+    pub(super) fn push_range(&self, text: &Text, [begin, after]: [usize; 2], to: &mut Vec<u8>) {
+        let Bytes::Of { end, are_tokens, .. } = &self.bytes else { return };
+        if *are_tokens {
+            push_bytes(&text.bytes, [begin, after], to);
+            to.push(b'\n');
+        } else if after > end.0 {
+            // The line end after the input only served to find the end of the row.
+            let row = &text.bytes[begin..after - 1];
+            to.extend_from_slice(row);
+            to.extend_from_slice(lacking_end(row, end.1));
+        } else {
+            push_bytes(&text.bytes, [begin, after], to);
+        }
+    }
+
+    /// Returns the approximate size of these records in bytes.
+    pub fn length(&self, from: usize, to: usize) -> usize {
+        match &self.bytes {
+            _ if from == to => 0,
+            Bytes::Of { ranges, .. } => ranges[to - 1].end() - ranges[from].begin() + to - from,
+            // This includes the entries between frames.
+            Bytes::Read { ranges, .. } => ranges[to - 1][1] - ranges[from][0],
+            Bytes::None | Bytes::Printed(..) => 8 * (to - from),
+        }
+    }
+
+    /// Keeps only the first `records` records.
+    pub(super) fn truncate(&mut self, records: usize) {
+        self.keys.truncate(records);
+    }
+}
+
+/// Appends a range of a text.
+#[inline(always)]
+fn push_bytes(text: &[u8], [begin, end]: [usize; 2], to: &mut Vec<u8>) {
+    /// Most records are shorter; a few instructions copy them.
+    const WINDOW: usize = 32;
+    let length = to.len() + end - begin;
+    if end - begin <= WINDOW
+        && let Some(window) = text[begin..].first_chunk::<WINDOW>()
+    {
+        to.extend_from_slice(window);
+        to.truncate(length);
+    } else if let Some(window) = text[begin..].first_chunk::<{ 2 * WINDOW }>()
+        && end - begin <= 2 * WINDOW
+    {
+        to.extend_from_slice(window);
+        to.truncate(length);
+    } else {
+        to.extend_from_slice(&text[begin..end]);
+    }
+}
