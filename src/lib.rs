@@ -76,8 +76,6 @@ pub use gpu::{Gpu, adapters};
 #[cfg(feature = "files")]
 use gpusort_base::{cancel, human, memory, parallel};
 use gpusort_base::{clock, device, error, format};
-#[cfg(feature = "files")]
-use gpusort_cpu as cpu;
 #[cfg(feature = "gpu")]
 pub use gpusort_engine::AsyncSorter;
 #[cfg(feature = "files")]

@@ -57,7 +57,7 @@ impl Machine {
             os: System::long_os_version().unwrap_or_else(|| std::env::consts::OS.to_owned()),
             arch: std::env::consts::ARCH,
             cpu: cpu_name(),
-            instructions: crate::cpu::instructions(),
+            instructions: gpusort_cpu::instructions(),
             cores: crate::parallel::cores(),
             memory_bytes: system.total_memory(),
             version: env!("CARGO_PKG_VERSION"),

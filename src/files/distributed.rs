@@ -31,7 +31,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::BinaryInput;
-use crate::io::csv::{self, Dialect, Head, Known};
+use crate::io::fields::{self, Dialect, Head, Known};
 use crate::io::frames::RunFormat;
 use crate::io::ordered::partition;
 use crate::io::records::Print;
@@ -192,7 +192,7 @@ impl<'a> Sort<'a> {
             return Err(Error::options("a sort by several processes cannot keep comments on top"));
         }
         let Looked { name, bytes, .. } = first.unwrap_or_default();
-        let end = if has_rows { csv::end_of_first_row(&bytes, dialect) } else { None };
+        let end = if has_rows { fields::end_of_first_row(&bytes, dialect) } else { None };
         job.resolved.inputs = vec![Input::bytes(&name, &bytes[..end.unwrap_or(bytes.len())])];
         let how = &job.resolved.decisions.how;
         let mut parts = Parts::new(job.inputs(), how, &job.budget, &job.watch).shared(Known::default());
@@ -227,7 +227,7 @@ impl Task<'_> {
         if self.is_bits() {
             return Some((0, false));
         }
-        let end = csv::end_of_first_row(beginning, self.dialect());
+        let end = fields::end_of_first_row(beginning, self.dialect());
         let end = end.or(is_all.then_some(beginning.len()))?;
         Some((end, beginning[..end].ends_with(b"\r\n")))
     }
@@ -237,14 +237,14 @@ impl Task<'_> {
     /// To check it, read the stretch before: [`Task::end`] must return the same offset.
     #[must_use]
     pub fn begin(&self, bytes: &[u8]) -> Option<usize> {
-        csv::probable_row(bytes, self.dialect().fields)
+        fields::probable_row(bytes, self.dialect().fields)
     }
 
     /// The offset of the first record at or after `at`, in bytes that begin with a record; `None`
     /// if no record begins there, because the last one may continue.
     #[must_use]
     pub fn end(&self, bytes: &[u8], at: usize) -> Option<usize> {
-        csv::row_from(bytes, at, self.dialect().fields)
+        fields::row_from(bytes, at, self.dialect().fields)
     }
 
     /// Keys of about `many` records, evenly spaced in these stretches. The stretches are a share of

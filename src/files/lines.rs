@@ -7,7 +7,7 @@ use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
-use crate::io::csv::{Dialect, Fields, KeySpec, Known, ResolvedKey};
+use crate::io::fields::{Dialect, Fields, KeySpec, Known, ResolvedKey};
 use crate::io::{InputKind, InputSpec, LineEnd, Text};
 use crate::order::Selection;
 use crate::sorter::{Sorted, Sorter};

@@ -55,7 +55,7 @@ pub use self::report::{Explained, ExplainedKey, Phases, Report};
 pub use self::sort::Sort;
 pub use crate::cancel::Cancel;
 pub use crate::format::Format;
-pub use crate::io::csv::{Key, Kind};
+pub use crate::io::fields::{Key, Kind};
 pub use crate::io::ordered::Disorder;
 pub use crate::io::{Counts, Input, Output};
 pub use crate::order::{Invalid, Nulls};

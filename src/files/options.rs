@@ -10,7 +10,7 @@ use crate::cancel::Cancel;
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::binary::BinaryInput;
-use crate::io::csv::{Key, KeySpec, Kind};
+use crate::io::fields::{Key, KeySpec, Kind};
 use crate::io::spelling::Spelling;
 use crate::io::{Compression, Extension, Input, InputKind, InputSpec, LineEnd, PerLine, Stretches};
 use crate::order::{Invalid, KeyOrder, Nulls, Reading};
@@ -103,7 +103,7 @@ setters! {
     input(input: impl Into<crate::io::Input>) |it| it.inputs.push(input.into());
     /// Adds a key, which orders records whose earlier keys are equal. Keys have the syntax of the
     /// command's `-k`, for example `price` or `price:r`, or are of type [`Key`](crate::files::Key).
-    key(key: impl Into<crate::io::csv::Key>) |it| it.keys.push(key.into());
+    key(key: impl Into<crate::io::fields::Key>) |it| it.keys.push(key.into());
     /// Sets the format of all inputs.
     format(format: crate::format::Format) |it| it.format = Some(format);
     /// Sets the type of numbers. An integer type refuses numbers that it cannot represent; a float
@@ -111,7 +111,7 @@ setters! {
     element(element: gpusort_order::key::ElementType) |it| it.element = Some(element);
     /// Sets the kind of fields for keys without a kind. By default, fields of tables and lines are
     /// read as numbers, times or text, whichever fits.
-    kind(kind: crate::io::csv::Kind) |it| it.kind = Some(kind);
+    kind(kind: crate::io::fields::Kind) |it| it.kind = Some(kind);
     /// Ignores ASCII case in text, for keys without a kind.
     ignore_case() |it| it.nocase = true;
     /// Sorts the largest first, for keys without a direction.

@@ -12,11 +12,11 @@ use crate::io::batch::Keyed;
 #[cfg(feature = "distributed")]
 use crate::io::batch::shown;
 use crate::io::chunks::Chunks;
-use crate::io::csv::{InputKind, InputSpec};
+use crate::io::fields::{InputKind, InputSpec};
 #[cfg(feature = "distributed")]
 use crate::io::places::Places;
 use crate::io::records::Records;
-use crate::io::{Input, PerLine, Text, binary, csv, numbers};
+use crate::io::{Input, PerLine, Text, binary, fields, numbers};
 use crate::key_buf::KeyBuf;
 use crate::order::KeyOrder;
 use crate::parallel::Meanwhile;
@@ -41,7 +41,7 @@ enum PartSource<'a> {
     Bits(binary::Reader<'a>),
     Records {
         chunks: Box<Chunks<'a>>,
-        known: Box<csv::Known>,
+        known: Box<fields::Known>,
         /// The numbers of a line and their order, for inputs that may be read as numbers without records.
         numbers: Option<(PerLine, KeyOrder)>,
         straight: Option<numbers::IntegerFiles>,
@@ -74,7 +74,7 @@ impl<'a> Parts<'a> {
 
     /// Sets the state of reading, for a process that reads a share of the inputs.
     #[cfg(feature = "distributed")]
-    pub(super) fn shared(mut self, before: csv::Known) -> Self {
+    pub(super) fn shared(mut self, before: fields::Known) -> Self {
         if let PartSource::Records { known, .. } = &mut self.source {
             **known = before;
         }
@@ -83,7 +83,7 @@ impl<'a> Parts<'a> {
 
     /// Returns the state of reading; `None` for binary inputs.
     #[cfg(feature = "distributed")]
-    pub(super) fn known(&self) -> Option<&csv::Known> {
+    pub(super) fn known(&self) -> Option<&fields::Known> {
         match &self.source {
             PartSource::Bits(_) => None,
             PartSource::Records { known, .. } => Some(known),
@@ -212,7 +212,7 @@ impl<'a> Parts<'a> {
 fn part(
     text: Text,
     how: &InputSpec,
-    known: &mut csv::Known,
+    known: &mut fields::Known,
     numbers: Option<(PerLine, KeyOrder)>,
     is_all: bool,
 ) -> Result<Content<'static>, Error> {

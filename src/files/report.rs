@@ -115,7 +115,7 @@ pub struct ExplainedKey {
 
 impl Explained {
     pub(super) fn of(decisions: &Decisions) -> Self {
-        let key = |key: &crate::io::csv::ResolvedKey| ExplainedKey {
+        let key = |key: &crate::io::fields::ResolvedKey| ExplainedKey {
             column: key.name.clone(),
             kind: key.kind_name().to_owned(),
             descending: key.order.descending,

@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::BinaryInput;
-use crate::io::csv::Head;
+use crate::io::fields::Head;
 use crate::io::frames::{Frame, RunFormat, RunReader};
 use crate::io::input::Opened;
 use crate::io::numbers::span::Census;

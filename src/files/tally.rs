@@ -10,7 +10,7 @@ use super::parts::Parts;
 use crate::error::Error;
 use crate::io::batch::Keyed;
 use crate::io::binary;
-use crate::io::csv::InputSpec;
+use crate::io::fields::InputSpec;
 use crate::io::frames::checksum;
 use crate::key_buf::KeyBuf;
 use crate::parallel;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use gpusort_order::key::{KeyMap, KeyWords};
 
 use super::chunks::Chunks;
-use super::csv::{self, Head, InputSpec, Known, Layout, ResolvedKey};
+use super::fields::{self, Head, InputSpec, Known, Layout, ResolvedKey};
 use super::input::Input;
 use super::keys::{self, Keys};
 use super::numbers::span::Census;
@@ -75,11 +75,11 @@ impl Keyed {
     ///
     /// Errors of a record or a header.
     pub fn read(text: Text, how: &InputSpec, known: &mut Known) -> Result<Self, Error> {
-        let read = csv::read_batch(&Arc::new(text), how, known, None, true)?;
+        let read = fields::read_batch(&Arc::new(text), how, known, None, true)?;
         if let Some(wrong) = read.wrong {
             return Err(wrong);
         }
-        let csv::Batch { mut pieces, skipped, head, counts, .. } = read;
+        let fields::Batch { mut pieces, skipped, head, counts, .. } = read;
         if counts.skipped > 0 {
             let mut first = 0;
             for (piece, skipped) in pieces.iter_mut().zip(&skipped) {
@@ -262,12 +262,12 @@ impl Keyed {
             let range = Range(place & !RESPELLED);
             &text.bytes[range.begin()..range.end() - 1]
         };
-        let word = |column: &mut csv::Column, place: u64| column.word_of_token(line(place));
+        let word = |column: &mut fields::Column, place: u64| column.word_of_token(line(place));
         // `one` is a place with its word.
-        let is_same = |column: &mut csv::Column, one: (u64, u128), other: u64| {
+        let is_same = |column: &mut fields::Column, one: (u64, u128), other: u64| {
             line(one.0) == line(other) || one.1 == word(column, other)
         };
-        let (mut parts, mut rest, mut column) = (Vec::new(), places, csv::Column::new(key, 0));
+        let (mut parts, mut rest, mut column) = (Vec::new(), places, fields::Column::new(key, 0));
         while !rest.is_empty() {
             let mut end = PART.min(rest.len());
             let last = (rest[end - 1], word(&mut column, rest[end - 1]));
@@ -279,7 +279,7 @@ impl Keyed {
             rest = others;
         }
         parallel::map_parts(parts, |part| {
-            let (mut column, mut from) = (csv::Column::new(key, 0), 0);
+            let (mut column, mut from) = (fields::Column::new(key, 0), 0);
             while let Some(marked) = part[from..].iter().position(is_marked) {
                 let (mut begin, mut end) = (from + marked, from + marked + 1);
                 let marked = (part[begin], word(&mut column, part[begin]));
@@ -450,7 +450,8 @@ impl<'a> Batches<'a> {
         }
         let Some(text) = self.chunks.some(most, self.shut)? else { return Ok(None) };
         let text = Arc::new(text);
-        let read = csv::read_batch(&text, self.how, &mut self.known, self.stretches.piece, self.has_ranges)?;
+        let read =
+            fields::read_batch(&text, self.how, &mut self.known, self.stretches.piece, self.has_ranges)?;
         self.counts.add_all(&read.counts);
         self.head.append(read.head);
         self.wrong = read.wrong;
@@ -481,7 +482,7 @@ pub fn shown(piece: &Piece, record: usize, how: &InputSpec, key: Option<usize>) 
         return (String::new(), vec![token]);
     };
     let row = ranges.get(record).map_or_else(
-        || csv::place_of_token(&text.bytes, *start..*until, record, record + 1 == piece.len()),
+        || fields::place_of_token(&text.bytes, *start..*until, record, record + 1 == piece.len()),
         |range| start + range.begin(),
     );
     let layout = Layout::new(text, how);

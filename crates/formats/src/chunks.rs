@@ -8,8 +8,8 @@
 //! A chunk consists of parts of inputs and ends at the end of a record. Its size depends on its
 //! number of records, since each record takes memory of its own: a short record more than its text.
 
-use super::csv::InputSpec;
-use super::csv::{self, Dialect, Fields};
+use super::fields::InputSpec;
+use super::fields::{self, Dialect, Fields};
 use super::input::{Input, Opened, RegularFile};
 use super::number::{PerLine, is_space};
 use super::text::{BLOCK, Before, MARK, Text, count, sum};
@@ -416,10 +416,10 @@ impl<'a> Chunks<'a> {
             Some(PerLine::One | PerLine::Whole) => end_of_lines(part),
             _ if fields.are_tokens() => cut_of_text(part),
             _ if self.before.is_none() => {
-                let first = csv::end_of_first_row(part, self.dialect);
-                first.and_then(|first| csv::end_of_rows(part, fields, true).filter(|&end| end >= first))
+                let first = fields::end_of_first_row(part, self.dialect);
+                first.and_then(|first| fields::end_of_rows(part, fields, true).filter(|&end| end >= first))
             }
-            _ => csv::end_of_rows(part, fields, false),
+            _ => fields::end_of_rows(part, fields, false),
         };
         cut.map(|cut| begin + cut).or_else(|| (begin > 0).then_some(begin))
     }
@@ -442,8 +442,8 @@ fn cut_of_text(bytes: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::csv::InputKind;
-    use crate::csv::KeySpec;
+    use crate::fields::InputKind;
+    use crate::fields::KeySpec;
     use crate::text::LineEnd;
 
     /// Tells if lines of these lengths, each for half of a file, are read whole.

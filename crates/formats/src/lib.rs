@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! input, compression, text, chunks    inputs, as text in chunks that fit a budget
-//! csv, numbers, binary, npy, arrow    the formats
+//! fields, json, numbers, binary, npy, arrow    the formats
 //! keys, packing                       keys, and the words that a sort takes
 //! piece, places, batch                records with their keys
 //! ordered, frames, output             merges, the form of runs, output files
@@ -22,11 +22,12 @@ pub mod budget;
 pub mod chunks;
 pub mod compression;
 pub mod counts;
-pub mod csv;
 pub mod extension;
+pub mod fields;
 pub mod file;
 pub mod frames;
 pub mod input;
+pub mod json;
 pub mod keys;
 pub mod npy;
 pub mod number;
@@ -45,8 +46,8 @@ pub mod text;
 pub use batch::Stretches;
 pub use compression::Compression;
 pub use counts::Counts;
-pub use csv::{InputKind, InputSpec};
 pub use extension::Extension;
+pub use fields::{InputKind, InputSpec};
 use gpusort_base::{cancel, clock, error, format, human, memory, parallel};
 use gpusort_cpu as cpu;
 use gpusort_engine::key_buf;

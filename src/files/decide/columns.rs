@@ -3,7 +3,7 @@
 use super::Asked;
 use super::look::Look;
 use crate::error::Error;
-use crate::io::csv::{ColumnAt, Dialect, Fields, Gap, Header, Key, KeySpec, ResolvedKey};
+use crate::io::fields::{ColumnAt, Dialect, Fields, Gap, Header, Key, KeySpec, ResolvedKey};
 use crate::io::input::Input;
 use crate::io::text::{LineEnd, Text};
 
@@ -109,7 +109,7 @@ fn candidates(text: &Text, rows: usize, asked: &Asked, fields: Fields) -> Vec<(u
         }
         let next = match dialect.comment(&text.bytes, at) {
             Some(end) => Some(end),
-            None => crate::io::csv::end_of_row(&text.bytes, at, fields),
+            None => crate::io::fields::end_of_row(&text.bytes, at, fields),
         };
         let Some(next) = next else { break };
         at = next;

@@ -5,8 +5,8 @@ use gpusort_values::survey::{Apart, Decision, Example, Found, Survey};
 
 use super::{Decider, shown};
 use crate::error::{Error, Hint, Remedy};
-use crate::io::csv::InputSpec;
-use crate::io::csv::{Fields, Kind, Layout, ResolvedKey};
+use crate::io::fields::InputSpec;
+use crate::io::fields::{Fields, Kind, Layout, ResolvedKey};
 use crate::order::{Invalid, Reading};
 
 impl Decider<'_> {
@@ -178,7 +178,7 @@ impl Decider<'_> {
             return Ok(false);
         }
         let mut how = how.clone();
-        how.kind = crate::io::csv::InputKind::Table(crate::io::csv::Dialect { header: 1, ..dialect });
+        how.kind = crate::io::fields::InputKind::Table(crate::io::fields::Dialect { header: 1, ..dialect });
         // Inputs may differ in their first lines.
         let Ok(surveyed) = self.look.survey(self.inputs, &how) else { return Ok(false) };
         let fit = |survey: &Survey| matches!(survey.decide(), Decision::Kind(..));

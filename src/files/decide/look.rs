@@ -2,8 +2,8 @@
 //! each regular, uncompressed file.
 
 use crate::error::Error;
-use crate::io::csv::InputSpec;
-use crate::io::csv::{self, Dialect, Known, Layout, Surveyed};
+use crate::io::fields::InputSpec;
+use crate::io::fields::{self, Dialect, Known, Layout, Surveyed};
 use crate::io::input::{Input, Opened};
 use crate::io::text::{Before, LineEnd, Text};
 use crate::runs::Budget;
@@ -18,7 +18,7 @@ const LAST: u64 = 1 << 20;
 const APART: u32 = 44;
 
 /// A callback with a text, its rows, the base of their offsets, and true for the end of a file.
-pub(super) type Take<'a> = &'a mut dyn FnMut(&Text, &[csv::Body], u64, bool) -> Result<(), Error>;
+pub(super) type Take<'a> = &'a mut dyn FnMut(&Text, &[fields::Body], u64, bool) -> Result<(), Error>;
 
 /// The beginnings of the inputs.
 pub(super) struct Look {
@@ -135,7 +135,7 @@ impl Look {
             let mut begin = 0;
             if let Some(head) = head {
                 let Some(end) = head.end(dialect) else { continue };
-                let (_, mut bodies) = csv::bodies(&head.text, dialect, &mut known)?;
+                let (_, mut bodies) = fields::bodies(&head.text, dialect, &mut known)?;
                 bodies.iter_mut().for_each(|(body, _)| body.end = body.end.min(end).max(body.start));
                 take(&head.text, &bodies, base, false)?;
                 if head.is_all {
@@ -151,9 +151,9 @@ impl Look {
             let before = (begin > 0).then(Before::default);
             let mut text = file.part(begin..file.size, before)?;
             text.line_end = self.line_end;
-            let (_, mut bodies) = csv::bodies(&text, dialect, &mut known)?;
+            let (_, mut bodies) = fields::bodies(&text, dialect, &mut known)?;
             if begin > 0 {
-                let start = csv::probable_row(&text.bytes, dialect.fields).unwrap_or(text.bytes.len() - 1);
+                let start = fields::probable_row(&text.bytes, dialect.fields).unwrap_or(text.bytes.len() - 1);
                 bodies.iter_mut().for_each(|(body, _)| body.start = start.min(body.end));
             }
             take(&text, &bodies, base + begin, true)?;
@@ -196,8 +196,8 @@ impl Head {
         if self.is_all {
             return Some(bytes.len());
         }
-        let first = csv::end_of_first_row(bytes, dialect)?;
-        csv::end_of_rows(bytes, dialect.fields, true).filter(|&end| end >= first)
+        let first = fields::end_of_first_row(bytes, dialect)?;
+        fields::end_of_rows(bytes, dialect.fields, true).filter(|&end| end >= first)
     }
 }
 

@@ -18,7 +18,7 @@ use gpusort_values::survey::{Decision, Example, Found, Note as KindNote, Survey}
 use self::look::Look;
 use crate::error::{Error, Hint};
 use crate::format::Format;
-use crate::io::csv::{ColumnAt, Dialect, Fields, Header, Key, KeySpec, Kind, ResolvedKey, Surveyed};
+use crate::io::fields::{ColumnAt, Dialect, Fields, Header, Key, KeySpec, Kind, ResolvedKey, Surveyed};
 use crate::io::input::Input;
 use crate::io::number::PerLine;
 use crate::io::text::{LineEnd, MARK, Text};

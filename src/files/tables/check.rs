@@ -14,7 +14,7 @@ use super::keys::{KeyArrays, TableKey, columns_of, ranks};
 use crate::columns::argsort;
 use crate::error::{Error, Hint};
 use crate::io::arrow::{Part, Table};
-use crate::io::csv::{Key, KeySpec};
+use crate::io::fields::{Key, KeySpec};
 use crate::io::ordered::Disorder;
 use crate::order::Nulls;
 use crate::parallel::{self, map_parts};

@@ -18,7 +18,7 @@ use crate::human::quoted;
 use crate::io::Counts;
 use crate::io::arrow::arrays::{compact, in_utc, joined};
 use crate::io::arrow::failed;
-use crate::io::csv::{ColumnAt, Header, KeySpec, ResolvedKey};
+use crate::io::fields::{ColumnAt, Header, KeySpec, ResolvedKey};
 use crate::order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};
 
 /// A key: a column, or a field within it.

@@ -12,9 +12,10 @@ use arrow_schema::{Schema, SchemaRef};
 use super::arrays;
 use super::kind::{Kind, columns};
 use super::stored::{Stored, failed};
-use crate::csv::{Dialect, Fields, end_of_row, end_of_rows, for_each_field, json, unquoted};
 use crate::error::Error;
+use crate::fields::{Dialect, Fields, end_of_row, end_of_rows, for_each_field, unquoted};
 use crate::human::quoted;
+use crate::json;
 use crate::parallel::{self, map_parts};
 use crate::text::MARK;
 

@@ -15,7 +15,7 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
 
-use crate::csv::json;
+use crate::json;
 use gpusort_values::number::{self, Notation, Reader, Value};
 use gpusort_values::time::{Time, time};
 

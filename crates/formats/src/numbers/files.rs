@@ -345,8 +345,8 @@ mod tests {
 
     use super::*;
     use crate::chunks::Chunks;
-    use crate::csv::KeySpec;
-    use crate::csv::{InputKind, InputSpec};
+    use crate::fields::KeySpec;
+    use crate::fields::{InputKind, InputSpec};
     use crate::numbers::parse_printed;
     use crate::records::Print;
 

@@ -8,8 +8,8 @@ mod steps;
 use gpusort_order::key::KeyWords;
 
 use super::batch::{Batches, Stretches};
-use super::binary::{self};
-use super::csv::{InputKind, InputSpec};
+use super::binary;
+use super::fields::{InputKind, InputSpec};
 use super::input::{Input, may_be_open};
 use super::output::Output;
 use crate::budget::Budget;
@@ -19,9 +19,9 @@ use crate::order::Selection;
 use crate::parallel;
 
 use self::disorder::Last;
-#[cfg(feature = "distributed")]
 pub use self::disorder::{Disorder, not_sorted};
 pub use self::elements::Elements;
+#[cfg(feature = "distributed")]
 pub use self::records::partition;
 pub use self::records::{BESIDE_BYTES, Emit, Records, merge as merge_records};
 pub use self::steps::{Merged, Written};

@@ -12,8 +12,8 @@ use gpusort_values::version;
 
 use super::dialect::Fields;
 use super::header::{ColumnAt, ResolvedKey};
-use super::json::Value;
 use crate::counts::Counts;
+use crate::json::Value;
 use crate::keys;
 use crate::keys::texts::ComparedText;
 use crate::number::limits;

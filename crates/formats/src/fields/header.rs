@@ -7,12 +7,12 @@ use gpusort_values::number::Sign;
 use gpusort_values::survey::TimeForm;
 
 use super::dialect::{Dialect, Fields, Gap, unquoted};
-use super::json::{self, Path};
 use super::key::{ColumnRef, Key, KeyMeaning, KeySpec, Kind, Modifiers, direction};
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr};
 use crate::blanks::trimmed;
 use crate::error::{Error, Hint, Remedy};
 use crate::human::quoted;
+use crate::json::{self, Path};
 use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
 use crate::spelling::Spelling;
 use crate::text::LineEnd;
@@ -482,7 +482,7 @@ pub fn are_of_numbers(keys: &[ResolvedKey]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::csv::Fields;
+    use crate::fields::Fields;
 
     fn found(header: &str, key: &str) -> Result<(usize, bool), Error> {
         let dialect = Dialect { fields: Fields::Quoted(b','), header: 1, comments: false };

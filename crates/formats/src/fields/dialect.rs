@@ -16,8 +16,8 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr3};
 
-use super::json;
 use crate::blanks::{is_blank, trimmed, without_blanks};
+use crate::json;
 use crate::text::LineEnd;
 
 pub(super) const QUOTE: u8 = b'"';

@@ -9,7 +9,6 @@
 mod column;
 mod dialect;
 mod header;
-pub mod json;
 mod key;
 mod layout;
 mod misfit;

@@ -215,7 +215,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::csv::dialect::unquoted;
+    use crate::fields::dialect::unquoted;
 
     const COMMAS: Fields = Fields::Quoted(b',');
 
