@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
 
-use super::input::{Input, Opened, RegularFile};
+use super::input::Input;
 use super::npy;
+use super::opened::{Opened, RegularFile};
 use super::records::{Print, write_text};
 use super::text::BLOCK;
 use crate::error::{Error, Hint};

@@ -10,8 +10,9 @@
 
 use super::fields::InputSpec;
 use super::fields::{self, Dialect, Fields};
-use super::input::{Input, Opened, RegularFile};
+use super::input::Input;
 use super::number::{PerLine, is_space};
+use super::opened::{Opened, RegularFile};
 use super::text::{BLOCK, Before, MARK, Text, count, sum};
 use crate::budget::{Budget, RECORDS};
 use crate::error::{Error, Hint};

@@ -32,6 +32,7 @@ pub mod keys;
 pub mod npy;
 pub mod number;
 pub mod numbers;
+pub mod opened;
 pub mod ordered;
 pub mod output;
 pub mod packing;

@@ -13,6 +13,7 @@
 
 pub mod day_month;
 mod decimal;
+pub mod decision;
 mod digits;
 pub mod duration;
 pub mod hex;

@@ -4,7 +4,8 @@
 use crate::error::Error;
 use crate::io::fields::InputSpec;
 use crate::io::fields::{self, Dialect, Known, Layout, Surveyed};
-use crate::io::input::{Input, Opened};
+use crate::io::input::Input;
+use crate::io::opened::Opened;
 use crate::io::text::{Before, LineEnd, Text};
 use crate::runs::Budget;
 

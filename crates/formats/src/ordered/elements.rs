@@ -11,8 +11,8 @@ use gpusort_order::key::{KeyMap, Word};
 
 use crate::binary::{self, BinaryInput};
 use crate::error::Error;
-use crate::input::Opened;
 use crate::key_buf::KeyWidth;
+use crate::opened::Opened;
 use crate::order::{KeyOrder, Selection};
 use crate::output::Output;
 use crate::records::write_text;
