@@ -14,9 +14,19 @@ HEADER = re.compile(r"(?:#\[\w+\] )*(?:pub (?:struct|enum|trait|union|mod|use|ty
 # Crates that the package exports as a whole.
 CRATES = ["half", "wgpu"]
 # The package exports these under other names.
-RENAMED = {"gpusort_order::error::Error": "gpusort::PlanError", "gpusort_order::Error": "gpusort::PlanError"}
+RENAMED = {
+    "gpusort_order::error::Error": "gpusort::PlanError",
+    "gpusort_order::Error": "gpusort::PlanError",
+    "gpusort_formats::fields::key::Kind": "gpusort::files::Kind",
+    "gpusort_formats::fields::Kind": "gpusort::files::Kind",
+}
 # Types that the package does not export, though others of their names.
-INTERNAL = ["gpusort_order::key::Form"]
+INTERNAL = [
+    "gpusort_order::key::Form",
+    "gpusort_formats::arrow::parquet::Form",
+    "gpusort_formats::compression::Limits",
+    "gpusort_formats::compression::reader::Limits",
+]
 
 
 def split(path: str) -> tuple[str, str, str]:
@@ -62,7 +72,8 @@ def main(files: list[str]) -> None:
                 under = next((name for name in reversed(names) if name), "")
             # Definitions are printed; of uses only second paths to an item, and crates.
             used = re.fullmatch(r"pub use ([\w:]+)::(\w+)", line)
-            if used and (interface is not package or used[2] not in CRATES and exports[used[2]] == used[1]):
+            is_first = used and (exports.get(used[2]) == used[1] or "::".join(used.groups()) in RENAMED.values())
+            if used and (interface is not package or used[2] not in CRATES and is_first):
                 continue
             if keeps:
                 shown = PATH.sub(lambda found: exported(found[0]) or "internal::" + "".join(split(found[0])[1:]), line)

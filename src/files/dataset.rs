@@ -25,7 +25,7 @@ use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
 use crate::io::numbers::span::{self, Census};
 use crate::io::records::{Print, write_text};
-use crate::io::{Counts, InputSpec, Output, Ties, Words};
+use crate::io::{Counts, InputSpec, Output, Respelled, Ties, Words};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
@@ -154,7 +154,7 @@ impl<'a> Dataset<'a> {
                 if *are_all && words.is_empty() {
                     let taken = records.take_words()?;
                     (*words, *ties) = (taken.words, taken.ties);
-                    *ties = ties.take().or_else(|| records.ties_of_invalid(ask.selection.unique));
+                    *ties = ties.take().or_else(|| records.ties_of_unique(ask.selection.unique));
                 }
                 Shape { key: words.iter().map(KeyBuf::width).max().unwrap_or(KeyWords::Two), payload: true }
             }
@@ -316,7 +316,7 @@ pub(super) fn order_records(
 /// Orders records by their keys. See [`order_records`].
 pub(super) fn order_keyed(records: &Keyed, sorter: &Sorter, ask: &OutputSpec) -> Result<Sorted, Error> {
     let Words { words, ties } = records.words()?;
-    let ties = ties.or_else(|| records.ties_of_invalid(ask.selection.unique));
+    let ties = ties.or_else(|| records.ties_of_unique(ask.selection.unique));
     order_records(records, words, ties.as_ref(), sorter, ask, &mut |_, _| {})
 }
 
@@ -363,6 +363,8 @@ pub(super) struct Done {
     pub(super) repeated: usize,
     /// Records omitted after the first ones requested.
     pub(super) cut: usize,
+    /// A record omitted although its key is spelled otherwise than that of the record kept.
+    pub(super) respelled: Option<Respelled>,
 }
 
 impl<'a> Outcome<'_, 'a> {
@@ -395,6 +397,12 @@ impl<'a> Outcome<'_, 'a> {
         };
         let announce = || watch.phase(Phase::Write, Some(len as u64));
         let progress = |done| watch.set(done);
+        let respelled = match &form {
+            Written::Records(records) | Written::Places(records) | Written::Positions(records) => {
+                records.respelled()
+            }
+            Written::Numbers(_) => None,
+        };
         let (repeated, report) = match form {
             Written::Records(records) => {
                 let sorted = ordered.bring()?;
@@ -450,6 +458,6 @@ impl<'a> Outcome<'_, 'a> {
             }
         };
         let reading = reading.wait();
-        Ok(Done { report, reading, parsing, writing, repeated, cut: n - repeated - len })
+        Ok(Done { report, reading, parsing, writing, repeated, cut: n - repeated - len, respelled })
     }
 }

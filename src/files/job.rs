@@ -19,7 +19,7 @@ use crate::cancel::Cancel;
 use crate::clock::Instant;
 use crate::error::{Error, Hint};
 use crate::format::Format;
-use crate::io::{Compression, Input, Output};
+use crate::io::{Compression, Counts, Input, Output};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::runs::{Budget, Folders};
@@ -451,7 +451,7 @@ impl Job<'_> {
                 records: n as u64,
                 repeated: done.repeated as u64,
                 cut: done.cut as u64,
-                counts,
+                counts: Counts { respelled: done.respelled, ..counts },
                 bytes,
                 types,
                 phases,

@@ -57,7 +57,7 @@ pub use crate::cancel::Cancel;
 pub use crate::format::Format;
 pub use crate::io::fields::{Key, Kind};
 pub use crate::io::ordered::Disorder;
-pub use crate::io::{Counts, Input, Output};
+pub use crate::io::{Counts, Input, Output, Respelled};
 pub use crate::order::{Invalid, Nulls};
 
 /// Further items for the command, tests and fuzzing. Any release may change them.

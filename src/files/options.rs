@@ -255,7 +255,8 @@ impl Options {
         let (header, comments, delimiter) = (self.header, self.comments, self.delimiter);
         let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
         let (unique, stretches, in_place) = (self.unique, self.stretches, self.in_place);
-        let by = KeySpec { keys: self.keys, element, order, spelling };
+        let tells_spelling = unique && !self.keys.is_empty();
+        let by = KeySpec { keys: self.keys, element, order, spelling, tells_spelling };
         let has_rows = format.is_table() || format.has_columns() || reading != Reading::Numbers;
         let decisions = if format.is_bits() || format.has_columns() {
             let kind = InputKind::Bits(if format.is_bits() {

@@ -202,12 +202,13 @@ impl<'a> Runs<'a> {
             }
             _ => self.add_records(part, first, sorter)?,
         };
-        let Done { report: sort, reading, writing, repeated, cut, .. } = done;
+        let Done { report: sort, reading, writing, repeated, cut, respelled, .. } = done;
         let report = &mut self.report;
         report.sort = sort.after(&report.sort);
         report.phases.read += reading;
         report.phases.write += writing;
         report.repeated += repeated as u64;
+        report.counts.respelled = report.counts.respelled.take().or(respelled);
         if let Some(open) = &mut self.open {
             open.count += n - (repeated + cut) as u64;
         }
@@ -277,7 +278,8 @@ impl<'a> Runs<'a> {
         let output = &mut output_of(&mut open.spill);
         write_frames(&records.pieces, &order, first, (form, block), false, output)?;
         let cut = n - repeated - order.len();
-        Ok(Done { report, reading: reading.wait(), parsing, writing: start.elapsed(), repeated, cut })
+        let (reading, writing, respelled) = (reading.wait(), start.elapsed(), records.respelled());
+        Ok(Done { report, reading, parsing, writing, repeated, cut, respelled })
     }
 
     /// The form of runs with keys: records, unless positions or elements are written.

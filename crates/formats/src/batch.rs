@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use gpusort_order::key::{KeyMap, KeyWords};
 
@@ -23,7 +23,7 @@ use super::print;
 use super::records::{Print, touch};
 use super::text::Text;
 use crate::budget::Budget;
-use crate::counts::Counts;
+use crate::counts::{Counts, Respelled};
 use crate::error::Error;
 use crate::human::quoted;
 use crate::key_buf::{KeyBuf, KeyWidth};
@@ -62,6 +62,9 @@ pub struct Keyed {
     is_spelled_once: bool,
     /// The key of lines of numbers whose pieces know the numbers with other spellings.
     number: Option<ResolvedKey>,
+    /// The specification, to show a record left out with another spelling.
+    told: Option<Box<InputSpec>>,
+    respelled: OnceLock<Respelled>,
 }
 
 /// The mark, in the place of a record, of a number with other spellings.
@@ -94,7 +97,9 @@ impl Keyed {
         let is_spelled_once = pieces.iter().all(|piece| piece.respelled.as_ref().is_some_and(Vec::is_empty));
         let are_known = counts.invalid == 0 && pieces.iter().all(|piece| piece.respelled.is_some());
         let number = how.keys.first().filter(|_| are_known).cloned();
-        Ok(Self { pieces, head, counts, orders: how.orders(), is_spelled_once, number })
+        let told = how.by.tells_spelling.then(|| Box::new(how.clone()));
+        let (orders, respelled) = (how.orders(), OnceLock::new());
+        Ok(Self { pieces, head, counts, orders, is_spelled_once, number, told, respelled })
     }
 
     /// Wraps numbers without records: numbers of a text that printing reproduces, or elements of binary
@@ -109,7 +114,8 @@ impl Keyed {
         }
         let pieces = vec![piece];
         let (head, counts) = (Head::default(), Counts::default());
-        Self { pieces, head, counts, orders, is_spelled_once: true, number: None }
+        let (number, told, respelled) = (None, None, OnceLock::new());
+        Self { pieces, head, counts, orders, is_spelled_once: true, number, told, respelled }
     }
 
     /// Turns each number into a record, printed with `print`.
@@ -202,7 +208,21 @@ impl Keyed {
 
     /// Settles the order of records that these words sorted.
     pub fn settle(&self, ties: &Ties, order: &mut Vec<u32>, words: &[KeyBuf], unique: bool) {
-        ties.settle(order, words, &self.pieces, &self.orders, unique);
+        let found = ties.settle(order, words, &self.pieces, &self.orders, unique);
+        if let Some(((record, kept), how)) = found.zip(self.told.as_deref()) {
+            let show = |record| {
+                let (piece, record) = Places::of(&self.pieces).find(record);
+                let (place, values) = shown(piece, record, how, Some(0));
+                (place, values.join(", "))
+            };
+            let ((place, value), (_, kept)) = (show(record), show(kept));
+            self.respelled.get_or_init(|| Respelled { place, value, kept });
+        }
+    }
+
+    /// Returns a record that [`Self::settle`] left out although its key is spelled otherwise.
+    pub fn respelled(&self) -> Option<Respelled> {
+        self.respelled.get().cloned()
     }
 
     /// Returns the key of a record as bytes with the order of the keys.
@@ -211,10 +231,11 @@ impl Keyed {
         piece.keys.key(record)
     }
 
-    /// Returns the ties that keep all records with invalid fields; only `unique` needs them.
-    pub fn ties_of_invalid(&self, unique: bool) -> Option<Ties> {
+    /// Returns the ties that keep all records with invalid fields, and notice those with another spelling;
+    /// only `unique` needs them.
+    pub fn ties_of_unique(&self, unique: bool) -> Option<Ties> {
         let (key, bytes, compared) = (self.orders.len(), 0, Vec::new());
-        (unique && self.counts.invalid > 0).then_some(Ties { key, bytes, compared })
+        (unique && (self.counts.invalid > 0 || self.told.is_some())).then_some(Ties { key, bytes, compared })
     }
 
     /// Takes the ranges of the records in their text, so that a sort can move the ranges in place of
@@ -491,20 +512,19 @@ pub fn shown(piece: &Piece, record: usize, how: &InputSpec, key: Option<usize>) 
     if let Some(key) = key.filter(|_| how.keys.len() > 1 && how.has_key()) {
         place.push_str(&format!(", column '{}'", how.keys[key].shown()));
     }
-    let shown = |key: usize| {
-        shown_field(how.keys[key].order, &layout.token(row, key), piece.keys.is_null(record, key))
-    };
+    let shown =
+        |key: usize| shown_field(&how.keys[key], &layout.token(row, key), piece.keys.is_null(record, key));
     (place, (0..how.keys.len()).map(shown).collect())
 }
 
 /// Returns the field of a key for messages.
-fn shown_field(order: KeyOrder, field: &[u8], is_null: bool) -> String {
-    let is_nan = !order.leading
-        && order.reading != Reading::Times
+fn shown_field(key: &ResolvedKey, field: &[u8], is_null: bool) -> String {
+    let is_nan = !key.order.leading
+        && key.order.reading != Reading::Times
         && matches!(field, [b'+' | b'-', nan @ ..] | nan if nan.eq_ignore_ascii_case(b"nan"));
     match field {
         [] if is_null => "an empty field".to_owned(),
-        field if is_null && !is_nan => format!("{} (invalid)", quoted(field)),
+        field if is_null && !is_nan && !key.is_na(field) => format!("{} (invalid)", quoted(field)),
         field => quoted(field),
     }
 }

@@ -15,17 +15,32 @@ pub struct Counts {
     pub invalid_fields: Vec<Vec<u8>>,
     /// Records left out because of an invalid field.
     pub skipped: u64,
+    /// The first record left out although its key is spelled otherwise than that of the record kept.
+    pub respelled: Option<Respelled>,
+}
+
+/// A record left out by `unique`, whose key is spelled otherwise than that of the record kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Respelled {
+    /// The place of the record left out: `file:line`.
+    pub place: String,
+    /// Its key, as written.
+    pub value: String,
+    /// The key of the record kept, as written.
+    pub kept: String,
 }
 
 impl Counts {
     /// Adds other counts.
+    #[doc(hidden)]
     pub fn add_all(&mut self, others: &Self) {
-        let Self { nan, empty, invalid, invalid_fields, skipped } = others;
+        let Self { nan, empty, invalid, invalid_fields, skipped, respelled } = others;
         self.nan += nan;
         self.empty += empty;
         self.invalid += invalid;
         invalid_fields.iter().for_each(|field| self.note_invalid(field));
         self.skipped += skipped;
+        self.respelled = self.respelled.take().or_else(|| respelled.clone());
     }
 
     /// Keeps an invalid field, if it belongs to the first few distinct ones.

@@ -140,41 +140,6 @@ impl Input {
         Self::Memory(Memory { name: name.to_owned(), bytes: bytes.into() })
     }
 
-    /// Makes reads fail once `cancel` is triggered.
-    pub fn cancelled_by(self, cancel: &Cancel) -> Self {
-        self.with(|it| it.cancel = cancel.clone())
-    }
-
-    /// Marks the input as a part of a file, without a header of its own. The part begins with a
-    /// record after `lines` lines; `line_end` ends the file's first line.
-    #[cfg(feature = "distributed")]
-    pub fn after(self, lines: u64, line_end: &'static [u8]) -> Self {
-        self.with(|it| it.before = Some(Before { lines, line_end: Some(line_end), ..Before::default() }))
-    }
-
-    /// Marks the beginning of an input, of which more is elsewhere.
-    #[cfg(feature = "distributed")]
-    pub fn beginning(self) -> Self {
-        self.with(|it| it.is_beginning = true)
-    }
-
-    /// Returns true for the beginning of an input.
-    pub fn is_beginning(&self) -> bool {
-        if let Self::With(with) = self { with.is_beginning } else { false }
-    }
-
-    /// The position in a file, if the input is a later part of it.
-    pub fn before(&self) -> Option<Before> {
-        if let Self::With(with) = self { with.before } else { None }
-    }
-
-    /// Decompresses the input, with this format or the one that its first bytes tell. Decompression
-    /// takes a small part of `memory`.
-    pub fn decompressed(self, compression: Option<Compression>, memory: Option<u64>) -> Self {
-        let packing = compression.map_or_else(|| self.look_at_packing(), Packing::Of);
-        self.with(|it| (it.packing, it.memory) = (packing, memory))
-    }
-
     /// Returns the compression by the first bytes of a regular file or of bytes in memory.
     fn look_at_packing(&self) -> Packing {
         let found = match self.as_it_is() {
@@ -188,17 +153,6 @@ impl Input {
             },
         };
         found.map_or(Packing::Unknown, |found| found.map_or(Packing::None, Packing::Of))
-    }
-
-    /// Replaces an input that cannot be reopened, after `bytes` were read and `rest` remains: `None` at
-    /// its end, beyond which a terminal may go on.
-    pub fn begun(self, bytes: Vec<u8>, rest: Option<Opened>) -> Self {
-        let read = io::Cursor::new(bytes);
-        let begun = match rest {
-            Some(rest) => Self::reader(self.name(), read.chain(rest.reader)),
-            None => Self::reader(self.name(), read),
-        };
-        self.with(|it| it.begun = Some(begun))
     }
 
     fn with(self, set: impl FnOnce(&mut With)) -> Self {
@@ -253,16 +207,6 @@ impl Input {
         if let Self::File(path) = self.as_it_is() { Some(path) } else { None }
     }
 
-    /// The path or the caller's name; its extension decides the format.
-    pub fn named(&self) -> Option<&Path> {
-        match self.as_it_is() {
-            Self::File(path) => Some(path),
-            Self::Memory(memory) => Some(memory.name.as_ref()),
-            Self::Reader(reader) => Some(reader.name.as_ref()),
-            Self::Stdin | Self::With(_) => None,
-        }
-    }
-
     /// The size in bytes, if known in advance.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
@@ -282,6 +226,65 @@ impl Input {
     #[doc(hidden)]
     pub fn is_nothing(&self) -> bool {
         std::fs::metadata("/dev/null").is_ok_and(|null| self.is_same_file(&null))
+    }
+}
+
+#[doc(hidden)]
+impl Input {
+    /// Makes reads fail once `cancel` is triggered.
+    pub fn cancelled_by(self, cancel: &Cancel) -> Self {
+        self.with(|it| it.cancel = cancel.clone())
+    }
+
+    /// Marks the input as a part of a file, without a header of its own. The part begins with a
+    /// record after `lines` lines; `line_end` ends the file's first line.
+    #[cfg(feature = "distributed")]
+    pub fn after(self, lines: u64, line_end: &'static [u8]) -> Self {
+        self.with(|it| it.before = Some(Before { lines, line_end: Some(line_end), ..Before::default() }))
+    }
+
+    /// Marks the beginning of an input, of which more is elsewhere.
+    #[cfg(feature = "distributed")]
+    pub fn beginning(self) -> Self {
+        self.with(|it| it.is_beginning = true)
+    }
+
+    /// Returns true for the beginning of an input.
+    pub fn is_beginning(&self) -> bool {
+        if let Self::With(with) = self { with.is_beginning } else { false }
+    }
+
+    /// The position in a file, if the input is a later part of it.
+    pub fn before(&self) -> Option<Before> {
+        if let Self::With(with) = self { with.before } else { None }
+    }
+
+    /// Decompresses the input, with this format or the one that its first bytes tell. Decompression
+    /// takes a small part of `memory`.
+    pub fn decompressed(self, compression: Option<Compression>, memory: Option<u64>) -> Self {
+        let packing = compression.map_or_else(|| self.look_at_packing(), Packing::Of);
+        self.with(|it| (it.packing, it.memory) = (packing, memory))
+    }
+
+    /// Replaces an input that cannot be reopened, after `bytes` were read and `rest` remains: `None` at
+    /// its end, beyond which a terminal may go on.
+    pub fn begun(self, bytes: Vec<u8>, rest: Option<Opened>) -> Self {
+        let read = io::Cursor::new(bytes);
+        let begun = match rest {
+            Some(rest) => Self::reader(self.name(), read.chain(rest.reader)),
+            None => Self::reader(self.name(), read),
+        };
+        self.with(|it| it.begun = Some(begun))
+    }
+
+    /// The path or the caller's name; its extension decides the format.
+    pub fn named(&self) -> Option<&Path> {
+        match self.as_it_is() {
+            Self::File(path) => Some(path),
+            Self::Memory(memory) => Some(memory.name.as_ref()),
+            Self::Reader(reader) => Some(reader.name.as_ref()),
+            Self::Stdin | Self::With(_) => None,
+        }
     }
 
     /// Returns true if this is the same file.

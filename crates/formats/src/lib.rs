@@ -46,7 +46,7 @@ pub mod text;
 
 pub use batch::Stretches;
 pub use compression::Compression;
-pub use counts::Counts;
+pub use counts::{Counts, Respelled};
 pub use extension::Extension;
 pub use fields::{InputKind, InputSpec};
 use gpusort_base::{cancel, clock, error, format, human, memory, parallel};

@@ -20,6 +20,8 @@ pub struct Piece {
     pub positions: Vec<u64>,
     /// The records whose numbers have other spellings, too; `None` if any record may be one.
     pub(super) respelled: Option<Vec<u32>>,
+    /// A hash of the key fields of each record, if asked for.
+    pub(super) spellings: Vec<u32>,
     pub(super) bytes: Bytes,
 }
 
@@ -70,7 +72,14 @@ impl Piece {
 
     /// Returns keys without bytes.
     pub fn of(keys: Keys) -> Self {
-        Self { keys, at: 0, positions: Vec::new(), respelled: None, bytes: Bytes::None }
+        Self {
+            keys,
+            at: 0,
+            positions: Vec::new(),
+            respelled: None,
+            spellings: Vec::new(),
+            bytes: Bytes::None,
+        }
     }
 
     /// Returns the number of keys.

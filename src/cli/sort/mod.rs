@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{bail, ensure};
 use gpusort::files::internal::{Job, To};
-use gpusort::files::{Phase, Progress as Done, Report};
+use gpusort::files::{Phase, Progress as Done, Report, Respelled};
 use gpusort_base::{human, parallel};
 
 use self::options::TimingTo;
@@ -171,6 +171,15 @@ fn note_skipped(args: &SortArgs, report: &Report) {
     }
 }
 
+/// Prints a note on a record that `--unique` left out although its key is spelled otherwise.
+fn note_respelled(args: &SortArgs, report: &Report) {
+    if let Some(Respelled { place, value, kept }) = report.counts.respelled.as_ref().filter(|_| !args.quiet) {
+        let note = format!("gpusort: {place}: {value} is left out: it equals {kept}, spelled otherwise\n");
+        // A failure to print a note is ignored.
+        drop(io::stderr().write_all(note.as_bytes()));
+    }
+}
+
 /// Prints the timing to `to`, if requested. `file` names the input if several were sorted separately.
 fn tell(
     args: &SortArgs,
@@ -179,6 +188,7 @@ fn tell(
     report: &Report,
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
+    note_respelled(args, report);
     let Some(to) = to else {
         note_skipped(args, report);
         return Ok(());

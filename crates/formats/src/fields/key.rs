@@ -53,6 +53,7 @@ impl Kind {
     ];
 
     /// The reading of fields of this kind.
+    #[doc(hidden)]
     pub fn reading(self, nocase: bool) -> Reading {
         match self {
             Self::Number => Reading::Numbers,
@@ -69,12 +70,10 @@ impl Kind {
 /// A key of tables and lines: a column and its modifiers.
 ///
 /// ```
-/// # #[cfg(feature = "files")] {
 /// use gpusort::files::{Key, Kind};
 ///
 /// let keys = [Key::column("name").kind(Kind::Text), Key::column("price").descending(), Key::number(2)];
 /// assert_eq!("price:r".parse(), Ok::<_, std::convert::Infallible>(Key::parse("price:r")));
-/// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
@@ -274,7 +273,10 @@ impl Key {
         }
         Self { said: said.to_owned(), readings }
     }
+}
 
+#[doc(hidden)]
+impl Key {
     /// Returns the problem of a key that no input supports.
     pub fn problem(&self) -> Option<String> {
         self.refused().filter(|_| self.readings.len() == 1)
@@ -435,6 +437,8 @@ pub struct KeySpec {
     pub order: KeyOrder,
     /// The spelling of fields.
     pub spelling: Arc<Spelling>,
+    /// True to note a record left out whose field is spelled otherwise than that of the record kept.
+    pub tells_spelling: bool,
 }
 
 /// Returns the modifier for a word from other programs; a word for numbers needs no modifier.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use gpusort_values::survey::{Json, Survey};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::column::{Column, Field, NotAdded, first_word};
 use super::dialect::{Dialect, Fields};
@@ -85,7 +86,8 @@ impl<'a> Layout<'a> {
             Paths::new(paths.filter_map(|(key, found)| Some((key, found.path.as_ref()?))))
         });
         let are_lines = fields == Fields::Words(LineEnd::Lf) && !dialect.comments;
-        let numbers = per_line.or((are_lines && are_of_numbers(keys)).then_some(PerLine::Whole));
+        let numbers = per_line
+            .or((are_lines && are_of_numbers(keys) && !how.by.tells_spelling).then_some(PerLine::Whole));
         let (has_ranges, piece) = (false, None);
         Self { text, how, dialect, keys, numbered, most, others, paths, numbers, has_ranges, piece }
     }
@@ -225,6 +227,10 @@ impl<'a> Layout<'a> {
                     Err(NotAdded::TooLong) => return Err(wrong("a key is longer than 2 GiB")),
                     Err(refused) => return Err(Problem(at, Wrong::Field(key, refused))),
                 }
+            }
+            if self.how.by.tells_spelling {
+                let hash = |seed, key| xxh3_64_with_seed(&field(key).value(), seed);
+                part.spellings.push((0..self.keys.len()).fold(0, hash) as u32);
             }
             part.ranges.push(range::Range::new(begin, end));
         }

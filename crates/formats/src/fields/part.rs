@@ -24,6 +24,8 @@ pub(super) struct RowPart {
     pub(super) columns: Vec<Column>,
     /// The rows whose numbers have other spellings, too; `None` if any row may be one.
     pub(super) respelled: Option<Vec<u32>>,
+    /// A hash of the key fields of each row, if asked for.
+    pub(super) spellings: Vec<u32>,
 }
 
 impl RowPart {

@@ -167,9 +167,12 @@ impl Keys {
         rows.row(record)
     }
 
-    /// Returns true if a key of a record is a null.
+    /// Returns true if a key of a record is a null; false for keys that were taken.
     pub fn is_null(&self, record: usize, key: usize) -> bool {
-        self.texts(key).map_or_else(|| is_null(self.word(record, key)), |texts| texts.null(record).is_some())
+        self.columns().get(key).is_some_and(|column| match column {
+            Column::Texts(texts) => texts.null(record).is_some(),
+            numbers => is_null(numbers.at(record)),
+        })
     }
 
     /// Returns the word of the first key of a record.
@@ -231,16 +234,18 @@ impl Keys {
         }
     }
 
-    /// Returns true if a key of a record is an invalid field with a place in the order.
+    /// Returns true if a key of a record is an invalid field with a place in the order; false for keys that
+    /// were taken, since no field was invalid.
     pub fn has_invalid(&self, record: usize, orders: &[KeyOrder]) -> bool {
-        orders.iter().enumerate().any(|(key, &order)| {
-            let has_place = order.place(Class::Invalid) != Nulls::Error;
-            has_place
-                && self.texts(key).map_or_else(
-                    || self.word(record, key) == whole(of_null(Class::Invalid, order)),
-                    |texts| texts.null(record) == Some(Class::Invalid),
-                )
-        })
+        !self.columns().is_empty()
+            && orders.iter().enumerate().any(|(key, &order)| {
+                let has_place = order.place(Class::Invalid) != Nulls::Error;
+                has_place
+                    && self.texts(key).map_or_else(
+                        || self.word(record, key) == whole(of_null(Class::Invalid, order)),
+                        |texts| texts.null(record) == Some(Class::Invalid),
+                    )
+            })
     }
 
     /// Returns the first of `count` records whose key does not follow the key of the record before;

@@ -48,11 +48,6 @@ impl<'w> Output<'w> {
         Self { to, compressing: None, cancel: Cancel::default() }
     }
 
-    /// Makes writes fail once `cancel` is triggered.
-    pub fn cancelled_by(self, cancel: &Cancel) -> Self {
-        Self { cancel: cancel.clone(), ..self }
-    }
-
     /// Standard output.
     ///
     /// # Errors
@@ -78,11 +73,6 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// A writer, with a name for messages.
-    pub fn writer(writer: &'w mut (dyn Write + Send), name: String) -> Self {
-        Self::to(Destination::Writer(writer, name))
-    }
-
     /// Opens a file, compressed if its extension says so. A regular or new file is first written to
     /// a temporary file, which [`Output::finish`] renames; for a link, it replaces the target.
     /// Other files are written directly.
@@ -95,23 +85,6 @@ impl<'w> Output<'w> {
         let compressing =
             Compression::of_name(path).map(|(compression, _)| compression::Writer::new(compression));
         Ok(Self { compressing, ..Self::to(to) })
-    }
-
-    /// Checks that a file can be written, without a change.
-    ///
-    /// # Errors
-    ///
-    /// See [`Output::file`].
-    pub fn check(path: &Path) -> Result<(), Error> {
-        // Opening a pipe or a device has effects.
-        let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
-        if is_special { Ok(()) } else { Self::destination(path).map(drop) }
-    }
-
-    /// Sets the compression, unless the name already requests one.
-    pub fn compressed_as(self, compression: Option<Compression>) -> Self {
-        let compressing = self.compressing.or_else(|| compression.map(compression::Writer::new));
-        Self { compressing, ..self }
     }
 
     fn destination(path: &Path) -> Result<Destination<'w>, Error> {
@@ -176,23 +149,6 @@ impl<'w> Output<'w> {
         self.write_all(&npy::Header::of(element, count)).map_err(|error| self.failed(error))
     }
 
-    /// Reserves disk space for about `bytes` more bytes, where supported. This speeds up writing a
-    /// new file.
-    pub fn expect(&mut self, bytes: u64) {
-        if self.compressing.is_some() || bytes == 0 {
-            return;
-        }
-        if let Destination::Replacing(replacement) = &mut self.to {
-            replacement.expect(bytes);
-        }
-    }
-
-    /// Bytes of memory that the output will still take, if files are in memory: the
-    /// [expected](Self::expect) bytes not yet written.
-    pub fn taking(&self) -> u64 {
-        if let Destination::Replacing(replacement) = &self.to { replacement.taking() } else { 0 }
-    }
-
     /// Completes the output: flushes buffers and moves a new file into place.
     ///
     /// # Errors
@@ -227,6 +183,58 @@ impl<'w> Output<'w> {
         finished.map_err(|error| Error::io(name, "write", error))
     }
 
+    /// An I/O error while writing, with this output's name.
+    pub fn failed(&self, error: io::Error) -> Error {
+        Error::io(self.name(), "write", error)
+    }
+}
+
+#[doc(hidden)]
+impl<'w> Output<'w> {
+    /// Makes writes fail once `cancel` is triggered.
+    pub fn cancelled_by(self, cancel: &Cancel) -> Self {
+        Self { cancel: cancel.clone(), ..self }
+    }
+
+    /// A writer, with a name for messages.
+    pub fn writer(writer: &'w mut (dyn Write + Send), name: String) -> Self {
+        Self::to(Destination::Writer(writer, name))
+    }
+
+    /// Checks that a file can be written, without a change.
+    ///
+    /// # Errors
+    ///
+    /// See [`Output::file`].
+    pub fn check(path: &Path) -> Result<(), Error> {
+        // Opening a pipe or a device has effects.
+        let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+        if is_special { Ok(()) } else { Self::destination(path).map(drop) }
+    }
+
+    /// Sets the compression, unless the name already requests one.
+    pub fn compressed_as(self, compression: Option<Compression>) -> Self {
+        let compressing = self.compressing.or_else(|| compression.map(compression::Writer::new));
+        Self { compressing, ..self }
+    }
+
+    /// Reserves disk space for about `bytes` more bytes, where supported. This speeds up writing a
+    /// new file.
+    pub fn expect(&mut self, bytes: u64) {
+        if self.compressing.is_some() || bytes == 0 {
+            return;
+        }
+        if let Destination::Replacing(replacement) = &mut self.to {
+            replacement.expect(bytes);
+        }
+    }
+
+    /// Bytes of memory that the output will still take, if files are in memory: the
+    /// [expected](Self::expect) bytes not yet written.
+    pub fn taking(&self) -> u64 {
+        if let Destination::Replacing(replacement) = &self.to { replacement.taking() } else { 0 }
+    }
+
     /// Returns true if the output is not a file, or its name requests the stream format.
     #[cfg(feature = "arrow")]
     pub fn is_streamed(&self) -> bool {
@@ -239,11 +247,6 @@ impl<'w> Output<'w> {
     pub fn feeds(&self, input: &Input) -> bool {
         let Destination::Through { file, .. } = &self.to else { return false };
         file.metadata().is_ok_and(|output| output.is_file() && input.is_same_file(&output))
-    }
-
-    /// An I/O error while writing, with this output's name.
-    pub fn failed(&self, error: io::Error) -> Error {
-        Error::io(self.name(), "write", error)
     }
 
     /// Returns the name for messages.

@@ -11,13 +11,14 @@
 //! steps are stable.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use crate::cpu;
 use crate::key_buf::{KeyBuf, by_width};
 use crate::keys::Column;
 use crate::keys::texts::{TextColumn, common};
 use crate::order::{Class, KeyOrder};
-use crate::parallel::{self, map_parts};
+use crate::parallel::{self, lock, map_parts};
 use crate::piece::Piece;
 use crate::places::Places;
 
@@ -51,7 +52,8 @@ const GONE: u32 = u32::MAX;
 
 impl Ties {
     /// Reorders records from the order of their words to the order of their keys. With `unique`,
-    /// removes all but the first record of each key; records with invalid fields stay.
+    /// removes all but the first record of each key; records with invalid fields stay. Returns the first
+    /// removed record whose key is spelled otherwise than that of the record kept, and that record.
     pub fn settle(
         &self,
         order: &mut Vec<u32>,
@@ -59,9 +61,10 @@ impl Ties {
         pieces: &[Piece],
         orders: &[KeyOrder],
         unique: bool,
-    ) {
+    ) -> Option<(u32, u32)> {
         let keys = (0..orders.len()).map(|key| self.key(key, pieces)).collect();
-        let settling = Settling { places: Places::of(pieces), keys, orders, unique };
+        let respelled = Mutex::default();
+        let settling = Settling { places: Places::of(pieces), keys, orders, unique, respelled };
         let mut groups: Vec<Group> = groups(order, words)
             .into_iter()
             .map(|records| Group { records, key: self.key, bytes: self.bytes })
@@ -79,6 +82,7 @@ impl Ties {
         if unique {
             order.retain(|&record| record != GONE);
         }
+        settling.respelled.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn key<'a>(&'a self, key: usize, pieces: &'a [Piece]) -> Key<'a> {
@@ -126,6 +130,8 @@ struct Settling<'a> {
     keys: Vec<Key<'a>>,
     orders: &'a [KeyOrder],
     unique: bool,
+    /// The first removed record with another spelling, and the record kept.
+    respelled: Mutex<Option<(u32, u32)>>,
 }
 
 /// A record of a group, with the remainder of its text.
@@ -174,11 +180,19 @@ impl<'a> Settling<'a> {
         }
         match self.keys.get(key) {
             None if self.unique => {
+                let spelling = |(piece, at): (&Piece, usize)| piece.spellings.get(at).copied();
+                let (kept, is_spelled) = (records[0], spelling(self.places.find(records[0])));
                 for record in &mut records[1..] {
                     let (piece, at) = self.places.find(*record);
-                    if !piece.keys.has_invalid(at, self.orders) {
-                        *record = GONE;
+                    if piece.keys.has_invalid(at, self.orders) {
+                        continue;
                     }
+                    if spelling((piece, at)) != is_spelled {
+                        let mut respelled = lock(&self.respelled);
+                        *respelled =
+                            Some(respelled.map_or((*record, kept), |first| first.min((*record, kept))));
+                    }
+                    *record = GONE;
                 }
             }
             None => {}
