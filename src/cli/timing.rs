@@ -124,6 +124,9 @@ impl Timing<'_> {
             "runs": self.runs(),
             "spilled_bytes": self.report.spilled_bytes,
             "why": self.why(),
+            "respelled": self.report.counts.respelled.as_ref().map(|respelled| {
+                json!({"place": respelled.place, "value": respelled.value, "kept": respelled.kept})
+            }),
         });
         if let (Some(all), Value::Object(decided)) = (all.as_object_mut(), explain::object(&self.explained)) {
             all.extend(decided);

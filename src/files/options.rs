@@ -212,15 +212,7 @@ impl Options {
             let problem = format!("this build does not read {}", format.name());
             return Err(Error::input(name, problem).hinting(Hint::Build));
         }
-        let (element, type_assumed) = match (self.element, format) {
-            (None, Format::Binary) => binary_element(&inputs)?,
-            (Some(element), _) if !format.is_bits() && !ElementType::WIDE.contains(&element) => {
-                let problem =
-                    format!("{element} is for binary and .npy files; for text use a type of 32 or 64 bits");
-                return Err(Error::option("type", problem));
-            }
-            (element, _) => (element, false),
-        };
+        let (element, type_assumed) = self.element_of(format, &inputs)?;
         if self.of_numbers && (format.is_table() || format.has_columns()) {
             let problem = "a table; trace reads plain numbers in text, binary or .npy";
             return Err(Error::input(name, problem));
@@ -230,7 +222,8 @@ impl Options {
             Reading::Any if element.is_some() && !format.has_columns() => Reading::Numbers,
             reading => reading,
         };
-        self.check_format(format, &name)?;
+        let given = self.given();
+        check_format(&given, format, &name)?;
         // Lines have names only with a header, which a name, an option or a comment makes.
         let has_names = self.header.is_some_and(|rows| rows > 0) || self.comments;
         if format == Format::Lines
@@ -242,16 +235,7 @@ impl Options {
         }
         let spelling = Arc::new(self.spelling()?);
         self.check_delimiter(format)?;
-        let order = KeyOrder {
-            descending: self.descending,
-            nan: self.nan,
-            empty: self.empty.unwrap_or_default(),
-            invalid: self.invalid.unwrap_or_default(),
-            leading: self.leading,
-            reading,
-            nocase: self.nocase,
-            is_last_resort: false,
-        };
+        let order = self.order(reading);
         let (header, comments, delimiter) = (self.header, self.comments, self.delimiter);
         let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
         let (unique, stretches, in_place) = (self.unique, self.stretches, self.in_place);
@@ -272,9 +256,38 @@ impl Options {
             let is_named = known.is_some();
             let by = &by;
             let asked = Asked { format, is_named, by, header, comments, delimiter, line_end, per_line };
-            decide(&mut inputs, &asked)?
+            let decisions = decide(&mut inputs, &asked)?;
+            check_format(&given, decisions.format, &name)?;
+            decisions
         };
         Ok(Resolved { inputs, decisions, has_rows, type_assumed, unique, stretches })
+    }
+
+    /// Returns the type of numbers, and true if it is the default for `.bin`.
+    fn element_of(&self, format: Format, inputs: &[Input]) -> Result<(Option<ElementType>, bool), Error> {
+        match (self.element, format) {
+            (None, Format::Binary) => binary_element(inputs),
+            (Some(element), _) if !format.is_bits() && !ElementType::WIDE.contains(&element) => {
+                let problem =
+                    format!("{element} is for binary and .npy files; for text use a type of 32 or 64 bits");
+                Err(Error::option("type", problem))
+            }
+            (element, _) => Ok((element, false)),
+        }
+    }
+
+    /// Returns the order of all keys, unless a key overrides it.
+    fn order(&self, reading: Reading) -> KeyOrder {
+        KeyOrder {
+            descending: self.descending,
+            nan: self.nan,
+            empty: self.empty.unwrap_or_default(),
+            invalid: self.invalid.unwrap_or_default(),
+            leading: self.leading,
+            reading,
+            nocase: self.nocase,
+            is_last_resort: false,
+        }
     }
 
     /// Checks the delimiter.
@@ -308,7 +321,7 @@ impl Options {
 
     /// Returns the names of the options for fields and formats, true for a given option, and the formats
     /// of the option.
-    fn given(&self) -> [(&'static str, bool, Applies); 15] {
+    fn given(&self) -> [GivenOption; 15] {
         const TO_RECORDS: Applies = ("tables and lines", |format| format.is_table() || format.has_columns());
         const TO_TEXT: Applies = ("CSV, TSV, JSON and lines", Format::is_table);
         const TO_FIELDS: Applies =
@@ -335,17 +348,6 @@ impl Options {
         ]
     }
 
-    /// Checks that each option applies to the format.
-    fn check_format(&self, format: Format, name: &str) -> Result<(), Error> {
-        match self.given().iter().find(|(_, is_given, (_, applies))| *is_given && !applies(format)) {
-            Some((option, _, (what, _))) => {
-                let problem = format!("applies to {what}, but {name} is {}", format.name());
-                Err(Error::option(option, problem).hinting(Hint::Table(format)))
-            }
-            None => Ok(()),
-        }
-    }
-
     /// Returns true if an option concerns lines or their fields.
     pub(super) fn says_lines(&self) -> bool {
         let are_of_lines = |option| !matches!(option, "no-header" | "type");
@@ -353,6 +355,20 @@ impl Options {
             || self.given().iter().any(|(option, is_given, _)| *is_given && are_of_lines(*option))
     }
 }
+
+/// Checks that each given option applies to the format.
+fn check_format(given: &[GivenOption], format: Format, name: &str) -> Result<(), Error> {
+    match given.iter().find(|(_, is_given, (_, applies))| *is_given && !applies(format)) {
+        Some((option, _, (what, _))) => {
+            let problem = format!("applies to {what}, but {name} is {}", format.name());
+            Err(Error::option(option, problem).hinting(Hint::Table(format)))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The name of an option, true if it is given, and its formats.
+type GivenOption = (&'static str, bool, Applies);
 
 /// A description of formats, and the formats.
 type Applies = (&'static str, fn(Format) -> bool);

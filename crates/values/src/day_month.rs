@@ -33,6 +33,14 @@ impl DayMonth {
         Self::fitting(field).unwrap_or_default()
     }
 
+    /// The patterns that fit the beginning of a line: a date, with the time of day that may follow.
+    pub fn at(line: &[u8]) -> Self {
+        let mut blanks = line.iter().enumerate().filter(|(_, byte)| matches!(byte, b' ' | b'\t'));
+        let mut end = || blanks.next().map_or(line.len(), |(at, _)| at);
+        let (date, with_clock) = (end(), end());
+        Self::fitting(&line[..with_clock]).unwrap_or_else(|| Self::of(&line[..date]))
+    }
+
     fn fitting(field: &[u8]) -> Option<Self> {
         let (first, rest) = number(field)?;
         let (separator, rest) = rest.split_first()?;

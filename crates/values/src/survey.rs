@@ -326,7 +326,11 @@ impl Survey {
         } else {
             self.no_version.push(field, at);
         }
-        let day_month = if first.is_ascii_digit() { DayMonth::of(field.text) } else { DayMonth::default() };
+        let day_month = match first.is_ascii_digit() {
+            true if spans => DayMonth::at(field.rest),
+            true => DayMonth::of(field.text),
+            false => DayMonth::default(),
+        };
         self.day_month = Some(self.day_month.map_or(day_month, |before| before.and(day_month)));
         if may_have_digits && is_with_comma(field.text) {
             self.commas += 1;

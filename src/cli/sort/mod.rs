@@ -173,7 +173,8 @@ fn note_skipped(args: &SortArgs, report: &Report) {
 
 /// Prints a note on a record that `--unique` left out although its key is spelled otherwise.
 fn note_respelled(args: &SortArgs, report: &Report) {
-    if let Some(Respelled { place, value, kept }) = report.counts.respelled.as_ref().filter(|_| !args.quiet) {
+    let respelled = report.counts.respelled.as_ref().filter(|_| !args.quiet && !args.json);
+    if let Some(Respelled { place, value, kept }) = respelled {
         let note = format!("gpusort: {place}: {value} is left out: it equals {kept}, spelled otherwise\n");
         // A failure to print a note is ignored.
         drop(io::stderr().write_all(note.as_bytes()));

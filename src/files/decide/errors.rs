@@ -5,8 +5,7 @@ use gpusort_values::survey::{Apart, Decision, Example, Found, Survey};
 
 use super::{Decider, shown};
 use crate::error::{Error, Hint, Remedy};
-use crate::io::fields::InputSpec;
-use crate::io::fields::{Fields, Kind, Layout, ResolvedKey};
+use crate::io::fields::{Dialect, Fields, InputKind, InputSpec, Kind, Layout, ResolvedKey};
 use crate::order::{Invalid, Reading};
 
 impl Decider<'_> {
@@ -75,6 +74,13 @@ impl Decider<'_> {
         {
             remedies.push(Remedy::Leading);
         }
+        let reads_sizes = |key: &mut ResolvedKey| key.order.reading = Reading::Sizes;
+        if key.order.reading == Reading::Numbers
+            && how.has_key()
+            && self.first_invalid(how, number, &reads_sizes)?.is_none()
+        {
+            remedies.push(Remedy::Key(key.with_kind("size").into()));
+        }
         remedies.extend(plain.iter().cloned());
         let text = std::str::from_utf8(&token).ok().filter(|text| is_word(text));
         let is_json = how.kind.divided().0.fields == Fields::Json;
@@ -84,7 +90,9 @@ impl Decider<'_> {
                 remedies.push(Remedy::Na(text.into()));
             }
         }
-        if self.is_first_line(how, number, at)? {
+        if self.is_first_line(how, number, at)?
+            && self.first_invalid(&below_header(how), number, &|_| {})?.is_none()
+        {
             remedies.push(Remedy::Header);
         }
         Err(error.hinting(Hint::Remedies(remedies.into())))
@@ -143,7 +151,8 @@ impl Decider<'_> {
         number: usize,
     ) -> Result<Vec<(&'static str, Remedy)>, Error> {
         let mut options = Vec::new();
-        if matches!(how.kind.divided().0.fields, Fields::Split(b',', _)) {
+        let has_marks = how.keys[number].written().marks.is_some();
+        if has_marks || matches!(how.kind.divided().0.fields, Fields::Split(b',', _)) {
             return Ok(options);
         }
         for (option, remedy, decimal, thousands) in [
@@ -174,13 +183,12 @@ impl Decider<'_> {
     /// text, and all columns fit one.
     fn is_first_line(&self, how: &InputSpec, number: usize, at: u64) -> Result<bool, Error> {
         let dialect = how.kind.divided().0;
-        if dialect.header > 0 || !self.look.place(self.inputs, at)?.ends_with(":1") {
+        let has_none = dialect.header == 0 && dialect.fields != Fields::Json;
+        if !has_none || !self.look.place(self.inputs, at)?.ends_with(":1") {
             return Ok(false);
         }
-        let mut how = how.clone();
-        how.kind = crate::io::fields::InputKind::Table(crate::io::fields::Dialect { header: 1, ..dialect });
         // Inputs may differ in their first lines.
-        let Ok(surveyed) = self.look.survey(self.inputs, &how) else { return Ok(false) };
+        let Ok(surveyed) = self.look.survey(self.inputs, &below_header(how)) else { return Ok(false) };
         let fit = |survey: &Survey| matches!(survey.decide(), Decision::Kind(..));
         Ok(have_kind(&surveyed.columns[number]) && surveyed.columns.iter().all(fit))
     }
@@ -210,6 +218,12 @@ impl Decider<'_> {
     }
 }
 
+/// Returns the specification with the first line as a header.
+fn below_header(how: &InputSpec) -> InputSpec {
+    let kind = InputKind::Table(Dialect { header: 1, ..how.kind.divided().0 });
+    InputSpec { kind, ..how.clone() }
+}
+
 /// Returns the specification of a key alone, after a change to the key.
 fn changed(how: &InputSpec, number: usize, change: &dyn Fn(&mut ResolvedKey)) -> InputSpec {
     let mut how = InputSpec { keys: vec![how.keys[number].clone()], ..how.clone() };
@@ -235,7 +249,7 @@ fn begins_with_number(token: &[u8]) -> bool {
     let digits = token.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match &token[digits..] {
         [first, second, ..] if digits > 0 => {
-            matches!(first, b'-' | b'_' | b'a'..=b'z' | b'A'..=b'Z') && second.is_ascii_alphabetic()
+            matches!(first, b' ' | b'-' | b'_' | b'a'..=b'z' | b'A'..=b'Z') && second.is_ascii_alphabetic()
         }
         _ => false,
     }

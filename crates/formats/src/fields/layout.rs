@@ -17,6 +17,7 @@ use crate::counts::Counts;
 use crate::error::{Error, Hint};
 use crate::json::{self, Damage, Paths, Value};
 use crate::number::{PerLine, Tokens, several, token_at};
+use crate::order::Reading;
 use crate::parallel::map_parts;
 use crate::range;
 use crate::text::{LineEnd, Text, piece_size};
@@ -402,6 +403,8 @@ impl<'a> Layout<'a> {
             None => None,
             Some(Value::Null) => return,
             Some(Value::Number) => Some(Json::Number),
+            // A requested number may be a string.
+            Some(Value::String) if key.order.reading == Reading::Numbers => None,
             Some(Value::String) => Some(Json::String),
             Some(Value::Bool | Value::Other) => Some(Json::Word),
         };
