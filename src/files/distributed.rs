@@ -23,7 +23,7 @@ use super::dataset::{Content, Dataset, element_of, order_keyed};
 use super::job::{Job, To};
 use super::parts::Parts;
 use super::report::Report;
-use super::runs::{Run, Runs, StoredRun, write_frames};
+use super::runs::{Run, Runs, write_frames};
 use super::sort::Sort;
 pub use super::tally::Tally;
 use super::tally::{RUN, each_part, keyed_records, write_elements};
@@ -343,8 +343,8 @@ impl Task<'_> {
                 Some(Ok(element)) => RunFormat::Elements(element, Print::Shortest),
                 _ => FRAMES,
             };
-            let stored = StoredRun::Elsewhere(source.name, source.range.bytes, source.reader);
-            Run { stored, form, count: source.range.records }
+            let Source { name, reader, range, .. } = source;
+            Run { name, bytes: range.bytes, reader, form, count: range.records }
         };
         // Frames also contain lengths and keys.
         let (n, read) = sources.iter().fold((0, 0), |(n, read), Source { range, .. }| {
@@ -436,7 +436,7 @@ impl Task<'_> {
         sorter: &Sorter,
         to: &mut Counted,
     ) -> Result<MappedRun, Error> {
-        let Content::Numbers { keys, map, .. } = part.content else { return Ok(MappedRun::default()) };
+        let Content::Numbers { keys, map, .. } = part.content else { panic!("binary parts are numbers") };
         let ask = self.job.ask;
         let request = Request::keys(keys).select(ask.selection).by(ask.method);
         let keys = sorter.run(request, &mut |_, _| {})?.words;

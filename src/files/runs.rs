@@ -37,7 +37,7 @@ use crate::io::{Input, InputSpec, Output, print};
 use crate::order::KeyOrder;
 use crate::parallel;
 use crate::report;
-use crate::runs::{Budget, Folders, Spill, Spilled};
+use crate::runs::{Budget, Folders, Spill};
 use crate::sorter::Sorter;
 
 /// The sorted runs of an input, one or more parts in each.
@@ -65,51 +65,19 @@ struct Open {
     spill: Spill,
     form: RunFormat,
     count: u64,
-    /// The last key, if known.
-    last: Option<End>,
-}
-
-/// A key at one end of a run, compared with keys of runs of the same form. A record's key is a row,
-/// whatever the type of its column.
-#[derive(PartialEq, PartialOrd)]
-enum End {
-    Key(u64),
-    Row(Vec<u8>),
+    /// The last key as a row, or a number as big-endian bytes, if known. Keys of one form compare.
+    last: Option<Vec<u8>>,
 }
 
 /// A sorted run.
 pub(super) struct Run {
-    pub(super) stored: StoredRun,
+    /// The name for messages.
+    pub(super) name: String,
+    pub(super) bytes: u64,
+    pub(super) reader: Box<dyn Read + Send + Sync>,
     pub(super) form: RunFormat,
     /// The number of records.
     pub(super) count: u64,
-}
-
-/// The location of a run.
-pub(super) enum StoredRun {
-    Spilled(Arc<Spilled>),
-    /// A source for the bytes, with a name for messages and the size.
-    #[cfg(feature = "distributed")]
-    Elsewhere(String, u64, Box<dyn Read + Send + Sync>),
-}
-
-impl StoredRun {
-    /// The name in messages, and a reader from the beginning.
-    fn open(self) -> (String, Box<dyn Read + Send + Sync>) {
-        match self {
-            Self::Spilled(spilled) => (spilled.name().to_owned(), Box::new(spilled.read())),
-            #[cfg(feature = "distributed")]
-            Self::Elsewhere(name, _, reader) => (name, reader),
-        }
-    }
-
-    fn bytes(&self) -> u64 {
-        match self {
-            Self::Spilled(spilled) => spilled.bytes,
-            #[cfg(feature = "distributed")]
-            Self::Elsewhere(_, bytes, _) => *bytes,
-        }
-    }
 }
 
 impl<'a> Runs<'a> {
@@ -216,7 +184,7 @@ impl<'a> Runs<'a> {
     }
 
     /// The run for records from `first` on: the open run if they continue it, otherwise a new one.
-    fn run_for(&mut self, form: RunFormat, first: Option<&End>) -> Result<&mut Open, Error> {
+    fn run_for(&mut self, form: RunFormat, first: Option<&Vec<u8>>) -> Result<&mut Open, Error> {
         let follows = |open: &Open| {
             let follows = open.last.as_ref().zip(first).is_some_and(|(last, first)| last <= first);
             open.form == form && follows
@@ -236,11 +204,18 @@ impl<'a> Runs<'a> {
     /// Completes a run.
     fn close(&mut self, open: Open) -> Result<(), Error> {
         let Open { spill, form, count, .. } = open;
-        let spilled = Arc::new(spill.finish()?);
-        self.report.spilled_bytes += spilled.bytes;
         self.report.runs += 1;
-        self.done.push(Run { stored: StoredRun::Spilled(spilled), form, count });
+        let run = self.finished(spill, form, count)?;
+        self.done.push(run);
         Ok(())
+    }
+
+    /// Completes the storage of a run.
+    fn finished(&mut self, spill: Spill, form: RunFormat, count: u64) -> Result<Run, Error> {
+        let spilled = spill.finish()?;
+        let (name, bytes) = (spilled.name().to_owned(), spilled.bytes);
+        self.report.spilled_bytes += bytes;
+        Ok(Run { name, bytes, reader: Box::new(spilled.read()), form, count })
     }
 
     /// Adds a part that holds only elements.
@@ -249,7 +224,8 @@ impl<'a> Runs<'a> {
         let ask = OutputSpec { format: Format::Binary, ..self.ask };
         let outcome = part.order(sorter, ask, &Watch::default())?;
         let ends = outcome.ordered.ends();
-        let [first, last] = ends.map_or([None, None], |ends| ends.map(|key| Some(End::Key(key))));
+        let [first, last] =
+            ends.map_or([None, None], |ends| ends.map(|key| Some(key.to_be_bytes().to_vec())));
         let open = self.run_for(form, first.as_ref())?;
         open.last = last;
         outcome.write(&mut output_of(&mut open.spill), &Watch::default())
@@ -271,7 +247,7 @@ impl<'a> Runs<'a> {
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let start = Instant::now();
         let form = self.frames();
-        let end = |number: Option<&u32>| Some(End::Row(records.row(*number?)));
+        let end = |number: Option<&u32>| Some(records.row(*number?));
         let block = self.budget.block();
         let open = self.run_for(form, end(order.first()).as_ref())?;
         open.last = end(order.last());
@@ -348,11 +324,8 @@ impl<'a> Runs<'a> {
                 let mut spill = self.spill()?;
                 let to = &mut output_of(&mut spill);
                 let merged = self.merge_some(some, emit, Written::AsRead, &orders, to, &|_| {})?;
-                let spilled = Arc::new(spill.finish()?);
                 self.report.repeated += merged.repeated;
-                self.report.spilled_bytes += spilled.bytes;
-                let stored = StoredRun::Spilled(spilled);
-                longer.push(Run { stored, form, count: merged.written });
+                longer.push(self.finished(spill, form, merged.written)?);
             }
             runs = longer;
         }
@@ -382,7 +355,7 @@ impl<'a> Runs<'a> {
                 output.write_header(of_npy, merged.written)?;
                 let unique = unique.finish()?;
                 let name = unique.name().to_owned();
-                let (mut reader, mut block) = (Arc::new(unique).read(), vec![0; budget.block()]);
+                let (mut reader, mut block) = (unique.read(), vec![0; budget.block()]);
                 loop {
                     let count = reader.read(&mut block).map_err(|error| Error::io(&name, "read", error))?;
                     if count == 0 {
@@ -430,10 +403,7 @@ impl<'a> Runs<'a> {
                 Input::reader("a run", std::io::empty()),
                 element.unwrap_or(ElementType::U32),
             );
-            let opened = runs.into_iter().map(|run| {
-                let (name, reader) = run.stored.open();
-                (&source, Opened::of(&name, reader))
-            });
+            let opened = runs.into_iter().map(|run| (&source, Opened::of(run.name, run.reader)));
             // A key may have its own direction.
             let direction = KeyOrder { descending: orders[0].descending, ..self.how.by.order };
             let runs = opened.collect();
@@ -443,16 +413,17 @@ impl<'a> Runs<'a> {
                 progress,
             );
         };
-        let (records, bytes) = runs
-            .iter()
-            .fold((0, 0), |(records, bytes), run| (records + run.count, bytes + run.stored.bytes()));
+        let (records, bytes) =
+            runs.iter().fold((0, 0), |(records, bytes), run| (records + run.count, bytes + run.bytes));
         let length = bytes / records.max(1) + 1;
         // A row takes at most twice the bytes of the texts in its record, plus its numbers.
         let texts = orders.iter().filter(|order| order.reading.text().is_some()).count() as u64;
         let beside = BESIDE_BYTES + 16 + 64 * (orders.len() as u64).saturating_sub(1);
         let times = 4 + 2 * texts + beside.div_ceil(length);
         let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
-        let readers = runs.into_iter().map(|run| run.reader(orders)).collect();
+        let reader =
+            |Run { name, reader, form, .. }| RunReader { name, reader, form, orders: orders.clone() };
+        let readers = runs.into_iter().map(reader).collect();
         let records = Records { selection, emit, bytes, orders };
         ordered::merge_records(readers, &records, to, progress)
     }
@@ -491,14 +462,6 @@ pub(super) fn write_frames(
     );
     written.map_err(|error| output.failed(error))?;
     Ok(sum.into_inner())
-}
-
-impl Run {
-    /// The reader of this run's records.
-    fn reader(self, orders: &Arc<[KeyOrder]>) -> RunReader {
-        let (form, (name, reader)) = (self.form, self.stored.open());
-        RunReader { name, reader, form, orders: orders.clone() }
-    }
 }
 
 /// The output that writes a run.

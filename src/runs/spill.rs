@@ -255,14 +255,14 @@ impl Spilled {
     }
 
     /// Reads the run from its beginning.
-    pub(crate) fn read(self: Arc<Self>) -> SpillReader {
+    pub(crate) fn read(self) -> SpillReader {
         SpillReader { spilled: self, next: 0, block: Vec::new(), at: 0 }
     }
 }
 
 /// Reads a run, and returns an error for a damaged block.
 pub(crate) struct SpillReader {
-    spilled: Arc<Spilled>,
+    spilled: Spilled,
     /// The number of the next block.
     next: usize,
     /// The current block; bytes before `at` were returned.
@@ -273,7 +273,7 @@ pub(crate) struct SpillReader {
 impl SpillReader {
     /// Reads the next blocks into `room`. Only the last block of the run may be shorter than the others.
     fn read_blocks(&mut self, room: &mut [u8]) -> io::Result<()> {
-        let Spilled { store, blocks, .. } = &*self.spilled;
+        let Spilled { store, blocks, .. } = &self.spilled;
         let blocks = &blocks[self.next..][..room.len().div_ceil(store.block)];
         parallel::map_parts(room.chunks_mut(store.block).zip(blocks), |(room, block)| {
             store.read(block, room)
@@ -316,7 +316,7 @@ mod tests {
 
     fn all(run: Spilled) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        Arc::new(run).read().read_to_end(&mut bytes)?;
+        run.read().read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
@@ -333,7 +333,7 @@ mod tests {
             let run = spilled(&bytes, 16);
             assert_eq!(run.bytes, bytes.len() as u64);
             let mut back = Vec::new();
-            Arc::new(run).read().read_to_end(&mut back).unwrap();
+            run.read().read_to_end(&mut back).unwrap();
             assert_eq!(back, bytes);
         }
     }
@@ -368,7 +368,7 @@ mod tests {
             let mut merged = folders.create(16).unwrap();
             let mut expected = Vec::new();
             for run in runs.drain(..) {
-                let mut reader = Arc::new(run).read();
+                let mut reader = run.read();
                 let mut some = [0; 40];
                 loop {
                     let count = reader.read(&mut some).unwrap();
@@ -403,7 +403,7 @@ mod tests {
                 run.store.file.set_len(39).unwrap();
             }
             let mut back = Vec::new();
-            let error = Arc::new(run).read().read_to_end(&mut back).unwrap_err();
+            let error = run.read().read_to_end(&mut back).unwrap_err();
             assert_eq!(back, bytes[..32]);
             assert_eq!(damage, error.to_string().contains("not the data written"), "{error}");
         }

@@ -163,12 +163,6 @@ fn push_number(mut number: u64, to: &mut Vec<u8>) {
 struct Entries<'a>(&'a [u8]);
 
 impl<'a> Entries<'a> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (taken, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(*taken)
-    }
-
     fn take_some(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
@@ -178,7 +172,7 @@ impl<'a> Entries<'a> {
     fn number(&mut self) -> Option<u64> {
         let (mut number, mut shift) = (0, 0);
         loop {
-            let [byte] = self.take()?;
+            let byte = self.take_some(1)?[0];
             number |= u64::from(byte & 0x7F).checked_shl(shift)?;
             shift += 7;
             if byte >> 7 == 0 {
@@ -210,7 +204,7 @@ impl<'a> Entries<'a> {
 
     /// Adds the next word of a key in this order to a column.
     fn word(&mut self, order: KeyOrder, last: &mut u128, to: &mut Column) -> Option<()> {
-        let [control] = self.take()?;
+        let control = self.take_some(1)?[0];
         let (shared, zeros) = (usize::from(control >> 4), usize::from(control & 15));
         let mut bytes = last.to_be_bytes();
         let read = self.take_some(16_usize.checked_sub(shared + zeros)?)?;

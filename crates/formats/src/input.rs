@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use super::compression::{self, Compression};
 use super::opened::{ByAllCores, Opened, RegularFile, Reopened};
@@ -84,15 +84,9 @@ impl fmt::Debug for Reader {
     }
 }
 
-impl Reader {
-    fn shared(&self) -> MutexGuard<'_, Shared> {
-        lock(&self.shared)
-    }
-}
-
 impl Read for Reader {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let mut shared = self.shared();
+        let mut shared = lock(&self.shared);
         let count = shared.reader.read(room)?;
         shared.has_ended = count == 0 && !room.is_empty();
         Ok(count)
@@ -373,7 +367,7 @@ impl Input {
     pub fn open_as(&self, shut: bool) -> Result<Opened, Error> {
         let reader: Box<dyn Read + Send + Sync> = match self {
             Self::With(with) => return with.open(shut),
-            Self::Reader(reader) if reader.shared().has_ended => {
+            Self::Reader(reader) if lock(&reader.shared).has_ended => {
                 return Err(Error::input(self.name(), "has been read already"));
             }
             Self::Reader(reader) => Box::new(reader.clone()),

@@ -175,16 +175,16 @@ impl RegularFile {
         Ok(Text::of_one(&self.name, self.read_all()?, None, line_end))
     }
 
-    /// Returns the text of a range, at the position `before`.
+    /// Returns the text of a range, at the position `before`, whose records end so.
     ///
     /// # Errors
     ///
     /// I/O errors.
-    pub fn part(&self, range: Range<u64>, before: Option<Before>) -> Result<Text, Error> {
+    pub fn part(&self, range: Range<u64>, before: Option<Before>, line_end: LineEnd) -> Result<Text, Error> {
         let mut bytes = vec![0; (range.end - range.start) as usize];
         let count = self.read_at(&mut bytes, range.start)?;
         bytes.truncate(count);
-        Ok(Text::of_one(&self.name, bytes, before, LineEnd::Lf))
+        Ok(Text::of_one(&self.name, bytes, before, line_end))
     }
 
     /// The error of a file that changed after opening.
@@ -245,8 +245,8 @@ impl Opened {
     }
 
     /// An open input from the reader of a run, with a name for messages.
-    pub fn of(name: &str, reader: impl Read + Send + Sync + 'static) -> Self {
-        Self { is_ready: true, ..Self::new(name.to_owned(), Box::new(reader), None) }
+    pub fn of(name: String, reader: Box<dyn Read + Send + Sync>) -> Self {
+        Self { is_ready: true, ..Self::new(name, reader, None) }
     }
 
     /// Reserves memory for `more` bytes.

@@ -14,10 +14,3 @@ pub struct Spelling {
     /// The format of times.
     pub times: Option<TimeFormat>,
 }
-
-impl Spelling {
-    /// Returns true if a field counts as empty.
-    pub(super) fn is_empty(&self, field: &[u8]) -> bool {
-        self.empty.iter().any(|word| word == field)
-    }
-}

@@ -97,11 +97,6 @@ impl Look {
         Ok(())
     }
 
-    /// Returns true if all inputs are empty except for byte order marks.
-    pub(super) fn is_nothing(&self) -> bool {
-        self.heads.iter().all(Head::is_nothing)
-    }
-
     /// Returns the text of the first non-empty input.
     pub(super) fn first(&self) -> Option<&Text> {
         self.heads.iter().map(|head| &head.text).find(|text| !text.parts[0].range.is_empty())
@@ -150,8 +145,7 @@ impl Look {
                 continue;
             }
             let before = (begin > 0).then(Before::default);
-            let mut text = file.part(begin..file.size, before)?;
-            text.line_end = self.line_end;
+            let text = file.part(begin..file.size, before, self.line_end)?;
             let (_, mut bodies) = fields::bodies(&text, dialect, &mut known)?;
             if begin > 0 {
                 let start = fields::probable_row(&text.bytes, dialect.fields).unwrap_or(text.bytes.len() - 1);

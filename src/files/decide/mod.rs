@@ -144,7 +144,7 @@ impl Decider<'_> {
             _ => "the first line names the columns",
         };
         let kind = InputKind::Table(dialect);
-        let keys = if self.look.is_nothing() {
+        let keys = if self.look.first().is_none() {
             // An empty input is sorted, whatever the key.
             vec![ResolvedKey::record(asked.by)]
         } else if asked.by.keys.is_empty() && format == Format::Lines {
@@ -158,7 +158,7 @@ impl Decider<'_> {
         };
         let mut decisions = Decisions { format, why, ..Decisions::new(asked, kind, keys) };
         decisions.how.columns = header.columns;
-        if self.look.is_nothing() {
+        if self.look.first().is_none() {
             return Ok(decisions);
         }
         if asked.by.keys.is_empty() && format == Format::Lines {

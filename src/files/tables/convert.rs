@@ -25,7 +25,9 @@ impl Job<'_> {
         let mut spool = tempfile::spooled_tempfile_in(most, self.temp_folder());
         let report = work(To::Plain(&mut spool))?;
         let start = Instant::now();
-        let InputKind::Table(dialect) = self.resolved.decisions.how.kind else { return Ok(report) };
+        let InputKind::Table(dialect) = self.resolved.decisions.how.kind else {
+            panic!("only tables are converted")
+        };
         let name = self.inputs()[0].name();
         let stored = Stored::spooled(spool)?;
         let table = TextTable::open(name, stored, dialect, &self.resolved.decisions.how.by.spelling.empty)?;

@@ -50,7 +50,7 @@ const WINDOW: usize = 4;
 /// The rows of a run, batch by batch.
 pub(super) enum RunSource {
     /// In a temporary file.
-    Spilled(Arc<Spilled>),
+    Spilled(Spilled),
     /// In the input of this number.
     Input(usize),
 }
@@ -257,7 +257,7 @@ impl<'a, 'j> Merging<'a, 'j> {
 fn ended(mut writer: StreamWriter<Spill>) -> Result<RunSource, Error> {
     writer.finish().map_err(unspilled)?;
     let spill = writer.into_inner().map_err(unspilled)?;
-    Ok(RunSource::Spilled(Arc::new(spill.finish()?)))
+    Ok(RunSource::Spilled(spill.finish()?))
 }
 
 /// Returns the error of writing a run.

@@ -36,10 +36,12 @@ pub(super) enum Kind {
     /// NaN and infinities only, which may be words.
     Special,
     Date,
-    /// Times in UTC or without a zone, with this number of decimals.
+    /// Times in UTC or without a zone; flags are set for a time with nanoseconds, and for a time whose
+    /// nanoseconds exceed 64 bits.
     Time {
         zone: bool,
-        decimals: u8,
+        fine: bool,
+        far: bool,
     },
     Text,
     Object(Vec<(String, Kind)>),
@@ -55,16 +57,6 @@ fn iso(text: &[u8]) -> Option<Time> {
     let is_joined =
         !text.ends_with(b"UTC") && !text.ends_with(b"GMT") && memchr::memchr_iter(b' ', text).count() < 2;
     if is_iso && is_joined { time(text) } else { None }
-}
-
-/// Returns the number of decimals that the seconds of a time need.
-fn decimals_of(nanoseconds: i128) -> u8 {
-    let mut fraction = nanoseconds.rem_euclid(1_000_000_000) as u32;
-    let mut decimals = if fraction == 0 { 0 } else { 9 };
-    while decimals > 0 && fraction.is_multiple_of(10) {
-        (fraction, decimals) = (fraction / 10, decimals - 1);
-    }
-    decimals
 }
 
 impl Kind {
@@ -91,11 +83,12 @@ impl Kind {
             }
             (Self::Float, Self::Special) | (Self::Special, Self::Float) => Self::Float,
             (Self::Special, Self::Text) | (Self::Text, Self::Special) => Self::Text,
-            (Self::Time { zone, decimals }, Self::Time { zone: also, decimals: more }) => {
-                if zone != also {
+            (Self::Time { zone, fine, far }, Self::Time { zone: also, fine: also_fine, far: also_far }) => {
+                let (fine, far) = (fine | also_fine, far | also_far);
+                if zone != also || fine && far {
                     return None;
                 }
-                Self::Time { zone, decimals: decimals.max(more) }
+                Self::Time { zone, fine, far }
             }
             (Self::Object(mut fields), Self::Object(others)) => {
                 for (name, kind) in others {
@@ -134,13 +127,12 @@ impl Kind {
         let is_utc = zone.ends_with(b"Z") || zone.ends_with(b"+00:00");
         let is_plain =
             !text.windows(3).any(|part| part == b":60") && !text.contains(&b',') && !text.contains(&b'\t');
-        let decimals = decimals_of(found.nanoseconds);
-        let is_held = i64::try_from(found.nanoseconds).is_ok() || decimals <= 6;
-        if found.zone != is_utc || !is_plain || !is_held {
+        let fine = found.nanoseconds.rem_euclid(1000) != 0;
+        let far = i64::try_from(found.nanoseconds).is_err();
+        if found.zone != is_utc || !is_plain || fine && far {
             return Self::Text;
         }
-        let decimals = if i64::try_from(found.nanoseconds).is_ok() { decimals } else { decimals.max(6) };
-        Self::Time { zone: found.zone, decimals }
+        Self::Time { zone: found.zone, fine, far }
     }
 
     /// Returns the type of a number that 64 bits preserve. Leading zeros and a plus sign make a field text.
@@ -211,8 +203,8 @@ impl Kind {
             Self::Integer { .. } => DataType::Int64,
             Self::Float => DataType::Float64,
             Self::Date => DataType::Date32,
-            Self::Time { zone, decimals } => {
-                let unit = if *decimals > 6 { TimeUnit::Nanosecond } else { TimeUnit::Microsecond };
+            Self::Time { zone, fine, .. } => {
+                let unit = if *fine { TimeUnit::Nanosecond } else { TimeUnit::Microsecond };
                 DataType::Timestamp(unit, zone.then(|| "UTC".into()))
             }
             Self::Nothing | Self::Special | Self::Text => DataType::Utf8,
@@ -245,7 +237,7 @@ impl Kind {
                 std::str::from_utf8(value).ok()?.parse().ok()
             })),
             Self::Date => Arc::new(all::<_, Date32Array>(values, |value| Some(time(value, DAY)? as i32))),
-            Self::Time { zone, decimals: 7.. } => {
+            Self::Time { zone, fine: true, .. } => {
                 let all: TimestampNanosecondArray = all(values, |value| time(value, 1));
                 Arc::new(all.with_timezone_opt(zone.then_some("UTC")))
             }

@@ -104,7 +104,7 @@ impl ResolvedKey {
 
     /// Returns true if an option counts this field as empty.
     pub fn is_na(&self, value: &[u8]) -> bool {
-        self.spelling.as_ref().is_some_and(|spelling| spelling.is_empty(value))
+        self.spelling.as_ref().is_some_and(|spelling| spelling.empty.iter().any(|word| word == value))
     }
 }
 

@@ -251,10 +251,10 @@ pub fn bodies(text: &Text, dialect: Dialect, known: &mut Known) -> Result<(Tops,
             (start, left) = (next.min(range.end), left - 1);
         }
         match &known.header {
-            Some((header, place)) if !here.is_empty() && *header != here => {
+            Some((first, place)) if !here.is_empty() && *first != here => {
                 let problem = format!("the header differs from that of {place}");
-                let place = header_place(text, &range, &here);
-                return Err(Error::input(place, problem));
+                let last = header.last().map_or(range.start, |row| row.start);
+                return Err(Error::input(text.line(last), problem));
             }
             None if !here.is_empty() => {
                 known.header = Some((here, text.line(range.start)));
@@ -265,12 +265,4 @@ pub fn bodies(text: &Text, dialect: Dialect, known: &mut Known) -> Result<(Tops,
         bodies.push((start..range.end, known.line_end));
     }
     Ok((tops, bodies))
-}
-
-/// Returns the place of a header's last line.
-fn header_place(text: &Text, range: &Range<usize>, header: &[u8]) -> String {
-    let lines = memchr::memchr_iter(b'\n', header).count();
-    let mut ends = memchr::memchr_iter(b'\n', &text.bytes[range.clone()]);
-    let before = lines.checked_sub(2).and_then(|before| ends.nth(before));
-    text.line(range.start + before.map_or(0, |end| end + 1))
 }

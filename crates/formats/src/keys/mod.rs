@@ -251,16 +251,11 @@ impl Keys {
     /// Returns the first of `count` records whose key does not follow the key of the record before;
     /// `before` is the key before the first record. With `unique`, equal keys do not follow either,
     /// except for invalid fields.
-    pub fn first_broken(
-        &self,
-        before: Option<&[u8]>,
-        count: usize,
-        unique: Option<&[KeyOrder]>,
-    ) -> Option<usize> {
+    pub fn first_broken(&self, before: Option<&[u8]>, unique: Option<&[KeyOrder]>) -> Option<usize> {
         let mut from = 0;
         let mut before = before.map(<[u8]>::to_vec);
         loop {
-            let at = self.first_break(before.as_deref(), from, count, unique.is_some())?;
+            let at = self.first_break(before.as_deref(), from, unique.is_some())?;
             let is_kept = unique.is_some_and(|orders| self.has_invalid(at, orders));
             let last = if at == from { before.clone() } else { Some(self.key(at - 1)) };
             if !is_kept || last.is_some_and(|last| self.compare(at, &last).is_lt()) {
@@ -271,8 +266,9 @@ impl Keys {
     }
 
     /// Returns the first record from `from` on whose key does not follow.
-    fn first_break(&self, before: Option<&[u8]>, from: usize, count: usize, unique: bool) -> Option<usize> {
+    fn first_break(&self, before: Option<&[u8]>, from: usize, unique: bool) -> Option<usize> {
         let follows = |order: Ordering| order.is_gt() || order.is_eq() && !unique;
+        let count = self.len();
         if from >= count {
             return None;
         }
@@ -380,7 +376,7 @@ mod tests {
         assert_eq!((column.tail(0), column.tail(1), column.tail(2)), (&[][..], &[2, 0][..], &[1, 0][..]));
         let keys = Keys::Columns(vec![column]).by_records();
         assert!(keys.single().is_none());
-        assert_eq!(keys.first_broken(None, 4, None), Some(2));
+        assert_eq!(keys.first_broken(None, None), Some(2));
         assert!(keys.compare(3, &of_float(1.75, false).to_be_bytes()).is_gt());
     }
 
@@ -405,16 +401,16 @@ mod tests {
         for large in [3, (1 << 53) + 1] {
             let keys = numbers(&[1, 2, 2, large, 0]).by_records();
             assert_eq!(keys.high().is_some(), large == 3);
-            assert_eq!(keys.first_broken(None, 5, None), Some(4));
-            assert_eq!(keys.first_broken(None, 5, Some(&[])), Some(2));
+            assert_eq!(keys.first_broken(None, None), Some(4));
+            assert_eq!(keys.first_broken(None, Some(&[])), Some(2));
             let before = |integer| of_integer(integer, false).to_be_bytes();
-            assert_eq!(keys.first_broken(Some(&before(2)), 5, None), Some(0));
-            assert_eq!(keys.first_broken(Some(&before(1)), 5, None), Some(4));
+            assert_eq!(keys.first_broken(Some(&before(2)), None), Some(0));
+            assert_eq!(keys.first_broken(Some(&before(1)), None), Some(4));
         }
         let columns = [[1, 1, 2], [5, 6, 0]]
             .map(|column: [i128; 3]| Column::Whole(column.iter().map(|&it| of_integer(it, false)).collect()));
         let keys = Keys::Columns(columns.into()).by_records();
-        assert_eq!(keys.first_broken(None, keys.len(), Some(&[])), None);
+        assert_eq!(keys.first_broken(None, Some(&[])), None);
         assert_eq!(keys.key(1), [of_integer(1, false), of_integer(6, false)].map(u128::to_be_bytes).concat());
     }
 }

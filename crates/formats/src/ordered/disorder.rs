@@ -50,7 +50,7 @@ impl Last {
             })
             .collect();
         let found = parallel::map_parts(pieces.iter().zip(&befores), |(piece, before)| {
-            piece.keys.first_broken(before.as_deref(), piece.len(), unique)
+            piece.keys.first_broken(before.as_deref(), unique)
         });
         let found = found.into_iter().enumerate().find_map(|(number, found)| Some((number, found?)));
         self.key = before;
