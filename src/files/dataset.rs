@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
-use crate::io::numbers::span::{self, Census};
+use crate::io::numbers::span::Census;
 use crate::io::records::{Print, write_text};
 use crate::io::{Counts, InputSpec, Output, Respelled, Ties, Words};
 use crate::key_buf::KeyBuf;
@@ -180,15 +180,8 @@ impl<'a> Dataset<'a> {
     /// An integer beside decimals that `f64` does not hold.
     pub(super) fn into_elements(self, how: &InputSpec) -> Result<Self, Error> {
         let (keys, map) = match self.content {
-            Content::Numbers { keys, map, print: Print::Fixed(_) } if how.by.element.is_none() => {
-                let floats = keys.collect()?;
-                let element = Census::of_keys(&floats, map).element()?;
-                if element.is_float() {
-                    (floats, map)
-                } else {
-                    let to = KeyMap { element, ..map };
-                    (span::integers(&floats, map, to), to)
-                }
+            Content::Numbers { keys, map, print: print @ Print::Fixed(_) } if how.by.element.is_none() => {
+                Keyed::of_numbers(&keys.collect()?, map, print, how).elements(how)?
             }
             Content::Numbers { .. } => return Ok(self),
             Content::Records { ref records, .. } => records.elements(how)?,
@@ -202,11 +195,11 @@ impl<'a> Dataset<'a> {
     /// # Errors
     ///
     /// Errors from reading the remaining input.
-    pub(super) fn census(&mut self) -> Result<Census, Error> {
+    pub(super) fn census(&mut self, how: &InputSpec) -> Result<Census, Error> {
         Ok(match &mut self.content {
-            Content::Numbers { keys, map, .. } => {
+            Content::Numbers { keys, map, print } => {
                 let all = std::mem::replace(keys, KeyBuf::new(KeyWords::One).into()).collect()?;
-                let census = Census::of_keys(&all, *map);
+                let census = Keyed::of_numbers(&all, *map, *print, how).census();
                 *keys = all.into();
                 census
             }

@@ -136,20 +136,17 @@ impl Job<'_> {
         let written =
             if ask.format == Format::Text { Written::InText(Print::Shortest) } else { Written::AsRead };
         let progress = |read| self.watch.set(read);
-        let Merged { read, written, repeated, types, counts } =
-            ordered::merge(inputs, how, ask.selection, written, &mut output, progress)?;
+        let merged = ordered::merge(inputs, how, ask.selection, written, &mut output, progress)?;
         self.close(output)?;
-        // With a limited number of records, the merge does not read the inputs to their ends.
-        let records = if ask.selection.first.is_some() { written + repeated } else { read };
+        Ok(self.merge_report(begin, inputs.iter().filter_map(Input::size).sum(), merged))
+    }
+
+    /// Returns the report of a merge that began at this time, of inputs with this many bytes.
+    pub(super) fn merge_report(&self, begin: Instant, bytes: u64, merged: Merged) -> Report {
+        let Merged { read, repeated, types, counts, .. } = merged;
         let (sort, why) = (report::Report::on_cpu(Form::Merge, begin.elapsed()), "a merge runs on the CPU");
-        Ok(Report {
-            records,
-            repeated,
-            counts,
-            bytes: inputs.iter().filter_map(Input::size).sum(),
-            types,
-            phases: Phases { total: begin.elapsed(), ..Phases::default() },
-            ..Report::new(ask.format, sort, why.to_owned())
-        })
+        let phases = Phases { total: begin.elapsed(), ..Phases::default() };
+        let report = Report::new(self.ask.format, sort, why.to_owned());
+        Report { records: read, repeated, counts, bytes, types, phases, ..report }
     }
 }

@@ -161,8 +161,8 @@ impl<'a> Runs<'a> {
             return Ok(());
         }
         let n = part.len() as u64;
-        if self.ask.format.is_bits() && !self.ask.positions {
-            self.census = self.census.merge(part.census()?);
+        if self.ask.format.is_bits() && !self.ask.positions && self.how.bits().is_none() {
+            self.census = self.census.merge(part.census(self.how)?);
         }
         let done = match part.content {
             Content::Numbers { print, .. } if !self.ask.positions => {

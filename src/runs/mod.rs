@@ -5,4 +5,6 @@ mod spill;
 pub use gpusort_formats::budget::Budget;
 
 pub use self::spill::Folders;
-pub(crate) use self::spill::{Spill, Spilled};
+pub(crate) use self::spill::Spill;
+#[cfg(feature = "arrow")]
+pub(crate) use self::spill::Spilled;

@@ -108,11 +108,13 @@ impl Keyed {
         let is_text = how.bits().is_none();
         let mut orders = how.orders();
         orders[0] = KeyOrder { descending: map.descending, ..orders[0] };
-        let mut piece = Piece::of_keys(keys, map, orders[0], is_text);
+        let mut pieces = Piece::of_keys(keys, map, orders[0], is_text);
         if let Some(&order) = orders.get(1) {
-            piece.keys = piece.keys.with_lines(order, map.descending, print);
+            pieces = parallel::map_parts(pieces, |piece| Piece {
+                keys: piece.keys.with_lines(order, map.descending, print),
+                ..piece
+            });
         }
-        let pieces = vec![piece];
         let (head, counts) = (Head::default(), Counts::default());
         let (number, told, respelled) = (None, None, OnceLock::new());
         Self { pieces, head, counts, orders, is_spelled_once: true, number, told, respelled }
@@ -140,13 +142,8 @@ impl Keyed {
         if self.are_lines_of_numbers() {
             return self.numbers(self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys)).collect());
         }
-        match self.coded()? {
-            Some(words) => Ok(words),
-            None => packing::words(
-                self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys)).collect(),
-                &self.orders,
-            ),
-        }
+        let keys = self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys)).collect();
+        packing::words(keys, &self.orders, self.is_spelled_once)
     }
 
     /// Returns true for lines without a key whose numbers all have words of 64 bits.
@@ -158,7 +155,7 @@ impl Keyed {
 
     /// Returns the words of these numbers, and the ties of lines unless equal numbers mean equal lines.
     fn numbers<'a>(&self, numbers: Vec<Cow<'a, Keys>>) -> Result<Words<'a>, Error> {
-        let words = packing::words(numbers, &self.orders[..1])?;
+        let words = packing::words(numbers, &self.orders[..1], self.is_spelled_once)?;
         let ties = (!self.is_spelled_once).then_some(Ties { key: 1, bytes: 0, compared: Vec::new() });
         Ok(Words { ties, ..words })
     }
@@ -188,22 +185,16 @@ impl Keyed {
                 false => std::mem::replace(&mut piece.keys, Keys::NONE),
             })
         };
-        if let Some(words) = self.coded()? {
-            if words.ties.is_none() && !are_needed {
-                self.pieces.iter_mut().for_each(|piece| piece.keys = Keys::NONE);
-            }
-            return Ok(words);
+        if !self.pieces.iter().any(|piece| piece.keys.need_rows()) {
+            let keys = self.pieces.iter_mut().map(take).collect();
+            return packing::words(keys, &self.orders, self.is_spelled_once);
         }
-        packing::words(self.pieces.iter_mut().map(take).collect(), &self.orders)
-    }
-
-    /// Returns the words of keys with texts, or `None` without texts.
-    fn coded(&self) -> Result<Option<Words<'static>>, Error> {
         let views: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
-        if !views.iter().any(|keys| keys.need_rows()) {
-            return Ok(None);
+        let words = packing::coded(&views, &self.orders, self.is_spelled_once)?;
+        if words.ties.is_none() && !are_needed {
+            self.pieces.iter_mut().for_each(|piece| piece.keys = Keys::NONE);
         }
-        packing::coded(&views, &self.orders, self.is_spelled_once).map(Some)
+        Ok(words)
     }
 
     /// Settles the order of records that these words sorted.

@@ -8,8 +8,9 @@ use super::keys::{self, Keys};
 use super::range::Range;
 use super::records::Print;
 use super::text::{Text, lacking_end};
-use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
+use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::order::KeyOrder;
+use crate::parallel::map_parts;
 
 /// Records read together, in the order of their input; the records before `at` are done.
 pub struct Piece {
@@ -58,16 +59,15 @@ pub enum Bytes {
 
 impl Piece {
     /// Keys of numbers without bytes: for text the keys of the numbers, for binary the words themselves.
-    pub fn of_keys(words: &KeyBuf, map: KeyMap, rules: KeyOrder, is_text: bool) -> Self {
-        fn of<W: KeyWidth>(blocks: &[Block<W>], map: KeyMap, rules: KeyOrder, is_text: bool) -> Keys {
+    pub fn of_keys(words: &KeyBuf, map: KeyMap, rules: KeyOrder, is_text: bool) -> Vec<Self> {
+        fn of<W: KeyWidth>(block: &[W], map: KeyMap, rules: KeyOrder, is_text: bool) -> Piece {
             let of_word = W::map(map);
-            Keys::of_words(blocks.iter().flat_map(|block| block.iter()).map(|&key| match is_text {
+            Piece::of(Keys::of_words(block.iter().map(|&key| match is_text {
                 true => keys::of_bits(key.bits(of_word).into(), map.element, map.descending, rules),
                 false => keys::whole(key.into()),
-            }))
+            })))
         }
-        let keys = by_width!(words, blocks => of(blocks, map, rules, is_text));
-        Self::of(keys)
+        by_width!(words, blocks => map_parts(blocks, |block| of(block, map, rules, is_text)))
     }
 
     /// Returns keys without bytes.

@@ -33,7 +33,7 @@ use crate::files::progress::Phase;
 use crate::files::report::{Phases, Report};
 use crate::io::arrow::arrays::{self, gathered, joined};
 use crate::io::arrow::{Batches, failed, unwritten};
-use crate::io::ordered::not_sorted;
+use crate::io::ordered::{Merged, not_sorted};
 use crate::io::{Counts, Output};
 use crate::order::Selection;
 use crate::parallel::{self, lock, map_parts, ranges};
@@ -71,14 +71,6 @@ pub(super) struct Merging<'a, 'j> {
     folders: Folders,
     pub(super) runs: Vec<RunSource>,
     open: Option<Open>,
-}
-
-/// The result of writing rows.
-#[derive(Default)]
-pub(super) struct WrittenRows {
-    pub(super) rows: u64,
-    pub(super) repeated: u64,
-    pub(super) counts: Counts,
 }
 
 impl<'a, 'j> Merging<'a, 'j> {
@@ -199,7 +191,7 @@ impl<'a, 'j> Merging<'a, 'j> {
     }
 
     /// Merges all runs into the output.
-    pub(super) fn write(&mut self, output: &mut Output) -> Result<WrittenRows, Error> {
+    pub(super) fn write(&mut self, output: &mut Output) -> Result<Merged, Error> {
         // Very many runs are first merged into longer runs.
         while self.runs.len() > FAN_IN && !matches!(self.runs[0], RunSource::Input(_)) {
             let mut longer = Vec::new();
@@ -210,7 +202,7 @@ impl<'a, 'j> Merging<'a, 'j> {
                     break;
                 }
                 let mut writer = self.begin_run()?;
-                self.merge(some, &mut WrittenRows::default(), &mut |batch| {
+                self.merge(some, &mut Merged::default(), &mut |batch| {
                     compact(&batch).and_then(|batch| writer.write(&batch)).map_err(unspilled)
                 })?;
                 longer.push(ended(writer)?);
@@ -219,7 +211,7 @@ impl<'a, 'j> Merging<'a, 'j> {
         }
         self.job.watch.phase(Phase::Merge, Some(self.reading.tables.rows()));
         let runs = mem::take(&mut self.runs);
-        let mut written = WrittenRows::default();
+        let mut written = Merged::default();
         if self.job.ask.positions {
             let mut positions = Vec::new();
             self.merge(runs, &mut written, &mut |batch| {
@@ -376,7 +368,7 @@ impl Merging<'_, '_> {
     fn merge(
         &self,
         sources: Vec<RunSource>,
-        written: &mut WrittenRows,
+        written: &mut Merged,
         emit: &mut dyn FnMut(RecordBatch) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let Selection { unique, first } = self.job.ask.selection;
@@ -391,7 +383,7 @@ impl Merging<'_, '_> {
         // The keys of the last row written.
         let mut last: Option<KeyArrays> = None;
         let mut done = 0;
-        while written.rows < most {
+        while written.written < most {
             let loaded = map_parts(&mut runs, |run| self.load(run, window));
             loaded.into_iter().collect::<Result<(), _>>()?;
             runs.iter()
@@ -428,11 +420,11 @@ impl Merging<'_, '_> {
                 }
                 written.repeated += (before - positions.len()) as u64;
             }
-            positions.truncate(usize::try_from(most - written.rows).unwrap_or(usize::MAX));
+            positions.truncate(usize::try_from(most - written.written).unwrap_or(usize::MAX));
             if let Some(&row) = positions.last().filter(|_| unique) {
                 last = Some(all.slice(row as usize, 1).detached()?);
             }
-            written.rows += positions.len() as u64;
+            written.written += positions.len() as u64;
             done += counts.iter().sum::<usize>() as u64;
             let mut batches = Vec::new();
             for (&run, &count) in taking.iter().zip(&counts) {

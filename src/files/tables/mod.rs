@@ -39,6 +39,7 @@ use crate::format::Format;
 use crate::human;
 use crate::io::arrow::{Part, Table, common_schema};
 use crate::io::ordered::Disorder;
+use crate::io::ordered::Merged;
 use crate::io::records::{Print, write_text};
 use crate::io::{Counts, Input, Output, binary};
 use crate::key_buf::KeyBuf;
@@ -201,7 +202,7 @@ impl Job<'_> {
         let start = Instant::now();
         let written = merging.write(output)?;
         report.repeated += written.repeated;
-        report.cut = report.records - report.repeated - written.rows;
+        report.cut = report.records - report.repeated - written.written;
         report.phases.device = chosen.started;
         report.phases.merge = start.elapsed();
         let budget = human::bytes(self.budget.total());
@@ -219,19 +220,11 @@ impl Job<'_> {
         self.watch.phase(Phase::Merge, Some(tables.rows()));
         let mut merging = Merging::new(Reading::new(&tables, &keys, self), self);
         merging.runs = (0..tables.all.len()).map(RunSource::Input).collect();
-        let written = merging.write(&mut output)?;
+        let merged = merging.write(&mut output)?;
         self.close(output)?;
-        let sort = report::Report::on_cpu(report::Form::Merge, begin.elapsed());
-        let records = written.rows + written.repeated;
-        Ok(Report {
-            records: if self.ask.selection.first.is_some() { records } else { tables.rows() },
-            repeated: written.repeated,
-            counts: written.counts,
-            bytes: tables.size,
-            types: types(&keys),
-            phases: Phases { total: begin.elapsed(), ..Phases::default() },
-            ..Report::new(self.ask.format, sort, "a merge runs on the CPU".to_owned())
-        })
+        let is_all = self.ask.selection.first.is_none();
+        let read = if is_all { tables.rows() } else { merged.written + merged.repeated };
+        Ok(self.merge_report(begin, tables.size, Merged { read, types: types(&keys), ..merged }))
     }
 
     /// Checks the order of tables.

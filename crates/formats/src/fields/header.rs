@@ -128,7 +128,7 @@ impl ResolvedKey {
 /// The number of columns of a table, and their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The number of columns; [`ANY`] for lines.
+    /// The number of columns; `usize::MAX` for lines.
     pub columns: usize,
     /// The names without quotes, which may not be UTF-8; `None` without a header.
     names: Option<Vec<Vec<u8>>>,

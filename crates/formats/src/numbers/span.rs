@@ -1,13 +1,10 @@
 //! The range of integers, and the integer types that hold it.
 
-use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word};
+use gpusort_order::key::ElementType;
 
 use crate::error::{Error, Hint};
-use crate::key_buf::{KeyBuf, KeyWidth, by_width, in_one};
 use crate::keys;
 use crate::number::limits;
-use crate::order::KeyOrder;
-use crate::parallel;
 
 /// The integer types of text, in order of preference.
 const INTEGERS: [ElementType; 4] = [ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64];
@@ -78,24 +75,6 @@ impl Census {
         }
     }
 
-    /// Counts elements.
-    pub fn of_keys(keys: &KeyBuf, map: KeyMap) -> Self {
-        fn of<W: KeyWidth>(keys: &[W], map: KeyMap) -> Census {
-            let of_word = W::map(map);
-            let of_part = |keys: &[W]| {
-                let mut census = Census::default();
-                for key in keys {
-                    let bits = key.bits(of_word).into();
-                    census.push(keys::of_bits(bits, map.element, false, KeyOrder::ASCENDING), false);
-                }
-                census
-            };
-            let parts = parallel::map_parts(keys.chunks(1 << 16), of_part);
-            parts.into_iter().fold(Census::default(), Census::merge)
-        }
-        by_width!(keys.borrowed(), blocks => of(&in_one(blocks), map))
-    }
-
     /// Returns the census of the numbers of both.
     pub fn merge(self, other: Self) -> Self {
         Self {
@@ -120,27 +99,5 @@ impl Census {
             }
             None => Ok(ElementType::F64),
         }
-    }
-}
-
-/// Converts floats with integer values to elements of a type that holds them.
-///
-/// # Panics
-///
-/// Panics unless the floats have 64 bits.
-pub fn integers(floats: &KeyBuf, from: KeyMap, to: KeyMap) -> KeyBuf<'static> {
-    fn of<W: KeyWidth>(floats: &[u64], from: KeyMap, to: KeyMap) -> KeyBuf<'static> {
-        let (of_float, of_word) = (u64::map(from), W::map(to));
-        let one = |float: &u64| {
-            let word = keys::of_bits(float.bits(of_float), from.element, false, KeyOrder::ASCENDING);
-            W::of_u64(keys::bits(word, false, to.element)).key(of_word)
-        };
-        parallel::map_parts(floats.chunks(1 << 16), |part| part.iter().map(one).collect::<Vec<W>>()).into()
-    }
-    let KeyBuf::Wide(blocks) = floats.borrowed() else { panic!("floats of text have 64 bits") };
-    let floats = in_one(blocks);
-    match to.element.key_words() {
-        KeyWords::One => of::<u32>(&floats, from, to),
-        KeyWords::Two => of::<u64>(&floats, from, to),
     }
 }

@@ -32,16 +32,21 @@ pub struct Words<'a> {
     pub ties: Option<Ties>,
 }
 
-/// Returns the words that order records by all of their keys, and the ties if equal words need more.
+/// Returns the words that order records by all of their keys, and the ties if equal words need more. If
+/// `is_spelled_once`, lines with equal numbers are equal, so the whole line need not be compared.
 ///
 /// # Errors
 ///
 /// The texts of a key are too long.
-pub fn words<'a>(all: Vec<Cow<'a, Keys>>, orders: &[KeyOrder]) -> Result<Words<'a>, Error> {
+pub fn words<'a>(
+    all: Vec<Cow<'a, Keys>>,
+    orders: &[KeyOrder],
+    is_spelled_once: bool,
+) -> Result<Words<'a>, Error> {
     let are_halves = orders.len() == 1 && all.iter().all(|keys| keys.high().is_some());
     let views: Vec<&Keys> = all.iter().map(|keys| &**keys).collect();
     if !are_halves {
-        return coded(&views, orders, false);
+        return coded(&views, orders, is_spelled_once);
     }
     let unit = unit_of(&views, 0, orders[0]);
     // Codes of decimals are hardly ever narrower.
@@ -64,8 +69,7 @@ fn lengths(all: &[&Keys]) -> Vec<usize> {
     all.iter().map(|keys| keys.len()).collect()
 }
 
-/// Returns the words of [`words`], made from codes. If `is_spelled_once`, lines with equal numbers are
-/// equal, so the whole line need not be compared.
+/// Returns the words of [`words`], made from codes.
 pub(crate) fn coded(
     views: &[&Keys],
     orders: &[KeyOrder],
@@ -362,7 +366,7 @@ mod tests {
                 };
             let parts = [part(0..cut), part(cut..records)];
             let orders: Vec<KeyOrder> = columns.iter().map(|(_, order)| *order).collect();
-            let words: Vec<Vec<u64>> = words(parts.iter().map(Cow::Borrowed).collect(), &orders)
+            let words: Vec<Vec<u64>> = words(parts.iter().map(Cow::Borrowed).collect(), &orders, false)
                 .unwrap()
                 .words
                 .into_iter()
@@ -385,7 +389,7 @@ mod tests {
         let narrow = |number: &dyn Fn(i64) -> u128, reading| {
             let keys = Keys::of_words((0..1000).map(|at| number(at * 7919 % 1000)));
             let orders = [KeyOrder { reading, ..RULES }];
-            matches!(words(vec![Cow::Owned(keys)], &orders).unwrap().words[..], [KeyBuf::Narrow(_)])
+            matches!(words(vec![Cow::Owned(keys)], &orders, false).unwrap().words[..], [KeyBuf::Narrow(_)])
         };
         // Integers of 31 bits, times of days and of milliseconds; and decimals.
         assert!(narrow(&|at| keys::of_integer((at << 21 | at).into(), false), Reading::Numbers));
