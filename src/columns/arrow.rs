@@ -13,7 +13,7 @@ use gpusort_order::key::{ElementType, Form};
 use super::{Column, argsort};
 use crate::element::Element;
 use crate::error::Error;
-use crate::io::keys::texts::ComparedText;
+use crate::io::keys::texts::compared;
 use crate::order::{KeyOrder, TextForm};
 
 pub use crate::io::arrow::arrays::{gathered, joined};
@@ -163,7 +163,7 @@ impl Decoded {
         match &self.values {
             Values::Texts(array) if form != TextForm::default() => {
                 let text = text_of(array);
-                self.between_values(move |a, b| form.compared(text(a)) == form.compared(text(b)))
+                self.between_values(move |a, b| compared(form, text(a)) == compared(form, text(b)))
             }
             Values::Numbers(element, array) if matches!(element.layout(), (_, Form::Float { .. })) => {
                 by_element!(*element, T => {

@@ -25,7 +25,7 @@ use gpusort_order::key::Word;
 
 use crate::element::Element;
 use crate::error::Error;
-use crate::io::keys::texts::{ComparedText, TextColumn, too_long};
+use crate::io::keys::texts::{TextColumn, compared, too_long};
 use crate::io::keys::{self, Keys};
 use crate::io::packing::{Codes, Ties, Words, codes, packed, room};
 use crate::io::piece::Piece;
@@ -249,7 +249,7 @@ impl<'a> Column<'a> {
             if self.is_null(row) {
                 texts.push_null(Class::Empty);
             } else {
-                texts.push_own(&form.compared(text(row))).map_err(|_| too_long())?;
+                texts.push_own(&compared(form, text(row))).map_err(|_| too_long())?;
             }
         }
         Ok(texts)

@@ -8,19 +8,28 @@
 //! 0       00
 //! ```
 
+use crate::text_kind::TextKind;
+
+/// Hexadecimal numbers; spaces and tabs around them do not count.
+pub(crate) const KIND: TextKind =
+    TextKind { name: "hex", noun: "a hexadecimal number", holds: is_hex, push: push_hex };
+
 /// True if the field is a hexadecimal number without a sign, with or without `0x`, in either case.
-pub fn is_hex(field: &[u8]) -> bool {
+fn is_hex(field: &[u8]) -> bool {
     let digits = digits(field);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
 }
 
-fn digits(field: &[u8]) -> &[u8] {
+fn digits(mut field: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = field {
+        field = rest;
+    }
     let ([b'0', b'x' | b'X', digits @ ..] | digits) = field;
     digits
 }
 
 /// Appends the key of a field that [`is_hex`] accepts. Leading zeros do not count.
-pub fn push_hex(field: &[u8], to: &mut Vec<u8>) {
+fn push_hex(field: &[u8], to: &mut Vec<u8>) {
     let digits = digits(field);
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
     let digits = &digits[zeros..];

@@ -21,6 +21,8 @@ pub mod marks;
 pub mod number;
 pub mod size;
 pub mod survey;
+pub mod text_kind;
+pub mod text_kinds;
 pub mod time;
 pub mod time_format;
 pub mod version;

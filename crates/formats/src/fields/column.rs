@@ -15,7 +15,7 @@ use super::header::{ColumnAt, ResolvedKey};
 use crate::counts::Counts;
 use crate::json::Value;
 use crate::keys;
-use crate::keys::texts::ComparedText;
+use crate::keys::texts::kind_of;
 use crate::number::limits;
 use crate::number::{Tokens, float, is_plain};
 use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
@@ -378,7 +378,8 @@ fn class_of_text(key: &ResolvedKey, order: KeyOrder, field: &Field) -> Option<Cl
     let form = order.reading.text().unwrap_or_default();
     // If the column was found to hold versions, other texts are invalid.
     let are_versions = key.is_found && form.order == TextOrder::Version;
-    let is_invalid = |value: &[u8]| !form.holds(value) || are_versions && !version::is_version(value);
+    let is_invalid =
+        |value: &[u8]| !(kind_of(form).holds)(value) || are_versions && !version::is_version(value);
     match field.json() {
         Some(Value::Other) => return Some(Class::Invalid),
         Some(Value::Null) => return Some(Class::Empty),

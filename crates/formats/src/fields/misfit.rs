@@ -5,8 +5,8 @@ use super::header::ResolvedKey;
 use super::spec::InputSpec;
 use crate::error::{Error, Hint, Remedy};
 use crate::human::quoted;
-use crate::keys::texts::ComparedText;
-use crate::order::{Class, Reading, TextOrder};
+use crate::keys::texts::kind_of;
+use crate::order::{Class, Reading};
 
 impl ResolvedKey {
     /// Returns the name of the kind.
@@ -16,7 +16,7 @@ impl ResolvedKey {
             Reading::Sizes => "size",
             Reading::Times => "time",
             Reading::Durations => "duration",
-            Reading::Text(form) => form.name(),
+            Reading::Text(form) => kind_of(form).name,
             Reading::Any => "any",
         }
     }
@@ -30,8 +30,7 @@ pub fn misfit(how: &InputSpec, key: &ResolvedKey, place: String, token: &[u8], r
         Reading::Times => "a time",
         Reading::Sizes => "a size",
         Reading::Durations => "a duration",
-        Reading::Text(form) if form.order == TextOrder::Version => "a version",
-        Reading::Text(_) => "a hexadecimal number",
+        Reading::Text(form) => kind_of(form).noun,
         Reading::Numbers | Reading::Any => with_sign.as_deref().unwrap_or("a number"),
     };
     let unlike = |expected: &str| Error::input(place.clone(), format!("'{shown}' is not {expected}"));

@@ -11,65 +11,33 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use gpusort_values::hex::{is_hex, push_hex};
-use gpusort_values::version::push_version;
+use gpusort_values::text_kind::TextKind;
+use gpusort_values::text_kinds::TEXT_KINDS;
 
 use super::words::{of_null, whole};
-use crate::blanks::trimmed;
 use crate::error::Error;
 use crate::order::{Class, KeyOrder, TextForm, TextOrder};
 use crate::range::Range;
 use crate::text::Text;
 
-/// A form of texts whose bytes compare as the texts do.
-pub trait ComparedText {
-    /// Returns the compared bytes of a text.
-    fn compared(self, text: &[u8]) -> Cow<'_, [u8]>;
-    /// Appends the compared bytes of a text.
-    fn push(self, text: &[u8], to: &mut Vec<u8>);
-    /// Returns true if a text has this form.
-    fn holds(self, text: &[u8]) -> bool;
-    /// Returns the name of the form.
-    fn name(self) -> &'static str;
+/// Returns the kind of texts of this form.
+pub fn kind_of(form: TextForm) -> &'static TextKind {
+    &TEXT_KINDS[form.order as usize]
 }
 
-impl ComparedText for TextForm {
-    fn compared(self, text: &[u8]) -> Cow<'_, [u8]> {
-        if self == Self::default() {
-            return Cow::Borrowed(text);
-        }
-        let mut compared = Vec::with_capacity(text.len());
-        self.push(text, &mut compared);
-        Cow::Owned(compared)
+/// Returns bytes that compare as texts of this form do.
+pub fn compared(form: TextForm, text: &[u8]) -> Cow<'_, [u8]> {
+    if form == TextForm::default() {
+        return Cow::Borrowed(text);
     }
+    let mut compared = Vec::with_capacity(text.len());
+    push_compared(form, text, &mut compared);
+    Cow::Owned(compared)
+}
 
-    fn push(self, text: &[u8], to: &mut Vec<u8>) {
-        let folded;
-        let text = if self.nocase {
-            folded = text.to_ascii_uppercase();
-            &folded
-        } else {
-            text
-        };
-        match self.order {
-            TextOrder::Bytes => to.extend_from_slice(text),
-            TextOrder::Version => push_version(text, to),
-            // Other texts were refused by `holds`.
-            TextOrder::Hex => push_hex(trimmed(text), to),
-        }
-    }
-
-    fn holds(self, text: &[u8]) -> bool {
-        self.order != TextOrder::Hex || is_hex(trimmed(text))
-    }
-
-    fn name(self) -> &'static str {
-        match self.order {
-            TextOrder::Bytes => "text",
-            TextOrder::Version => "version",
-            TextOrder::Hex => "hex",
-        }
-    }
+fn push_compared(form: TextForm, text: &[u8], to: &mut Vec<u8>) {
+    let push = kind_of(form).push;
+    if form.nocase { push(&text.to_ascii_uppercase(), to) } else { push(text, to) }
 }
 
 /// The texts of one key of some records.
@@ -215,7 +183,7 @@ impl TextColumn {
             match self.get(record) {
                 Ok(text) => {
                     let begin = compared.own.len();
-                    form.push(text, &mut compared.own);
+                    push_compared(form, text, &mut compared.own);
                     compared.end_own(begin)?;
                 }
                 Err(class) => compared.push_null(class),
@@ -237,7 +205,7 @@ impl TextColumn {
         };
         to.push(TEXT);
         let begin = to.len();
-        let text = self.order.reading.text().unwrap_or_default().compared(text);
+        let text = compared(self.order.reading.text().unwrap_or_default(), text);
         let mut rest = &text[..];
         while let Some(zero) = memchr::memchr(0, rest) {
             to.extend_from_slice(&rest[..=zero]);
