@@ -219,7 +219,7 @@ fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<(Words<'static>, 
     }
     let words = packed(codes, &parts.iter().map(Range::len).collect::<Vec<_>>());
     let ties = bytes.map(|bytes| Ties { key: 0, bytes, compared: Vec::new() });
-    let pieces = settling.into_iter().map(|columns| Piece::of(Keys::Columns(columns))).collect();
+    let pieces = settling.into_iter().map(|columns| Piece::of(Keys::of(columns))).collect();
     Ok((Words { words, ties }, pieces))
 }
 

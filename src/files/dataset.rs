@@ -53,8 +53,6 @@ pub(super) struct Dataset<'a> {
     pub(super) reading: Meanwhile<'a, Duration>,
     /// The time taken to make keys from text.
     pub(super) parsing: Duration,
-    /// The names of the types of elements or of the kinds of keys, separated by commas.
-    pub(super) types: String,
 }
 
 /// Keys and their payload.
@@ -76,9 +74,9 @@ impl Content<'_> {
 
 /// The number of records of binary inputs, if their sizes are known.
 pub(super) fn count(how: &InputSpec) -> Option<u64> {
-    let sources = how.bits()?;
-    let bytes = sources.iter().map(BinaryInput::size).sum::<Option<u64>>()?;
-    Some(bytes / element_of(sources).bytes() as u64)
+    let element = how.element()?;
+    let bytes = how.bits()?.iter().map(BinaryInput::size).sum::<Option<u64>>()?;
+    Some(bytes / element.bytes() as u64)
 }
 
 /// Reads binary files of known sizes on another thread, so that the first keys reach a device
@@ -89,7 +87,7 @@ pub(super) fn read_meanwhile<'a>(
     scope: &'a Scope<'a, '_>,
 ) -> Option<Dataset<'a>> {
     let sources = how.bits()?;
-    let map = how.by.order.map(element_of(sources));
+    let map = how.by.order.map(how.element()?);
     let n = count(how)?;
     let bytes = n * map.element.bytes() as u64;
     let (sender, receiver) = mpsc::channel();
@@ -108,18 +106,7 @@ pub(super) fn read_meanwhile<'a>(
         start.elapsed()
     });
     let keys = Incoming::new(usize::try_from(n).ok()?, map.element.key_words(), receiver.into_iter());
-    Some(Dataset {
-        content: Content::of_elements(keys, map),
-        bytes,
-        reading,
-        parsing: Duration::ZERO,
-        types: map.element.name().to_owned(),
-    })
-}
-
-/// The element type of all sources; there is at least one source.
-pub(super) fn element_of(sources: &[BinaryInput]) -> ElementType {
-    sources.first().map_or(ElementType::U32, BinaryInput::element)
+    Some(Dataset { content: Content::of_elements(keys, map), bytes, reading, parsing: Duration::ZERO })
 }
 
 impl<'a> Dataset<'a> {
@@ -187,7 +174,7 @@ impl<'a> Dataset<'a> {
             Content::Records { ref records, .. } => records.elements(how)?,
         };
         let content = Content::Numbers { keys: keys.into(), map, print: Print::Shortest };
-        Ok(Self { content, types: map.element.name().to_owned(), ..self })
+        Ok(Self { content, ..self })
     }
 
     /// The numbers, for the type of elements; none of elements themselves.

@@ -19,7 +19,7 @@ use std::path::Path;
 use gpusort_order::key::ElementType;
 use serde::{Deserialize, Serialize};
 
-use super::dataset::{Content, Dataset, element_of, order_keyed};
+use super::dataset::{Content, Dataset, order_keyed};
 use super::job::{Job, To};
 use super::parts::Parts;
 use super::report::Report;
@@ -355,9 +355,8 @@ impl Task<'_> {
         let mut folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
         let how = &job.resolved.decisions.how;
         let runs = Runs::given((how, &job.budget), (runs, head), job.ask, &mut folders);
-        let parts = Parts::new(&[], how, &job.budget, &job.watch);
-        let expected = job.bytes_of(n, read, parts.element());
-        let report = runs.merge(&parts, &mut output, expected, &job.watch)?;
+        let expected = job.bytes_of(n, read, how.element());
+        let report = runs.merge(&mut output, expected, &job.watch)?;
         job.close(output)?;
         Ok(report)
     }
@@ -406,7 +405,7 @@ impl Task<'_> {
             stretches.into_iter().map(input).map(|input| input.cancelled_by(&self.job.cancel)).collect();
         let mut how = how.clone();
         if let InputKind::Bits(sources) = &mut how.kind {
-            let element = element_of(sources);
+            let element = sources[0].element();
             *sources = inputs.iter().map(|it| BinaryInput::raw(it.clone(), element)).collect();
         }
         (inputs, how)

@@ -372,10 +372,10 @@ impl Job<'_> {
         let chosen = devices.choose(first.len() as u64, first.shape(&self.ask)?, 0)?;
         let mut folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
         let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
-        let element = runs.written(&parts)?;
+        let element = runs.written()?;
         self.check_promise(element, &output)?;
         let expected = self.bytes_of(runs.report.records, runs.report.bytes, element);
-        let report = runs.merge(&parts, &mut output, expected, &self.watch)?;
+        let report = runs.merge(&mut output, expected, &self.watch)?;
         let start = Instant::now();
         self.close(output)?;
         let phases = Phases {
@@ -432,7 +432,9 @@ impl Job<'_> {
             let kept = few.map_or(n, |few| n.min(few.saturating_mul(8 * parallel::threads())));
             memory::ensure("this sort", kept as u64 * record + output.taking())?;
         }
-        let types = input.types.clone();
+        let how = &self.resolved.decisions.how;
+        let named = element.filter(|_| ask.format.is_bits() && !ask.positions);
+        let types = named.map_or_else(|| how.kinds(), |element| element.name().to_owned());
         let devices = chosen.sorter.devices().cloned().collect();
         let (started, why) = (chosen.started, chosen.why);
         let write = move |outcome: Outcome| {

@@ -113,7 +113,7 @@ impl Job<'_> {
             let problem = "is both input and output, so the merge would never end";
             return Err(Error::input(input.name(), problem).hinting(Hint::Replace));
         }
-        let element = how.bits().map(|sources| sources[0].element());
+        let element = how.element();
         if let Some(sources) = how.bits() {
             self.check_promise(element, &output)?;
             if ask.format == Format::Npy {
@@ -138,12 +138,12 @@ impl Job<'_> {
         let progress = |read| self.watch.set(read);
         let merged = ordered::merge(inputs, how, ask.selection, written, &mut output, progress)?;
         self.close(output)?;
-        Ok(self.merge_report(begin, inputs.iter().filter_map(Input::size).sum(), merged))
+        Ok(self.merge_report(begin, inputs.iter().filter_map(Input::size).sum(), how.kinds(), merged))
     }
 
     /// Returns the report of a merge that began at this time, of inputs with this many bytes.
-    pub(super) fn merge_report(&self, begin: Instant, bytes: u64, merged: Merged) -> Report {
-        let Merged { read, repeated, types, counts, .. } = merged;
+    pub(super) fn merge_report(&self, begin: Instant, bytes: u64, types: String, merged: Merged) -> Report {
+        let Merged { read, repeated, counts, .. } = merged;
         let (sort, why) = (report::Report::on_cpu(Form::Merge, begin.elapsed()), "a merge runs on the CPU");
         let phases = Phases { total: begin.elapsed(), ..Phases::default() };
         let report = Report::new(self.ask.format, sort, why.to_owned());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gpusort_order::key::ElementType;
 
-use super::dataset::{Content, Dataset, count, element_of};
+use super::dataset::{Content, Dataset, count};
 use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
@@ -59,7 +59,8 @@ impl<'a> Parts<'a> {
         let by = &how.by;
         let source = match &how.kind {
             InputKind::Bits(sources) => {
-                let piece = budget.piece(element_of(sources), count(how));
+                let element = how.element().expect("there is an input");
+                let piece = budget.piece(element, count(how));
                 PartSource::Bits(binary::Reader::new(sources, by.order).in_pieces_of(piece))
             }
             _ => PartSource::Records {
@@ -145,7 +146,7 @@ impl<'a> Parts<'a> {
         let mut parsing = Duration::ZERO;
         let (content, bytes, reading) = match &mut self.source {
             PartSource::Bits(reader) => {
-                let element = self.how.bits().map_or(ElementType::U32, element_of);
+                let element = self.how.element().expect("there is an input");
                 let map = order.map(element);
                 let mut keys = KeyBuf::new(element.key_words());
                 let before = reader.bytes;
@@ -193,18 +194,7 @@ impl<'a> Parts<'a> {
                 }
             }
         };
-        let (reading, types) = (Meanwhile::done(reading), self.types());
-        Ok(Dataset { content, bytes, reading, parsing, types })
-    }
-
-    /// Returns the type of the elements of binary inputs; `None` for text.
-    pub(super) fn element(&self) -> Option<ElementType> {
-        self.how.bits().map(element_of)
-    }
-
-    /// Returns the names of the kinds of the keys, separated by commas.
-    pub(super) fn types(&self) -> String {
-        self.element().map_or_else(|| self.how.kinds(), |element| element.name().to_owned())
+        Ok(Dataset { content, bytes, reading: Meanwhile::done(reading), parsing })
     }
 }
 

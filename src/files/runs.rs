@@ -269,11 +269,11 @@ impl<'a> Runs<'a> {
     /// # Errors
     ///
     /// See [`Census::element`].
-    pub(super) fn written(&self, parts: &Parts) -> Result<Option<ElementType>, Error> {
+    pub(super) fn written(&self) -> Result<Option<ElementType>, Error> {
         match (self.ask.positions, self.ask.format.is_bits()) {
             (true, _) => Ok(Some(position_type(self.passed))),
             (false, true) => {
-                parts.element().or(self.how.by.element).map_or_else(|| self.census.element(), Ok).map(Some)
+                self.how.element().or(self.how.by.element).map_or_else(|| self.census.element(), Ok).map(Some)
             }
             (false, false) => Ok(None),
         }
@@ -292,7 +292,6 @@ impl<'a> Runs<'a> {
     /// I/O errors; a run that was changed.
     pub(super) fn merge(
         mut self,
-        parts: &Parts,
         output: &mut Output,
         expected: u64,
         watch: &Watch,
@@ -310,7 +309,7 @@ impl<'a> Runs<'a> {
                 }
                 (form, first) => Some(form) == first,
             });
-        let element = self.written(parts)?;
+        let element = self.written()?;
         let bits = element.filter(|_| self.ask.format.is_bits() && !self.ask.positions);
         let mut runs = std::mem::take(&mut self.done);
         while runs.len() > budget.fan_in() {
@@ -375,7 +374,7 @@ impl<'a> Runs<'a> {
         };
         let repeated = self.report.repeated + merged.repeated;
         Ok(Report {
-            types: parts.types(),
+            types: self.how.kinds(),
             repeated,
             cut: self.report.records - repeated - merged.written,
             phases: Phases { merge: start.elapsed(), ..self.report.phases },

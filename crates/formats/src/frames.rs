@@ -356,7 +356,7 @@ impl Frames {
         if has_bytes {
             columns = columns.into_iter().map(|column| column.of_text(&text, 0)).collect();
         }
-        let keys = Keys::Columns(columns).by_records();
+        let keys = Keys::of(columns).by_records();
         let bytes = if has_bytes { Bytes::Read { text, ranges } } else { Bytes::None };
         Some(Piece { positions, bytes, ..Piece::of(keys) })
     }
@@ -424,7 +424,7 @@ mod tests {
                         column.push(word);
                     }
                 }
-                let piece = Piece::of(Keys::Columns(vec![column]));
+                let piece = Piece::of(Keys::of(vec![column]));
                 let (mut frame, mut bytes) = (Frame::new(usize::MAX), Vec::new());
                 (0..words.len()).for_each(|record| frame.push(&piece, record, false, None, &mut bytes));
                 frame.end(&mut bytes);

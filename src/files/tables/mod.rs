@@ -224,7 +224,7 @@ impl Job<'_> {
         self.close(output)?;
         let is_all = self.ask.selection.first.is_none();
         let read = if is_all { tables.rows() } else { merged.written + merged.repeated };
-        Ok(self.merge_report(begin, tables.size, Merged { read, types: types(&keys), ..merged }))
+        Ok(self.merge_report(begin, tables.size, types(&keys), Merged { read, ..merged }))
     }
 
     /// Checks the order of tables.

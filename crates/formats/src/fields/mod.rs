@@ -195,7 +195,7 @@ pub fn read_batch(
             let lines = keys::Column::Texts(TextColumn::of_lines(key.order, &ranges));
             columns.push(lines.of_text(text, start));
         }
-        let keys = Keys::Columns(columns);
+        let keys = Keys::of(columns);
         let are_tokens = dialect.fields.are_tokens();
         let bytes = Bytes::Of { text: text.clone(), start, until, ranges, end, are_tokens };
         let (respelled, spellings, skipped) = (part.respelled, part.spellings, part.skipped);

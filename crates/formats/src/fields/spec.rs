@@ -1,5 +1,7 @@
 //! What was decided about the inputs: their format, the keys and the order.
 
+use gpusort_order::key::ElementType;
+
 use super::dialect::{Dialect, Fields};
 use super::header::{ResolvedKey, are_of_numbers};
 use super::key::KeySpec;
@@ -77,8 +79,16 @@ impl InputSpec {
         }
     }
 
-    /// Returns the names of the kinds of the keys, separated by commas.
+    /// Returns the element type of binary inputs; `None` for others.
+    pub fn element(&self) -> Option<ElementType> {
+        self.bits()?.first().map(BinaryInput::element)
+    }
+
+    /// Returns the names of the kinds of the keys, separated by commas, or of the element type.
     pub fn kinds(&self) -> String {
+        if let Some(element) = self.element() {
+            return element.name().to_owned();
+        }
         let keys = self.keys.iter().filter(|key| !key.order.is_last_resort || self.keys.len() == 1);
         keys.map(ResolvedKey::kind_name).collect::<Vec<_>>().join(",")
     }

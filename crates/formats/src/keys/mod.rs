@@ -24,28 +24,27 @@ use crate::order::{Class, KeyOrder, Nulls};
 
 /// The keys of some records, one or more per record.
 #[derive(Clone, Debug)]
-pub enum Keys {
-    /// Column by column, for reading and sorting.
-    Columns(Vec<Column>),
-    /// Rows of bytes, for comparing records of several batches, and the columns that the rows were made
-    /// from.
-    Rows {
-        /// The rows.
-        rows: Rows,
-        /// The columns, one for each key.
-        columns: Vec<Column>,
-    },
+pub struct Keys {
+    /// The columns, one for each key.
+    columns: Vec<Column>,
+    /// Rows of bytes made from the columns, for comparing records of several batches.
+    rows: Option<Rows>,
 }
 
 impl Keys {
     /// The keys of no records.
-    pub const NONE: Self = Self::Columns(Vec::new());
+    pub const NONE: Self = Self::of(Vec::new());
+
+    /// Makes the keys of these columns, for reading and sorting.
+    pub const fn of(columns: Vec<Column>) -> Self {
+        Self { columns, rows: None }
+    }
 
     /// Makes the keys of records with a single key.
     pub(crate) fn of_words(words: impl IntoIterator<Item = u128>) -> Self {
         let mut column = Column::with_capacity(0);
         words.into_iter().for_each(|word| column.push(word));
-        Self::Columns(vec![column])
+        Self::of(vec![column])
     }
 
     /// Converts the keys to their compared form: the higher halves of a single key if they suffice, or
@@ -58,9 +57,9 @@ impl Keys {
     ///
     /// # Panics
     ///
-    /// Panics if the keys are rows.
+    /// Panics if the printed lines exceed 2 GiB.
     pub fn with_lines(self, order: KeyOrder, descending: bool, print: Print) -> Self {
-        let Self::Columns(mut columns) = self else { panic!("one key is a column") };
+        let Self { mut columns, .. } = self;
         let (mut lines, mut line) = (TextColumn::new(order), Vec::new());
         for record in 0..columns[0].len() {
             line.clear();
@@ -68,91 +67,83 @@ impl Keys {
             lines.push_own(&line[..line.len() - 1]).expect("lines of numbers are short");
         }
         columns.push(Column::Texts(lines));
-        Self::Columns(columns)
+        Self::of(columns)
     }
 
     /// Converts the keys to rows.
     pub fn into_rows(self) -> Self {
-        match self {
-            Self::Columns(columns) => Self::Rows { rows: Rows::of(&columns), columns },
-            rows @ Self::Rows { .. } => rows,
-        }
+        let Self { columns, rows } = self;
+        let rows = rows.unwrap_or_else(|| Rows::of(&columns));
+        Self { columns, rows: Some(rows) }
     }
 
     /// Returns the number of records.
     pub fn len(&self) -> usize {
-        self.columns().first().map_or(0, Column::len)
+        self.columns.first().map_or(0, Column::len)
     }
 
     /// Returns the columns, one for each key.
     pub fn columns(&self) -> &[Column] {
-        let (Self::Columns(columns) | Self::Rows { columns, .. }) = self;
-        columns
+        &self.columns
     }
 
     /// Returns the texts of this key, or `None` for numbers.
     pub fn texts(&self, key: usize) -> Option<&TextColumn> {
-        self.columns().get(key)?.texts()
+        self.columns.get(key)?.texts()
     }
 
     /// Returns true if comparing takes more than words.
     pub fn need_rows(&self) -> bool {
-        self.columns().iter().any(Column::needs_rows)
+        self.columns.iter().any(Column::needs_rows)
     }
 
     /// Moves the first key out.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the keys are rows.
     pub fn take_first(&mut self) -> Self {
-        let Self::Columns(columns) = self else { panic!("keys of lines are columns") };
-        Self::Columns(vec![std::mem::replace(&mut columns[0], Column::with_capacity(0))])
+        Self::of(vec![std::mem::replace(&mut self.columns[0], Column::with_capacity(0))])
     }
 
-    /// Returns the higher halves of the first key, if they suffice.
+    /// Returns the higher halves of the first key, if they suffice and there are no rows.
     pub fn high(&self) -> Option<&[u64]> {
-        let Self::Columns(columns) = self else { return None };
-        if let Column::High(words) = columns.first()? { Some(words) } else { None }
+        match self.columns.first() {
+            Some(Column::High(words)) if self.rows.is_none() => Some(words),
+            _ => None,
+        }
     }
 
     /// Returns the higher halves of the only key, if they suffice.
     #[inline]
     pub fn single(&self) -> Option<&[u64]> {
-        if self.columns().len() == 1 { self.high() } else { None }
+        if self.columns.len() == 1 { self.high() } else { None }
     }
 
     /// Returns the higher halves of the first key by value.
     pub fn into_high(self) -> Option<Vec<u64>> {
-        let Self::Columns(columns) = self else { return None };
-        if let Column::High(words) = columns.into_iter().next()? { Some(words) } else { None }
+        if let Column::High(words) = self.columns.into_iter().next()? { Some(words) } else { None }
     }
 
     /// Prefetches the words of a record.
     #[inline]
     pub fn prefetch(&self, record: usize) {
-        if let Self::Columns(columns) = self {
-            columns.iter().for_each(|column| match column {
-                Column::High(words) if record < words.len() => prefetch(words, record),
-                Column::Whole(words) if record < words.len() => prefetch(words, record),
-                _ => {}
-            });
-        }
+        self.columns.iter().for_each(|column| match column {
+            Column::High(words) if record < words.len() => prefetch(words, record),
+            Column::Whole(words) if record < words.len() => prefetch(words, record),
+            _ => {}
+        });
     }
 
     /// Returns the word of a key of a record.
     #[inline]
     pub fn word(&self, record: usize, key: usize) -> u128 {
-        self.columns()[key].at(record)
+        self.columns[key].at(record)
     }
 
     /// Returns a copy of a record's key, as a row.
     pub fn key(&self, record: usize) -> Vec<u8> {
-        if let Self::Rows { rows, .. } = self {
+        if let Some(rows) = &self.rows {
             return rows.row(record).to_vec();
         }
         let mut row = Vec::new();
-        push_row(self.columns(), record, &mut row);
+        push_row(&self.columns, record, &mut row);
         row
     }
 
@@ -160,16 +151,15 @@ impl Keys {
     ///
     /// # Panics
     ///
-    /// Panics if the keys are columns.
+    /// Panics if the keys have no rows.
     #[inline]
     pub fn row(&self, record: usize) -> &[u8] {
-        let Self::Rows { rows, .. } = self else { panic!("these keys are in columns") };
-        rows.row(record)
+        self.rows.as_ref().expect("these keys have rows").row(record)
     }
 
     /// Returns true if a key of a record is a null; false for keys that were taken.
     pub fn is_null(&self, record: usize, key: usize) -> bool {
-        self.columns().get(key).is_some_and(|column| match column {
+        self.columns.get(key).is_some_and(|column| match column {
             Column::Texts(texts) => texts.null(record).is_some(),
             numbers => is_null(numbers.at(record)),
         })
@@ -183,26 +173,21 @@ impl Keys {
 
     /// Keeps the keys of the first `records` records.
     pub fn truncate(&mut self, records: usize) {
-        match self {
-            Self::Columns(columns) => columns.iter_mut().for_each(|column| column.truncate(records)),
-            Self::Rows { rows, columns } => {
-                rows.truncate(records);
-                columns.iter_mut().for_each(|column| column.truncate(records));
-            }
-        }
+        self.columns.iter_mut().for_each(|column| column.truncate(records));
+        self.rows.iter_mut().for_each(|rows| rows.truncate(records));
     }
 
     /// Compares the key of a record with another key, in their compared form.
     pub fn compare(&self, record: usize, other: &[u8]) -> Ordering {
-        match self {
-            Self::Rows { rows, .. } => rows.row(record).cmp(other),
-            Self::Columns(_) => self.one(record).to_be_bytes()[..].cmp(other),
+        match &self.rows {
+            Some(rows) => rows.row(record).cmp(other),
+            None => self.one(record).to_be_bytes()[..].cmp(other),
         }
     }
 
     /// Returns the number of the first key of a record that differs.
     pub fn first_difference(&self, record: usize, other: &[u8]) -> usize {
-        let columns = self.columns();
+        let columns = &self.columns;
         let is_same = |keys: &usize| {
             let mut row = Vec::new();
             push_row(&columns[..*keys], record, &mut row);
@@ -227,7 +212,7 @@ impl Keys {
     /// Panics for a key of texts.
     #[inline]
     pub fn all(&self, key: usize, mut holds: impl FnMut(u128) -> bool) -> bool {
-        match &self.columns()[key] {
+        match &self.columns[key] {
             Column::High(words) => words.iter().all(|&high| holds(whole(high))),
             Column::Whole(words) | Column::Long(words, _) => words.iter().all(|&word| holds(word)),
             Column::Texts(_) => panic!("texts have no words"),
@@ -237,7 +222,7 @@ impl Keys {
     /// Returns true if a key of a record is an invalid field with a place in the order; false for keys that
     /// were taken, since no field was invalid.
     pub fn has_invalid(&self, record: usize, orders: &[KeyOrder]) -> bool {
-        !self.columns().is_empty()
+        !self.columns.is_empty()
             && orders.iter().enumerate().any(|(key, &order)| {
                 let has_place = order.place(Class::Invalid) != Nulls::Error;
                 has_place
@@ -374,7 +359,7 @@ mod tests {
         column.push_long(word, &[1, 0]);
         column.push(of_float(2.0, false));
         assert_eq!((column.tail(0), column.tail(1), column.tail(2)), (&[][..], &[2, 0][..], &[1, 0][..]));
-        let keys = Keys::Columns(vec![column]).by_records();
+        let keys = Keys::of(vec![column]).by_records();
         assert!(keys.single().is_none());
         assert_eq!(keys.first_broken(None, None), Some(2));
         assert!(keys.compare(3, &of_float(1.75, false).to_be_bytes()).is_gt());
@@ -409,7 +394,7 @@ mod tests {
         }
         let columns = [[1, 1, 2], [5, 6, 0]]
             .map(|column: [i128; 3]| Column::Whole(column.iter().map(|&it| of_integer(it, false)).collect()));
-        let keys = Keys::Columns(columns.into()).by_records();
+        let keys = Keys::of(columns.into()).by_records();
         assert_eq!(keys.first_broken(None, Some(&[])), None);
         assert_eq!(keys.key(1), [of_integer(1, false), of_integer(6, false)].map(u128::to_be_bytes).concat());
     }

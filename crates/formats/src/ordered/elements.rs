@@ -187,9 +187,7 @@ pub(super) fn merge<W: KeyWidth + itoa::Integer>(
     };
     let mut last = None;
     let merge = |runs: &mut [Run<W>], left| merge_some(runs, selection.unique, left, &mut last);
-    let mut merged = merge_runs(&mut runs, selection, merge, write, progress)?;
-    order.element.name().clone_into(&mut merged.types);
-    Ok(merged)
+    merge_runs(&mut runs, selection, merge, write, progress)
 }
 
 /// Merges at most `left` keys in memory that no unread key can precede. With `unique`, drops keys that

@@ -140,7 +140,7 @@ pub(super) fn merge_inputs(
     head.write(to).map_err(|error| to.failed(error))?;
     let records = Records { selection, emit: Emit::Records, bytes, orders: &how.orders() };
     let merged = merge_all(runs, &records, to, progress)?;
-    Ok(Merged { types: how.kinds(), ..merged })
+    Ok(merged)
 }
 
 /// The parameters of a merge.

@@ -27,8 +27,6 @@ pub struct Merged {
     pub written: u64,
     /// Records left out as repetitions of the previous key.
     pub repeated: u64,
-    /// The types of the keys.
-    pub types: String,
     /// The numbers of null fields and of left-out records.
     pub counts: Counts,
 }
