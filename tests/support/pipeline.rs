@@ -57,6 +57,8 @@ pub fn sort_in_parts(options: Options, ask: Ask, memory: u64) -> Result<(Sorted,
 fn run(sort: Sort) -> Result<(Sorted, usize), Error> {
     let mut bytes = Vec::new();
     let Report { counts, repeated, runs, .. } = sort.write_to(&mut bytes)?;
+    // Only records of one part are compared with the record kept.
+    let counts = Counts { respelled: None, ..counts };
     Ok((Sorted { bytes, counts, repeated }, runs))
 }
 

@@ -76,11 +76,12 @@ mod tests {
             ("1f", &[1, 0x1F]),
             ("100", &[2, 1, 0]),
             ("DeadBeef", &[4, 0xDE, 0xAD, 0xBE, 0xEF]),
+            (" 1\t", &[1, 1]),
         ] {
             assert_eq!(key(field).as_deref(), Some(expected), "{field}");
         }
         for field in
-            ["", "x", "0x", "0xg", "x1", "-1", "+1", "-0x1", "1 ", " 1", "1_0", "0x0x1", "00x1", "1h", "#ff"]
+            ["", "x", "0x", "0xg", "x1", "-1", "+1", "-0x1", "1 1", "1_0", "0x0x1", "00x1", "1h", "#ff"]
         {
             assert_eq!(key(field), None, "{field}");
         }
