@@ -172,7 +172,7 @@ impl Options {
         Self::default()
     }
 
-    /// Resolves the options, and decides by the bytes that are looked at.
+    /// Resolves the options, and decides by a sample of the inputs.
     pub(super) fn resolve(self, of_numbers: bool) -> Result<Resolved, Error> {
         let mut inputs = self.inputs.clone();
         if inputs.is_empty() {
@@ -263,7 +263,7 @@ impl Options {
         Ok(Resolved { inputs, decisions, has_rows, type_assumed, unique, stretches })
     }
 
-    /// Returns the type of numbers, and true if it is the default for `.bin`.
+    /// Returns the type of numbers, and true for the default of `.bin`.
     fn element_of(&self, format: Format, inputs: &[Input]) -> Result<(Option<ElementType>, bool), Error> {
         match (self.element, format) {
             (None, Format::Binary) => binary_element(inputs),

@@ -1,4 +1,4 @@
-//! Raw binary: consecutive elements, without a header or after that of a .npy file.
+//! Raw binary: consecutive elements, without a header or behind the header of a .npy file.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -39,7 +39,7 @@ impl BinaryInput {
     ///
     /// # Errors
     ///
-    /// As for [`npy::Header::read`].
+    /// See [`npy::Header::read`].
     pub fn npy(input: Input) -> Result<Self, Error> {
         if input.path().is_some() && input.open_regular()?.is_none() && !input.can_be_read_again() {
             // It would have to be opened twice.
@@ -71,7 +71,7 @@ impl BinaryInput {
     /// Bytes to skip before the first element.
     pub(super) fn skip(&self) -> usize {
         match &self.header {
-            // What cannot be opened anew was read up to the first element already.
+            // A pipe was read up to its first element already.
             Some(header) if self.input.can_be_read_again() => header.bytes,
             _ => 0,
         }
@@ -82,7 +82,7 @@ impl BinaryInput {
         self.header.as_ref().map(|header| header.count)
     }
 
-    /// Whether a NaN is an error.
+    /// Returns true if a NaN is an error.
     pub(super) fn refuses_nan(&self, direction: KeyOrder) -> bool {
         direction.nan == Nulls::Error && self.element.is_float()
     }
@@ -92,7 +92,7 @@ impl BinaryInput {
         Error::input(self.input.name(), format!("element {element} is NaN")).hinting(Hint::Nan)
     }
 
-    /// Passes what comes before the elements of it.
+    /// Skips the bytes before the elements of the source.
     pub(super) fn opened(&self, mut opened: Opened) -> Result<Opened, Error> {
         let mut skipped = vec![0; self.skip()];
         if opened.fill(&mut skipped)? < skipped.len() {
@@ -101,7 +101,7 @@ impl BinaryInput {
         Ok(opened)
     }
 
-    /// Checks the size of a file before it is read.
+    /// Checks the size of a file before the first read.
     pub(super) fn check_file(&self) -> Result<(), Error> {
         self.input.size().map_or(Ok(()), |size| self.check(size.saturating_sub(self.skip() as u64)))
     }
@@ -130,15 +130,15 @@ impl BinaryInput {
 pub struct Reader<'a> {
     sources: &'a [BinaryInput],
     direction: KeyOrder,
-    /// The first of the sources, if it is open.
+    /// The first source, once open.
     open: Option<Open>,
-    /// About the most bytes that are read at a time.
+    /// The approximate maximum of bytes in one read.
     most: u64,
     /// Bytes read so far.
     pub bytes: u64,
 }
 
-/// A source that is being read.
+/// An open source.
 struct Open {
     way: Way,
     /// Bytes and elements of it that were read.
@@ -146,11 +146,11 @@ struct Open {
     elements: u64,
 }
 
-/// How it is read.
+/// The way to read a source.
 enum Way {
-    /// A file of known size, read with all cores, and the place up to which it is read.
+    /// A file of known size, read with all cores, and the offset of the next read.
     File(RegularFile, u64),
-    /// Anything else, read with one core, and the size that is left of it as far as known.
+    /// Another input, read with one core, and its remaining size if known.
     Stream(Opened, Option<u64>),
     /// Nothing is left.
     Nothing,
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         Self { most: bytes.max(1 << 12), ..self }
     }
 
-    /// Whether all was read, up to the end.
+    /// Returns true after the last element.
     pub fn is_over(&self) -> bool {
         self.sources.is_empty()
     }
@@ -176,8 +176,8 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// I/O errors; an input that is not a whole number of elements, or not as many as its header
-    /// says; a file whose size changes meanwhile; NaN if the rules reject it.
+    /// I/O errors; an input with an incomplete element, or with another number of elements than its header
+    /// says; a file whose size changes during the read; NaN if the rules reject NaN.
     pub fn read(&mut self) -> Result<Option<KeyBuf<'static>>, Error> {
         while let Some(source) = self.sources.first() {
             let open = match &mut self.open {
@@ -236,8 +236,7 @@ impl Open {
                 let most = (most / cores as u64).clamp(1 << 12, PIECE.end);
                 let piece = (file.size / cores as u64 / 4).clamp(PIECE.start.min(most), most);
                 let piece = piece.next_multiple_of(size as u64);
-                // One piece per core at a time, to bound the pieces that wait for those before
-                // them.
+                // One piece per core at a time: otherwise, many pieces could wait for an earlier one.
                 let starts: Vec<u64> = (*at..file.size).step_by(piece as usize).take(cores).collect();
                 let read = |&start: &u64| {
                     let room = (file.size - start).min(piece) as usize;
@@ -330,8 +329,8 @@ pub fn shown_of(key: KeyBuf, order: KeyMap) -> String {
     String::from_utf8_lossy(text.trim_ascii_end()).into_owned()
 }
 
-/// The first of these keys that is less than the one before it, which for the first is `last`; with
-/// `unique`, one that is equal to it, too. Its index, the key before, and the key.
+/// Returns the first key that is less than the key before, or with `unique` equal to the key before, as its
+/// index and the two keys. `last` precedes the first key.
 pub(super) fn first_broken<W: Word>(
     keys: &[W],
     last: Option<u64>,
@@ -371,7 +370,7 @@ pub(super) fn first_disorder(
         }
         None
     }
-    // A key may be four times as large as its element, and nothing of it is kept.
+    // A key may have four times the size of its element, and no key is kept.
     let most = memory::available().map_or(u64::MAX, |bytes| bytes / 16);
     let mut last: Option<u64> = None;
     let mut passed = 0;
@@ -414,7 +413,7 @@ fn write_blocks<W: Word>(
             keys
         } else {
             converted.resize(keys.len(), W::default());
-            // To little-endian bytes, which is the same as from them.
+            // The conversion to little-endian bytes is also the conversion from them.
             map_into(keys, &mut converted, |key| W::from_le(key.bits(map)));
             &converted[..]
         };

@@ -15,11 +15,11 @@ pub struct Counts {
     pub invalid_fields: Vec<Vec<u8>>,
     /// Records left out because of an invalid field.
     pub skipped: u64,
-    /// The first record left out although its key is spelled otherwise than that of the record kept.
+    /// The first record left out although its key has another spelling than the key of the record kept.
     pub respelled: Option<Respelled>,
 }
 
-/// A record left out by `unique`, whose key is spelled otherwise than that of the record kept.
+/// A record left out by `unique`, whose key has another spelling than the key of the record kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Respelled {
     /// The place of the record left out: `file:line`.

@@ -17,8 +17,8 @@ pub struct Extension {
 }
 
 impl Extension {
-    /// The extension of this path, ignoring case; if that is one for compressed files, the one
-    /// before it.
+    /// Returns the extension of this path, in any case. Before an extension of compressed files, the extension
+    /// before it counts.
     pub fn of(path: &Path) -> Self {
         let path = Compression::of_name(path).map_or(path, |(_, name)| name);
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
@@ -38,8 +38,8 @@ impl Extension {
         Self { format, element }
     }
 
-    /// The format of an output that is to be of this format or has this name, and the element type
-    /// that the name implies, as far as they are known.
+    /// Returns the format of an output, from the requested format or from its name, and the element type that
+    /// the name implies.
     pub fn of_output(to: Option<Format>, output: Option<&Path>) -> Option<(Format, Option<ElementType>)> {
         // An explicit format overrides the extension.
         to.map(|format| (format, None)).or_else(|| {

@@ -27,7 +27,7 @@ pub fn write_at(file: &File, bytes: &[u8], place: u64) -> io::Result<usize> {
     return std::os::windows::fs::FileExt::seek_write(file, bytes, place);
 }
 
-/// Whether a file or a folder is in memory (tmpfs, ramfs), as far as the system tells.
+/// Returns true for a file or a folder in memory (tmpfs, ramfs), if the system tells.
 pub fn is_in_memory(file: &File) -> bool {
     #[cfg(target_os = "linux")]
     return rustix::fs::fstatfs(file)
@@ -39,8 +39,7 @@ pub fn is_in_memory(file: &File) -> bool {
     }
 }
 
-/// Fills `room` as far as `read` goes, which also gets the number of bytes before those that it is
-/// to read.
+/// Fills `room` by calls of `read`, until one reads 0 bytes. `read` also gets the number of bytes filled.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
 //! NumPy files with one array: a header that describes the elements, then the elements.
 //!
 //! After "A Simple File Format for NumPy Arrays" (NEP 1). Reads one-dimensional arrays of either
-//! byte order; writes little-endian. The header is a Python literal, of which only the form that
-//! NumPy writes is accepted: a crate would bring a parser for all literals.
+//! byte order; writes little-endian. The header is a Python literal; only the form that NumPy writes is
+//! accepted, since a crate would bring a parser for all literals.
 
 use gpusort_order::key::ElementType;
 
@@ -36,7 +36,7 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// I/O errors; an array that is not one-dimensional or has an unsupported type.
+    /// I/O errors; an array of several dimensions or of an unsupported type.
     pub fn read(input: &Input) -> Result<Self, Error> {
         let mut opened = input.open()?;
         let refused = |problem: String| Error::input(input.name(), problem);
@@ -94,7 +94,7 @@ fn kind(element: ElementType) -> String {
     format!("{}{}", &element.name()[..1], element.bytes())
 }
 
-/// The type, whether it is big-endian, and the number of elements in a header.
+/// Returns the type, true for big-endian elements, and the number of elements in a header.
 fn parse(header: &str) -> Result<(ElementType, bool, u64), String> {
     let value = |name: &str| {
         let rest = header.split_once(&format!("'{name}':"));

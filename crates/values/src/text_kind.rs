@@ -1,4 +1,4 @@
-//! A kind of text: the texts that it holds, and the bytes by which they compare.
+//! A kind of text: a test for its texts, and bytes that compare as its texts do.
 
 /// A kind of text.
 pub struct TextKind {

@@ -1,4 +1,4 @@
-//! What is done with arrays of any type.
+//! Functions for arrays of any type.
 
 use std::slice;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ pub fn joined(kind: &DataType, chunks: &[ArrayRef]) -> Result<ArrayRef, ArrowErr
     }
 }
 
-/// A batch of these columns, of so many rows, which there may be without columns.
+/// Makes a batch of these columns and this number of rows; a batch without columns has rows, too.
 ///
 /// # Errors
 ///
-/// Columns that are not those of the schema.
+/// Columns that differ from the schema.
 pub fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, ArrowError> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(schema.clone(), columns, &options)
@@ -38,7 +38,7 @@ pub fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<
 ///
 /// # Errors
 ///
-/// As for `batch`.
+/// See `batch`.
 pub fn gathered(schema: &SchemaRef, columns: &[ArrayRef], rows: &[u32]) -> Result<RecordBatch, ArrowError> {
     let numbers = UInt32Array::from(rows.to_vec());
     let columns = columns.iter().map(|column| take(column, &numbers, None));

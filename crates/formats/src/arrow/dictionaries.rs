@@ -25,7 +25,7 @@ use crate::error::{Error, Hint};
 /// The values of the dictionaries of a column so far.
 #[derive(Default)]
 struct Values {
-    /// The number of each, by what it shows.
+    /// The number of each value, by its text.
     numbers: HashMap<String, u32>,
     chunks: Vec<ArrayRef>,
 }
@@ -67,9 +67,9 @@ impl Values {
 /// Batches that wait until the dictionaries of some columns are known.
 pub struct Waiting {
     schema: SchemaRef,
-    /// The same with numbers of values.
+    /// The array with numbers of values in place of values.
     numbered: SchemaRef,
-    /// The columns that have one.
+    /// The columns with a dictionary.
     columns: Vec<(usize, Values)>,
     writer: StreamWriter<BufWriter<File>>,
 }
@@ -168,7 +168,7 @@ fn with_values(numbers: &ArrayRef, values: &ArrayRef, kind: &DataType) -> Result
     Ok(make_array(data.build()?))
 }
 
-/// Whether a type has a dictionary, or one within.
+/// Returns true for a type with a dictionary, or with one in a nested type.
 fn has_dictionary(kind: &DataType) -> bool {
     let within = || fields_within(kind).iter().any(|field| has_dictionary(field.data_type()));
     matches!(kind, DataType::Dictionary(..)) || within()

@@ -43,13 +43,13 @@ impl Beginning {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Foreign {
     begins: &'static [u8],
-    /// Whether text may begin so, too, so that the next byte tells.
+    /// True if text may begin with these bytes, so that the next byte decides.
     is_like_text: bool,
     pub what: &'static str,
     pub remedy: Remedy,
 }
 
-/// What reads it.
+/// The way to read it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// gpusort, when this is the format of the input.
@@ -66,7 +66,7 @@ const fn begins_like_text(begins: &'static [u8], what: &'static str, command: &'
     Foreign { is_like_text: true, ..self::begins(begins, what, command) }
 }
 
-/// What another format reads, if this build has it, and else a command.
+/// Returns the entry of a format that some builds read; other builds name a command.
 const fn read_as(format: Format, is_read: bool, other: Foreign) -> Foreign {
     if is_read { Foreign { remedy: Remedy::Format(format), ..other } } else { other }
 }
@@ -99,10 +99,10 @@ static ALL: [Foreign; 19] = [
     begins(b"\xFE\xFF\0a\0b", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
 ];
 
-/// So many bytes tell in any case.
+/// The number of bytes that always decide.
 pub(super) const LONGEST: usize = 16;
 
-/// What data with these first bytes is, if they are not those of data that is read.
+/// Returns the format of data with these first bytes, unless gpusort reads the format.
 pub(super) fn says(bytes: &[u8]) -> Beginning {
     let mut is_short = false;
     for foreign in &ALL {

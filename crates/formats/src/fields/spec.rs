@@ -1,4 +1,4 @@
-//! What was decided about the inputs: their format, the keys and the order.
+//! The decisions about the inputs: their format, the keys and the order.
 
 use gpusort_order::key::ElementType;
 
@@ -79,7 +79,7 @@ impl InputSpec {
         }
     }
 
-    /// Returns the element type of binary inputs; `None` for others.
+    /// Returns the element type of binary inputs; `None` for text.
     pub fn element(&self) -> Option<ElementType> {
         self.bits()?.first().map(BinaryInput::element)
     }

@@ -80,7 +80,7 @@ impl Last {
     }
 }
 
-/// Returns the error of an input that is to be merged.
+/// Returns the error of an unsorted input of a merge.
 pub fn not_sorted(Disorder { place, value, before }: Disorder) -> Error {
     Error::input(place, format!("out of order: {value} after {before}")).hinting(Hint::Sort)
 }

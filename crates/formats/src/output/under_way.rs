@@ -26,7 +26,7 @@ const ENDING: u8 = 2;
 /// All outputs are in place.
 const DONE: u8 = 3;
 
-/// The exit requested while a file was being placed; null if there is none.
+/// The exit requested while a file was being placed, or null.
 static PENDING: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
 /// Ends the process; `true` if all outputs are in place.
@@ -54,8 +54,8 @@ pub fn remove_temporary() {
         if !name.is_null() {
             #[cfg(unix)]
             // SAFETY:
-            // - A registered name is a string that lives until it is taken out.
-            // - It is ours now.
+            // - A registered name is a string that lives until its removal from the list.
+            // - No other thread has this pointer.
             unsafe {
                 libc::unlink(name)
             };
