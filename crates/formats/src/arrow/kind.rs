@@ -342,6 +342,9 @@ mod tests {
             (&["2026-11-21T10:00:00"], micros(false)),
             (&["2026-11-21T10:00:00+02:00"], DataType::Utf8),
             (&["2026-11-21T10:00:00.123456789"], DataType::Timestamp(TimeUnit::Nanosecond, None)),
+            (&["9999-11-21T10:00:00", "2026-11-21T10:00:00.123456"], micros(false)),
+            (&["9999-11-21T10:00:00", "2026-11-21T10:00:00.123456789"], DataType::Utf8),
+            (&["9999-11-21T10:00:00.1234567"], DataType::Utf8),
             (&["1", "x"], DataType::Utf8),
         ] {
             assert_eq!(kind(fields), expected, "{fields:?}");
