@@ -1,11 +1,13 @@
 //! Formats and files: bytes into keys and records, and these back into bytes.
 //!
 //! ```text
-//! input, compression, text, chunks    inputs, as text in chunks that fit a budget
-//! fields, json, numbers, binary, npy, arrow    the formats
-//! keys, packing                       keys, and the words that a sort takes
-//! piece, places, batch                records with their keys
-//! ordered, frames, output             merges, the form of runs, output files
+//! input, opened, compression      inputs
+//! text, chunks, budget            their text, in chunks that fit a budget
+//! fields, json, numbers           the formats of text
+//! binary, npy, arrow              the other formats
+//! keys, packing                   keys, and the words that a sort takes
+//! piece, places, batch            records with their keys
+//! ordered, frames, output         merges, the form of runs, output files
 //! ```
 //!
 //! An internal part of `gpusort`: any release may change all of it.
