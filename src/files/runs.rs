@@ -220,7 +220,7 @@ impl<'a> Runs<'a> {
 
     /// Adds a part that holds only elements.
     fn add_elements(&mut self, part: Dataset, print: Print, sorter: &Sorter) -> Result<Done, Error> {
-        let form = RunFormat::Elements(part.written(&self.ask).unwrap_or(ElementType::U32), print);
+        let form = RunFormat::Elements(part.written(&self.ask).expect("numbers have a type"), print);
         let ask = OutputSpec { format: Format::Binary, ..self.ask };
         let outcome = part.order(sorter, ask, &Watch::default())?;
         let ends = outcome.ordered.ends();
@@ -344,14 +344,14 @@ impl<'a> Runs<'a> {
             (false, Some(element)) => Some(Emit::Elements(element, orders[0].descending)),
             (false, None) => Some(Emit::Records),
         };
-        let of_npy = element.unwrap_or(ElementType::U32);
+        let of_npy = || element.expect("elements are written");
         let merged = match self.ask.format {
             Format::Npy if self.ask.selection.unique => {
                 // The .npy header needs the count, which only the merge knows.
                 let mut unique = self.spill()?;
                 let merged =
                     self.merge_some(runs, emit, written, &orders, &mut output_of(&mut unique), &progress)?;
-                output.write_header(of_npy, merged.written)?;
+                output.write_header(of_npy(), merged.written)?;
                 let unique = unique.finish()?;
                 let name = unique.name().to_owned();
                 let (mut reader, mut block) = (unique.read(), vec![0; budget.block()]);
@@ -367,7 +367,7 @@ impl<'a> Runs<'a> {
             format => {
                 if format == Format::Npy {
                     let first = self.ask.selection.first.map_or(u64::MAX, |first| first as u64);
-                    output.write_header(of_npy, self.report.records.min(first))?;
+                    output.write_header(of_npy(), self.report.records.min(first))?;
                 }
                 self.merge_some(runs, emit, written, &orders, output, &progress)?
             }
@@ -398,10 +398,8 @@ impl<'a> Runs<'a> {
             let element = runs
                 .iter()
                 .find_map(|run| if let RunFormat::Elements(of, _) = run.form { Some(of) } else { None });
-            let source = BinaryInput::raw(
-                Input::reader("a run", std::io::empty()),
-                element.unwrap_or(ElementType::U32),
-            );
+            let element = element.expect("a run of elements");
+            let source = BinaryInput::raw(Input::reader("a run", std::io::empty()), element);
             let opened = runs.into_iter().map(|run| (&source, Opened::of(run.name, run.reader)));
             // A key may have its own direction.
             let direction = KeyOrder { descending: orders[0].descending, ..self.how.by.order };

@@ -430,7 +430,7 @@ fn bgzf_that_was_cut_is_refused() {
     {
         let error = refused(args, "");
         let said = "x.txt.gz: cannot read: BGZF data without its last block, so it may have been cut; \
-            to sort what is there use: gzip -dc FILE | gpusort sort ...";
+            to sort the part that remains, use: gzip -dc FILE | gpusort sort ...";
         assert!(error.contains(said), "{error}");
     }
     assert_eq!(folder.names(), ["x.txt.gz"]);

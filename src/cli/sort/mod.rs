@@ -166,8 +166,7 @@ fn note_skipped(args: &SortArgs, report: &Report) {
     let skipped = report.counts.skipped;
     if skipped > 0 && !args.quiet {
         let rows = human::counted(skipped, "row with an invalid field", "rows with invalid fields");
-        // A failure to print a note is ignored.
-        drop(io::stderr().write_all(format!("gpusort: skipped {rows} (--invalid skip)\n").as_bytes()));
+        note(&format!("skipped {rows} (--invalid skip)"));
     }
 }
 
@@ -175,10 +174,14 @@ fn note_skipped(args: &SortArgs, report: &Report) {
 fn note_respelled(args: &SortArgs, report: &Report) {
     let respelled = report.counts.respelled.as_ref().filter(|_| !args.quiet && !args.json);
     if let Some(Respelled { place, value, kept }) = respelled {
-        let note = format!("gpusort: {place}: {value} is left out: it equals {kept}, spelled otherwise\n");
-        // A failure to print a note is ignored.
-        drop(io::stderr().write_all(note.as_bytes()));
+        note(&format!("{place}: {value} is left out: it equals {kept}, spelled otherwise"));
     }
+}
+
+/// Prints a note on a finished sort.
+fn note(text: &str) {
+    // A failure to print a note is ignored.
+    drop(io::stderr().write_all(format!("gpusort: {text}\n").as_bytes()));
 }
 
 /// Prints the timing to `to`, if requested. `file` names the input if several were sorted separately.

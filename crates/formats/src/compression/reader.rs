@@ -492,7 +492,7 @@ fn ends_early(compression: Compression) -> io::Error {
 /// Returns the error of BGZF without its last block.
 fn cut_bgzf() -> io::Error {
     let problem = "BGZF data without its last block, so it may have been cut; \
-        to sort what is there use: gzip -dc FILE | gpusort sort ...";
+        to sort the part that remains, use: gzip -dc FILE | gpusort sort ...";
     io::Error::new(io::ErrorKind::UnexpectedEof, problem)
 }
 

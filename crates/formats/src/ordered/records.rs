@@ -120,9 +120,11 @@ pub(super) fn merge_inputs(
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let most = stretch_of(inputs.len(), bytes);
-    let new = |batches| run_of(Origin::Input(Box::new(batches)), most);
-    let mut runs: Vec<Run> = inputs.into_iter().map(new).collect();
+    let of_input = inputs.into_iter().map(|batches| {
+        let most = batches.stretches.most;
+        run_of(Origin::Input(Box::new(batches)), most)
+    });
+    let mut runs: Vec<Run> = of_input.collect();
     let (mut header, mut head) = (None, Head::default());
     for run in &mut runs {
         if let Origin::Input(batches) = &mut run.source.from {
@@ -138,9 +140,7 @@ pub(super) fn merge_inputs(
         }
     }
     head.write(to).map_err(|error| to.failed(error))?;
-    let records = Records { selection, emit: Emit::Records, bytes, orders: &how.orders() };
-    let merged = merge_all(runs, &records, to, progress)?;
-    Ok(merged)
+    merge_all(runs, &Records { selection, emit: Emit::Records, bytes, orders: &how.orders() }, to, progress)
 }
 
 /// The parameters of a merge.
@@ -249,11 +249,14 @@ fn merge_some(
                 let (high, low) = last.split_first_chunk()?;
                 (low == keys::EXACT.to_be_bytes()).then_some(u64::from_be_bytes(*high))
             };
-            merge_part(&pieces, &runs_of, bounds, records, last.and_then(high), |piece, record| {
-                piece.keys.single().expect("all pieces have one key")[record]
+            merge_part(&pieces, &runs_of, bounds, records, last.and_then(high), |piece| {
+                let words = piece.keys.single().expect("all pieces have one key");
+                move |record: usize| words[record]
             })
         } else {
-            merge_part(&pieces, &runs_of, bounds, records, last, |piece, record| piece.keys.row(record))
+            merge_part(&pieces, &runs_of, bounds, records, last, |piece| {
+                move |record: usize| piece.keys.row(record)
+            })
         }
     };
     let mut merged: Vec<MergedPart> = parallel::map_parts(cuts.windows(2), part);
@@ -359,9 +362,9 @@ struct Item<K> {
 
 /// Appends the records of two runs, given as ranges of pieces, and returns their number. Selects the
 /// next record without a branch, which processors would mispredict.
-fn merge_two<'a, K: Ord>(
+fn merge_two<'a, K: Ord, F: Fn(usize) -> K>(
     mut runs: [impl Iterator<Item = (&'a Piece, usize, usize)>; 2],
-    key: impl Fn(&'a Piece, usize) -> K,
+    keys_of: impl Fn(&'a Piece) -> F,
     to: &mut Vec<u8>,
 ) -> usize {
     let mut written = 0;
@@ -369,8 +372,9 @@ fn merge_two<'a, K: Ord>(
     let mut now = [first, second];
     while let [Some((a, mut i, end_of_a)), Some((b, mut j, end_of_b))] = now {
         let begin = i + j;
+        let (key_of_a, key_of_b) = (keys_of(a), keys_of(b));
         while i < end_of_a && j < end_of_b {
-            let takes_b = key(b, j) < key(a, i);
+            let takes_b = key_of_b(j) < key_of_a(i);
             [a, b][usize::from(takes_b)].push([i, j][usize::from(takes_b)], to);
             i += usize::from(!takes_b);
             j += usize::from(takes_b);
@@ -395,13 +399,13 @@ fn merge_two<'a, K: Ord>(
 /// Merges the records of the pieces between two bounds; `runs_of` has the run of each piece. With
 /// `unique`, drops records that repeat the key before; the key before the first record is either `last`
 /// or a key before the bounds.
-fn merge_part<'a, K: Ord + Copy>(
+fn merge_part<'a, K: Ord + Copy, F: Fn(usize) -> K>(
     pieces: &[&'a Piece],
     runs_of: &[usize],
     [from, to]: [&[usize]; 2],
     records: &Records,
     last: Option<K>,
-    key: impl Fn(&'a Piece, usize) -> K,
+    keys_of: impl Fn(&'a Piece) -> F,
 ) -> MergedPart {
     let selection = records.selection;
     let some: Vec<usize> = (0..pieces.len()).filter(|&piece| from[piece] < to[piece]).collect();
@@ -417,16 +421,17 @@ fn merge_part<'a, K: Ord + Copy>(
                 .map(|&piece| (pieces[piece], from[piece], to[piece]))
         };
         let mut part = MergedPart { bytes: Vec::with_capacity(length), ..MergedPart::default() };
-        part.written = merge_two([of_run(runs_of[first]), of_run(runs_of[last])], key, &mut part.bytes);
+        part.written = merge_two([of_run(runs_of[first]), of_run(runs_of[last])], keys_of, &mut part.bytes);
         return part;
     }
     let before = pieces.iter().zip(from).filter(|(piece, from)| piece.at < **from);
-    let before = before.map(|(piece, from)| key(piece, from - 1)).max();
+    let before = before.map(|(piece, from)| keys_of(piece)(from - 1)).max();
     let mut last = before.or(last).filter(|_| selection.unique);
     let (mut items, mut ends, mut run) = (Vec::new(), vec![0], None);
     for number in some {
         let (piece, from, to) = (pieces[number], from[number], to[number]);
-        let item = |record| Item { key: key(piece, record), piece: number as u32, record: record as u32 };
+        let key = keys_of(piece);
+        let item = |record| Item { key: key(record), piece: number as u32, record: record as u32 };
         items.extend((from..to).map(item));
         // Adjacent pieces of one run are in order.
         if run.replace(runs_of[number]) == Some(runs_of[number]) {
