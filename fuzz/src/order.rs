@@ -196,10 +196,6 @@ impl Case {
         let has_hex = self.keys.iter().any(|key| key.kind == Kind::Hex);
         let has_numbers = self.keys.iter().any(|key| key.kind == Kind::Number);
         let is_table = matches!(self.form, Form::Rows(_));
-        // Open: a comment behind records is written after the first comments of later inputs.
-        if self.asked.comments && inputs.len() > 1 {
-            return true;
-        }
         let is_late = |at: usize, input: &[u8]| at > 0 && input.starts_with(MARK);
         inputs.iter().enumerate().any(|(at, input)| {
             let has_lone_cr = || {
@@ -210,10 +206,7 @@ impl Case {
             let body = input.strip_prefix(MARK).unwrap_or(input);
             // The contract is open about a blank line as a header.
             let first = body.split(|byte| matches!(byte, 0 | b'\n')).next().unwrap_or_default();
-            // Open: the last line of a header, and a comment, gets LF, not the end of the first line.
-            let lacks_end = input.contains(&b'\r') && !input.ends_with(b"\n");
             is_late(at, input)
-                || (self.header() > 1 || self.asked.comments) && lacks_end
                 || self.header() > 0 && first.trim_ascii().is_empty()
                 || crate::properties::is_compressed(input)
                 || is_table && input.contains(&b'"')

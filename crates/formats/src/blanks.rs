@@ -29,3 +29,8 @@ pub fn without_blanks(mut field: &[u8], line_end: LineEnd) -> &[u8] {
     }
     field
 }
+
+/// Returns true for a record of spaces, tabs and its line end alone.
+pub fn is_blank_record(record: &[u8]) -> bool {
+    record.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
+}

@@ -12,7 +12,7 @@ use super::misfit::misfit;
 use super::part::{Body, RowPart};
 use super::rows::{self, UNCLOSED, for_each_field};
 use super::spec::InputSpec;
-use crate::blanks::trimmed;
+use crate::blanks::{is_blank_record, trimmed};
 use crate::counts::Counts;
 use crate::error::{Error, Hint};
 use crate::json::{self, Damage, Paths, Value};
@@ -273,7 +273,7 @@ impl<'a> Layout<'a> {
             }
         };
         let is_divided = matches!(self.dialect.fields, Fields::Quoted(_)) && !self.numbered.is_empty();
-        if is_divided && self.how.columns != count && !bytes[at..next].trim_ascii().is_empty() {
+        if is_divided && self.how.columns != count && !is_blank_record(&bytes[at..next]) {
             let fields = if count == 1 { "field" } else { "fields" };
             let problem = format!("{count} {fields}, but the first row has {}", self.how.columns);
             return Err(Problem(at, Wrong::Row(problem)));
@@ -375,7 +375,7 @@ impl<'a> Layout<'a> {
             let row = self.divide(bytes, at, &mut places)?;
             all.rows += 1;
             let line = &bytes[at..self.dialect.fields.end_of_line(bytes, at, row.next)];
-            all.blank += u64::from(line.trim_ascii().is_empty());
+            all.blank += u64::from(is_blank_record(line));
             for (key, found) in self.keys.iter().enumerate() {
                 let is_empty = places[key].start == places[key].end && !row.is_damaged;
                 all.has[key] |= match found.column {
