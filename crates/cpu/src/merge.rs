@@ -1,6 +1,6 @@
 //! Merges sorted runs in memory on all cores.
 //!
-//! The result is cut into parts of equal size, and each run where the elements of the parts begin,
+//! The result is cut into parts of about equal size, and each run where the elements of the parts begin,
 //! so that every core merges a part of its own:
 //!
 //! ```text
@@ -9,14 +9,15 @@
 //! result  ────────|────────|────────
 //! ```
 //!
-//! Where to cut is found by bisection over key values: a key lies before a cut if fewer keys are
-//! less than the cut has before it. Of equal keys those of earlier runs come first.
+//! The cuts are elements of a sample of all runs. Of equal keys those of earlier runs come first.
+
+use std::cmp::Ordering;
 
 use gpusort_order::item::Item;
 
 use gpusort_base::parallel;
 
-/// Elements of the result that are worth another core's while.
+/// The number of elements that justifies another core for a merge of two runs.
 const PART: usize = 1 << 16;
 
 /// The most elements that one core merges at once: they fit its caches.
@@ -25,41 +26,54 @@ const MOST: usize = 1 << 19;
 /// Merges `runs`, which are in order, into `to`, which has as many elements.
 pub fn merge<T: Item>(runs: &[&[T]], to: &mut [T]) {
     let runs: Vec<&[T]> = runs.iter().copied().filter(|run| !run.is_empty()).collect();
-    // To find a cut takes some hundred comparisons in each run.
-    let least = PART.max(runs.len() << 10);
+    // Each doubling of the runs is another pass over the elements. A cut searches each run.
+    let passes = runs.len().next_power_of_two().ilog2().max(1) as usize;
+    let least = (PART / passes).max(runs.len() << 5);
     if to.len() <= least {
         return merge_on_one_core(&runs, to);
     }
     let size = to.len().div_ceil(4 * parallel::threads()).clamp(least, least.max(MOST));
-    let ends: Vec<usize> = (1..=to.len().div_ceil(size)).map(|part| (part * size).min(to.len())).collect();
-    let mut cuts = vec![vec![0; runs.len()]];
-    cuts.extend(parallel::map_parts(&ends, |&end| cut(&runs, end)));
-    parallel::map_parts(to.chunks_mut(size).zip(cuts.windows(2)), |(to, cuts)| {
-        let parts = runs.iter().zip(&cuts[0]).zip(&cuts[1]);
-        let parts: Vec<&[T]> = parts.map(|((run, &begin), &end)| &run[begin..end]).collect();
-        merge_on_one_core(&parts, to);
-    });
+    merge_in_parts(&runs, to, to.len().div_ceil(size));
 }
 
-/// How many elements of each run are among the first `count` of all.
-fn cut<T: Item>(runs: &[&[T]], count: usize) -> Vec<usize> {
-    let below = |key: u64| runs.iter().map(move |run| run.partition_point(|&other| other.key() < key));
-    // The greatest key with at most `count` less than it.
-    let (mut key, mut bit) = (0, 1_u64 << (u64::BITS - 1));
-    while bit > 0 {
-        if below(key | bit).sum::<usize>() <= count {
-            key |= bit;
-        }
-        bit >>= 1;
-    }
-    let mut cuts: Vec<usize> = below(key).collect();
-    let mut missing = count - cuts.iter().sum::<usize>();
-    for (cut, run) in cuts.iter_mut().zip(runs) {
-        let equal = run[*cut..].partition_point(|&other| other.key() <= key).min(missing);
-        *cut += equal;
-        missing -= equal;
-    }
-    cuts
+/// Merges runs in this number of parts.
+fn merge_in_parts<T: Item>(runs: &[&[T]], to: &mut [T], count: usize) {
+    let (cuts, mut left) = (cuts(runs, count), to);
+    let parts = cuts.windows(2).map(|cuts| {
+        let parts = runs.iter().zip(&cuts[0]).zip(&cuts[1]);
+        let parts: Vec<&[T]> = parts.map(|((run, &begin), &end)| &run[begin..end]).collect();
+        let length = parts.iter().map(|part| part.len()).sum();
+        (parts, left.split_off_mut(..length).expect("the result has room for all runs"))
+    });
+    let parts: Vec<_> = parts.collect();
+    parallel::map_parts(parts, |(parts, to)| merge_on_one_core(&parts, to));
+}
+
+/// Returns the bounds of `count` parts of about equal size: for each bound, the number of elements of each
+/// run before it.
+fn cuts<T: Item>(runs: &[&[T]], count: usize) -> Vec<Vec<usize>> {
+    /// The number of samples for each part.
+    const SAMPLES: usize = 8;
+    let lengths: Vec<usize> = runs.iter().map(|run| run.len()).collect();
+    let step = (lengths.iter().sum::<usize>() / (SAMPLES * count)).max(1);
+    let of_run = |(number, run): (usize, &&[T])| {
+        (step / 2..run.len()).step_by(step).map(move |at| (number, at)).collect::<Vec<_>>()
+    };
+    let mut samples: Vec<(usize, usize)> = runs.iter().enumerate().flat_map(of_run).collect();
+    samples.sort_by_cached_key(|&(number, at)| (runs[number][at].key(), number, at));
+    let bounds: Vec<(usize, usize)> =
+        (1..count).filter_map(|part| samples.get(part * samples.len() / count).copied()).collect();
+    let before = |&(number, at): &(usize, usize)| {
+        let key = runs[number][at].key();
+        let of_run = |(other, run): (usize, &&[T])| match other.cmp(&number) {
+            Ordering::Less => run.partition_point(|other| other.key() <= key),
+            Ordering::Equal => at,
+            Ordering::Greater => run.partition_point(|other| other.key() < key),
+        };
+        runs.iter().enumerate().map(of_run).collect()
+    };
+    let inner = parallel::map_parts(&bounds, before);
+    [vec![0; runs.len()]].into_iter().chain(inner).chain([lengths]).collect()
 }
 
 fn merge_on_one_core<T: Item>(runs: &[&[T]], to: &mut [T]) {
@@ -137,11 +151,23 @@ mod tests {
     #[test]
     fn cuts_take_equal_keys_of_earlier_runs_first() {
         let runs = [&[1_u32, 2, 2, 9][..], &[], &[2, 2, 3]];
-        let cuts: Vec<Vec<usize>> = (0..=7).map(|count| cut(&runs, count)).collect();
-        let expected = [[0, 0], [1, 0], [2, 0], [3, 0], [3, 1], [3, 2], [3, 3], [4, 3]];
-        assert!(cuts.iter().zip(expected).all(|(cut, [a, c])| *cut == [a, 0, c]), "{cuts:?}");
-        let all: Vec<usize> = (0..=2).flat_map(|count| cut(&[&[u64::MAX, u64::MAX][..]], count)).collect();
-        assert_eq!(all, [0, 1, 2]);
+        let expected =
+            [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0], [3, 0, 1], [3, 0, 2], [3, 0, 3], [4, 0, 3]];
+        assert_eq!(cuts(&runs, 7), expected);
+    }
+
+    #[test]
+    fn parts_are_of_about_equal_size() {
+        let uniform: Vec<u32> = (0..1 << 14).collect();
+        let equal = vec![7_u32; 1 << 14];
+        for runs in [vec![&uniform[..]; 9], vec![&equal[..]; 9], vec![&uniform[..], &equal, &uniform[..9]]] {
+            let count = 12;
+            let all = cuts(&runs, count);
+            let sizes =
+                all.windows(2).map(|pair| pair[1].iter().sum::<usize>() - pair[0].iter().sum::<usize>());
+            let most = 2 * runs.iter().map(|run| run.len()).sum::<usize>() / count;
+            assert!(sizes.max().unwrap() <= most, "{all:?}");
+        }
     }
 
     proptest! {
@@ -150,23 +176,15 @@ mod tests {
         #[test]
         fn any_runs_merge_in_any_parts(
             mut runs in prop::collection::vec(prop::collection::vec(prop_oneof![0..9_u32, any::<u32>()], 0..60), 0..9),
-            least in 1..40_usize,
+            parts in 1..40_usize,
         ) {
             runs.iter_mut().for_each(|run| run.sort_unstable());
             let views: Vec<&[u32]> = runs.iter().map(Vec::as_slice).collect();
             let mut on_one = vec![0; views.iter().map(|run| run.len()).sum()];
             merge_on_one_core(&views, &mut on_one);
             prop_assert_eq!(&on_one, &sorted(&runs));
-            // Fewer than there would be for these runs, so that there are several parts.
             let mut to = vec![0; on_one.len()];
-            let mut begin = vec![0; views.len()];
-            for end in (least..on_one.len()).step_by(least).chain([on_one.len()]) {
-                let cuts = cut(&views, end);
-                let parts: Vec<&[u32]> = views.iter().zip(begin.iter().zip(&cuts)).map(|(run, (&a, &b))| &run[a..b]).collect();
-                let from = begin.iter().sum::<usize>();
-                merge_on_one_core(&parts, &mut to[from..end]);
-                begin = cuts;
-            }
+            merge_in_parts(&views, &mut to, parts);
             prop_assert_eq!(&to, &on_one);
         }
     }
