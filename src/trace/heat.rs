@@ -116,7 +116,7 @@ impl Heat {
         self.rows.push(Row { after: done, strip });
     }
 
-    /// The rows after phases that were left out, since all was in order: as the last one.
+    /// Repeats the last row for dispatches that were left out because all was in order.
     pub(super) fn end(&mut self, dispatches: u64) {
         let done = self.rows.last().map_or(0, |row| row.after);
         let left: Vec<u64> = (done + 1..=dispatches).filter(|&after| self.wants(after)).collect();
@@ -126,19 +126,13 @@ impl Heat {
         }
     }
 
-    /// The places at which bins begin, and the end of the last one.
-    pub(super) fn edges(&self) -> Vec<usize> {
-        (0..=self.columns).map(|column| column * self.room / self.columns.max(1)).collect()
-    }
-
     fn ranks(&self, after: &[u32], sources: &[Option<usize>]) -> Strip {
         Strip::Ranks { cells: self.cells(after), lines: self.lines(after, sources) }
     }
 
     fn cells(&self, ranks: &[u32]) -> Vec<Option<Shade>> {
-        let edges = self.edges();
-        let bin = |edges: &[usize]| &ranks[edges[0].min(ranks.len())..edges[1].min(ranks.len())];
-        edges.windows(2).map(|edges| self.shade(bin(edges))).collect()
+        let edge = |column: usize| (column * self.room / self.columns).min(ranks.len());
+        (0..self.columns).map(|column| self.shade(&ranks[edge(column)..edge(column + 1)])).collect()
     }
 
     /// The colour of elements together.
@@ -150,18 +144,13 @@ impl Heat {
         }
         let mean = there().sum::<f64>() / count;
         let variance = there().map(|rank| (rank - mean).powi(2)).sum::<f64>() / count;
-        Some(self.shade_of(mean, variance))
-    }
-
-    /// The colour of elements with this mean and this variance of ranks.
-    pub(super) fn shade_of(&self, mean: f64, variance: f64) -> Shade {
         // Relative to ranks that lie evenly everywhere.
         let spread = (variance * 12.0).sqrt() / self.n.max(1) as f64;
         let top = (self.n.max(2) - 1) as f64;
-        Shade {
-            level: (mean / top * (LEVELS - 1) as f64).round().min((LEVELS - 1) as f64) as usize,
+        Some(Shade {
+            level: (mean / top * (LEVELS - 1) as f64).round() as usize,
             mixed: [0.15, 0.5, 0.85].iter().filter(|&&bound| spread > bound).count(),
-        }
+        })
     }
 
     fn lines(&self, after: &[u32], sources: &[Option<usize>]) -> Vec<(f64, f64, Shade)> {

@@ -15,7 +15,6 @@ mod json;
 mod list;
 mod measured;
 mod network;
-mod phases;
 mod picture;
 mod played;
 mod words;

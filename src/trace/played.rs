@@ -13,7 +13,7 @@ use gpusort_planner::kernels::DIGIT_BITS;
 use gpusort_planner::plan::{Dispatch, Kernel, Plan, Radix, RadixWork, Rows, Scope, interpreter};
 
 use super::heat::Heat;
-use super::{FEW, MOST, phases, steps};
+use super::{FEW, MOST, steps};
 use crate::error::Error;
 use crate::key_buf::{KeyBuf, by_width, in_one};
 
@@ -22,9 +22,6 @@ pub(super) const FILLER: u32 = u32::MAX;
 
 /// The most comparisons for a picture: some tens of seconds.
 const MOST_COMPARISONS: u64 = 1 << 35;
-
-/// Beyond this many comparisons, the result of phases is computed without them.
-const MANY_COMPARISONS: u64 = 1 << 27;
 
 /// A plan performed on an input.
 pub struct Played {
@@ -91,10 +88,7 @@ impl Played {
         assert_eq!(plan.n() as usize, n, "the plan is for another size");
         let (_, comparisons) = super::work(plan);
         gpusort_order::error::at_most([("elements for a picture", n as u64, MOST as u64)])?;
-        let is_skipped = comparisons > MANY_COMPARISONS && n > FEW && phases::is_of_phases(plan);
-        if !is_skipped {
-            gpusort_order::error::at_most([("comparisons for a picture", comparisons, MOST_COMPARISONS)])?;
-        }
+        gpusort_order::error::at_most([("comparisons for a picture", comparisons, MOST_COMPARISONS)])?;
         let keys: Vec<u64> =
             by_width!(keys.borrowed(), blocks => in_one(blocks).iter().copied().map(Item::key).collect());
         let mut order: Vec<u32> = (0..n as u32).collect();
@@ -108,11 +102,6 @@ impl Played {
                 rank = place;
             }
             input[at as usize] = rank;
-        }
-        if is_skipped {
-            let mut heat = Heat::new(plan, &input);
-            phases::add_rows(&mut heat, &input, plan.dispatch_count());
-            return Ok(Self { heat, moments: Vec::new(), in_order_after: None, sorted, input });
         }
         let has_digits =
             plan.distinct_dispatches().any(|it| matches!(it.kernel(), Kernel::Radix(_) | Kernel::Select(_)));
