@@ -127,10 +127,9 @@ impl Part {
                     |pair: &&Compared| (pair.low.min(pair.high)..=pair.low.max(pair.high)).contains(&wire);
                 let Some(pair) = pairs.iter().find(touches) else { return "─".to_owned() };
                 let is_end = pair.low == wire || pair.high == wire;
-                let falls = pair.low > pair.high;
                 let mark = match (is_end, pair.swapped) {
                     // An arrow points up where the larger element goes up.
-                    (true, _) if falls && pair.high == wire => "▲",
+                    (true, _) if pair.falls() && pair.high == wire => "▲",
                     (true, true) => "●",
                     (true, false) => "○",
                     (false, _) => "┼",

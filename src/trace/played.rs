@@ -59,6 +59,13 @@ pub struct Compared {
     pub swapped: bool,
 }
 
+impl Compared {
+    /// Whether the larger element goes up.
+    pub(super) fn falls(&self) -> bool {
+        self.low > self.high
+    }
+}
+
 /// Operations that are made at once.
 #[derive(Clone, Debug)]
 pub enum Layer {

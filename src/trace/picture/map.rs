@@ -245,15 +245,9 @@ impl Drawn {
             svg.leaf("path", &[("stroke", &colours::hex(*shade)), ("d", path)]);
         }
         svg.close();
-        svg.path("bars", &self.bars);
-        svg.path("sums", &self.sums);
-        if !self.lines.is_empty() {
-            svg.open("g", &[("class", &"move")]);
-            for (shade, path) in &self.lines {
-                svg.leaf("path", &[("stroke", &colours::of_line(*shade)), ("d", path)]);
-            }
-            svg.close();
-        }
+        svg.path("bars", &self.bars, &[]);
+        svg.path("sums", &self.sums, &[]);
+        svg.curves(self.lines.iter().map(|(&shade, path)| (shade, path)));
     }
 }
 

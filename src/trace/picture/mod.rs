@@ -19,6 +19,7 @@ mod map;
 mod motion;
 mod svg;
 mod textbook;
+mod wires;
 
 pub use self::colours::Scheme;
 

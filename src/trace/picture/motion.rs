@@ -8,6 +8,7 @@ use std::fmt::{Display, Write};
 
 use super::colours;
 use super::svg::{Px, Svg};
+use super::wires::Wires;
 use crate::trace::Played;
 use crate::trace::heat::Row;
 
@@ -84,9 +85,9 @@ impl Motion {
     }
 
     /// The elements on their ways.
-    pub(super) fn elements(&mut self, svg: &mut Svg, paths: &Path, n: usize, radius: f64) {
+    pub(super) fn elements(&mut self, svg: &mut Svg, paths: &Path) {
         let (panel, seconds) = (self.panels, self.seconds);
-        let (from, to) = paths.across;
+        let Wires { from, to, pitch, .. } = paths.wires;
         let share = |x: f64| 100.0 * MOVING * (x - from) / (to - from);
         let _ = write!(
             self.style,
@@ -117,8 +118,8 @@ impl Motion {
             let circle: [(&str, &dyn Display); 5] = [
                 ("cx", &Px(from)),
                 ("cy", &Px(begin)),
-                ("r", &Px(radius)),
-                ("fill", &colours::hex(colours::of_rank(way.rank, n))),
+                ("r", &Px((pitch / 2.6).min(6.0))),
+                ("fill", &colours::hex(colours::of_rank(way.rank, paths.ways.len()))),
                 ("style", &format_args!("animation-name:{name}")),
             ];
             svg.leaf("circle", &circle);
@@ -129,7 +130,7 @@ impl Motion {
 
 /// The ways of all elements through a diagram.
 pub(super) struct Path {
-    across: (f64, f64),
+    wires: Wires,
     ways: Vec<Way>,
     /// The element at each place.
     at: Vec<Option<usize>>,
@@ -184,45 +185,36 @@ impl Way {
 
 impl Path {
     /// Elements of these ranks where they begin.
-    pub(super) fn of(ranks: &[u32], y: &impl Fn(usize) -> f64, from: f64, to: f64) -> Self {
-        let way = |(place, &rank)| Way { rank, begin: y(place), turns: Vec::new() };
+    pub(super) fn of(ranks: &[u32], wires: Wires) -> Self {
+        let way = |(place, &rank)| Way { rank, begin: wires.y(place), turns: Vec::new() };
+        let ways = ranks.iter().enumerate().map(way).collect();
         Self {
-            across: (from, to),
-            ways: ranks.iter().enumerate().map(way).collect(),
-            at: (0..ranks.len()).map(Some).collect(),
+            wires,
+            ways,
+            at: (0..wires.count).map(|place| (place < ranks.len()).then_some(place)).collect(),
         }
     }
 
-    fn go(&mut self, place: usize, x: f64, duration: f64, y: f64) {
-        if let Some(Some(element)) = self.at.get(place) {
-            self.ways[*element].turns.push((x, duration, y));
+    fn go(&mut self, element: Option<usize>, x: f64, duration: f64, place: usize) {
+        if let Some(element) = element {
+            self.ways[element].turns.push((x, duration, self.wires.y(place)));
         }
     }
 
     /// Two elements change places.
-    pub(super) fn swap(&mut self, low: usize, high: usize, x: f64, y: &impl Fn(usize) -> f64) {
-        let most = low.max(high) + 1;
-        if self.at.len() < most {
-            self.at.resize(most, None);
-        }
-        self.go(low, x, 0.0, y(high));
-        self.go(high, x, 0.0, y(low));
+    pub(super) fn swap(&mut self, low: usize, high: usize, x: f64) {
+        self.go(self.at[low], x, 0.0, high);
+        self.go(self.at[high], x, 0.0, low);
         self.at.swap(low, high);
     }
 
     /// Elements go to other places.
-    pub(super) fn take(
-        &mut self,
-        sources: &[Option<usize>],
-        (from, to): (f64, f64),
-        y: &impl Fn(usize) -> f64,
-    ) {
-        let at = |source: &Option<usize>| source.and_then(|source| self.at.get(source).copied().flatten());
-        let after: Vec<Option<usize>> = sources.iter().map(at).collect();
-        for (place, element) in after.iter().enumerate() {
-            if let Some(element) = element {
-                self.ways[*element].turns.push((from, to - from, y(place)));
-            }
+    pub(super) fn take(&mut self, sources: &[Option<usize>], (from, to): (f64, f64)) {
+        let after = sources.iter().map(|source| source.and_then(|source| self.at[source]));
+        let mut after: Vec<Option<usize>> = after.collect();
+        after.resize(self.wires.count, None);
+        for (place, &element) in after.iter().enumerate() {
+            self.go(element, from, to - from, place);
         }
         self.at = after;
     }

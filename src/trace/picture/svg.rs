@@ -4,6 +4,7 @@
 use std::fmt::{Display, Write};
 
 use super::colours;
+use crate::trace::heat::Shade;
 
 /// A picture under way.
 #[derive(Default)]
@@ -61,10 +62,23 @@ impl Svg {
         self.leaf("rect", &[place, more].concat());
     }
 
-    /// A path, unless nothing is drawn.
-    pub(super) fn path(&mut self, class: &str, data: &Data) {
+    /// A path with more attributes, unless nothing is drawn.
+    pub(super) fn path(&mut self, class: &str, data: &Data, more: Attributes) {
         if !data.is_empty() {
-            self.leaf("path", &[("class", &class), ("d", data)]);
+            let own: Attributes = &[("class", &class), ("d", data)];
+            self.leaf("path", &[own, more].concat());
+        }
+    }
+
+    /// Curves of moving elements, each in the colour of a line of its shade.
+    pub(super) fn curves<'a>(&mut self, curves: impl Iterator<Item = (Shade, &'a Data)>) {
+        let mut curves = curves.peekable();
+        if curves.peek().is_some() {
+            self.open("g", &[("class", &"move")]);
+            curves.for_each(|(shade, path)| {
+                self.leaf("path", &[("stroke", &colours::of_line(shade)), ("d", path)]);
+            });
+            self.close();
         }
     }
 
@@ -151,6 +165,12 @@ impl Data {
     pub(super) fn go(&mut self, x: f64, y: f64) {
         self.write('m', &[(x, y)]);
         self.begin = self.at;
+    }
+
+    /// A line without a length.
+    pub(super) fn dot(&mut self, x: f64, y: f64) {
+        self.go(x, y);
+        self.across(x);
     }
 
     /// A line to the left or to the right.

@@ -13,9 +13,10 @@ use std::collections::BTreeMap;
 use gpusort_order::network::Step;
 
 use super::Panel;
-use super::diagram::{Drawn, label_width, labels, pitch};
-use super::motion::{Motion, Path};
+use super::diagram::Drawn;
+use super::motion::Motion;
 use super::svg::{Data, Svg};
+use super::wires::{Wires, label_width, pitch};
 use crate::trace::network::columns;
 use crate::trace::played::{Compared, Layer, Moment};
 use crate::trace::words::block_log2;
@@ -57,22 +58,26 @@ pub(super) fn measures(panel: &Panel, most: f64) -> (f64, f64) {
 }
 
 /// Draws it from (0, `top`) on; returns where it ends.
-pub(super) fn draw(panel: &Panel, most: f64, top: f64, svg: &mut Svg, motion: Option<&mut Motion>) -> f64 {
+pub(super) fn draw(
+    panel: &Panel,
+    most: f64,
+    top: f64,
+    svg: &mut Svg,
+    mut motion: Option<&mut Motion>,
+) -> f64 {
     let (_, played, printed) = panel;
     let (width, unit) = measures(panel, most);
-    let wires = played.last().len();
-    let pitch = pitch(wires);
-    let y = |wire: usize| top + (wire as f64 + 0.6) * pitch;
-    let (from, to) = (ends(panel), width - ends(panel));
+    let (count, from) = (played.last().len(), ends(panel));
+    let pitch = pitch(count);
+    let wires = Wires { count, first: top + 0.6 * pitch, pitch, from, to: width - from };
 
-    let (mut boxes, mut lines, mut drawn) = (Boxes::default(), Data::default(), Drawn::default());
-    let mut paths = Path::of(&played.input, &y, from, to);
+    let (mut boxes, mut drawn) = (Boxes::default(), Drawn::new(played, wires, unit));
     let mut x = from + END;
     for moment in &played.moments {
         let end = x + units(moment) * unit;
         if let Some(Layer::Compare(step, _)) = moment.layers.first() {
             let all = moment.layers.iter().flat_map(pairs);
-            boxes.add("pass", *step, all, (x, end), (&y, 0.43 * pitch, wires));
+            boxes.add("pass", *step, all, (x, end), 0.43, &wires);
         }
         x += OUTER * unit;
         for layer in &moment.layers {
@@ -80,32 +85,20 @@ pub(super) fn draw(panel: &Panel, most: f64, top: f64, svg: &mut Svg, motion: Op
             let own = units_of(layer) * unit;
             let tint = if matches!(step, Step::Mirror { .. }) { "t1" } else { "t0" };
             for (tint, falls) in [(tint, false), ("t2", true)] {
-                let such = pairs.iter().filter(|pair| (pair.low > pair.high) == falls);
-                boxes.add(tint, inner(*step), such, (x, x + own), (&y, 0.35 * pitch, wires));
+                let such = pairs.iter().filter(|pair| pair.falls() == falls);
+                boxes.add(tint, inner(*step), such, (x, x + own), 0.35, &wires);
             }
-            for (number, column) in columns(pairs).iter().enumerate() {
-                let x = x + (INNER + number as f64) * unit;
-                drawn.column(x, column, &y, unit);
-                column.iter().filter(|it| it.swapped).for_each(|it| paths.swap(it.low, it.high, x, &y));
-            }
+            drawn.compare(x + INNER * unit, pairs);
             x += own + OUTER * unit;
         }
         x = end + BETWEEN * unit;
     }
-    for wire in 0..wires {
-        lines.go(from, y(wire));
-        lines.across(to);
-    }
     boxes.finish(svg);
-    svg.path("wire", &lines);
-    drawn.finish(svg, unit);
-    labels(svg, (printed, &played.input), "v r", from - 9.0, (&y, pitch));
-    labels(svg, (printed, played.last()), "v", to + 9.0, (&y, pitch));
-    if let Some(motion) = motion {
+    if let Some(motion) = motion.as_deref_mut() {
         motion.begin(played, Vec::new());
-        motion.elements(svg, &paths, played.input.len(), (pitch / 2.6).min(6.0));
     }
-    y(wires - 1) + 0.6 * pitch
+    drawn.finish(svg, played, printed, motion);
+    wires.y(count - 1) + 0.6 * pitch
 }
 
 fn pairs(layer: &Layer) -> &[Compared] {
@@ -128,14 +121,16 @@ fn inner(step: Step) -> Step {
 struct Boxes(BTreeMap<&'static str, Data>);
 
 impl Boxes {
-    /// Adds a box for each block of a step that has such pairs.
+    /// Adds a box for each block of a step that has such pairs; it reaches `beyond` its wires, in parts of
+    /// their distance.
     fn add<'a>(
         &mut self,
         class: &'static str,
         step: Step,
         pairs: impl IntoIterator<Item = &'a Compared>,
         (left, right): (f64, f64),
-        (y, half, wires): (&impl Fn(usize) -> f64, f64, usize),
+        beyond: f64,
+        wires: &Wires,
     ) {
         if matches!(step, Step::Phase { .. }) {
             return;
@@ -145,13 +140,14 @@ impl Boxes {
         blocks.sort_unstable();
         blocks.dedup();
         for block in blocks {
-            let last = ((block + 1) << log2).min(wires) - 1;
-            let (top, bottom) = (y(block << log2) - half, y(last) + half);
+            let last = ((block + 1) << log2).min(wires.count) - 1;
+            let half = beyond * wires.pitch;
+            let (top, bottom) = (wires.y(block << log2) - half, wires.y(last) + half);
             self.0.entry(class).or_default().rectangle((left, top), (right, bottom));
         }
     }
 
     fn finish(self, svg: &mut Svg) {
-        self.0.iter().for_each(|(class, data)| svg.path(class, data));
+        self.0.iter().for_each(|(class, data)| svg.path(class, data, &[]));
     }
 }
