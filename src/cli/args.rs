@@ -153,44 +153,23 @@ pub(super) struct BenchArgs {
     pub(super) sizes: Sizes,
 
     /// Algorithms
-    #[arg(
-        short,
-        long,
-        value_name = "ALGO",
-        value_delimiter = ',',
-        default_value = "all",
-        value_parser = one_of(optional(Algorithm::ALL, Algorithm::name).chain([("all", None)]))
-    )]
+    #[arg(short, long, value_name = "ALGO", value_delimiter = ',', default_value = "all")]
+    #[arg(value_parser = named_or("all", Algorithm::ALL, Algorithm::name))]
     pub(super) algo: Vec<OrAuto<Algorithm>>,
 
     /// Variants, or all [default: each algorithm's default]
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_delimiter = ',',
-        value_parser = one_of(optional(Variant::ALL, Variant::name).chain([("all", None)]))
-    )]
+    #[arg(long, value_name = "NAME")]
+    #[arg(value_delimiter = ',', value_parser = named_or("all", Variant::ALL, Variant::name))]
     pub(super) variant: Vec<OrAuto<Variant>>,
 
     /// Types of numbers, or text for lines
-    #[arg(
-        short = 't',
-        long = "type",
-        value_name = "TYPE",
-        value_delimiter = ',',
-        default_value = "u32",
-        value_parser = one_of(Type::all(ElementType::WIDE).map(|kind| (kind.name(), kind)))
-    )]
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_delimiter = ',', default_value = "u32")]
+    #[arg(value_parser = named(Type::all(ElementType::WIDE), Type::name))]
     pub(super) types: Vec<Type>,
 
     /// Distributions of the elements
-    #[arg(
-        long,
-        value_name = "DIST",
-        value_delimiter = ',',
-        default_value = "uniform",
-        value_parser = one_of(named(Distribution::ALL, Distribution::name))
-    )]
+    #[arg(long, value_name = "DIST", value_delimiter = ',', default_value = "uniform")]
+    #[arg(value_parser = named(Distribution::ALL, Distribution::name))]
     pub(super) dist: Vec<Distribution>,
 
     /// Sort positions with the keys, for a stable sort
@@ -220,14 +199,8 @@ pub(super) struct BenchArgs {
     ///
     /// Numbers are those of 'gpusort devices'; part of a name is enough. auto is the first hardware
     /// GPU, or the CPU without one.
-    #[arg(
-        short,
-        long,
-        value_name = "DEVICE",
-        value_delimiter = ',',
-        default_value = "auto",
-        env = "GPUSORT_DEVICE"
-    )]
+    #[arg(short, long, value_name = "DEVICE", value_delimiter = ',', default_value = "auto")]
+    #[arg(env = "GPUSORT_DEVICE")]
     pub(super) device: Vec<String>,
 
     /// Print JSON instead of the table
@@ -279,7 +252,7 @@ pub(super) struct TraceArgs {
     pub(super) count: Option<u64>,
 
     /// Algorithm [default: bitonic]
-    #[arg(short, long, value_name = "ALGO", value_parser = one_of(named(Algorithm::ALL, Algorithm::name)))]
+    #[arg(short, long, value_name = "ALGO", value_parser = named(Algorithm::ALL, Algorithm::name))]
     pub(super) algo: Option<Algorithm>,
 
     /// Variant of the algorithm [bitonic: fused, local-global, transpose, naive;
@@ -287,25 +260,15 @@ pub(super) struct TraceArgs {
     ///
     /// The default is the variant that sort uses. Odd-even sort of up to 64 elements is naive, unless --tile,
     /// --top or --device is given.
-    #[arg(
-        long,
-        value_name = "NAME",
-        hide_possible_values = true,
-        value_parser = one_of(named(Variant::ALL, Variant::name))
-    )]
+    #[arg(long, value_name = "NAME", hide_possible_values = true)]
+    #[arg(value_parser = named(Variant::ALL, Variant::name))]
     pub(super) variant: Option<Variant>,
 
     /// Compare several variants, as in naive,fused
     ///
     /// A variant of another algorithm than --algo selects that algorithm.
-    #[arg(
-        long,
-        value_name = "NAMES",
-        value_delimiter = ',',
-        conflicts_with = "variant",
-        hide_possible_values = true,
-        value_parser = one_of(named(Variant::ALL, Variant::name))
-    )]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "variant")]
+    #[arg(hide_possible_values = true, value_parser = named(Variant::ALL, Variant::name))]
     pub(super) compare: Vec<Variant>,
 
     /// Show a sort of only the first K elements of the result
@@ -319,7 +282,8 @@ pub(super) struct TraceArgs {
     pub(super) tile: Option<u64>,
 
     /// Element type [default: the type of FILE as in 'gpusort sort', else u32]
-    #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = one_of(named(ElementType::ALL, ElementType::name)))]
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    #[arg(value_parser = named(ElementType::ALL, ElementType::name))]
     pub(super) element: Option<ElementType>,
 
     /// Sort positions with the keys, for a stable sort
@@ -327,16 +291,13 @@ pub(super) struct TraceArgs {
     pub(super) with_positions: bool,
 
     /// Format of FILE; auto uses the extension, else text
-    #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or([Format::Text, Format::Binary, Format::Npy], Format::name))]
+    #[arg(short, long, value_name = "FORMAT", default_value = "auto")]
+    #[arg(value_parser = named_or("auto", OF_NUMBERS, Format::name))]
     pub(super) from: OrAuto<Format>,
 
     /// Distribution of generated elements, as in 'gpusort gen' [default: uniform]
-    #[arg(
-        long,
-        value_name = "DIST",
-        hide_possible_values = true,
-        value_parser = one_of(named(Distribution::ALL, Distribution::name))
-    )]
+    #[arg(long, value_name = "DIST", hide_possible_values = true)]
+    #[arg(value_parser = named(Distribution::ALL, Distribution::name))]
     pub(super) dist: Option<Distribution>,
 
     /// Seed of generated elements [default: 1]
@@ -409,24 +370,13 @@ pub(super) struct GenArgs {
     /// Type of numbers, or text [default: from -o, else u32]
     ///
     /// The default is the type that the extension of -o names.
-    #[arg(
-        short = 't',
-        long = "type",
-        value_name = "TYPE",
-        default_value = "auto",
-        hide_default_value = true,
-        value_parser = auto_or(Type::all(ElementType::ALL), Type::name)
-    )]
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto")]
+    #[arg(hide_default_value = true, value_parser = named_or("auto", Type::all(ElementType::ALL), Type::name))]
     pub(super) made: OrAuto<Type>,
 
     /// Distribution of the elements; see the list below
-    #[arg(
-        long,
-        value_name = "DIST",
-        default_value = "uniform",
-        hide_possible_values = true,
-        value_parser = one_of(named(Distribution::ALL, Distribution::name))
-    )]
+    #[arg(long, value_name = "DIST", default_value = "uniform", hide_possible_values = true)]
+    #[arg(value_parser = named(Distribution::ALL, Distribution::name))]
     pub(super) dist: Distribution,
 
     /// Seed of the elements
@@ -434,11 +384,7 @@ pub(super) struct GenArgs {
     pub(super) seed: u64,
 
     /// Output format [default: from -o, else text]
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        value_parser = one_of(named([Format::Text, Format::Binary, Format::Npy], Format::name))
-    )]
+    #[arg(long, value_name = "FORMAT", value_parser = named(OF_NUMBERS, Format::name))]
     pub(super) to: Option<Format>,
 
     /// Output file; - is standard output
@@ -470,7 +416,7 @@ pub(super) struct SortArgs {
     pub(super) argsort: bool,
 
     /// Output format [default: by the name of -o, else as the input]
-    #[arg(long, value_name = "FORMAT", value_parser = one_of(named(WRITTEN, Format::name)), help_heading = RESULT)]
+    #[arg(long, value_name = "FORMAT", value_parser = named(WRITTEN, Format::name), help_heading = RESULT)]
     pub(super) to: Option<Format>,
 
     /// Output file, which may be an input; - is standard output
@@ -503,21 +449,13 @@ pub(super) struct SortArgs {
     /// Check whether the inputs are sorted
     ///
     /// Like 'gpusort check'. With quiet or silent, only the exit code reports it.
-    #[arg(
-        short,
-        long,
-        value_name = "HOW",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "diagnose-first",
-        value_parser = one_of(IS_QUIET),
-        conflicts_with_all = ["top", "argsort", "to", "output", "bgzf", "each", "merge"],
-        help_heading = INSTEAD
-    )]
+    #[arg(short, long, value_name = "HOW", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "diagnose-first", value_parser = one_of(IS_QUIET))]
+    #[arg(conflicts_with_all = NOT_CHECKED, help_heading = INSTEAD)]
     pub(super) check: Option<bool>,
 
     /// Same as --check=quiet: report by the exit code only
-    #[arg(short = 'C', conflicts_with_all = ["check", "top", "argsort", "to", "output", "bgzf", "each", "merge"], help_heading = INSTEAD)]
+    #[arg(short = 'C', conflicts_with = "check", conflicts_with_all = NOT_CHECKED, help_heading = INSTEAD)]
     pub(super) check_quietly: bool,
 
     /// Merge sorted inputs
@@ -525,79 +463,42 @@ pub(super) struct SortArgs {
     pub(super) merge: bool,
 
     /// Algorithm
-    #[arg(
-        short,
-        long,
-        value_name = "ALGO",
-        default_value = "auto",
-        env = "GPUSORT_ALGO",
-        value_parser = auto_or(Algorithm::ALL, Algorithm::name),
-        help_heading = HOW
-    )]
+    #[arg(short, long, value_name = "ALGO", default_value = "auto", env = "GPUSORT_ALGO")]
+    #[arg(value_parser = named_or("auto", Algorithm::ALL, Algorithm::name), help_heading = HOW)]
     pub(super) algo: OrAuto<Algorithm>,
 
     /// Variant of the algorithm; 'gpusort man sort' lists them
     ///
     /// bitonic: fused, local-global, transpose, naive; odd-even: block, naive; radix: onesweep,
     /// reduce-scan, leading.
-    #[arg(
-        long,
-        value_name = "NAME",
-        hide_possible_values = true,
-        value_parser = one_of(named(Variant::ALL, Variant::name)),
-        help_heading = HOW
-    )]
+    #[arg(long, value_name = "NAME", hide_possible_values = true)]
+    #[arg(value_parser = named(Variant::ALL, Variant::name), help_heading = HOW)]
     pub(super) variant: Option<Variant>,
 
     /// Device: auto, cpu, gpu, all, a number or part of a name
     ///
     /// Numbers are those of 'gpusort devices'; 0,1 are two GPUs that share the work, and all means all
     /// hardware GPUs.
-    #[arg(
-        short,
-        long,
-        value_name = "DEVICE",
-        default_value = "auto",
-        env = "GPUSORT_DEVICE",
-        value_hint = ValueHint::Other,
-        help_heading = HOW
-    )]
+    #[arg(short, long, value_name = "DEVICE", default_value = "auto", env = "GPUSORT_DEVICE")]
+    #[arg(value_hint = ValueHint::Other, help_heading = HOW)]
     pub(super) device: String,
 
     /// Memory budget, such as 2G or 50% [default: 75% of the available memory]
     ///
     /// Larger inputs are sorted in runs, which are kept in temporary files and merged. A percentage is of
     /// the machine's memory.
-    #[arg(
-        long,
-        value_name = "SIZE|N%",
-        env = "GPUSORT_MEMORY",
-        value_parser = memory::parse,
-        help_heading = HOW
-    )]
+    #[arg(long, value_name = "SIZE|N%", env = "GPUSORT_MEMORY", value_parser = memory::parse)]
+    #[arg(help_heading = HOW)]
     pub(super) memory: Option<u64>,
 
     /// Same as --memory; a number without unit is KiB, as in sort
-    #[arg(
-        short = 'S',
-        long,
-        value_name = "SIZE|N%",
-        value_parser = kibibytes,
-        overrides_with = "memory",
-        help_heading = HOW
-    )]
+    #[arg(short = 'S', long, value_name = "SIZE|N%", value_parser = kibibytes, overrides_with = "memory")]
+    #[arg(help_heading = HOW)]
     pub(super) buffer_size: Option<u64>,
 
     /// Folder for temporary files; repeat for more [default: $TMPDIR, or /var/tmp]
-    #[arg(
-        short = 'T',
-        long,
-        alias = "temporary-directory",
-        value_name = "DIR",
-        env = "GPUSORT_TEMP_DIR",
-        value_hint = ValueHint::DirPath,
-        help_heading = HOW
-    )]
+    #[arg(short = 'T', long, alias = "temporary-directory", value_name = "DIR", env = "GPUSORT_TEMP_DIR")]
+    #[arg(value_hint = ValueHint::DirPath, help_heading = HOW)]
     pub(super) temp_dir: Vec<PathBuf>,
 
     /// Number of threads [default: one per core]
@@ -609,13 +510,7 @@ pub(super) struct SortArgs {
     /// auto is standard output if it is a terminal and -o takes the data, and otherwise standard error if it
     /// is a terminal. While standard output is a pipe, auto reports only with -v, --json, --algo, --variant
     /// or --device.
-    #[arg(
-        long,
-        value_name = "WHERE",
-        default_value = "auto",
-        env = "GPUSORT_TIMING",
-        help_heading = TOLD
-    )]
+    #[arg(long, value_name = "WHERE", default_value = "auto", env = "GPUSORT_TIMING", help_heading = TOLD)]
     pub(super) timing: TimingArg,
 
     /// Report format, keys, and the timing of each phase
@@ -684,7 +579,8 @@ pub(super) struct OrderArgs {
     /// auto is the format that the extension names, or else lines. With the name of a column as a key, the
     /// first line is a header: of a table if tabs, commas or semicolons separate the name, of columns between
     /// blanks, or of JSON Lines if the line is an object. text is numbers separated by white space.
-    #[arg(short, long, value_name = "FORMAT", default_value = "auto", value_parser = auto_or(Format::ALL, Format::name), help_heading = INPUT)]
+    #[arg(short, long, value_name = "FORMAT", default_value = "auto")]
+    #[arg(value_parser = named_or("auto", Format::ALL, Format::name), help_heading = INPUT)]
     pub(super) from: OrAuto<Format>,
 
     /// Type of the keys; one character is the field separator
@@ -692,21 +588,15 @@ pub(super) struct OrderArgs {
     /// auto finds the kind of keys in the data, and the type of binary by the extension. time, size,
     /// duration, text, version and hex set the kind of keys without one. A single character is a field
     /// separator, as in sort.
-    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto", value_parser = TypeParser, help_heading = INPUT)]
+    #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto")]
+    #[arg(value_parser = type_or_separator(), help_heading = INPUT)]
     pub(super) element: TypeArg,
 
     /// Keep N lines [default: 1] on top; the last has the names
     ///
     /// Tables have a header of one line by default, and so do lines whose key is a name.
-    #[arg(
-        long,
-        value_name = "N",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "1",
-        overrides_with = "no_header",
-        help_heading = INPUT
-    )]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+    #[arg(overrides_with = "no_header", help_heading = INPUT)]
     pub(super) header: Option<usize>,
 
     /// Put all lines that begin with # on top
@@ -739,7 +629,8 @@ pub(super) struct OrderArgs {
     /// Words that count as empty fields, such as NA,-,null
     ///
     /// The next word is the value, whatever it looks like.
-    #[arg(long, value_name = "WORDS", value_delimiter = ',', allow_hyphen_values = true, help_heading = INPUT)]
+    #[arg(long, value_name = "WORDS", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(help_heading = INPUT)]
     pub(super) na: Vec<String>,
 
     /// Decimal separator [default: .]
@@ -776,7 +667,8 @@ pub(super) struct OrderArgs {
     pub(super) unique: bool,
 
     /// Where NaN goes, in either direction
-    #[arg(long, value_name = "WHERE", default_value = "last", value_parser = one_of(Nulls::ALL), help_heading = ORDER)]
+    #[arg(long, value_name = "WHERE", default_value = "last", value_parser = one_of(Nulls::ALL))]
+    #[arg(help_heading = ORDER)]
     pub(super) nan: Nulls,
 
     /// Where rows with an empty key go [default: last]
@@ -836,6 +728,12 @@ const WRITTEN: [Format; 8] = [
     Format::Arrow,
 ];
 
+/// The formats of numbers alone.
+const OF_NUMBERS: [Format; 3] = [Format::Text, Format::Binary, Format::Npy];
+
+/// The options that a check does not have.
+const NOT_CHECKED: [&str; 7] = ["top", "argsort", "to", "output", "bgzf", "each", "merge"];
+
 /// The values of `--check`, with true for a check that prints nothing.
 const IS_QUIET: [(&str, bool); 3] = [("diagnose-first", false), ("quiet", true), ("silent", true)];
 
@@ -869,9 +767,9 @@ pub(super) enum TypeArg {
 
 /// Parses `auto`, the name of a type, or a character.
 #[derive(Clone)]
-struct TypeParser;
+struct TypeParser<P>(P);
 
-impl TypedValueParser for TypeParser {
+impl<P: TypedValueParser<Value = TypeArg>> TypedValueParser for TypeParser<P> {
     type Value = TypeArg;
 
     fn parse_ref(
@@ -882,52 +780,42 @@ impl TypedValueParser for TypeParser {
     ) -> Result<TypeArg, clap::Error> {
         match value.to_str().map(delimiter) {
             Some(Ok(byte)) => Ok(TypeArg::Separator(byte)),
-            _ => Self::names().parse_ref(command, argument, value),
+            _ => self.0.parse_ref(command, argument, value),
         }
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let names: Vec<PossibleValue> = Self::names().possible_values()?.collect();
-        Some(Box::new(names.into_iter()))
+        self.0.possible_values()
     }
 }
 
-impl TypeParser {
-    fn names() -> impl TypedValueParser<Value = TypeArg> {
-        let elements = named(ElementType::ALL, ElementType::name);
-        let of_text = Kind::ALL.map(|(name, kind)| (name, TypeArg::Kind(kind)));
-        let of_text = of_text.into_iter().filter(|(_, kind)| *kind != TypeArg::Kind(Kind::Number));
-        let elements = elements.map(|(name, element)| (name, TypeArg::Element(element)));
-        one_of([("auto", TypeArg::Auto)].into_iter().chain(elements).chain(of_text))
-    }
+fn type_or_separator() -> impl TypedValueParser<Value = TypeArg> {
+    let elements = ElementType::ALL.map(|element| (element.name(), TypeArg::Element(element)));
+    let kinds = Kind::ALL.into_iter().filter(|(_, kind)| *kind != Kind::Number);
+    let kinds = kinds.map(|(name, kind)| (name, TypeArg::Kind(kind)));
+    TypeParser(one_of([("auto", TypeArg::Auto)].into_iter().chain(elements).chain(kinds)))
 }
 
 /// A value, or `None` for `auto` or `all`. An alias hides the `Option` from clap, which would make the
 /// argument optional.
 pub(super) type OrAuto<T> = Option<T>;
 
-/// Returns values with their names.
-fn named<T: Copy>(
+/// Parses the name of one of these values.
+fn named<T: Copy + Send + Sync + 'static>(
     all: impl IntoIterator<Item = T>,
     name: fn(T) -> &'static str,
-) -> impl Iterator<Item = (&'static str, T)> {
-    all.into_iter().map(move |value| (name(value), value))
+) -> impl TypedValueParser<Value = T> {
+    one_of(all.into_iter().map(move |value| (name(value), value)))
 }
 
-/// Returns the names of values, each with its value as `Some`.
-fn optional<T: Copy>(
-    all: impl IntoIterator<Item = T>,
-    name: fn(T) -> &'static str,
-) -> impl Iterator<Item = (&'static str, OrAuto<T>)> {
-    named(all, name).map(|(name, value)| (name, Some(value)))
-}
-
-/// Parses `auto`, or the name of one of these values.
-fn auto_or<T: Copy + Send + Sync + 'static>(
+/// Parses a word that stands for no value, or the name of one of these values.
+fn named_or<T: Copy + Send + Sync + 'static>(
+    none: &'static str,
     all: impl IntoIterator<Item = T>,
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = OrAuto<T>> {
-    one_of([("auto", None)].into_iter().chain(optional(all, name)))
+    let all = all.into_iter().map(move |value| (name(value), Some(value)));
+    one_of([(none, None)].into_iter().chain(all))
 }
 
 /// Parses a name as the value beside it.
@@ -961,13 +849,7 @@ pub(super) struct ProgressArgs {
     /// When to show progress on standard error
     ///
     /// auto shows it on a terminal, for work that takes more than half a second, unless a pipe takes the data.
-    #[arg(
-        long,
-        value_name = "WHEN",
-        default_value = "auto",
-        env = "GPUSORT_PROGRESS",
-        help_heading = TOLD
-    )]
+    #[arg(long, value_name = "WHEN", default_value = "auto", env = "GPUSORT_PROGRESS", help_heading = TOLD)]
     pub(super) progress: Progress,
 }
 

@@ -276,7 +276,7 @@ fn wrong_bench_options_are_refused() {
         (&["--sizes", "many"], ": expected a number such as 1000, 1_000, 1e6 or 64K"),
         (&["--runs", "0"], "expected a number of at least 1"),
         (&["--time-limit", "0"], "expected a number of seconds above 0"),
-        (&["--algo", "quick"], "possible values: bitonic, odd-even"),
+        (&["--algo", "quick"], "possible values: all, bitonic, odd-even"),
         (&["--algo", "odd-even", "--variant", "fused"], "odd-even has no variant 'fused'"),
         (&["--dist", "normal"], "possible values"),
         (&["--device", "no such device"], "no GPU has 'no such device' in its name"),
