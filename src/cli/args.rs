@@ -653,7 +653,7 @@ pub(super) struct OrderArgs {
     /// ascending; number, time, size, duration, text, version or hex set the kind; nocase ignores case in
     /// text. Without a kind, all fields of the column decide. 2n and 2,2 are column 2, as in sort. Without
     /// a key, lines sort by their first field unless it is text, then by the whole line.
-    #[arg(short, long, value_name = "KEY", allow_negative_numbers = true, help_heading = ORDER)]
+    #[arg(short, long, value_name = "KEY", allow_hyphen_values = true, help_heading = ORDER)]
     pub(super) key: Vec<String>,
 
     /// Descending order; NaN stays last
@@ -882,8 +882,7 @@ pub(super) fn with_command(
     all
 }
 
-/// Replaces each `-f` without a format by `--ignore-case`, its meaning in `sort`, and joins `-k` with a
-/// key of the last field, such as `-1:r`.
+/// Replaces each `-f` without a format by `--ignore-case`, its meaning in `sort`.
 pub(super) fn with_ignore_case(mut all: Vec<OsString>) -> Vec<OsString> {
     /// Letters of `sort` and `check` that take no value.
     const LETTERS: &str = "bcCfghmnrsuvzqV";
@@ -897,18 +896,9 @@ pub(super) fn with_ignore_case(mut all: Vec<OsString>) -> Vec<OsString> {
             break;
         }
         // The next word is its value, whatever it looks like.
-        if all[place] == "--na" {
+        if ["--na", "-k", "--key"].iter().any(|option| all[place] == *option) {
             place += 2;
             continue;
-        }
-        // `-1` and its modifiers name the last field; clap would take them for an option.
-        let is_key = all[place] == "-k" || all[place] == "--key";
-        if let Some(key) = all.get(place + 1).and_then(|next| next.to_str())
-            && is_key
-            && key.starts_with("-1")
-        {
-            all[place] = format!("--key={key}").into();
-            all.remove(place + 1);
         }
         let next = all.get(place + 1).and_then(|next| next.to_str());
         // Another word may be a misspelt format, which is an error later.
@@ -951,6 +941,7 @@ mod tests {
             "gpusort bench -f",
             "gpusort sort -- -f",
             "gpusort sort --na -f",
+            "gpusort sort -k -f",
             "gpusort sort -k1,1f",
             "gpusort sort --from",
         ] {

@@ -124,23 +124,14 @@ pub(super) fn by_arguments(unknown: &str) -> Option<String> {
         });
     }
     let at = all.iter().position(|argument| argument.starts_with('-') && argument.starts_with(unknown));
-    if let Some((at, digits)) = at.and_then(|at| Some((at, all[at].strip_prefix('-')?))) {
-        let reversed = format!("{digits}:r");
-        let with = |words| [&all[..at], words, &all[at + 1..]].concat();
-        if digits.parse::<u64>().is_ok() {
-            let meant = with(&["--top", digits]);
-            let is_right = is_command(&meant);
-            return is_right.then(|| {
-                format!("{} is not an option; for the first {digits} use: {}", all[at], command(meant))
-            });
-        }
-        if at > 0 && ["-k", "--key"].contains(&all[at - 1]) {
-            let meant = command(with(&[&reversed]));
-            return Some(format!(
-                "{} is not an option; for descending order use: {meant}",
-                human::quoted(all[at])
-            ));
-        }
+    if let Some(at) = at
+        && let digits = &all[at][1..]
+        && digits.parse::<u64>().is_ok()
+    {
+        let meant = [&all[..at], &["--top", digits], &all[at + 1..]].concat();
+        return is_command(&meant).then(|| {
+            format!("{} is not an option; for the first {digits} use: {}", all[at], command(meant))
+        });
     }
     let name = unknown.split('=').next()?;
     let (_, hint) = OF_SORT.iter().find(|(names, _)| names.contains(&name))?;

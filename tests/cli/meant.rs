@@ -47,7 +47,7 @@ fn errors_say_the_command_that_was_meant() {
         // Where it is not accepted as a whole.
         ("sort --limit many pods.txt", "--limit is not an option; use --top\n"),
         ("sort -d ';' -k 2 x.csv", "-d chooses the device; for the field separator use -t ';'\n"),
-        ("sort -k -price x.csv", "gpusort sort -k price:r x.csv\n"),
+        ("sort -k -price x.csv", "; use -k price:r\n"),
         ("sort -k=-price x.csv", "; use -k price:r\n"),
         ("sort -k price:desc x.csv", "; use -k price:r\n"),
         ("sort -k Price:asc x.csv", "; did you mean 'price'? Use -k price:a\n"),
