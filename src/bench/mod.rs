@@ -1,8 +1,7 @@
 //! Benchmarks: sorting times on this machine, every result verified.
 //!
 //! A [`Suite`] describes the cases to measure. Running it, size by size, yields [`Measurement`]s,
-//! which a [`Report`] collects and the format modules render: [`table`], [`json`], [`csv`],
-//! [`markdown`], [`plot`].
+//! which a [`Report`] collects, and [`table`], [`export`] and [`plot`] render.
 //!
 //! # What is timed
 //!
@@ -16,10 +15,8 @@
 //! time, as in `gpusort sort`. A GPU numbers its elements during the upload.
 
 pub mod contender;
-pub mod csv;
-pub mod json;
+pub mod export;
 pub mod machine;
-pub mod markdown;
 pub mod plot;
 mod report;
 mod sizes;

@@ -388,7 +388,7 @@ mod tests {
 
     use super::*;
     use crate::bench::table::Table;
-    use crate::bench::{markdown, plot};
+    use crate::bench::{export, plot};
 
     #[test]
     fn growing_time_per_element_is_marked_everywhere() {
@@ -402,7 +402,7 @@ mod tests {
             assert!(table.introduction(&report).contains("\nns/elem "));
             let table = table.group(&report, &report.results, &[]);
             let mut text = Vec::new();
-            markdown::write(&report, &mut text).unwrap();
+            export::markdown(&report, &mut text).unwrap();
             let text = String::from_utf8(text).unwrap();
             let svg = plot::svg(&report).unwrap();
             let terminal = plot::terminal(&report, 80, 40).unwrap();

@@ -11,7 +11,7 @@ use console::Term;
 use gpusort::files::Output;
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::table::Table;
-use gpusort::unstable::bench::{self, Case, Event, Pace, Report, Suite, csv, json, markdown, plot};
+use gpusort::unstable::bench::{self, Case, Event, Pace, Report, Suite, export, plot};
 use gpusort::{ErrorKind, Select};
 use gpusort_base::{human, memory};
 use gpusort_engine::gpu::Gpu;
@@ -24,40 +24,33 @@ use super::device::Device;
 use super::format::{check_picture, unless_stdout};
 use super::progress::{Progress, Unit};
 
+/// Writes the results in a format.
+type WriteData = fn(&Report, &mut Vec<u8>) -> io::Result<()>;
+
 /// A file to be written from the results; without a path it goes to standard output.
 struct Export {
     option: &'static str,
-    format: Format,
+    /// Writes the results as data; `None` plots them.
+    data: Option<WriteData>,
     path: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
-    Json,
-    Csv,
-    Markdown,
-    Plot,
 }
 
 impl Export {
     /// Returns true if standard output carries machine-readable data, and thus nothing else.
     fn is_data_on_stdout(&self) -> bool {
-        self.path.is_none() && self.format != Format::Plot
+        self.path.is_none() && self.data.is_some()
     }
 
     fn write(&self, report: &Report) -> anyhow::Result<()> {
         let mut text = Vec::new();
-        match (self.format, &self.path) {
-            (Format::Json, _) => json::write(report, &mut text)?,
-            (Format::Csv, _) => csv::write(report, &mut text)?,
-            (Format::Markdown, _) => markdown::write(report, &mut text)?,
-            (Format::Plot, Some(_)) => match plot::svg(report) {
-                Some(svg) => text.extend(svg.into_bytes()),
-                None => {
-                    bail!("no result to plot: every case was skipped; raise --time-limit or lower --sizes")
-                }
-            },
-            (Format::Plot, None) => text.extend(terminal_plot(report).into_bytes()),
+        match (self.data, &self.path) {
+            (Some(write), _) => write(report, &mut text)?,
+            (None, Some(_)) => {
+                let no_result =
+                    "no result to plot: every case was skipped; raise --time-limit or lower --sizes";
+                text = plot::svg(report).context(no_result)?.into_bytes();
+            }
+            (None, None) => text = terminal_plot(report).into_bytes(),
         }
         super::write(self.path.as_deref(), &text)
     }
@@ -73,24 +66,24 @@ fn terminal_plot(report: &Report) -> String {
 /// The files to be written, each checked.
 fn exports(args: &BenchArgs) -> anyhow::Result<Vec<Export>> {
     let stdout = args.json.then(|| PathBuf::from("-"));
-    let exports = [
-        ("--json", Format::Json, &stdout),
-        ("--export-json", Format::Json, &args.export_json),
-        ("--export-csv", Format::Csv, &args.export_csv),
-        ("--export-markdown", Format::Markdown, &args.export_markdown),
-        ("--plot", Format::Plot, &args.plot),
-    ];
-    let export = |(option, format, path): (&'static str, Format, &Option<PathBuf>)| {
-        path.clone().map(|path| Export { option, format, path: unless_stdout(Some(path)) })
+    let export = |option, data: Option<WriteData>, path: &Option<PathBuf>| {
+        path.clone().map(|path| Export { option, data, path: unless_stdout(Some(path)) })
     };
-    let exports: Vec<Export> = exports.into_iter().filter_map(export).collect();
-    for (number, Export { option, format, path }) in exports.iter().enumerate() {
+    let exports = [
+        export("--json", Some(export::json), &stdout),
+        export("--export-json", Some(export::json), &args.export_json),
+        export("--export-csv", Some(export::csv), &args.export_csv),
+        export("--export-markdown", Some(export::markdown), &args.export_markdown),
+        export("--plot", None, &args.plot),
+    ];
+    let exports: Vec<Export> = exports.into_iter().flatten().collect();
+    for (number, Export { option, data, path }) in exports.iter().enumerate() {
         if let Some(other) = exports[..number].iter().find(|other| other.path == *path) {
             let place = path.as_deref().map_or_else(|| "standard output".to_owned(), human::path);
             bail!("{place}: {} and {option} both write there; name another file for {option}", other.option);
         }
         let Some(path) = path else { continue };
-        if *format == Format::Plot {
+        if data.is_none() {
             check_picture(path, option)?;
         }
         check_place(path)?;
