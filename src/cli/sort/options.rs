@@ -26,20 +26,16 @@ type Set = fn(Options) -> Options;
 /// Converts arguments to the library's options.
 pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
     let mut options = Options::new().nan(args.nan);
-    if args.numeric_sort || args.general_numeric_sort {
+    let are_numbers = args.numeric_sort || args.general_numeric_sort;
+    if are_numbers {
         options = options.numeric();
     }
-    for file in &args.files {
-        let is_stdin = file.as_os_str() == "-";
-        options = options.input(if is_stdin { Input::Stdin } else { Input::from(file) });
-    }
-    if args.files.is_empty() {
-        options = options.input(Input::Stdin);
-    }
-    let are_numbers = args.numeric_sort || args.general_numeric_sort || args.sizes;
+    let input = |file: &PathBuf| if file.as_os_str() == "-" { Input::Stdin } else { Input::from(file) };
+    let stdin = args.files.is_empty().then_some(Input::Stdin);
+    options = args.files.iter().map(input).chain(stdin).fold(options, Options::input);
+    let orders = [are_numbers, args.sizes, args.version_sort];
     ensure!(
-        !(args.version_sort && are_numbers)
-            && !(args.sizes && (args.numeric_sort || args.general_numeric_sort)),
+        orders.into_iter().filter(|&is_given| is_given).count() < 2,
         "-n, -h and -V cannot be combined; give each key its own order: -k 1,1V -k 2,2n"
     );
     let keys: Vec<Key> = args.key.iter().map(|key| Key::parse(key)).collect();
@@ -50,19 +46,12 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
         TypeArg::Element(element) => options = options.element(element),
         TypeArg::Kind(of_text) => kind = Some(of_text),
     }
-    if args.sizes {
-        ensure!(
-            !matches!(args.element, TypeArg::Element(_)) && kind.is_none_or(|kind| kind == Kind::Size),
-            "-h and --type cannot be combined; -h already means --type size"
-        );
-        kind = Some(Kind::Size);
-    }
-    if args.version_sort {
-        ensure!(
-            args.element == TypeArg::Auto || matches!(args.element, TypeArg::Separator(_)),
-            "-V and --type cannot be combined; -V already means --type version"
-        );
-        kind = Some(Kind::Version);
+    let letters =
+        [(args.sizes, "-h", "size", Kind::Size), (args.version_sort, "-V", "version", Kind::Version)];
+    for (_, letter, name, own) in letters.into_iter().filter(|(is_given, ..)| *is_given) {
+        let is_other = matches!(args.element, TypeArg::Element(_)) || kind.is_some_and(|kind| kind != own);
+        ensure!(!is_other, "{letter} and --type cannot be combined; {letter} already means --type {name}");
+        kind = Some(own);
     }
     options = keys.into_iter().fold(options, Options::key);
     // Sets only the given options.
