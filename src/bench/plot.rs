@@ -167,24 +167,18 @@ pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> 
             }
         }
     }
-    // Where another letter is, beside it.
-    let near = [0, 1, -1, 2, -2, 3, -3, 4, -4];
-    for (number, line) in lines.iter().enumerate() {
-        for &point in &line.points {
-            let (x, y) = cell(point);
-            let mut cells =
-                near.iter().filter_map(|&aside| x.checked_add_signed(aside).filter(|&x| x < width));
-            if let Some(x) = cells.find(|&x| matches!(canvas[y][x].0, ' ' | '·')) {
-                canvas[y][x] = (look(number).0, number);
-            }
-        }
-    }
+    let letters = lines
+        .iter()
+        .enumerate()
+        .flat_map(|(number, line)| line.points.iter().map(move |&point| (point, (look(number).0, number))));
     let grown = || lines.iter().flat_map(|line| &line.grown);
-    for &point in grown() {
+    for (point, mark) in letters.chain(grown().map(|&point| (point, ('!', 0)))) {
         let (x, y) = cell(point);
-        let mut cells = near.iter().filter_map(|&aside| x.checked_add_signed(aside).filter(|&x| x < width));
+        // Where another letter is, beside it.
+        let near = [0, 1, -1, 2, -2, 3, -3, 4, -4].into_iter();
+        let mut cells = near.filter_map(|aside| x.checked_add_signed(aside).filter(|&x| x < width));
         if let Some(x) = cells.find(|&x| matches!(canvas[y][x].0, ' ' | '·')) {
-            canvas[y][x] = ('!', 0);
+            canvas[y][x] = mark;
         }
     }
 
