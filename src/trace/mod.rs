@@ -26,6 +26,7 @@ pub use measured::measure;
 pub use network::network;
 pub use picture::{Panel, Scheme, Style, network_svg, svg};
 pub use played::{Compared, Layer, Moment, Played};
+pub use words::of_step;
 
 use gpusort_order::Limits;
 use gpusort_order::key::ElementType;

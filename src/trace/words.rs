@@ -118,7 +118,7 @@ pub(super) fn block_log2(step: Step) -> u32 {
 }
 
 /// The name of a step.
-pub(super) fn of_step(step: Step) -> String {
+pub fn of_step(step: Step) -> String {
     match step {
         Step::Mirror { block_log2 } => format!("mirror {}", power(block_log2)),
         Step::Stride { stride_log2 } | Step::Alternating { stride_log2, .. } => {

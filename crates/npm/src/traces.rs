@@ -11,7 +11,7 @@
 //! sorts   for each size of tiles, for n from 2 on: passes [kind, first, count, elements after it, workgroups, bytes moved]
 //! ```
 
-use gpusort::unstable::trace::{Compared, FEW, Layer, Moment, Pass, Played, Trace, write_json};
+use gpusort::unstable::trace::{Compared, FEW, Layer, Moment, Pass, Played, Trace, of_step};
 use gpusort_engine::key_buf::KeyBuf;
 use gpusort_order::key::ElementType;
 use gpusort_order::network::Step;
@@ -87,7 +87,7 @@ fn number<T: PartialEq>(all: &mut Vec<T>, value: T) -> usize {
 /// Collects what the passes of a variant have in common.
 #[derive(Default)]
 struct Writer {
-    steps: Vec<(Step, String)>,
+    steps: Vec<Step>,
     tints: Vec<String>,
     kinds: Vec<Value>,
 }
@@ -104,20 +104,20 @@ impl Writer {
     /// # Panics
     ///
     /// When they are not those of all wires that lie within it.
-    fn compared(&mut self, step: Step, name: &str, dispatch: &Dispatch, found: &[Compared]) -> usize {
+    fn compared(&mut self, step: Step, dispatch: &Dispatch, found: &[Compared]) -> usize {
         let (first, count) = (u64::from(dispatch.first()), u64::from(dispatch.count()));
         let within = pairs(step, FEW as u64).into_iter().filter(|pair| pair.iter().all(|&at| at < count));
         let mut expected: Vec<[usize; 2]> = within.map(|pair| pair.map(|at| (first + at) as usize)).collect();
         let mut found: Vec<[usize; 2]> = found.iter().map(|pair| [pair.low, pair.high]).collect();
         expected.sort_unstable();
         found.sort_unstable();
-        assert_eq!(found, expected, "{name} of {count} elements from {first} on has other pairs");
-        number(&mut self.steps, (step, name.to_owned()))
+        assert_eq!(found, expected, "{step:?} of {count} elements from {first} on has other pairs");
+        number(&mut self.steps, step)
     }
 
     /// What a dispatch does, layer by layer: numbers of steps; what is done with a digit; the positions that
     /// elements come from.
-    fn does(&mut self, dispatch: &Dispatch, layers: &[Layer], named: &Value) -> Vec<Value> {
+    fn does(&mut self, dispatch: &Dispatch, layers: &[Layer]) -> Vec<Value> {
         if let Kernel::Radix(radix) = dispatch.kernel() {
             return vec![json!(match radix.work {
                 RadixWork::Clear => "clear",
@@ -127,15 +127,12 @@ impl Writer {
                 work => panic!("the page does not show {work:?}"),
             })];
         }
-        let layer = |(at, layer): (usize, &Layer)| match layer {
-            Layer::Compare(step, found) => {
-                let name = named["does"][at]["compares"]["step"].as_str().expect("steps have names");
-                json!(self.compared(*step, name, dispatch, found))
-            }
+        let layer = |layer: &Layer| match layer {
+            Layer::Compare(step, found) => json!(self.compared(*step, dispatch, found)),
             Layer::Move(sources) => json!(sources),
             other => panic!("no pass of few elements does this: {other:?}"),
         };
-        layers.iter().enumerate().map(layer).collect()
+        layers.iter().map(layer).collect()
     }
 
     /// The passes of one sort.
@@ -144,11 +141,8 @@ impl Writer {
         // In descending order: all else would do, too, for pairs do not depend on elements.
         let played = Played::new(&trace.plan, &KeyBuf::from((0..n).rev().collect::<Vec<u32>>()))
             .expect("they are few");
-        let mut line = Vec::new();
-        write_json(trace, Some((&played, &[])), &mut line).expect("memory takes all");
-        let whole: Value = serde_json::from_slice(&line).expect("it is JSON");
-        let all = trace.passes().zip(trace.plan.dispatches()).zip(&played.moments).enumerate();
-        let pass = |(at, ((pass, dispatch), moment)): (usize, ((Pass, &Dispatch), &Moment))| {
+        let all = trace.passes().zip(trace.plan.dispatches()).zip(&played.moments);
+        let pass = |((pass, dispatch), moment): ((Pass, &Dispatch), &Moment)| {
             let tints = dispatch.kernel().tiles().map(|tiles| {
                 let tint = |at| char::from(b'0' + (tiles.of(at) % TINTS) as u8);
                 number(&mut self.tints, (0..FEW as u64).map(tint).collect())
@@ -160,7 +154,7 @@ impl Writer {
                 "tile": pass.tile,
                 "held": pass.held_in,
                 "tints": tints,
-                "does": self.does(dispatch, &moment.layers, &whole["passes"][at]),
+                "does": self.does(dispatch, &moment.layers),
             });
             kind.as_object_mut().into_iter().for_each(|all| all.retain(|_, value| !value.is_null()));
             let kind = number(&mut self.kinds, kind);
@@ -194,10 +188,8 @@ pub(crate) fn files() -> Vec<(String, String)> {
             let mut writer = Writer::default();
             let all = writer.sorts(algorithm, variant);
             let tiles: Vec<u32> = all.iter().map(|(tile, _)| *tile).collect();
-            let steps = writer.steps.iter().map(|(step, name)| {
-                let pairs = pairs(*step, FEW as u64);
-                json!([name, pairs.concat()])
-            });
+            let steps =
+                writer.steps.iter().map(|&step| json!([of_step(step), pairs(step, FEW as u64).concat()]));
             let text = json!({
                 "steps": steps.collect::<Vec<_>>(),
                 "tints": writer.tints,
@@ -259,7 +251,7 @@ mod tests {
             for does in kind["does"].as_array().expect("there are layers") {
                 match does {
                     Value::Number(_) => {
-                        let within = pairs(writer.steps[number(does)].0, FEW as u64);
+                        let within = pairs(writer.steps[number(does)], FEW as u64);
                         let within = within.into_iter().map(|pair| pair.map(|at| at as usize));
                         for [low, high] in within.filter(|pair| pair.iter().all(|&at| at < count)) {
                             let (low, high) = (first + low, first + high);
@@ -314,7 +306,7 @@ mod tests {
         let (dispatch, moment) = (trace.plan.dispatches().next().unwrap(), &played.moments[0]);
         let Layer::Compare(step, found) = &moment.layers[0] else { panic!("it compares") };
         let mut writer = Writer::default();
-        assert_eq!(writer.compared(*step, "mirror 2", dispatch, found), 0);
-        writer.compared(*step, "mirror 2", dispatch, &found[1..]);
+        assert_eq!(writer.compared(*step, dispatch, found), 0);
+        writer.compared(*step, dispatch, &found[1..]);
     }
 }
