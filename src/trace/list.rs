@@ -3,7 +3,8 @@
 use gpusort_planner::plan::{Dispatch, Kernel};
 
 use super::{Moment, Pass, Played, Trace};
-use crate::human::{bytes, counted, grouped, short, time, wrapped};
+use crate::bench::table::wrapped;
+use crate::human::{bytes, counted, grouped, short, time};
 
 /// More dispatches than these are listed by rounds.
 const LISTED: u64 = 48;
@@ -58,12 +59,7 @@ const LEAST: usize = 16;
 /// The title, the summary and the passes, in lines of at most `width` characters, if 60 or more.
 pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
     let mut text = String::new();
-    let mut say = |sentence: &str| {
-        for line in wrapped(sentence, width, 0) {
-            text += &line;
-            text.push('\n');
-        }
-    };
+    let mut say = |sentence: &str| text += &wrapped(sentence, width, 0);
     say(&trace.title());
     summary(trace, played).iter().for_each(|sentence| say(sentence));
     let lines = lines(trace);
