@@ -35,19 +35,19 @@ const MOST_PASSES: u64 = 1 << 16;
 
 /// The algorithms, each with its named variant, if any.
 fn methods(args: &TraceArgs) -> anyhow::Result<Vec<(Algorithm, Option<Variant>)>> {
-    if args.compare.is_empty() {
-        let of_variant = || args.variant.and_then(algorithm_of);
-        let algorithm = args.algo.or_else(of_variant).unwrap_or(Algorithm::Bitonic);
-        algorithm.variant(args.variant)?;
-        return Ok(vec![(algorithm, args.variant)]);
-    }
-    let method = |&variant: &Variant| {
-        let own = args.algo.unwrap_or(Algorithm::Bitonic);
-        let has = own.variants().contains(&variant);
-        let algorithm = if has { Some(own) } else { algorithm_of(variant) };
-        (algorithm.unwrap_or(own), Some(variant))
+    let own = args.algo.unwrap_or(Algorithm::Bitonic);
+    // The named algorithm, or else the first that has the variant.
+    let method = |variant: Option<Variant>| {
+        let has = |it: &Algorithm| variant.is_none_or(|variant| it.variants().contains(&variant));
+        ([own].into_iter().chain(Algorithm::ALL).find(has).expect("each variant is of an algorithm"), variant)
     };
-    Ok(args.compare.iter().map(method).collect())
+    if !args.compare.is_empty() {
+        return Ok(args.compare.iter().map(|&variant| method(Some(variant))).collect());
+    }
+    if let Some(algorithm) = args.algo {
+        algorithm.variant(args.variant)?;
+    }
+    Ok(vec![method(args.variant)])
 }
 
 /// The methods whose networks are drawn, each network once: variants that only cut a network into other
@@ -147,11 +147,6 @@ fn trace(
     }
     let (tile, limits) = (args.tile, *limits);
     Ok(Trace { algorithm, variant, element, first, tile, limits, plan, measured: None })
-}
-
-/// The algorithm that has a variant of this name, the first of several.
-fn algorithm_of(variant: Variant) -> Option<Algorithm> {
-    Algorithm::ALL.into_iter().find(|algorithm| algorithm.variants().contains(&variant))
 }
 
 pub(super) fn run(mut args: TraceArgs) -> anyhow::Result<()> {
