@@ -303,8 +303,7 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
         bar.end();
         let mut live = lock(&last);
         if let Err(error) = live.end() {
-            // The process ends either way.
-            let _ = writeln!(io::stderr(), "gpusort: {error:#}");
+            super::say(format_args!("{error:#}"));
         }
     });
     let measured = suite.run(&devices, &mut |event| tell(event, &live, &progress));

@@ -1,6 +1,6 @@
 //! `gpusort check`: checks whether the inputs are in order.
 
-use std::io::{self, Write};
+use std::fmt::Display;
 use std::process::ExitCode;
 
 use gpusort::files::{Progress as Done, Sort};
@@ -46,13 +46,10 @@ pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
     let found = job.check().map_err(|error| file.explain(error.into()))?;
     progress.end();
     let Some(disorder) = found.disorder() else { return Ok(ExitCode::SUCCESS) };
-    tell(quiet, &[disorder.to_string()]);
+    tell(quiet, &[disorder]);
     Ok(ExitCode::from(DISORDER))
 }
 
-fn tell(quiet: bool, problems: &[String]) {
-    for problem in problems.iter().filter(|_| !quiet) {
-        // If this cannot be written, the exit code remains.
-        let _ = writeln!(io::stderr(), "gpusort: {problem}");
-    }
+fn tell(quiet: bool, problems: &[impl Display]) {
+    problems.iter().filter(|_| !quiet).for_each(super::say);
 }

@@ -1,7 +1,6 @@
 //! Resolves `--device`, and chooses the device for a sort.
 
 use std::cell::OnceCell;
-use std::io::{self, Write};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -177,7 +176,7 @@ impl Devices {
                 .unwrap_or_else(|error| {
                     if self.notes {
                         // Even if the choice does not depend on it, since the error will persist.
-                        let _ = writeln!(io::stderr(), "gpusort: {error:#}");
+                        super::say(format_args!("{error:#}"));
                     }
                     None
                 })

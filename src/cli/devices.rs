@@ -1,7 +1,5 @@
 //! `gpusort devices`: lists the devices that can sort, for people or as JSON.
 
-use std::io::Write;
-
 use gpusort::AdapterInfo;
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::table::{WIDTH, wrapped};
@@ -30,10 +28,9 @@ pub(super) fn run(args: &DevicesArgs) -> anyhow::Result<()> {
         super::print(&text)?;
     }
     if adapters.is_empty() {
-        let _ = writeln!(
-            std::io::stderr(),
-            "gpusort: no GPU found; install a graphics driver. Linux needs its Vulkan part and libvulkan1 (a \
-             software driver is mesa-vulkan-drivers)"
+        super::say(
+            "no GPU found; install a graphics driver. Linux needs its Vulkan part and libvulkan1 (a \
+             software driver is mesa-vulkan-drivers)",
         );
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Suggests the intended command for an invalid command line, or one with a likely mistake.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
@@ -244,7 +244,6 @@ pub(super) fn check_habits(device: &str, order: &OrderArgs) -> anyhow::Result<()
 pub(super) fn tell_of_terminal(quiet: bool) {
     if !quiet && io::stdin().is_terminal() {
         let end = if cfg!(windows) { "Ctrl-Z and Enter end" } else { "Ctrl-D ends" };
-        // The command works without the note.
-        let _ = writeln!(io::stderr(), "gpusort: reading standard input; {end} it");
+        super::say(format_args!("reading standard input; {end} it"));
     }
 }

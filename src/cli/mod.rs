@@ -25,7 +25,8 @@ mod trace;
 mod tune;
 mod usage;
 
-use std::io::{IsTerminal, Write};
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -52,8 +53,7 @@ pub(crate) fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // If even this cannot be written, nothing is left to do.
-            let _ = writeln!(std::io::stderr(), "gpusort: {}", hints::shown(&error));
+            say(hints::shown(&error));
             ExitCode::from(2)
         }
     }
@@ -144,13 +144,13 @@ fn arguments() -> Vec<std::ffi::OsString> {
     let all = wild::args_os();
     #[cfg(not(windows))]
     let all = std::env::args_os();
-    let is_terminal = std::io::stdin().is_terminal();
+    let is_terminal = io::stdin().is_terminal();
     args::with_ignore_case(args::with_command(all.collect(), is_terminal, comes_in))
 }
 
 /// Returns true if standard input is neither a terminal nor `/dev/null`.
 fn comes_in() -> bool {
-    !std::io::stdin().is_terminal() && !Input::Stdin.is_nothing()
+    !io::stdin().is_terminal() && !Input::Stdin.is_nothing()
 }
 
 /// Parses the arguments, and notes options that were typed, not set by variables: only clap knows them.
@@ -166,6 +166,12 @@ fn parse() -> Result<args::Cli, clap::Error> {
         args.how_typed = ["device", "algo", "variant"].into_iter().find(|option| typed(option));
     }
     Ok(cli)
+}
+
+/// Prints a message on standard error, in one write, since other processes may write there too. A message that
+/// cannot be written is lost.
+fn say(message: impl Display) {
+    drop(io::stderr().write_all(format!("gpusort: {message}\n").as_bytes()));
 }
 
 /// Prints `text` on standard output.
@@ -208,8 +214,6 @@ fn prepare_environment() {
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<gpusort::Error>().is_some_and(gpusort::Error::is_broken_pipe)
-            || cause
-                .downcast_ref::<std::io::Error>()
-                .is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+            || cause.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe)
     })
 }

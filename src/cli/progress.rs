@@ -1,7 +1,7 @@
 //! The progress bar: one line on stderr, shown once the work takes noticeably long.
 
 use std::borrow::Cow;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use console::Term;
@@ -88,8 +88,7 @@ impl Progress {
 
     /// Prints a note on stderr, above the bar.
     pub(super) fn note(&self, text: &str) {
-        // A failure to print a note is ignored.
-        self.suspend(|| drop(writeln!(io::stderr(), "gpusort: {text}")));
+        self.suspend(|| super::say(text));
     }
 
     /// Runs `print`, which may write to the terminal that shows the bar.

@@ -20,7 +20,7 @@ use super::device::Devices;
 use super::meant::{self, FileAsKey};
 use super::progress::{Progress, Unit};
 use super::timing::Timing;
-use super::{check, explain, format, usage};
+use super::{check, explain, format, say, usage};
 
 /// Shows the phases on the progress bar.
 pub(super) fn watched(progress: &Progress, to_terminal: bool) -> impl Fn(Done) + Send + Sync + use<> {
@@ -166,7 +166,7 @@ fn note_skipped(args: &SortArgs, report: &Report) {
     let skipped = report.counts.skipped;
     if skipped > 0 && !args.quiet {
         let rows = human::counted(skipped, "row with an invalid field", "rows with invalid fields");
-        note(&format!("skipped {rows} (--invalid skip)"));
+        say(format_args!("skipped {rows} (--invalid skip)"));
     }
 }
 
@@ -174,14 +174,8 @@ fn note_skipped(args: &SortArgs, report: &Report) {
 fn note_respelled(args: &SortArgs, report: &Report) {
     let respelled = report.counts.respelled.as_ref().filter(|_| !args.quiet && !args.json);
     if let Some(Respelled { place, value, kept }) = respelled {
-        note(&format!("{place}: {value} is left out: it equals {kept}, spelled otherwise"));
+        say(format_args!("{place}: {value} is left out: it equals {kept}, spelled otherwise"));
     }
-}
-
-/// Prints a note on a finished sort.
-fn note(text: &str) {
-    // A failure to print a note is ignored.
-    drop(io::stderr().write_all(format!("gpusort: {text}\n").as_bytes()));
 }
 
 /// Prints the timing to `to`, if requested. `file` names the input if several were sorted separately.
