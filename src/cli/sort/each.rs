@@ -5,9 +5,9 @@ use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::{fs, io, thread};
 
-use anyhow::{anyhow, bail, ensure};
+use anyhow::{bail, ensure};
 use gpusort::files::Report;
-use gpusort::files::internal::{ChooseSorter, Job, Loaded, To};
+use gpusort::files::internal::{ChooseSorter, Job, To};
 use gpusort::{Error, ErrorKind, PlanError};
 use gpusort_base::human;
 use gpusort_base::parallel::{self, Meanwhile};
@@ -23,32 +23,16 @@ use crate::cli::{format, hints, is_broken_pipe};
 struct One {
     file: PathBuf,
     args: SortArgs,
-    /// The sort and the destination of its timing; or an error to print when the file's turn comes.
-    job: Result<(Job<'static>, Option<TimingTo>), String>,
+    job: Job<'static>,
+    timing_to: Option<TimingTo>,
     /// The output path.
     target: PathBuf,
 }
 
 impl One {
-    /// Reads the first part of the file, usually all of it, and prepares to read the remainder.
-    fn read(&self) -> anyhow::Result<Loaded<'_>> {
-        let metadata = fs::metadata(&self.target);
-        // A pipe would be drained, and then wait for a reader of the sorted data.
-        if self.args.in_place && metadata.is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-            bail!("{}: not a regular file, so --in-place cannot replace it", human::path(&self.file));
-        }
-        let (job, _) = self.job()?;
-        Ok(job.load()?)
-    }
-
-    fn job(&self) -> anyhow::Result<&(Job<'static>, Option<TimingTo>)> {
-        self.job.as_ref().map_err(|wrong| anyhow!("{wrong}"))
-    }
-
     /// Bytes of the input; the maximum if they are unknown.
     fn bytes(&self) -> u64 {
-        let expected = self.job.as_ref().ok().and_then(|(job, _)| job.expected());
-        expected.map_or(u64::MAX, |expected| expected.bytes)
+        self.job.expected().map_or(u64::MAX, |expected| expected.bytes)
     }
 
     /// Returns true if memory holds this result besides the others, so that they are written at the same
@@ -56,14 +40,13 @@ impl One {
     fn joins<'o>(&self, others: impl ExactSizeIterator<Item = &'o Self>) -> bool {
         let count = others.len();
         let bytes = others.map(Self::bytes).fold(self.bytes(), u64::saturating_add);
-        count == 0 || self.job().is_ok_and(|(job, _)| job.holds(bytes))
+        count == 0 || self.job.holds(bytes)
     }
 
     /// Reports on the file that was written.
     fn end(&self, report: &Report, progress: &Progress) -> anyhow::Result<()> {
-        let (job, timing_to) = self.job()?;
-        notes(job, "sorted", self.args.quiet, progress);
-        progress.suspend(|| tell(&self.args, *timing_to, job, report, Some(&self.file)))
+        notes(&self.job, "sorted", self.args.quiet, progress);
+        progress.suspend(|| tell(&self.args, self.timing_to, &self.job, report, Some(&self.file)))
     }
 }
 
@@ -82,20 +65,26 @@ fn most_writers() -> usize {
     MOST
 }
 
+/// A result that another thread writes, or the error of its sort.
+type Written<'s> = Result<Meanwhile<'s, Result<Report, Error>>, Error>;
+
 /// Sorts every file. A file that fails is reported on stderr; the other files are still
 /// sorted.
 pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
-    let jobs = jobs(args)?;
+    let mut wrong = Vec::new();
+    let jobs = jobs(args, &mut wrong)?;
     let progress = Progress::new(args.when());
     let mut devices = Devices::new(args, &progress)?;
-    let expected = jobs.iter().filter_map(|one| one.job.as_ref().ok()?.0.expected());
+    wrong.iter().for_each(|error| progress.note(&hints::shown(error)));
+    let expected = jobs.iter().filter_map(|one| one.job.expected());
     devices.expect(expected.max_by_key(|input| input.n));
     thread::scope(|scope| {
-        let read = |number: usize| jobs.get(number).map(|one| parallel::meanwhile(scope, || one.read()));
+        let read = |number: usize| jobs.get(number).map(|one| parallel::meanwhile(scope, || one.job.load()));
         let mut next = read(0);
-        let mut failed = 0;
-        let mut end = |(one, written): (&One, anyhow::Result<Meanwhile<Result<Report, Error>>>)| {
-            match written.and_then(|written| one.end(&written.wait()?, &progress)) {
+        let mut failed = wrong.len();
+        let mut end = |(one, written): (&One, Written)| {
+            let report = written.and_then(Meanwhile::wait).map_err(anyhow::Error::from);
+            match report.and_then(|report| one.end(&report, &progress)) {
                 Err(error) if is_broken_pipe(&error) => return Err(error),
                 Err(error) => {
                     progress.note(&hints::shown(&error));
@@ -111,9 +100,8 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
             let Some(reading) = next.take() else { break };
             let loaded = reading.wait();
             next = read(number + 1);
-            let sorted = loaded.and_then(|loaded| {
-                Ok(one.job()?.0.sort_only(loaded, &mut devices, To::File(&one.target))?)
-            });
+            let sorted =
+                loaded.and_then(|loaded| one.job.sort_only(loaded, &mut devices, To::File(&one.target)));
             while !one.joins(writing.iter().map(|(one, _)| *one)) {
                 writing.pop_front().map_or(Ok(()), &mut end)?;
             }
@@ -123,13 +111,14 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
             }
         }
         writing.into_iter().try_for_each(&mut end)?;
-        ensure!(failed == 0, "{failed} of {} files not sorted", jobs.len());
+        ensure!(failed == 0, "{failed} of {} files not sorted", jobs.len() + wrong.len());
         Ok(())
     })
 }
 
-/// The jobs of all files, at least one, determined before any file is touched.
-fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
+/// The jobs of all files, determined before any file is touched; `wrong` gets the errors of files that cannot
+/// be sorted.
+fn jobs(args: &SortArgs, wrong: &mut Vec<anyhow::Error>) -> anyhow::Result<Vec<One>> {
     let folder = format::unless_stdout(args.output.clone());
     if folder.is_none() && !args.in_place {
         ensure!(args.output.is_some(), "--each needs an output folder (-o DIR) or --in-place");
@@ -169,7 +158,7 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
         }
         let mut one = SortArgs { output: Some(target.clone()), ..rest.clone() };
         one.order.files.push(file.clone());
-        let job = match options::sort(&one)?.resolve(Some(&target)) {
+        match options::sort(&one)?.resolve(Some(&target)) {
             Ok(job) => {
                 ensure!(
                     job.format() == job.input_format(),
@@ -177,7 +166,7 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
                     human::path(file)
                 );
                 let timing_to = options::timing(&one, false, job.format())?;
-                Ok((job, timing_to))
+                jobs.push(One { file: file.clone(), args: one, job, timing_to, target });
             }
             Err(error)
                 if matches!(
@@ -187,9 +176,8 @@ fn jobs(args: &SortArgs) -> anyhow::Result<Vec<One>> {
             {
                 return Err(error.into());
             }
-            Err(error) => Err(hints::shown(&error.into())),
-        };
-        jobs.push(One { file: file.clone(), args: one, job, target });
+            Err(error) => wrong.push(error.into()),
+        }
     }
     if let Some(folder) = folder
         && let Err(error) = fs::create_dir(&folder)
