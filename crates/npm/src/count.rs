@@ -1,5 +1,6 @@
 //! What numbers of workgroups and words depend on, as `npm/src/plan.ts` computes them.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// What a number is for: `n` elements of at most `capacity`, of which the first `k` are selected.
@@ -29,21 +30,23 @@ pub(crate) struct Sizes {
 }
 
 /// What is counted.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "of", content = "size", rename_all = "lowercase")]
 pub(crate) enum Base {
     One,
     Tiles,
     Chunks,
     /// Segments that are sorted by radix, and their tiles.
     Long,
+    #[serde(rename = "long tiles")]
     LongTiles,
     /// Blocks of so many elements, or of the selected ones.
-    Blocks(u32),
-    Selected(u32),
+    Blocks([u32; 1]),
+    Selected([u32; 1]),
     /// Equal parts of whole units, at most so many.
-    Parts(u32, u32),
+    Parts([u32; 2]),
     /// Tiles for classes of segments: elements in the shortest one of each, and rows in a tile.
-    Listed(Vec<(u32, u32)>),
+    Listed(Vec<u32>),
 }
 
 /// `times` what is counted, but no more than `most`.
@@ -70,40 +73,20 @@ impl Count {
             Base::Chunks => n.div_ceil(tile).div_ceil(capacity.div_ceil(tile).div_ceil(chunks)),
             Base::Long => long,
             Base::LongTiles => n.div_ceil(tile) + long,
-            Base::Blocks(size) => n.div_ceil(size),
-            Base::Selected(size) => k.div_ceil(size),
-            Base::Parts(unit, most) => n.div_ceil(n.div_ceil(unit).div_ceil(most).max(1) * unit),
-            Base::Listed(ref classes) => {
-                classes.iter().map(|&(shortest, rows)| (n / shortest).div_ceil(rows)).sum()
-            }
+            Base::Blocks([size]) => n.div_ceil(size),
+            Base::Selected([size]) => k.div_ceil(size),
+            Base::Parts([unit, most]) => n.div_ceil(n.div_ceil(unit).div_ceil(most).max(1) * unit),
+            Base::Listed(ref all) => all.chunks(2).map(|class| (n / class[0]).div_ceil(class[1])).sum(),
         };
         (self.times * u64::from(base) + self.plus).min(self.most)
     }
 
     pub(crate) fn json(&self) -> Value {
-        let (of, size) = match &self.of {
-            Base::One => ("one", json!([])),
-            Base::Tiles => ("tiles", json!([])),
-            Base::Chunks => ("chunks", json!([])),
-            Base::Long => ("long", json!([])),
-            Base::LongTiles => ("long tiles", json!([])),
-            Base::Blocks(size) => ("blocks", json!([size])),
-            Base::Selected(size) => ("selected", json!([size])),
-            Base::Parts(unit, most) => ("parts", json!([unit, most])),
-            Base::Listed(classes) => {
-                ("listed", classes.iter().flat_map(|&(shortest, rows)| [shortest, rows]).collect())
-            }
-        };
-        let mut whole = json!({ "of": of });
-        let mut put = |name: &str, value: Value, is_there: bool| {
-            if is_there {
-                whole[name] = value;
-            }
-        };
-        put("size", size.clone(), size != json!([]));
-        put("times", self.times.into(), self.times != 1);
-        put("plus", self.plus.into(), self.plus != 0);
-        put("most", self.most.into(), self.most != u64::MAX);
+        let mut whole = json!(self.of);
+        let numbers = [("times", self.times, 1), ("plus", self.plus, 0), ("most", self.most, u64::MAX)];
+        for (name, value, _) in numbers.into_iter().filter(|(_, value, usual)| value != usual) {
+            whole[name] = value.into();
+        }
         whole
     }
 }
@@ -151,13 +134,13 @@ mod tests {
         let fit = |candidates: &[Base]| {
             fitting("it", sizes, candidates.iter().cloned().map(of), &cases, |number| number).of
         };
-        assert_eq!(fit(&[Base::One, Base::Chunks, Base::Blocks(101), Base::Tiles]), Base::Tiles);
-        assert!(std::panic::catch_unwind(|| fit(&[Base::One, Base::Blocks(101)])).is_err());
+        assert_eq!(fit(&[Base::One, Base::Chunks, Base::Blocks([101]), Base::Tiles]), Base::Tiles);
+        assert!(std::panic::catch_unwind(|| fit(&[Base::One, Base::Blocks([101])])).is_err());
         // Chunks of three tiles.
         assert_eq!(of(Base::Chunks).value(sizes, size(301)), 2);
-        assert_eq!(of(Base::Parts(10, 4)).value(sizes, size(101)), 4);
+        assert_eq!(of(Base::Parts([10, 4])).value(sizes, size(101)), 4);
         // Two of two to eight elements, and one of nine to sixteen, in tiles of 32.
-        assert_eq!(of(Base::Listed(vec![(2, 4), (9, 2)])).value(sizes, size(18)), 3 + 1);
+        assert_eq!(of(Base::Listed(vec![2, 4, 9, 2])).value(sizes, size(18)), 3 + 1);
         assert_eq!(block(|n| u64::from(n.div_ceil(77))), 77);
     }
 }

@@ -123,7 +123,7 @@ impl<'a> Sort<'a> {
                 plans.iter().max_by_key(|plan| plan.n()).and_then(|plan| plan.dispatches().nth(number));
             let largest = largest.expect("all plans have as many");
             let size = block(|n| self.workgroups(largest, n));
-            let blocks = Count { most: self.workgroups(largest, MOST), ..Count::of(Base::Blocks(size)) };
+            let blocks = Count { most: self.workgroups(largest, MOST), ..Count::of(Base::Blocks([size])) };
             let workgroups = self.grid(times(self.workgroups(first, 1)).into_iter().chain([blocks]), &cases);
             passes.push(self.pass(first, &workgroups));
         }
@@ -177,9 +177,9 @@ impl<'a> Sort<'a> {
             let up_to = |most, of| Count { most, ..Count::of(of) };
             let candidates = [
                 Count { times: number_of(1), ..Count::of(Base::One) },
-                up_to(most, Base::Blocks(size)),
-                Count::of(Base::Parts(size, parts)),
-                up_to(most, Base::Selected(block(selected_up_to(&selected)))),
+                up_to(most, Base::Blocks([size])),
+                Count::of(Base::Parts([size, parts])),
+                up_to(most, Base::Selected([block(selected_up_to(&selected))])),
             ];
             (*dispatch, self.grid(candidates, &cases))
         };
@@ -210,9 +210,9 @@ impl<'a> Sort<'a> {
                 Some((tile, group)) => {
                     let class = |log2: u32| {
                         let shortest = if log2 == FIRST_CLASS_LOG2 { 2 } else { (1_u32 << (log2 - 1)) + 1 };
-                        (shortest, 1_u32 << (tile.log2() - log2))
+                        [shortest, 1_u32 << (tile.log2() - log2)]
                     };
-                    Count { most, ..Count::of(Base::Listed(group.classes().map(class).collect())) }
+                    Count { most, ..Count::of(Base::Listed(group.classes().flat_map(class).collect())) }
                 }
                 None if dispatch.access().changes_sides => Count::of(Base::LongTiles),
                 None => Count { most, ..Count::of(Base::LongTiles) },
@@ -303,7 +303,7 @@ impl<'a> Sort<'a> {
                     let dispatch = plan.dispatches().next().expect("one");
                     assert_eq!(dispatch.pipeline(), moved.pipeline(), "rows of {length}");
                     self.grid(
-                        [Count::of(Base::Blocks(each))],
+                        [Count::of(Base::Blocks([each]))],
                         &vec![(Size::all(count), dispatch.grid().workgroups())],
                     );
                 }
