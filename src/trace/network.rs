@@ -28,12 +28,12 @@ pub(super) fn columns(pairs: &[Compared]) -> Vec<Vec<Compared>> {
 }
 
 /// A part of the diagram as wide as a character, or a few.
-enum Part {
-    /// The wires alone, with this above them.
-    Wires(&'static str),
-    Column(Vec<Compared>),
-    /// Elements that change places otherwise: for each wire the one that its element comes from.
-    Letters(Vec<String>),
+struct Part {
+    width: usize,
+    /// Its characters on each wire.
+    cells: Vec<String>,
+    /// The places that it exchanges.
+    swaps: Vec<(usize, usize)>,
 }
 
 /// The diagram, in pieces of at most `width` characters below each other, with the elements at both
@@ -53,23 +53,21 @@ pub fn network(played: &Played, labels: &[String], width: usize, colours: bool) 
     for (number, moment) in (1..).zip(&played.moments) {
         let mut ranks = moment.before.clone();
         ranks.resize(wires, u32::MAX);
-        for (layer, mut parts) in parts(moment, wires) {
+        for (layer, mut parts) in parts(moment, wires, colours).into_iter().enumerate() {
             if layer == 0 {
                 piece.begin(number);
             }
-            parts.push(Part::Wires("─"));
-            let whole: usize = parts.iter().map(Part::width).sum();
+            parts.push(Part::bare("─", wires));
+            let whole = width_of(&parts);
             for (place, part) in parts.into_iter().enumerate() {
                 // A step that is wider than all there is goes over several pieces.
-                let wide = if place == 0 { whole } else { part.width() };
-                if piece.width() + wide > room && piece.has_parts() {
-                    text += &piece.draw(&ranks, &label, widest, colours);
+                let wide = if place == 0 { whole } else { part.width };
+                if width_of(&piece.parts) + wide > room && piece.has_parts() {
+                    text += &piece.draw(&ranks, &label, widest);
                     piece = Piece::new(&ranks, wires);
                     piece.begin(number);
                 }
-                if let Part::Column(pairs) = &part {
-                    pairs.iter().filter(|pair| pair.swapped).for_each(|pair| ranks.swap(pair.low, pair.high));
-                }
+                part.swaps.iter().for_each(|&(low, high)| ranks.swap(low, high));
                 piece.parts.push(part);
             }
             if let Some(Layer::Move(sources)) = moment.layers.get(layer) {
@@ -79,65 +77,68 @@ pub fn network(played: &Played, labels: &[String], width: usize, colours: bool) 
             }
         }
     }
-    text + &piece.draw(played.last(), &label, widest, colours)
+    text + &piece.draw(played.last(), &label, widest)
 }
 
 /// The parts of each layer.
-fn parts(moment: &Moment, wires: usize) -> Vec<(usize, Vec<Part>)> {
+fn parts(moment: &Moment, wires: usize, colours: bool) -> Vec<Vec<Part>> {
     let of_layer = |layer: &Layer| match layer {
-        Layer::Compare(_, pairs) => columns(pairs).into_iter().map(Part::Column).collect(),
-        Layer::Move(sources) => {
-            let from = |place| sources.get(place).copied().flatten();
-            let letters = (0..wires).map(|place| from(place).map(|from| format!(" ◂{from}")));
-            vec![Part::Letters(letters.map(Option::unwrap_or_default).collect())]
+        Layer::Compare(_, pairs) => {
+            columns(pairs).iter().map(|column| Part::compared(column, wires, colours)).collect()
         }
-        Layer::Count(_) => vec![Part::Wires("─#─")],
-        Layer::Sum(_) => vec![Part::Wires("─Σ─")],
+        Layer::Move(sources) => vec![Part::moved(sources, wires)],
+        Layer::Count(_) => vec![Part::bare("─#─", wires)],
+        Layer::Sum(_) => vec![Part::bare("─Σ─", wires)],
     };
-    let layers: Vec<(usize, Vec<Part>)> = moment.layers.iter().map(of_layer).enumerate().collect();
     // A pass that compares nothing has a number, too.
-    if layers.is_empty() { vec![(0, vec![Part::Wires("───")])] } else { layers }
+    if moment.layers.is_empty() {
+        return vec![vec![Part::bare("───", wires)]];
+    }
+    moment.layers.iter().map(of_layer).collect()
 }
 
 impl Part {
-    fn width(&self) -> usize {
-        match self {
-            Self::Wires(text) => text.chars().count(),
-            Self::Column(_) => 1,
-            Self::Letters(letters) => {
-                letters.iter().map(|letters| letters.chars().count()).max().unwrap_or(0) + 2
-            }
-        }
+    /// The same characters on all wires.
+    fn bare(text: &str, wires: usize) -> Self {
+        Self { width: text.chars().count(), cells: vec![text.to_owned(); wires], swaps: Vec::new() }
     }
 
-    /// What it looks like at a wire.
-    fn at(&self, wire: usize, colours: bool) -> String {
-        match self {
-            Self::Wires(text) => (*text).to_owned(),
-            Self::Letters(letters) => {
-                let gap = self.width() - 2 - letters[wire].chars().count();
-                if letters[wire].is_empty() {
-                    "─".repeat(self.width())
-                } else {
-                    format!("{}{} ─", letters[wire], " ".repeat(gap))
-                }
-            }
-            Self::Column(pairs) => {
-                let touches =
-                    |pair: &&Compared| (pair.low.min(pair.high)..=pair.low.max(pair.high)).contains(&wire);
-                let Some(pair) = pairs.iter().find(touches) else { return "─".to_owned() };
-                let is_end = pair.low == wire || pair.high == wire;
-                let mark = match (is_end, pair.swapped) {
+    fn compared(pairs: &[Compared], wires: usize, colours: bool) -> Self {
+        let mut part = Self::bare("─", wires);
+        for pair in pairs {
+            let ends = pair.low.min(pair.high)..=pair.low.max(pair.high);
+            for wire in ends.clone() {
+                let mark = match (wire == *ends.start() || wire == *ends.end(), pair.swapped) {
                     // An arrow points up where the larger element goes up.
                     (true, _) if pair.falls() && pair.high == wire => "▲",
                     (true, true) => "●",
                     (true, false) => "○",
                     (false, _) => "┼",
                 };
-                if colours && pair.swapped { format!("\x1b[1;36m{mark}\x1b[0m") } else { mark.to_owned() }
+                let in_colour = colours && pair.swapped;
+                part.cells[wire] =
+                    if in_colour { format!("\x1b[1;36m{mark}\x1b[0m") } else { mark.to_owned() };
             }
         }
+        part.swaps.extend(pairs.iter().filter(|pair| pair.swapped).map(|pair| (pair.low, pair.high)));
+        part
     }
+
+    /// For each wire the number of the wire that its element comes from.
+    fn moved(sources: &[Option<usize>], wires: usize) -> Self {
+        let from = |wire| sources.get(wire).copied().flatten();
+        let widest = (0..wires).filter_map(from).max().map_or(0, |from| from.to_string().len() + 2);
+        let width = widest + 2;
+        let cell = |wire| match from(wire) {
+            Some(from) => format!("{:widest$} ─", format!(" ◂{from}")),
+            None => "─".repeat(width),
+        };
+        Self { width, cells: (0..wires).map(cell).collect(), swaps: Vec::new() }
+    }
+}
+
+fn width_of(parts: &[Part]) -> usize {
+    parts.iter().map(|part| part.width).sum()
 }
 
 /// A part of the diagram between elements.
@@ -153,13 +154,13 @@ impl Piece {
     fn new(ranks: &[u32], wires: usize) -> Self {
         let mut begin = ranks.to_vec();
         begin.resize(wires, u32::MAX);
-        Self { begin, wires, parts: vec![Part::Wires("─")], passes: Vec::new() }
+        Self { begin, wires, parts: vec![Part::bare("─", wires)], passes: Vec::new() }
     }
 
     fn begin(&mut self, pass: u64) {
         if self.passes.last().is_none_or(|(last, _)| *last != pass) {
             if self.has_parts() {
-                self.parts.push(Part::Wires("─"));
+                self.parts.push(Part::bare("─", self.wires));
             }
             self.passes.push((pass, self.parts.len()));
         }
@@ -169,14 +170,10 @@ impl Piece {
         self.parts.len() > 1
     }
 
-    fn width(&self) -> usize {
-        self.parts.iter().map(Part::width).sum()
-    }
-
-    fn draw<'a>(&self, end: &[u32], label: &impl Fn(u32) -> &'a str, widest: usize, colours: bool) -> String {
+    fn draw<'a>(&self, end: &[u32], label: &impl Fn(u32) -> &'a str, widest: usize) -> String {
         let mut heading = String::new();
         for &(pass, before) in &self.passes {
-            let place = widest + 1 + self.parts[..before].iter().map(Part::width).sum::<usize>();
+            let place = widest + 1 + width_of(&self.parts[..before]);
             let used = heading.chars().count();
             if place >= used {
                 heading += &" ".repeat(place - used);
@@ -188,7 +185,7 @@ impl Piece {
             let [begin, end] = [&self.begin[..], end]
                 .map(|ranks| label(ranks.get(wire).copied().unwrap_or(u32::MAX)).to_owned());
             let gap = " ".repeat(widest - begin.chars().count());
-            let parts: String = self.parts.iter().map(|part| part.at(wire, colours)).collect();
+            let parts: String = self.parts.iter().map(|part| &*part.cells[wire]).collect();
             text += format!("{gap}{begin} {parts} {end}").trim_end();
             text.push('\n');
         }
