@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{bail, ensure};
 use gpusort::files::internal::{Job, To};
-use gpusort::files::{Phase, Progress as Done, Report, Respelled};
+use gpusort::files::{Counts, Phase, Progress as Done, Report, Respelled};
 use gpusort_base::{human, parallel};
 
 use self::options::TimingTo;
@@ -161,24 +161,7 @@ pub(super) fn notes(job: &Job, did: &str, quiet: bool, progress: &Progress) {
     }
 }
 
-/// Prints the number of skipped rows, which no timing tells.
-fn note_skipped(args: &SortArgs, report: &Report) {
-    let skipped = report.counts.skipped;
-    if skipped > 0 && !args.quiet {
-        let rows = human::counted(skipped, "row with an invalid field", "rows with invalid fields");
-        say(format_args!("skipped {rows} (--invalid skip)"));
-    }
-}
-
-/// Prints a note on a record that `--unique` left out although its key is spelled otherwise.
-fn note_respelled(args: &SortArgs, report: &Report) {
-    let respelled = report.counts.respelled.as_ref().filter(|_| !args.quiet && !args.json);
-    if let Some(Respelled { place, value, kept }) = respelled {
-        say(format_args!("{place}: {value} is left out: it equals {kept}, spelled otherwise"));
-    }
-}
-
-/// Prints the timing to `to`, if requested. `file` names the input if several were sorted separately.
+/// Prints notes on a finished sort, and the timing to `to`, if requested. `file` names the input if several were sorted separately.
 fn tell(
     args: &SortArgs,
     to: Option<TimingTo>,
@@ -186,9 +169,19 @@ fn tell(
     report: &Report,
     file: Option<&Path>,
 ) -> anyhow::Result<()> {
-    note_respelled(args, report);
+    let Counts { respelled, skipped, .. } = &report.counts;
+    if let Some(Respelled { place, value, kept }) = respelled
+        && !args.quiet
+        && !args.json
+    {
+        say(format_args!("{place}: {value} is left out: it equals {kept}, spelled otherwise"));
+    }
     let Some(to) = to else {
-        note_skipped(args, report);
+        // No timing tells it.
+        if *skipped > 0 && !args.quiet {
+            let rows = human::counted(*skipped, "row with an invalid field", "rows with invalid fields");
+            say(format_args!("skipped {rows} (--invalid skip)"));
+        }
         return Ok(());
     };
     let why = if args.merge { "a merge runs on the CPU" } else { &report.why }.to_owned();
