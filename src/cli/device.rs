@@ -12,7 +12,7 @@ use gpusort_base::parallel::{self, Meanwhile};
 use gpusort_engine::cost::{self, Choice, Costs};
 use gpusort_engine::gpu::{Gpu, adapters};
 use gpusort_order::Selection;
-use gpusort_planner::plan::{Crossovers, Shape};
+use gpusort_planner::plan::{Algorithm, Crossovers, Shape};
 
 use super::args::SortArgs;
 use super::progress::{Progress, Unit};
@@ -45,26 +45,33 @@ impl Device {
     }
 }
 
-/// The devices of a sort.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
-    One(Device),
-    /// The numbers of GPUs that share the work.
-    Together(Vec<usize>),
-    /// All hardware GPUs.
-    All,
+/// The devices that a sort may use.
+enum Wanted {
+    /// The CPU or a GPU, by the expected time.
+    Fastest,
+    /// A hardware GPU or, without one, the CPU, for this algorithm.
+    For(Algorithm),
+    Cpu,
+    /// These GPUs share the work; if empty, all hardware GPUs.
+    Gpus(Vec<Select>),
 }
 
 impl Wanted {
-    pub(super) fn named(name: &str) -> anyhow::Result<Self> {
-        let numbers: Option<Vec<usize>> = name.split(',').map(|number| number.trim().parse().ok()).collect();
-        Ok(match numbers {
-            Some(numbers) if numbers.len() > 1 => Self::Together(numbers),
-            _ if name.split(',').any(|part| part.parse::<usize>().is_ok()) && name.contains(',') => {
+    fn named(name: &str, algorithm: Option<Algorithm>) -> anyhow::Result<Self> {
+        let numbers = name.split(',').map(|number| number.trim().parse().ok().map(Select::Index));
+        let is_list = name.contains(',');
+        Ok(match numbers.clone().collect() {
+            Some(numbers) if is_list => Self::Gpus(numbers),
+            _ if is_list && numbers.flatten().next().is_some() => {
                 bail!("--device {}: only GPUs share the work; list their numbers, as in 0,1", quoted(name))
             }
-            _ if name.eq_ignore_ascii_case("all") => Self::All,
-            _ => Self::One(Device::named(name)?),
+            _ if name.eq_ignore_ascii_case("all") => Self::Gpus(Vec::new()),
+            _ => match (Device::named(name)?, algorithm) {
+                (Device::Auto, None) => Self::Fastest,
+                (Device::Auto, Some(algorithm)) => Self::For(algorithm),
+                (Device::Cpu, _) => Self::Cpu,
+                (Device::Gpu(select), _) => Self::Gpus(vec![select]),
+            },
         })
     }
 }
@@ -152,7 +159,7 @@ impl Devices {
     pub(super) fn new(args: &SortArgs, progress: &Progress) -> anyhow::Result<Self> {
         let first = args.top.map(|top| usize::try_from(top).unwrap_or(usize::MAX));
         Ok(Self {
-            wanted: Wanted::named(&args.device)?,
+            wanted: Wanted::named(&args.device, args.algo)?,
             method: Method { algorithm: args.algo, variant: args.variant },
             selection: Selection { unique: args.order.unique, first },
             notes: !args.quiet,
@@ -162,11 +169,6 @@ impl Devices {
             costs: OnceCell::new(),
             progress: progress.clone(),
         })
-    }
-
-    /// Returns true if no device or algorithm is named.
-    fn is_free(&self) -> bool {
-        self.wanted == Wanted::One(Device::Auto) && self.method.algorithm.is_none()
     }
 
     /// The costs of sorting on this machine.
@@ -194,15 +196,11 @@ impl Devices {
 
     /// The reason for a GPU, or against one.
     fn reason_for_gpu(&self, n: u64, shape: Shape, unread: u64) -> Result<String, String> {
-        match (&self.wanted, self.method.algorithm) {
-            (Wanted::One(Device::Cpu), _) => return Err("--device cpu".to_owned()),
-            (Wanted::One(Device::Auto), Some(algorithm)) => {
-                return Ok(format!("--algo {algorithm} with a hardware GPU"));
-            }
-            (Wanted::One(Device::Auto), None) => {}
-            (Wanted::One(Device::Gpu(_)) | Wanted::Together(_) | Wanted::All, _) => {
-                return Ok("chosen by --device".to_owned());
-            }
+        match self.wanted {
+            Wanted::Cpu => return Err("--device cpu".to_owned()),
+            Wanted::Gpus(_) => return Ok("chosen by --device".to_owned()),
+            Wanted::For(algorithm) => return Ok(format!("--algo {algorithm} with a hardware GPU")),
+            Wanted::Fastest => {}
         }
         if n < cost::FEWEST {
             return Err(counted(n, "element is", "elements are") + " too few for a GPU");
@@ -250,9 +248,9 @@ impl Devices {
     /// The reason for no GPU; an error only if a GPU was requested.
     fn reason_for_none(&self, error: gpusort::Error) -> Result<String, gpusort::Error> {
         let is_none = matches!(error.kind(), ErrorKind::NoDevice { .. });
-        match (&self.wanted, self.method.algorithm) {
-            (Wanted::One(Device::Auto), None) => {}
-            (Wanted::One(Device::Auto), Some(algorithm)) if is_none => {
+        match self.wanted {
+            Wanted::Fastest => {}
+            Wanted::For(algorithm) if is_none => {
                 if self.notes {
                     let kind = if algorithm.is_network() { "network" } else { "sort" };
                     self.progress
@@ -267,7 +265,7 @@ impl Devices {
 
     /// The reason for shares on a started GPU, if needed; the error is a reason against it.
     fn fit(&self, sorter: &Sorter, n: u64, shape: Shape) -> Result<Option<String>, String> {
-        let Some(info) = sorter.device().filter(|_| self.is_free()) else { return Ok(None) };
+        let (Wanted::Fastest, Some(info)) = (&self.wanted, sorter.device()) else { return Ok(None) };
         if !self.costs().measured_here && info.kind != Kind::Discrete {
             return Err("the speed of this GPU is not known; gpusort tune measures it".to_owned());
         }
@@ -282,15 +280,13 @@ impl Devices {
     /// The GPUs to start; empty for all hardware GPUs.
     fn selects(&self) -> Vec<Select> {
         match &self.wanted {
-            Wanted::One(Device::Gpu(select)) => vec![select.clone()],
+            Wanted::Gpus(selects) => selects.clone(),
             // The measured GPU may not be the first.
-            Wanted::One(Device::Auto) if self.is_free() && self.costs().measured_here => {
+            Wanted::Fastest if self.costs().measured_here => {
                 let measured = self.costs().gpu.as_ref();
                 vec![measured.map_or(Select::Hardware, |gpu| Select::Name(gpu.name.clone()))]
             }
-            Wanted::One(Device::Auto | Device::Cpu) => vec![Select::Hardware],
-            Wanted::Together(numbers) => numbers.iter().map(|&number| Select::Index(number)).collect(),
-            Wanted::All => Vec::new(),
+            _ => vec![Select::Hardware],
         }
     }
 }
@@ -306,9 +302,9 @@ impl ChooseSorter for Devices {
                 && self.compare(input.n, input.shape, left).is_gpu()
         };
         let is_wanted = match self.wanted {
-            Wanted::One(Device::Cpu) => false,
-            _ if self.is_free() => input.is_some_and(pays),
-            _ => true,
+            Wanted::Cpu => false,
+            Wanted::Fastest => input.is_some_and(pays),
+            Wanted::For(_) | Wanted::Gpus(_) => true,
         };
         if is_wanted {
             self.starting = Some(Starting::new(self.selects()));

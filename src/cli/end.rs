@@ -23,7 +23,7 @@ pub(crate) fn failed(message: &[u8]) -> ! {
     for _ in 0..PATIENCE_SECONDS * 10 {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    // The renaming thread is this one.
+    // The renaming thread may be this one, which cannot continue.
     output::remove_temporary();
     system::exit(FAILED)
 }
@@ -56,7 +56,7 @@ mod system {
     use gpusort::files::internal as output;
     use libc::c_int;
 
-    use super::{FAILED, PATIENCE_SECONDS, interrupted};
+    use super::{PATIENCE_SECONDS, interrupted};
 
     /// Signals that by default end a process, except those that indicate its own faults.
     const ENDING: &[c_int] = &[
@@ -139,11 +139,7 @@ mod system {
     }
 
     fn abort() {
-        print(b"gpusort: internal error in a library it uses\n");
-        output::end_process(|_| exit(FAILED));
-        // Still here: an output is being renamed, perhaps by the very thread that cannot continue.
-        output::remove_temporary();
-        exit(FAILED);
+        super::failed(b"gpusort: internal error in a library it uses\n");
     }
 
     /// From here on a signal runs `words` before it ends the process, unless no thread can be
