@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use gpusort_order::Kind;
-use gpusort_order::key::{ElementType, KeyWords};
+use gpusort_order::key::KeyWords;
 use gpusort_planner::plan::{self, Algorithm, Plan, Shape, Variant};
 
 use super::contender::{Contender, OnCpu, OnGpu, Sample};
@@ -249,11 +249,11 @@ impl Suite {
         distribution: Distribution,
     ) -> Vec<Entrant<'a>> {
         let mut entrants: Vec<Entrant> = Vec::new();
-        let mut add = |device: &str, algorithm, variant, by| {
+        let mut add = |device: &str, algorithm, variant, gpu, method| {
             let (device, positions) = (device.to_owned(), self.positions && element != Type::Text);
             let case = Case { device, algorithm, variant, element, positions, distribution, n: 0 };
             if entrants.iter().all(|other| other.case != case) {
-                entrants.push(Entrant { case, by, known: None });
+                entrants.push(Entrant { case, gpu, method, known: None });
             }
         };
         let shape = match element {
@@ -262,11 +262,14 @@ impl Suite {
         };
         // The baselines first, so that all others can be compared with them.
         let cpu = cpu_name();
-        add(&cpu, CPU, ALL_CORES, By::Cpu(Some(Method::default())));
-        add(&cpu, CPU, ONE_CORE, By::Cpu(None));
+        add(&cpu, CPU, ALL_CORES, None, Some(Method::default()));
+        add(&cpu, CPU, ONE_CORE, None, None);
         for device in devices {
             for &(algorithm, variant) in &self.methods {
-                let mut add = |variant, by| add(&device.report.name, algorithm.name(), variant, by);
+                let mut add = |name, gpu, variant| {
+                    let method = Method { algorithm: Some(algorithm), variant };
+                    add(&device.report.name, algorithm.name(), name, gpu, Some(method));
+                };
                 match device.sorter.started() {
                     Some(gpu) => {
                         let limits = &gpu.info().limits;
@@ -275,16 +278,13 @@ impl Suite {
                         let sizes = [self.sizes.0.iter().min(), self.sizes.0.iter().max()];
                         let best = sizes.into_iter().flatten().map(best);
                         for variant in variant.map_or_else(|| best.collect(), |variant| vec![variant]) {
-                            add(variant.name(), By::Gpu(gpu, device, algorithm, variant));
+                            add(variant.name(), Some((gpu, device)), Some(variant));
                         }
                     }
                     // The baseline is this sort.
                     None if !algorithm.is_network() => {}
                     // Variants make no difference on the CPU.
-                    None => {
-                        let method = Method { algorithm: Some(algorithm), variant: None };
-                        add("network", By::Cpu(Some(method)));
-                    }
+                    None => add("network", None, None),
                 }
             }
         }
@@ -321,18 +321,12 @@ impl Suite {
 struct Entrant<'a> {
     /// The case of the current size.
     case: Case,
-    by: By<'a>,
+    /// The GPU of a device, if it is no sort on the CPU.
+    gpu: Option<(&'a Gpu, &'a Device)>,
+    /// `None` for the standard library's sort on one core.
+    method: Option<Method>,
     /// A size and the time of a run at that size.
     known: Option<(usize, Duration)>,
-}
-
-/// The sort of an entrant.
-#[derive(Clone, Copy)]
-enum By<'a> {
-    /// By this method, or on one core without any.
-    Cpu(Option<Method>),
-    /// The GPU of the device.
-    Gpu(&'a Gpu, &'a Device, Algorithm, Variant),
 }
 
 impl<'a> Entrant<'a> {
@@ -377,10 +371,8 @@ impl<'a> Entrant<'a> {
     /// contender.
     fn outcome(&mut self, pace: &Pace, ran: &mut dyn FnMut(usize)) -> Result<(Outcome, Duration), Error> {
         let n = self.case.n;
-        if let (By::Gpu(gpu, _, algorithm, variant), Type::Number(element)) = (self.by, self.case.element) {
-            // A size that the device refuses needs no estimate.
-            self.plan(gpu, algorithm, variant, element, n)?;
-        }
+        // A size that the device refuses needs no estimate.
+        self.plan(n)?;
         if let Some(run) = self.estimate(pace)?.filter(|&run| pace.is_exceeded_by(run)) {
             return Ok((Outcome::TooLong(run), Duration::ZERO));
         }
@@ -428,40 +420,29 @@ impl<'a> Entrant<'a> {
         Some(Duration::from_secs_f64((run.as_secs_f64() * times).min(3e7)))
     }
 
-    /// The plan of a GPU, if its limits permit.
-    fn plan(
-        &self,
-        gpu: &Gpu,
-        algorithm: Algorithm,
-        variant: Variant,
-        element: ElementType,
-        n: usize,
-    ) -> Result<Plan, Error> {
+    /// The plan of a GPU for numbers; an error if its limits do not permit it.
+    fn plan(&self, n: usize) -> Result<Option<Plan>, Error> {
+        let (Some((gpu, _)), Type::Number(element)) = (self.gpu, self.case.element) else { return Ok(None) };
+        let Some(Method { algorithm: Some(algorithm), variant: Some(variant) }) = self.method else {
+            unreachable!("a GPU sorts by a variant");
+        };
         let shape = Shape::of(element, self.case.positions);
-        Ok(Plan::new(algorithm, variant, n, shape, &gpu.info().limits)?)
+        Ok(Some(Plan::new(algorithm, variant, n, shape, &gpu.info().limits)?))
     }
 
     /// Runs of this many elements, ready to be measured.
     fn sort(&self, n: usize) -> Result<Box<Run<'a>>, Error> {
         let Case { element, distribution, positions, .. } = self.case;
-        let count = n as u64;
-        let sequence = move |seed| Sequence { element: element.numbers(), distribution, count, seed };
-        let Type::Number(element) = element else {
-            let by = self.by;
-            return Ok(Box::new(move |seed| match by {
-                By::Cpu(method) => texts::sample(&Sorter::cpu(), method, &sequence(seed)),
-                By::Gpu(_, device, algorithm, variant) => {
-                    let method = Method { algorithm: Some(algorithm), variant: Some(variant) };
-                    texts::sample(&device.sorter, Some(method), &sequence(seed))
-                }
-            }));
-        };
-        let mut contender: Box<dyn Contender + 'a> = match self.by {
-            By::Cpu(method) => Box::new(OnCpu::new(method, positions)),
-            By::Gpu(gpu, device, algorithm, variant) => {
-                let plan = self.plan(gpu, algorithm, variant, element, n)?;
-                Box::new(OnGpu::new(gpu, device.spin_up.as_ref(), plan)?)
-            }
+        let (gpu, method) = (self.gpu, self.method);
+        let sequence =
+            move |seed| Sequence { element: element.numbers(), distribution, count: n as u64, seed };
+        if element == Type::Text {
+            let sorter = gpu.map(|(_, device)| &device.sorter);
+            return Ok(Box::new(move |seed| texts::sample(sorter, method, &sequence(seed))));
+        }
+        let mut contender: Box<dyn Contender + 'a> = match gpu.zip(self.plan(n)?) {
+            Some(((gpu, device), plan)) => Box::new(OnGpu::new(gpu, device.spin_up.as_ref(), plan)?),
+            None => Box::new(OnCpu::new(method, positions)),
         };
         Ok(Box::new(move |seed| verified(contender.as_mut(), &sequence(seed).keys(0, n), seed)))
     }

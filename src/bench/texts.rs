@@ -12,16 +12,20 @@ use gpusort_order::Method;
 
 /// Orders texts and verifies their order. The time excludes splitting the input into lines.
 ///
-/// Without a method, the standard library's `sort_unstable` orders slices and positions on one core.
+/// The CPU orders them without a sorter. Without a method, the standard library's `sort_unstable` orders slices and positions on one core.
 ///
 /// # Errors
 ///
 /// A wrong result; a failure of the device.
-pub(super) fn sample(sorter: &Sorter, method: Option<Method>, texts: &Sequence) -> Result<Sample, Error> {
+pub(super) fn sample(
+    sorter: Option<&Sorter>,
+    method: Option<Method>,
+    texts: &Sequence,
+) -> Result<Sample, Error> {
     let lines = texts.lines(0, texts.count as usize);
     let slices: Vec<&[u8]> = lines.split_inclusive(|&byte| byte == b'\n').collect();
     let (sample, order) = match method {
-        Some(method) => order(sorter, method, lines.clone())?,
+        Some(method) => order(sorter.unwrap_or(&Sorter::cpu()), method, lines.clone())?,
         None => order_on_one_core(&slices),
     };
     verify_positions(slices.len(), |position| slices[position], &order)
