@@ -2,8 +2,8 @@
 //! end.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
@@ -13,6 +13,7 @@ use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::table::Table;
 use gpusort::unstable::bench::{self, Case, Event, Pace, Report, Suite, export, plot};
 use gpusort::{ErrorKind, Select};
+use gpusort_base::parallel::lock;
 use gpusort_base::{human, memory};
 use gpusort_engine::gpu::Gpu;
 use gpusort_planner::plan::{Algorithm, Variant};
@@ -86,18 +87,9 @@ fn exports(args: &BenchArgs) -> anyhow::Result<Vec<Export>> {
         if data.is_none() {
             check_picture(path, option)?;
         }
-        check_place(path)?;
+        Output::check(path)?;
     }
     Ok(exports)
-}
-
-/// Checks before the work that the file can be written.
-pub(super) fn check_place(path: &Path) -> anyhow::Result<()> {
-    // Opening a pipe and closing it would end it for its reader.
-    if path.metadata().map_or(true, |metadata| metadata.is_file() || metadata.is_dir()) {
-        drop(Output::file(path)?);
-    }
-    Ok(())
 }
 
 fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
@@ -244,10 +236,6 @@ impl Live {
         let exported: Vec<_> = self.exports.iter().map(|export| export.write(&self.report)).collect();
         exported.into_iter().fold(told, anyhow::Result::and)
     }
-}
-
-fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
-    live.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {

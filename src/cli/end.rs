@@ -184,9 +184,10 @@ mod system {
 #[cfg(not(unix))]
 mod system {
     use std::io::{self, Write};
-    use std::sync::{Mutex, PoisonError};
+    use std::sync::Mutex;
 
     use gpusort::files::internal as output;
+    use gpusort_base::parallel::lock;
 
     use super::interrupted;
 
@@ -195,7 +196,7 @@ mod system {
     pub(super) fn install() {
         // If no thread can be started for it, Ctrl-C has its default effect.
         let _ = ctrlc::set_handler(|| {
-            let words = LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let words = lock(&LAST_WORDS).take();
             if let Some(words) = words {
                 words();
             }
@@ -205,7 +206,7 @@ mod system {
 
     /// From here on an interrupt runs `words` before it ends the process.
     pub(crate) fn say_at_last(words: impl FnOnce() + Send + 'static) {
-        *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
+        *lock(&LAST_WORDS) = Some(Box::new(words));
     }
 
     /// A console has no signals that a pager could handle.

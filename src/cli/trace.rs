@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{anyhow, bail, ensure};
 use console::Term;
 use gpusort::files::internal::write_keys;
-use gpusort::files::{Input, Options, Sort};
+use gpusort::files::{Input, Options, Output, Sort};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::trace::{
     FEW, MOST, Panel, Played, Scheme, Style, Trace, list, measure, network, network_svg, svg, write_json,
@@ -22,7 +22,6 @@ use gpusort_order::key::{ElementType, KeyMap};
 use gpusort_planner::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
 
 use super::args::TraceArgs;
-use super::bench::check_place;
 use super::device::Device;
 use super::format::{check_picture, unless_stdout};
 use super::meant;
@@ -92,7 +91,7 @@ fn check(args: &TraceArgs, device: Option<&Device>, picture: Option<&Path>) -> a
         {
             bail!("{}: --svg would replace the input; name another file", human::path(input));
         }
-        check_place(path)?;
+        Output::check(path)?;
     } else if args.svg.is_some() && args.json {
         bail!("--json and --svg - both go to standard output; use --svg FILE for the picture");
     }

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use anyhow::{bail, ensure};
 use gpusort::files::internal::{Job, To};
@@ -26,7 +26,7 @@ use super::{check, explain, format, say, usage};
 pub(super) fn watched(progress: &Progress, to_terminal: bool) -> impl Fn(Done) + Send + Sync + use<> {
     let (progress, now) = (progress.clone(), Mutex::new(None));
     move |Done { phase, done, total, .. }| {
-        let mut now = now.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = parallel::lock(&now);
         if now.replace((phase, total)) != Some((phase, total)) {
             let (name, unit) = match phase {
                 Phase::Read => ("read", Unit::Bytes),
