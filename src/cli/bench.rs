@@ -111,7 +111,7 @@ fn methods(
     let named: Option<Vec<Algorithm>> = algorithms.iter().copied().collect();
     let algorithms = named.as_deref().unwrap_or(&Algorithm::ALL);
     if variants.is_empty() {
-        return Ok(distinct(algorithms.iter().map(|&algorithm| (algorithm, None)).collect()));
+        return Ok(algorithms.iter().map(|&algorithm| (algorithm, None)).collect());
     }
     let is_asked = |variant: Variant| variants.iter().any(|asked| asked.is_none_or(|asked| asked == variant));
     let mut methods = Vec::new();
@@ -125,7 +125,7 @@ fn methods(
             algorithms[0].variant(Some(*variant))?;
         }
     }
-    Ok(distinct(methods))
+    Ok(methods)
 }
 
 fn start(names: &[String], quiet: bool, progress: &Progress) -> anyhow::Result<Vec<bench::Device>> {

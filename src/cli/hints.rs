@@ -10,9 +10,9 @@ pub(super) const BUILD: &str = "build it with --features arrow";
 
 /// The message of an error with all its causes, and with the option that helps.
 pub(super) fn shown(error: &anyhow::Error) -> String {
-    let hint = error.downcast_ref::<Error>().and_then(hint).unwrap_or_default();
-    let of_library = error.downcast_ref::<Error>().map(Error::kind);
-    let is_option = matches!(of_library, Some(ErrorKind::Options { option: Some(_), .. }));
+    let Some(of_library) = error.downcast_ref::<Error>() else { return format!("{error:#}") };
+    let is_option = matches!(of_library.kind(), ErrorKind::Options { option: Some(_), .. });
+    let hint = hint(of_library).unwrap_or_default();
     format!("{}{error:#}{hint}", if is_option { "--" } else { "" })
 }
 

@@ -85,9 +85,14 @@ fn width(terminal: &Term) -> usize {
 fn command() -> clap::Command {
     // Help is short; the manual pages have the details.
     let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).help("Print help");
-    // The last of a repeated option counts. Help does not show the values of variables.
+    // The last of a repeated option counts, but the first of several outputs would be lost. Help does not show
+    // the values of variables.
     let all = |command: clap::Command| {
-        let command = command.args_override_self(true).mut_args(|argument| argument.hide_env_values(true));
+        let command = command.args_override_self(true).mut_args(|argument| {
+            let is_output = argument.get_id() == "output";
+            let argument = if is_output { argument.action(ArgAction::Append) } else { argument };
+            argument.hide_env_values(true)
+        });
         if command.is_disable_help_flag_set() { command } else { command.disable_help_flag(true).arg(&help) }
     };
     // Arguments shared with `sort` that `check` treats differently.
@@ -106,14 +111,7 @@ fn command() -> clap::Command {
         let files = "Sorted input files; without any, standard input";
         command.after_long_help(None::<&str>).mut_arg("files", |argument| argument.help(files))
     };
-    // The first of several outputs would be lost.
-    let outputs = |command: clap::Command| {
-        command.mut_args(|argument| match argument.get_id().as_str() {
-            "output" => argument.action(ArgAction::Append),
-            _ => argument,
-        })
-    };
-    let command = args::Cli::command().mut_subcommands(all).mut_subcommands(outputs);
+    let command = args::Cli::command().mut_subcommands(all);
     let command = command.mut_subcommand("check", check).mut_subcommand("merge", merge);
     command.disable_help_flag(true).arg(&help).long_version(VERSION.as_str())
 }
