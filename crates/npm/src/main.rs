@@ -16,9 +16,9 @@ mod sort;
 mod text;
 mod traces;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{fs, io};
 
 use gpusort_order::key::ElementType;
 use gpusort_order::{Algorithm, Limits, Subgroups};
@@ -118,43 +118,40 @@ fn files() -> Vec<(String, String)> {
 fn main() -> ExitCode {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let is_check = std::env::args().any(|argument| argument == "--check");
-    let folders = [("npm/src/generated", files()), ("web/src/generated", traces::files())];
-    let end = |(folder, files): &(&str, Vec<(String, String)>)| {
-        let there = root.join(folder);
-        if is_check { checked(folder, &there, files) } else { written(&there, files) }
-    };
-    let ends: Vec<ExitCode> = folders.iter().map(end).collect();
-    ends.into_iter().find(|&end| end != ExitCode::SUCCESS).unwrap_or(ExitCode::SUCCESS)
+    let mut end = ExitCode::SUCCESS;
+    for (name, files) in [("npm/src/generated", files()), ("web/src/generated", traces::files())] {
+        let folder = root.join(name);
+        let result = if is_check {
+            check(&folder, &files)
+        } else {
+            write(&folder, &files).map_err(|error| error.to_string())
+        };
+        if let Err(problem) = result {
+            eprintln!("{name}: {problem}");
+            end = ExitCode::FAILURE;
+        }
+    }
+    end
 }
 
-fn checked(name: &str, folder: &Path, files: &[(String, String)]) -> ExitCode {
+/// Compares a folder with the files that would be written.
+fn check(folder: &Path, files: &[(String, String)]) -> Result<(), String> {
     let differs =
-        |(name, text): &(String, String)| fs::read_to_string(folder.join(name)).ok().as_ref() != Some(text);
-    let mut wrong: Vec<String> =
-        files.iter().filter(|file| differs(file)).map(|(name, _)| name.clone()).collect();
+        |(name, text): &&(String, String)| fs::read_to_string(folder.join(name)).ok().as_ref() != Some(text);
+    let mut wrong: Vec<String> = files.iter().filter(differs).map(|(name, _)| name.clone()).collect();
     let there = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let there = there.map(|entry| entry.file_name().to_string_lossy().into_owned());
     wrong.extend(there.filter(|name| files.iter().all(|(known, _)| known != name)));
     if wrong.is_empty() {
-        return ExitCode::SUCCESS;
+        return Ok(());
     }
-    eprintln!("{name} is out of date ({}); run: cargo run -p gpusort-npm", wrong.join(", "));
-    ExitCode::FAILURE
+    Err(format!("out of date ({}); run: cargo run -p gpusort-npm", wrong.join(", ")))
 }
 
-fn written(folder: &Path, files: &[(String, String)]) -> ExitCode {
-    let write = || -> std::io::Result<()> {
-        if folder.exists() {
-            fs::remove_dir_all(folder)?;
-        }
-        fs::create_dir_all(folder)?;
-        files.iter().try_for_each(|(name, text)| fs::write(folder.join(name), text))
-    };
-    match write() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{}: {error}", folder.display());
-            ExitCode::FAILURE
-        }
+fn write(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
     }
+    fs::create_dir_all(folder)?;
+    files.iter().try_for_each(|(name, text)| fs::write(folder.join(name), text))
 }

@@ -106,10 +106,11 @@ impl<'a> Sort<'a> {
     fn sort(&mut self) -> (Vec<Value>, Map<String, Value>) {
         let plan = |n| self.callers.sort(n, self.limits).expect("such elements are planned for");
         let plans: Vec<Plan> = self.numbers().map(plan).collect();
+        let whole = plan(MOST);
         let times = |times| [Base::One, Base::Tiles, Base::Chunks].map(|of| Count { times, ..Count::of(of) });
         let mut passes = Vec::new();
         // The preparation does what the first is for: it clears.
-        for (number, first) in plans[0].dispatches().enumerate().skip(1) {
+        for (number, (first, largest)) in plans[0].dispatches().zip(whole.dispatches()).enumerate().skip(1) {
             let mut cases = Cases::new();
             for plan in &plans {
                 let dispatch = plan.dispatches().nth(number).expect("all plans have as many");
@@ -119,9 +120,6 @@ impl<'a> Sort<'a> {
                     cases.push((Size { capacity, n, k: 0 }, self.workgroups(dispatch, n)));
                 }
             }
-            let largest =
-                plans.iter().max_by_key(|plan| plan.n()).and_then(|plan| plan.dispatches().nth(number));
-            let largest = largest.expect("all plans have as many");
             let size = block(|n| self.workgroups(largest, n));
             let blocks = Count { most: self.workgroups(largest, MOST), ..Count::of(Base::Blocks([size])) };
             let workgroups = self.grid(times(self.workgroups(first, 1)).into_iter().chain([blocks]), &cases);
@@ -179,7 +177,7 @@ impl<'a> Sort<'a> {
                 Count { times: number_of(1), ..Count::of(Base::One) },
                 up_to(most, Base::Blocks([size])),
                 Count::of(Base::Parts([size, parts])),
-                up_to(most, Base::Selected([block(selected_up_to(&selected))])),
+                up_to(most, Base::Selected([block(|k| selected(k.min(MOST / 4)))])),
             ];
             (*dispatch, self.grid(candidates, &cases))
         };
@@ -290,22 +288,18 @@ impl<'a> Sort<'a> {
             };
             let [moved, numbered] =
                 [false, true].map(|iota| *plan(1, longest, iota).dispatches().next().expect("one"));
-            let each = block(|rows| {
-                plan(rows.min(MOST / longest), longest, false)
-                    .dispatches()
-                    .map(|it| it.grid().workgroups())
-                    .sum()
-            });
+            let workgroups = |count, length| -> u64 {
+                plan(count, length, false).dispatches().map(|it| it.grid().workgroups()).sum()
+            };
+            let each = block(|rows| workgroups(rows.min(MOST / longest), longest));
             for length in [longest / 2 + 1, longest] {
                 for count in [1, 2, each, each + 1, 77_777].into_iter().filter(|count| count * length <= MOST)
                 {
                     let plan = plan(count, length, false);
                     let dispatch = plan.dispatches().next().expect("one");
                     assert_eq!(dispatch.pipeline(), moved.pipeline(), "rows of {length}");
-                    self.grid(
-                        [Count::of(Base::Blocks([each]))],
-                        &vec![(Size::all(count), dispatch.grid().workgroups())],
-                    );
+                    let cases = vec![(Size::all(count), workgroups(count, length))];
+                    self.grid([Count::of(Base::Blocks([each]))], &cases);
                 }
             }
             let moved = self.kernel(&moved);
@@ -314,11 +308,6 @@ impl<'a> Sort<'a> {
         }
         rows
     }
-}
-
-/// The workgroups for so many selected ones, of as many as there may be.
-fn selected_up_to(selected: &impl Fn(u32) -> u64) -> impl Fn(u32) -> u64 {
-    |k| selected(k.min(MOST / 4))
 }
 
 /// The words of a buffer in a plan.
