@@ -11,36 +11,30 @@ const LISTED: u64 = 48;
 
 /// A column: its heading, whether it holds numbers, and the order in which columns are left out for
 /// lack of room; 0 stays.
-struct Column {
-    heading: &'static str,
-    numbers: bool,
+pub(super) struct Column {
+    pub(super) heading: &'static str,
+    pub(super) numbers: bool,
     less: u8,
-    cell: fn(&Line) -> String,
+    pub(super) cell: fn(&Pass) -> String,
 }
 
-/// A line: a dispatch, or one of a round and the number of its repetitions.
-struct Line {
-    numbers: String,
-    times: u64,
-    pass: Pass,
-}
-
-const COLUMNS: [Column; 12] = [
-    column("pass", true, 0, |line| line.numbers.clone()),
-    column("kernel", false, 7, |line| line.pass.kernel.to_owned()),
-    column("what it does", false, 0, |line| line.pass.what.clone()),
-    column("steps", true, 5, |line| none_if_0(line.pass.steps as u64, grouped)),
-    column("tile", true, 4, |line| line.pass.tile.map(grouped).unwrap_or_default()),
-    column("held in", false, 2, |line| line.pass.held_in.unwrap_or_default().to_owned()),
-    column("workgroup memory", true, 1, |line| none_if_0(line.pass.workgroup_bytes, bytes)),
-    column("workgroups", true, 8, |line| grouped(line.pass.workgroups)),
-    column("invocations", true, 3, |line| grouped(line.pass.invocations)),
-    column("moved", true, 0, |line| bytes(line.pass.bytes_moved * line.times)),
-    column("time", true, 0, |line| line.pass.ms.map(time).unwrap_or_default()),
-    column("of copy", true, 0, |line| line.pass.part_of_copy.map(percent).unwrap_or_default()),
+/// The columns of lists; maps have some of them.
+pub(super) static COLUMNS: [Column; 12] = [
+    column("pass", true, 0, |pass| grouped(pass.number)),
+    column("kernel", false, 7, |pass| pass.kernel.to_owned()),
+    column("what it does", false, 0, |pass| pass.what.clone()),
+    column("steps", true, 5, |pass| none_if_0(pass.steps as u64, grouped)),
+    column("tile", true, 4, |pass| pass.tile.map(grouped).unwrap_or_default()),
+    column("held in", false, 2, |pass| pass.held_in.unwrap_or_default().to_owned()),
+    column("workgroup memory", true, 1, |pass| none_if_0(pass.workgroup_bytes, bytes)),
+    column("workgroups", true, 8, |pass| grouped(pass.workgroups)),
+    column("invocations", true, 3, |pass| grouped(pass.invocations)),
+    column("moved", true, 0, |pass| bytes(pass.bytes_moved)),
+    column("time", true, 0, |pass| pass.ms.map(time).unwrap_or_default()),
+    column("of copy", true, 0, |pass| pass.part_of_copy.map(percent).unwrap_or_default()),
 ];
 
-const fn column(heading: &'static str, numbers: bool, less: u8, cell: fn(&Line) -> String) -> Column {
+const fn column(heading: &'static str, numbers: bool, less: u8, cell: fn(&Pass) -> String) -> Column {
     Column { heading, numbers, less, cell }
 }
 
@@ -49,7 +43,7 @@ fn none_if_0(number: u64, shown: fn(u64) -> String) -> String {
 }
 
 /// A share of the speed of a copy.
-pub(super) fn percent(part: f64) -> String {
+fn percent(part: f64) -> String {
     format!("{} %", short(100.0 * part))
 }
 
@@ -68,8 +62,11 @@ pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
     }
     say(&planned_for(trace));
     text.push('\n');
-    let cells: Vec<Vec<String>> =
-        lines.iter().map(|line| COLUMNS.iter().map(|column| (column.cell)(line)).collect()).collect();
+    let cells = |(numbers, pass): (String, Pass)| {
+        let others = COLUMNS[1..].iter().map(|column| (column.cell)(&pass));
+        [numbers].into_iter().chain(others).collect()
+    };
+    let cells: Vec<Vec<String>> = lines.into_iter().map(cells).collect();
     let wide = |column: usize| {
         let widest = cells.iter().map(|cells| cells[column].chars().count()).max().unwrap_or(0);
         (widest > 0).then(|| widest.max(COLUMNS[column].heading.chars().count()))
@@ -174,12 +171,11 @@ pub(super) fn summary(trace: &Trace, played: Option<&Played>) -> Vec<String> {
     lines
 }
 
-/// The dispatches; if they are many, those of each round once.
-fn lines(trace: &Trace) -> Vec<Line> {
+/// The dispatches with their numbers; if they are many, those of each round once, with what they do together.
+fn lines(trace: &Trace) -> Vec<(String, Pass)> {
     let plan = &trace.plan;
     if plan.dispatch_count() <= LISTED || plan.rounds().all(|(_, times)| times == 1) {
-        let line = |pass: Pass| Line { numbers: grouped(pass.number), times: 1, pass };
-        return trace.passes().map(line).collect();
+        return trace.passes().map(|pass| (grouped(pass.number), pass)).collect();
     }
     let mut lines = Vec::new();
     let mut before = 0;
@@ -188,11 +184,12 @@ fn lines(trace: &Trace) -> Vec<Line> {
         let line = |(at, dispatch): (u64, &Dispatch)| {
             let (first, last) = (before + at + 1, before + at + 1 + (times - 1) * each);
             let mut pass = trace.pass(first, dispatch);
+            pass.bytes_moved *= times;
             if let Some(measured) = &trace.measured {
                 let own = measured.passes.iter().skip(first as usize - 1).step_by(each as usize);
                 let ms: f64 = own.take(times as usize).sum();
                 pass.ms = Some(ms);
-                pass.part_of_copy = measured.part_of_copy(pass.bytes_moved * times, ms);
+                pass.part_of_copy = measured.part_of_copy(pass.bytes_moved, ms);
             }
             let [from, to] = [first, last].map(grouped);
             let numbers = match (times, each) {
@@ -201,7 +198,7 @@ fn lines(trace: &Trace) -> Vec<Line> {
                 (_, 1) => format!("{from} … {to}"),
                 _ => format!("{from}, {} … {to}", grouped(first + each)),
             };
-            Line { numbers, times, pass }
+            (numbers, pass)
         };
         lines.extend((0..).zip(dispatches).map(line));
         before += each * times;

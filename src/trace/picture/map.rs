@@ -7,9 +7,9 @@ use super::colours;
 use super::motion::Motion;
 use super::svg::{Data, Px, Svg};
 use super::{CHARACTER, Panel, cut};
-use crate::human::{bytes, grouped, time, wrapped};
+use crate::human::{grouped, wrapped};
 use crate::trace::heat::{LEVELS, Row, Shade, Strip};
-use crate::trace::list::percent;
+use crate::trace::list::{COLUMNS, Column};
 use crate::trace::{FEW, Pass, words};
 
 /// Pixels of a row with words next to it: of few rows, and of more.
@@ -31,15 +31,6 @@ const LEAST_WAY: f64 = 10.0;
 
 /// The least distance between lines of text.
 const LINE: f64 = 12.5;
-
-/// A column of words: its place and its cells.
-struct Column {
-    heading: &'static str,
-    x: f64,
-    /// Whether it is right-aligned.
-    ends: bool,
-    cell: fn(&Pass) -> String,
-}
 
 /// Draws it from this height on; returns where it ends.
 pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: Option<&mut Motion>) -> f64 {
@@ -83,7 +74,8 @@ pub(super) fn draw(panel: &Panel, width: f64, top: f64, svg: &mut Svg, motion: O
 
 /// The layout.
 struct Map {
-    columns: Vec<Column>,
+    /// Columns of words, and where they begin or, if they hold numbers, end.
+    columns: Vec<(&'static Column, f64)>,
     /// Where the words of the input's row begin.
     input: f64,
     /// Pixels for the description of a pass.
@@ -107,24 +99,23 @@ impl Map {
         let longest = trace.plan.distinct_dispatches().map(|it| words::of(it).chars().count()).max();
         let words = longest.unwrap_or(0) as f64 * CHARACTER + 12.0;
         let words = if is_wide { words.clamp(90.0, 290.0) } else { 0.0 };
-        let mut columns =
-            vec![Column { heading: "pass", x: numbers, ends: true, cell: |pass| grouped(pass.number) }];
+        let of = |heading| COLUMNS.iter().find(|column| column.heading == heading).expect("lists have it");
+        let mut columns = vec![(of("pass"), numbers)];
         let mut right = width;
-        let mut last = |heading, wide: f64, cell| {
-            columns.push(Column { heading, x: right, ends: true, cell });
+        let mut last = |heading, wide: f64| {
+            columns.push((of(heading), right));
             right -= wide;
         };
         if trace.measured.is_some() {
             if is_wide {
-                last("of copy", 56.0, |pass| pass.part_of_copy.map(percent).unwrap_or_default());
+                last("of copy", 56.0);
             }
-            last("time", 58.0, |pass| pass.ms.map(time).unwrap_or_default());
+            last("time", 58.0);
         }
-        last("moved", 66.0, |pass| bytes(pass.bytes_moved));
+        last("moved", 66.0);
         if is_wide {
-            last("workgroups", 66.0, |pass| grouped(pass.workgroups));
-            let cell = |pass: &Pass| pass.what.clone();
-            columns.push(Column { heading: "what it does", x: numbers + 8.0, ends: false, cell });
+            last("workgroups", 66.0);
+            columns.push((of("what it does"), numbers + 8.0));
         }
         let (left, right) = (numbers + 8.0 + words, right - 4.0);
         // As precise as numbers are written, so that cells are equal.
@@ -149,8 +140,8 @@ impl Map {
     }
 
     fn headings(&self, svg: &mut Svg, base: f64) {
-        for column in &self.columns {
-            svg.text(if column.ends { "q r" } else { "q" }, (column.x, base), column.heading);
+        for &(column, x) in &self.columns {
+            svg.text(if column.numbers { "q r" } else { "q" }, (x, base), column.heading);
         }
         svg.text("q m", (f64::midpoint(self.left, self.right), base), "rank by position");
     }
@@ -158,10 +149,10 @@ impl Map {
     /// The words next to the row of a pass, or of the input.
     fn words_of(&self, svg: &mut Svg, base: f64, pass: Option<&Pass>) {
         let Some(pass) = pass else { return svg.text("q", (self.input, base), "input") };
-        for column in &self.columns {
-            let most = if column.ends { 20 } else { (self.words / CHARACTER) as usize };
-            let class = if column.ends { "r" } else { "" };
-            svg.text(class, (column.x, base), &cut(&(column.cell)(pass), most));
+        for &(column, x) in &self.columns {
+            let (class, most) =
+                if column.numbers { ("r", 20) } else { ("", (self.words / CHARACTER) as usize) };
+            svg.text(class, (x, base), &cut(&(column.cell)(pass), most));
         }
     }
 }
