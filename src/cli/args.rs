@@ -84,7 +84,11 @@ pub(super) enum Command {
     /// GPUs with their numbers, drivers and limits, and the CPU; the first column is what --device
     /// takes. JSON is an array with an object per device: "device" (what --device takes), "name",
     /// "backend", "kind", "driver" and "limits"; the CPU also has its cores and memory.
-    Devices(DevicesArgs),
+    Devices {
+        /// Print a JSON array
+        #[arg(long)]
+        json: bool,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -116,14 +120,6 @@ pub(super) struct CheckArgs {
     /// Print help
     #[arg(long, action = ArgAction::HelpShort, help_heading = TOLD)]
     pub(super) help: Option<bool>,
-}
-
-/// List the devices that can sort.
-#[derive(Args, Debug)]
-pub(super) struct DevicesArgs {
-    /// Print a JSON array
-    #[arg(long)]
-    pub(super) json: bool,
 }
 
 /// The arguments of `gpusort tune`.

@@ -8,14 +8,12 @@ use gpusort_engine::gpu::adapters;
 use gpusort_planner::plan::Subgroups;
 use serde_json::{Value, json};
 
-use super::args::DevicesArgs;
-
 /// The width of the first column, which has what `--device` takes.
 const INDENT: usize = 5;
 
-pub(super) fn run(args: &DevicesArgs) -> anyhow::Result<()> {
+pub(super) fn run(json: bool) -> anyhow::Result<()> {
     let (adapters, machine) = (adapters(), Machine::here());
-    if args.json {
+    if json {
         let gpus = adapters.iter().enumerate().map(|(number, adapter)| object(number, adapter));
         let all: Vec<Value> = gpus.chain([cpu(&machine)]).collect();
         super::print(&(serde_json::to_string_pretty(&all)? + "\n"))?;

@@ -66,7 +66,7 @@ fn run(cli: args::Cli) -> anyhow::Result<ExitCode> {
         Command::Sort(args) => return sort::run(args),
         Command::Check(args) => return check::run(args),
         Command::Bench(args) => bench::run(args)?,
-        Command::Devices(args) => devices::run(&args)?,
+        Command::Devices { json } => devices::run(json)?,
         Command::Gen(args) => generate::run(args)?,
         Command::Trace(args) => trace::run(args)?,
         Command::Tune(args) => tune::run(&args)?,
