@@ -114,10 +114,9 @@ fn counted_bytes(size: usize) -> usize {
 #[inline]
 fn release(before: usize, after: usize) {
     let (before, after) = (counted_bytes(before), counted_bytes(after));
-    if before > after {
-        ALLOCATED.fetch_sub(before - after, Relaxed);
-    } else if before < after {
-        ALLOCATED.fetch_add(after - before, Relaxed);
+    if before != after {
+        // Wrapping, as the sum does.
+        ALLOCATED.fetch_add(after.wrapping_sub(before), Relaxed);
     }
 }
 
