@@ -31,8 +31,8 @@ const GREYNESS: [f64; MIXED] = [0.0, 0.35, 0.65, 0.9];
 /// A shade as `#rrggbb`.
 pub(super) fn hex(shade: Shade) -> String {
     let place = shade.level.min(LEVELS - 1) as f64 / (LEVELS - 1) as f64 * (RAMP.len() - 1) as f64;
-    let (from, part) =
-        ((place as usize).min(RAMP.len() - 2), place - place.floor().min((RAMP.len() - 2) as f64));
+    let from = (place as usize).min(RAMP.len() - 2);
+    let part = place - from as f64;
     let grey = GREYNESS[shade.mixed.min(MIXED - 1)];
     (0..3).fold("#".to_owned(), |mut text, channel| {
         let [low, high, grey_of] =

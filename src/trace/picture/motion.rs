@@ -55,13 +55,8 @@ impl Motion {
         let passes = rows.last().map_or(0, |row| row.after).max(1);
         let mut frames = String::new();
         for (row, end) in rows.iter().zip(ends) {
-            let done = match row.after.checked_sub(1) {
-                None => 0.0,
-                Some(pass) => {
-                    let even = row.after as f64 / passes as f64;
-                    self.ends.get(pass as usize).copied().unwrap_or(even)
-                }
-            };
+            let known = row.after.checked_sub(1).and_then(|pass| self.ends.get(pass as usize));
+            let done = known.copied().unwrap_or(row.after as f64 / passes as f64);
             let _ = write!(
                 frames,
                 "{:.2}%{{transform:translateY({}px)}}",
