@@ -1,15 +1,15 @@
 //! Benchmarks: sorting times on this machine, every result verified.
 //!
-//! A [`Suite`] describes the cases to measure. Running it, size by size, yields [`Measurement`]s,
-//! which a [`Report`] collects, and [`table`], [`export`] and [`plot`] render.
+//! A [`Suite`] describes the cases to measure. Running it, size by size, yields [`Measurement`]s in a
+//! [`Report`], rendered by [`table`], [`export`] and [`plot`].
 //!
-//! # What is timed
+//! # Timed work
 //!
-//! Each run sorts fresh keys. The sort itself is timed by the device's own clock where it has one;
+//! Each run sorts fresh keys. The sort itself is timed by the device's own clock, if the device has a clock;
 //! the transfers and the total are timed by the host's. Between runs, while the host generates and
-//! verifies keys, an idle GPU would lower its clock frequency; so it is kept busy with unrelated
-//! work until it is at its fastest, and only then timed. The clock frequency during a process's
-//! first sort is random; this one is reproducible.
+//! verifies keys, an idle GPU would lower its clock frequency; unrelated work keeps it busy until the
+//! work runs at its fastest, and only then the sort is timed. The clock frequency during a process's
+//! first sort is random; this frequency is reproducible.
 //!
 //! With positions, the CPU sorts pairs: building them and extracting the positions is a part of the
 //! time, as in `gpusort sort`. A GPU numbers its elements during the upload.

@@ -65,7 +65,7 @@ fn details(adapter: &AdapterInfo) -> [String; 2] {
 fn object(number: usize, adapter: &AdapterInfo) -> Value {
     let limits = &adapter.limits;
     json!({
-        // What --device takes.
+        // The value for --device.
         "device": number.to_string(),
         "name": adapter.name,
         "backend": adapter.backend,

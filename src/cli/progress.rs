@@ -74,7 +74,7 @@ impl Progress {
         }
     }
 
-    /// The bar, unless it was removed for good.
+    /// The bar, until its removal.
     fn bar(&self) -> Option<&ProgressBar> {
         self.0.as_ref().filter(|bar| !bar.is_finished())
     }

@@ -1,9 +1,9 @@
 //! The colours of the heat map: a row for every dispatch, or for every few of many, and a column
 //! for every position, or for a bin of many.
 //!
-//! A bin has the colour of its mean rank. One whose elements come from everywhere is mixed with
-//! grey, since its mean says little: so a part of the array that is in order at this scale is
-//! coloured, and one that is not is grey.
+//! A bin has the colour of its mean rank. A bin whose elements come from everywhere is mixed with
+//! grey, since its mean says little. An ordered part of the array is coloured at this scale, other
+//! parts are grey.
 
 use gpusort_planner::plan::Plan;
 
@@ -34,7 +34,7 @@ pub struct Heat {
     n: usize,
     room: usize,
     pub(super) columns: usize,
-    /// A row is taken after every so many dispatches, and after the last one.
+    /// Dispatches between rows; the last dispatch has a row, too.
     pub(super) every: u64,
     last: u64,
     /// The input's first.
@@ -46,11 +46,11 @@ pub struct Heat {
 pub struct Row {
     /// The number of dispatches done.
     pub after: u64,
-    /// What it shows.
+    /// The elements or counts.
     pub strip: Strip,
 }
 
-/// What a row shows.
+/// The content of a row.
 #[derive(Clone, Debug)]
 pub enum Strip {
     /// Elements, in bins.
@@ -87,12 +87,12 @@ impl Heat {
         heat
     }
 
-    /// Whether there is a row after so many dispatches.
+    /// Returns true if this dispatch has a row.
     pub(super) fn wants(&self, done: u64) -> bool {
         done.is_multiple_of(self.every) || done == self.last
     }
 
-    /// Whether every dispatch has a row.
+    /// Returns true if every dispatch has a row.
     pub fn is_whole(&self) -> bool {
         self.every == 1
     }
@@ -102,7 +102,7 @@ impl Heat {
         self.room.div_ceil(self.columns.max(1))
     }
 
-    /// Takes the row after so many dispatches.
+    /// Adds the row of this dispatch, if it has a row.
     pub(super) fn take(&mut self, done: u64, after: &[u32], layer: Option<&Layer>) {
         if !self.wants(done) {
             return;
@@ -116,7 +116,7 @@ impl Heat {
         self.rows.push(Row { after: done, strip });
     }
 
-    /// Repeats the last row for dispatches that were left out because all was in order.
+    /// Repeats the last row for dispatches that were left out because the elements were in order.
     pub(super) fn end(&mut self, dispatches: u64) {
         let done = self.rows.last().map_or(0, |row| row.after);
         let left: Vec<u64> = (done + 1..=dispatches).filter(|&after| self.wants(after)).collect();
@@ -182,7 +182,7 @@ fn bars(counts: &[u32]) -> Vec<f64> {
     sums.into_iter().map(|sum| sum / most).collect()
 }
 
-/// Sums at as many places as there would be bars, as shares of `n`.
+/// Sums at the places of bars, as shares of `n`.
 fn curve(sums: &[u32], n: usize) -> Vec<f64> {
     let every = (sums.len() / BARS).max(1);
     sums.iter().step_by(every).map(|&sum| f64::from(sum) / n.max(1) as f64).collect()

@@ -9,8 +9,7 @@ use crate::human::{bytes, counted, grouped, short, time};
 /// More dispatches than these are listed by rounds.
 const LISTED: u64 = 48;
 
-/// A column: its heading, whether it holds numbers, and the order in which columns are left out for
-/// lack of room; 0 stays.
+/// A column: its heading, true for numbers, and its place in the order of columns to leave out; 0 stays.
 pub(super) struct Column {
     pub(super) heading: &'static str,
     pub(super) numbers: bool,
@@ -171,7 +170,8 @@ pub(super) fn summary(trace: &Trace, played: Option<&Played>) -> Vec<String> {
     lines
 }
 
-/// The dispatches with their numbers; if they are many, those of each round once, with what they do together.
+/// The dispatches with their numbers; a long list has the dispatches of each round once, with the sums of
+/// all repetitions.
 fn lines(trace: &Trace) -> Vec<(String, Pass)> {
     let plan = &trace.plan;
     if plan.dispatch_count() <= LISTED || plan.rounds().all(|(_, times)| times == 1) {
@@ -206,7 +206,7 @@ fn lines(trace: &Trace) -> Vec<(String, Pass)> {
     lines
 }
 
-/// The text, or as much of it as fits.
+/// The text, cut to this width.
 pub(super) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();

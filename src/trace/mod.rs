@@ -7,7 +7,7 @@
 //!                                                └─> picture   SVG: diagram and heat map
 //! ```
 //!
-//! All that is drawn comes from these two: comparisons from the steps that kernels declare, colours
+//! These two have everything that is drawn: comparisons from the steps that kernels declare, colours
 //! from the elements that the CPU interpreter leaves. Tests compare one with the other.
 
 mod heat;
@@ -47,7 +47,7 @@ pub const MOST: usize = 1 << 20;
 pub struct Trace {
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// The way it is cut into passes.
+    /// The division into passes.
     pub variant: Variant,
     /// The type of the elements.
     pub element: ElementType,
@@ -55,7 +55,7 @@ pub struct Trace {
     pub first: Option<usize>,
     /// Elements in a tile, if given.
     pub tile: Option<u64>,
-    /// The limits of the device it is planned for.
+    /// The limits of the planned device.
     pub limits: Limits,
     /// The passes.
     pub plan: Plan,
@@ -101,7 +101,7 @@ pub struct Pass {
     pub number: u64,
     /// The file of its kernel.
     pub kernel: &'static str,
-    /// What it does, in words.
+    /// A description in words.
     pub what: String,
     /// The digit, counted from the lowest, if it handles one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,7 +138,7 @@ pub struct Pass {
 
 /// The steps of a dispatch that compare its elements. A tile may be larger than the array; its
 /// kernel then also performs stages of larger blocks, which find all in order and are left out. A
-/// tile that is reduced to its best elements goes through no network.
+/// tile reduced to its best elements goes through no network.
 fn steps(dispatch: &Dispatch) -> Vec<Step> {
     let count = dispatch.count();
     let mut steps = match dispatch.kernel() {

@@ -10,7 +10,7 @@
 
 use super::{Compared, Layer, Moment, Played};
 
-/// Comparisons of a step in columns in which no two lie one over another.
+/// Comparisons of a step, in columns without overlaps.
 pub(super) fn columns(pairs: &[Compared]) -> Vec<Vec<Compared>> {
     let ends = |pair: &Compared| (pair.low.min(pair.high), pair.low.max(pair.high));
     let mut rising = pairs.to_vec();
@@ -60,7 +60,7 @@ pub fn network(played: &Played, labels: &[String], width: usize, colours: bool) 
             parts.push(Part::bare("─", wires));
             let whole = width_of(&parts);
             for (place, part) in parts.into_iter().enumerate() {
-                // A step that is wider than all there is goes over several pieces.
+                // A step wider than a piece goes over several pieces.
                 let wide = if place == 0 { whole } else { part.width };
                 if width_of(&piece.parts) + wide > room && piece.has_parts() {
                     text += &piece.draw(&ranks, &label, widest);

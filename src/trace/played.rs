@@ -33,7 +33,7 @@ pub struct Played {
     pub moments: Vec<Moment>,
     /// The elements after dispatches, as colours.
     pub heat: Heat,
-    /// The dispatch after which all is in order and stays so; 0 if the input is sorted.
+    /// The dispatch that leaves the elements in order for good; 0 if the input is sorted.
     pub in_order_after: Option<u64>,
 }
 
@@ -42,7 +42,7 @@ pub struct Played {
 pub struct Moment {
     /// The elements before it, as ranks.
     pub before: Vec<u32>,
-    /// What it does to them, in order.
+    /// Its operations, in order.
     pub layers: Vec<Layer>,
     /// The elements after it.
     pub after: Vec<u32>,
@@ -55,18 +55,18 @@ pub struct Compared {
     pub low: usize,
     /// Where the larger one goes.
     pub high: usize,
-    /// Whether they changed places.
+    /// True if they changed places.
     pub swapped: bool,
 }
 
 impl Compared {
-    /// Whether the larger element goes up.
+    /// Returns true if the larger element goes up.
     pub(super) fn falls(&self) -> bool {
         self.low > self.high
     }
 }
 
-/// Operations that are made at once.
+/// Simultaneous operations.
 #[derive(Clone, Debug)]
 pub enum Layer {
     /// The comparisons of a step.
@@ -168,8 +168,8 @@ impl Played {
         self.moments.last().map_or(&self.input, |moment| &moment.after)
     }
 
-    /// The network alone: a moment for each stage, or for each phase, however it is cut into
-    /// passes. Unless it is `of_elements`, each comparison counts as a swap, so that all look alike.
+    /// The network alone: a moment for each stage, or for each phase, without regard to passes. Unless
+    /// `of_elements`, each comparison counts as a swap, so that all comparisons look alike.
     #[must_use]
     pub fn stages(mut self, of_elements: bool) -> Self {
         let mut ranks = self.input.clone();
@@ -198,7 +198,7 @@ impl Played {
         self
     }
 
-    /// How many of the comparisons that were drawn changed places.
+    /// The number of drawn comparisons that swapped.
     pub fn swaps(&self) -> u64 {
         let layers = self.moments.iter().flat_map(|moment| &moment.layers);
         let swapped = |layer: &Layer| match layer {
@@ -231,7 +231,7 @@ fn compared(dispatch: &Dispatch, before: &[u32]) -> Vec<Layer> {
     steps(dispatch).into_iter().map(of_step).collect()
 }
 
-/// What a dispatch does in one layer; `None` where it compares in place.
+/// The layer of a dispatch; `None` for comparisons in place.
 fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -> Option<Layer> {
     match dispatch.kernel() {
         Kernel::Rows(Rows::Transpose { rows_log2, columns_log2 }) => {
@@ -263,7 +263,7 @@ fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
                     counts.iter_mut().for_each(|count| sum += std::mem::replace(count, sum));
                     Layer::Sum(counts)
                 }
-                // A digit that is the same in all keys changes nothing.
+                // A digit with one value changes nothing.
                 RadixWork::Sweep(_) | RadixWork::Scatter if counts.contains(&(before.len() as u32)) => {
                     return None;
                 }
@@ -278,8 +278,7 @@ fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
     }
 }
 
-/// Where ranks come from that are in the order in which they came, or in the sorted one; equal ones are
-/// alike.
+/// The move from one array to the other; equal ranks keep their order.
 fn moved(before: &[u32], after: &[u32]) -> Layer {
     let mut places: HashMap<u32, VecDeque<usize>> = HashMap::new();
     for (place, &rank) in before.iter().enumerate() {

@@ -13,7 +13,7 @@ pub(super) fn digit(kernel: Kernel) -> Option<u32> {
     match kernel {
         Kernel::Radix(radix) => match radix.work {
             RadixWork::Clear | RadixWork::Histogram => None,
-            // Which one the device decides.
+            // The device chooses the digit.
             _ if matches!(radix.scope, Scope::Leading(_)) => None,
             _ => Some(radix.digit),
         },
@@ -25,7 +25,7 @@ pub(super) fn digit(kernel: Kernel) -> Option<u32> {
     }
 }
 
-/// What this dispatch does.
+/// Describes this dispatch.
 pub(super) fn of(dispatch: &Dispatch) -> String {
     let kernel = dispatch.kernel();
     let sorted = || {

@@ -1,9 +1,9 @@
-//! What numbers of workgroups and words depend on, as `npm/src/plan.ts` computes them.
+//! Formulas for numbers of workgroups and words; `npm/src/plan.ts` computes them.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What a number is for: `n` elements of at most `capacity`, of which the first `k` are selected.
+/// A number of elements, the capacity of the plan, and the number `k` of first elements that are selected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) capacity: u32,
@@ -12,44 +12,44 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// As many as there is room for, of which none are selected.
+    /// A full plan that selects nothing.
     pub(crate) fn all(n: u32) -> Self {
         Self { capacity: n, n, k: 0 }
     }
 }
 
-/// What all numbers of a sort may depend on.
+/// Constants of a sort that its formulas use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     /// Elements in a tile of the radix sort.
     pub(crate) tile: u32,
     /// The most chunks of such tiles.
     pub(crate) chunks: u32,
-    /// Elements in the longest segment that is sorted with others.
+    /// Elements in the longest segment that shares a tile.
     pub(crate) longest: u32,
 }
 
-/// What is counted.
+/// The unit that a formula counts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "of", content = "size", rename_all = "lowercase")]
 pub(crate) enum Base {
     One,
     Tiles,
     Chunks,
-    /// Segments that are sorted by radix, and their tiles.
+    /// Segments sorted by radix, and their tiles.
     Long,
     #[serde(rename = "long tiles")]
     LongTiles,
-    /// Blocks of so many elements, or of the selected ones.
+    /// Blocks of this many elements, or of selected elements.
     Blocks([u32; 1]),
     Selected([u32; 1]),
-    /// Equal parts of whole units, at most so many.
+    /// Equal parts of whole units: the unit, and the most parts.
     Parts([u32; 2]),
     /// Tiles for classes of segments: elements in the shortest one of each, and rows in a tile.
     Listed(Vec<u32>),
 }
 
-/// `times` what is counted, but no more than `most`.
+/// `times` the units, and `plus`, but no more than `most`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Count {
     pub(crate) of: Base,
@@ -63,7 +63,7 @@ impl Count {
         Self { of, times: 1, plus: 0, most: u64::MAX }
     }
 
-    /// What npm/src/plan.ts computes.
+    /// The number that npm/src/plan.ts computes.
     pub(crate) fn value(&self, sizes: Sizes, Size { capacity, n, k }: Size) -> u64 {
         let Sizes { tile, chunks, longest } = sizes;
         let long = n / (longest + 1);
@@ -91,7 +91,7 @@ impl Count {
     }
 }
 
-/// The first of the candidates that is the number in all of these cases, once it is rounded.
+/// The first candidate that gives the number of each case, once rounded.
 ///
 /// # Panics
 ///
@@ -110,7 +110,7 @@ pub(crate) fn fitting(
     })
 }
 
-/// The largest number that has the value of 1, of those up to 2^29.
+/// The largest number up to 2^29 with the value of 1.
 pub(crate) fn block(number: impl Fn(u32) -> u64) -> u32 {
     let (mut low, mut high) = (1, 1 << 29);
     let least = number(low);

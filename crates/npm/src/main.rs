@@ -1,5 +1,5 @@
 //! Writes `npm/src/generated/`: what the package for npm knows of kernels and plans, from the planner
-//! that has them for everybody else.
+//! itself.
 //!
 //! ```text
 //! cargo run -p gpusort-npm              writes the files anew
@@ -30,7 +30,7 @@ use serde_json::json;
 use self::sort::Sort;
 use self::text::{Items, short};
 
-/// Devices whose subgroups have as many lanes; the first that a device is of is its own. Workgroups are
+/// Devices whose subgroups have these lanes; a device belongs to the first class that fits. Workgroups are
 /// known to start in order, and to go on once they have started, on those of NVIDIA.
 struct Class {
     name: &'static str,
@@ -47,8 +47,8 @@ const CLASSES: [Class; 5] = [
 ];
 
 impl Class {
-    /// What every device has that keeps to the defaults of WebGPU, and bindings as large as there are
-    /// elements: a device refuses what is larger than its own.
+    /// The limits of WebGPU's defaults, and bindings of any size: a device refuses larger bindings than its
+    /// own.
     fn limits(&self) -> Limits {
         let subgroups = self.lanes.map(|(smallest, largest)| Subgroups { smallest, largest, barrier: false });
         let fifo_dispatch = self.vendor.is_some();
@@ -69,7 +69,7 @@ fn family(element: ElementType, class: &Class) -> String {
         sorts.push(Sort::new(&callers, &limits, &mut items).json());
     }
     let family = json!({ "items": items.all(), "sorts": sorts });
-    // As a text, which compilers of TypeScript need not look into, and engines read faster.
+    // A text is opaque to compilers of TypeScript, and engines read it faster.
     let text = family.to_string();
     assert!(!text.contains(['`', '$']), "texts are written between backticks");
     format!(

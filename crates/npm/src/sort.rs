@@ -1,4 +1,4 @@
-//! What is written of the sorts of one kind of elements: plans for any number of them, compared with the
+//! The sorts of one kind of elements, as written: plans for any number of elements, compared with the
 //! planner's own for many numbers.
 
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ impl<'a> Sort<'a> {
         Self { callers, limits, sizes, kernels: Vec::new(), items }
     }
 
-    /// All that is written of it.
+    /// The whole object.
     pub(crate) fn json(mut self) -> Value {
         let (passes, buffers) = self.sort();
         let top = self.top();
@@ -96,7 +96,7 @@ impl<'a> Sort<'a> {
         dispatch.expect("it is for fewer").grid().workgroups()
     }
 
-    /// What the workgroups of a dispatch depend on. Those in the cases are of grids of several rows.
+    /// The formula for the workgroups of a dispatch. The cases have workgroups of grids with several rows.
     fn grid(&self, candidates: impl IntoIterator<Item = Count>, cases: &Cases) -> Count {
         let grid = |workgroups| Grid::new(workgroups, self.limits).map_or(0, Grid::workgroups);
         fitting("a dispatch", self.sizes, candidates, cases, grid)
@@ -166,7 +166,7 @@ impl<'a> Sort<'a> {
             let some = [2, 255, 256, 257, 4097, 99_999, 1 << 22, (1 << 22) + 1, MOST / 4];
             cases.extend(some.map(|k| (Size { capacity: MOST, n: MOST, k }, selected(k))));
             let size = block(number_of);
-            // Those that are no grid of several rows.
+            // Counts without a grid of several rows.
             let most = number_of(MOST).max(selected(MOST / 4));
             // Parts are the most where all of them are of one unit.
             let units = (1..2100).map(|units| units * size.min(MOST / 2100));
@@ -220,7 +220,7 @@ impl<'a> Sort<'a> {
         for n in self.numbers() {
             for are_long in [false, true] {
                 let plan = plan(n, false, are_long);
-                // Those without work are left out: the rule is in npm/src/sorter.ts, too.
+                // Passes without work are left out: the rule is in npm/src/sorter.ts, too.
                 let there = passes.iter().enumerate().filter(|&(number, (_, _, count))| {
                     let is_short = number < groups.len();
                     if is_short {
@@ -242,7 +242,7 @@ impl<'a> Sort<'a> {
         let plans: Vec<Plan> = self.numbers().map(|n| plan(n, false, false)).collect();
         let digits = self.digits();
         let of = |of, times, plus| Count { times, plus, ..Count::of(of) };
-        // Where there are no long segments, other buffers of these names have room.
+        // Without long segments, other buffers of these names have room.
         let needed = |name: &str, count: Count| {
             let are_long = |plan: &&Plan| plan.n() > self.sizes.longest;
             let case = |plan: &Plan| (Size::all(plan.n()), words_of(plan, name));

@@ -1,9 +1,8 @@
 //! Writes `web/src/generated/`: the passes of each sort of few elements, for the page in `web/`.
 //!
 //! They are what `gpusort trace` shows: its words, the comparisons of its networks, its tiles. One file
-//! is for one variant, which the page loads when it is chosen. So that all numbers of elements fit,
-//! a step is written once, with the pairs of as many wires as there may be, and a dispatch of fewer
-//! elements has those of its pairs that lie within. [`Writer::compared`] compares that with the pairs that
+//! is for one variant, which the page loads when it is chosen. A step is written once, with the pairs
+//! of the most wires; a dispatch of fewer elements has the pairs that lie within. [`Writer::compared`] compares that with the pairs that
 //! the trace has.
 //!
 //! ```text
@@ -31,13 +30,13 @@ fn shown(algorithm: Algorithm) -> impl Iterator<Item = Variant> {
     algorithm.variants().iter().copied().filter(|&variant| variant != Variant::Leading)
 }
 
-/// The number of tints that tiles have in turn, as in pictures.
+/// The number of tints of tiles, as in pictures.
 const TINTS: u64 = 4;
 
-/// What the documents say of each sort.
+/// The documents about each sort.
 const PROSE: &str = include_str!("../../../docs/sorts.md");
 
-/// The first sentences of the paragraph that follows a line and a picture, up to where one is about it.
+/// The first sentences of the paragraph after a line and a picture; a sentence ends before its colon.
 fn sentences(is_line: impl Fn(&str) -> bool, most: usize) -> String {
     let is_prose = |line: &&str| !line.is_empty() && !line.starts_with(['!', '#']);
     let lines =
@@ -51,7 +50,7 @@ fn sentences(is_line: impl Fn(&str) -> bool, most: usize) -> String {
     sentences.join(" ")
 }
 
-/// What the documents say of an algorithm, and of its variant.
+/// Sentences of the documents about an algorithm and its variant.
 fn prose(algorithm: Algorithm, variant: Variant) -> String {
     let own = sentences(|line| line == format!("## {algorithm}, {variant}"), 3);
     let all = sentences(|line| line.starts_with(&format!("![{algorithm}")), 1);
@@ -76,7 +75,7 @@ fn trace(algorithm: Algorithm, variant: Variant, n: usize, tile_log2: u32) -> Tr
     }
 }
 
-/// The number of a value in a list that has each value once.
+/// The place of a value in a list without repetitions.
 fn number<T: PartialEq>(all: &mut Vec<T>, value: T) -> usize {
     all.iter().position(|known| *known == value).unwrap_or_else(|| {
         all.push(value);
@@ -92,7 +91,7 @@ struct Writer {
     kinds: Vec<Value>,
 }
 
-/// The pairs of a step on so many wires.
+/// The pairs of a step on this many wires.
 fn pairs(step: Step, wires: u64) -> Vec<[u64; 2]> {
     let pairs = (0..step.comparisons(wires)).map(|number| step.pair(number));
     pairs.filter(|pair| pair.low.max(pair.high) < wires).map(|pair| [pair.low, pair.high]).collect()
@@ -115,7 +114,7 @@ impl Writer {
         number(&mut self.steps, step)
     }
 
-    /// What a dispatch does, layer by layer: numbers of steps; what is done with a digit; the positions that
+    /// The layers of a dispatch: numbers of steps; the work on a digit; the positions that
     /// elements come from.
     fn does(&mut self, dispatch: &Dispatch, layers: &[Layer]) -> Vec<Value> {
         if let Kernel::Radix(radix) = dispatch.kernel() {
@@ -241,7 +240,7 @@ mod tests {
         assert_eq!(sentences(|line| line == "## of nothing", 3), ".");
     }
 
-    /// Performs the passes that were written, on elements that have digits of their own.
+    /// Performs the written passes on elements with distinct digits.
     fn performed(writer: &Writer, passes: &Value, mut elements: Vec<u64>) -> Vec<u64> {
         let number = |value: &Value| value.as_u64().expect("it is a number") as usize;
         for pass in passes.as_array().expect("there are passes") {
@@ -272,7 +271,7 @@ mod tests {
             }
             elements.truncate(length);
         }
-        // What filled up is behind.
+        // Padding is last.
         elements.retain(|&element| element != u64::MAX);
         elements
     }

@@ -50,7 +50,7 @@ impl One {
     }
 }
 
-/// The most files written while the next one is sorted. Signal handlers remove the temporary files of up to
+/// The most files written while the next file is sorted. Signal handlers remove the temporary files of up to
 /// eight; the limit of open files divided by the most that one sort opens may be less.
 fn most_writers() -> usize {
     const MOST: usize = 5;

@@ -1,8 +1,8 @@
-//! The colours: a ramp for ranks, and the rest for light and dark pages.
+//! The colours: a ramp for ranks, and named colours for light and dark pages.
 //!
 //! Every colour is a literal in a presentation attribute, since few programs other than browsers
-//! know CSS variables and media queries: they would draw all in black. A style sheet has the colours
-//! of dark pages alone, and overrides the attributes in a browser.
+//! know CSS variables and media queries: they would draw everything in black. A style sheet has only
+//! the colours of dark pages, and overrides the attributes in a browser.
 
 use std::fmt::Write;
 
@@ -22,7 +22,7 @@ const RAMP: [[u8; 3]; 9] = [
     [0xfd, 0xe7, 0x25],
 ];
 
-/// The colour that is mixed into bins with elements from everywhere.
+/// The colour mixed into bins with elements from everywhere.
 const GREY: [u8; 3] = [0x9a, 0x9a, 0x9a];
 
 /// The share of grey at each step.
@@ -56,10 +56,10 @@ pub(super) fn of_line(shade: Shade) -> String {
     hex(Shade { level: (most * 0.4 + shade.level as f64 * 0.46).round() as usize, ..shade })
 }
 
-/// The number of tints that tiles have in turn.
+/// The number of tints of tiles.
 pub(super) const TINTS: u64 = 4;
 
-/// Which page a picture is for.
+/// The page of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheme {
     /// A light page; a browser that prefers dark pages overrides the colours.
@@ -71,7 +71,7 @@ pub enum Scheme {
     Dark,
 }
 
-/// Colours by name, on light and on dark pages. `keep` is that of comparisons that change nothing.
+/// Colours by name, on light and on dark pages. `keep` is for comparisons without a swap.
 const COLOURS: [(&str, [&str; 2]); 12] = [
     ("page", ["#ffffff", "#0d1117"]),
     ("ink", ["#14181d", "#f0f3f6"]),
@@ -131,7 +131,7 @@ pub(super) fn attributes(classes: &str, dark: bool) -> impl Iterator<Item = (&'s
     all.map(move |&(name, value)| (name, colour(value, dark).unwrap_or(value)))
 }
 
-/// The style sheet, but for what moves: the colours of dark pages, where the page may be either.
+/// The style sheet without animations: the colours of dark pages, unless the page is given.
 pub(super) fn style(scheme: Scheme) -> String {
     if scheme != Scheme::Auto {
         return String::new();

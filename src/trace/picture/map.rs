@@ -15,7 +15,7 @@ use crate::trace::{FEW, Pass, words};
 /// Pixels of a row with words next to it: of few rows, and of more.
 const ROWS: [f64; 2] = [17.0, 13.0];
 
-/// Pixels between rows that have room: at least one on a screen, even if the picture is scaled down a
+/// Pixels between tall rows: at least a pixel of the screen, even if the picture is scaled down a
 /// little.
 const GAP: f64 = 1.4;
 
@@ -118,7 +118,7 @@ impl Map {
             columns.push((of("what it does"), numbers + 8.0));
         }
         let (left, right) = (numbers + 8.0 + words, right - 4.0);
-        // As precise as numbers are written, so that cells are equal.
+        // Rounded like written numbers, so that cells are equal.
         let across = heat.columns as f64;
         let cell = ((right - left) / across * 10.0).floor() / 10.0;
         let rows = heat.rows.len() as f64;
@@ -131,7 +131,7 @@ impl Map {
             words,
             left,
             right: left + across * cell,
-            // The first row's words are as far below the headings, however thin it is.
+            // The distance from the headings to the first row's words is the same for thin rows.
             top: top + 15.0 + ((ROWS[1] - row) / 2.0).max(0.0).ceil(),
             row,
             way: (WAY * row).round().max(LEAST_WAY),
@@ -157,7 +157,7 @@ impl Map {
     }
 }
 
-/// What is drawn, by colour.
+/// The shapes, by colour.
 #[derive(Default)]
 struct Drawn {
     cells: BTreeMap<Shade, Data>,
@@ -211,7 +211,7 @@ impl Drawn {
         }
     }
 
-    /// A curve from where an element was to where it is.
+    /// A curve from the former place of an element to its place.
     fn line(&mut self, map: &Map, (from, to, shade): (f64, f64, Shade), above: f64, below: f64) {
         let [from, to] = [from, to].map(|part| map.left + part * (map.right - map.left));
         let middle = f64::midpoint(above, below);

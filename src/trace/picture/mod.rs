@@ -40,15 +40,15 @@ const NARROWEST: f64 = 270.0;
 /// About the width of a character at 11 pixels, rather more than less.
 const CHARACTER: f64 = 5.9;
 
-/// A plan with what it did to an input, and the elements in order, as they are printed.
+/// A plan, the plan performed on an input, and the printed elements in order.
 pub type Panel<'a> = (&'a Trace, &'a Played, &'a [String]);
 
-/// How a picture is drawn.
+/// The style of a picture.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Style {
-    /// Whether it plays.
+    /// Draws an animation.
     pub animated: bool,
-    /// For which pages.
+    /// The colours.
     pub scheme: Scheme,
 }
 

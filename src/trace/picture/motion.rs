@@ -12,10 +12,10 @@ use super::wires::Wires;
 use crate::trace::Played;
 use crate::trace::heat::Row;
 
-/// The share of the time in which something moves.
+/// The share of the time with movement.
 const MOVING: f64 = 0.88;
 
-/// Swaps that are no farther apart than this, in pixels, may be one movement.
+/// The largest distance in pixels between two swaps of one movement.
 const NEAR: f64 = 20.0;
 
 /// Percent of the time that a swap takes.
@@ -32,7 +32,7 @@ pub(super) struct Motion {
 }
 
 impl Motion {
-    /// Begins a panel; `ends` has the time at which each pass ends.
+    /// Begins a panel; `ends` are the ends of the passes.
     pub(super) fn begin(&mut self, played: &Played, ends: Vec<f64>) {
         self.panels += 1;
         let layers: usize = played.moments.iter().map(|moment| moment.layers.len().max(1)).sum();
@@ -95,7 +95,7 @@ impl Motion {
         for (number, way) in paths.ways.iter().enumerate() {
             let begin = way.begin;
             let mut frames = String::new();
-            // An element stays where it is until it leaves, for which one place has several times.
+            // An element keeps its place until it leaves: one place has several times.
             let mut times = String::new();
             let mut y = begin;
             for Line { leaves, arrives, to, .. } in way.lines(share) {
@@ -135,7 +135,7 @@ pub(super) struct Path {
 struct Way {
     rank: u32,
     begin: f64,
-    /// From where on it goes to another wire, how far that takes, and where that is.
+    /// Turns to other wires: the place on this wire, the distance, and the other wire's height.
     turns: Vec<(f64, f64, f64)>,
 }
 
@@ -144,7 +144,7 @@ struct Line {
     leaves: f64,
     arrives: f64,
     to: f64,
-    /// How far down each of its swaps leads, where the last one is, and how far apart they are.
+    /// The distance down of each of its swaps, the place of the last swap, and the distance between swaps.
     hop: f64,
     last: f64,
     gap: Option<f64>,
@@ -152,7 +152,7 @@ struct Line {
 
 impl Way {
     /// The parts of the way off its wires. Swaps at equal distances one after another, as in
-    /// phases, are one line: that is shorter, and calmer to look at.
+    /// phases, become one line: a shorter text, and a calmer picture.
     fn lines(&self, share: impl Fn(f64) -> f64) -> Vec<Line> {
         let mut lines: Vec<Line> = Vec::new();
         let mut y = self.begin;

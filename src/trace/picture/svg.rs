@@ -1,5 +1,4 @@
-//! SVG as text: elements that are opened and closed, attributes that are escaped, numbers that are
-//! short. An element with a class has the presentation attributes of that class.
+//! SVG as text: elements are opened and closed, attributes are escaped, numbers are short. An element with a class has the presentation attributes of that class.
 
 use std::fmt::{Display, Write};
 
@@ -30,7 +29,7 @@ impl Svg {
         self.open.push(name);
     }
 
-    /// Ends the last element that is open.
+    /// Ends the last open element.
     pub(super) fn close(&mut self) {
         if let Some(name) = self.open.pop() {
             let _ = writeln!(self.text, "</{name}>");
@@ -55,7 +54,7 @@ impl Svg {
         self.words("text", &[("class", &class), ("x", &Px(x)), ("y", &Px(y))], words);
     }
 
-    /// A rectangle: where it is, its width and its height.
+    /// A rectangle: its place, its width and its height.
     pub(super) fn rect(&mut self, [x, y, width, height]: [f64; 4], more: Attributes) {
         let place: Attributes =
             &[("x", &Px(x)), ("y", &Px(y)), ("width", &Px(width)), ("height", &Px(height))];
@@ -140,7 +139,7 @@ impl Display for Px {
 }
 
 impl Px {
-    /// The same place, as it is written.
+    /// The place as written.
     fn tenths(self) -> i64 {
         (self.0 * 10.0).round() as i64
     }
@@ -151,7 +150,7 @@ impl Px {
 #[derive(Clone, Default)]
 pub(super) struct Data {
     text: String,
-    /// Where it is, and where this part of it began, in tenths.
+    /// The present place and the beginning of this part, in tenths of pixels.
     at: [i64; 2],
     begin: [i64; 2],
 }

@@ -21,7 +21,7 @@ use crate::trace::network::columns;
 use crate::trace::played::{Compared, Layer, Moment};
 use crate::trace::words::block_log2;
 
-/// Units from a stage's box to those in it, from these to comparators, and between stages.
+/// Units from a stage's box to its inner boxes, from inner boxes to comparators, and between stages.
 const OUTER: f64 = 0.35;
 const INNER: f64 = 0.6;
 const BETWEEN: f64 = 0.6;
@@ -43,7 +43,7 @@ fn units(moment: &Moment) -> f64 {
     2.0 * OUTER + moment.layers.iter().map(|layer| units_of(layer) + OUTER).sum::<f64>() - OUTER
 }
 
-/// Pixels of the elements at one end, if there are any.
+/// Pixels of the elements at one end; 0 without elements.
 fn ends(panel: &Panel) -> f64 {
     if panel.2.is_empty() { 0.0 } else { label_width(panel) }
 }
@@ -121,8 +121,8 @@ fn inner(step: Step) -> Step {
 struct Boxes(BTreeMap<&'static str, Data>);
 
 impl Boxes {
-    /// Adds a box for each block of a step that has such pairs; it reaches `beyond` its wires, in parts of
-    /// their distance.
+    /// Adds a box for each block of a step with these pairs; it reaches `beyond` its wires, in parts of their
+    /// distance.
     fn add<'a>(
         &mut self,
         class: &'static str,
