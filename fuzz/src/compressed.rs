@@ -38,7 +38,7 @@ pub fn compare(bytes: &[u8], spoil: Spoil) -> Result<(), String> {
     let case = (is_gzip, level, asked, piece, most, data.escape_ascii().to_string());
 
     let source = Pieces { bytes: data.clone(), piece, at: 0 };
-    let mut reader = Reader::new(Box::new(source), asked, Box::new(move || (1, most)));
+    let mut reader = Reader::new(Box::new(source), asked, Box::new(move || most));
     let mut content = Vec::new();
     let mut library: Said = match reader.read_to_end(&mut content) {
         Ok(_) => Ok(content),

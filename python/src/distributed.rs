@@ -133,7 +133,7 @@ impl Task {
 pub(crate) fn unpacked<'py>(py: Python<'py>, packed: &[u8], most: u64) -> PyResult<Bound<'py, PyBytes>> {
     let source = Box::new(Cursor::new(packed.to_vec()));
     let mut content = Vec::new();
-    let read = Decompressor::new(source, None, Box::new(|| (0, 0))).take(most).read_to_end(&mut content);
+    let read = Decompressor::new(source, None, Box::new(|| 0)).take(most).read_to_end(&mut content);
     match read {
         // Decompression may fail at the end of `packed`, where the file continues.
         Err(error) if content.is_empty() => Err(PyOSError::new_err(error.to_string())),

@@ -64,9 +64,9 @@ pub use crate::order::{Invalid, Nulls};
 #[doc(hidden)]
 pub mod internal {
     pub use super::job::{ChooseSorter, Chosen, Expected, Job, Loaded, To};
+    pub use crate::io::compression::Reader as Decompressor;
     #[cfg(feature = "distributed")]
     pub use crate::io::compression::of_beginning as compression_of;
-    pub use crate::io::compression::{Limits, Reader as Decompressor};
     pub use crate::io::npy::Header;
     pub use crate::io::output::{Exit, end_process, remove_temporary, stdout_is_open};
     pub use crate::io::{Compression, Extension};

@@ -405,9 +405,9 @@ impl With {
     fn open(&self, shut: bool) -> Result<Opened, Error> {
         let mut opened = self.begun.as_ref().unwrap_or(&self.input).open_as(shut)?;
         if self.packing != Packing::None && self.begun.is_none() {
-            let limits = compression::sensible(self.memory, opened.is_ready);
+            let limit = compression::sensible(self.memory, opened.is_ready);
             opened.size = opened.size.filter(|_| self.packing == Packing::Unknown);
-            opened.reader = Box::new(compression::Reader::new(opened.reader, self.packing.known(), limits));
+            opened.reader = Box::new(compression::Reader::new(opened.reader, self.packing.known(), limit));
         }
         Ok(Opened { cancel: self.cancel.clone(), ..opened })
     }

@@ -19,12 +19,13 @@ const HEADER: [u8; 16] = *b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0";
 /// The empty block at the end, which marks a complete file.
 pub(super) const END: [u8; 28] = *b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0";
 
-/// Returns true if these are the first bytes of a block, by the same test as in htslib.
-pub(super) fn begins(bytes: &[u8]) -> bool {
-    match bytes {
-        [0x1f, 0x8b, 8, flags, _, _, _, _, _, _, 6, 0, b'B', b'C', 2, 0, ..] => flags & 4 != 0,
-        _ => false,
-    }
+/// Returns the length in bytes of the block at the start of these bytes, which are 18 or more, and `None` for
+/// other data, by the same test as in htslib.
+pub(super) fn length(bytes: &[u8]) -> Option<usize> {
+    let &[0x1f, 0x8b, 8, flags, _, _, _, _, _, _, 6, 0, b'B', b'C', 2, 0, low, high, ..] = bytes else {
+        return None;
+    };
+    (flags & 4 != 0).then_some(usize::from(u16::from_le_bytes([low, high])) + 1)
 }
 
 /// Returns the blocks for this content; empty content needs no block.
@@ -80,8 +81,8 @@ mod tests {
     fn sizes(mut blocks: &[u8]) -> Vec<(usize, usize)> {
         let mut sizes = Vec::new();
         while !blocks.is_empty() {
-            assert!(begins(blocks) && blocks.starts_with(&HEADER));
-            let size = usize::from(u16::from_le_bytes([blocks[16], blocks[17]])) + 1;
+            assert!(blocks.starts_with(&HEADER));
+            let size = length(blocks).unwrap();
             let (block, next) = blocks.split_at(size);
             let mut content = Vec::new();
             let mut member = flate2::bufread::GzDecoder::new(block);
@@ -136,14 +137,15 @@ mod tests {
 
     #[test]
     fn first_bytes_tell_bgzf_from_gzip() {
-        assert!(begins(&END) && begins(b"\x1f\x8b\x08\x0c1234\x02\x03\x06\0BC\x02\0"));
+        assert_eq!(length(&END), Some(END.len()));
+        assert_eq!(length(b"\x1f\x8b\x08\x0c1234\x02\x03\x06\0BC\x02\0\x02\x01"), Some(0x103));
         for other in [
             &b""[..],
-            &END[..15],
-            b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x06\0BC\x02\0",
-            b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x08\0gs\x04\0",
+            &END[..17],
+            b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0",
+            b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x08\0gs\x04\0\x1b\0",
         ] {
-            assert!(!begins(other), "{other:?}");
+            assert_eq!(length(other), None, "{other:?}");
         }
     }
 }

@@ -20,7 +20,7 @@ use self::foreign::Beginning;
 pub(super) use self::foreign::{Remedy, Unread};
 pub use self::kind::Compression;
 pub(super) use self::reader::sensible;
-pub use self::reader::{Limits, Reader};
+pub use self::reader::{Limit, Reader};
 pub use self::writer::Writer;
 
 /// Returns the compression of data, given a function that reads its first bytes.

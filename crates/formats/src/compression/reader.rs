@@ -10,18 +10,18 @@
 //! while the current block is used. Blocks of BGZF, and zstd frames that declare their content size, are
 //! decompressed by all cores into one block. Other members are decompressed one at a time.
 
-use std::io::{self, BufRead, Cursor, Read};
+use std::io::{self, Cursor, Read};
+use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
-use std::{mem, thread};
 
-use flate2::bufread::GzDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
+use zstd::stream::raw::{self, Operation};
 
 use super::bgzf;
 use super::foreign::{Beginning, Unread};
 use super::kind::Compression;
 use crate::file::uninterrupted;
-use crate::parallel::lock;
 use crate::{human, memory, parallel};
 
 /// The raw bytes of a source, compressed or not.
@@ -35,7 +35,7 @@ enum State {
     New {
         source: CompressedInput,
         compression: Option<Compression>,
-        limits: Limits,
+        limit: Limit,
     },
     /// Not compressed.
     Plain(io::Chain<Cursor<Vec<u8>>, CompressedInput>),
@@ -43,14 +43,13 @@ enum State {
     Failed(io::ErrorKind, String),
 }
 
-/// Returns the limits for decompressing members together: the minimum number of compressed bytes worth it,
-/// and the maximum number of content bytes. Called only for compressed data, since asking for the thread
-/// count starts the threads.
-pub type Limits = Box<dyn FnOnce() -> (usize, usize) + Send>;
+/// Returns the maximum number of content bytes of members decompressed together. Called only for
+/// compressed data, since asking for the thread count starts the threads.
+pub type Limit = Box<dyn FnOnce() -> usize + Send>;
 
-/// Returns limits for a small part of this memory, or of the available memory if `None`. The maximum is 0
-/// if reading may wait for other programs, since reading ahead would read more than needed next.
-pub fn sensible(memory: Option<u64>, is_ready: bool) -> Limits {
+/// Returns the limit for a small part of this memory, or of the available memory if `None`. It is 0 if
+/// reading may wait for other programs, since reading ahead would read more than needed next.
+pub fn sensible(memory: Option<u64>, is_ready: bool) -> Limit {
     /// The maximum in bytes for each core.
     const MOST: u64 = 8 << 20;
     Box::new(move || {
@@ -59,19 +58,14 @@ pub fn sensible(memory: Option<u64>, is_ready: bool) -> Limits {
         // same time.
         let share = memory.or_else(memory::available).map_or(u64::MAX, |bytes| bytes / 32);
         let share = share.min(MOST * threads) / (1 + AHEAD.load(Ordering::Relaxed) as u64);
-        let most = if is_ready && threads > 1 { share } else { 0 };
-        (1 << 17, most as usize)
+        if is_ready && threads > 1 { share as usize } else { 0 }
     })
 }
 
 impl Reader {
     /// Returns a reader of a source; without a given compression, its first bytes tell it.
-    pub fn new(
-        source: Box<dyn Read + Send + Sync>,
-        compression: Option<Compression>,
-        limits: Limits,
-    ) -> Self {
-        Self(Mutex::new(State::New { source, compression, limits }))
+    pub fn new(source: Box<dyn Read + Send + Sync>, compression: Option<Compression>, limit: Limit) -> Self {
+        Self(Mutex::new(State::New { source, compression, limit }))
     }
 }
 
@@ -109,11 +103,11 @@ impl State {
                         return Ok(0);
                     }
                     let failed = Self::Failed(io::ErrorKind::Other, FAILED.to_owned());
-                    let Self::New { source, limits, .. } = mem::replace(self, failed) else { continue };
+                    let Self::New { source, limit, .. } = mem::replace(self, failed) else { continue };
                     *self = match found {
                         Some(compression) => {
-                            let window = Window { source, bytes, at: 0, is_over: false, is_broken: false };
-                            Self::Compressed(Blocks::of(Decoder::new(compression, window, limits())))
+                            let window = Window { source, bytes, at: 0, is_over: false };
+                            Self::Compressed(Blocks::of(Decoder::new(compression, window, limit())))
                         }
                         None => Self::Plain(Cursor::new(bytes).chain(source)),
                     };
@@ -163,10 +157,8 @@ static AHEAD: AtomicUsize = AtomicUsize::new(0);
 impl Blocks {
     /// Makes blocks with the decoder, on its own thread if possible.
     fn of(decoder: Decoder) -> Self {
-        let most = parallel::cores();
-        let others = AHEAD.fetch_add(1, Ordering::Relaxed);
-        let counted = Counted;
-        let made = if others >= most { Made::Here(Box::new(decoder)) } else { Made::ahead(decoder, counted) };
+        let is_ahead = AHEAD.load(Ordering::Relaxed) < parallel::cores();
+        let made = if is_ahead { Made::ahead(decoder) } else { Made::Here(Box::new(decoder)) };
         Self { made, block: Vec::new(), at: 0 }
     }
 
@@ -190,43 +182,25 @@ impl Blocks {
     }
 }
 
-/// Counts a decoder that runs ahead.
-struct Counted;
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        AHEAD.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl Made {
-    fn ahead(decoder: Decoder, counted: Counted) -> Self {
+    /// Starts a thread that sends blocks until the data ends, an error occurs, or the receiver is gone.
+    fn ahead(decoder: Decoder) -> Self {
         let (sender, blocks) = mpsc::sync_channel(1);
         let (done, again) = mpsc::channel();
-        let run = (decoder, sender, again, counted);
-        match parallel::on_a_thread(run, |(decoder, sender, again, _counted)| {
-            run_ahead(decoder, &sender, &again);
-        }) {
-            Ok(()) => Self::Ahead(blocks, done),
-            Err((decoder, ..)) => Self::Here(Box::new(decoder)),
-        }
-    }
-}
-
-/// Sends blocks until the data ends, an error occurs, or the receiver is gone.
-fn run_ahead(
-    mut decoder: Decoder,
-    blocks: &mpsc::SyncSender<io::Result<Vec<u8>>>,
-    again: &mpsc::Receiver<Vec<u8>>,
-) {
-    loop {
-        let block = match decoder.block(again.try_recv().unwrap_or_default()) {
-            Ok(block) if block.is_empty() => return,
-            block => block,
+        let run = move |(mut decoder, sender): (Decoder, mpsc::SyncSender<_>)| {
+            AHEAD.fetch_add(1, Ordering::Relaxed);
+            loop {
+                let block = decoder.block(again.try_recv().unwrap_or_default());
+                let is_last = block.as_ref().map_or(true, Vec::is_empty);
+                if sender.send(block).is_err() || is_last {
+                    break;
+                }
+            }
+            AHEAD.fetch_sub(1, Ordering::Relaxed);
         };
-        let is_last = block.is_err();
-        if blocks.send(block).is_err() || is_last {
-            return;
+        match parallel::on_a_thread((decoder, sender), run) {
+            Ok(()) => Self::Ahead(blocks, done),
+            Err((decoder, _)) => Self::Here(Box::new(decoder)),
         }
     }
 }
@@ -238,8 +212,6 @@ struct Window {
     at: usize,
     /// True if the source has ended.
     is_over: bool,
-    /// True if the last read from the source failed.
-    is_broken: bool,
 }
 
 impl Window {
@@ -260,7 +232,6 @@ impl Window {
             let before = self.bytes.len();
             self.bytes.resize(before + (least - self.left().len()).max(BLOCK), 0);
             let read = uninterrupted(|| self.source.read(&mut self.bytes[before..]));
-            self.is_broken = read.is_err();
             self.bytes.truncate(before + *read.as_ref().unwrap_or(&0));
             self.is_over = read? == 0;
         }
@@ -268,167 +239,161 @@ impl Window {
     }
 }
 
-impl Read for Window {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let count = self.fill_buf()?.read(room)?;
-        self.consume(count);
-        Ok(count)
-    }
-}
-
-impl BufRead for Window {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.fill(1)?;
-        Ok(self.left())
-    }
-
-    fn consume(&mut self, count: usize) {
-        self.at += count;
-    }
-}
-
 /// Decompresses members.
 struct Decoder {
     compression: Compression,
-    place: Place,
+    window: Window,
+    /// The member that has begun and not ended.
+    member: Option<Member>,
     /// True once the first member has begun.
     is_begun: bool,
     /// True if the first member is a block of BGZF.
     is_bgzf: bool,
-    /// The limits for decompressing members together: see [`Limits`].
-    limits: (usize, usize),
-}
-
-enum Place {
-    Between(Window),
-    Within(Member<Window>),
-    Lost,
+    /// The maximum number of content bytes of members decompressed together; 0 once that did not help.
+    most: usize,
 }
 
 impl Decoder {
-    fn new(compression: Compression, window: Window, limits: (usize, usize)) -> Self {
-        Self { compression, place: Place::Between(window), is_begun: false, is_bgzf: false, limits }
+    fn new(compression: Compression, window: Window, most: usize) -> Self {
+        Self { compression, window, member: None, is_begun: false, is_bgzf: false, most }
     }
 
     /// Returns the next content, in the memory of a used block; empty at the end.
     fn block(&mut self, mut block: Vec<u8>) -> io::Result<Vec<u8>> {
         loop {
-            match &mut self.place {
-                Place::Between(window) => {
-                    let lacks_end = self.is_bgzf && !window.bytes[..window.at].ends_with(&bgzf::END);
-                    if !goes_on(window, self.compression, self.is_begun)? {
-                        return if lacks_end { Err(cut_bgzf()) } else { Ok(Vec::new()) };
-                    }
-                    self.is_bgzf |= !self.is_begun && bgzf::begins(window.left());
-                    self.is_begun = true;
-                    if !several(window, self.compression, &mut self.limits, &mut block)? {
-                        self.begin()?;
-                    } else if !block.is_empty() {
-                        return Ok(block);
-                    }
+            if self.member.is_none() {
+                if !self.goes_on()? {
+                    return Ok(Vec::new());
                 }
-                Place::Within(member) => {
-                    // The old content is overwritten, and need not be zeros.
-                    block.resize(BLOCK, 0);
-                    match member.read(&mut block) {
-                        Ok(0) => self.end(),
-                        Ok(count) => {
-                            block.truncate(count);
-                            return Ok(block);
-                        }
-                        Err(error) => {
-                            let is_of_source = member.source().is_broken;
-                            return Err(if is_of_source { error } else { self.told(&error) });
-                        }
+                if self.several(&mut block)? {
+                    if block.is_empty() {
+                        continue;
                     }
+                    return Ok(block);
                 }
-                Place::Lost => return Err(io::Error::other(FAILED)),
+                check_window(self.window.left())?;
+            }
+            let member = match &mut self.member {
+                Some(member) => member,
+                none => none.insert(Member::new(self.compression)?),
+            };
+            self.window.fill(1)?;
+            // The old content is overwritten, and need not be zeros.
+            block.resize(BLOCK, 0);
+            let name = self.compression.name();
+            let (taken, made, is_over) = member.read(self.window.left(), &mut block).map_err(|error| {
+                io::Error::new(io::ErrorKind::InvalidData, format!("damaged {name} data: {error}"))
+            })?;
+            self.window.at += taken;
+            if is_over {
+                self.member = None;
+            } else if taken == 0 && made == 0 {
+                return Err(ends_early(self.compression));
+            }
+            if made > 0 {
+                block.truncate(made);
+                return Ok(block);
             }
         }
     }
 
-    /// Begins a member.
-    fn begin(&mut self) -> io::Result<()> {
-        if let Place::Between(mut window) = mem::replace(&mut self.place, Place::Lost) {
-            if self.compression == Compression::Zstd {
-                window.fill(FRAME_HEADER)?;
-                check_window(window.left())?;
-            }
-            let declared = declared(window.left());
-            self.place = Place::Within(Member::new(self.compression, declared, window)?);
+    /// Returns true if a member begins here, and false at the end of the data.
+    fn goes_on(&mut self) -> io::Result<bool> {
+        let (window, compression, name) = (&mut self.window, self.compression, self.compression.name());
+        let lacks_end = self.is_bgzf && !window.bytes[..window.at].ends_with(&bgzf::END);
+        window.fill(FRAME_HEADER)?;
+        if Beginning::of(window.left()) == Beginning::Of(compression) {
+            self.is_bgzf |= !self.is_begun && bgzf::length(window.left()).is_some();
+            self.is_begun = true;
+            return Ok(true);
         }
-        Ok(())
+        if !self.is_begun {
+            let not = io::Error::new(io::ErrorKind::InvalidData, format!("not {name} data"));
+            return Err(if window.left().is_empty() { ends_early(compression) } else { not });
+        }
+        // Tapes are padded with zeros.
+        while compression == Compression::Gzip
+            && !window.left().is_empty()
+            && window.left().iter().all(|&byte| byte == 0)
+        {
+            window.at = window.bytes.len();
+            window.fill(1)?;
+        }
+        if !window.left().is_empty() {
+            let problem = format!("other bytes after the {name} data");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        }
+        if lacks_end { Err(cut_bgzf()) } else { Ok(false) }
     }
 
-    /// Ends a member.
-    fn end(&mut self) {
-        if let Place::Within(member) = mem::replace(&mut self.place, Place::Lost) {
-            self.place = Place::Between(member.end());
+    /// Decompresses the next members into the block on all cores: the whole members that declare their
+    /// length, within the limit. Returns false if this does not help. An invalid member gets its error
+    /// later, when read alone.
+    fn several(&mut self, block: &mut Vec<u8>) -> io::Result<bool> {
+        let (compression, window) = (self.compression, &mut self.window);
+        // If a member does not declare its length, nothing is read ahead.
+        let says = match compression {
+            Compression::Gzip => length(window.left(), compression).is_some(),
+            Compression::Zstd => declared(window.left()).is_some(),
+        };
+        if !says || self.most == 0 {
+            return Ok(false);
         }
-    }
-
-    /// Returns the error to report for an error in the data.
-    fn told(&self, error: &io::Error) -> io::Error {
-        let name = self.compression.name();
-        match error.kind() {
-            io::ErrorKind::UnexpectedEof => ends_early(self.compression),
-            _ => io::Error::new(io::ErrorKind::InvalidData, format!("damaged {name} data: {error}")),
+        window.fill(self.most / 4)?;
+        let members = sized(window.left(), compression, self.most);
+        let content = |members: &[(&[u8], usize)]| members.iter().map(|(_, content)| content).sum::<usize>();
+        block.resize(content(&members), 0);
+        let mut left = &mut block[..];
+        let rooms = members.iter().filter_map(|(_, content)| left.split_off_mut(..*content));
+        let parts = members.iter().zip(rooms);
+        let are_whole = parallel::map_parts(parts, |((bytes, _), room)| is_whole(bytes, compression, room));
+        let good = are_whole.iter().take_while(|&&is_whole| is_whole).count();
+        if good < 2 {
+            // Otherwise, each member would again read ahead and examine the members after it.
+            self.most = 0;
+            return Ok(false);
         }
+        block.truncate(content(&members[..good]));
+        window.at += members[..good].iter().map(|(bytes, _)| bytes.len()).sum::<usize>();
+        Ok(true)
     }
 }
 
 /// The decoder of a member, from its first byte on.
-enum Member<R: BufRead> {
-    Gzip(Box<GzDecoder<R>>),
-    Zstd(Frame<R>),
+enum Member {
+    Gzip(Decompress),
+    Zstd(raw::Decoder<'static>),
 }
 
-impl<R: BufRead> Member<R> {
-    /// Begins a member; `declared` is the content size in bytes that a zstd frame declares.
-    fn new(compression: Compression, declared: Option<u64>, from: R) -> io::Result<Self> {
+impl Member {
+    fn new(compression: Compression) -> io::Result<Self> {
+        /// The logarithm of the largest window of gzip.
+        const WINDOW_BITS: u8 = 15;
         Ok(match compression {
-            Compression::Gzip => Self::Gzip(Box::new(GzDecoder::new(from))),
-            Compression::Zstd => {
-                let decoder = zstd::Decoder::with_buffer(from)?.single_frame();
-                Self::Zstd(Frame { decoder, left: declared })
-            }
+            Compression::Gzip => Self::Gzip(Decompress::new_gzip(WINDOW_BITS)),
+            Compression::Zstd => Self::Zstd(raw::Decoder::new()?),
         })
     }
 
-    fn source(&self) -> &R {
+    /// Decompresses some bytes. Returns the numbers of bytes taken and made, and true at the end of the
+    /// member.
+    fn read(&mut self, from: &[u8], to: &mut [u8]) -> io::Result<(usize, usize, bool)> {
         match self {
-            Self::Gzip(member) => member.get_ref(),
-            Self::Zstd(frame) => frame.decoder.get_ref(),
-        }
-    }
-
-    /// Returns the source, at the first byte after the member.
-    fn end(self) -> R {
-        match self {
-            Self::Gzip(member) => member.into_inner(),
-            Self::Zstd(frame) => frame.decoder.finish(),
-        }
-    }
-}
-
-impl<R: BufRead> Read for Member<R> {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Gzip(member) => member.read(room),
-            Self::Zstd(frame) => frame.read(room),
+            Self::Gzip(member) => {
+                let (taken, made) = (member.total_in(), member.total_out());
+                let status = member.decompress(from, to, FlushDecompress::None)?;
+                let (taken, made) = (member.total_in() - taken, member.total_out() - made);
+                Ok((taken as usize, made as usize, status == Status::StreamEnd))
+            }
+            Self::Zstd(member) => {
+                let status = member.run_on_buffers(from, to)?;
+                Ok((status.bytes_read, status.bytes_written, status.remaining == 0))
+            }
         }
     }
 }
 
-/// A zstd frame whose content size is always checked: the library checks the size only if given the
-/// whole frame.
-struct Frame<R: BufRead> {
-    decoder: zstd::Decoder<'static, R>,
-    /// The number of content bytes still to come, if the frame declares its content size.
-    left: Option<u64>,
-}
-
-/// The maximum size in bytes of a frame header.
+/// The maximum size in bytes of a frame header; also decides between the beginnings of members.
 const FRAME_HEADER: usize = 18;
 
 /// Returns the content size in bytes that the frame at the start of these bytes declares.
@@ -450,7 +415,7 @@ fn window_of(frame: &[u8]) -> Option<u64> {
     Some(least + least / 8 * u64::from(window & 7))
 }
 
-/// Checks the window size of a frame: exceeding the limit is an error, but no damage.
+/// Checks the window size of a frame of zstd: exceeding the limit is an error, but no damage.
 fn check_window(frame: &[u8]) -> io::Result<()> {
     // No `zstd` supports a larger window.
     const LARGEST: u32 = 31;
@@ -470,20 +435,6 @@ fn check_window(frame: &[u8]) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, problem))
 }
 
-impl<R: BufRead> Read for Frame<R> {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let count = self.decoder.read(room)?;
-        let wrong = || io::Error::other("its size differs from the one in its header");
-        if let Some(left) = &mut self.left {
-            *left = left.checked_sub(count as u64).ok_or_else(wrong)?;
-            if count == 0 && *left > 0 && !room.is_empty() {
-                return Err(wrong());
-            }
-        }
-        Ok(count)
-    }
-}
-
 fn ends_early(compression: Compression) -> io::Error {
     let problem = format!("truncated {} data", compression.name());
     io::Error::new(io::ErrorKind::UnexpectedEof, problem)
@@ -494,96 +445,6 @@ fn cut_bgzf() -> io::Error {
     let problem = "BGZF data without its last block, so it may have been cut; \
         to sort the part that remains, use: gzip -dc FILE | gpusort sort ...";
     io::Error::new(io::ErrorKind::UnexpectedEof, problem)
-}
-
-/// Returns true if a member begins here, and false at the end of the data.
-fn goes_on(window: &mut Window, compression: Compression, is_begun: bool) -> io::Result<bool> {
-    window.fill(Beginning::LONGEST)?;
-    if Beginning::of(window.left()) == Beginning::Of(compression) {
-        return Ok(true);
-    }
-    // Tapes are padded with zeros.
-    let is_zero = |window: &Window| window.left().iter().all(|&byte| byte == 0);
-    while is_begun && (compression == Compression::Gzip || window.left().is_empty()) && is_zero(window) {
-        window.consume(window.left().len());
-        if window.is_over {
-            return Ok(false);
-        }
-        window.fill(1)?;
-    }
-    if !is_begun && window.left().is_empty() {
-        return Err(ends_early(compression));
-    }
-    let name = compression.name();
-    let problem =
-        if is_begun { format!("other bytes after the {name} data") } else { format!("not {name} data") };
-    Err(io::Error::new(io::ErrorKind::InvalidData, problem))
-}
-
-/// Decompresses the next members into the block on all cores: the whole members that declare their length,
-/// within the limits. Returns false if this does not help. An invalid member gets its error later, when
-/// read alone.
-fn several(
-    window: &mut Window,
-    compression: Compression,
-    limits: &mut (usize, usize),
-    block: &mut Vec<u8>,
-) -> io::Result<bool> {
-    let (least, most) = *limits;
-    let packed = most / 4;
-    if packed < least {
-        return Ok(false);
-    }
-    // If a member does not declare its length, or little data is left, nothing is read ahead.
-    window.fill(least)?;
-    let says = match compression {
-        Compression::Gzip => length(window.left(), compression).is_some(),
-        Compression::Zstd => declared(window.left()).is_some(),
-    };
-    if !says || window.left().len() < least {
-        return Ok(false);
-    }
-    window.fill(packed)?;
-    let members = sized(window.left(), compression, most);
-    let bytes = |members: &[(&[u8], usize)]| members.iter().map(|(bytes, _)| bytes.len()).sum::<usize>();
-    let content = |members: &[(&[u8], usize)]| members.iter().map(|(_, content)| content).sum::<usize>();
-    if members.len() < 2 || bytes(&members) < least && content(&members) < 4 * least {
-        // Otherwise, each member would again read ahead and examine the members after it.
-        limits.1 = 0;
-        return Ok(false);
-    }
-    block.resize(content(&members), 0);
-    let mut left = &mut block[..];
-    let rooms: Vec<&mut [u8]> =
-        members.iter().filter_map(|(_, content)| left.split_off_mut(..*content)).collect();
-    let next = Mutex::new(members.iter().zip(rooms).enumerate());
-    let good = AtomicUsize::new(members.len());
-    let work = || {
-        let take = || lock(&next).next();
-        // After an invalid member, further work is useless.
-        while let Some((number, ((bytes, _), room))) = take()
-            && number < good.load(Ordering::Relaxed)
-        {
-            if !is_whole(bytes, compression, room) {
-                good.fetch_min(number, Ordering::Relaxed);
-            }
-        }
-    };
-    thread::scope(|scope| {
-        let threads = parallel::threads().min(members.len());
-        let others: Vec<_> = (1..threads).map(|_| parallel::meanwhile(scope, work)).collect();
-        work();
-        others.into_iter().for_each(parallel::Meanwhile::wait);
-    });
-    let good = &members[..good.into_inner()];
-    let taken = bytes(good);
-    block.truncate(content(good));
-    window.consume(taken);
-    if taken == 0 {
-        // The first member declares wrong sizes, and the next members may, too.
-        limits.1 = 0;
-    }
-    Ok(taken > 0)
 }
 
 /// Returns the whole members at the start of these bytes that declare their length, and the content size
@@ -608,38 +469,20 @@ fn sized(mut bytes: &[u8], compression: Compression, most: usize) -> Vec<(&[u8],
 /// Returns the length in bytes that the member at the start of these bytes declares.
 fn length(bytes: &[u8], compression: Compression) -> Option<usize> {
     match compression {
-        Compression::Gzip => {
-            let [0x1f, 0x8b, 8, flags, _, _, _, _, _, _, extra @ ..] = bytes else { return None };
-            let (size, extra) = extra.split_first_chunk()?;
-            let mut fields = extra.get(..u16::from_le_bytes(*size).into()).filter(|_| flags & 4 != 0)?;
-            while let Some((&[a, b, low, high], rest)) = fields.split_first_chunk() {
-                let (field, rest) = rest.split_at_checked(u16::from_le_bytes([low, high]).into())?;
-                match (&[a, b], field) {
-                    (b"BC", &[low, high]) => return Some(usize::from(u16::from_le_bytes([low, high])) + 1),
-                    _ => fields = rest,
-                }
-            }
-            None
-        }
+        Compression::Gzip => bgzf::length(bytes),
         Compression::Zstd => zstd::zstd_safe::find_frame_compressed_size(bytes).ok(),
     }
-    .filter(|&length| length > 0)
 }
 
 /// Decompresses these bytes into `room`; returns true if they are one member that fills it exactly.
 fn is_whole(bytes: &[u8], compression: Compression, room: &mut [u8]) -> bool {
-    let member = Member::new(compression, declared(bytes), bytes);
-    member.is_ok_and(|mut member| {
-        let is_read = member.read_exact(room).is_ok() && member.read(&mut [0]).is_ok_and(|more| more == 0);
-        is_read && member.end().is_empty()
-    })
+    let read = Member::new(compression).and_then(|mut member| member.read(bytes, room));
+    read.is_ok_and(|read| read == (bytes.len(), room.len(), true))
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::Write;
-
-    use flate2::GzBuilder;
 
     use super::*;
     use crate::compression::noise::noise;
@@ -740,46 +583,37 @@ mod tests {
         }
     }
 
+    fn decoder(bytes: Vec<u8>, compression: Compression, most: usize) -> Decoder {
+        let window = Window { source: Box::new(&[][..]), bytes, at: 0, is_over: true };
+        Decoder::new(compression, window, most)
+    }
+
     #[test]
     fn no_more_is_decompressed_together_than_there_is_room_for() {
         let member = vec![b'7'; 1 << 13];
         for compression in BOTH {
             let bytes = writer::member(&member, compression).unwrap().repeat(1000);
             let (length, most) = (bytes.len() / 1000, 4 * bytes.len());
-            let mut window =
-                Window { source: Box::new(&[][..]), bytes, at: 0, is_over: true, is_broken: false };
+            let mut decoder = decoder(bytes, compression, most);
             let mut block = vec![1; 5];
-            assert!(several(&mut window, compression, &mut (1, most), &mut block).unwrap());
+            assert!(decoder.several(&mut block).unwrap());
             let count = most / member.len();
             assert!(block == member.repeat(count), "{} {count}", block.len());
-            assert_eq!(window.at, count * length);
+            assert_eq!(decoder.window.at, count * length);
         }
-    }
-
-    /// A member as `bgzip` writes it.
-    fn block_of_bgzip(content: &[u8]) -> Vec<u8> {
-        let gzip = GzBuilder::new().extra(b"xy\x01\0.BC\x02\0\0\0".to_vec());
-        let mut member = gzip.write(Vec::new(), flate2::Compression::default());
-        member.write_all(content).unwrap();
-        let mut member = member.finish().unwrap();
-        let size = (member.len() - 1) as u16;
-        member[21..23].copy_from_slice(&size.to_le_bytes());
-        member
     }
 
     #[test]
     fn members_that_say_their_length_are_taken_together() {
-        let contents = [noise(50_000), vec![], b"12\n".repeat(9_000), noise(1)];
-        let blocks: Vec<Vec<u8>> = contents.iter().map(|content| block_of_bgzip(content)).collect();
-        let mut limits = (1, 1 << 20);
-        let mut together = |data: Vec<u8>| {
-            limits.1 = 1 << 20;
+        let contents = [noise(50_000), b"12\n".repeat(9_000), noise(1)];
+        let blocks: Vec<Vec<u8>> =
+            contents.iter().map(|content| writer::member(content, Compression::Gzip).unwrap()).collect();
+        let together = |data: Vec<u8>| {
             let mut block = Vec::new();
-            let mut window =
-                Window { source: Box::new(&[][..]), bytes: data, at: 0, is_over: true, is_broken: false };
-            let is_any = several(&mut window, Compression::Gzip, &mut limits, &mut block).unwrap();
+            let mut decoder = decoder(data, Compression::Gzip, 1 << 20);
+            let is_any = decoder.several(&mut block).unwrap();
             // After a useless attempt, the next members are not tried together.
-            assert_eq!(is_any, limits.1 > 0);
+            assert_eq!(is_any, decoder.most > 0);
             is_any.then_some(block)
         };
         assert!(together(blocks.concat()).unwrap() == contents.concat());
@@ -788,12 +622,12 @@ mod tests {
         // A member of another length than declared is read alone, like the members after it.
         for wrong in [-1_i16, 1] {
             let mut blocks = blocks.clone();
-            let size = &mut blocks[2][21..23];
+            let size = &mut blocks[2][16..18];
             let wrong = u16::from_le_bytes([size[0], size[1]]).wrapping_add_signed(wrong);
             size.copy_from_slice(&wrong.to_le_bytes());
             assert!(together(blocks.concat()).unwrap() == contents[..2].concat());
-            assert!(content(&blocks.concat(), None, 1 << 20, 1 << 30, true).unwrap() == contents.concat());
-            blocks.remove(0);
+            let whole = [&blocks.concat()[..], &bgzf::END].concat();
+            assert!(content(&whole, None, 1 << 20, 1 << 30, true).unwrap() == contents.concat());
             blocks.remove(0);
             assert!(together(blocks.concat()).is_none());
         }
