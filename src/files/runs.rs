@@ -321,8 +321,9 @@ impl<'a> Runs<'a> {
                 let emit =
                     if are_elements { None } else { Some(Emit::Frames { form, most: budget.block() }) };
                 let mut spill = self.spill()?;
-                let to = &mut output_of(&mut spill);
-                let merged = self.merge_some(some, emit, Written::AsRead, &orders, to, &|_| {})?;
+                let mut to = output_of(&mut spill);
+                let merged = self.merge_some(some, emit, Written::AsRead, &orders, &mut to, &|_| {})?;
+                drop(to);
                 self.report.repeated += merged.repeated;
                 longer.push(self.finished(spill, form, merged.written)?);
             }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::process::Stdio;
 
-use crate::support::command::{exits, gpusort, stderr};
+use crate::support::command::{gpusort, stderr};
 use crate::support::files::{Folder, falling_lines, lines_to, shuffled_lines};
 use crate::support::process::{end, ignoring, long_sort, send, wait_for_temporary, wait_until};
 
@@ -74,17 +74,6 @@ fn every_terminating_signal_leaves_no_temporary_file() {
         assert_eq!(fs::read(&out).unwrap(), b"old\n", "{signal}");
         assert_eq!(folder.names(), ["in", "out"], "{signal}");
     }
-}
-
-#[test]
-fn temporary_files_of_a_killed_process_are_removed_by_the_next() {
-    let folder = Folder::new();
-    folder.write("x", "2\n1\n");
-    folder.write(".gpusort-0.tmp", "left by a process that was killed");
-    folder.write(".gpusort-5.tmp", "and by another");
-    exits("exec \"$0\" sort -q x -o y", &folder, 0);
-    assert_eq!(folder.names(), ["x", "y"]);
-    assert_eq!(fs::read(folder.path("y")).unwrap(), b"1\n2\n");
 }
 
 #[cfg(target_os = "linux")]

@@ -1,9 +1,5 @@
 //! Outputs: a file to replace atomically, a device or pipe, standard output, memory.
 
-#[cfg(unix)]
-mod replacement;
-#[cfg(not(unix))]
-#[path = "portable.rs"]
 mod replacement;
 mod under_way;
 
@@ -32,11 +28,8 @@ pub struct Output<'w> {
 }
 
 enum Destination<'w> {
-    /// Standard output on systems without file descriptors.
-    #[cfg(not(unix))]
-    Stdout(io::Stdout),
-    /// A caller's writer, with a name for messages.
-    Writer(&'w mut (dyn Write + Send), String),
+    /// A caller's writer, or standard output on systems without file descriptors, with a name for messages.
+    Writer(Box<dyn Write + Send + 'w>, String),
     /// A device, a pipe or standard output, written directly.
     Through { file: File, name: String },
     /// A new file that will replace the file of its name.
@@ -67,10 +60,7 @@ impl<'w> Output<'w> {
             Ok(Self::to(Destination::Through { file, name }))
         }
         #[cfg(not(unix))]
-        {
-            let _ = name;
-            Ok(Self::to(Destination::Stdout(io::stdout())))
-        }
+        Ok(Self::to(Destination::Writer(Box::new(io::stdout()), name)))
     }
 
     /// Opens a file, compressed if its extension says so. A regular or new file is first written to
@@ -176,9 +166,8 @@ impl<'w> Output<'w> {
         let name = self.name();
         let finished = match self.to {
             Destination::Replacing(replacement) => replacement.place(last),
-            #[cfg(unix)]
             Destination::Through { file, .. } => replacement::close(&file),
-            _ => Ok(()),
+            Destination::Writer(..) => Ok(()),
         };
         finished.map_err(|error| Error::io(name, "write", error))
     }
@@ -198,7 +187,7 @@ impl<'w> Output<'w> {
 
     /// A writer, with a name for messages.
     pub fn writer(writer: &'w mut (dyn Write + Send), name: String) -> Self {
-        Self::to(Destination::Writer(writer, name))
+        Self::to(Destination::Writer(Box::new(writer), name))
     }
 
     /// Checks that a file can be written, without a change.
@@ -252,8 +241,6 @@ impl<'w> Output<'w> {
     /// Returns the name for messages.
     pub fn name(&self) -> String {
         match &self.to {
-            #[cfg(not(unix))]
-            Destination::Stdout(_) => "standard output".to_owned(),
             Destination::Writer(_, name) | Destination::Through { name, .. } => name.clone(),
             Destination::Replacing(replacement) => human::path(&replacement.target),
         }
@@ -277,8 +264,6 @@ impl Write for Output<'_> {
 impl Write for Destination<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            #[cfg(not(unix))]
-            Self::Stdout(stdout) => stdout.write(bytes),
             Self::Writer(writer, _) => writer.write(bytes),
             Self::Through { file, .. } => file.write(bytes),
             Self::Replacing(replacement) => replacement.write(bytes),
@@ -287,8 +272,6 @@ impl Write for Destination<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            #[cfg(not(unix))]
-            Self::Stdout(stdout) => stdout.flush(),
             Self::Writer(writer, _) => writer.flush(),
             Self::Through { .. } | Self::Replacing(_) => Ok(()),
         }

@@ -3,35 +3,23 @@
 //! If the system supports unnamed files (Linux, on most file systems), the new file has no name until
 //! complete, so that nothing remains however the process ends. The complete file is linked under its name
 //! or, to replace a file, linked next to the old file and renamed. Otherwise, the new file has a temporary
-//! name in the folder from the start: `.gpusort-0.tmp` or the next free number. Its writer holds a lock on
-//! the file. A temporary file without a lock belongs to a dead process, and the next output into that
-//! folder removes it.
+//! name in the folder from the start.
 //!
 //! The new file never exposes data that the old file protects: at first, only its owner has access. The
 //! complete file gets the old file's owner, group, mode, access control list and attributes.
 
-use std::fs::{File, Metadata};
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::fs::File;
 use std::io::{self, Seek, Write};
-use std::os::fd::{AsRawFd, IntoRawFd};
-use std::os::unix::fs::MetadataExt;
+#[cfg(unix)]
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-#[cfg(target_os = "linux")]
-use std::thread::JoinHandle;
 
-use rustix::fs::{AtFlags, CWD, FlockOperation, Gid, Mode, OFlags, Uid};
-use rustix::io::Errno;
+use tempfile::TempPath;
 
 #[cfg(target_os = "linux")]
 use crate::{file::is_in_memory, parallel};
 
 use super::under_way::{Registered, undisturbed, until};
-
-/// The minimum number of names checked for files of dead processes.
-const SWEPT: u64 = 8;
-
-/// The number of numbered names to try.
-const TRIED: u64 = 256;
 
 /// A new file.
 pub(super) struct Replacement {
@@ -46,38 +34,31 @@ pub(super) struct Replacement {
     reserved: bool,
     /// The thread that reserves space, and the number of bytes.
     #[cfg(target_os = "linux")]
-    reserving: Option<(JoinHandle<()>, u64)>,
+    reserving: Option<(std::thread::JoinHandle<()>, u64)>,
 }
 
-/// A unique temporary name in the target's folder.
+/// A unique temporary name in the target's folder, which is removed before it is forgotten.
 struct Named {
-    path: PathBuf,
-    registered: Registered,
+    path: TempPath,
+    _registered: Registered,
 }
 
 impl Named {
-    fn new(path: PathBuf) -> Self {
-        Self { registered: Registered::new(&path), path }
-    }
-
-    /// Removes the name, unless the file was renamed.
-    fn remove(self, renamed: bool) {
-        if !renamed {
-            // A failure cannot be handled here.
-            let _ = std::fs::remove_file(&self.path);
-        }
-        drop(self.registered);
+    /// Calls `make` with temporary names until a name is free.
+    fn new<T>(folder: &Path, make: impl FnMut(&Path) -> io::Result<T>) -> io::Result<(T, Self)> {
+        let new = tempfile::Builder::new().prefix(".gpusort-").suffix(".tmp").make_in(folder, make)?;
+        let (new, path) = new.into_parts();
+        Ok((new, Self { _registered: Registered::new(&path), path }))
     }
 }
 
 impl Replacement {
     /// Creates a file in the target's folder.
     pub(super) fn new(target: &Path, folder: &Path, existing: Option<File>) -> io::Result<Self> {
-        let mode = Mode::from_raw_mode(if existing.is_some() { 0o600 } else { 0o666 });
-        sweep(folder);
+        let mode = if existing.is_some() { 0o600 } else { 0o666 };
         let (file, name) = match unnamed(folder, mode) {
             Some(file) => (file, None),
-            None => undisturbed(|| named(folder, |path| create(path, mode)))
+            None => undisturbed(|| Named::new(folder, |path| create(path, mode)))
                 .map(|(file, name)| (file, Some(name)))?,
         };
         let (folder, target) = (folder.to_owned(), target.to_owned());
@@ -148,30 +129,25 @@ impl Replacement {
             let written = self.file.stream_position()?;
             self.file.set_len(written)?;
         }
-        if let Some(existing) = &self.existing {
-            keep(existing, &self.file)?;
+        // Windows replaces no open file.
+        if let Some(existing) = self.existing.take() {
+            keep(&existing, &self.file)?;
         }
         close(&self.file)?;
         until(|| self.name_it(), |placed| last && placed.is_ok())
     }
 
     fn name_it(&mut self) -> io::Result<()> {
-        if self.name.is_none() && self.existing.is_none() {
-            match link(&self.file, &self.target) {
-                // Another process has just created the target.
-                Err(Errno::EXIST) => {}
-                linked => return Ok(linked?),
-            }
-        }
-        let name = if let Some(name) = self.name.take() {
-            name
-        } else {
-            lock(&self.file);
-            named(&self.folder, |path| link(&self.file, path))?.1
+        let name = match self.name.take() {
+            Some(name) => name,
+            None => match link(&self.file, &self.target) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    Named::new(&self.folder, |path| link(&self.file, path))?.1
+                }
+                linked => return linked,
+            },
         };
-        let renamed = std::fs::rename(&name.path, &self.target);
-        name.remove(renamed.is_ok());
-        renamed
+        name.path.persist(&self.target).map_err(|refused| refused.error)
     }
 }
 
@@ -180,24 +156,21 @@ impl Drop for Replacement {
         // Other files may want the space.
         self.settle();
         if let Some(name) = self.name.take() {
-            undisturbed(|| name.remove(false));
+            undisturbed(|| drop(name));
         }
     }
 }
 
-/// Returns a path to an open file.
-fn magic_link(file: &File) -> String {
-    format!("/proc/self/fd/{}", file.as_raw_fd())
-}
-
 /// Creates a file without a name, if the system can do so here and link the file later.
-fn unnamed(folder: &Path, mode: Mode) -> Option<File> {
+fn unnamed(folder: &Path, mode: u32) -> Option<File> {
     #[cfg(target_os = "linux")]
     {
+        use rustix::fs::{Mode, OFlags};
+
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        let file = File::from(rustix::fs::open(folder, flags, mode).ok()?);
-        let there = std::fs::metadata(magic_link(&file)).ok()?;
-        is_same(&file.metadata().ok()?, &there).then_some(file)
+        let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)).ok()?);
+        let (ours, there) = (file.metadata().ok()?, std::fs::metadata(magic_link(&file)).ok()?);
+        ((ours.dev(), ours.ino()) == (there.dev(), there.ino())).then_some(file)
     }
     #[cfg(not(target_os = "linux"))]
     {
@@ -207,82 +180,41 @@ fn unnamed(folder: &Path, mode: Mode) -> Option<File> {
 }
 
 /// Links an unnamed file at this path.
-fn link(file: &File, path: &Path) -> rustix::io::Result<()> {
-    rustix::fs::linkat(CWD, magic_link(file), CWD, path, AtFlags::SYMLINK_FOLLOW)
+#[cfg(target_os = "linux")]
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    Ok(linkat(CWD, magic_link(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-/// Creates and locks a file at this path.
-fn create(path: &Path, mode: Mode) -> rustix::io::Result<File> {
-    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(path, flags, mode)?);
-    // A concurrent sweep may have removed the file before the lock.
-    let is_lost = !lock(&file) || file.metadata().is_ok_and(|metadata| metadata.nlink() == 0);
-    if is_lost { Err(Errno::EXIST) } else { Ok(file) }
+/// Only Linux has unnamed files.
+#[cfg(not(target_os = "linux"))]
+fn link(_: &File, _: &Path) -> io::Result<()> {
+    unreachable!("the file has a name")
 }
 
-/// Calls `make` with temporary names until a name is free.
-fn named<T>(folder: &Path, make: impl Fn(&Path) -> rustix::io::Result<T>) -> io::Result<(T, Named)> {
-    for number in 0..2 * TRIED {
-        // Random names, since another process may have occupied all numbered ones.
-        let path = match number {
-            ..TRIED => temporary(folder, number),
-            _ => temporary(folder, RandomState::new().build_hasher().finish()),
-        };
-        match make(&path) {
-            Ok(new) => return Ok((new, Named::new(path))),
-            Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(io::Error::other("too many temporary files in this folder"))
+/// Returns a path to an open file.
+#[cfg(target_os = "linux")]
+fn magic_link(file: &File) -> String {
+    use std::os::fd::AsRawFd;
+    format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-fn temporary(folder: &Path, number: u64) -> PathBuf {
-    folder.join(format!(".gpusort-{number}.tmp"))
-}
-
-/// Locks our file against sweeps; returns false if a sweep holds the lock. Without support for locks, no
-/// file is swept.
-fn lock(file: &File) -> bool {
-    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK)
-}
-
-/// Removes temporary files of dead processes.
-fn sweep(folder: &Path) {
-    for number in 0.. {
-        let path = temporary(folder, number);
-        // Opened for writing, which network file systems require for an exclusive lock.
-        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        match rustix::fs::open(&path, flags, Mode::empty()).map(File::from) {
-            Ok(file) => sweep_one(&path, &file),
-            Err(Errno::NOENT) if number < SWEPT => {}
-            Err(Errno::NOENT) => return,
-            Err(_) if number >= TRIED => return,
-            Err(_) => {}
-        }
-    }
-}
-
-fn sweep_one(path: &Path, file: &File) {
-    let Ok(ours) = file.metadata() else { return };
-    let own = ours.is_file() && ours.uid() == rustix::process::geteuid().as_raw();
-    if own
-        && rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
-        // The name may belong to another file by now.
-        && std::fs::symlink_metadata(path).is_ok_and(|there| is_same(&ours, &there))
-    {
-        // On failure, the file remains.
-        let _ = std::fs::remove_file(path);
-    }
-}
-
-fn is_same(a: &Metadata, b: &Metadata) -> bool {
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
+/// Creates a file at this path.
+fn create(path: &Path, mode: u32) -> io::Result<File> {
+    let mut options = File::options();
+    #[cfg(unix)]
+    options.mode(mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    options.write(true).create_new(true).open(path)
 }
 
 /// Copies the old file's owner, group, mode, access control list and attributes. If the system does not
 /// permit this, the file belongs to the current user, and nobody gains access.
+#[cfg(unix)]
 fn keep(existing: &File, file: &File) -> io::Result<()> {
+    use rustix::fs::{Gid, Mode, Uid};
+
     let (old, new) = (existing.metadata()?, file.metadata()?);
     let (owner, group) = (Uid::from_raw(old.uid()), Gid::from_raw(old.gid()));
     let mut mode = old.mode() & 0o7777;
@@ -307,6 +239,12 @@ fn keep(existing: &File, file: &File) -> io::Result<()> {
         Err(_) if is & !mode == 0 => Ok(()),
         changed => Ok(changed?),
     }
+}
+
+/// Makes the file read-only if the old file is.
+#[cfg(not(unix))]
+fn keep(existing: &File, file: &File) -> io::Result<()> {
+    file.set_permissions(existing.metadata()?.permissions())
 }
 
 /// Copies extended attributes; returns whether an access control list, if there is one, was kept.
@@ -334,18 +272,26 @@ fn keep_attributes(existing: &File, file: &File) -> bool {
     keeps_list
 }
 
-#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+#[cfg(all(unix, not(any(target_os = "linux", target_vendor = "apple"))))]
 fn keep_attributes(_: &File, _: &File) -> bool {
     true
 }
 
 /// Checks for the errors that network file systems report on close; the file stays open.
+#[cfg(unix)]
 pub(super) fn close(file: &File) -> io::Result<()> {
+    use std::os::fd::IntoRawFd;
     // Without a second descriptor there is nothing to check.
     let Ok(second) = file.try_clone() else { return Ok(()) };
     // SAFETY: the descriptor is ours and is not used after this.
     let closed = unsafe { libc::close(second.into_raw_fd()) };
     if closed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Other systems report no errors on close.
+#[cfg(not(unix))]
+pub(super) fn close(_: &File) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(test)]
@@ -357,8 +303,7 @@ mod tests {
     fn replacement(folder: &Path, named_only: bool) -> Replacement {
         let mut new = Replacement::new(&folder.join("new"), folder, None).unwrap();
         if named_only && new.name.is_none() {
-            let create = |path: &Path| create(path, Mode::from_raw_mode(0o600));
-            let (file, name) = undisturbed(|| named(folder, create)).unwrap();
+            let (file, name) = undisturbed(|| Named::new(folder, |path| create(path, 0o600))).unwrap();
             (new.file, new.name) = (file, Some(name));
         }
         new
@@ -373,16 +318,14 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_in_turn_and_given_back() {
+    fn temporary_names_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let mut first = replacement(folder, true);
         let second = replacement(folder, true);
-        assert_eq!(names(folder), [".gpusort-0.tmp", ".gpusort-1.tmp"]);
-        // A locked file is not swept.
-        sweep(folder);
         assert_eq!(names(folder).len(), 2);
         drop(second);
+        assert_eq!(names(folder).len(), 1);
         first.write(b"x").unwrap();
         first.place(false).unwrap();
         assert_eq!(names(folder), ["new"]);
@@ -405,20 +348,5 @@ mod tests {
             drop(given_up);
             assert_eq!(names(folder), ["new"]);
         }
-    }
-
-    #[test]
-    fn what_nobody_holds_is_swept_and_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let folder = folder.path();
-        for number in [0, 3, SWEPT - 1, SWEPT, SWEPT + 1] {
-            fs::write(temporary(folder, number), "stray").unwrap();
-        }
-        let others = [".gpusort-x.tmp", "other.tmp", ".gpusort-2.tmp"];
-        fs::write(folder.join(others[0]), "").unwrap();
-        fs::write(folder.join(others[1]), "").unwrap();
-        std::os::unix::fs::symlink(folder.join(others[1]), folder.join(others[2])).unwrap();
-        drop(replacement(folder, false));
-        assert_eq!(names(folder), [others[2], others[0], others[1]]);
     }
 }
