@@ -1,13 +1,12 @@
 //! Raw binary: consecutive elements, without a header or behind the header of a .npy file.
 
 use std::io::{self, Write};
-use std::ops::Range;
 
 use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
 
 use super::input::Input;
 use super::npy;
-use super::opened::{Opened, RegularFile};
+use super::opened::Opened;
 use super::records::{Print, write_text};
 use super::text::BLOCK;
 use crate::error::{Error, Hint};
@@ -16,8 +15,8 @@ use crate::order::{KeyOrder, Nulls};
 use crate::parallel::map_into;
 use crate::{memory, parallel};
 
-/// Bytes of a file that one core reads at a time: enough to use huge pages.
-const PIECE: Range<u64> = 8 << 20..64 << 20;
+/// Bytes read at once from an input of known size, by all cores: enough to use huge pages.
+const MANY: u64 = 1 << 26;
 
 /// A binary input.
 #[derive(Clone, Debug)]
@@ -126,6 +125,9 @@ impl BinaryInput {
     }
 }
 
+/// The number of keys that justifies a parallel task.
+const PART: usize = 1 << 16;
+
 /// Reads sources of a common type, piece by piece; all cores read regular files.
 pub struct Reader<'a> {
     sources: &'a [BinaryInput],
@@ -140,20 +142,13 @@ pub struct Reader<'a> {
 
 /// An open source.
 struct Open {
-    way: Way,
+    /// The input, unless it has ended.
+    input: Option<Opened>,
+    /// Its remaining bytes, if known.
+    left: Option<u64>,
     /// Bytes and elements of it that were read.
     bytes: u64,
     elements: u64,
-}
-
-/// The way to read a source.
-enum Way {
-    /// A file of known size, read with all cores, and the offset of the next read.
-    File(RegularFile, u64),
-    /// Another input, read with one core, and its remaining size if known.
-    Stream(Opened, Option<u64>),
-    /// Nothing is left.
-    Nothing,
 }
 
 impl<'a> Reader<'a> {
@@ -211,15 +206,9 @@ impl<'a> Reader<'a> {
 
 impl Open {
     fn new(source: &BinaryInput) -> Result<Self, Error> {
-        let file = source.input.open_regular()?.filter(|file| file.size > BLOCK as u64);
-        let way = if let Some(file) = file {
-            Way::File(file, source.skip() as u64)
-        } else {
-            let opened = source.opened(source.input.open()?)?;
-            let size = opened.size;
-            Way::Stream(opened, size)
-        };
-        Ok(Self { way, bytes: 0, elements: 0 })
+        let input = source.opened(source.input.open()?)?;
+        let left = input.size;
+        Ok(Self { input: Some(input), left, bytes: 0, elements: 0 })
     }
 
     /// The next keys, and the bytes they were read from: none at the end.
@@ -229,45 +218,17 @@ impl Open {
         order: KeyMap,
         most: u64,
     ) -> Result<(KeyBuf<'static>, usize), Error> {
-        let size = order.element.bytes();
-        match &mut self.way {
-            Way::File(file, at) => {
-                let cores = parallel::threads();
-                let most = (most / cores as u64).clamp(1 << 12, PIECE.end);
-                let piece = (file.size / cores as u64 / 4).clamp(PIECE.start.min(most), most);
-                let piece = piece.next_multiple_of(size as u64);
-                // One piece per core at a time: otherwise, many pieces could wait for an earlier one.
-                let starts: Vec<u64> = (*at..file.size).step_by(piece as usize).take(cores).collect();
-                let read = |&start: &u64| {
-                    let room = (file.size - start).min(piece) as usize;
-                    let read = |bytes: &mut [u8]| file.read_at(bytes, start);
-                    let (keys, bytes) = read_keys::<W>(room, source, order, read)?;
-                    if bytes < room { Err(file.has_changed()) } else { Ok((keys, bytes)) }
-                };
-                let pieces = parallel::map_parts(&starts, read);
-                let pieces: Vec<(Vec<W>, usize)> = pieces.into_iter().collect::<Result<_, _>>()?;
-                if pieces.is_empty() && file.size_now()? != file.size {
-                    return Err(file.has_changed());
-                }
-                let (keys, bytes): (Vec<Vec<W>>, Vec<usize>) = pieces.into_iter().unzip();
-                let bytes = bytes.iter().sum();
-                *at += bytes as u64;
-                Ok((keys.into(), bytes))
-            }
-            Way::Stream(opened, left) => {
-                // The expected size and one more element, to detect the end.
-                let expected = left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
-                let most = BLOCK.min(usize::try_from(most).unwrap_or(usize::MAX));
-                let room = (expected / size).saturating_add(1).min(most / size) * size;
-                let (keys, bytes) = read_keys::<W>(room, source, order, |bytes| opened.fill(bytes))?;
-                *left = left.map(|left| left.saturating_sub(bytes as u64));
-                if bytes < room {
-                    self.way = Way::Nothing;
-                }
-                Ok((keys.into(), bytes))
-            }
-            Way::Nothing => Ok((KeyBuf::new(order.element.key_words()), 0)),
+        let Some(input) = &mut self.input else { return Ok((KeyBuf::new(order.element.key_words()), 0)) };
+        let size = order.element.bytes() as u64;
+        // The expected size and one more element, to detect the end.
+        let expected = self.left.map_or(BLOCK as u64, |left| left.saturating_add(size).min(MANY));
+        let room = expected.min(most) / size * size;
+        let (keys, bytes) = read_keys::<W>(room as usize, source, order, |bytes| input.fill(bytes))?;
+        self.left = self.left.map(|left| left.saturating_sub(bytes as u64));
+        if (bytes as u64) < room {
+            self.input = None;
         }
+        Ok((keys.into(), bytes))
     }
 }
 
@@ -294,18 +255,19 @@ pub(super) fn read_keys<W: Word>(
         let key = |bits: u32| W::from(bits).key(map);
         let pair = if source.big_endian { u16::from_be_bytes } else { u16::from_le_bytes };
         let keys = match size {
-            1 => elements.iter().map(|&byte| key(byte.into())).collect(),
-            _ => elements.as_chunks().0.iter().map(|&bytes| key(pair(bytes).into())).collect(),
+            1 => parallel::map(&elements, |&byte| key(byte.into())),
+            _ => parallel::map(elements.as_chunks().0, |&bytes| key(pair(bytes).into())),
         };
         return Ok((keys, bytes));
     }
     let mut words = vec![W::default(); room.div_ceil(size)];
     let bytes = fill(&mut bytemuck::cast_slice_mut(&mut words)[..room])?;
     words.truncate(bytes / size);
-    if source.big_endian {
-        words.iter_mut().for_each(|word| *word = W::from_be(*word).key(map));
-    } else if !order.is_bits() {
-        words.iter_mut().for_each(|word| *word = W::from_le(*word).key(map));
+    let key = |word: W| if source.big_endian { W::from_be(word).key(map) } else { W::from_le(word).key(map) };
+    if source.big_endian || !order.is_bits() {
+        parallel::map_parts(words.chunks_mut(PART), |part| {
+            part.iter_mut().for_each(|word| *word = key(*word))
+        });
     }
     Ok((words, bytes))
 }
@@ -336,17 +298,15 @@ pub(super) fn first_broken<W: Word>(
     last: Option<u64>,
     unique: bool,
 ) -> Option<(usize, [u64; 2])> {
-    /// Pairs that one core compares at a time.
-    const PIECE: usize = 1 << 16;
     let broken = |a: u64, b: u64| a > b || unique && a == b;
     let first = last.zip(keys.first()).map(|(last, &first)| [last, first.into()]);
     if let Some(pair) = first.filter(|&[last, first]| broken(last, first)) {
         return Some((0, pair));
     }
     let is_broken = |pair: &[W]| broken(pair[0].into(), pair[1].into());
-    let piece = |number: usize| &keys[number * PIECE..keys.len().min((number + 1) * PIECE + 1)];
-    let in_piece = |number| piece(number).windows(2).position(is_broken).map(|at| number * PIECE + at);
-    let pieces = keys.len().saturating_sub(1).div_ceil(PIECE);
+    let piece = |number: usize| &keys[number * PART..keys.len().min((number + 1) * PART + 1)];
+    let in_piece = |number| piece(number).windows(2).position(is_broken).map(|at| number * PART + at);
+    let pieces = keys.len().saturating_sub(1).div_ceil(PART);
     let at = parallel::map_parts(0..pieces, in_piece).into_iter().flatten().next();
     at.map(|at| (at + 1, [keys[at].into(), keys[at + 1].into()]))
 }
