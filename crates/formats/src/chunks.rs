@@ -397,15 +397,10 @@ impl<'a> Chunks<'a> {
         let before = self.before;
         let part = &text.bytes[begin..];
         let part = if before.is_none() { part.strip_prefix(MARK).unwrap_or(part) } else { part };
-        let Before { lines, columns, .. } = if self.dialect.fields.are_tokens() {
-            Before::of_text(part)
-        } else {
-            Before::of_rows(part, self.dialect.fields.line_end())
-        };
+        let fields = self.dialect.fields;
+        let after = before.unwrap_or_default().after(part, fields.are_tokens(), fields.line_end());
+        self.before = Some(after);
         text.end_part(name, begin, before);
-        let before = before.unwrap_or_default();
-        let columns = if lines == 0 { before.columns + columns } else { columns };
-        self.before = Some(Before { lines: before.lines + lines, columns, line_end: None });
     }
 
     /// Returns the offset to cut the text at, such that the part at `begin` keeps only whole records. If

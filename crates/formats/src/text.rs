@@ -38,9 +38,14 @@ impl Before {
         Self { lines, columns: bytes.len() - line, line_end: None }
     }
 
-    /// The position after these bytes of rows.
-    pub fn of_rows(bytes: &[u8], end: LineEnd) -> Self {
-        Self { lines: count(end.byte(), bytes), ..Self::default() }
+    /// The position after further bytes, of tokens or of rows.
+    pub fn after(self, bytes: &[u8], are_tokens: bool, end: LineEnd) -> Self {
+        if !are_tokens {
+            return Self { lines: self.lines + count(end.byte(), bytes), columns: 0, line_end: None };
+        }
+        let Self { lines, columns, .. } = Self::of_text(bytes);
+        let columns = if lines == 0 { self.columns + columns } else { columns };
+        Self { lines: self.lines + lines, columns, line_end: None }
     }
 }
 
@@ -127,9 +132,8 @@ impl Text {
     /// `file:line:column` of a byte in tokens; line and column count from 1, the column in bytes.
     pub fn place(&self, byte: usize) -> String {
         let (name, earlier, here) = self.before(byte);
-        let Before { lines, columns, .. } = Before::of_text(here);
-        let columns = if lines == 0 { earlier.columns + columns } else { columns };
-        format!("{name}:{}:{}", earlier.lines + lines + 1, columns + 1)
+        let Before { lines, columns, .. } = earlier.after(here, true, self.line_end);
+        format!("{name}:{}:{}", lines + 1, columns + 1)
     }
 
     /// `file:line` of a byte in a table; the line counts from 1.
@@ -147,8 +151,7 @@ impl Text {
     /// `file:line` of a byte in rows or tokens.
     pub fn line_of(&self, byte: usize, are_tokens: bool) -> String {
         let (name, earlier, here) = self.before(byte);
-        let here = if are_tokens { Before::of_text(here) } else { Before::of_rows(here, self.line_end) };
-        format!("{name}:{}", earlier.lines + here.lines + 1)
+        format!("{name}:{}", earlier.after(here, are_tokens, self.line_end).lines + 1)
     }
 
     /// The name of a byte's input, the position of its part, and the part's bytes before it.
