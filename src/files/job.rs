@@ -421,7 +421,7 @@ impl Job<'_> {
         let (n, bytes) = (input.len(), input.bytes);
         let element = input.written(ask);
         self.check_promise(element.filter(|_| n > 0), &output)?;
-        output.expect(self.bytes_of(n as u64, bytes, element));
+        let in_memory = output.expect(self.bytes_of(n as u64, bytes, element));
         let shape = input.shape(ask)?;
         let chosen = devices.choose(n as u64, shape, input.unread())?;
         if chosen.sorter.device().is_none() {
@@ -430,7 +430,7 @@ impl Job<'_> {
             // To select a few records, each core keeps several times their number, if most keys are alike.
             let few = ask.selection.first.filter(|_| ask.selection.is_few(n as u64));
             let kept = few.map_or(n, |few| n.min(few.saturating_mul(8 * parallel::threads())));
-            memory::ensure("this sort", kept as u64 * record + output.taking())?;
+            memory::ensure("this sort", kept as u64 * record + in_memory)?;
         }
         let how = &self.resolved.decisions.how;
         let named = element.filter(|_| ask.format.is_bits() && !ask.positions);

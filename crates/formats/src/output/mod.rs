@@ -208,20 +208,14 @@ impl<'w> Output<'w> {
     }
 
     /// Reserves disk space for about `bytes` more bytes, where supported. This speeds up writing a
-    /// new file.
-    pub fn expect(&mut self, bytes: u64) {
-        if self.compressing.is_some() || bytes == 0 {
-            return;
+    /// new file. Returns the bytes of memory that the output will take, if files are in memory.
+    pub fn expect(&mut self, bytes: u64) -> u64 {
+        match &mut self.to {
+            Destination::Replacing(replacement) if self.compressing.is_none() && bytes > 0 => {
+                replacement.expect(bytes)
+            }
+            _ => 0,
         }
-        if let Destination::Replacing(replacement) = &mut self.to {
-            replacement.expect(bytes);
-        }
-    }
-
-    /// Bytes of memory that the output will still take, if files are in memory: the
-    /// [expected](Self::expect) bytes not yet written.
-    pub fn taking(&self) -> u64 {
-        if let Destination::Replacing(replacement) = &self.to { replacement.taking() } else { 0 }
     }
 
     /// Returns true if the output is not a file, or its name requests the stream format.

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 #[cfg(target_os = "linux")]
-use crate::{file::is_in_memory, parallel};
+use crate::file::is_in_memory;
 
 use super::under_way::{Registered, undisturbed, until};
 
@@ -32,9 +32,6 @@ pub(super) struct Replacement {
     existing: Option<File>,
     /// True if reserved space may make the file longer than its content.
     reserved: bool,
-    /// The thread that reserves space, and the number of bytes.
-    #[cfg(target_os = "linux")]
-    reserving: Option<(std::thread::JoinHandle<()>, u64)>,
 }
 
 /// A unique temporary name in the target's folder, which is removed before it is forgotten.
@@ -62,60 +59,26 @@ impl Replacement {
                 .map(|(file, name)| (file, Some(name)))?,
         };
         let (folder, target) = (folder.to_owned(), target.to_owned());
-        Ok(Self {
-            file,
-            name,
-            folder,
-            target,
-            existing,
-            reserved: false,
-            #[cfg(target_os = "linux")]
-            reserving: None,
-        })
+        Ok(Self { file, name, folder, target, existing, reserved: false })
     }
 
-    pub(super) fn expect(&mut self, bytes: u64) {
+    /// Reserves space for this number of bytes, and returns the bytes of memory that they will still take:
+    /// all of them for a large file in memory, which is not reserved, since that would fill it with zeros.
+    pub(super) fn expect(&mut self, bytes: u64) -> u64 {
         #[cfg(target_os = "linux")]
         {
-            /// If files are in memory, this number of bytes takes a tenth of a second.
+            /// In memory, a reservation of this number of bytes takes a tenth of a second.
             const MANY: u64 = 1 << 28;
-            let reserve = move |file: &File| {
-                // Even after a failure, part of the space may be reserved. The excess is truncated at the
-                // end.
-                let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes);
-            };
-            self.settle();
-            self.reserved = true;
-            match self.file.try_clone() {
-                // Reserves the space while the input is read and sorted. Earlier writes wait for it in the
-                // system.
-                Ok(file) if bytes >= MANY => {
-                    let reserving = parallel::background(move || reserve(&file));
-                    self.reserving = reserving.ok().map(|thread| (thread, bytes));
-                }
-                _ => reserve(&self.file),
+            if bytes >= MANY && is_in_memory(&self.file) {
+                return bytes;
             }
+            self.reserved = true;
+            // Even after a failure, part of the space may be reserved. The excess is truncated at the end.
+            let _ = rustix::fs::fallocate(&self.file, rustix::fs::FallocateFlags::empty(), 0, bytes);
         }
         #[cfg(not(target_os = "linux"))]
         let _ = bytes;
-    }
-
-    /// Returns the bytes of memory being reserved for the file, if files are in memory.
-    pub(super) fn taking(&self) -> u64 {
-        #[cfg(target_os = "linux")]
-        if let Some((thread, bytes)) = &self.reserving {
-            return if is_in_memory(&self.file) && !thread.is_finished() { *bytes } else { 0 };
-        }
         0
-    }
-
-    /// Waits until the reservation ends.
-    fn settle(&mut self) {
-        #[cfg(target_os = "linux")]
-        if let Some((thread, _)) = self.reserving.take() {
-            // The thread can fail only by a panic, which was reported.
-            let _ = thread.join();
-        }
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -124,7 +87,6 @@ impl Replacement {
 
     /// Moves the file to its place; `last` marks the last output of the process.
     pub(super) fn place(mut self, last: bool) -> io::Result<()> {
-        self.settle();
         if self.reserved {
             let written = self.file.stream_position()?;
             self.file.set_len(written)?;
@@ -153,8 +115,6 @@ impl Replacement {
 
 impl Drop for Replacement {
     fn drop(&mut self) {
-        // Other files may want the space.
-        self.settle();
         if let Some(name) = self.name.take() {
             undisturbed(|| drop(name));
         }
