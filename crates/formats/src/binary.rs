@@ -266,7 +266,7 @@ pub(super) fn read_keys<W: Word>(
     let key = |word: W| if source.big_endian { W::from_be(word).key(map) } else { W::from_le(word).key(map) };
     if source.big_endian || !order.is_bits() {
         parallel::map_parts(words.chunks_mut(PART), |part| {
-            part.iter_mut().for_each(|word| *word = key(*word))
+            part.iter_mut().for_each(|word| *word = key(*word));
         });
     }
     Ok((words, bytes))

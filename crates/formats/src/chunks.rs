@@ -128,12 +128,9 @@ impl<'a> Chunks<'a> {
 
     /// Returns the number of copies in memory of each byte read.
     fn copied(&self) -> u64 {
-        self.texts() + self.copies + if self.has_quotes_in_quotes { self.copies_of_quotes } else { 0 }
-    }
-
-    /// Returns the number of texts in memory: the next chunk may be read while this one sorts.
-    fn texts(&self) -> u64 {
-        if self.is_begun { 2 } else { 1 }
+        // The next chunk may be read while this one sorts.
+        let texts = if self.is_begun { 2 } else { 1 };
+        texts + self.copies + if self.has_quotes_in_quotes { self.copies_of_quotes } else { 0 }
     }
 
     /// Returns the size of the next read for a chunk of this size: half of the remaining room, assuming

@@ -152,8 +152,6 @@ impl RegularFile {
         let read = fill_by_all_cores(&self.file, &mut bytes, 0, BLOCK);
         let read = read.map_err(|error| Error::io(&self.name, "read", error))?;
         if read < size {
-            // Returns the read error, if an error ended the data.
-            self.read_at(&mut [0], read as u64)?;
             return Err(self.has_changed());
         }
         let mut more = [0; 1 << 12];
@@ -209,17 +207,11 @@ fn fill_by_all_cores(file: &File, room: &mut [u8], place: u64, piece: usize) -> 
     let counts: Vec<io::Result<usize>> = parallel::map_parts(room.chunks_mut(piece).enumerate(), read);
     let mut total = 0;
     for count in counts {
-        match count {
-            Ok(count) => {
-                total += count;
-                // The file ended here, so later pieces do not count, even if the file has grown since.
-                if count < piece {
-                    break;
-                }
-            }
-            // The next read returns the error, if it persists.
-            Err(_) if total > 0 => break,
-            Err(error) => return Err(error),
+        let count = count?;
+        total += count;
+        // The file ended here, so later pieces do not count, even if the file has grown since.
+        if count < piece {
+            break;
         }
     }
     Ok(total)
