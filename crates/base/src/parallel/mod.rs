@@ -328,7 +328,8 @@ pub fn meanwhile<'scope, T: Send + 'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Meanwhile<'scope, T> {
-    Meanwhile(spawn_or_run(work, |work| thread::Builder::new().spawn_scoped(scope, work)))
+    let spawn = |run| thread::Builder::new().spawn_scoped(scope, run);
+    Meanwhile(started(work, |work| work(), spawn).map_err(|work| work()))
 }
 
 /// Runs `work` on a thread of its own. If the system refuses a thread, it runs at once on this one.
@@ -339,7 +340,7 @@ pub fn meanwhile<'scope, T: Send + 'scope>(
 pub fn background<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<thread::JoinHandle<T>, T> {
-    spawn_or_run(work, |work| thread::Builder::new().spawn(work))
+    started(work, |work| work(), |run| thread::Builder::new().spawn(run)).map_err(|work| work())
 }
 
 /// Calls `work` with `given` on a thread of its own.
@@ -348,47 +349,34 @@ pub fn background<T: Send + 'static>(
 ///
 /// Returns `given` if the system refuses a thread.
 pub fn on_a_thread<A: Send + 'static>(given: A, work: impl FnOnce(A) + Send + 'static) -> Result<(), A> {
-    started(given, |place| thread::Builder::new().spawn(in_own_pool(move || work(taken(&place))))).map(drop)
+    started(given, work, |run| thread::Builder::new().spawn(run)).map(drop)
 }
 
-fn spawn_or_run<'a, T: 'a, H>(
-    work: impl FnOnce() -> T + Send + 'a,
+/// Lets `spawn` start a thread that calls `work` with `given`, in the pool of this thread; returns `given` if
+/// the system refuses a thread.
+fn started<'a, A: Send + 'a, T: 'a, H>(
+    given: A,
+    work: impl FnOnce(A) -> T + Send + 'a,
     spawn: impl FnOnce(Box<dyn FnOnce() -> T + Send + 'a>) -> io::Result<H>,
-) -> Result<H, T> {
-    started(work, |place| spawn(Box::new(in_own_pool(move || taken(&place)())))).map_err(|work| work())
-}
-
-/// This work, in the pool of the thread that starts it.
-fn in_own_pool<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
+) -> Result<H, A> {
     let pool = own_pool();
-    move || {
-        let _using = Using::pool(pool);
-        work()
-    }
-}
-
-/// A value that waits for a new thread to take it: the closure of a refused thread is dropped.
-type Waiting<T> = Arc<Mutex<Option<T>>>;
-
-/// Passes the value to a thread that `spawn` starts; returns it if the system refuses a thread.
-fn started<T, H>(given: T, spawn: impl FnOnce(Waiting<T>) -> io::Result<H>) -> Result<H, T> {
     // Start the pool before the new thread would: without threads of its own, a pool is the first thread that
     // asks for it.
-    if own_pool().is_none() {
+    if pool.is_none() {
         start();
     }
-    let place = Arc::new(Mutex::new(Some(given)));
-    if !ALONE.load(Ordering::Relaxed)
-        && let Ok(handle) = spawn(place.clone())
-    {
-        return Ok(handle);
+    if ALONE.load(Ordering::Relaxed) {
+        return Err(given);
     }
-    Err(taken(&place))
-}
-
-/// Takes the waiting value.
-fn taken<T>(place: &Mutex<Option<T>>) -> T {
-    lock(place).take().expect("one takes it")
+    // The closure of a refused thread is dropped, so the value waits beside it.
+    let place = Arc::new(Mutex::new(Some(given)));
+    let take = |place: &Mutex<Option<A>>| lock(place).take().expect("one takes it");
+    let waiting = place.clone();
+    let run = move || {
+        let _using = Using::pool(pool);
+        work(take(&waiting))
+    };
+    spawn(Box::new(run)).map_err(|_| take(&place))
 }
 
 /// Elements of a block, and the most for one thread: waking others would cost more than the work.
