@@ -18,6 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::keys::texts::TextColumn;
 use super::keys::{self, Column, EXACT, Keys};
 use super::piece::{Bytes, Piece};
+use super::range::Range;
 use super::records::Print;
 use super::text::Text;
 use crate::error::Error;
@@ -346,7 +347,7 @@ impl Frames {
                     }
                 }
                 if has_bytes {
-                    ranges.push([begin, at]);
+                    ranges.push(Range::new(u32::try_from(begin).ok()?, u32::try_from(at).ok()?));
                 }
                 if has_positions {
                     positions.push(position);
@@ -357,7 +358,11 @@ impl Frames {
             columns = columns.into_iter().map(|column| column.of_text(&text, 0)).collect();
         }
         let keys = Keys::of(columns).by_records();
-        let bytes = if has_bytes { Bytes::Read { text, ranges } } else { Bytes::None };
+        let (until, ranges, end) = (text.bytes.len(), Arc::new(ranges), (usize::MAX, &b""[..]));
+        let bytes = match has_bytes {
+            true => Bytes::Of { text, start: 0, until, ranges, end, are_tokens: false },
+            false => Bytes::None,
+        };
         Some(Piece { positions, bytes, ..Piece::of(keys) })
     }
 }

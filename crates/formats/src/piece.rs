@@ -32,13 +32,6 @@ pub enum Bytes {
     None,
     /// The number of the key in this printed form; true if the key is descending.
     Printed(Print, bool),
-    /// Ranges of the text read from a run.
-    Read {
-        /// The text.
-        text: Arc<Text>,
-        /// The ranges of the records.
-        ranges: Vec<[usize; 2]>,
-    },
     /// Ranges of this text, relative to `start`.
     Of {
         /// The text.
@@ -110,11 +103,7 @@ impl Piece {
 
     /// Returns the start of a record, on the same scale as the places of its texts.
     pub(super) fn begin(&self, record: usize) -> usize {
-        match &self.bytes {
-            Bytes::Of { ranges, .. } => ranges[record].begin(),
-            Bytes::Read { ranges, .. } => ranges[record][0],
-            Bytes::None | Bytes::Printed(..) => 0,
-        }
+        self.ranges().get(record).map_or(0, |range| range.begin())
     }
 
     /// Appends the bytes of a record and its line end.
@@ -122,7 +111,6 @@ impl Piece {
     pub fn push(&self, record: usize, to: &mut Vec<u8>) {
         match &self.bytes {
             Bytes::Of { text, .. } => self.push_range(text, self.range(record), to),
-            Bytes::Read { text, ranges } => push_bytes(&text.bytes, ranges[record], to),
             Bytes::Printed(print, descending) => {
                 keys::push_text(self.keys.one(record), *descending, *print, to);
             }
@@ -152,8 +140,6 @@ impl Piece {
         match &self.bytes {
             _ if from == to => 0,
             Bytes::Of { ranges, .. } => ranges[to - 1].end() - ranges[from].begin() + to - from,
-            // This includes the entries between frames.
-            Bytes::Read { ranges, .. } => ranges[to - 1][1] - ranges[from][0],
             Bytes::None | Bytes::Printed(..) => 8 * (to - from),
         }
     }
