@@ -144,8 +144,6 @@ pub struct Reader<'a> {
 struct Open {
     /// The input, unless it has ended.
     input: Option<Opened>,
-    /// Its remaining bytes, if known.
-    left: Option<u64>,
     /// Bytes and elements of it that were read.
     bytes: u64,
     elements: u64,
@@ -206,9 +204,7 @@ impl<'a> Reader<'a> {
 
 impl Open {
     fn new(source: &BinaryInput) -> Result<Self, Error> {
-        let input = source.opened(source.input.open()?)?;
-        let left = input.size;
-        Ok(Self { input: Some(input), left, bytes: 0, elements: 0 })
+        Ok(Self { input: Some(source.opened(source.input.open()?)?), bytes: 0, elements: 0 })
     }
 
     /// The next keys, and the bytes they were read from: none at the end.
@@ -221,10 +217,10 @@ impl Open {
         let Some(input) = &mut self.input else { return Ok((KeyBuf::new(order.element.key_words()), 0)) };
         let size = order.element.bytes() as u64;
         // The expected size and one more element, to detect the end.
-        let expected = self.left.map_or(BLOCK as u64, |left| left.saturating_add(size).min(MANY));
+        let left = input.size.map(|all| all.saturating_sub(self.bytes));
+        let expected = left.map_or(BLOCK as u64, |left| left.saturating_add(size).min(MANY));
         let room = expected.min(most) / size * size;
         let (keys, bytes) = read_keys::<W>(room as usize, source, order, |bytes| input.fill(bytes))?;
-        self.left = self.left.map(|left| left.saturating_sub(bytes as u64));
         if (bytes as u64) < room {
             self.input = None;
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -136,17 +136,20 @@ impl Input {
 
     /// Returns the compression by the first bytes of a regular file or of bytes in memory.
     fn look_at_packing(&self) -> Packing {
-        let found = match self.as_it_is() {
-            Self::Memory(memory) => {
-                compression::of_content(|room| (&memory.bytes[..]).read(room).unwrap_or(0))
-            }
+        let mut begin = [0; compression::BEGINNING];
+        let bytes = match self.as_it_is() {
+            Self::Memory(memory) => &memory.bytes,
             // A read reports what is wrong with the file.
             other => match other.open_regular() {
-                Ok(Some(file)) => compression::of_content(|room| file.read_at(room, 0).unwrap_or(0)),
+                Ok(Some(file)) => {
+                    let count = file.read_at(&mut begin, 0).unwrap_or(0);
+                    &begin[..count]
+                }
                 Ok(None) | Err(_) => return Packing::Unknown,
             },
         };
-        found.map_or(Packing::Unknown, |found| found.map_or(Packing::None, Packing::Of))
+        compression::of_content(bytes)
+            .map_or(Packing::Unknown, |found| found.map_or(Packing::None, Packing::Of))
     }
 
     fn with(self, set: impl FnOnce(&mut With)) -> Self {
@@ -317,9 +320,6 @@ impl Input {
     ///
     /// A file that cannot be opened; a folder.
     pub fn check(&self) -> Result<(), Error> {
-        if self.path().is_some_and(Path::is_dir) {
-            return Err(Error::input(self.name(), "is a folder; name its files"));
-        }
         self.open_regular().map(drop)
     }
 
@@ -331,8 +331,12 @@ impl Input {
     pub fn open_regular(&self) -> Result<Option<RegularFile>, Error> {
         let Some(path) = self.path() else { return Ok(None) };
         let failed = |error| Error::io(self.name(), "open", error);
+        let metadata = std::fs::metadata(path).map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(Error::input(self.name(), "is a folder; name its files"));
+        }
         // Opening a pipe would consume its data.
-        if !is_regular(path, &std::fs::metadata(path).map_err(failed)?) {
+        if !is_regular(path, &metadata) {
             return Ok(None);
         }
         let file = File::open(path).map_err(failed)?;
@@ -377,25 +381,13 @@ impl Input {
                 Box::new(stdin)
             }
             Self::Memory(memory) => Box::new(io::Cursor::new(memory.bytes.clone())),
-            Self::File(path) => {
-                if shut && let Some(RegularFile { name, size, .. }) = self.open_regular()? {
-                    let reader = Reopened { path: path.clone(), at: 0, size };
-                    return Ok(Opened::new(name, Box::new(reader), Some(size)));
+            Self::File(path) => match self.open_regular()? {
+                Some(RegularFile { size, .. }) if shut => {
+                    Box::new(Reopened { path: path.clone(), at: 0, size })
                 }
-                let file = File::open(path).map_err(|error| Error::io(self.name(), "open", error))?;
-                match file.metadata() {
-                    Ok(metadata) if metadata.is_dir() => {
-                        return Err(Error::input(self.name(), "is a folder; name its files"));
-                    }
-                    Ok(metadata) if metadata.is_file() => {
-                        // A file in /dev may stand for an open file, whose position then matters.
-                        let at = (&file).stream_position();
-                        let at = at.map_err(|error| Error::io(self.name(), "read", error))?;
-                        Box::new(ByAllCores { file, at, size: metadata.len() })
-                    }
-                    _ => Box::new(file),
-                }
-            }
+                Some(RegularFile { file, size, .. }) => Box::new(ByAllCores { file, at: 0, size }),
+                None => Box::new(File::open(path).map_err(|error| Error::io(self.name(), "open", error))?),
+            },
         };
         Ok(Opened::new(self.name(), reader, self.size()))
     }

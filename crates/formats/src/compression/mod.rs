@@ -11,9 +11,6 @@ mod reader;
 mod writer;
 
 #[cfg(feature = "distributed")]
-use std::io::Read;
-
-#[cfg(feature = "distributed")]
 use crate::error::Error;
 
 use self::foreign::Beginning;
@@ -23,15 +20,16 @@ pub(super) use self::reader::sensible;
 pub use self::reader::{Limit, Reader};
 pub use self::writer::Writer;
 
-/// Returns the compression of data, given a function that reads its first bytes.
+/// The number of first bytes that tell the compression.
+pub(super) const BEGINNING: usize = Beginning::LONGEST;
+
+/// Returns the compression of data that begins with these bytes, from the first few bytes.
 ///
 /// # Errors
 ///
 /// The data has an unsupported format.
-pub(super) fn of_content(mut read: impl FnMut(&mut [u8]) -> usize) -> Result<Option<Compression>, Unread> {
-    let mut bytes = [0; Beginning::LONGEST];
-    let count = read(&mut bytes);
-    match Beginning::of(&bytes[..count]) {
+pub(super) fn of_content(bytes: &[u8]) -> Result<Option<Compression>, Unread> {
+    match Beginning::of(bytes) {
         Beginning::Of(compression) => Ok(Some(compression)),
         Beginning::Foreign(foreign) => Err(Unread(foreign)),
         Beginning::Other | Beginning::Short => Ok(None),
@@ -44,10 +42,8 @@ pub(super) fn of_content(mut read: impl FnMut(&mut [u8]) -> usize) -> Result<Opt
 ///
 /// The data has an unsupported format.
 #[cfg(feature = "distributed")]
-pub fn of_beginning(mut bytes: &[u8]) -> Result<Option<Compression>, Error> {
-    // Reading from memory cannot fail.
-    let read = |room: &mut [u8]| bytes.read(room).unwrap_or(0);
-    of_content(read).map_err(|unread| Error::options(unread.to_string()))
+pub fn of_beginning(bytes: &[u8]) -> Result<Option<Compression>, Error> {
+    of_content(bytes).map_err(|unread| Error::options(unread.to_string()))
 }
 
 #[cfg(test)]
