@@ -136,7 +136,7 @@ impl Input {
 
     /// Returns the compression by the first bytes of a regular file or of bytes in memory.
     fn look_at_packing(&self) -> Packing {
-        let mut begin = [0; compression::BEGINNING];
+        let mut begin = [0; compression::LONGEST];
         let bytes = match self.as_it_is() {
             Self::Memory(memory) => &memory.bytes,
             // A read reports what is wrong with the file.

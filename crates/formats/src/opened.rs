@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use super::compression::{Remedy, Unread};
+use super::compression::{Foreign, Remedy};
 use super::text::{BLOCK, Before, LineEnd, Text};
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Hint};
@@ -274,19 +274,15 @@ impl Opened {
     }
 
     fn failed(&self, error: io::Error) -> Error {
-        if let Some(found) = error.get_ref().and_then(|found| found.downcast_ref()) {
-            return unread(self.name.clone(), found);
+        let foreign = error.get_ref().and_then(|error| error.downcast_ref::<&Foreign>());
+        let Some(foreign) = foreign else { return Error::io(&self.name, "read", error) };
+        match foreign.remedy {
+            Remedy::Format(format) => {
+                Error::input(&self.name, format!("is {}", foreign.what)).hinting(Hint::Format(format))
+            }
+            Remedy::Command(command) => {
+                Error::input(&self.name, foreign.to_string()).hinting(Hint::Through(command))
+            }
         }
-        Error::io(&self.name, "read", error)
-    }
-}
-
-/// The error of an unsupported kind of input.
-fn unread(name: String, found: &Unread) -> Error {
-    match found.0.remedy {
-        Remedy::Format(format) => {
-            Error::input(name, format!("is {}", found.0.what)).hinting(Hint::Format(format))
-        }
-        Remedy::Command(command) => Error::input(name, found.to_string()).hinting(Hint::Through(command)),
     }
 }

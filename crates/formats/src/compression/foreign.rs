@@ -18,9 +18,6 @@ pub(crate) enum Beginning {
 }
 
 impl Beginning {
-    /// The number of bytes that always decide.
-    pub(crate) const LONGEST: usize = LONGEST;
-
     pub(crate) fn of(bytes: &[u8]) -> Self {
         let begins = |magic: &[u8]| bytes.iter().zip(magic).all(|(byte, magic)| byte == magic);
         // The first byte of a skippable frame of zstd is any of sixteen.
@@ -99,8 +96,8 @@ static ALL: [Foreign; 19] = [
     begins(b"\xFE\xFF\0a\0b", "UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"),
 ];
 
-/// The number of bytes that always decide.
-pub(super) const LONGEST: usize = 16;
+/// The number of first bytes that always decide.
+pub(crate) const LONGEST: usize = 16;
 
 /// Returns the format of data with these first bytes, unless gpusort reads the format.
 pub(super) fn says(bytes: &[u8]) -> Beginning {
@@ -126,16 +123,13 @@ pub(super) fn says(bytes: &[u8]) -> Beginning {
 }
 
 /// The failure to read such data.
-#[derive(Debug)]
-pub struct Unread(pub &'static Foreign);
-
-impl fmt::Display for Unread {
+impl fmt::Display for Foreign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "is {}, which is not supported", self.0.what)
+        write!(f, "is {}, which is not supported", self.what)
     }
 }
 
-impl error::Error for Unread {}
+impl error::Error for Foreign {}
 
 #[cfg(test)]
 mod tests {

@@ -14,24 +14,21 @@ mod writer;
 use crate::error::Error;
 
 use self::foreign::Beginning;
-pub(super) use self::foreign::{Remedy, Unread};
+pub(super) use self::foreign::{Foreign, LONGEST, Remedy};
 pub use self::kind::Compression;
 pub(super) use self::reader::sensible;
 pub use self::reader::{Limit, Reader};
 pub use self::writer::Writer;
-
-/// The number of first bytes that tell the compression.
-pub(super) const BEGINNING: usize = Beginning::LONGEST;
 
 /// Returns the compression of data that begins with these bytes, from the first few bytes.
 ///
 /// # Errors
 ///
 /// The data has an unsupported format.
-pub(super) fn of_content(bytes: &[u8]) -> Result<Option<Compression>, Unread> {
+pub(super) fn of_content(bytes: &[u8]) -> Result<Option<Compression>, &'static Foreign> {
     match Beginning::of(bytes) {
         Beginning::Of(compression) => Ok(Some(compression)),
-        Beginning::Foreign(foreign) => Err(Unread(foreign)),
+        Beginning::Foreign(foreign) => Err(foreign),
         Beginning::Other | Beginning::Short => Ok(None),
     }
 }
@@ -43,7 +40,7 @@ pub(super) fn of_content(bytes: &[u8]) -> Result<Option<Compression>, Unread> {
 /// The data has an unsupported format.
 #[cfg(feature = "distributed")]
 pub fn of_beginning(bytes: &[u8]) -> Result<Option<Compression>, Error> {
-    of_content(bytes).map_err(|unread| Error::options(unread.to_string()))
+    of_content(bytes).map_err(|foreign| Error::options(foreign.to_string()))
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use zstd::stream::raw::{self, Operation};
 
 use super::bgzf;
-use super::foreign::{Beginning, Unread};
+use super::foreign::{Beginning, LONGEST};
 use super::kind::Compression;
 use crate::file::uninterrupted;
 use crate::{human, memory, parallel};
@@ -90,12 +90,12 @@ impl State {
         loop {
             match self {
                 Self::New { source, compression, .. } => {
-                    let mut bytes = vec![0; Beginning::LONGEST];
+                    let mut bytes = vec![0; LONGEST];
                     let count = if compression.is_some() { 0 } else { begin(source, &mut bytes)? };
                     bytes.truncate(count);
                     let found = match Beginning::of(&bytes) {
                         Beginning::Of(found) => Some(found),
-                        Beginning::Foreign(foreign) => return Err(io::Error::other(Unread(foreign))),
+                        Beginning::Foreign(foreign) => return Err(io::Error::other(foreign)),
                         _ => *compression,
                     };
                     // The source has ended. Another read of a terminal would wait for more input.
