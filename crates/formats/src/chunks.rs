@@ -39,11 +39,8 @@ pub struct Chunks<'a> {
     /// The numbers that a line of text may have.
     per_line: Option<PerLine>,
     keys: u64,
-    /// The bytes of copied keys per byte read, and the bytes of copies due to quotes in quotes, which
-    /// count once the text has such quotes.
+    /// The most bytes of copied keys per byte read.
     copies: u64,
-    copies_of_quotes: u64,
-    has_quotes_in_quotes: bool,
     budget: &'a Budget,
     open: Option<Opened>,
     /// Bytes of the open input after the last chunk.
@@ -70,9 +67,7 @@ impl<'a> Chunks<'a> {
             dialect,
             per_line,
             keys: how.keys.len() as u64,
-            copies,
-            copies_of_quotes: if matches!(dialect.fields, Fields::Quoted(_)) { quotes } else { 0 },
-            has_quotes_in_quotes: false,
+            copies: if matches!(dialect.fields, Fields::Quoted(_)) { copies + quotes } else { copies },
             budget,
             open,
             rest,
@@ -118,19 +113,14 @@ impl<'a> Chunks<'a> {
     /// Returns the remaining memory for a chunk with this much text and this number of records.
     fn left(&self, bytes: u64, records: u64) -> u64 {
         let memory = (bytes * self.copied()).saturating_add(records * self.record());
-        self.room_of_chunk().saturating_sub(memory)
-    }
-
-    /// Returns the memory for a chunk.
-    fn room_of_chunk(&self) -> u64 {
-        self.budget.bytes() / 4 * 3
+        (self.budget.bytes() / 4 * 3).saturating_sub(memory)
     }
 
     /// Returns the number of copies in memory of each byte read.
     fn copied(&self) -> u64 {
         // The next chunk may be read while this one sorts.
         let texts = if self.is_begun { 2 } else { 1 };
-        texts + self.copies + if self.has_quotes_in_quotes { self.copies_of_quotes } else { 0 }
+        texts + self.copies
     }
 
     /// Returns the size of the next read for a chunk of this size: half of the remaining room, assuming
@@ -317,23 +307,16 @@ impl<'a> Chunks<'a> {
         let file = input.open_regular()?.filter(|file| file.size > BLOCK as u64);
         let Some(file) = file else { return Ok(None) };
         let fits = self.fits_in_any_case(file.size);
-        if !fits && !self.fit_whole(file.size, self.expected_records(&file)?) {
+        if !fits && self.is_full(file.size, self.expected_records(&file)?) {
             return Ok(None);
         }
         let text = file.text(self.dialect.fields.line_end())?;
         // The records may be shorter than expected.
-        if !fits && !self.fit_whole(file.size, count_records(self.dialect.fields, &text.bytes)) {
+        if !fits && self.is_full(file.size, count_records(self.dialect.fields, &text.bytes)) {
             return Ok(None);
         }
         self.inputs = &[];
         Ok(Some(text))
-    }
-
-    /// Returns true if the first chunk can have this size, whether the text has quotes in quotes or not.
-    fn fit_whole(&self, bytes: u64, records: u64) -> bool {
-        let copied = 1 + self.copies + self.copies_of_quotes;
-        let memory = (bytes * copied).saturating_add(records * self.record());
-        records <= RECORDS && memory < self.room_of_chunk()
     }
 
     /// Returns more than the number of records of a file whose records are as long as its first ones.
@@ -346,7 +329,7 @@ impl<'a> Chunks<'a> {
 
     /// Returns true if this much text fits whatever its records are.
     fn fits_in_any_case(&self, bytes: u64) -> bool {
-        let times = 1 + self.copies + self.copies_of_quotes + self.record() / SHORTEST;
+        let times = 1 + self.copies + self.record() / SHORTEST;
         bytes / SHORTEST <= RECORDS && self.budget.fits(bytes, times)
     }
 
@@ -374,9 +357,6 @@ impl<'a> Chunks<'a> {
             let count = opened.fill(&mut bytes[begin..])?;
             bytes.truncate(begin + count);
             *records += count_records(self.dialect.fields, &bytes[begin..]);
-            if self.copies_of_quotes > 0 && !self.has_quotes_in_quotes {
-                self.has_quotes_in_quotes = memchr::memmem::find(&bytes[begin..], b"\"\"").is_some();
-            }
             self.bytes += count as u64;
             progress(self.bytes);
             if count < block {
