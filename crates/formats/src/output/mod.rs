@@ -22,23 +22,25 @@ pub use self::under_way::{Exit, end_process, remove_temporary};
 /// An open output. A file to be replaced stays unchanged until [`Output::finish`].
 pub struct Output<'w> {
     to: Destination<'w>,
+    /// The name for messages.
+    name: String,
     /// Compresses the output, if the file's name or an option requests it.
     compressing: Option<compression::Writer>,
     cancel: Cancel,
 }
 
 enum Destination<'w> {
-    /// A caller's writer, or standard output on systems without file descriptors, with a name for messages.
-    Writer(Box<dyn Write + Send + 'w>, String),
+    /// A caller's writer, or standard output on systems without file descriptors.
+    Writer(Box<dyn Write + Send + 'w>),
     /// A device, a pipe or standard output, written directly.
-    Through { file: File, name: String },
+    Through(File),
     /// A new file that will replace the file of its name.
     Replacing(Box<Replacement>),
 }
 
 impl<'w> Output<'w> {
-    fn to(to: Destination<'w>) -> Self {
-        Self { to, compressing: None, cancel: Cancel::default() }
+    fn to(to: Destination<'w>, name: String) -> Self {
+        Self { to, name, compressing: None, cancel: Cancel::default() }
     }
 
     /// Standard output.
@@ -57,10 +59,10 @@ impl<'w> Output<'w> {
             use std::os::fd::AsFd;
             let file = io::stdout().as_fd().try_clone_to_owned();
             let file = file.map_err(|error| Error::io(&name, "write", error))?.into();
-            Ok(Self::to(Destination::Through { file, name }))
+            Ok(Self::to(Destination::Through(file), name))
         }
         #[cfg(not(unix))]
-        Ok(Self::to(Destination::Writer(Box::new(io::stdout()), name)))
+        Ok(Self::to(Destination::Writer(Box::new(io::stdout())), name))
     }
 
     /// Opens a file, compressed if its extension says so. A regular or new file is first written to
@@ -71,13 +73,14 @@ impl<'w> Output<'w> {
     ///
     /// The folder is missing or not writable; the path is a directory.
     pub fn file(path: &Path) -> Result<Self, Error> {
-        let to = Self::destination(path)?;
+        let (to, name) = Self::destination(path)?;
         let compressing =
             Compression::of_name(path).map(|(compression, _)| compression::Writer::new(compression));
-        Ok(Self { compressing, ..Self::to(to) })
+        Ok(Self { compressing, ..Self::to(to, name) })
     }
 
-    fn destination(path: &Path) -> Result<Destination<'w>, Error> {
+    /// Opens a file. Returns its name for messages, too.
+    fn destination(path: &Path) -> Result<(Destination<'w>, String), Error> {
         let refused = |problem: &str| {
             let problem = format!("cannot write: {problem}");
             Error::new(ErrorKind::Output { path: path.to_owned(), problem })
@@ -88,7 +91,7 @@ impl<'w> Output<'w> {
         if is_descriptor(&target) {
             // Another process has the file open, so even a regular file must not be replaced.
             let file = File::options().append(true).open(path).map_err(failed)?;
-            return Ok(Destination::Through { file, name });
+            return Ok((Destination::Through(file), name));
         }
         let folder = match target.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -100,7 +103,7 @@ impl<'w> Output<'w> {
                 // A read-only file is kept, even if its folder permits a replacement.
                 let file = File::options().write(true).open(path).map_err(failed)?;
                 if !metadata.is_file() {
-                    return Ok(Destination::Through { file, name });
+                    return Ok((Destination::Through(file), name));
                 }
                 if is_kept_by_its_folder(&metadata, folder) {
                     return Err(refused(
@@ -126,7 +129,7 @@ impl<'w> Output<'w> {
         let replacement = Replacement::new(&target, folder, existing).map_err(|error| {
             refused(&format!("in folder {}: {}", human::path(folder), human::system(&error)))
         })?;
-        Ok(Destination::Replacing(Box::new(replacement)))
+        Ok((Destination::Replacing(Box::new(replacement)), human::path(&target)))
     }
 
     /// Writes the header of a .npy file with `count` elements.
@@ -163,18 +166,17 @@ impl<'w> Output<'w> {
             compressing.finish(&mut self.to).map_err(|error| self.failed(error))?;
         }
         self.flush().map_err(|error| self.failed(error))?;
-        let name = self.name();
         let finished = match self.to {
             Destination::Replacing(replacement) => replacement.place(last),
-            Destination::Through { file, .. } => replacement::close(&file),
+            Destination::Through(file) => replacement::close(&file),
             Destination::Writer(..) => Ok(()),
         };
-        finished.map_err(|error| Error::io(name, "write", error))
+        finished.map_err(|error| Error::io(self.name, "write", error))
     }
 
     /// An I/O error while writing, with this output's name.
     pub fn failed(&self, error: io::Error) -> Error {
-        Error::io(self.name(), "write", error)
+        Error::io(&self.name, "write", error)
     }
 }
 
@@ -187,7 +189,7 @@ impl<'w> Output<'w> {
 
     /// A writer, with a name for messages.
     pub fn writer(writer: &'w mut (dyn Write + Send), name: String) -> Self {
-        Self::to(Destination::Writer(Box::new(writer), name))
+        Self::to(Destination::Writer(Box::new(writer)), name)
     }
 
     /// Checks that a file can be written, without a change.
@@ -228,16 +230,13 @@ impl<'w> Output<'w> {
     /// Returns true if the output is written directly into the input's own file, so that it would
     /// be read again.
     pub fn feeds(&self, input: &Input) -> bool {
-        let Destination::Through { file, .. } = &self.to else { return false };
+        let Destination::Through(file) = &self.to else { return false };
         file.metadata().is_ok_and(|output| output.is_file() && input.is_same_file(&output))
     }
 
     /// Returns the name for messages.
     pub fn name(&self) -> String {
-        match &self.to {
-            Destination::Writer(_, name) | Destination::Through { name, .. } => name.clone(),
-            Destination::Replacing(replacement) => human::path(&replacement.target),
-        }
+        self.name.clone()
     }
 }
 
@@ -258,16 +257,16 @@ impl Write for Output<'_> {
 impl Write for Destination<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Writer(writer, _) => writer.write(bytes),
-            Self::Through { file, .. } => file.write(bytes),
+            Self::Writer(writer) => writer.write(bytes),
+            Self::Through(file) => file.write(bytes),
             Self::Replacing(replacement) => replacement.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Writer(writer, _) => writer.flush(),
-            Self::Through { .. } | Self::Replacing(_) => Ok(()),
+            Self::Writer(writer) => writer.flush(),
+            Self::Through(_) | Self::Replacing(_) => Ok(()),
         }
     }
 }
