@@ -281,9 +281,9 @@ impl Decoder {
             // The old content is overwritten, and need not be zeros.
             block.resize(BLOCK, 0);
             let name = self.compression.name();
-            let (taken, made, is_over) = member.read(self.window.left(), &mut block).map_err(|error| {
-                io::Error::new(io::ErrorKind::InvalidData, format!("damaged {name} data: {error}"))
-            })?;
+            let read = member.read(self.window.left(), &mut block);
+            let (taken, made, is_over) =
+                read.map_err(|error| invalid(format!("damaged {name} data: {error}")))?;
             self.window.at += taken;
             if is_over {
                 self.member = None;
@@ -308,8 +308,8 @@ impl Decoder {
             return Ok(true);
         }
         if !self.is_begun {
-            let not = io::Error::new(io::ErrorKind::InvalidData, format!("not {name} data"));
-            return Err(if window.left().is_empty() { ends_early(compression) } else { not });
+            let is_empty = window.left().is_empty();
+            return Err(if is_empty { ends_early(compression) } else { invalid(format!("not {name} data")) });
         }
         // Tapes are padded with zeros.
         while compression == Compression::Gzip
@@ -320,8 +320,7 @@ impl Decoder {
             window.fill(1)?;
         }
         if !window.left().is_empty() {
-            let problem = format!("other bytes after the {name} data");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+            return Err(invalid(format!("other bytes after the {name} data")));
         }
         if lacks_end { Err(cut_bgzf()) } else { Ok(false) }
     }
@@ -332,10 +331,7 @@ impl Decoder {
     fn several(&mut self, block: &mut Vec<u8>) -> io::Result<bool> {
         let (compression, window) = (self.compression, &mut self.window);
         // If a member does not declare its length, nothing is read ahead.
-        let says = match compression {
-            Compression::Gzip => length(window.left(), compression).is_some(),
-            Compression::Zstd => declared(window.left()).is_some(),
-        };
+        let says = bgzf::length(window.left()).is_some() || declared(window.left()).is_some();
         if !says || self.most == 0 {
             return Ok(false);
         }
@@ -433,6 +429,10 @@ fn check_window(frame: &[u8]) -> io::Result<()> {
     let [window, most] = [window, WINDOW].map(human::bytes);
     let problem = format!("the zstd window of {window} exceeds the limit of {most}{remedy}");
     Err(io::Error::new(io::ErrorKind::Unsupported, problem))
+}
+
+fn invalid(problem: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, problem)
 }
 
 fn ends_early(compression: Compression) -> io::Error {
