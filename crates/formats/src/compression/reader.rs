@@ -47,7 +47,7 @@ enum State {
 /// compressed data, since asking for the thread count starts the threads.
 pub type Limit = Box<dyn FnOnce() -> usize + Send>;
 
-/// Returns the limit for a small part of this memory, or of the available memory if `None`. It is 0 if
+/// Returns the limit for a small part of this memory, or of the available memory if `None`: 0 if
 /// reading may wait for other programs, since reading ahead would read more than needed next.
 pub fn sensible(memory: Option<u64>, is_ready: bool) -> Limit {
     /// The maximum in bytes for each core.
@@ -243,7 +243,7 @@ impl Window {
 struct Decoder {
     compression: Compression,
     window: Window,
-    /// The member that has begun and not ended.
+    /// The member that is being decompressed.
     member: Option<Member>,
     /// True once the first member has begun.
     is_begun: bool,

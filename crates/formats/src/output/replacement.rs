@@ -34,7 +34,7 @@ pub(super) struct Replacement {
     reserved: bool,
 }
 
-/// A unique temporary name in the target's folder, which is removed before it is forgotten.
+/// A unique temporary name in the target's folder, removed when this value is dropped.
 struct Named {
     path: TempPath,
     _registered: Registered,
