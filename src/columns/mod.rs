@@ -25,7 +25,7 @@ use gpusort_order::key::Word;
 
 use crate::element::Element;
 use crate::error::Error;
-use crate::io::keys::texts::{TextColumn, compared, too_long};
+use crate::io::keys::texts::{TextColumn, too_long};
 use crate::io::keys::{self, Keys};
 use crate::io::packing::{Codes, Ties, Words, codes, packed, room};
 use crate::io::piece::Piece;
@@ -218,7 +218,7 @@ fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<(Words<'static>, 
         }
     }
     let words = packed(codes, &parts.iter().map(Range::len).collect::<Vec<_>>());
-    let ties = bytes.map(|bytes| Ties { key: 0, bytes, compared: Vec::new() });
+    let ties = bytes.map(|bytes| Ties { key: 0, bytes });
     let pieces = settling.into_iter().map(|columns| Piece::of(Keys::of(columns))).collect();
     Ok((Words { words, ties }, pieces))
 }
@@ -243,13 +243,12 @@ impl<'a> Column<'a> {
         text: &(dyn Fn(usize) -> &'a [u8] + Sync),
         rows: Range<usize>,
     ) -> Result<TextColumn, Error> {
-        let form = self.order.reading.text().unwrap_or_default();
         let mut texts = TextColumn::with_capacity(self.order, rows.len());
         for row in rows {
             if self.is_null(row) {
                 texts.push_null(Class::Empty);
             } else {
-                texts.push_own(&compared(form, text(row))).map_err(|_| too_long())?;
+                texts.push_own(text(row)).map_err(|_| too_long())?;
             }
         }
         Ok(texts)

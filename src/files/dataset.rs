@@ -129,17 +129,13 @@ impl<'a> Dataset<'a> {
     }
 
     /// The shape of the elements to sort.
-    ///
-    /// # Errors
-    ///
-    /// Text that exceeds the sort's limit of length.
-    pub(super) fn shape(&mut self, ask: &OutputSpec) -> Result<Shape, Error> {
+    pub(super) fn shape(&mut self, ask: &OutputSpec) -> Shape {
         let start = Instant::now();
         let shape = match &mut self.content {
             Content::Numbers { keys, .. } => Shape { key: keys.width, payload: ask.positions },
             Content::Records { words, ties, records, are_all } => {
                 if *are_all && words.is_empty() {
-                    let taken = records.take_words()?;
+                    let taken = records.take_words();
                     (*words, *ties) = (taken.words, taken.ties);
                     *ties = ties.take().or_else(|| records.ties_of_unique(ask.selection.unique));
                 }
@@ -147,7 +143,7 @@ impl<'a> Dataset<'a> {
             }
         };
         self.parsing += start.elapsed();
-        Ok(shape)
+        shape
     }
 
     /// The type of the elements to write; `None` for rows.
@@ -234,7 +230,7 @@ impl<'a> Dataset<'a> {
             watch.set(done);
         };
         let n = self.len();
-        let _ = self.shape(&ask)?;
+        let _ = self.shape(&ask);
         let Self { reading, parsing, .. } = self;
         let outcome =
             |ordered, map, form| Outcome { ordered, map, form, n, format: ask.format, reading, parsing };
@@ -295,7 +291,7 @@ pub(super) fn order_records(
 
 /// Orders records by their keys. See [`order_records`].
 pub(super) fn order_keyed(records: &Keyed, sorter: &Sorter, ask: &OutputSpec) -> Result<Sorted, Error> {
-    let Words { words, ties } = records.words()?;
+    let Words { words, ties } = records.words();
     let ties = ties.or_else(|| records.ties_of_unique(ask.selection.unique));
     order_records(records, words, ties.as_ref(), sorter, ask, &mut |_, _| {})
 }

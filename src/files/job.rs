@@ -369,7 +369,7 @@ impl Job<'_> {
             return write(outcome);
         }
         devices.in_parts(self.budget.total());
-        let chosen = devices.choose(first.len() as u64, first.shape(&self.ask)?, 0)?;
+        let chosen = devices.choose(first.len() as u64, first.shape(&self.ask), 0)?;
         let mut folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
         let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
         let element = runs.written()?;
@@ -422,7 +422,7 @@ impl Job<'_> {
         let element = input.written(ask);
         self.check_promise(element.filter(|_| n > 0), &output)?;
         let in_memory = output.expect(self.bytes_of(n as u64, bytes, element));
-        let shape = input.shape(ask)?;
+        let shape = input.shape(ask);
         let chosen = devices.choose(n as u64, shape, input.unread())?;
         if chosen.sorter.device().is_none() {
             // The sort and the output both need a second buffer.

@@ -96,9 +96,10 @@ impl Keyed {
         pieces.retain(|piece| piece.len() > 0);
         let is_spelled_once = pieces.iter().all(|piece| piece.respelled.as_ref().is_some_and(Vec::is_empty));
         let are_known = counts.invalid == 0 && pieces.iter().all(|piece| piece.respelled.is_some());
-        let number = how.keys.first().filter(|_| are_known).cloned();
         // Equal texts that compare by their bytes are spelled alike.
         let are_bytes = |key: &ResolvedKey| key.order.reading.text() == Some(TextForm::default());
+        let number =
+            how.keys.first().filter(|_| are_known && how.keys.iter().skip(1).all(are_bytes)).cloned();
         let can_differ = counts.empty > 0 || !how.keys.iter().all(are_bytes);
         let told = (how.by.tells_spelling && can_differ).then(|| Box::new(how.clone()));
         let (orders, respelled) = (how.orders(), OnceLock::new());
@@ -137,67 +138,34 @@ impl Keyed {
 
     /// Returns the words to sort by, most significant first, and the ties to settle where all words are
     /// equal.
-    ///
-    /// # Errors
-    ///
-    /// The texts of a key are too long.
-    pub fn words(&self) -> Result<Words<'_>, Error> {
-        if self.are_lines_of_numbers() {
-            return self.numbers(self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys)).collect());
-        }
-        let keys = self.pieces.iter().map(|piece| Cow::Borrowed(&piece.keys)).collect();
-        packing::words(keys, &self.orders, self.is_spelled_once)
+    pub fn words(&self) -> Words<'_> {
+        let (words, ties) = self.packed();
+        let halves = || self.pieces.iter().filter_map(|piece| piece.keys.high()).map(Cow::Borrowed).collect();
+        Words { words: words.unwrap_or_else(|| vec![KeyBuf::Wide(halves())]), ties }
     }
 
-    /// Returns true for lines without a key whose numbers all have words of 64 bits.
-    fn are_lines_of_numbers(&self) -> bool {
-        let [_, lines] = &self.orders[..] else { return false };
-        let are_bytes = lines.is_last_resort && lines.reading.text() == Some(TextForm::default());
-        are_bytes && self.pieces.iter().all(|piece| piece.keys.high().is_some())
+    fn packed(&self) -> (Option<Vec<KeyBuf<'static>>>, Option<Ties>) {
+        let keys: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
+        packing::words(&keys, &self.orders, self.is_spelled_once)
     }
 
-    /// Returns the words of these numbers, and the ties of lines unless equal numbers mean equal lines.
-    fn numbers<'a>(&self, numbers: Vec<Cow<'a, Keys>>) -> Result<Words<'a>, Error> {
-        let words = packing::words(numbers, &self.orders[..1], self.is_spelled_once)?;
-        let ties = (!self.is_spelled_once).then_some(Ties { key: 1, bytes: 0, compared: Vec::new() });
-        Ok(Words { ties, ..words })
-    }
-
-    /// Returns the words as [`Self::words`] does, but moves the keys into them unless there are ties to
-    /// settle.
-    ///
-    /// # Errors
-    ///
-    /// The texts of a key are too long.
-    pub fn take_words(&mut self) -> Result<Words<'static>, Error> {
-        // The keys of invalid fields may be needed later.
-        let are_needed = self.counts.invalid > 0;
-        // A place for invalid fields would make ties read the numbers.
-        let is_strict = self.orders[0].place(Class::Invalid) == Nulls::Error;
-        if !are_needed && is_strict && self.are_lines_of_numbers() {
-            let numbers = self.pieces.iter_mut().map(|piece| Cow::Owned(piece.keys.take_first())).collect();
-            if self.is_spelled_once {
-                self.pieces.iter_mut().for_each(|piece| piece.keys = Keys::NONE);
-            }
-            return self.numbers(numbers);
-        }
-        self.number = None;
-        let take = |piece: &mut Piece| {
-            Cow::Owned(match are_needed {
-                true => piece.keys.clone(),
-                false => std::mem::replace(&mut piece.keys, Keys::NONE),
-            })
+    /// Returns the words as [`Self::words`] does, but drops keys that settling the ties does not need.
+    pub fn take_words(&mut self) -> Words<'static> {
+        let (words, ties) = self.packed();
+        // A sort with `unique` looks for invalid fields.
+        let may_be_invalid = self.orders[0].place(Class::Invalid) != Nulls::Error && ties.is_some();
+        let are_needed = self.counts.invalid > 0 || may_be_invalid;
+        let halves = |piece: &mut Piece| {
+            let keys = if are_needed { piece.keys.clone() } else { piece.keys.take_first() };
+            keys.into_high().map(Cow::Owned)
         };
-        if !self.pieces.iter().any(|piece| piece.keys.need_rows()) {
-            let keys = self.pieces.iter_mut().map(take).collect();
-            return packing::words(keys, &self.orders, self.is_spelled_once);
-        }
-        let views: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
-        let words = packing::coded(&views, &self.orders, self.is_spelled_once)?;
-        if words.ties.is_none() && !are_needed {
+        let words =
+            words.unwrap_or_else(|| vec![KeyBuf::Wide(self.pieces.iter_mut().filter_map(halves).collect())]);
+        if !are_needed && ties.is_none() {
             self.pieces.iter_mut().for_each(|piece| piece.keys = Keys::NONE);
         }
-        Ok(words)
+        self.number = self.number.take().filter(|_| ties.as_ref().is_some_and(|ties| ties.key == 1));
+        Words { words, ties }
     }
 
     /// Settles the order of records that these words sorted.
@@ -228,8 +196,8 @@ impl Keyed {
     /// Returns the ties that keep all records with invalid fields, and notice those with another spelling;
     /// only `unique` needs them.
     pub fn ties_of_unique(&self, unique: bool) -> Option<Ties> {
-        let (key, bytes, compared) = (self.orders.len(), 0, Vec::new());
-        (unique && (self.counts.invalid > 0 || self.told.is_some())).then_some(Ties { key, bytes, compared })
+        let is_needed = unique && (self.counts.invalid > 0 || self.told.is_some());
+        is_needed.then_some(Ties { key: self.orders.len(), bytes: 0 })
     }
 
     /// Takes the ranges of the records in their text, so that a sort can move the ranges in place of

@@ -187,7 +187,7 @@ impl<'a> Entries<'a> {
         match self.number()? {
             INLINE => {
                 let length = usize::try_from(self.number()?).ok()?;
-                to.push_own(self.take_some(length)?).ok()?;
+                to.push_bytes(self.take_some(length)?).ok()?;
             }
             NULL => to.push_null(Class::of(usize::try_from(self.number()?).ok()?)?),
             place => {
@@ -391,7 +391,7 @@ mod tests {
         let order = KeyOrder { invalid: Invalid::Last, ..KeyOrder::ASCENDING };
         let mut texts = TextColumn::new(order);
         texts.push(record, 4, 7).unwrap();
-        texts.push_own(b"own").unwrap();
+        texts.push_bytes(b"own").unwrap();
         Class::ALL.into_iter().for_each(|class| texts.push_null(class));
         let count = texts.len();
         // With the record and without it.

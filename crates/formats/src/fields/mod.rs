@@ -192,8 +192,7 @@ pub fn read_batch(
         let of_column = |column: Column| column.words.of_text(text, start);
         let mut columns: Vec<keys::Column> = part.columns.into_iter().map(of_column).collect();
         if let Some(key) = how.keys.get(columns.len()) {
-            let lines = keys::Column::Texts(TextColumn::of_lines(key.order, &ranges));
-            columns.push(lines.of_text(text, start));
+            columns.push(keys::Column::Texts(TextColumn::of_lines(key.order, &ranges, text, start)));
         }
         let keys = Keys::of(columns);
         let are_tokens = dialect.fields.are_tokens();

@@ -1,7 +1,7 @@
 //! Text keys: the place of each record's text, and rows of bytes that compare as keys do.
 //!
 //! ```text
-//! column   places in the text read ┊ own bytes of texts that unescaping changed: "a""b"
+//! column   places in the text read ┊ own bytes of texts that compare as other bytes: "a""b", versions
 //! row      number or null: its word ┊ text: a byte, its bytes, end ┊ …      of all keys of a record
 //! ```
 //!
@@ -16,7 +16,7 @@ use gpusort_values::text_kinds::TEXT_KINDS;
 
 use super::words::{of_null, whole};
 use crate::error::Error;
-use crate::order::{Class, KeyOrder, TextForm, TextOrder};
+use crate::order::{Class, KeyOrder, TextForm};
 use crate::range::Range;
 use crate::text::Text;
 
@@ -40,13 +40,13 @@ fn push_compared(form: TextForm, text: &[u8], to: &mut Vec<u8>) {
     if form.nocase { push(&text.to_ascii_uppercase(), to) } else { push(text, to) }
 }
 
-/// The texts of one key of some records.
+/// The texts of one key of some records, as bytes that compare as the texts do.
 #[derive(Clone, Debug, Default)]
 pub struct TextColumn {
     places: Vec<Range>,
     /// The ranges of lines with their line ends, if the texts are these lines.
     lines: Option<Arc<Vec<Range>>>,
-    /// The bytes of texts that differ from the text read.
+    /// The bytes of texts that compare as other bytes than those of the text read.
     own: Vec<u8>,
     /// The text read, and the offset that places count from.
     read: Option<(Arc<Text>, usize)>,
@@ -79,9 +79,18 @@ impl TextColumn {
         Self { places: Vec::with_capacity(records), ..Self::new(order) }
     }
 
-    /// Creates a column of lines, which end in LF, with the ranges of their records.
-    pub(crate) fn of_lines(order: KeyOrder, lines: &Arc<Vec<Range>>) -> Self {
-        Self { lines: Some(lines.clone()), ..Self::new(order) }
+    /// Creates a column of these lines of a text, which end in LF. The ranges count from `start`.
+    pub(crate) fn of_lines(order: KeyOrder, lines: &Arc<Vec<Range>>, text: &Arc<Text>, start: usize) -> Self {
+        let texts = Self { read: Some((text.clone(), start)), ..Self::new(order) };
+        if order.reading.text() == Some(TextForm::default()) {
+            return Self { lines: Some(lines.clone()), ..texts };
+        }
+        let read = &text.bytes[start..];
+        lines.iter().fold(texts, |mut texts, line| {
+            let line = line.without_last();
+            texts.push(read, line.begin(), line.end()).expect("lines of numbers are short");
+            texts
+        })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -109,22 +118,33 @@ impl TextColumn {
     /// Adds the text between these offsets of the text read.
     #[inline]
     pub(crate) fn push(&mut self, read: &[u8], begin: usize, end: usize) -> Result<(), TooLong> {
-        if end >= OWN {
+        if end >= OWN || self.form() != TextForm::default() {
             return self.push_own(&read[begin..end]);
         }
         self.places.push(Range::new(begin as u32, end as u32));
         Ok(())
     }
 
-    /// Adds a text that differs from the text read.
+    /// Adds a text that is not in the text read, or compares as other bytes.
     ///
     /// # Errors
     ///
     /// The texts exceed the room of a column.
     pub fn push_own(&mut self, text: &[u8]) -> Result<(), TooLong> {
         let begin = self.own.len();
-        self.own.extend_from_slice(text);
+        push_compared(self.form(), text, &mut self.own);
         self.end_own(begin)
+    }
+
+    /// Adds a text as bytes that compare as the text does.
+    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
+        let begin = self.own.len();
+        self.own.extend_from_slice(bytes);
+        self.end_own(begin)
+    }
+
+    fn form(&self) -> TextForm {
+        self.order.reading.text().unwrap_or_default()
     }
 
     /// Adds the text in `own` from `begin` on.
@@ -155,7 +175,7 @@ impl TextColumn {
         if place.begin() as u32 == NULL { Class::of(place.end()) } else { None }
     }
 
-    /// Returns the text of a record, or the class of its null.
+    /// Returns the bytes of a record's text, or the class of its null.
     #[inline]
     pub(crate) fn get(&self, record: usize) -> Result<&[u8], Class> {
         let place = self.range(record);
@@ -167,30 +187,6 @@ impl TextColumn {
             return Err(class);
         }
         Ok(&self.own[place.begin() & !OWN..place.end()])
-    }
-
-    /// Returns the texts in their compared form, or `None` if texts compare by their bytes.
-    pub(crate) fn compared(&self) -> Result<Option<Self>, TooLong> {
-        let Some(form) = self.order.reading.text().filter(|form| *form != TextForm::default()) else {
-            return Ok(None);
-        };
-        let mut compared = Self::new(self.order);
-        compared.places.reserve(self.len());
-        // Reserves the room, since a growing buffer would exist twice at times.
-        let bytes = (0..self.len()).map(|record| self.get(record).map_or(0, <[u8]>::len)).sum::<usize>();
-        compared.own.reserve(if form.order == TextOrder::Version { bytes + bytes / 2 } else { bytes });
-        for record in 0..self.len() {
-            match self.get(record) {
-                Ok(text) => {
-                    let begin = compared.own.len();
-                    push_compared(form, text, &mut compared.own);
-                    compared.end_own(begin)?;
-                }
-                Err(class) => compared.push_null(class),
-            }
-        }
-        compared.own.shrink_to_fit();
-        Ok(Some(compared))
     }
 
     /// Appends the key of a record to a row.
@@ -205,8 +201,7 @@ impl TextColumn {
         };
         to.push(TEXT);
         let begin = to.len();
-        let text = compared(self.order.reading.text().unwrap_or_default(), text);
-        let mut rest = &text[..];
+        let mut rest = text;
         while let Some(zero) = memchr::memchr(0, rest) {
             to.extend_from_slice(&rest[..=zero]);
             to.push(1);

@@ -13,13 +13,10 @@
 pub mod codes;
 pub mod ties;
 
-use std::borrow::Cow;
-
 pub use self::codes::Codes;
 pub use self::ties::Ties;
-use super::keys::texts::{TextColumn, too_long};
+use super::keys::texts::TextColumn;
 use super::keys::{self, Column, Keys};
-use crate::error::Error;
 use crate::key_buf::KeyBuf;
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
@@ -32,75 +29,51 @@ pub struct Words<'a> {
     pub ties: Option<Ties>,
 }
 
-/// Returns the words that order records by all of their keys, and the ties if equal words need more. If
-/// `is_spelled_once`, lines with equal numbers are equal, so the whole line need not be compared.
-///
-/// # Errors
-///
-/// The texts of a key are too long.
-pub fn words<'a>(
-    all: Vec<Cow<'a, Keys>>,
+/// Returns the words that order records by all of their keys, and the ties if equal words need more. The words are
+/// `None` if the higher halves of the first key serve as they are. If `is_spelled_once`, lines with equal numbers
+/// are equal, so the whole line need not be compared.
+pub fn words(
+    all: &[&Keys],
     orders: &[KeyOrder],
     is_spelled_once: bool,
-) -> Result<Words<'a>, Error> {
-    let are_halves = orders.len() == 1 && all.iter().all(|keys| keys.high().is_some());
-    let views: Vec<&Keys> = all.iter().map(|keys| &**keys).collect();
-    if !are_halves {
-        return coded(&views, orders, is_spelled_once);
-    }
-    let unit = unit_of(&views, 0, orders[0]);
-    // Codes of decimals are hardly ever narrower.
-    let is_decimal = unit.is_none() && !orders[0].reading.is_time();
-    let plan = (!is_decimal).then(|| CodePlan::of(&views, 0, orders[0], unit));
-    let words = if let Some(plan) = plan.filter(|plan| plan.most <= u32::MAX.into()) {
-        packed(plan.codes(&views), &lengths(&views))
-    } else {
-        let of_part = |keys| match keys {
-            Cow::Borrowed(keys) => Keys::high(keys).map(Cow::Borrowed),
-            Cow::Owned(keys) => Keys::into_high(keys).map(Cow::Owned),
-        };
-        vec![KeyBuf::Wide(all.into_iter().filter_map(of_part).collect())]
-    };
-    Ok(Words { words, ties: None })
-}
-
-/// Returns the number of records in each part.
-fn lengths(all: &[&Keys]) -> Vec<usize> {
-    all.iter().map(|keys| keys.len()).collect()
-}
-
-/// Returns the words of [`words`], made from codes.
-pub(crate) fn coded(
-    views: &[&Keys],
-    orders: &[KeyOrder],
-    is_spelled_once: bool,
-) -> Result<Words<'static>, Error> {
-    let (mut codes, mut ties) = (Vec::new(), None);
-    let mut compared = Vec::with_capacity(orders.len());
+) -> (Option<Vec<KeyBuf<'static>>>, Option<Ties>) {
+    let is_alone = orders.get(1).is_none_or(|order| order.is_last_resort);
+    let are_halves = is_alone && all.iter().all(|keys| keys.high().is_some());
+    let (mut codes, mut ties, mut halves_serve) = (Vec::new(), None, false);
     for (key, &order) in orders.iter().enumerate() {
-        let texts: Vec<&TextColumn> = views.iter().filter_map(|keys| keys.texts(key)).collect();
-        let is_text = !texts.is_empty();
-        compared.push(if is_text { compared_texts(&texts)? } else { None });
-        if ties.is_some() {
-            continue;
-        }
-        if !is_text {
-            codes.extend(CodePlan::of(views, key, order, unit_of(views, key, order)).codes(views));
+        let texts: Vec<&TextColumn> = all.iter().filter_map(|keys| keys.texts(key)).collect();
+        if texts.is_empty() {
+            match codes_of_numbers(all, key, order, are_halves) {
+                Some(of_numbers) => codes.extend(of_numbers),
+                None => halves_serve = true,
+            }
             let has_tails = |keys: &&Keys| keys.columns().get(key).is_some_and(Column::needs_rows);
-            ties = views.iter().any(has_tails).then_some((key, 0));
-            continue;
+            ties = all.iter().any(has_tails).then_some(Ties { key, bytes: 0 });
+        } else if order.is_last_resort {
+            ties = (!is_spelled_once).then_some(Ties { key, bytes: 0 });
+        } else {
+            let (of_texts, bytes) = codes::of(&texts, room(&codes));
+            codes.push(of_texts);
+            ties = bytes.map(|bytes| Ties { key, bytes });
         }
-        if order.is_last_resort {
-            ties = (!is_spelled_once).then_some((key, 0));
-            continue;
+        if ties.is_some() {
+            break;
         }
-        let texts = if let Some(compared) = &compared[key] { compared.iter().collect() } else { texts };
-        let (of_texts, bytes) = codes::of(&texts, room(&codes));
-        codes.push(of_texts);
-        ties = bytes.map(|bytes| (key, bytes));
     }
-    let words = packed(codes, &lengths(views));
-    Ok(Words { words, ties: ties.map(|(key, bytes)| Ties { key, bytes, compared }) })
+    let lengths = || all.iter().map(|keys| keys.len()).collect::<Vec<_>>();
+    ((!halves_serve).then(|| packed(codes, &lengths())), ties)
+}
+
+/// Returns the codes of the numbers of a key, most significant first; `None` if the higher halves order the
+/// records as well and are no wider.
+fn codes_of_numbers(all: &[&Keys], key: usize, order: KeyOrder, are_halves: bool) -> Option<Vec<Codes>> {
+    let unit = unit_of(all, key, order);
+    // Codes of decimals are hardly ever narrower.
+    if are_halves && unit.is_none() && !order.reading.is_time() {
+        return None;
+    }
+    let plan = CodePlan::of(all, key, order, unit);
+    (!are_halves || plan.most <= u32::MAX.into()).then(|| plan.codes(all))
 }
 
 /// Returns the number of bits for the codes of texts after these codes: the unused bits of a word, or a
@@ -108,13 +81,6 @@ pub(crate) fn coded(
 pub fn room(before: &[Codes]) -> u32 {
     let used = before.iter().map(|codes| u64::BITS - codes.most.leading_zeros()).sum::<u32>();
     if used > u64::BITS / 2 { u64::BITS } else { u64::BITS - used }
-}
-
-/// Returns the texts of a key in their compared form, or `None` if texts compare by their bytes.
-fn compared_texts(texts: &[&TextColumn]) -> Result<Option<Vec<TextColumn>>, Error> {
-    let compared = map_parts(texts, |texts| texts.compared());
-    let compared: Result<Option<Vec<TextColumn>>, _> = compared.into_iter().collect();
-    compared.map_err(|_| too_long())
 }
 
 /// The range of the words of numbers of a key, and which bits differ between them.
@@ -366,9 +332,9 @@ mod tests {
                 };
             let parts = [part(0..cut), part(cut..records)];
             let orders: Vec<KeyOrder> = columns.iter().map(|(_, order)| *order).collect();
-            let words: Vec<Vec<u64>> = words(parts.iter().map(Cow::Borrowed).collect(), &orders, false)
-                .unwrap()
-                .words
+            let (words, _) = words(&parts.each_ref(), &orders, false);
+            let words: Vec<Vec<u64>> = words
+                .expect("words are not halves")
                 .into_iter()
                 .map(|words| match words {
                     KeyBuf::Narrow(blocks) => blocks.concat().into_iter().map(u64::from).collect(),
@@ -389,7 +355,7 @@ mod tests {
         let narrow = |number: &dyn Fn(i64) -> u128, reading| {
             let keys = Keys::of_words((0..1000).map(|at| number(at * 7919 % 1000)));
             let orders = [KeyOrder { reading, ..RULES }];
-            matches!(words(vec![Cow::Owned(keys)], &orders, false).unwrap().words[..], [KeyBuf::Narrow(_)])
+            words(&[&keys], &orders, false).0.is_some_and(|words| matches!(words[..], [KeyBuf::Narrow(_)]))
         };
         // Integers of 31 bits, times of days and of milliseconds; and decimals.
         assert!(narrow(&|at| keys::of_integer((at << 21 | at).into(), false), Reading::Numbers));

@@ -30,8 +30,6 @@ pub struct Ties {
     pub key: usize,
     /// The number of bytes.
     pub bytes: usize,
-    /// The texts of each key in their compared form, if that differs from their bytes.
-    pub compared: Vec<Option<Vec<TextColumn>>>,
 }
 
 /// Smaller groups are settled by one core each, many groups per task.
@@ -62,7 +60,7 @@ impl Ties {
         orders: &[KeyOrder],
         unique: bool,
     ) -> Option<(u32, u32)> {
-        let keys = (0..orders.len()).map(|key| self.key(key, pieces)).collect();
+        let keys = (0..orders.len()).map(|key| Key::of(key, pieces)).collect();
         let respelled = Mutex::default();
         let settling = Settling { places: Places::of(pieces), keys, orders, unique, respelled };
         let mut groups: Vec<Group> = groups(order, words)
@@ -83,19 +81,6 @@ impl Ties {
             order.retain(|&record| record != GONE);
         }
         settling.respelled.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn key<'a>(&'a self, key: usize, pieces: &'a [Piece]) -> Key<'a> {
-        let columns: Vec<&Column> = pieces.iter().filter_map(|piece| piece.keys.columns().get(key)).collect();
-        let compared = self.compared.get(key).and_then(Option::as_ref);
-        let texts: Vec<&TextColumn> = match compared {
-            Some(compared) => compared.iter().collect(),
-            None => columns.iter().filter_map(|column| column.texts()).collect(),
-        };
-        match texts.first() {
-            Some(first) => Key::Texts { order: first.order, texts },
-            None => Key::Numbers(columns),
-        }
     }
 }
 
@@ -123,6 +108,17 @@ fn groups(order: &[u32], words: &[KeyBuf]) -> Vec<Range<usize>> {
 enum Key<'a> {
     Numbers(Vec<&'a Column>),
     Texts { texts: Vec<&'a TextColumn>, order: KeyOrder },
+}
+
+impl<'a> Key<'a> {
+    fn of(key: usize, pieces: &'a [Piece]) -> Self {
+        let columns: Vec<&Column> = pieces.iter().filter_map(|piece| piece.keys.columns().get(key)).collect();
+        let texts: Vec<&TextColumn> = columns.iter().filter_map(|column| column.texts()).collect();
+        match texts.first() {
+            Some(first) => Self::Texts { order: first.order, texts },
+            None => Self::Numbers(columns),
+        }
+    }
 }
 
 struct Settling<'a> {
