@@ -231,7 +231,7 @@ fn words_of(codes: Vec<Codes>) -> Vec<keys::Column> {
         (high, Some(low)) => {
             let whole = |(high, low): (u64, u64)| u128::from(high) << 64 | u128::from(low);
             let of_part = |(high, low): (Vec<u64>, Vec<u64>)| high.into_iter().zip(low).map(whole).collect();
-            high.into_iter().zip(low).map(of_part).map(keys::Column::Whole).collect()
+            high.into_iter().zip(low).map(of_part).map(keys::Column::whole).collect()
         }
     }
 }

@@ -12,10 +12,8 @@ use crate::text::Text;
 pub enum Column {
     /// The higher halves of words with the lower half [`EXACT`].
     High(Vec<u64>),
-    /// Words whose lower halves differ.
-    Whole(Vec<u128>),
-    /// The words of numbers, with tails for some of them.
-    Long(Vec<u128>, Tails),
+    /// Words whose lower halves differ, with tails for some of the numbers.
+    Whole(Vec<u128>, Tails),
     /// Texts.
     Texts(TextColumn),
 }
@@ -56,6 +54,11 @@ impl Column {
         Self::High(Vec::with_capacity(records))
     }
 
+    /// Creates a column of these words, without tails.
+    pub fn whole(words: Vec<u128>) -> Self {
+        Self::Whole(words, Tails::default())
+    }
+
     /// Creates an empty column for keys in this order.
     pub(crate) fn of(order: KeyOrder, records: usize) -> Self {
         match order.reading.text() {
@@ -72,7 +75,7 @@ impl Column {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::High(words) => words.len(),
-            Self::Whole(words) | Self::Long(words, _) => words.len(),
+            Self::Whole(words, _) => words.len(),
             Self::Texts(texts) => texts.len(),
         }
     }
@@ -84,20 +87,24 @@ impl Column {
 
     /// Returns true if comparing takes more than words.
     pub(crate) fn needs_rows(&self) -> bool {
-        matches!(self, Self::Texts(_) | Self::Long(..))
+        match self {
+            Self::High(_) => false,
+            Self::Whole(_, tails) => !tails.records.is_empty(),
+            Self::Texts(_) => true,
+        }
     }
 
     /// Returns the tail of the number of a record; empty for most records.
     #[inline]
     pub(crate) fn tail(&self, record: usize) -> &[u8] {
-        if let Self::Long(_, tails) = self { tails.get(record) } else { &[] }
+        if let Self::Whole(_, tails) = self { tails.get(record) } else { &[] }
     }
 
     #[inline]
     pub(crate) fn push(&mut self, word: u128) {
         match self {
             Self::High(high) if word as u64 == EXACT => high.push((word >> 64) as u64),
-            Self::Whole(words) | Self::Long(words, _) => words.push(word),
+            Self::Whole(words, _) => words.push(word),
             Self::High(_) => {
                 self.widen();
                 self.push(word);
@@ -110,10 +117,7 @@ impl Column {
     #[cold]
     pub(crate) fn push_long(&mut self, word: u128, tail: &[u8]) {
         self.widen();
-        if let Self::Whole(words) = self {
-            *self = Self::Long(std::mem::take(words), Tails::default());
-        }
-        let Self::Long(words, tails) = self else { panic!("texts have no tails") };
+        let Self::Whole(words, tails) = self else { panic!("texts have no tails") };
         tails.push(words.len(), tail);
         words.push(word);
     }
@@ -133,15 +137,14 @@ impl Column {
         if let Self::High(high) = self {
             let mut words = Vec::with_capacity(high.capacity());
             words.extend(high.iter().map(|&high| whole(high)));
-            *self = Self::Whole(words);
+            *self = Self::whole(words);
         }
     }
 
     pub(crate) fn truncate(&mut self, records: usize) {
         match self {
             Self::High(words) => words.truncate(records),
-            Self::Whole(words) => words.truncate(records),
-            Self::Long(words, tails) => {
+            Self::Whole(words, tails) => {
                 words.truncate(records);
                 tails.truncate(records);
             }
@@ -153,7 +156,7 @@ impl Column {
     pub(crate) fn at(&self, place: usize) -> u128 {
         match self {
             Self::High(words) => whole(words[place]),
-            Self::Whole(words) | Self::Long(words, _) => words[place],
+            Self::Whole(words, _) => words[place],
             Self::Texts(_) => panic!("texts have no words"),
         }
     }

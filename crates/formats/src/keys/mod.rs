@@ -126,7 +126,7 @@ impl Keys {
     pub fn prefetch(&self, record: usize) {
         self.columns.iter().for_each(|column| match column {
             Column::High(words) if record < words.len() => prefetch(words, record),
-            Column::Whole(words) if record < words.len() => prefetch(words, record),
+            Column::Whole(words, _) if record < words.len() => prefetch(words, record),
             _ => {}
         });
     }
@@ -214,7 +214,7 @@ impl Keys {
     pub fn all(&self, key: usize, mut holds: impl FnMut(u128) -> bool) -> bool {
         match &self.columns[key] {
             Column::High(words) => words.iter().all(|&high| holds(whole(high))),
-            Column::Whole(words) | Column::Long(words, _) => words.iter().all(|&word| holds(word)),
+            Column::Whole(words, _) => words.iter().all(|&word| holds(word)),
             Column::Texts(_) => panic!("texts have no words"),
         }
     }
@@ -237,34 +237,19 @@ impl Keys {
     /// `before` is the key before the first record. With `unique`, equal keys do not follow either,
     /// except for invalid fields.
     pub fn first_broken(&self, before: Option<&[u8]>, unique: Option<&[KeyOrder]>) -> Option<usize> {
-        let mut from = 0;
-        let mut before = before.map(<[u8]>::to_vec);
-        loop {
-            let at = self.first_break(before.as_deref(), from, unique.is_some())?;
-            let is_kept = unique.is_some_and(|orders| self.has_invalid(at, orders));
-            let last = if at == from { before.clone() } else { Some(self.key(at - 1)) };
-            if !is_kept || last.is_some_and(|last| self.compare(at, &last).is_lt()) {
-                return Some(at);
-            }
-            (before, from) = (Some(self.key(at)), at + 1);
+        let may_repeat = |record| unique.is_none_or(|orders| self.has_invalid(record, orders));
+        let follows = |order: Ordering, record| order.is_gt() || order.is_eq() && may_repeat(record);
+        if self.len() > 0 && before.is_some_and(|before| !follows(self.compare(0, before), 0)) {
+            return Some(0);
         }
-    }
-
-    /// Returns the first record from `from` on whose key does not follow.
-    fn first_break(&self, before: Option<&[u8]>, from: usize, unique: bool) -> Option<usize> {
-        let follows = |order: Ordering| order.is_gt() || order.is_eq() && !unique;
-        let count = self.len();
-        if from >= count {
-            return None;
-        }
-        if before.is_some_and(|before| !follows(self.compare(from, before))) {
-            return Some(from);
-        }
-        let broken = match self.single() {
-            Some(words) => words[from..].windows(2).position(|pair| !follows(pair[1].cmp(&pair[0]))),
-            None => (from + 1..count).position(|at| !follows(self.row(at).cmp(self.row(at - 1)))),
-        };
-        broken.map(|at| from + at + 1)
+        let words = self.single();
+        (1..self.len()).find(|&record| {
+            let order = match words {
+                Some(words) => words[record].cmp(&words[record - 1]),
+                None => self.row(record).cmp(self.row(record - 1)),
+            };
+            !follows(order, record)
+        })
     }
 }
 
@@ -393,7 +378,7 @@ mod tests {
             assert_eq!(keys.first_broken(Some(&before(1)), None), Some(4));
         }
         let columns = [[1, 1, 2], [5, 6, 0]]
-            .map(|column: [i128; 3]| Column::Whole(column.iter().map(|&it| of_integer(it, false)).collect()));
+            .map(|column: [i128; 3]| Column::whole(column.iter().map(|&it| of_integer(it, false)).collect()));
         let keys = Keys::of(columns.into()).by_records();
         assert_eq!(keys.first_broken(None, Some(&[])), None);
         assert_eq!(keys.key(1), [of_integer(1, false), of_integer(6, false)].map(u128::to_be_bytes).concat());

@@ -328,7 +328,7 @@ mod tests {
             let key = |record: usize| columns.iter().map(|(words, _)| words[record]).collect::<Vec<_>>();
             let cut = cut.index(records);
             let part = |range: std::ops::Range<usize>| {
-                Keys::of(columns.iter().map(|(words, _)| Column::Whole(words[range.clone()].to_vec())).collect())
+                Keys::of(columns.iter().map(|(words, _)| Column::whole(words[range.clone()].to_vec())).collect())
                 };
             let parts = [part(0..cut), part(cut..records)];
             let orders: Vec<KeyOrder> = columns.iter().map(|(_, order)| *order).collect();
