@@ -32,7 +32,7 @@ use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::BinaryInput;
 use crate::io::fields::{self, Dialect, Head, Known};
-use crate::io::frames::RunFormat;
+use crate::io::frames::{Payload, RunFormat};
 use crate::io::ordered::partition;
 use crate::io::records::Print;
 use crate::io::{Compression, Input, InputKind, InputSpec, Output};
@@ -341,7 +341,7 @@ impl Task<'_> {
         let run = |source: Source| {
             let form = match source.element.as_deref().map(str::parse::<ElementType>) {
                 Some(Ok(element)) => RunFormat::Elements(element, Print::Shortest),
-                _ => FRAMES,
+                _ => RunFormat::Frames(Payload::Bytes),
             };
             let Source { name, reader, range, .. } = source;
             Run { name, bytes: range.bytes, reader, form, count: range.records }
@@ -466,8 +466,14 @@ impl Task<'_> {
             to,
             |range, to| {
                 let mut output = Output::writer(to, RUN.to_owned());
-                let sum =
-                    write_frames(&records.pieces, &order[range], 0, (FRAMES, block), true, &mut output)?;
+                let sum = write_frames(
+                    &records.pieces,
+                    &order[range],
+                    0,
+                    (Payload::Bytes, block),
+                    true,
+                    &mut output,
+                )?;
                 output.finish()?;
                 Ok(sum)
             },
@@ -481,8 +487,6 @@ impl Task<'_> {
         !self.job.ask.selection.unique
     }
 }
-
-const FRAMES: RunFormat = RunFormat::Frames { bytes: true, positions: false };
 
 /// Cuts a task's run at the splitters.
 struct Cut<'a> {

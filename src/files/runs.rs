@@ -26,7 +26,7 @@ use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::BinaryInput;
 use crate::io::fields::Head;
-use crate::io::frames::{Frame, RunFormat, RunReader};
+use crate::io::frames::{Frame, Payload, RunFormat, RunReader};
 use crate::io::numbers::span::Census;
 use crate::io::opened::Opened;
 use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records, Written};
@@ -246,22 +246,25 @@ impl<'a> Runs<'a> {
         let (repeated, report) = (done.repeated, done.report);
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let start = Instant::now();
-        let form = self.frames();
+        let payload = self.payload();
         let end = |number: Option<&u32>| Some(records.row(*number?));
         let block = self.budget.block();
-        let open = self.run_for(form, end(order.first()).as_ref())?;
+        let open = self.run_for(RunFormat::Frames(payload), end(order.first()).as_ref())?;
         open.last = end(order.last());
         let output = &mut output_of(&mut open.spill);
-        write_frames(&records.pieces, &order, first, (form, block), false, output)?;
+        write_frames(&records.pieces, &order, first, (payload, block), false, output)?;
         let cut = n - repeated - order.len();
         let (reading, writing, respelled) = (reading.wait(), start.elapsed(), records.respelled());
         Ok(Done { report, reading, parsing, writing, repeated, cut, respelled })
     }
 
-    /// The form of runs with keys: records, unless positions or elements are written.
-    fn frames(&self) -> RunFormat {
-        let positions = self.ask.positions;
-        RunFormat::Frames { bytes: !positions && !self.ask.format.is_bits(), positions }
+    /// The payload of runs of records.
+    fn payload(&self) -> Payload {
+        match self.ask.positions {
+            true => Payload::Position,
+            false if self.ask.format.is_bits() => Payload::None,
+            false => Payload::Bytes,
+        }
     }
 
     /// The type of the elements to write; `None` for rows.
@@ -317,9 +320,8 @@ impl<'a> Runs<'a> {
             let mut left = runs.into_iter();
             while left.len() > 0 {
                 let some: Vec<Run> = left.by_ref().take(budget.fan_in()).collect();
-                let form = if are_elements { some[0].form } else { self.frames() };
-                let emit =
-                    if are_elements { None } else { Some(Emit::Frames { form, most: budget.block() }) };
+                let form = if are_elements { some[0].form } else { RunFormat::Frames(self.payload()) };
+                let emit = (!are_elements).then(|| Emit::Frames(self.payload(), budget.block()));
                 let mut spill = self.spill()?;
                 let mut to = output_of(&mut spill);
                 let merged = self.merge_some(some, emit, Written::AsRead, &orders, &mut to, &|_| {})?;
@@ -432,11 +434,10 @@ pub(super) fn write_frames(
     pieces: &[Piece],
     order: &[u32],
     first: u64,
-    (form, block): (RunFormat, usize),
+    (payload, block): (Payload, usize),
     has_sum: bool,
     output: &mut Output,
 ) -> Result<u64, Error> {
-    let RunFormat::Frames { bytes, positions } = form else { panic!("elements are no frames") };
     let records = Places::of(pieces);
     let sum = AtomicU64::new(0);
     let expected = records.length() + 12;
@@ -446,12 +447,11 @@ pub(super) fn write_frames(
         output,
         |_| {},
         |order, to| {
-            let mut frame = Frame::new(block);
+            let mut frame = Frame::new(payload, block);
             frame.sum = has_sum.then_some(0);
             records.each(order, |piece, record, number| {
                 let of_piece = piece.positions.get(record).copied().unwrap_or(number.into());
-                let position = positions.then_some(first + of_piece);
-                frame.push(piece, record, bytes, position, to);
+                frame.push(piece, record, first + of_piece, to);
             });
             frame.end(to);
             // Wraps around.

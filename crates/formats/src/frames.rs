@@ -1,7 +1,7 @@
 //! The format of spilled runs of records: frames of keys, with the bytes or positions of the records.
 //!
 //! ```text
-//! frame   header │ bytes of the records │ length ┊ position ┊ keys │ length ┊ …
+//! frame   header │ bytes of the records │ length or position ┊ keys │ length or position ┊ …
 //! word    control │ bytes not shared with the word before    …    without zeros at its end │ tail
 //! text    its place in the record, or its bytes, or the class of a null
 //! ```
@@ -36,6 +36,7 @@ pub struct Frame {
     count: u32,
     /// The last word of each key.
     last: Vec<u128>,
+    payload: Payload,
     /// The number of bytes that completes a frame.
     most: usize,
     /// The sum of the checksums of the records' bytes, if requested.
@@ -49,40 +50,37 @@ pub fn checksum(record: &[u8]) -> u64 {
 
 impl Frame {
     /// Creates a writer of frames of about `most` bytes.
-    pub fn new(most: usize) -> Self {
+    pub fn new(payload: Payload, most: usize) -> Self {
         let (entries, last) = (Vec::new(), Vec::new());
-        Self { entries, begin: 0, count: 0, last, most, sum: None }
+        Self { entries, begin: 0, count: 0, last, payload, most, sum: None }
     }
 
-    /// Adds a record of a piece, with its bytes and its position if requested.
-    pub fn push(
-        &mut self,
-        piece: &Piece,
-        record: usize,
-        has_bytes: bool,
-        position: Option<u64>,
-        to: &mut Vec<u8>,
-    ) {
-        let keys = &piece.keys;
+    /// Adds a record of a piece at this position.
+    pub fn push(&mut self, piece: &Piece, record: usize, position: u64, to: &mut Vec<u8>) {
         if self.count == 0 {
             self.begin = to.len();
             to.extend_from_slice(&[0; HEADER]);
         }
-        if has_bytes {
-            let before = to.len();
-            piece.push(record, to);
-            push_number((to.len() - before) as u64, &mut self.entries);
-            if let Some(sum) = &mut self.sum {
-                *sum = sum.wrapping_add(checksum(&to[before..]));
+        let mut begin = None;
+        match self.payload {
+            Payload::Bytes => {
+                let before = to.len();
+                begin = Some(piece.begin(record));
+                piece.push(record, to);
+                push_number((to.len() - before) as u64, &mut self.entries);
+                if let Some(sum) = &mut self.sum {
+                    *sum = sum.wrapping_add(checksum(&to[before..]));
+                }
             }
+            Payload::Position => push_number(position, &mut self.entries),
+            Payload::None => {}
         }
-        position.into_iter().for_each(|position| push_number(position, &mut self.entries));
-        for (number, column) in keys.columns().iter().enumerate() {
+        for (number, column) in piece.keys.columns().iter().enumerate() {
             if self.last.len() == number {
                 self.last.push(0);
             }
             if let Some(texts) = column.texts() {
-                push_text(texts, record, has_bytes.then(|| piece.begin(record)), &mut self.entries);
+                push_text(texts, record, begin, &mut self.entries);
                 continue;
             }
             push_word(column.at(record), &mut self.last[number], &mut self.entries);
@@ -228,13 +226,19 @@ impl<'a> Entries<'a> {
 pub enum RunFormat {
     /// Elements of this type; text output prints them this way.
     Elements(ElementType, Print),
-    /// Frames of keys.
-    Frames {
-        /// True for frames with the bytes of the records.
-        bytes: bool,
-        /// True for frames with the positions of the records.
-        positions: bool,
-    },
+    /// Frames of keys with this payload.
+    Frames(Payload),
+}
+
+/// The payload of a record beside its keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Payload {
+    /// The bytes of the record.
+    Bytes,
+    /// The position of the record.
+    Position,
+    /// Nothing: the keys are the records.
+    None,
 }
 
 /// Reads a run.
@@ -254,7 +258,7 @@ impl RunReader {
     pub(super) fn next(&mut self, most: usize) -> Result<Vec<Piece>, Error> {
         let read = match self.form {
             RunFormat::Elements(element, print) => self.elements(element, print, most),
-            RunFormat::Frames { bytes, positions } => self.frames(bytes, positions, most),
+            RunFormat::Frames(payload) => self.frames(payload, most),
         };
         read.map_err(|error| Error::io(&self.name, "read", error))
     }
@@ -284,7 +288,7 @@ impl RunReader {
         Ok(pieces)
     }
 
-    fn frames(&mut self, has_bytes: bool, has_positions: bool, most: usize) -> io::Result<Vec<Piece>> {
+    fn frames(&mut self, payload: Payload, most: usize) -> io::Result<Vec<Piece>> {
         let (mut groups, mut read) = (Vec::new(), 0);
         while read < most {
             let mut header = [[0; 8]; HEADER / 8];
@@ -307,7 +311,7 @@ impl RunReader {
             read += bytes + entries;
         }
         let orders = &self.orders[..];
-        let pieces = parallel::map_parts(groups, |group| group.decoded(has_bytes, has_positions, orders));
+        let pieces = parallel::map_parts(groups, |group| group.decoded(payload, orders));
         pieces.into_iter().map(|piece| piece.ok_or_else(|| io::ErrorKind::InvalidData.into())).collect()
     }
 }
@@ -325,45 +329,43 @@ struct Frames {
 
 impl Frames {
     /// Decodes the records, or returns `None` if the frames are damaged.
-    fn decoded(self, has_bytes: bool, has_positions: bool, orders: &[KeyOrder]) -> Option<Piece> {
+    fn decoded(self, payload: Payload, orders: &[KeyOrder]) -> Option<Piece> {
         let Self { text, places } = self;
         let text = Arc::new(Text { bytes: text, ..Text::default() });
         let all = places.iter().map(|&(records, ..)| records as usize).sum::<usize>();
-        let read = if has_bytes { &text.bytes[..] } else { &[] };
         let mut columns: Vec<Column> = orders.iter().map(|order| Column::of(*order, all)).collect();
-        let mut ranges = Vec::with_capacity(if has_bytes { all } else { 0 });
-        let mut positions = Vec::with_capacity(if has_positions { all } else { 0 });
+        let room = |of| if payload == of { all } else { 0 };
+        let mut ranges = Vec::with_capacity(room(Payload::Bytes));
+        let mut positions = Vec::with_capacity(room(Payload::Position));
         for (records, mut at, entries) in places {
             let (mut left, mut last) = (Entries(&text.bytes[entries..]), vec![0; orders.len()]);
             for _ in 0..records {
-                let length = if has_bytes { usize::try_from(left.number()?).ok()? } else { 0 };
-                let position = if has_positions { left.number()? } else { 0 };
                 let begin = at;
-                at = at.checked_add(length).filter(|&at| at <= entries)?;
+                match payload {
+                    Payload::Bytes => {
+                        let length = usize::try_from(left.number()?).ok()?;
+                        at = at.checked_add(length).filter(|&at| at <= entries)?;
+                        ranges.push(Range::new(u32::try_from(begin).ok()?, u32::try_from(at).ok()?));
+                    }
+                    Payload::Position => positions.push(left.number()?),
+                    Payload::None => {}
+                }
                 for ((column, &order), last) in columns.iter_mut().zip(orders).zip(&mut last) {
                     match column {
-                        Column::Texts(texts) => left.text([begin, at], read, texts)?,
+                        Column::Texts(texts) => left.text([begin, at], &text.bytes, texts)?,
                         column => left.word(order, last, column)?,
                     }
                 }
-                if has_bytes {
-                    ranges.push(Range::new(u32::try_from(begin).ok()?, u32::try_from(at).ok()?));
-                }
-                if has_positions {
-                    positions.push(position);
-                }
             }
         }
-        if has_bytes {
-            columns = columns.into_iter().map(|column| column.of_text(&text, 0)).collect();
+        if payload != Payload::Bytes {
+            return Some(Piece { positions, ..Piece::of(Keys::of(columns).by_records()) });
         }
+        let columns = columns.into_iter().map(|column| column.of_text(&text, 0)).collect();
         let keys = Keys::of(columns).by_records();
         let (until, ranges, end) = (text.bytes.len(), Arc::new(ranges), (usize::MAX, &b""[..]));
-        let bytes = match has_bytes {
-            true => Bytes::Of { text, start: 0, until, ranges, end, are_tokens: false },
-            false => Bytes::None,
-        };
-        Some(Piece { positions, bytes, ..Piece::of(keys) })
+        let bytes = Bytes::Of { text, start: 0, until, ranges, end, are_tokens: false };
+        Some(Piece { bytes, ..Piece::of(keys) })
     }
 }
 
@@ -430,8 +432,8 @@ mod tests {
                     }
                 }
                 let piece = Piece::of(Keys::of(vec![column]));
-                let (mut frame, mut bytes) = (Frame::new(usize::MAX), Vec::new());
-                (0..words.len()).for_each(|record| frame.push(&piece, record, false, None, &mut bytes));
+                let (mut frame, mut bytes) = (Frame::new(Payload::None, usize::MAX), Vec::new());
+                (0..words.len()).for_each(|record| frame.push(&piece, record, 0, &mut bytes));
                 frame.end(&mut bytes);
                 let mut entries = bytes.split_off(HEADER.min(bytes.len()));
                 numbers.iter().for_each(|&number| push_number(number, &mut entries));

@@ -19,7 +19,7 @@ use crate::batch::Batches;
 use crate::error::{Error, Hint};
 use crate::fields::Head;
 use crate::fields::InputSpec;
-use crate::frames::{Frame, RunFormat, RunReader};
+use crate::frames::{Frame, Payload, RunReader};
 use crate::keys::{self, Keys};
 use crate::order::{KeyOrder, Selection};
 use crate::output::Output;
@@ -43,13 +43,8 @@ pub enum Emit {
     Elements(ElementType, bool),
     /// The positions of records, as elements of this type or as text.
     Positions(Option<ElementType>),
-    /// A run of this form, with frames of this many bytes.
-    Frames {
-        /// The contents of the run.
-        form: RunFormat,
-        /// The size of a frame in bytes.
-        most: usize,
-    },
+    /// A run of frames with this payload, of about this many bytes each.
+    Frames(Payload, usize),
 }
 
 /// The source of records.
@@ -352,14 +347,6 @@ impl MergedPart {
     }
 }
 
-/// A record of a piece, and its key.
-#[derive(Clone, Copy)]
-struct Item<K> {
-    key: K,
-    piece: u32,
-    record: u32,
-}
-
 /// Appends the records of two runs, given as ranges of pieces, and returns their number. Selects the
 /// next record without a branch, which processors would mispredict.
 fn merge_two<'a, K: Ord, F: Fn(usize) -> K>(
@@ -431,8 +418,7 @@ fn merge_part<'a, K: Ord + Copy, F: Fn(usize) -> K>(
     for number in some {
         let (piece, from, to) = (pieces[number], from[number], to[number]);
         let key = keys_of(piece);
-        let item = |record| Item { key: key(record), piece: number as u32, record: record as u32 };
-        items.extend((from..to).map(item));
+        items.extend((from..to).map(|record| (key(record), number as u32, record as u32)));
         // Adjacent pieces of one run are in order.
         if run.replace(runs_of[number]) == Some(runs_of[number]) {
             ends.pop();
@@ -441,13 +427,16 @@ fn merge_part<'a, K: Ord + Copy, F: Fn(usize) -> K>(
     }
     let mut merged = items.clone();
     if ends.len() > 2 {
-        let sorted: Vec<&[Item<K>]> = ends.windows(2).map(|ends| &items[ends[0]..ends[1]]).collect();
-        gpusort_cpu::merge_by(&sorted, &mut merged, |a, b| a.key < b.key);
+        let sorted: Vec<&[(K, u32, u32)]> = ends.windows(2).map(|ends| &items[ends[0]..ends[1]]).collect();
+        gpusort_cpu::merge_by(&sorted, &mut merged, |a, b| a.0 < b.0);
     }
     drop(items);
     let mut part = MergedPart { bytes: Vec::with_capacity(length), ..MergedPart::default() };
-    let mut frame = if let Emit::Frames { most, .. } = records.emit { Some(Frame::new(most)) } else { None };
-    for Item { key, piece, record } in merged {
+    let mut frame = match records.emit {
+        Emit::Frames(payload, most) => Some(Frame::new(payload, most)),
+        _ => None,
+    };
+    for (key, piece, record) in merged {
         let (piece, record) = (pieces[piece as usize], record as usize);
         let repeats = selection.unique && last.replace(key) == Some(key);
         if repeats && !piece.keys.has_invalid(record, records.orders) {
@@ -464,12 +453,9 @@ fn merge_part<'a, K: Ord + Copy, F: Fn(usize) -> K>(
             Emit::Positions(Some(element)) => {
                 to.extend_from_slice(&piece.positions[record].to_le_bytes()[..element.bytes()]);
             }
-            Emit::Frames { form, .. } => {
-                let RunFormat::Frames { bytes, positions } = form else { panic!("elements are no frames") };
-                let position = positions.then(|| piece.positions[record]);
-                if let Some(frame) = &mut frame {
-                    frame.push(piece, record, bytes, position, to);
-                }
+            Emit::Frames(..) => {
+                let position = piece.positions.get(record).copied().unwrap_or_default();
+                frame.iter_mut().for_each(|frame| frame.push(piece, record, position, to));
             }
         }
         part.written += 1;
