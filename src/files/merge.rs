@@ -12,7 +12,7 @@ use crate::clock::Instant;
 use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::binary::BinaryInput;
-use crate::io::ordered::{self, Merged, Written};
+use crate::io::ordered::{self, Merged};
 use crate::io::{Input, Print};
 use crate::report::{self, Form};
 
@@ -133,10 +133,9 @@ impl Job<'_> {
             output.expect(self.bytes_of(n, bytes, element));
         }
         self.watch.phase(Phase::Merge, None);
-        let written =
-            if ask.format == Format::Text { Written::InText(Print::Shortest) } else { Written::AsRead };
+        let print = (ask.format == Format::Text).then_some(Print::Shortest);
         let progress = |read| self.watch.set(read);
-        let merged = ordered::merge(inputs, how, ask.selection, written, &mut output, progress)?;
+        let merged = ordered::merge(inputs, how, ask.selection, print, &mut output, progress)?;
         self.close(output)?;
         Ok(self.merge_report(begin, inputs.iter().filter_map(Input::size).sum(), how.kinds(), merged))
     }

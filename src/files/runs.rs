@@ -29,7 +29,7 @@ use crate::io::fields::Head;
 use crate::io::frames::{Frame, Payload, RunFormat, RunReader};
 use crate::io::numbers::span::Census;
 use crate::io::opened::Opened;
-use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records, Written};
+use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records};
 use crate::io::piece::Piece;
 use crate::io::places::Places;
 use crate::io::records::Print;
@@ -324,7 +324,7 @@ impl<'a> Runs<'a> {
                 let emit = (!are_elements).then(|| Emit::Frames(self.payload(), budget.block()));
                 let mut spill = self.spill()?;
                 let mut to = output_of(&mut spill);
-                let merged = self.merge_some(some, emit, Written::AsRead, &orders, &mut to, &|_| {})?;
+                let merged = self.merge_some(some, emit, None, &orders, &mut to, &|_| {})?;
                 drop(to);
                 self.report.repeated += merged.repeated;
                 longer.push(self.finished(spill, form, merged.written)?);
@@ -337,9 +337,9 @@ impl<'a> Runs<'a> {
             self.head.write(output).map_err(|error| output.failed(error))?;
         }
         let progress = |merged| watch.set(merged);
-        let written = match first {
-            Some(RunFormat::Elements(_, print)) if !self.ask.format.is_bits() => Written::InText(print),
-            _ => Written::AsRead,
+        let print = match first {
+            Some(RunFormat::Elements(_, print)) if !self.ask.format.is_bits() => Some(print),
+            _ => None,
         };
         let emit = match (self.ask.positions, bits) {
             (true, _) => Some(Emit::Positions(element.filter(|_| self.ask.format.is_bits()))),
@@ -353,7 +353,7 @@ impl<'a> Runs<'a> {
                 // The .npy header needs the count, which only the merge knows.
                 let mut unique = self.spill()?;
                 let merged =
-                    self.merge_some(runs, emit, written, &orders, &mut output_of(&mut unique), &progress)?;
+                    self.merge_some(runs, emit, print, &orders, &mut output_of(&mut unique), &progress)?;
                 output.write_header(of_npy(), merged.written)?;
                 let unique = unique.finish()?;
                 let name = unique.name().to_owned();
@@ -372,7 +372,7 @@ impl<'a> Runs<'a> {
                     let first = self.ask.selection.first.map_or(u64::MAX, |first| first as u64);
                     output.write_header(of_npy(), self.report.records.min(first))?;
                 }
-                self.merge_some(runs, emit, written, &orders, output, &progress)?
+                self.merge_some(runs, emit, print, &orders, output, &progress)?
             }
         };
         let repeated = self.report.repeated + merged.repeated;
@@ -390,7 +390,7 @@ impl<'a> Runs<'a> {
         &self,
         runs: Vec<Run>,
         emit: Option<Emit>,
-        written: Written,
+        print: Option<Print>,
         orders: &Arc<[KeyOrder]>,
         to: &mut Output,
         progress: &dyn Fn(u64),
@@ -408,7 +408,7 @@ impl<'a> Runs<'a> {
             let direction = KeyOrder { descending: orders[0].descending, ..self.how.by.order };
             let runs = opened.collect();
             return ordered::merge_elements(
-                Elements { runs, direction, selection, written, memory },
+                Elements { runs, direction, selection, print, memory },
                 to,
                 progress,
             );

@@ -418,7 +418,7 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// Reads the next records, about `most` bytes; `None` at the end.
+    /// Reads the next records, about `most` bytes, in pieces of at least one record; `None` at the end.
     ///
     /// # Errors
     ///
@@ -441,7 +441,8 @@ impl<'a> Batches<'a> {
         // A merge keeps the text of its records.
         self.last = (!self.has_ranges).then_some(text);
         let compared = |piece: Piece| Piece { keys: piece.keys.by_records(), ..piece };
-        Ok(Some(parallel::map_parts(read.pieces, compared)))
+        let pieces: Vec<Piece> = read.pieces.into_iter().filter(|piece| piece.len() > 0).collect();
+        Ok(Some(parallel::map_parts(pieces, compared)))
     }
 
     /// Returns true if the inputs have ended and no error is pending.

@@ -27,55 +27,44 @@ impl fmt::Display for Disorder {
 
 /// The last record of a sequence: its keys, and their form in messages.
 #[derive(Default)]
-pub(super) struct Last {
-    key: Option<Vec<u8>>,
-    shown: Vec<String>,
-}
+pub(super) struct Last(Option<(Vec<u8>, Vec<String>)>);
 
 impl Last {
     /// Returns the first violation of the order among the records after this one, with the number of
-    /// its piece and its number in the piece. Then the last of these records replaces this one.
+    /// its piece and its number in the piece. Otherwise, the last of these records replaces this one.
     pub(super) fn follow(
         &mut self,
         batches: &Batches,
         pieces: &[Piece],
         unique: Option<&[KeyOrder]>,
     ) -> Option<(usize, usize, Disorder)> {
-        let mut before = self.key.take();
-        let befores: Vec<Option<Vec<u8>>> = pieces
-            .iter()
-            .map(|piece| {
-                let last = piece.len().checked_sub(1).map(|last| piece.keys.key(last));
-                if last.is_some() { std::mem::replace(&mut before, last) } else { before.clone() }
-            })
-            .collect();
-        let found = parallel::map_parts(pieces.iter().zip(&befores), |(piece, before)| {
-            piece.keys.first_broken(before.as_deref(), unique)
+        let shown = |piece: &Piece, record| batches.shown(piece, record, None).1;
+        let mut lasts: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.keys.key(piece.len() - 1)).collect();
+        let before = self.0.as_ref().map(|(key, _)| &key[..]);
+        let befores = [before].into_iter().chain(lasts.iter().map(|key| Some(&key[..])));
+        let found = parallel::map_parts(pieces.iter().zip(befores), |(piece, before)| {
+            piece.keys.first_broken(before, unique)
         });
         let found = found.into_iter().enumerate().find_map(|(number, found)| Some((number, found?)));
-        self.key = before;
-        let last = pieces.iter().rfind(|piece| piece.len() > 0);
         let Some((number, record)) = found else {
-            if let Some(last) = last {
-                self.shown = batches.shown(last, last.len() - 1, None).1;
+            if let Some((piece, key)) = pieces.last().zip(lasts.pop()) {
+                self.0 = Some((key, shown(piece, piece.len() - 1)));
             }
             return None;
         };
         let piece = &pieces[number];
-        let earlier = pieces[..number].iter().rfind(|piece| piece.len() > 0);
-        let shown_before = match (record.checked_sub(1), earlier) {
-            (Some(before), _) => batches.shown(piece, before, None).1,
-            (None, Some(earlier)) => batches.shown(earlier, earlier.len() - 1, None).1,
-            (None, None) => std::mem::take(&mut self.shown),
+        let before = match (record.checked_sub(1), number.checked_sub(1)) {
+            (Some(before), _) => Some((piece.keys.key(before), shown(piece, before))),
+            (None, Some(earlier)) => {
+                let piece = &pieces[earlier];
+                Some((lasts.swap_remove(earlier), shown(piece, piece.len() - 1)))
+            }
+            (None, None) => self.0.take(),
         };
-        let of_before = match record.checked_sub(1) {
-            Some(before) => Some(piece.keys.key(before)),
-            None => befores[number].clone(),
-        };
-        let key = of_before.map_or(0, |before| piece.keys.first_difference(record, &before));
+        let (key_before, shown_before) = before.expect("a record without one before it follows");
+        let key = piece.keys.first_difference(record, &key_before);
         let (place, mut shown) = batches.shown(piece, record, Some(key));
-        let value = shown.swap_remove(key);
-        let before = shown_before[key].clone();
+        let (value, before) = (shown.swap_remove(key), shown_before[key].clone());
         Some((number, record, Disorder { place, value, before }))
     }
 }

@@ -15,10 +15,10 @@ use crate::key_buf::KeyWidth;
 use crate::opened::Opened;
 use crate::order::{KeyOrder, Selection};
 use crate::output::Output;
-use crate::records::write_text;
+use crate::records::{Print, write_text};
 
 use super::disorder::{Disorder, not_sorted};
-use super::steps::{self, MergeSource, Merged, Step, Written, merge_runs};
+use super::steps::{self, MergeSource, Merged, Step, merge_runs};
 
 /// An input with its buffered keys.
 struct ElementSource<'a, W> {
@@ -46,8 +46,8 @@ pub struct Elements<'a> {
     pub direction: KeyOrder,
     /// The elements to write.
     pub selection: Selection,
-    /// The form of the output.
-    pub written: Written,
+    /// The form of the elements in text; `None` writes their bits.
+    pub print: Option<Print>,
     /// The approximate memory limit.
     pub memory: u64,
 }
@@ -172,16 +172,16 @@ pub(super) fn merge<W: KeyWidth + itoa::Integer>(
     let Some((source, _)) = elements.runs.first() else { return Ok(Merged::default()) };
     let order = elements.direction.map(source.element());
     let room = room::<W>(&elements, order.element.bytes());
-    let Elements { runs, direction, selection, written, .. } = elements;
+    let Elements { runs, direction, selection, print, .. } = elements;
     let runs = runs
         .into_iter()
         .map(|run| Ok(Run::new(ElementSource::<W>::new(run, direction)?, room * size_of::<W>())));
     let mut runs = runs.collect::<Result<Vec<_>, Error>>()?;
     let write = |keys: Vec<W>| {
         let keys = keys.into();
-        let result = match written {
-            Written::AsRead => binary::write(&keys, order, to, |_| {}),
-            Written::InText(print) => write_text(keys, order, print, to, |_| {}),
+        let result = match print {
+            None => binary::write(&keys, order, to, |_| {}),
+            Some(print) => write_text(keys, order, print, to, |_| {}),
         };
         result.map_err(|error| to.failed(error))
     };

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::memory;
 use crate::order::Selection;
 use crate::parallel;
+use crate::records::Print;
 
 use self::disorder::Last;
 pub use self::disorder::{Disorder, not_sorted};
@@ -25,7 +26,7 @@ pub use self::elements::Elements;
 #[cfg(feature = "distributed")]
 pub use self::records::partition;
 pub use self::records::{BESIDE_BYTES, Emit, Records, merge as merge_records};
-pub use self::steps::{Merged, Written};
+pub use self::steps::Merged;
 
 /// The number of bytes read at once from all inputs together, on a machine with few cores.
 const BLOCKS: usize = 8 << 20;
@@ -77,7 +78,8 @@ pub fn check(
     Ok(None)
 }
 
-/// Merges sorted inputs and writes the selected records. Equal records keep the order of the inputs.
+/// Merges sorted inputs and writes the selected records. Equal records keep the order of the inputs. Binary elements
+/// are written as text if `print` is given.
 ///
 /// # Errors
 ///
@@ -86,7 +88,7 @@ pub fn merge(
     inputs: &[Input],
     how: &InputSpec,
     selection: Selection,
-    written: Written,
+    print: Option<Print>,
     to: &mut Output,
     mut progress: impl FnMut(u64),
 ) -> Result<Merged, Error> {
@@ -96,7 +98,7 @@ pub fn merge(
         let opened = inputs.iter().map(|input| input.open_as(shut));
         let runs = sources.iter().zip(opened.collect::<Result<Vec<_>, _>>()?).collect();
         let memory = within_limits(elements::MEMORY);
-        let elements = Elements { runs, direction: how.by.order, selection, written, memory };
+        let elements = Elements { runs, direction: how.by.order, selection, print, memory };
         return merge_elements(elements, to, &mut progress);
     }
     let blocks = (parallel::threads() << 21).clamp(BLOCKS, 3 * BLOCKS);

@@ -7,16 +7,6 @@ use crate::counts::Counts;
 use crate::error::Error;
 use crate::order::Selection;
 use crate::parallel;
-use crate::records::Print;
-
-/// The output format of binary elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// Unchanged: tokens one per line, rows, the bits of elements.
-    AsRead,
-    /// Elements as text, printed in this form.
-    InText(Print),
-}
 
 /// Results of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
