@@ -43,7 +43,6 @@ pub mod places;
 pub mod print;
 pub mod range;
 pub mod records;
-pub mod spelling;
 pub mod text;
 
 pub use batch::Stretches;
@@ -55,6 +54,7 @@ use gpusort_base::{cancel, clock, error, format, human, memory, parallel};
 use gpusort_cpu as cpu;
 use gpusort_engine::key_buf;
 use gpusort_order as order;
+pub use gpusort_values::spelling;
 pub use input::Input;
 pub use number::PerLine;
 pub use output::Output;

@@ -15,8 +15,8 @@ macro_rules! patterns {
 const PATTERNS: [[&str; 3]; 7] =
     patterns!["%d/%m/%Y" "%d.%m.%Y" "%d-%m-%Y" "%d/%m/%y" "%d-%m-%y" "%m/%d/%Y" "%m/%d/%y"];
 
-/// A set of patterns of day, month and year.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+/// A set of patterns of day, month and year: by default all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayMonth {
     /// One bit for each date in [`PATTERNS`].
     dates: u8,
@@ -24,13 +24,22 @@ pub struct DayMonth {
     clocks: u8,
 }
 
+impl Default for DayMonth {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
 impl DayMonth {
     /// All patterns.
     pub const ALL: Self = Self { dates: (1 << PATTERNS.len()) - 1, clocks: 0b111 };
 
+    /// No pattern.
+    pub const NONE: Self = Self { dates: 0, clocks: 0 };
+
     /// The patterns that fit a field.
     pub fn of(field: &[u8]) -> Self {
-        Self::fitting(field).unwrap_or_default()
+        Self::fitting(field).unwrap_or(Self::NONE)
     }
 
     /// The patterns that fit the beginning of a line: a date, with the time of day that may follow.

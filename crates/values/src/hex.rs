@@ -8,14 +8,9 @@
 //! 0       00
 //! ```
 
-use crate::text_kind::TextKind;
-
-/// Hexadecimal numbers; spaces and tabs around them do not count.
-pub(crate) const KIND: TextKind =
-    TextKind { name: "hex", noun: "a hexadecimal number", holds: is_hex, push: push_hex };
-
-/// True if the field is a hexadecimal number without a sign, with or without `0x`, in either case.
-fn is_hex(field: &[u8]) -> bool {
+/// True if the field is a hexadecimal number without a sign, with or without `0x`, in either case. Spaces and tabs
+/// around the number do not count.
+pub(crate) fn is_hex(field: &[u8]) -> bool {
     let digits = digits(field);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit)
 }
@@ -29,7 +24,7 @@ fn digits(mut field: &[u8]) -> &[u8] {
 }
 
 /// Appends the key of a field that [`is_hex`] accepts. Leading zeros do not count.
-fn push_hex(field: &[u8], to: &mut Vec<u8>) {
+pub(crate) fn push_hex(field: &[u8], to: &mut Vec<u8>) {
     let digits = digits(field);
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
     let digits = &digits[zeros..];

@@ -202,10 +202,6 @@ pub struct Seen {
     pub has_unit: bool,
     /// False for `inf` and `nan`.
     pub has_digit: bool,
-    /// The number of digits behind the point, if there is a point and neither exponent nor unit.
-    pub decimals: Option<usize>,
-    /// True for a last digit 0, as in version 3.10.
-    pub ends_in_zero: bool,
 }
 
 /// Looks at a field without blanks around it: a number, or a size with a clear unit, with any currency or percent
@@ -222,10 +218,7 @@ pub fn look(field: &[u8], marks: Option<&Marks>) -> Option<Seen> {
     let text = marks.map_or(Some(text), |marks| marks.respell(text, &mut respelled))?;
     let units = if sign.is_some() { Units::Refused } else { Units::Clear };
     let (_, unit) = parse_decimal(text, units, false)?;
-    let point =
-        text.iter().position(|&byte| byte == b'.').filter(|_| !text.iter().any(u8::is_ascii_alphabetic));
-    let decimals = point.map(|point| text.len() - point - 1);
-    Some(Seen { sign, has_unit: unit > 0, has_digit: true, decimals, ends_in_zero: text.ends_with(b"0") })
+    Some(Seen { sign, has_unit: unit > 0, has_digit: true })
 }
 
 #[cfg(test)]
@@ -413,22 +406,20 @@ mod tests {
 
     #[test]
     fn looks() {
-        let seen = |sign, has_unit, decimals, ends_in_zero| {
-            Some(Seen { sign, has_unit, has_digit: true, decimals, ends_in_zero })
-        };
+        let seen = |sign, has_unit| Some(Seen { sign, has_unit, has_digit: true });
         for (text, expected) in [
-            ("3", seen(None, false, None, false)),
-            ("-30", seen(None, false, None, true)),
-            ("3.9", seen(None, false, Some(1), false)),
-            ("3.10", seen(None, false, Some(2), true)),
-            ("3.", seen(None, false, Some(0), false)),
-            ("1.5e10", seen(None, false, None, true)),
-            ("$3.50", seen(Sign::new('$'), false, Some(2), true)),
-            ("$-3", seen(Sign::new('$'), false, None, false)),
-            ("-3 %", seen(Sign::new('%'), false, None, false)),
-            ("€\u{A0}3", seen(Sign::new('€'), false, None, false)),
-            ("4.0K", seen(None, true, None, false)),
-            ("7B", seen(None, true, None, false)),
+            ("3", seen(None, false)),
+            ("-30", seen(None, false)),
+            ("3.9", seen(None, false)),
+            ("3.10", seen(None, false)),
+            ("3.", seen(None, false)),
+            ("1.5e10", seen(None, false)),
+            ("$3.50", seen(Sign::new('$'), false)),
+            ("$-3", seen(Sign::new('$'), false)),
+            ("-3 %", seen(Sign::new('%'), false)),
+            ("€\u{A0}3", seen(Sign::new('€'), false)),
+            ("4.0K", seen(None, true)),
+            ("7B", seen(None, true)),
             ("$4K", None),
             ("4m", None),
             ("$3€", None),
@@ -443,7 +434,7 @@ mod tests {
         assert_eq!(look(b"\xFF3", None), None);
         assert_eq!(look(b"3\xE2\x82", None), None);
         let marks = Marks::new(',', Some('.')).ok();
-        assert_eq!(look("1.234,50 €".as_bytes(), marks.as_ref()), seen(Sign::new('€'), false, Some(2), true));
+        assert_eq!(look("1.234,50 €".as_bytes(), marks.as_ref()), seen(Sign::new('€'), false));
         assert!(
             NO_NUMBERS
                 .into_iter()

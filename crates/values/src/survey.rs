@@ -11,41 +11,10 @@ use crate::day_month::DayMonth;
 pub use crate::decision::{Apart, Decision, Example, Found, Note, TimeForm};
 use crate::digits::split_digits;
 use crate::duration::{self, Clock};
-use crate::marks::Marks;
 use crate::number::{self, Sign};
+use crate::spelling::Spelling;
 use crate::time::{self, Time};
-use crate::time_format::TimeFormat;
 use crate::version;
-
-/// The spellings of fields that options set.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Written<'a> {
-    /// The marks of numbers.
-    pub marks: Option<&'a Marks>,
-    /// A pattern of times beside the known forms.
-    pub times: Option<&'a TimeFormat>,
-}
-
-impl Written<'_> {
-    /// Returns the time in a field. With `spans`, the time may continue in further fields of the line.
-    #[inline]
-    pub fn time(&self, field: &Field, spans: bool) -> Option<Time> {
-        if spans {
-            return self.time_at(field.rest).map(|(time, _)| time);
-        }
-        time::time(field.text).or_else(|| self.times?.time(field.text))
-    }
-
-    /// Returns the longest time at the beginning of a text, and its length.
-    #[inline]
-    pub fn time_at(&self, text: &[u8]) -> Option<(Time, usize)> {
-        let known = time::time_at(text);
-        let Some(times) = self.times else { return known };
-        let length = |time: &Option<(Time, usize)>| time.as_ref().map(|(_, length)| *length);
-        let other = times.time_at(text);
-        if length(&other) > length(&known) { other } else { known }
-    }
-}
 
 /// A nonempty field, without blanks around it.
 #[derive(Clone, Copy, Debug)]
@@ -157,22 +126,22 @@ pub struct Survey {
     json: [Class; 3],
     /// JSON strings of a number without a unit, which a column of sizes may contain.
     digits_in_strings: u64,
-    /// The fields that fit these kinds, and the first that does not.
-    durations: Class,
+    /// The fields that do not fit these kinds.
     no_duration: Class,
     duration_units: bool,
     clocks: [Option<Example>; 2],
     has_days: bool,
-    versions: Class,
     no_version: Class,
     two_points: bool,
-    day_month: Option<DayMonth>,
-    commas: u64,
+    day_month: DayMonth,
     has_comma: bool,
+    /// True if a field has other bytes than digits, signs, points and commas, or no comma.
+    has_no_comma: bool,
     /// For numbers with one point: true if at least one ends in 0, and the fewest and the most decimals.
     ends_in_zero: bool,
     decimals: Option<[usize; 2]>,
-    all_one_point: bool,
+    /// True if a number has no point, or is no plain number.
+    has_other_numbers: bool,
 }
 
 /// A scanned number of sign, digits and point.
@@ -211,23 +180,26 @@ fn begins_time(field: &Field) -> bool {
 impl Survey {
     /// Adds a field. With `spans`, fields are those of lines, and a time may take several.
     #[inline]
-    pub fn push(&mut self, field: Field, at: u64, written: Written, spans: bool) {
+    pub fn push(&mut self, field: Field, at: u64, spelling: &Spelling, spans: bool) {
         self.all.push(&field, at);
         if let Some(json) = field.json {
             self.json[json as usize].push(&field, at);
             match json {
                 Json::Number => return,
-                Json::Word => return self.words.push(&field, at),
+                Json::Word => {
+                    self.day_month = DayMonth::NONE;
+                    return self.words.push(&field, at);
+                }
                 Json::String => {}
             }
-        } else if written.marks.is_none()
+        } else if spelling.marks.is_none()
             && let Some((plain, length)) = plain_at(field.text)
             && length == field.text.len()
             && !(spans && begins_time(&field))
         {
             return self.push_plain(&field, at, &plain);
         }
-        self.push_other(&field, at, written, spans);
+        self.push_other(&field, at, spelling, spans);
     }
 
     /// Adds a line of only sign, digits and point as a field, and returns the length of the line with its
@@ -247,9 +219,6 @@ impl Survey {
 
     #[inline]
     fn push_plain(&mut self, field: &Field, at: u64, plain: &Plain) {
-        if self.plain.is_empty() {
-            self.all_one_point = true;
-        }
         self.plain.push(field, at);
         match plain.decimals {
             Some(decimals) if decimals > 0 => {
@@ -257,27 +226,26 @@ impl Survey {
                 let [least, most] = self.decimals.unwrap_or([decimals; 2]);
                 self.decimals = Some([least.min(decimals), most.max(decimals)]);
             }
-            _ => self.all_one_point = false,
+            _ => self.has_other_numbers = true,
         }
         // The plain number 0 is also a duration.
-        if plain.is_zero {
-            self.durations.count += 1;
-        } else {
+        if !plain.is_zero {
             self.no_duration.push(field, at);
         }
-        if plain.is_bare {
-            self.versions.count += 1;
-        } else {
+        if !plain.is_bare {
             self.no_version.push(field, at);
         }
-        self.day_month = Some(DayMonth::default());
-        self.commas += 1;
+        self.day_month = DayMonth::NONE;
     }
 
-    fn push_other(&mut self, field: &Field, at: u64, written: Written, spans: bool) {
+    fn push_other(&mut self, field: &Field, at: u64, spelling: &Spelling, spans: bool) {
         let first = field.text[0];
         let may_have_digits = first.is_ascii_digit() || !first.is_ascii_alphabetic();
-        let seen = if spans && begins_time(field) { None } else { number::look(field.text, written.marks) };
+        let seen = if spans && begins_time(field) {
+            None
+        } else {
+            number::look(field.text, spelling.marks.as_ref())
+        };
         // A JSON string is never a number, but may be a size.
         let is_string = field.json.is_some();
         self.digits_in_strings +=
@@ -288,7 +256,7 @@ impl Survey {
             Some(seen) if is_number && !seen.has_digit => self.special.push(field, at),
             Some(seen) if is_number => match seen.sign {
                 None => {
-                    self.all_one_point = false;
+                    self.has_other_numbers = true;
                     self.plain.push(field, at);
                 }
                 sign if self.sign.is_none() || self.sign == sign => {
@@ -297,7 +265,7 @@ impl Survey {
                 }
                 _ => self.other_signs.push(field, at),
             },
-            _ => match written.time(field, spans) {
+            _ => match spelling.time(if spans { field.rest } else { field.text }, spans) {
                 Some(time) => self.push_time(&time, field, at),
                 None if seen.is_some() => self.sizes.push(field, at),
                 None => self.words.push(field, at),
@@ -307,7 +275,6 @@ impl Survey {
             if may_have_digits || matches!(first, b'P' | b'p') { duration::parse(field.text) } else { None };
         match shape {
             Some((_, shape)) if shape.has_unit || shape.is_zero_alone => {
-                self.durations.push(field, at);
                 self.duration_units |= shape.has_unit;
                 match shape.clock {
                     Some(Clock::Days) => self.has_days = true,
@@ -321,7 +288,6 @@ impl Survey {
             _ => self.no_duration.push(field, at),
         }
         if (may_have_digits || matches!(first, b'v' | b'V')) && version::is_version(field.text) {
-            self.versions.push(field, at);
             self.two_points |= version::has_two_points(field.text);
         } else {
             self.no_version.push(field, at);
@@ -329,13 +295,12 @@ impl Survey {
         let day_month = match first.is_ascii_digit() {
             true if spans => DayMonth::at(field.rest),
             true => DayMonth::of(field.text),
-            false => DayMonth::default(),
+            false => DayMonth::NONE,
         };
-        self.day_month = Some(self.day_month.map_or(day_month, |before| before.and(day_month)));
-        if may_have_digits && is_with_comma(field.text) {
-            self.commas += 1;
-            self.has_comma = true;
-        }
+        self.day_month = self.day_month.and(day_month);
+        let has_comma = may_have_digits && is_with_comma(field.text);
+        self.has_comma |= has_comma;
+        self.has_no_comma |= !has_comma;
     }
 
     fn push_time(&mut self, time: &Time, field: &Field, at: u64) {
@@ -361,11 +326,6 @@ impl Survey {
             *self = later;
             return;
         }
-        self.all_one_point = match (self.plain.is_empty(), later.plain.is_empty()) {
-            (true, _) => later.all_one_point,
-            (_, true) => self.all_one_point,
-            _ => self.all_one_point && later.all_one_point,
-        };
         match (self.sign, later.sign) {
             (Some(one), Some(other)) if one != other => {
                 self.other_signs = self.other_signs.earlier(&later.signed.earlier(&later.other_signs));
@@ -393,9 +353,7 @@ impl Survey {
             (&mut self.times, later.times),
             (&mut self.sizes, later.sizes),
             (&mut self.words, later.words),
-            (&mut self.durations, later.durations),
             (&mut self.no_duration, later.no_duration),
-            (&mut self.versions, later.versions),
             (&mut self.no_version, later.no_version),
         ];
         classes.into_iter().for_each(|(class, later)| class.merge(later));
@@ -405,13 +363,11 @@ impl Survey {
         self.duration_units |= later.duration_units;
         self.has_days |= later.has_days;
         self.two_points |= later.two_points;
-        self.day_month = match (self.day_month, later.day_month) {
-            (Some(one), Some(other)) => Some(one.and(other)),
-            (one, other) => one.or(other),
-        };
-        self.commas += later.commas;
+        self.day_month = self.day_month.and(later.day_month);
         self.digits_in_strings += later.digits_in_strings;
         self.has_comma |= later.has_comma;
+        self.has_no_comma |= later.has_no_comma;
+        self.has_other_numbers |= later.has_other_numbers;
         self.ends_in_zero |= later.ends_in_zero;
         self.decimals = match (self.decimals, later.decimals) {
             (Some([a, b]), Some([c, d])) => Some([a.min(c), b.max(d)]),
@@ -462,14 +418,13 @@ impl Survey {
         if !self.sizes.is_empty() && self.plain.count + self.digits_in_strings + self.sizes.count == all {
             return kind(Found::Size);
         }
-        if self.durations.count == all && self.duration_units {
+        if self.no_duration.is_empty() && self.duration_units {
             return self.of_durations();
         }
-        let day_month = self.day_month.filter(|patterns| !patterns.is_empty());
-        if self.versions.count == all && self.two_points && day_month.is_none() {
+        if self.no_version.is_empty() && self.two_points && self.day_month.is_empty() {
             return kind(Found::Version);
         }
-        self.of_words(day_month)
+        self.of_words()
     }
 
     fn of_times(&self) -> Decision {
@@ -492,7 +447,7 @@ impl Survey {
     }
 
     /// Decides between text, and numbers or times beside words.
-    fn of_words(&self, day_month: Option<DayMonth>) -> Decision {
+    fn of_words(&self) -> Decision {
         let (mut numbers, mut words, mut sign) = (Class::default(), self.words.clone(), None);
         let [_, strings, _] = &self.json;
         if !strings.is_empty() {
@@ -511,7 +466,7 @@ impl Survey {
             words = words.earlier(&self.signed).earlier(&self.other_signs);
         }
         if numbers.is_empty() && self.times.is_empty() {
-            return Decision::Kind(Found::Text, self.note_on_text(day_month));
+            return Decision::Kind(Found::Text, self.note_on_text());
         }
         let of_times = self.form.map_or(Found::Text, Found::Time);
         if numbers.is_empty() {
@@ -527,34 +482,35 @@ impl Survey {
         }
     }
 
-    fn note_on_text(&self, day_month: Option<DayMonth>) -> Option<Note> {
+    fn note_on_text(&self) -> Option<Note> {
         let all = self.all.count;
-        if let Some(patterns) = day_month {
-            return Some(Note::DayMonth(patterns));
+        if !self.day_month.is_empty() {
+            return Some(Note::DayMonth(self.day_month));
         }
-        if self.commas == all && self.has_comma {
+        if self.has_comma && !self.has_no_comma {
             return Some(Note::Commas);
         }
-        let most = |class: &Class| class.count > all / 2 && all > 2;
-        if most(&self.durations) && self.duration_units {
-            return Some(Note::Most(Found::Duration, self.no_duration.first.clone()?));
-        }
-        if most(&self.versions) && self.two_points {
-            return Some(Note::Most(Found::Version, self.no_version.first.clone()?));
-        }
+        let most = |count| count > all / 2 && all > 2;
         let others = self.words.earlier(&self.special).earlier(&self.other_signs);
-        if most(&self.signed) {
-            return Some(Note::Most(Found::Number(self.sign), others.first?));
-        }
-        if most(&self.sizes) {
-            return Some(Note::Most(Found::Size, others.first?));
-        }
-        None
+        let (kind, other) = if most(all - self.no_duration.count) && self.duration_units {
+            (Found::Duration, self.no_duration.first.clone())
+        } else if most(all - self.no_version.count) && self.two_points {
+            (Found::Version, self.no_version.first.clone())
+        } else if most(self.signed.count) {
+            (Found::Number(self.sign), others.first)
+        } else if most(self.sizes.count) {
+            (Found::Size, others.first)
+        } else {
+            return None;
+        };
+        Some(Note::Most(kind, other?))
     }
 
     /// Numbers with one point may be versions if one ends in 0 and they differ in length.
     fn looks_like_versions(&self) -> bool {
-        self.all_one_point && self.ends_in_zero && self.decimals.is_some_and(|[least, most]| least != most)
+        !self.has_other_numbers
+            && self.ends_in_zero
+            && self.decimals.is_some_and(|[least, most]| least != most)
     }
 }
 

@@ -1,4 +1,7 @@
-//! A kind of text: a test for its texts, and bytes that compare as its texts do.
+//! The kinds of text: a test for the texts of a kind, and bytes that compare as its texts do.
+
+use crate::hex::{is_hex, push_hex};
+use crate::version::push_version;
 
 /// A kind of text.
 pub struct TextKind {
@@ -11,3 +14,10 @@ pub struct TextKind {
     /// Appends bytes that compare as the texts do.
     pub push: fn(&[u8], &mut Vec<u8>),
 }
+
+/// The kinds, in the order of the variants of `TextOrder`. Any text is a version.
+pub static TEXT_KINDS: [TextKind; 3] = [
+    TextKind { name: "text", noun: "a text", holds: |_| true, push: |text, to| to.extend_from_slice(text) },
+    TextKind { name: "version", noun: "a version", holds: |_| true, push: push_version },
+    TextKind { name: "hex", noun: "a hexadecimal number", holds: is_hex, push: push_hex },
+];

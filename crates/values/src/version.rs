@@ -22,7 +22,6 @@
 
 use crate::digits::split_digits;
 use crate::hex::push_count;
-use crate::text_kind::TextKind;
 
 /// In front of the keys of names that begin with a dot.
 const HIDDEN: u8 = 0;
@@ -81,12 +80,8 @@ fn points(field: &[u8]) -> Option<usize> {
     (!number.is_empty() && matches!(rest, [] | [b'-' | b'+' | b'~' | b'/' | b':', ..])).then_some(points)
 }
 
-/// Versions; any text is one.
-pub(crate) const KIND: TextKind =
-    TextKind { name: "version", noun: "a version", holds: |_| true, push: push_version };
-
 /// Appends the key of a name. Two names have equal keys exactly if `sort -V` finds the names equal.
-fn push_version(name: &[u8], to: &mut Vec<u8>) {
+pub(crate) fn push_version(name: &[u8], to: &mut Vec<u8>) {
     match name {
         [] => return,
         b"." => return to.extend([HIDDEN, 0]),

@@ -151,7 +151,7 @@ impl Decider<'_> {
         number: usize,
     ) -> Result<Vec<(&'static str, Remedy)>, Error> {
         let mut options = Vec::new();
-        let has_marks = how.keys[number].written().marks.is_some();
+        let has_marks = how.keys[number].spelling.marks.is_some();
         if has_marks || matches!(how.kind.divided().0.fields, Fields::Split(b',', _)) {
             return Ok(options);
         }

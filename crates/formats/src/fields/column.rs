@@ -7,7 +7,7 @@ use gpusort_order::key::{ElementType, Form};
 use gpusort_values::duration;
 use gpusort_values::number::{Notation, Reader, Value as Number};
 use gpusort_values::size::Units;
-use gpusort_values::survey::{self, TimeForm, Written};
+use gpusort_values::survey::TimeForm;
 use gpusort_values::version;
 
 use super::dialect::Fields;
@@ -84,17 +84,7 @@ impl ResolvedKey {
             Reading::Sizes => Units::All,
             _ => Units::Refused,
         };
-        let marks = self.spelling.as_ref().and_then(|spelling| spelling.marks);
-        Notation { marks, sign: self.sign, units, leading: self.order.leading }
-    }
-
-    /// Returns the spelling of fields that options set.
-    pub fn written(&self) -> Written<'_> {
-        let spelling = self.spelling.as_deref();
-        Written {
-            marks: spelling.and_then(|spelling| spelling.marks.as_ref()),
-            times: spelling.and_then(|spelling| spelling.times.as_ref()),
-        }
+        Notation { marks: self.spelling.marks, sign: self.sign, units, leading: self.order.leading }
     }
 
     /// Returns true if a time of this key may continue in the next fields of a line.
@@ -104,7 +94,7 @@ impl ResolvedKey {
 
     /// Returns true if an option counts this field as empty.
     pub fn is_na(&self, value: &[u8]) -> bool {
-        self.spelling.as_ref().is_some_and(|spelling| spelling.empty.iter().any(|word| word == value))
+        self.spelling.empty.iter().any(|word| word == value)
     }
 }
 
@@ -219,8 +209,7 @@ impl Column {
         let descending = self.key.order.descending;
         match self.key.order.reading {
             Reading::Times => {
-                let text = survey::Field { text: value, rest: value, json: None };
-                let time = self.key.written().time(&text, self.key.spans(field.fields));
+                let time = self.key.spelling.time(value, self.key.spans(field.fields));
                 let time = time.ok_or(NotAdded::Null(Class::Invalid))?;
                 match self.key.form {
                     Some(form) if form != TimeForm::from(&time) => {
@@ -385,7 +374,7 @@ fn class_of_text(key: &ResolvedKey, order: KeyOrder, field: &Field) -> Option<Cl
         Some(Value::Null) => return Some(Class::Empty),
         Some(Value::Number | Value::Bool) => return is_invalid(&field.value()).then_some(Class::Invalid),
         None if field.place.is_empty() => return Some(Class::Empty),
-        None if form.is_bytes() && key.spelling.is_none() => {
+        None if form.is_bytes() && key.spelling.empty.is_empty() => {
             // A quoted field may be empty, too.
             let is_quoted = field.bytes[field.place.start] == b'"';
             return (is_quoted && field.value().is_empty()).then_some(Class::Empty);

@@ -42,8 +42,8 @@ pub struct ResolvedKey {
     pub sign: Option<Sign>,
     /// The form common to all times.
     pub form: Option<TimeForm>,
-    /// The spelling of fields, if an option sets any.
-    pub spelling: Option<Arc<Spelling>>,
+    /// The spelling of fields.
+    pub spelling: Arc<Spelling>,
 }
 
 /// The place of a key's field in a record.
@@ -66,7 +66,6 @@ pub enum ColumnAt {
 impl ResolvedKey {
     fn new(said: Modifiers, by: &KeySpec, column: ColumnAt, name: String) -> Self {
         let order = said.order(by);
-        let spelling = (*by.spelling != Spelling::default()).then(|| by.spelling.clone());
         Self {
             column,
             typed: name.clone(),
@@ -83,7 +82,7 @@ impl ResolvedKey {
             is_found: false,
             sign: None,
             form: None,
-            spelling,
+            spelling: by.spelling.clone(),
         }
     }
 
@@ -116,7 +115,7 @@ impl ResolvedKey {
 
     /// Returns the spelling of fields for a change.
     pub fn spelling_mut(&mut self) -> &mut Spelling {
-        Arc::make_mut(self.spelling.get_or_insert_default())
+        Arc::make_mut(&mut self.spelling)
     }
 
     /// Returns the name for messages.
@@ -475,7 +474,7 @@ pub fn are_of_numbers(keys: &[ResolvedKey]) -> bool {
         && first.order.reading == Reading::Numbers
         && !first.order.leading
         && first.sign.is_none()
-        && first.spelling.is_none();
+        && first.spelling.is_default();
     is_plain && rest.iter().all(|key| key.order.is_last_resort)
 }
 

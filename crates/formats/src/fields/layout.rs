@@ -359,7 +359,7 @@ impl<'a> Layout<'a> {
         let mut all = Surveyed::new(self.keys.len());
         let mut places = vec![0..0; self.keys.len()];
         let are_first_fields = self.dialect.fields == Fields::Words(LineEnd::Lf)
-            && matches!(self.keys, [key] if key.column == ColumnAt::Field(0) && key.spelling.is_none());
+            && matches!(self.keys, [key] if key.column == ColumnAt::Field(0) && key.spelling.is_default());
         let mut at = start;
         while at < until {
             if are_first_fields && let Some(length) = all.columns[0].push_line(&bytes[at..], base + at as u64)
@@ -413,7 +413,7 @@ impl<'a> Layout<'a> {
         if text.is_empty() || json != Some(Json::Number) && key.is_na(text) {
             return;
         }
-        survey.push(gpusort_values::survey::Field { text, rest: &value, json }, at, key.written(), spans);
+        survey.push(gpusort_values::survey::Field { text, rest: &value, json }, at, &key.spelling, spans);
     }
 
     /// Returns the field of a key in the row at this offset, for a message.
@@ -498,7 +498,7 @@ impl<'a> Layout<'a> {
 
 /// Returns the first field of a line, together with the further fields of a time.
 fn shown_of_rest<'v>(key: &ResolvedKey, rest: &'v [u8]) -> &'v [u8] {
-    key.written()
+    key.spelling
         .time_at(rest)
         .map_or_else(|| gpusort_values::survey::shown(rest), |(_, length)| &rest[..length])
 }

@@ -11,8 +11,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use gpusort_values::text_kind::TextKind;
-use gpusort_values::text_kinds::TEXT_KINDS;
+use gpusort_values::text_kind::{TEXT_KINDS, TextKind};
 
 use super::words::{of_null, whole};
 use crate::error::Error;
