@@ -6,17 +6,17 @@
 //!                       group           group
 //! ```
 //!
-//! The common prefix of a group's texts is skipped. The next bytes of each text form a word; sorting by
-//! these words leaves smaller groups with equal words. Small groups compare the texts themselves. All
-//! steps are stable.
+//! The common prefix of a group's texts is skipped. The next bytes of each text form a word, as does a null. All
+//! cores sort a large group by these words, which leaves smaller groups with equal words; one core sorts a smaller
+//! group by words and texts. All steps are stable.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::cpu;
 use crate::key_buf::{KeyBuf, by_width};
-use crate::keys::Column;
 use crate::keys::texts::{TextColumn, common};
+use crate::keys::{self, Column};
 use crate::order::{Class, KeyOrder};
 use crate::parallel::{self, lock, map_parts};
 use crate::piece::Piece;
@@ -34,9 +34,6 @@ pub struct Ties {
 
 /// Smaller groups are settled by one core each, many groups per task.
 const LARGE: usize = 1 << 16;
-
-/// Smaller groups compare texts instead of sorting words.
-const FEW: usize = 16;
 
 /// Records with equal words, with equal keys before `key`, and with equal first `bytes` of its text.
 struct Group {
@@ -130,14 +127,6 @@ struct Settling<'a> {
     respelled: Mutex<Option<(u32, u32)>>,
 }
 
-/// A record of a group, with the remainder of its text.
-#[derive(Clone, Copy)]
-struct Entry<'a> {
-    word: u64,
-    record: u32,
-    rest: &'a [u8],
-}
-
 impl<'a> Settling<'a> {
     /// Settles groups, given in order, on all cores.
     fn settle_all(&self, order: &mut [u32], groups: &[Group]) {
@@ -202,8 +191,25 @@ impl<'a> Settling<'a> {
                 self.settle_equal(records, key + 1, |a, b| numbers[a].0 == numbers[b].0);
             }
             Some(Key::Texts { texts, order }) => {
-                let (range, mut entries) = self.without_nulls(records, texts, *order, key, bytes);
-                self.settle_texts(&mut records[range], &mut entries, *order, key);
+                // The word and the rest of each text.
+                let mut entries: Vec<(u64, Result<&[u8], Class>, u32)> =
+                    records.iter().map(|&record| (0, self.rest(texts, record, bytes), record)).collect();
+                let first = entries[0].1.unwrap_or_default();
+                let alike =
+                    entries.iter().fold(first.len(), |alike, (_, rest, _)| alike.min(shared(*rest, first)));
+                for (word, rest, _) in &mut entries {
+                    *rest = rest.map(|rest| &rest[alike..]);
+                    *word = word_of(*rest, *order);
+                }
+                entries.sort_unstable_by(|a, b| {
+                    let by_text = || a.1.unwrap_or_default().cmp(b.1.unwrap_or_default());
+                    let in_order = || if order.descending { by_text().reverse() } else { by_text() };
+                    a.0.cmp(&b.0).then_with(in_order).then(a.2.cmp(&b.2))
+                });
+                for (place, (.., record)) in records.iter_mut().zip(&entries) {
+                    *place = *record;
+                }
+                self.settle_equal(records, key + 1, |a, b| entries[a].1 == entries[b].1);
             }
         }
     }
@@ -211,90 +217,6 @@ impl<'a> Settling<'a> {
     /// Settles the keys from `key` on where adjacent records are equal.
     fn settle_equal(&self, records: &mut [u32], key: usize, is_equal: impl Fn(usize, usize) -> bool) {
         for_each_equal(records.len(), is_equal, |range| self.settle(&mut records[range], key, 0));
-    }
-
-    /// Moves nulls to their ends and settles them. Returns the range of the remaining records, and
-    /// their texts from `bytes` on.
-    fn without_nulls(
-        &self,
-        records: &mut [u32],
-        texts: &[&'a TextColumn],
-        order: KeyOrder,
-        key: usize,
-        bytes: usize,
-    ) -> (Range<usize>, Vec<Entry<'a>>) {
-        let entry = |(record, text): (u32, Result<&'a [u8], Class>)| {
-            let text = text.unwrap_or_default();
-            Entry { word: 0, record, rest: &text[bytes.min(text.len())..] }
-        };
-        let all = records.iter().map(|&record| (record, self.text(texts, record)));
-        let texts_alone = all.clone().map_while(|found| {
-            // After the first bytes, nulls have groups of their own.
-            (bytes > 0 || found.1.is_ok()).then(|| entry(found))
-        });
-        let entries: Vec<Entry> = texts_alone.collect();
-        if entries.len() == records.len() {
-            return (0..records.len(), entries);
-        }
-        let mut found: Vec<(u32, Result<&[u8], Class>)> = all.collect();
-        let rank = |text: &Result<&[u8], Class>| {
-            text.map_or_else(|class| crate::keys::of_null(class, order), |_| 1 << 63)
-        };
-        found.sort_by_key(|(_, text)| rank(text));
-        for (place, (record, _)) in records.iter_mut().zip(&found) {
-            *place = *record;
-        }
-        let begin = found.partition_point(|(_, text)| rank(text) < 1 << 63);
-        let end = found.partition_point(|(_, text)| rank(text) <= 1 << 63);
-        for nulls in [0..begin, end..records.len()] {
-            let ranks: Vec<u64> = found[nulls.clone()].iter().map(|(_, text)| rank(text)).collect();
-            self.settle_equal(&mut records[nulls], key + 1, |a, b| ranks[a] == ranks[b]);
-        }
-        (begin..end, found[begin..end].iter().copied().map(entry).collect())
-    }
-
-    /// Settles records by the remainders of their texts, given in `entries`.
-    fn settle_texts(&self, records: &mut [u32], entries: &mut [Entry], order: KeyOrder, key: usize) {
-        // Uses a stack of its own: recursion would go deep for similar texts of many lengths.
-        let mut groups = vec![(0, entries.len())];
-        while let Some((begin, end)) = groups.pop() {
-            let (records, entries) = (&mut records[begin..end], &mut entries[begin..end]);
-            // Equal texts are already in input order.
-            if entries.iter().all(|entry| entry.rest == entries[0].rest) {
-                self.settle(records, key + 1, 0);
-                continue;
-            }
-            if entries.len() <= FEW {
-                entries.sort_unstable_by(|a, b| {
-                    let by_text = a.rest.cmp(b.rest);
-                    let directed = if order.descending { by_text.reverse() } else { by_text };
-                    directed.then(a.record.cmp(&b.record))
-                });
-                write(entries, records);
-                self.settle_equal(records, key + 1, |a, b| entries[a].rest == entries[b].rest);
-                continue;
-            }
-            let first = entries[0].rest;
-            let alike = entries.iter().fold(first.len(), |alike, entry| alike.min(common(entry.rest, first)));
-            for entry in &mut *entries {
-                entry.rest = &entry.rest[alike..];
-                entry.word = word(entry.rest, order);
-            }
-            entries.sort_unstable_by_key(|entry| (entry.word, entry.record));
-            write(entries, records);
-            for_each_equal(
-                entries.len(),
-                |a, b| entries[a].word == entries[b].word,
-                |range| {
-                    if entries[range.start].rest.len() > WORD {
-                        groups.push((begin + range.start, begin + range.end));
-                    } else {
-                        self.settle(&mut records[range], key + 1, 0);
-                    }
-                },
-            );
-            entries.iter_mut().for_each(|entry| entry.rest = &entry.rest[WORD.min(entry.rest.len())..]);
-        }
     }
 
     /// Sorts a large group by its next words, on all cores, and adds the groups with equal words.
@@ -311,24 +233,14 @@ impl<'a> Settling<'a> {
                 (parallel::map(records, number), key + 1, 0)
             }
             Key::Texts { texts, order } => {
-                if bytes == 0 {
-                    let (texts, _) = self.without_nulls(records, texts, *order, key, 0);
-                    if texts.len() < records.len() {
-                        let records = range.start + texts.start..range.start + texts.end;
-                        return groups.push(Group { records, key, bytes: 0 });
-                    }
-                }
-                let rest = |record: u32| {
-                    let text = self.text(texts, record).unwrap_or_default();
-                    &text[bytes.min(text.len())..]
-                };
-                let first = rest(records[0]);
+                let rest = |record: u32| self.rest(texts, record, bytes);
+                let first = rest(records[0]).unwrap_or_default();
                 let alike = map_parts(records.chunks(PART), |records| {
-                    records.iter().fold(first.len(), |alike, &record| alike.min(common(rest(record), first)))
+                    records.iter().fold(first.len(), |alike, &record| alike.min(shared(rest(record), first)))
                 });
                 let alike = alike.into_iter().min().unwrap_or(0);
-                let words = parallel::map(records, |&record| word(&rest(record)[alike..], *order));
-                (words, key, bytes + alike + WORD)
+                let word = |&record: &u32| word_of(rest(record).map(|rest| &rest[alike..]), *order);
+                (parallel::map(records, word), key, bytes + alike + WORD)
             }
         };
         let pieces: Vec<(_, _)> = words
@@ -362,9 +274,10 @@ impl<'a> Settling<'a> {
         (columns[piece].at(record), columns[piece].tail(record))
     }
 
-    fn text(&self, texts: &[&'a TextColumn], record: u32) -> Result<&'a [u8], Class> {
+    /// Returns the text of a record from `bytes` on, or the class of its null.
+    fn rest(&self, texts: &[&'a TextColumn], record: u32, bytes: usize) -> Result<&'a [u8], Class> {
         let (piece, record) = self.places.at(record);
-        texts[piece].get(record)
+        texts[piece].get(record).map(|text| &text[bytes.min(text.len())..])
     }
 }
 
@@ -381,17 +294,28 @@ fn for_each_equal(count: usize, is_equal: impl Fn(usize, usize) -> bool, mut wit
     }
 }
 
-/// Writes the records of entries.
-fn write(entries: &[Entry], records: &mut [u32]) {
-    records.iter_mut().zip(entries).for_each(|(record, entry)| *record = entry.record);
+/// Returns the length of the common prefix with a text; a null has none.
+fn shared(rest: Result<&[u8], Class>, first: &[u8]) -> usize {
+    common(rest.unwrap_or_default(), first)
 }
 
 /// The number of bytes of a text per word; the last byte of the word holds their number.
 const WORD: usize = 7;
 
+/// The words below those of all texts, and the words above, which are for nulls; more than there are classes.
+const NULLS: u64 = 4;
+
 /// Returns the next bytes of a text as a word that compares as they do, including the end of the text.
 #[inline]
-fn word(rest: &[u8], order: KeyOrder) -> u64 {
+fn word_of(rest: Result<&[u8], Class>, order: KeyOrder) -> u64 {
+    let rest = match rest {
+        Ok(rest) => rest,
+        Err(class) => match keys::rank(keys::whole(keys::of_null(class, order))) {
+            Some((rank, true)) => return NULLS - rank,
+            Some((rank, false)) => return u64::MAX - NULLS + 1 + rank,
+            None => panic!("a null has a rank"),
+        },
+    };
     let word = if let Some(&bytes) = rest.first_chunk::<8>() {
         u64::from_be_bytes(bytes) & !0xFF | (WORD as u64 + 1)
     } else {
@@ -400,11 +324,13 @@ fn word(rest: &[u8], order: KeyOrder) -> u64 {
         bytes[WORD] = rest.len() as u8;
         u64::from_be_bytes(bytes)
     };
+    let word = word + NULLS;
     if order.descending { !word } else { word }
 }
 
-/// Returns true if a text ends within this word.
+/// Returns true if a text ends within this word, and for the word of a null.
 fn has_ended(word: u64, key: &Key) -> bool {
     let is_descending = matches!(key, Key::Texts { order, .. } if order.descending);
-    (if is_descending { !word } else { word }) as u8 <= WORD as u8
+    let is_null = word < NULLS || word > u64::MAX - NULLS;
+    is_null || (if is_descending { !word } else { word }) as u8 <= WORD as u8 + NULLS as u8
 }
