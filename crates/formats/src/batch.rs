@@ -96,12 +96,11 @@ impl Keyed {
         pieces.retain(|piece| piece.len() > 0);
         let is_spelled_once = pieces.iter().all(|piece| piece.respelled.as_ref().is_some_and(Vec::is_empty));
         let are_known = counts.invalid == 0 && pieces.iter().all(|piece| piece.respelled.is_some());
-        // Equal texts that compare by their bytes are spelled alike.
         let are_bytes = |key: &ResolvedKey| key.order.reading.text() == Some(TextForm::default());
         let number =
             how.keys.first().filter(|_| are_known && how.keys.iter().skip(1).all(are_bytes)).cloned();
-        let can_differ = counts.empty > 0 || !how.keys.iter().all(are_bytes);
-        let told = (how.by.tells_spelling && can_differ).then(|| Box::new(how.clone()));
+        let can_differ = pieces.iter().any(|piece| !piece.spellings.is_empty());
+        let told = can_differ.then(|| Box::new(how.clone()));
         let (orders, respelled) = (how.orders(), OnceLock::new());
         Ok(Self { pieces, head, counts, orders, is_spelled_once, number, told, respelled })
     }

@@ -21,7 +21,8 @@ pub struct Piece {
     pub positions: Vec<u64>,
     /// The records whose numbers have other spellings, too; `None` if any record may be one.
     pub(super) respelled: Option<Vec<u32>>,
-    /// A hash of the key fields of each record, if asked for.
+    /// A hash of the key fields of each record, if asked for; 0 for fields that all equal fields are spelled like.
+    /// Zeros at the end are left out.
     pub(super) spellings: Vec<u32>,
     pub(super) bytes: Bytes,
 }

@@ -9,6 +9,7 @@ use gpusort_values::number::{Notation, Reader, Value as Number};
 use gpusort_values::size::Units;
 use gpusort_values::survey::TimeForm;
 use gpusort_values::version;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::dialect::Fields;
 use super::header::{ColumnAt, ResolvedKey};
@@ -18,7 +19,7 @@ use crate::keys;
 use crate::keys::texts::kind_of;
 use crate::number::limits;
 use crate::number::{Tokens, float, is_plain};
-use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
+use crate::order::{Class, KeyOrder, Nulls, Reading, TextForm, TextOrder};
 
 /// A field of a row.
 #[derive(Clone)]
@@ -254,6 +255,21 @@ impl Column {
             Err(NotAdded::Null(class)) => keys::whole(keys::of_null(class, self.key.order)),
             Err(refused) => panic!("the column has this token: {refused:?}"),
         }
+    }
+
+    /// Returns a hash of a field, or 0 if all equal fields are spelled like this one.
+    pub(super) fn spelling(&self, field: &Field, seed: u64) -> u64 {
+        let (key, value) = (&self.key, field.value());
+        let is_alone = match key.order.reading {
+            Reading::Text(form) if form == TextForm::default() => {
+                !key.is_na(&value) && field.json() != Some(Value::Null)
+            }
+            Reading::Numbers if key.element.is_none() && key.sign.is_none() && !key.order.leading => {
+                key.spelling.marks.is_none() && is_plain(&value)
+            }
+            _ => false,
+        };
+        if is_alone || value.is_empty() { 0 } else { xxh3_64_with_seed(&value, seed) }
     }
 
     fn note_respelled(&mut self) {

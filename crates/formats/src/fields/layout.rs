@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gpusort_values::survey::{Json, Survey};
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::column::{Column, Field, NotAdded, first_word};
 use super::dialect::{Dialect, Fields};
@@ -88,7 +88,8 @@ impl<'a> Layout<'a> {
         });
         let are_lines = fields == Fields::Words(LineEnd::Lf) && !dialect.comments;
         let numbers = per_line
-            .or((are_lines && are_of_numbers(keys) && !how.by.tells_spelling).then_some(PerLine::Whole));
+            .or((are_lines && are_of_numbers(keys) && !(how.by.tells_spelling && how.by.element.is_some()))
+                .then_some(PerLine::Whole));
         let (has_ranges, piece) = (false, None);
         Self { text, how, dialect, keys, numbered, most, others, paths, numbers, has_ranges, piece }
     }
@@ -148,9 +149,10 @@ impl<'a> Layout<'a> {
         }
         let guess = piece.len() / TOKEN;
         let mut column = Column::new(&self.keys[0], guess);
-        // The second key is the whole line, which alone asks for the spelling.
+        // The second key is the whole line, which asks for the spelling, as a note does.
         let has_lines = self.keys.len() > 1;
-        if !has_lines {
+        let tells_spelling = self.how.by.tells_spelling && !self.dialect.fields.are_tokens();
+        if !has_lines && !tells_spelling {
             column.respelled = None;
         }
         let has_ranges = self.has_ranges || has_lines;
@@ -169,7 +171,14 @@ impl<'a> Layout<'a> {
         })?;
         let (respelled, columns) = (column.respelled.take(), vec![column]);
         let Range { start, end } = piece;
-        Ok(RowPart { start, end, ranges, counts, columns, respelled, ..RowPart::default() })
+        let mut part = RowPart { start, end, ranges, counts, columns, respelled, ..RowPart::default() };
+        if tells_spelling {
+            for row in part.respelled.take().unwrap_or_default() {
+                let line = part.ranges[row as usize].without_last();
+                part.set_spelling(row as usize, xxh3_64(&slice[line.begin()..line.end()]));
+            }
+        }
+        Ok(part)
     }
 
     /// Reads the rows that begin at or after `start` and before `until`.
@@ -230,8 +239,10 @@ impl<'a> Layout<'a> {
                 }
             }
             if self.how.by.tells_spelling {
-                let hash = |seed, key| xxh3_64_with_seed(&field(key).value(), seed);
-                part.spellings.push((0..self.keys.len()).fold(0, hash) as u32);
+                let columns = part.columns.iter().enumerate();
+                let hashes = columns.map(|(key, column)| column.spelling(&field(key), key as u64));
+                let hash = hashes.fold(0, |all, hash| all ^ hash);
+                part.set_spelling(part.ranges.len(), hash);
             }
             part.ranges.push(range::Range::new(begin, end));
         }

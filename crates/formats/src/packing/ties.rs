@@ -165,7 +165,7 @@ impl<'a> Settling<'a> {
         }
         match self.keys.get(key) {
             None if self.unique => {
-                let spelling = |(piece, at): (&Piece, usize)| piece.spellings.get(at).copied();
+                let spelling = |(piece, at): (&Piece, usize)| piece.spellings.get(at).copied().unwrap_or(0);
                 let (kept, is_spelled) = (records[0], spelling(self.places.find(records[0])));
                 for record in &mut records[1..] {
                     let (piece, at) = self.places.find(*record);
