@@ -80,9 +80,7 @@ pub(super) fn each_part(
 pub(super) fn keyed_records(part: Dataset, how: &InputSpec) -> Result<Keyed, Error> {
     Ok(match part.content {
         Content::Records { records, .. } => records,
-        Content::Numbers { keys, map, print, .. } => {
-            Keyed::of_numbers(&keys.collect()?, map, print, how).printed(print, map.descending)
-        }
+        Content::Numbers { keys, map, print, .. } => Keyed::of_numbers(&keys.collect()?, map, print, how),
     })
 }
 

@@ -105,13 +105,14 @@ impl Keyed {
         Ok(Self { pieces, head, counts, orders, is_spelled_once, number, told, respelled })
     }
 
-    /// Wraps numbers without records: numbers of a text that printing reproduces, or elements of binary
-    /// inputs.
+    /// Wraps numbers as records: numbers of a text that printing reproduces, or elements of binary inputs, which are
+    /// never printed.
     pub fn of_numbers(keys: &KeyBuf, map: KeyMap, print: Print, how: &InputSpec) -> Self {
         let is_text = how.bits().is_none();
         let mut orders = how.orders();
         orders[0] = KeyOrder { descending: map.descending, ..orders[0] };
         let mut pieces = Piece::of_keys(keys, map, orders[0], is_text);
+        pieces.iter_mut().for_each(|piece| piece.bytes = Bytes::Printed(print, map.descending));
         if let Some(&order) = orders.get(1) {
             pieces = parallel::map_parts(pieces, |piece| Piece {
                 keys: piece.keys.with_lines(order, map.descending, print),
@@ -121,13 +122,6 @@ impl Keyed {
         let (head, counts) = (Head::default(), Counts::default());
         let (number, told, respelled) = (None, None, OnceLock::new());
         Self { pieces, head, counts, orders, is_spelled_once: true, number, told, respelled }
-    }
-
-    /// Turns each number into a record, printed with `print`.
-    #[cfg(feature = "distributed")]
-    pub fn printed(mut self, print: Print, descending: bool) -> Self {
-        self.pieces.iter_mut().for_each(|piece| piece.bytes = Bytes::Printed(print, descending));
-        self
     }
 
     /// Returns the number of records.

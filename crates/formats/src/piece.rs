@@ -113,7 +113,7 @@ impl Piece {
         match &self.bytes {
             Bytes::Of { text, .. } => self.push_range(text, self.range(record), to),
             Bytes::Printed(print, descending) => {
-                keys::push_text(self.keys.one(record), *descending, *print, to);
+                keys::push_text(self.keys.word(record, 0), *descending, *print, to);
             }
             Bytes::None => {}
         }

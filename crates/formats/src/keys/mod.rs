@@ -165,12 +165,6 @@ impl Keys {
         })
     }
 
-    /// Returns the word of the first key of a record.
-    #[inline]
-    pub fn one(&self, record: usize) -> u128 {
-        self.word(record, 0)
-    }
-
     /// Keeps the keys of the first `records` records.
     pub fn truncate(&mut self, records: usize) {
         self.columns.iter_mut().for_each(|column| column.truncate(records));
@@ -181,7 +175,7 @@ impl Keys {
     pub fn compare(&self, record: usize, other: &[u8]) -> Ordering {
         match &self.rows {
             Some(rows) => rows.row(record).cmp(other),
-            None => self.one(record).to_be_bytes()[..].cmp(other),
+            None => self.word(record, 0).to_be_bytes()[..].cmp(other),
         }
     }
 
@@ -222,15 +216,11 @@ impl Keys {
     /// Returns true if a key of a record is an invalid field with a place in the order; false for keys that
     /// were taken, since no field was invalid.
     pub fn has_invalid(&self, record: usize, orders: &[KeyOrder]) -> bool {
-        !self.columns.is_empty()
-            && orders.iter().enumerate().any(|(key, &order)| {
-                let has_place = order.place(Class::Invalid) != Nulls::Error;
-                has_place
-                    && self.texts(key).map_or_else(
-                        || self.word(record, key) == whole(of_null(Class::Invalid, order)),
-                        |texts| texts.null(record) == Some(Class::Invalid),
-                    )
-            })
+        self.columns.iter().zip(orders).any(|(column, &order)| match column {
+            _ if order.place(Class::Invalid) == Nulls::Error => false,
+            Column::Texts(texts) => texts.null(record) == Some(Class::Invalid),
+            numbers => numbers.at(record) == whole(of_null(Class::Invalid, order)),
+        })
     }
 
     /// Returns the first of `count` records whose key does not follow the key of the record before;

@@ -447,7 +447,7 @@ fn merge_part<'a, K: Ord + Copy, F: Fn(usize) -> K>(
         match records.emit {
             Emit::Records => piece.push(record, to),
             Emit::Elements(element, descending) => {
-                keys::push_element(piece.keys.one(record), descending, element, to);
+                keys::push_element(piece.keys.word(record, 0), descending, element, to);
             }
             Emit::Positions(None) => push_integer(piece.positions[record], to),
             Emit::Positions(Some(element)) => {

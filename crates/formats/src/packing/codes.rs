@@ -32,10 +32,9 @@ pub struct Codes {
 /// Returns the codes of the texts of a key, which have at most this number of bits if many texts
 /// differ, and the number of bytes of each text that the codes represent, if not all.
 pub fn of(columns: &[&TextColumn], bits: u32) -> (Codes, Option<usize>) {
-    let (mut parts, count, bytes) = if let Some(Ranked { codes, count }) = Ranked::of(columns, usize::MAX) {
-        (codes, count, None)
-    } else {
-        by_bytes(columns, bits)
+    let (mut parts, count, bytes) = match ranks(columns, usize::MAX) {
+        Some((codes, count)) => (codes, count, None),
+        None => by_bytes(columns, bits),
     };
     let (before, after) = put_nulls_beside(&mut parts, columns, count);
     (Codes { parts, most: before + after + count.saturating_sub(1) }, bytes)
@@ -45,13 +44,12 @@ pub fn of(columns: &[&TextColumn], bits: u32) -> (Codes, Option<usize>) {
 /// if any text is longer.
 fn by_bytes(columns: &[&TextColumn], bits: u32) -> (Vec<Vec<u64>>, u64, Option<usize>) {
     let length = length_of_beginnings(columns);
-    let beginnings = length.and_then(|length| Some((length, Ranked::of(columns, length)?)));
-    let (length, Ranked { mut codes, count }) = beginnings.unwrap_or_else(|| {
-        (0, Ranked { codes: columns.iter().map(|column| vec![0; column.len()]).collect(), count: 1 })
-    });
+    let beginnings = length.and_then(|length| Some((length, ranks(columns, length)?)));
+    let (length, (mut codes, count)) =
+        beginnings.unwrap_or_else(|| (0, (columns.iter().map(|column| vec![0; column.len()]).collect(), 1)));
     let digits = Digits::of(columns, length, ((1 << bits) - NULLS) / u128::from(count));
     map_parts(codes.iter_mut().zip(columns), |(codes, column)| digits.add(codes, column));
-    let bytes = length + digits.bases.len();
+    let bytes = length + digits.places.len();
     let is_longer = |column: &&TextColumn| {
         (0..column.len()).any(|record| column.get(record).is_ok_and(|text| text.len() > bytes))
     };
@@ -96,74 +94,58 @@ fn count_of(columns: &[&TextColumn]) -> usize {
     columns.iter().map(|column| column.len()).sum()
 }
 
-/// Codes of the beginnings of texts: their ranks among the different beginnings.
-struct Ranked {
-    codes: Vec<Vec<u64>>,
-    count: u64,
-}
-
-/// The different beginnings of the texts of a column in the order of their numbers, and the number of
-/// each record's beginning.
-struct Different<'a> {
-    texts: Vec<&'a [u8]>,
-    numbers: Vec<u16>,
-}
-
-impl<'a> Different<'a> {
-    /// Returns the beginnings of this length; `None` if more than `few` are different.
-    fn of(column: &'a TextColumn, length: usize, few: usize, seed: Seed) -> Option<Self> {
-        let mut known: HashMap<&[u8], u16, Seed> = HashMap::with_hasher(seed);
-        let mut all = Self { texts: Vec::new(), numbers: Vec::with_capacity(column.len()) };
-        let mut last = None;
-        for record in 0..column.len() {
-            let text = column.get(record).unwrap_or_default();
-            let text = &text[..text.len().min(length)];
-            // If records are in groups, the next text is often the same.
-            let number = match last {
-                Some((before, number)) if before == text => number,
-                _ => *known.entry(text).or_insert_with(|| {
-                    all.texts.push(text);
-                    (all.texts.len() - 1) as u16
-                }),
-            };
-            if all.texts.len() > few {
-                return None;
-            }
-            last = Some((text, number));
-            all.numbers.push(number);
-        }
-        Some(all)
-    }
-}
-
-impl Ranked {
-    /// Returns the ranks of the first `length` bytes of the texts, if few are different.
-    fn of(columns: &[&TextColumn], length: usize) -> Option<Self> {
-        let seed = Seed::new();
-        // Ranks are worth a table only where most texts occur again.
-        let few = (count_of(columns) / 4).clamp(64, FEW);
-        // The first part usually represents all parts.
-        let (first, others) = columns.split_first()?;
-        let mut parts = vec![Different::of(first, length, few, seed)?];
-        let others = map_parts(others, |column| Different::of(column, length, few, seed));
-        parts.extend(others.into_iter().collect::<Option<Vec<_>>>()?);
-        let mut all: Vec<&[u8]> = parts.iter().flat_map(|part| part.texts.iter().copied()).collect();
-        all.sort_unstable();
-        all.dedup();
-        if all.len() > few {
+/// Returns the different beginnings of this length, in the order of their numbers, and the number of each
+/// record's beginning; `None` if more than `few` are different.
+fn different(column: &TextColumn, length: usize, few: usize, seed: Seed) -> Option<(Vec<&[u8]>, Vec<u16>)> {
+    let mut known: HashMap<&[u8], u16, Seed> = HashMap::with_hasher(seed);
+    let (mut texts, mut numbers) = (Vec::new(), Vec::with_capacity(column.len()));
+    let mut last = None;
+    for record in 0..column.len() {
+        let text = column.get(record).unwrap_or_default();
+        let text = &text[..text.len().min(length)];
+        // If records are in groups, the next text is often the same.
+        let number = match last {
+            Some((before, number)) if before == text => number,
+            _ => *known.entry(text).or_insert_with(|| {
+                texts.push(text);
+                (texts.len() - 1) as u16
+            }),
+        };
+        if texts.len() > few {
             return None;
         }
-        let count = all.len() as u64;
-        let rank = |text: &&[u8]| {
-            let rank = all.partition_point(|other| other < text) as u64;
-            if first.order.descending { count - 1 - rank } else { rank }
-        };
-        let codes = map_parts(&parts, |part| {
-            let ranks: Vec<u64> = part.texts.iter().map(rank).collect();
-            part.numbers.iter().map(|&number| ranks[usize::from(number)]).collect()
-        });
-        Some(Self { codes, count })
+        last = Some((text, number));
+        numbers.push(number);
     }
+    Some((texts, numbers))
+}
+
+/// Returns the ranks of the first `length` bytes of the texts, and the number of ranks, if few are different.
+fn ranks(columns: &[&TextColumn], length: usize) -> Option<(Vec<Vec<u64>>, u64)> {
+    let seed = Seed::new();
+    // Ranks are worth a table only where most texts occur again.
+    let few = (count_of(columns) / 4).clamp(64, FEW);
+    // The first part usually represents all parts.
+    let (first, others) = columns.split_first()?;
+    let mut parts = vec![different(first, length, few, seed)?];
+    let others = map_parts(others, |column| different(column, length, few, seed));
+    parts.extend(others.into_iter().collect::<Option<Vec<_>>>()?);
+    let mut all: Vec<&[u8]> = parts.iter().flat_map(|(texts, _)| texts.iter().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    if all.len() > few {
+        return None;
+    }
+    let count = all.len() as u64;
+    let rank = |text: &&[u8]| {
+        let rank = all.partition_point(|other| other < text) as u64;
+        if first.order.descending { count - 1 - rank } else { rank }
+    };
+    let codes = map_parts(&parts, |(texts, numbers)| {
+        let ranks: Vec<u64> = texts.iter().map(rank).collect();
+        numbers.iter().map(|&number| ranks[usize::from(number)]).collect()
+    });
+    Some((codes, count))
 }
 
 /// Returns the length of beginnings with few kinds in a sample, if long enough for a table.
@@ -234,11 +216,8 @@ type Seen = [bool; SYMBOLS];
 struct Digits {
     /// The place of the first digit.
     begin: usize,
-    /// For each place, the ranks of its symbols and the number of symbols.
-    ranks: Vec<[u16; SYMBOLS]>,
-    bases: Vec<u64>,
-    /// For each place, the number of values of the digits after it.
-    after: Vec<u64>,
+    /// For each place, the ranks of its symbols, and the number of values of the digits after it.
+    places: Vec<([u16; SYMBOLS], u64)>,
     count: u64,
     is_descending: bool,
 }
@@ -251,26 +230,17 @@ impl Digits {
         let few = columns.iter().map(|column| seen(column, SAMPLE, begin, PLACES)).collect();
         let places = count_of_places(&joined(few), most);
         let all = joined(map_parts(columns, |column| seen(column, usize::MAX, begin, places)));
-        let places = count_of_places(&all, most);
-        let mut system = Self {
-            begin,
-            ranks: Vec::with_capacity(places),
-            bases: all[..places].iter().map(base).collect(),
-            after: vec![1; places],
-            count: 1,
-            is_descending: columns.first().is_some_and(|column| column.order.descending),
-        };
-        for place in (0..places).rev() {
-            system.after[place] = system.count;
-            system.count *= system.bases[place];
-        }
-        for seen in &all[..places] {
+        let (mut places, mut count) = (Vec::new(), 1);
+        for seen in all[..count_of_places(&all, most)].iter().rev() {
             let mut ranks = [0; SYMBOLS];
             let of_bytes = ranks.iter_mut().zip(seen).take(END).filter(|(_, is_seen)| **is_seen);
             of_bytes.zip(u16::from(seen[END])..).for_each(|((rank, _), next)| *rank = next);
-            system.ranks.push(ranks);
+            places.push((ranks, count));
+            count *= base(seen);
         }
-        system
+        places.reverse();
+        let is_descending = columns.first().is_some_and(|column| column.order.descending);
+        Self { begin, places, count, is_descending }
     }
 
     /// Adds the digits of the texts of a column to the codes of the bytes before them.
@@ -278,15 +248,11 @@ impl Digits {
         for (record, code) in codes.iter_mut().enumerate() {
             let text = column.get(record).unwrap_or_default();
             let rest = text.get(self.begin..).unwrap_or_default();
-            let places = self.ranks.iter().zip(&self.bases).zip(rest);
-            let digits = places.fold(0, |digits, ((ranks, base), &byte)| {
-                digits * base + u64::from(ranks[usize::from(byte)])
-            });
             // The end of a text has rank 0, like all places after it.
-            let digits = match rest.len() {
-                end if end < self.bases.len() => digits * self.bases[end] * self.after[end],
-                _ => digits,
-            };
+            let digits = self.places.iter().zip(rest);
+            let digits = digits
+                .map(|((ranks, after), &byte)| u64::from(ranks[usize::from(byte)]) * after)
+                .sum::<u64>();
             *code = *code * self.count + if self.is_descending { self.count - 1 - digits } else { digits };
         }
     }
