@@ -215,7 +215,7 @@ impl<'a> Runs<'a> {
         let spilled = spill.finish()?;
         let (name, bytes) = (spilled.name().to_owned(), spilled.bytes);
         self.report.spilled_bytes += bytes;
-        Ok(Run { name, bytes, reader: Box::new(spilled.read()), form, count })
+        Ok(Run { name, bytes, reader: Box::new(spilled), form, count })
     }
 
     /// Adds a part that holds only elements.
@@ -355,9 +355,8 @@ impl<'a> Runs<'a> {
                 let merged =
                     self.merge_some(runs, emit, print, &orders, &mut output_of(&mut unique), &progress)?;
                 output.write_header(of_npy(), merged.written)?;
-                let unique = unique.finish()?;
-                let name = unique.name().to_owned();
-                let (mut reader, mut block) = (unique.read(), vec![0; budget.block()]);
+                let (mut reader, mut block) = (unique.finish()?, vec![0; budget.block()]);
+                let name = reader.name().to_owned();
                 loop {
                     let count = reader.read(&mut block).map_err(|error| Error::io(&name, "read", error))?;
                     if count == 0 {

@@ -221,7 +221,7 @@ impl Spill {
             self.write_block().map_err(|error| Error::io(&self.store.name, "write", error))?;
         }
         let Self { store, blocks, bytes, .. } = self;
-        Ok(Spilled { store, blocks, bytes })
+        Ok(Spilled { store, blocks, bytes, next: 0, block: Vec::new(), at: 0 })
     }
 }
 
@@ -240,12 +240,17 @@ impl Write for Spill {
     }
 }
 
-/// A complete run in a temporary file.
+/// A complete run in a temporary file, read from its beginning; a damaged block is an error.
 pub struct Spilled {
     store: Arc<Store>,
     blocks: Vec<Block>,
     /// The size in bytes.
     pub(crate) bytes: u64,
+    /// The number of the next block.
+    next: usize,
+    /// The current block; bytes before `at` were returned.
+    block: Vec<u8>,
+    at: usize,
 }
 
 impl Spilled {
@@ -254,26 +259,9 @@ impl Spilled {
         &self.store.name
     }
 
-    /// Reads the run from its beginning.
-    pub(crate) fn read(self) -> SpillReader {
-        SpillReader { spilled: self, next: 0, block: Vec::new(), at: 0 }
-    }
-}
-
-/// Reads a run, and returns an error for a damaged block.
-pub(crate) struct SpillReader {
-    spilled: Spilled,
-    /// The number of the next block.
-    next: usize,
-    /// The current block; bytes before `at` were returned.
-    block: Vec<u8>,
-    at: usize,
-}
-
-impl SpillReader {
     /// Reads the next blocks into `room`. Only the last block of the run may be shorter than the others.
     fn read_blocks(&mut self, room: &mut [u8]) -> io::Result<()> {
-        let Spilled { store, blocks, .. } = &self.spilled;
+        let Self { store, blocks, .. } = self;
         let blocks = &blocks[self.next..][..room.len().div_ceil(store.block)];
         parallel::map_parts(room.chunks_mut(store.block).zip(blocks), |(room, block)| {
             store.read(block, room)
@@ -286,11 +274,11 @@ impl SpillReader {
     }
 }
 
-impl Read for SpillReader {
+impl Read for Spilled {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         if self.at == self.block.len() {
-            let size = self.spilled.store.block;
-            let left = self.spilled.bytes.saturating_sub((self.next * size) as u64);
+            let size = self.store.block;
+            let left = self.bytes.saturating_sub((self.next * size) as u64);
             let left = usize::try_from(left).unwrap_or(usize::MAX);
             let whole = room.len().min(left) / size * size;
             if whole > 0 {
@@ -314,9 +302,9 @@ impl Read for SpillReader {
 mod tests {
     use super::*;
 
-    fn all(run: Spilled) -> io::Result<Vec<u8>> {
+    fn all(mut run: Spilled) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        run.read().read_to_end(&mut bytes)?;
+        run.read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
@@ -330,10 +318,10 @@ mod tests {
     fn runs_come_back_as_they_were() {
         for length in [0, 1, 15, 16, 17, 32, 100] {
             let bytes: Vec<u8> = (0..length).collect();
-            let run = spilled(&bytes, 16);
+            let mut run = spilled(&bytes, 16);
             assert_eq!(run.bytes, bytes.len() as u64);
             let mut back = Vec::new();
-            run.read().read_to_end(&mut back).unwrap();
+            run.read_to_end(&mut back).unwrap();
             assert_eq!(back, bytes);
         }
     }
@@ -367,8 +355,7 @@ mod tests {
         for _level in 0..3 {
             let mut merged = folders.create(16).unwrap();
             let mut expected = Vec::new();
-            for run in runs.drain(..) {
-                let mut reader = run.read();
+            for mut reader in runs.drain(..) {
                 let mut some = [0; 40];
                 loop {
                     let count = reader.read(&mut some).unwrap();
@@ -396,14 +383,14 @@ mod tests {
     fn a_flipped_bit_and_a_lost_end_are_noticed() {
         let bytes = [5; 40];
         for damage in [true, false] {
-            let run = spilled(&bytes, 16);
+            let mut run = spilled(&bytes, 16);
             if damage {
                 write_all_at(&run.store.file, &[4], 33).unwrap();
             } else {
                 run.store.file.set_len(39).unwrap();
             }
             let mut back = Vec::new();
-            let error = run.read().read_to_end(&mut back).unwrap_err();
+            let error = run.read_to_end(&mut back).unwrap_err();
             assert_eq!(back, bytes[..32]);
             assert_eq!(damage, error.to_string().contains("not the data written"), "{error}");
         }

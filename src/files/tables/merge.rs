@@ -318,7 +318,7 @@ impl Merging<'_, '_> {
         match run {
             RunSource::Spilled(run) => {
                 let failed = |error| unwritten("a temporary file", "read", error);
-                let reader = StreamReader::try_new(run.read(), None).map_err(failed)?;
+                let reader = StreamReader::try_new(run, None).map_err(failed)?;
                 Ok((Box::new(reader.map(move |batch| batch.map_err(failed))), None))
             }
             RunSource::Input(number) => {
