@@ -287,10 +287,9 @@ impl Survey {
             }
             _ => self.no_duration.push(field, at),
         }
-        if (may_have_digits || matches!(first, b'v' | b'V')) && version::is_version(field.text) {
-            self.two_points |= version::has_two_points(field.text);
-        } else {
-            self.no_version.push(field, at);
+        match version::points(field.text) {
+            Some(points) => self.two_points |= points >= 2,
+            None => self.no_version.push(field, at),
         }
         let day_month = match first.is_ascii_digit() {
             true if spans => DayMonth::at(field.rest),

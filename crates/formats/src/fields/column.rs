@@ -176,7 +176,7 @@ impl Column {
         counts.add(class);
         match &mut self.words {
             keys::Column::Texts(texts) => texts.push_null(class),
-            words => words.push(keys::whole(keys::of_null(class, order))),
+            words => words.push(keys::of_null(class, order)),
         }
         Ok(())
     }
@@ -252,7 +252,7 @@ impl Column {
     pub fn word_of_token(&mut self, token: &[u8]) -> u128 {
         match self.number(token) {
             Ok(word) => word,
-            Err(NotAdded::Null(class)) => keys::whole(keys::of_null(class, self.key.order)),
+            Err(NotAdded::Null(class)) => keys::of_null(class, self.key.order),
             Err(refused) => panic!("the column has this token: {refused:?}"),
         }
     }
@@ -358,7 +358,7 @@ impl Column {
                     if class == Class::Invalid {
                         counts.note_invalid(token);
                     }
-                    self.words.push(keys::whole(keys::of_null(class, self.key.order)));
+                    self.words.push(keys::of_null(class, self.key.order));
                 }
                 Err(refused) => return Err((place + start, Some(refused))),
             }
@@ -384,7 +384,7 @@ fn class_of_text(key: &ResolvedKey, order: KeyOrder, field: &Field) -> Option<Cl
     // If the column was found to hold versions, other texts are invalid.
     let are_versions = key.is_found && form.order == TextOrder::Version;
     let is_invalid =
-        |value: &[u8]| !(kind_of(form).holds)(value) || are_versions && !version::is_version(value);
+        |value: &[u8]| !(kind_of(form).holds)(value) || are_versions && version::points(value).is_none();
     match field.json() {
         Some(Value::Other) => return Some(Class::Invalid),
         Some(Value::Null) => return Some(Class::Empty),

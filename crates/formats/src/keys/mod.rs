@@ -219,7 +219,7 @@ impl Keys {
         self.columns.iter().zip(orders).any(|(column, &order)| match column {
             _ if order.place(Class::Invalid) == Nulls::Error => false,
             Column::Texts(texts) => texts.null(record) == Some(Class::Invalid),
-            numbers => numbers.at(record) == whole(of_null(Class::Invalid, order)),
+            numbers => numbers.at(record) == of_null(Class::Invalid, order),
         })
     }
 
@@ -346,7 +346,7 @@ mod tests {
             let first = KeyOrder { nan: Nulls::First, descending, ..KeyOrder::ASCENDING };
             let rules = KeyOrder { invalid: Invalid::Last, ..first };
             let [nan, empty, invalid] =
-                [Class::Nan, Class::Empty, Class::Invalid].map(|class| whole(of_null(class, rules)));
+                [Class::Nan, Class::Empty, Class::Invalid].map(|class| of_null(class, rules));
             let ends = [f64::NEG_INFINITY, f64::INFINITY].map(|end| of_float(end, descending));
             assert!(ends.iter().all(|&end| nan < end && end < empty) && empty < invalid);
             assert!([nan, empty, invalid].into_iter().all(is_null));

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use gpusort_values::text_kind::{TEXT_KINDS, TextKind};
 
-use super::words::{of_null, whole};
+use super::words::of_null;
 use crate::error::Error;
 use crate::order::{Class, KeyOrder, TextForm};
 use crate::range::Range;
@@ -193,7 +193,7 @@ impl TextColumn {
         let text = match self.get(record) {
             // Nulls are encoded like nulls of number keys, since a reader may not know that the key is text.
             Err(class) => {
-                let word = whole(of_null(class, self.order));
+                let word = of_null(class, self.order);
                 return to.extend_from_slice(&word.to_be_bytes());
             }
             Ok(text) => text,

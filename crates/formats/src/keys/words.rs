@@ -86,16 +86,16 @@ pub fn high_of(float: f64, descending: bool) -> u64 {
     number::high(float + 0.0, descending)
 }
 
-/// Returns the higher half of the word of a null; all nulls have the same lower half.
-pub fn of_null(class: Class, rules: KeyOrder) -> u64 {
+/// Returns the word of a null.
+pub fn of_null(class: Class, rules: KeyOrder) -> u128 {
     let (rank, (before, _)) = (rules.rank(class), rules.beside_numbers());
-    if rules.place(class) == Nulls::First { CLASSES + rank - before } else { u64::MAX - CLASSES + rank + 1 }
+    let is_first = rules.place(class) == Nulls::First;
+    whole(if is_first { CLASSES + rank - before } else { u64::MAX - CLASSES + rank + 1 })
 }
 
 /// Returns true for the word of a null.
 pub fn is_null(word: u128) -> bool {
-    let high = (word >> 64) as u64;
-    high <= CLASSES || high > u64::MAX - CLASSES
+    rank(word).is_some()
 }
 
 /// Returns the rank of a null, counted outwards from the numbers, and true if nulls of this class come
@@ -129,7 +129,7 @@ pub fn of_bits(bits: u64, element: ElementType, descending: bool, rules: KeyOrde
         ElementType::I64 => return of_integer(bits.cast_signed().into(), descending),
         _ => return of_integer(bits.into(), descending),
     };
-    if float.is_nan() { whole(of_null(Class::Nan, rules)) } else { of_float(float, descending) }
+    if float.is_nan() { of_null(Class::Nan, rules) } else { of_float(float, descending) }
 }
 
 /// Returns the float nearest to the number of a word, or NaN for a null.

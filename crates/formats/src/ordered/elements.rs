@@ -222,22 +222,17 @@ fn merge_some<W: KeyWidth>(
     Some(Step { merged, read: count as u64, written, repeated, bytes })
 }
 
-/// Drops keys that repeat the key before, until `most` keys are kept; `last` is the key before the first
-/// one. Returns the number of repetitions up to there.
+/// Drops keys that repeat the key before; `last` is the key before the first one. Returns the number of repetitions
+/// before `most` keys are kept.
 fn drop_repeated<W: Word>(keys: &mut Vec<W>, last: &mut Option<W>, most: usize) -> u64 {
     let (mut kept, mut repeated) = (0, 0);
-    for at in 0..keys.len() {
-        if kept == most {
-            break;
+    keys.retain(|&key| {
+        let repeats = last.replace(key) == Some(key);
+        if kept < most {
+            kept += usize::from(!repeats);
+            repeated += u64::from(repeats);
         }
-        if *last == Some(keys[at]) {
-            repeated += 1;
-        } else {
-            *last = Some(keys[at]);
-            keys[kept] = keys[at];
-            kept += 1;
-        }
-    }
-    keys.truncate(kept);
+        !repeats
+    });
     repeated
 }

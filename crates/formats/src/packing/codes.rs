@@ -72,8 +72,7 @@ fn put_nulls_beside(parts: &mut [Vec<u64>], columns: &[&TextColumn], count: u64)
     let (before, after) = order.beside_numbers();
     map_parts(parts.iter_mut().zip(columns), |(codes, column)| {
         for (record, code) in codes.iter_mut().enumerate() {
-            let null =
-                column.null(record).and_then(|class| keys::rank(keys::whole(keys::of_null(class, order))));
+            let null = column.null(record).and_then(|class| keys::rank(keys::of_null(class, order)));
             *code = match null {
                 Some((rank, true)) => before - rank,
                 Some((rank, false)) => before + count + rank,

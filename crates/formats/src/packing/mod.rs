@@ -294,7 +294,7 @@ mod tests {
             (prop::collection::vec(word, 1..60), any::<bool>()).prop_map(move |(words, descending)| {
                 let word = |word| match word {
                     Ok(number) => of(number, descending),
-                    Err(class) => keys::whole(keys::of_null(class, RULES)),
+                    Err(class) => keys::of_null(class, RULES),
                 };
                 (words.into_iter().map(word).collect(), KeyOrder { descending, reading, ..RULES })
             })

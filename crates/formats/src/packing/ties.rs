@@ -310,7 +310,7 @@ const NULLS: u64 = 4;
 fn word_of(rest: Result<&[u8], Class>, order: KeyOrder) -> u64 {
     let rest = match rest {
         Ok(rest) => rest,
-        Err(class) => match keys::rank(keys::whole(keys::of_null(class, order))) {
+        Err(class) => match keys::rank(keys::of_null(class, order)) {
             Some((rank, true)) => return NULLS - rank,
             Some((rank, false)) => return u64::MAX - NULLS + 1 + rank,
             None => panic!("a null has a rank"),
