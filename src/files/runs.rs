@@ -34,7 +34,7 @@ use crate::io::piece::Piece;
 use crate::io::places::Places;
 use crate::io::records::Print;
 use crate::io::{Input, InputSpec, Output, print};
-use crate::order::KeyOrder;
+use crate::order::{KeyOrder, TextForm};
 use crate::parallel;
 use crate::report;
 use crate::runs::{Budget, Folders, Spill};
@@ -415,10 +415,13 @@ impl<'a> Runs<'a> {
         let (records, bytes) =
             runs.iter().fold((0, 0), |(records, bytes), run| (records + run.count, bytes + run.bytes));
         let length = bytes / records.max(1) + 1;
-        // A row takes at most twice the bytes of the texts in its record, plus its numbers.
-        let texts = orders.iter().filter(|order| order.reading.text().is_some()).count() as u64;
+        // A row takes at most twice the bytes of the texts in its record, plus its numbers. Texts that compare as
+        // other bytes are copied, too.
+        let forms = orders.iter().filter_map(|order| order.reading.text());
+        let copies = forms.clone().filter(|form| *form != TextForm::default()).count() as u64;
+        let texts = 2 * forms.count() as u64 + copies;
         let beside = BESIDE_BYTES + 16 + 64 * (orders.len() as u64).saturating_sub(1);
-        let times = 4 + 2 * texts + beside.div_ceil(length);
+        let times = 4 + texts + beside.div_ceil(length);
         let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
         let reader =
             |Run { name, reader, form, .. }| RunReader { name, reader, form, orders: orders.clone() };

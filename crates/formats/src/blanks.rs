@@ -16,18 +16,11 @@ pub fn trimmed(field: &[u8]) -> &[u8] {
 
 /// Returns the field without the bytes around it that separate words.
 #[inline]
-pub fn without_blanks(mut field: &[u8], line_end: LineEnd) -> &[u8] {
-    while let [first, rest @ ..] = field
-        && is_blank(*first, line_end)
-    {
-        field = rest;
-    }
-    while let [rest @ .., last] = field
-        && is_blank(*last, line_end)
-    {
-        field = rest;
-    }
-    field
+pub fn without_blanks(field: &[u8], line_end: LineEnd) -> &[u8] {
+    let is_inner = |&byte: &u8| !is_blank(byte, line_end);
+    let begin = field.iter().position(is_inner).unwrap_or(field.len());
+    let end = field.iter().rposition(is_inner).map_or(begin, |last| last + 1);
+    &field[begin..end]
 }
 
 /// Returns true for a record of spaces, tabs and its line end alone.

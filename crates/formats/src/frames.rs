@@ -161,17 +161,11 @@ fn push_number(mut number: u64, to: &mut Vec<u8>) {
 /// The unread entries of a frame.
 struct Entries<'a>(&'a [u8]);
 
-impl<'a> Entries<'a> {
-    fn take_some(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
+impl Entries<'_> {
     fn number(&mut self) -> Option<u64> {
         let (mut number, mut shift) = (0, 0);
         loop {
-            let byte = self.take_some(1)?[0];
+            let byte = *self.0.split_off_first()?;
             number |= u64::from(byte & 0x7F).checked_shl(shift)?;
             shift += 7;
             if byte >> 7 == 0 {
@@ -185,7 +179,7 @@ impl<'a> Entries<'a> {
         match self.number()? {
             INLINE => {
                 let length = usize::try_from(self.number()?).ok()?;
-                to.push_bytes(self.take_some(length)?).ok()?;
+                to.push_bytes(self.0.split_off(..length)?).ok()?;
             }
             NULL => to.push_null(Class::of(usize::try_from(self.number()?).ok()?)?),
             place => {
@@ -203,17 +197,17 @@ impl<'a> Entries<'a> {
 
     /// Adds the next word of a key in this order to a column.
     fn word(&mut self, order: KeyOrder, last: &mut u128, to: &mut Column) -> Option<()> {
-        let control = self.take_some(1)?[0];
+        let control = *self.0.split_off_first()?;
         let (shared, zeros) = (usize::from(control >> 4), usize::from(control & 15));
         let mut bytes = last.to_be_bytes();
-        let read = self.take_some(16_usize.checked_sub(shared + zeros)?)?;
+        let read = self.0.split_off(..16_usize.checked_sub(shared + zeros)?)?;
         bytes[shared..].fill(0);
         bytes[shared..shared + read.len()].copy_from_slice(read);
         *last = u128::from_be_bytes(bytes);
         let word = *last ^ u128::from(EXACT);
         if keys::has_tail(word, order.reading) {
             let length = usize::try_from(self.number()?).ok()?;
-            to.push_long(word, self.take_some(length)?);
+            to.push_long(word, self.0.split_off(..length)?);
         } else {
             to.push(word);
         }
@@ -374,7 +368,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::order::{Invalid, Reading};
+    use crate::order::{Invalid, Reading, TextForm};
 
     fn word() -> impl Strategy<Value = u128> {
         prop_oneof![
@@ -391,22 +385,25 @@ mod tests {
     fn texts_and_nulls_come_back() {
         let record = b"abc,def";
         let order = KeyOrder { invalid: Invalid::Last, ..KeyOrder::ASCENDING };
-        let mut texts = TextColumn::new(order);
-        texts.push(record, 4, 7).unwrap();
-        texts.push_bytes(b"own").unwrap();
-        Class::ALL.into_iter().for_each(|class| texts.push_null(class));
-        let count = texts.len();
-        // With the record and without it.
-        for begin in [Some(0), None] {
-            let text = std::sync::Arc::new(Text { bytes: record.to_vec(), ..Text::default() });
-            let texts = texts.clone().of_text(&text, 0);
-            let mut bytes = Vec::new();
-            (0..count).for_each(|at| push_text(&texts, at, begin, &mut bytes));
-            let (mut left, mut read) = (Entries(&bytes), TextColumn::new(order));
-            (0..count).for_each(|_| left.text([0, record.len()], record, &mut read).unwrap());
-            let read = read.of_text(&text, 0);
-            assert!(left.0.is_empty());
-            assert!((0..count).all(|at| read.get(at) == texts.get(at)));
+        let form = TextForm { nocase: true, ..TextForm::default() };
+        for order in [order, KeyOrder { reading: Reading::Text(form), ..order }] {
+            let mut texts = TextColumn::new(order);
+            texts.push(record, 4, 7).unwrap();
+            texts.push_bytes(b"own").unwrap();
+            Class::ALL.into_iter().for_each(|class| texts.push_null(class));
+            let count = texts.len();
+            // With the record and without it.
+            for begin in [Some(0), None] {
+                let text = std::sync::Arc::new(Text { bytes: record.to_vec(), ..Text::default() });
+                let texts = texts.clone().of_text(&text, 0);
+                let mut bytes = Vec::new();
+                (0..count).for_each(|at| push_text(&texts, at, begin, &mut bytes));
+                let (mut left, mut read) = (Entries(&bytes), TextColumn::new(order));
+                (0..count).for_each(|_| left.text([0, record.len()], record, &mut read).unwrap());
+                let read = read.of_text(&text, 0);
+                assert!(left.0.is_empty());
+                assert!((0..count).all(|at| read.get(at) == texts.get(at)));
+            }
         }
     }
 

@@ -43,6 +43,8 @@ fn push_compared(form: TextForm, text: &[u8], to: &mut Vec<u8>) {
 #[derive(Clone, Debug, Default)]
 pub struct TextColumn {
     places: Vec<Range>,
+    /// The places in the text read of texts with bytes in `own`; may end early.
+    sources: Vec<Range>,
     /// The ranges of lines with their line ends, if the texts are these lines.
     lines: Option<Arc<Vec<Range>>>,
     /// The bytes of texts that compare as other bytes than those of the text read.
@@ -102,6 +104,7 @@ impl TextColumn {
             self.lines = None;
         }
         self.places.truncate(records);
+        self.sources.truncate(records);
     }
 
     #[inline]
@@ -117,11 +120,18 @@ impl TextColumn {
     /// Adds the text between these offsets of the text read.
     #[inline]
     pub(crate) fn push(&mut self, read: &[u8], begin: usize, end: usize) -> Result<(), TooLong> {
-        if end >= OWN || self.form() != TextForm::default() {
+        if end >= OWN {
             return self.push_own(&read[begin..end]);
         }
-        self.places.push(Range::new(begin as u32, end as u32));
-        Ok(())
+        let place = Range::new(begin as u32, end as u32);
+        if self.form() == TextForm::default() {
+            self.places.push(place);
+            return Ok(());
+        }
+        // Texts without a source before this one.
+        self.sources.resize(self.places.len(), Range::new(OWN as u32, 0));
+        self.sources.push(place);
+        self.push_own(&read[begin..end])
     }
 
     /// Adds a text that is not in the text read, or compares as other bytes.
@@ -160,10 +170,10 @@ impl TextColumn {
         Self { read: Some((text.clone(), start)), ..self }
     }
 
-    /// Returns the place of a text in the text read, or `None` for nulls and texts in `own`.
+    /// Returns the place of a text in the text read, or `None` for nulls and texts that are not there.
     #[inline]
     pub(crate) fn place(&self, record: usize) -> Option<[usize; 2]> {
-        let place = self.range(record);
+        let place = self.sources.get(record).copied().unwrap_or_else(|| self.range(record));
         (place.begin() & OWN == 0).then(|| [place.begin(), place.end()])
     }
 

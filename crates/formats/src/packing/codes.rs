@@ -274,14 +274,11 @@ fn seen(column: &TextColumn, records: usize, begin: usize, places: usize) -> Vec
 
 /// Returns the symbols seen in any part.
 fn joined(parts: Vec<Vec<Seen>>) -> Vec<Seen> {
-    let mut parts = parts.into_iter();
-    let mut all = parts.next().unwrap_or_default();
-    for part in parts {
-        for (all, seen) in all.iter_mut().flatten().zip(part.iter().flatten()) {
-            *all |= seen;
-        }
-    }
-    all
+    let join = |mut all: Vec<Seen>, part: Vec<Seen>| {
+        all.iter_mut().flatten().zip(part.iter().flatten()).for_each(|(all, seen)| *all |= seen);
+        all
+    };
+    parts.into_iter().reduce(join).unwrap_or_default()
 }
 
 /// Returns the number of symbols at a place; one if all texts are shorter.
