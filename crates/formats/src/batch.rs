@@ -149,8 +149,9 @@ impl Keyed {
         let may_be_invalid = self.orders[0].place(Class::Invalid) != Nulls::Error && ties.is_some();
         let are_needed = self.counts.invalid > 0 || may_be_invalid;
         let halves = |piece: &mut Piece| {
-            let keys = if are_needed { piece.keys.clone() } else { piece.keys.take_first() };
-            keys.into_high().map(Cow::Owned)
+            let high =
+                if are_needed { piece.keys.high().map(<[u64]>::to_vec) } else { piece.keys.take_high() };
+            high.map(Cow::Owned)
         };
         let words =
             words.unwrap_or_else(|| vec![KeyBuf::Wide(self.pieces.iter_mut().filter_map(halves).collect())]);

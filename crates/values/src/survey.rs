@@ -274,7 +274,7 @@ impl Survey {
         let shape =
             if may_have_digits || matches!(first, b'P' | b'p') { duration::parse(field.text) } else { None };
         match shape {
-            Some((_, shape)) if shape.has_unit || shape.is_zero_alone => {
+            Some((duration, shape)) if shape.has_unit || duration == 0 => {
                 self.duration_units |= shape.has_unit;
                 match shape.clock {
                     Some(Clock::Days) => self.has_days = true,

@@ -220,7 +220,7 @@ impl Column {
                 }
             }
             Reading::Durations => match duration::parse(value) {
-                Some((attoseconds, shape)) if !self.key.is_found || shape.has_unit || shape.is_zero_alone => {
+                Some((attoseconds, shape)) if !self.key.is_found || shape.has_unit || attoseconds == 0 => {
                     Ok(keys::of_attoseconds(attoseconds, descending))
                 }
                 _ => Err(NotAdded::Null(Class::Invalid)),

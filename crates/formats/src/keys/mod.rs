@@ -92,16 +92,6 @@ impl Keys {
         self.columns.get(key)?.texts()
     }
 
-    /// Returns true if comparing takes more than words.
-    pub fn need_rows(&self) -> bool {
-        self.columns.iter().any(Column::needs_rows)
-    }
-
-    /// Moves the first key out.
-    pub fn take_first(&mut self) -> Self {
-        Self::of(vec![std::mem::replace(&mut self.columns[0], Column::with_capacity(0))])
-    }
-
     /// Returns the higher halves of the first key, if they suffice and there are no rows.
     pub fn high(&self) -> Option<&[u64]> {
         match self.columns.first() {
@@ -116,9 +106,9 @@ impl Keys {
         if self.columns.len() == 1 { self.high() } else { None }
     }
 
-    /// Returns the higher halves of the first key by value.
-    pub fn into_high(self) -> Option<Vec<u64>> {
-        if let Column::High(words) = self.columns.into_iter().next()? { Some(words) } else { None }
+    /// Moves the higher halves of the first key out, if they suffice.
+    pub fn take_high(&mut self) -> Option<Vec<u64>> {
+        if let Column::High(words) = self.columns.first_mut()? { Some(std::mem::take(words)) } else { None }
     }
 
     /// Prefetches the words of a record.
