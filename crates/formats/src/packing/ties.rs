@@ -118,6 +118,9 @@ impl<'a> Key<'a> {
     }
 }
 
+/// The rest of a text, or the class of a null.
+type Rest<'a> = Result<&'a [u8], Class>;
+
 struct Settling<'a> {
     places: Places<'a>,
     keys: Vec<Key<'a>>,
@@ -192,7 +195,7 @@ impl<'a> Settling<'a> {
             }
             Some(Key::Texts { texts, order }) => {
                 // The word and the rest of each text.
-                let mut entries: Vec<(u64, Result<&[u8], Class>, u32)> =
+                let mut entries: Vec<(u64, Rest, u32)> =
                     records.iter().map(|&record| (0, self.rest(texts, record, bytes), record)).collect();
                 let first = entries[0].1.unwrap_or_default();
                 let alike =
@@ -275,7 +278,7 @@ impl<'a> Settling<'a> {
     }
 
     /// Returns the text of a record from `bytes` on, or the class of its null.
-    fn rest(&self, texts: &[&'a TextColumn], record: u32, bytes: usize) -> Result<&'a [u8], Class> {
+    fn rest(&self, texts: &[&'a TextColumn], record: u32, bytes: usize) -> Rest<'a> {
         let (piece, record) = self.places.at(record);
         texts[piece].get(record).map(|text| &text[bytes.min(text.len())..])
     }
@@ -295,7 +298,7 @@ fn for_each_equal(count: usize, is_equal: impl Fn(usize, usize) -> bool, mut wit
 }
 
 /// Returns the length of the common prefix with a text; a null has none.
-fn shared(rest: Result<&[u8], Class>, first: &[u8]) -> usize {
+fn shared(rest: Rest, first: &[u8]) -> usize {
     common(rest.unwrap_or_default(), first)
 }
 
@@ -307,7 +310,7 @@ const NULLS: u64 = 4;
 
 /// Returns the next bytes of a text as a word that compares as they do, including the end of the text.
 #[inline]
-fn word_of(rest: Result<&[u8], Class>, order: KeyOrder) -> u64 {
+fn word_of(rest: Rest, order: KeyOrder) -> u64 {
     let rest = match rest {
         Ok(rest) => rest,
         Err(class) => match keys::rank(keys::of_null(class, order)) {
@@ -331,6 +334,6 @@ fn word_of(rest: Result<&[u8], Class>, order: KeyOrder) -> u64 {
 /// Returns true if a text ends within this word, and for the word of a null.
 fn has_ended(word: u64, key: &Key) -> bool {
     let is_descending = matches!(key, Key::Texts { order, .. } if order.descending);
-    let is_null = word < NULLS || word > u64::MAX - NULLS;
+    let is_null = !(NULLS..=u64::MAX - NULLS).contains(&word);
     is_null || (if is_descending { !word } else { word }) as u8 <= WORD as u8 + NULLS as u8
 }
