@@ -140,7 +140,7 @@ pub struct Survey {
     /// For numbers with one point: true if at least one ends in 0, and the fewest and the most decimals.
     ends_in_zero: bool,
     decimals: Option<[usize; 2]>,
-    /// True if a number has no point, or is no plain number.
+    /// True if a number lacks a point, or has more than sign, digits and point.
     has_other_numbers: bool,
 }
 

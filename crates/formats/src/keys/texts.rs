@@ -134,7 +134,7 @@ impl TextColumn {
         self.push_own(&read[begin..end])
     }
 
-    /// Adds a text that is not in the text read, or compares as other bytes.
+    /// Adds a text with bytes of its own: the text read lacks it, or it compares as other bytes.
     ///
     /// # Errors
     ///
@@ -170,7 +170,7 @@ impl TextColumn {
         Self { read: Some((text.clone(), start)), ..self }
     }
 
-    /// Returns the place of a text in the text read, or `None` for nulls and texts that are not there.
+    /// Returns the place of a text in the text read; `None` for nulls, and for texts from elsewhere.
     #[inline]
     pub(crate) fn place(&self, record: usize) -> Option<[usize; 2]> {
         let place = self.sources.get(record).copied().unwrap_or_else(|| self.range(record));

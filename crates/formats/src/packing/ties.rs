@@ -118,7 +118,7 @@ impl<'a> Key<'a> {
     }
 }
 
-/// The rest of a text, or the class of a null.
+/// The remainder of a text, or the class of a null.
 type Rest<'a> = Result<&'a [u8], Class>;
 
 struct Settling<'a> {
@@ -194,7 +194,7 @@ impl<'a> Settling<'a> {
                 self.settle_equal(records, key + 1, |a, b| numbers[a].0 == numbers[b].0);
             }
             Some(Key::Texts { texts, order }) => {
-                // The word and the rest of each text.
+                // Words, remainders of texts, records.
                 let mut entries: Vec<(u64, Rest, u32)> =
                     records.iter().map(|&record| (0, self.rest(texts, record, bytes), record)).collect();
                 let first = entries[0].1.unwrap_or_default();
@@ -336,4 +336,36 @@ fn has_ended(word: u64, key: &Key) -> bool {
     let is_descending = matches!(key, Key::Texts { order, .. } if order.descending);
     let is_null = !(NULLS..=u64::MAX - NULLS).contains(&word);
     is_null || (if is_descending { !word } else { word }) as u8 <= WORD as u8 + NULLS as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::{Invalid, Nulls, TextForm};
+
+    #[test]
+    fn words_of_nulls_are_beside_all_texts() {
+        let reading = crate::order::Reading::Text(TextForm::default());
+        for (descending, empty) in
+            [(false, Nulls::First), (false, Nulls::Last), (true, Nulls::First), (true, Nulls::Last)]
+        {
+            let invalid = Invalid::First;
+            let order = KeyOrder { descending, empty, invalid, reading, ..KeyOrder::ASCENDING };
+            let texts = [&b""[..], b"\0", b"a", b"a\0", b"abcdefg", b"abcdefgh", &[0xFF; 7], &[0xFF; 9]];
+            let mut words: Vec<u64> = texts.iter().map(|text| word_of(Ok(text), order)).collect();
+            let key = Key::Texts { texts: Vec::new(), order };
+            let ended = |length| length <= WORD;
+            assert!(words.iter().zip(texts).all(|(&word, text)| has_ended(word, &key) == ended(text.len())));
+            if descending {
+                words.reverse();
+            }
+            assert!(words.is_sorted_by(|a, b| a < b));
+            let [empty_word, invalid_word] =
+                [Class::Empty, Class::Invalid].map(|class| word_of(Err(class), order));
+            assert!(invalid_word < words[0] && has_ended(invalid_word, &key) && has_ended(empty_word, &key));
+            let last = words[words.len() - 1];
+            assert!(if empty == Nulls::First { empty_word < words[0] } else { empty_word > last });
+            assert_ne!(empty_word, invalid_word);
+        }
+    }
 }
