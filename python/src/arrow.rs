@@ -16,7 +16,7 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::take::take;
 use gpusort::columns::Column;
-use gpusort::columns::arrow::{Decoded, gathered, joined, numbers_of};
+use gpusort::columns::arrow::{Decoded, element_of, gathered, joined, numbers_of};
 use gpusort::{Element, Sorter, by_element};
 use gpusort_base::parallel::{map_into, map_parts};
 use gpusort_order::{KeyOrder, Nulls};
@@ -106,7 +106,7 @@ impl ArrowArray {
         let sorter = sorter(device, threads, n, ROWS)?;
         let array = unlocked(py, n, threads, || {
             let decoded = self.decoded()?;
-            if let Some((element, _)) = decoded.numbers() {
+            if let Some(element) = element_of(self.array.data_type()) {
                 return by_element!(element, T => {
                     sorted::<T>(&decoded, &self.array, order(descending, nulls_first), sorter)
                 });

@@ -3,12 +3,17 @@
 //! Numbers, dates, times and small decimals are ordered by their stored numbers, a wide decimal by two, and
 //! the values of a dictionary by their ranks.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowDictionaryKeyType, Decimal128Type};
-use arrow_array::{Array, ArrayRef, DictionaryArray, downcast_dictionary_array};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Int64Array, UInt8Array, UInt32Array, UInt64Array,
+    downcast_dictionary_array,
+};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{DataType, Field, IntervalUnit};
-use gpusort_order::key::{ElementType, Form};
+use gpusort_order::key::ElementType;
 
 use super::{Column, argsort};
 use crate::element::Element;
@@ -47,23 +52,13 @@ macro_rules! by_element {
 
 /// The sort keys of an array.
 pub struct Decoded {
-    values: Values,
+    /// Arrays of numbers or of texts, by precedence: the array itself, or arrays in the same order.
+    arrays: Vec<ArrayRef>,
     nulls: Option<NullBuffer>,
 }
 
-/// The values of an array.
-enum Values {
-    /// Numbers of the array itself.
-    Numbers(ElementType, ArrayRef),
-    /// Texts of the array itself.
-    Texts(ArrayRef),
-    /// Bits as bytes; zeros for type Null.
-    Bytes(Vec<u8>),
-    /// Ranks of values.
-    Ranks(Vec<u32>),
-    /// The halves of 128 bits.
-    Halves(Vec<i64>, Vec<u64>),
-}
+/// A test of two rows.
+type IsSame<'a> = Box<dyn Fn(usize, usize) -> bool + Sync + 'a>;
 
 /// Returns true if the field says that its dictionary values are in order, as Polars does for an enumeration.
 #[allow(deprecated)]
@@ -78,41 +73,36 @@ impl Decoded {
     ///
     /// The array's type has no order.
     pub fn of(field: &Field, array: &ArrayRef) -> Result<Self, Error> {
-        let numbers = |element| Values::Numbers(element, array.clone());
-        let values = match array.data_type() {
-            DataType::Boolean => Values::Bytes(array.as_boolean().values().iter().map(u8::from).collect()),
-            DataType::Null => Values::Bytes(vec![0; array.len()]),
+        let arrays: Vec<ArrayRef> = match array.data_type() {
+            kind if is_text(kind) || element_of(kind).is_some() => vec![array.clone()],
+            DataType::Boolean => {
+                let bits = array.as_boolean().values().iter().map(u8::from);
+                vec![Arc::new(UInt8Array::from_iter_values(bits))]
+            }
+            DataType::Null => vec![Arc::new(UInt8Array::from(vec![0; array.len()]))],
             DataType::Decimal128(..) => {
                 let values = array.as_primitive::<Decimal128Type>().values();
-                let halves = values.iter().map(|&value| ((value >> 64) as i64, value as u64));
-                let (high, low) = halves.unzip();
-                Values::Halves(high, low)
+                let high = Int64Array::from_iter_values(values.iter().map(|&value| (value >> 64) as i64));
+                let low = UInt64Array::from_iter_values(values.iter().map(|&value| value as u64));
+                vec![Arc::new(high), Arc::new(low)]
             }
-            kind if is_text(kind) => Values::Texts(array.clone()),
-            DataType::Dictionary(..) => downcast_dictionary_array!(
-                array => Values::Ranks(ranks(array, is_ordered(field))?),
-                _ => Values::Bytes(Vec::new())
-            ),
-            kind => match element_of(kind) {
-                Some(element) => numbers(element),
-                None => {
-                    return Err(Error::options(match kind {
-                        DataType::Struct(_) => {
-                            "a struct has no order of its own; order by its fields".to_owned()
-                        }
-                        kind => format!(
-                            "Arrow arrays of type {kind} have no order; cast them to numbers, times or strings"
-                        ),
-                    }));
-                }
-            },
+            DataType::Dictionary(..) => {
+                let ranks = downcast_dictionary_array!(
+                    array => ranks(array, is_ordered(field))?,
+                    kind => panic!("{kind} is no dictionary")
+                );
+                vec![Arc::new(UInt32Array::from(ranks))]
+            }
+            DataType::Struct(_) => {
+                return Err(Error::options("a struct has no order of its own; order by its fields"));
+            }
+            kind => {
+                return Err(Error::options(format!(
+                    "Arrow arrays of type {kind} have no order; cast them to numbers, times or strings"
+                )));
+            }
         };
-        Ok(Self { values, nulls: array.logical_nulls() })
-    }
-
-    /// The numbers of the array and their type; `None` for other arrays.
-    pub fn numbers(&self) -> Option<(ElementType, &ArrayRef)> {
-        if let Values::Numbers(element, array) = &self.values { Some((*element, array)) } else { None }
+        Ok(Self { arrays, nulls: array.logical_nulls() })
     }
 
     /// The null buffer, if any.
@@ -123,101 +113,76 @@ impl Decoded {
     /// The number of NaNs.
     #[cfg(feature = "files")]
     pub(crate) fn nan(&self) -> u64 {
-        fn of<T: PartialEq + Copy + Sync>(values: &[T]) -> u64 {
-            // Only NaN differs from itself.
-            #[allow(clippy::eq_op)]
-            let count = |part: &[T]| part.iter().filter(|&&value| value != value).count() as u64;
+        fn of<T: Element>(values: &[T]) -> u64 {
+            let count = |part: &[T]| part.iter().filter(|&&value| is_nan(value)).count() as u64;
             crate::parallel::map_parts(values.chunks(1 << 16), count).into_iter().sum()
         }
-        match &self.values {
-            Values::Numbers(ElementType::F16, array) => of(numbers_of::<half::f16>(array)),
-            Values::Numbers(ElementType::F32, array) => of(numbers_of::<f32>(array)),
-            Values::Numbers(ElementType::F64, array) => of(numbers_of::<f64>(array)),
+        let of_array = |array: &ArrayRef| match element_of(array.data_type()) {
+            Some(element) if element.is_float() => by_element!(element, T => of(numbers_of::<T>(array))),
             _ => 0,
-        }
+        };
+        self.arrays.iter().map(of_array).sum()
     }
 
     /// The columns to order by, by precedence.
     pub fn columns(&self) -> Vec<Column<'_>> {
-        let mut columns = match &self.values {
-            Values::Numbers(element, array) => {
-                by_element!(*element, T => vec![Column::numbers(numbers_of::<T>(array))])
+        let column = |array| {
+            let column = match element_of(Array::data_type(array)) {
+                Some(element) => by_element!(element, T => Column::numbers(numbers_of::<T>(array))),
+                None => Column::texts(array.len(), text_of(array)),
+            };
+            match &self.nulls {
+                // The first column decides; null rows tie in every other.
+                Some(nulls) => column.valid(nulls.validity(), nulls.offset()),
+                None => column,
             }
-            Values::Bytes(bytes) => vec![Column::numbers(bytes)],
-            Values::Ranks(ranks) => vec![Column::numbers(ranks)],
-            Values::Halves(high, low) => vec![Column::numbers(high), Column::numbers(low)],
-            Values::Texts(array) => vec![Column::texts(array.len(), text_of(array))],
         };
-        if let Some(nulls) = &self.nulls {
-            // The first column decides; null rows tie in every other.
-            columns =
-                columns.into_iter().map(|column| column.valid(nulls.validity(), nulls.offset())).collect();
-        }
-        columns
+        self.arrays.iter().map(column).collect()
     }
 
     /// Returns a test of sameness in this order: zeros of different signs differ, and all NaNs are the same.
-    pub(crate) fn sameness(&self, order: KeyOrder) -> Box<dyn Fn(usize, usize) -> bool + Sync + '_> {
-        let form = order.reading.text().unwrap_or_default();
-        let is_equal = self.equality();
-        match &self.values {
-            Values::Texts(array) if form != TextForm::default() => {
-                let text = text_of(array);
-                self.between_values(move |a, b| compared(form, text(a)) == compared(form, text(b)))
-            }
-            Values::Numbers(element, array) if matches!(element.layout(), (_, Form::Float { .. })) => {
-                by_element!(*element, T => {
-                    let values = numbers_of::<T>(array);
-                    let bits = |row: usize| -> u64 { values[row].to_word().into() };
-                    let is_zero = |bits: u64| bits.trailing_zeros() >= 15 && bits.count_ones() <= 1;
-                    self.between_values(move |a, b| {
-                        let bits = [bits(a), bits(b)];
-                        is_equal(a, b) && (bits[0] == bits[1] || bits.map(is_zero).contains(&false))
-                    })
-                })
-            }
-            _ => is_equal,
-        }
-    }
-
-    /// Compares values by `is_same`; nulls equal each other and no value.
-    fn between_values<'a>(
-        &'a self,
-        is_same: impl Fn(usize, usize) -> bool + Sync + 'a,
-    ) -> Box<dyn Fn(usize, usize) -> bool + Sync + 'a> {
-        let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-        Box::new(move |a, b| match (is_null(a), is_null(b)) {
-            (false, false) => is_same(a, b),
-            (a, b) => a == b,
-        })
+    pub(crate) fn sameness(&self, order: KeyOrder) -> IsSame<'_> {
+        self.test(order.reading.text().unwrap_or_default(), false)
     }
 
     /// Returns an equality test of elements: zeros of both signs are equal, and all NaNs.
-    pub fn equality(&self) -> Box<dyn Fn(usize, usize) -> bool + Sync + '_> {
-        fn of<'a, T: PartialEq + Copy + Sync>(
-            values: &'a [T],
-        ) -> Box<dyn Fn(usize, usize) -> bool + Sync + 'a> {
-            // Only NaN differs from itself.
-            #[allow(clippy::eq_op)]
-            let is_nan = |value: T| value != value;
-            Box::new(move |a, b| values[a] == values[b] || is_nan(values[a]) && is_nan(values[b]))
-        }
-        let is_same: Box<dyn Fn(usize, usize) -> bool + Sync + '_> = match &self.values {
-            Values::Numbers(element, array) => by_element!(*element, T => of(numbers_of::<T>(array))),
-            Values::Bytes(bytes) => of(bytes),
-            Values::Ranks(ranks) => of(ranks),
-            Values::Halves(high, low) => Box::new(|a, b| high[a] == high[b] && low[a] == low[b]),
-            Values::Texts(array) => {
+    pub fn equality(&self) -> IsSame<'_> {
+        self.test(TextForm::default(), true)
+    }
+
+    /// Compares texts in this form; nulls equal each other and no value.
+    fn test(&self, form: TextForm, are_zeros_equal: bool) -> IsSame<'_> {
+        let of_array = |array| -> IsSame<'_> {
+            let Some(element) = element_of(Array::data_type(array)) else {
                 let text = text_of(array);
-                Box::new(move |a, b| text(a) == text(b))
-            }
+                return Box::new(move |a, b| compared(form, text(a)) == compared(form, text(b)));
+            };
+            by_element!(element, T => {
+                let values = numbers_of::<T>(array);
+                Box::new(move |a, b| {
+                    let (a, b) = (values[a], values[b]);
+                    a.to_word() == b.to_word() || are_zeros_equal && a == b || is_nan(a) && is_nan(b)
+                })
+            })
         };
-        self.between_values(is_same)
+        let are_same: Vec<IsSame> = self.arrays.iter().map(of_array).collect();
+        let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
+        Box::new(move |a, b| match (is_null(a), is_null(b)) {
+            (false, false) => are_same.iter().all(|is_same| is_same(a, b)),
+            (a, b) => a == b,
+        })
     }
 }
 
+fn is_nan<T: Element>(value: T) -> bool {
+    // Only NaN differs from itself.
+    #[allow(clippy::eq_op)]
+    let is_nan = value != value;
+    is_nan
+}
+
 /// The element type that a type is stored as and ordered by, if any.
-pub(crate) fn element_of(kind: &DataType) -> Option<ElementType> {
+pub fn element_of(kind: &DataType) -> Option<ElementType> {
     Some(match kind {
         DataType::UInt8 => ElementType::U8,
         DataType::Int8 => ElementType::I8,
