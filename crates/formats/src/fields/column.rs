@@ -24,9 +24,8 @@ use crate::order::{Class, KeyOrder, Nulls, Reading, TextForm, TextOrder};
 /// A field of a row.
 #[derive(Clone)]
 pub struct Field<'a> {
-    /// The text, and the offset that ranges of the piece count from.
+    /// The text that ranges of the piece refer to.
     pub(super) bytes: &'a [u8],
-    pub(super) start: usize,
     pub(super) place: Range<usize>,
     pub(super) fields: Fields,
     /// True for damaged JSON.
@@ -308,17 +307,13 @@ impl Column {
             return texts.push_own(&field.value()).map_err(|_| NotAdded::TooLong);
         }
         let added = match field.fields.text(field.bytes, field.place.clone()) {
-            Ok(place) => {
-                let [from, to] = [place.start, place.end].map(|place| place - field.start);
-                texts.push(&field.bytes[field.start..], from, to)
-            }
+            Ok(place) => texts.push(field.bytes, place.start, place.end),
             Err(text) => texts.push_own(&text),
         };
         added.map_err(|_| NotAdded::TooLong)
     }
 
-    /// Adds the tokens of a piece of text that begins at offset `place` of the whole text. Calls `keep`
-    /// with the begin and the end of each token.
+    /// Adds the tokens of a piece of text. Calls `keep` with the begin and the end of each token.
     ///
     /// # Errors
     ///
@@ -328,7 +323,6 @@ impl Column {
         &mut self,
         tokens: &mut Tokens,
         bytes: &[u8],
-        place: usize,
         counts: &mut Counts,
         mut keep: impl FnMut(usize, usize),
     ) -> Result<(), (usize, Option<NotAdded>)> {
@@ -360,12 +354,12 @@ impl Column {
                     }
                     self.words.push(keys::of_null(class, self.key.order));
                 }
-                Err(refused) => return Err((place + start, Some(refused))),
+                Err(refused) => return Err((start, Some(refused))),
             }
             keep(start, start + token.len());
             debug_assert_eq!(&bytes[start..start + token.len()], token);
         }
-        tokens.excess.map_or(Ok(()), |excess| Err((place + excess, None)))
+        tokens.excess.map_or(Ok(()), |excess| Err((excess, None)))
     }
 }
 

@@ -94,60 +94,62 @@ impl<'a> Layout<'a> {
         Self { text, how, dialect, keys, numbered, most, others, paths, numbers, has_ranges, piece }
     }
 
-    /// Reads the rows of all inputs, in parallel.
-    pub(super) fn read(&self, bodies: &[Body]) -> Result<Vec<RowPart>, Problem> {
-        let read = |bytes: &[u8], start, until: usize| match self
+    /// Reads the rows of all inputs, in parallel. Returns each part with its range.
+    pub(super) fn read(&self, bodies: &[Body]) -> Result<Vec<(Range<usize>, RowPart)>, Problem> {
+        let read = |bytes: &[u8], until: usize, _: usize| match self
             .numbers
-            .map(|per_line| self.read_numbers(bytes, start..until, per_line))
+            .map(|per_line| self.read_numbers(&bytes[..until], per_line))
         {
-            Some(Ok(part)) => Ok(part),
+            Some(Ok(part)) => Ok((part, until)),
             Some(Err(problem)) if self.dialect.fields.are_tokens() => Err(problem),
-            _ => self.read_part(bytes, start, until),
+            _ => self.read_rows(bytes, until),
         };
-        let right = self.in_pieces(bodies, read, |part| part.end)?;
-        let rows = right.iter().map(|part| part.rows() as u64).sum();
+        let right = self.in_pieces(bodies, read)?;
+        let rows = right.iter().map(|(_, part)| part.rows() as u64).sum();
         if u32::try_from(rows).is_err() { Err(Problem(0, Wrong::TooMany(rows))) } else { Ok(right) }
     }
 
     /// Reads pieces of rows in parallel. A piece is read again if the piece before it did not end where
-    /// it begins.
+    /// it begins. `read` gets the bytes from a row on, the length of the piece and the offset of that row; it
+    /// returns the end of the last row in these bytes.
     fn in_pieces<T: Send>(
         &self,
         bodies: &[Body],
-        read: impl Fn(&[u8], usize, usize) -> Result<T, Problem> + Sync,
-        end: impl Fn(&T) -> usize,
-    ) -> Result<Vec<T>, Problem> {
-        let size = self.piece.unwrap_or_else(|| piece_size(self.text.bytes.len()));
+        read: impl Fn(&[u8], usize, usize) -> Result<(T, usize), Problem> + Sync,
+    ) -> Result<Vec<(Range<usize>, T)>, Problem> {
+        let bytes = &self.text.bytes;
+        let size = self.piece.unwrap_or_else(|| piece_size(bytes.len()));
         let mut pieces = Vec::new();
         for (body, _) in bodies {
-            let of_body =
-                rows::pieces(&self.text.bytes[..=body.end], body.clone(), self.dialect.fields, size);
+            let of_body = rows::pieces(&bytes[..=body.end], body.clone(), self.dialect.fields, size);
             pieces.extend(of_body.into_iter().map(|piece| (body, piece)));
         }
-        let read = |body: &Range<usize>, start, until| read(&self.text.bytes[..=body.end], start, until);
-        let parts: Vec<Result<T, Problem>> =
-            map_parts(pieces.clone(), |(body, piece)| read(body, piece.start, piece.end));
-        let mut right: Vec<T> = Vec::with_capacity(parts.len());
+        let read = |body: &Range<usize>, start: usize, until: usize| {
+            let (part, end) = read(&bytes[start..=body.end], until.saturating_sub(start), start)
+                .map_err(|Problem(at, wrong)| Problem(start + at, wrong))?;
+            Ok((start..start + end, part))
+        };
+        let parts = map_parts(pieces.clone(), |(body, piece)| read(body, piece.start, piece.end));
+        let mut right: Vec<(Range<usize>, T)> = Vec::with_capacity(parts.len());
         let mut next = 0;
         for ((body, piece), part) in pieces.into_iter().zip(parts) {
             if piece.start == body.start {
                 next = piece.start;
             }
-            let part = if piece.start == next { part } else { read(body, next, piece.end) };
-            let part = part?;
-            next = end(&part);
+            let part = if piece.start == next { part } else { read(body, next, piece.end) }?;
+            next = part.0.end;
             right.push(part);
         }
         Ok(right)
     }
 
     /// Reads a piece of text, or of lines that hold a number and nothing else.
-    fn read_numbers(&self, bytes: &[u8], piece: Range<usize>, per_line: PerLine) -> Result<RowPart, Problem> {
+    fn read_numbers(&self, bytes: &[u8], per_line: PerLine) -> Result<RowPart, Problem> {
         const TOKEN: usize = 8;
-        if i32::try_from(piece.len()).is_err() {
-            return Err(Problem(piece.start, Wrong::Row("a line is longer than 2 GiB".to_owned())));
+        if i32::try_from(bytes.len()).is_err() {
+            return Err(Problem(0, Wrong::Row("a line is longer than 2 GiB".to_owned())));
         }
-        let guess = piece.len() / TOKEN;
+        let guess = bytes.len() / TOKEN;
         let mut column = Column::new(&self.keys[0], guess);
         // The second key is the whole line, which asks for the spelling, as a note does.
         let has_lines = self.keys.len() > 1;
@@ -157,8 +159,7 @@ impl<'a> Layout<'a> {
         }
         let has_ranges = self.has_ranges || has_lines;
         let mut ranges = Vec::with_capacity(if has_ranges { guess } else { 0 });
-        let slice = &bytes[piece.clone()];
-        let (mut tokens, mut counts) = (Tokens::per_line(slice, per_line), Counts::default());
+        let (mut tokens, mut counts) = (Tokens::per_line(bytes, per_line), Counts::default());
         // The range of a line includes its line end; the range of a token does not.
         let more = usize::from(!self.dialect.fields.are_tokens());
         let keep = |start: usize, end: usize| {
@@ -166,58 +167,36 @@ impl<'a> Layout<'a> {
                 ranges.push(range::Range::new(start as u32, (end + more) as u32));
             }
         };
-        column.push_tokens(&mut tokens, slice, piece.start, &mut counts, keep).map_err(|(at, refused)| {
+        column.push_tokens(&mut tokens, bytes, &mut counts, keep).map_err(|(at, refused)| {
             Problem(at, refused.map_or(Wrong::Several, |refused| Wrong::Field(0, refused)))
         })?;
         let (respelled, columns) = (column.respelled.take(), vec![column]);
-        let Range { start, end } = piece;
-        let mut part = RowPart { start, end, ranges, counts, columns, respelled, ..RowPart::default() };
+        let mut part = RowPart { ranges, counts, columns, respelled, ..RowPart::default() };
         if tells_spelling {
             for row in part.respelled.take().unwrap_or_default() {
                 let line = part.ranges[row as usize].without_last();
-                part.set_spelling(row as usize, xxh3_64(&slice[line.begin()..line.end()]));
+                part.set_spelling(row as usize, xxh3_64(&bytes[line.begin()..line.end()]));
             }
         }
         Ok(part)
     }
 
-    /// Reads the rows that begin at or after `start` and before `until`.
-    fn read_part(&self, bytes: &[u8], start: usize, until: usize) -> Result<RowPart, Problem> {
+    /// Reads the rows that begin before `until`.
+    fn read_rows(&self, bytes: &[u8], until: usize) -> Result<(RowPart, usize), Problem> {
         const ROW: usize = 32;
-        let guess = until.saturating_sub(start) / ROW;
+        let guess = until / ROW;
         let columns = self.keys.iter().map(|key| Column::new(key, guess)).collect();
-        let ranges = Vec::with_capacity(guess);
-        let mut part = RowPart { start, end: start, ranges, columns, ..RowPart::default() };
-        let mut places = vec![0..0; self.keys.len()];
+        let mut part = RowPart { ranges: Vec::with_capacity(guess), columns, ..RowPart::default() };
+        let mut rows = Rows::new(self, bytes);
         let skips_invalid = self.keys.iter().any(|key| key.order.skips_invalid());
-        while part.end < until {
-            let at = part.end;
-            let wrong = |problem: &str| Problem(at, Wrong::Row(problem.to_owned()));
-            if let Some(end) = self.dialect.comment(bytes, at) {
-                // Without the line end that follows an input.
-                part.comments.push(at..end.min(bytes.len() - 1));
-                part.end = end;
-                continue;
-            }
-            let row = self.divide(bytes, at, &mut places)?;
-            part.end = row.next;
-            let field = |key: usize| Field {
-                bytes,
-                start,
-                place: places[key].clone(),
-                fields: if self.keys[key].column == ColumnAt::Whole {
-                    self.dialect.fields.of_lines()
-                } else {
-                    self.dialect.fields
-                },
-                is_damaged: row.is_damaged,
-            };
+        while rows.advance(until)? {
+            let wrong = |problem: &str| Problem(rows.at, Wrong::Row(problem.to_owned()));
             if skips_invalid {
                 let (columns, counts) = (&mut part.columns, &mut part.counts);
                 let mut invalid = 0;
                 for (key, column) in columns.iter_mut().enumerate() {
-                    if !column.is_valid(&field(key)) {
-                        counts.note_invalid(&field(key).value());
+                    if !column.is_valid(&rows.field(key)) {
+                        counts.note_invalid(&rows.field(key).value());
                         invalid += 1;
                     }
                 }
@@ -228,98 +207,25 @@ impl<'a> Layout<'a> {
                     continue;
                 }
             }
-            let offset = |at: usize| u32::try_from(at - start);
-            let too_long = |_| wrong("a row is longer than 4 GiB");
-            let (begin, end) = (offset(at).map_err(too_long)?, offset(row.next).map_err(too_long)?);
+            let offset = |at: usize| u32::try_from(at).map_err(|_| wrong("a row is longer than 4 GiB"));
+            let range = range::Range::new(offset(rows.at)?, offset(rows.next)?);
             for (key, column) in part.columns.iter_mut().enumerate() {
-                match column.push(&field(key), &mut part.counts) {
+                match column.push(&rows.field(key), &mut part.counts) {
                     Ok(()) => {}
                     Err(NotAdded::TooLong) => return Err(wrong("a key is longer than 2 GiB")),
-                    Err(refused) => return Err(Problem(at, Wrong::Field(key, refused))),
+                    Err(refused) => return Err(Problem(rows.at, Wrong::Field(key, refused))),
                 }
             }
             if self.how.by.tells_spelling {
                 let columns = part.columns.iter().enumerate();
-                let hashes = columns.map(|(key, column)| column.spelling(&field(key), key as u64));
+                let hashes = columns.map(|(key, column)| column.spelling(&rows.field(key), key as u64));
                 let hash = hashes.fold(0, |all, hash| all ^ hash);
                 part.set_spelling(part.ranges.len(), hash);
             }
-            part.ranges.push(range::Range::new(begin, end));
+            part.ranges.push(range);
         }
-        Ok(part)
-    }
-
-    /// Finds the fields of the keys in the row at this offset.
-    #[allow(clippy::inline_always, reason = "as a call it takes twice as long")]
-    #[inline(always)]
-    fn divide(&self, bytes: &[u8], at: usize, places: &mut [Range<usize>]) -> Result<Row, Problem> {
-        let is_blank = matches!(bytes[at..], [b'\n', ..] | [b'\r', b'\n', ..]);
-        if self.dialect.fields.are_of_lines() || bytes[at] <= b' ' {
-            // A field missing from a line is empty.
-            places.fill(at..at);
-        }
-        let mut is_damaged = false;
-        let (next, count) = match &self.paths {
-            Some(_) if is_blank => (at + 1 + usize::from(bytes[at] == b'\r'), 0),
-            Some(paths) => match paths.find(bytes, at, places) {
-                Ok(next) => (next, 0),
-                Err(damage) => {
-                    places.fill(at..at);
-                    is_damaged = true;
-                    let rest = &bytes[damage.at..];
-                    (memchr::memchr(b'\n', rest).map_or(bytes.len(), |end| damage.at + end + 1), 0)
-                }
-            },
-            None => {
-                let mut keys = &self.numbered[..];
-                let found = for_each_field(bytes, at, self.dialect.fields, self.most, |column, field| {
-                    while let [(of, key), rest @ ..] = keys
-                        && *of == column
-                    {
-                        places[*key].clone_from(&field);
-                        keys = rest;
-                    }
-                });
-                found.ok_or_else(|| Problem(at, Wrong::Row(UNCLOSED.to_owned())))?
-            }
-        };
-        let is_divided = matches!(self.dialect.fields, Fields::Quoted(_)) && !self.numbered.is_empty();
-        if is_divided && self.how.columns != count && !is_blank_record(&bytes[at..next]) {
-            let fields = if count == 1 { "field" } else { "fields" };
-            let problem = format!("{count} {fields}, but the first row has {}", self.how.columns);
-            return Err(Problem(at, Wrong::Row(problem)));
-        }
-        if !self.others.is_empty() {
-            self.find_others(bytes, at..self.dialect.fields.end_of_line(bytes, at, next), places)
-                .map_err(|problem| Problem(at, Wrong::Row(problem)))?;
-        }
-        Ok(Row { next, fields: count, is_damaged })
-    }
-
-    /// Finds the fields of keys other than plain numbered fields.
-    fn find_others(
-        &self,
-        bytes: &[u8],
-        line: Range<usize>,
-        places: &mut [Range<usize>],
-    ) -> Result<(), String> {
-        for &key in &self.others {
-            let place = &mut places[key];
-            match self.keys[key].column {
-                ColumnAt::Field(_) | ColumnAt::Rest(_) | ColumnAt::Path if place.start == place.end => {}
-                ColumnAt::Field(_) | ColumnAt::Path => place.end = line.end,
-                ColumnAt::Rest(_) => place.end = place.start + trimmed(&bytes[place.start..line.end]).len(),
-                ColumnAt::Last => *place = self.dialect.fields.last(bytes, line.clone()),
-                ColumnAt::Whole => *place = line.clone(),
-                ColumnAt::Between(from, until) => {
-                    *place = Fields::between(bytes, line.clone(), from, until).ok_or_else(|| {
-                        let column = self.keys[key].shown();
-                        format!("a word reaches over the blanks beside column '{column}'")
-                    })?;
-                }
-            }
-        }
-        Ok(())
+        part.comments = rows.comments;
+        Ok((part, rows.next))
     }
 
     /// Surveys the fields of all keys. `base` is added to the offsets of examples.
@@ -328,103 +234,57 @@ impl<'a> Layout<'a> {
     ///
     /// The first wrong row.
     pub fn survey(&self, bodies: &[Body], base: u64) -> Result<Surveyed, Error> {
-        let read = |bytes: &[u8], start, until| self.survey_part(bytes, start, until, base);
-        let parts = self.in_pieces(bodies, read, |(_, end)| *end).map_err(|problem| self.error(problem))?;
+        let read = |bytes: &[u8], until, start| self.survey_rows(bytes, until, base + start as u64);
+        let parts = self.in_pieces(bodies, read).map_err(|problem| self.error(problem))?;
         let mut all = Surveyed::new(self.keys.len());
-        parts.into_iter().for_each(|(part, _)| all.merge(part));
+        parts.into_iter().for_each(|(_, part)| all.merge(part));
         Ok(all)
     }
 
     /// Returns the offset of the first row with an invalid field of the first key, and the error.
     pub fn first_invalid(&self, bodies: &[Body]) -> Option<(usize, Error)> {
-        let mut places = vec![0..0; self.keys.len()];
         let mut column = Column::new(&self.keys[0], 0);
         for (body, _) in bodies {
-            let bytes = &self.text.bytes[..=body.end];
-            let mut at = body.start;
-            while at < body.end {
-                if let Some(end) = self.dialect.comment(bytes, at) {
-                    at = end;
-                    continue;
-                }
-                let row = self.divide(bytes, at, &mut places).ok()?;
-                let (place, is_damaged) = (places[0].clone(), row.is_damaged);
-                let field =
-                    Field { bytes, start: body.start, place, fields: self.dialect.fields, is_damaged };
-                if let Some(refused) = column.refused(&field) {
+            let mut rows = Rows::new(self, &self.text.bytes[body.start..=body.end]);
+            while rows.advance(body.len()).ok()? {
+                if let Some(refused) = column.refused(&rows.field(0)) {
+                    let at = body.start + rows.at;
                     return Some((at, self.error(Problem(at, Wrong::Field(0, refused)))));
                 }
-                at = row.next;
             }
         }
         None
     }
 
-    fn survey_part(
-        &self,
-        bytes: &[u8],
-        start: usize,
-        until: usize,
-        base: u64,
-    ) -> Result<(Surveyed, usize), Problem> {
+    fn survey_rows(&self, bytes: &[u8], until: usize, base: u64) -> Result<(Surveyed, usize), Problem> {
         let mut all = Surveyed::new(self.keys.len());
-        let mut places = vec![0..0; self.keys.len()];
         let are_first_fields = self.dialect.fields == Fields::Words(LineEnd::Lf)
             && matches!(self.keys, [key] if key.column == ColumnAt::Field(0) && key.spelling.is_default());
-        let mut at = start;
-        while at < until {
-            if are_first_fields && let Some(length) = all.columns[0].push_line(&bytes[at..], base + at as u64)
+        let mut rows = Rows::new(self, bytes);
+        loop {
+            while are_first_fields
+                && rows.next < until
+                && let Some(length) = all.columns[0].push_line(&bytes[rows.next..], base + rows.next as u64)
             {
                 (all.rows, all.has[0]) = (all.rows + 1, true);
-                at += length;
-                continue;
+                rows.next += length;
             }
-            if let Some(end) = self.dialect.comment(bytes, at) {
-                at = end;
-                continue;
+            if !rows.advance(until)? {
+                return Ok((all, rows.next));
             }
-            let row = self.divide(bytes, at, &mut places)?;
             all.rows += 1;
-            let line = &bytes[at..self.dialect.fields.end_of_line(bytes, at, row.next)];
-            all.blank += u64::from(is_blank_record(line));
+            all.blank += u64::from(is_blank_record(&bytes[rows.line()]));
             for (key, found) in self.keys.iter().enumerate() {
-                let is_empty = places[key].start == places[key].end && !row.is_damaged;
+                let is_empty = rows.places[key].is_empty() && !rows.is_damaged;
                 all.has[key] |= match found.column {
-                    ColumnAt::Field(column) | ColumnAt::Rest(column) => column < row.fields,
+                    ColumnAt::Field(column) | ColumnAt::Rest(column) => column < rows.fields,
                     _ => !is_empty,
                 };
-                if is_empty {
-                    continue;
+                if !is_empty {
+                    look(&mut all.columns[key], found, &rows.field(key), base + rows.at as u64);
                 }
-                let place = places[key].clone();
-                let field =
-                    Field { bytes, start, place, fields: self.dialect.fields, is_damaged: row.is_damaged };
-                self.look(&mut all.columns[key], found, &field, base + at as u64);
             }
-            at = row.next;
         }
-        Ok((all, at))
-    }
-
-    /// Adds a field to the survey of its column.
-    #[inline]
-    fn look(&self, survey: &mut Survey, key: &ResolvedKey, field: &Field, at: u64) {
-        let value = field.value();
-        let json = match field.json() {
-            None => None,
-            Some(Value::Null) => return,
-            Some(Value::Number) => Some(Json::Number),
-            // A requested number may be a string.
-            Some(Value::String) if key.order.reading == Reading::Numbers => None,
-            Some(Value::String) => Some(Json::String),
-            Some(Value::Bool | Value::Other) => Some(Json::Word),
-        };
-        let spans = key.spans(self.dialect.fields);
-        let text = if spans { first_word(&value) } else { &value[..] };
-        if text.is_empty() || json != Some(Json::Number) && key.is_na(text) {
-            return;
-        }
-        survey.push(gpusort_values::survey::Field { text, rest: &value, json }, at, &key.spelling, spans);
     }
 
     /// Returns the field of a key in the row at this offset, for a message.
@@ -433,16 +293,15 @@ impl<'a> Layout<'a> {
         if self.dialect.fields.are_tokens() {
             return token_at(bytes, row).to_vec();
         }
-        let mut places = vec![0..0; self.keys.len()];
-        if self.divide(bytes, row, &mut places).is_err() {
+        let mut rows = Rows::new(self, &bytes[row..]);
+        if !rows.advance(1).is_ok_and(|is_row| is_row) {
             return Vec::new();
         }
-        let place = places.swap_remove(key);
-        let found = &self.keys[key];
+        let (place, found) = (rows.places.swap_remove(key), &self.keys[key]);
         if found.column == ColumnAt::Whole {
-            return bytes[place].to_vec();
+            return rows.bytes[place].to_vec();
         }
-        let value = self.dialect.fields.value(&bytes[place]).into_owned();
+        let value = self.dialect.fields.value(&rows.bytes[place]).into_owned();
         if found.spans(self.dialect.fields) && found.order.reading.may_span() {
             return shown_of_rest(found, &value).to_vec();
         }
@@ -514,13 +373,150 @@ fn shown_of_rest<'v>(key: &ResolvedKey, rest: &'v [u8]) -> &'v [u8] {
         .map_or_else(|| gpusort_values::survey::shown(rest), |(_, length)| &rest[..length])
 }
 
-/// A row whose keys were found.
-struct Row {
+/// Adds a field to the survey of its column.
+#[inline]
+fn look(survey: &mut Survey, key: &ResolvedKey, field: &Field, at: u64) {
+    let value = field.value();
+    let json = match field.json() {
+        None => None,
+        Some(Value::Null) => return,
+        Some(Value::Number) => Some(Json::Number),
+        // A requested number may be a string.
+        Some(Value::String) if key.order.reading == Reading::Numbers => None,
+        Some(Value::String) => Some(Json::String),
+        Some(Value::Bool | Value::Other) => Some(Json::Word),
+    };
+    let spans = key.spans(field.fields);
+    let text = if spans { first_word(&value) } else { &value[..] };
+    if text.is_empty() || json != Some(Json::Number) && key.is_na(text) {
+        return;
+    }
+    survey.push(gpusort_values::survey::Field { text, rest: &value, json }, at, &key.spelling, spans);
+}
+
+/// Rows, one after another, and the places of the keys in the current one.
+struct Rows<'a> {
+    layout: &'a Layout<'a>,
+    bytes: &'a [u8],
+    /// The offsets of the current row and of the next one.
+    at: usize,
     next: usize,
+    places: Vec<Range<usize>>,
     /// The number of fields found.
     fields: usize,
     /// True for damaged JSON.
     is_damaged: bool,
+    /// The comments so far.
+    comments: Vec<Range<usize>>,
+}
+
+impl<'a> Rows<'a> {
+    /// Begins before the first row of these bytes.
+    fn new(layout: &'a Layout, bytes: &'a [u8]) -> Self {
+        let places = vec![0..0; layout.keys.len()];
+        Self { layout, bytes, at: 0, next: 0, places, fields: 0, is_damaged: false, comments: Vec::new() }
+    }
+
+    /// Finds the fields of the keys in the next row. Returns false if no row begins before `until`.
+    #[allow(clippy::inline_always, reason = "as a call it takes twice as long")]
+    #[inline(always)]
+    fn advance(&mut self, until: usize) -> Result<bool, Problem> {
+        let (bytes, dialect) = (self.bytes, self.layout.dialect);
+        while self.next < until
+            && let Some(end) = dialect.comment(bytes, self.next)
+        {
+            // Without the line end that follows an input.
+            self.comments.push(self.next..end.min(bytes.len() - 1));
+            self.next = end;
+        }
+        if self.next >= until {
+            return Ok(false);
+        }
+        let at = self.next;
+        let places = &mut self.places[..];
+        let is_blank = matches!(bytes[at..], [b'\n', ..] | [b'\r', b'\n', ..]);
+        if dialect.fields.are_of_lines() || bytes[at] <= b' ' {
+            // A field missing from a line is empty.
+            places.fill(at..at);
+        }
+        let mut is_damaged = false;
+        let (next, count) = match &self.layout.paths {
+            Some(_) if is_blank => (at + 1 + usize::from(bytes[at] == b'\r'), 0),
+            Some(paths) => match paths.find(bytes, at, places) {
+                Ok(next) => (next, 0),
+                Err(damage) => {
+                    places.fill(at..at);
+                    is_damaged = true;
+                    let rest = &bytes[damage.at..];
+                    (memchr::memchr(b'\n', rest).map_or(bytes.len(), |end| damage.at + end + 1), 0)
+                }
+            },
+            None => {
+                let mut keys = &self.layout.numbered[..];
+                let found = for_each_field(bytes, at, dialect.fields, self.layout.most, |column, field| {
+                    while let [(of, key), rest @ ..] = keys
+                        && *of == column
+                    {
+                        places[*key].clone_from(&field);
+                        keys = rest;
+                    }
+                });
+                found.ok_or_else(|| Problem(at, Wrong::Row(UNCLOSED.to_owned())))?
+            }
+        };
+        let is_divided = matches!(dialect.fields, Fields::Quoted(_)) && !self.layout.numbered.is_empty();
+        let columns = self.layout.how.columns;
+        if is_divided && columns != count && !bytes[at..next].trim_ascii().is_empty() {
+            let fields = if count == 1 { "field" } else { "fields" };
+            let problem = format!("{count} {fields}, but the first row has {columns}");
+            return Err(Problem(at, Wrong::Row(problem)));
+        }
+        (self.at, self.next, self.fields, self.is_damaged) = (at, next, count, is_damaged);
+        if !self.layout.others.is_empty() {
+            self.find_others().map_err(|problem| Problem(at, Wrong::Row(problem)))?;
+        }
+        Ok(true)
+    }
+
+    /// Finds the fields of keys other than plain numbered fields.
+    fn find_others(&mut self) -> Result<(), String> {
+        let (bytes, line, layout) = (self.bytes, self.line(), self.layout);
+        for &key in &layout.others {
+            let place = &mut self.places[key];
+            match layout.keys[key].column {
+                ColumnAt::Field(_) | ColumnAt::Rest(_) | ColumnAt::Path if place.start == place.end => {}
+                ColumnAt::Field(_) | ColumnAt::Path => place.end = line.end,
+                ColumnAt::Rest(_) => place.end = place.start + trimmed(&bytes[place.start..line.end]).len(),
+                ColumnAt::Last => *place = layout.dialect.fields.last(bytes, line.clone()),
+                ColumnAt::Whole => *place = line.clone(),
+                ColumnAt::Between(from, until) => {
+                    *place = Fields::between(bytes, line.clone(), from, until).ok_or_else(|| {
+                        let column = layout.keys[key].shown();
+                        format!("a word reaches over the blanks beside column '{column}'")
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the range of the current row without its line end.
+    fn line(&self) -> Range<usize> {
+        self.at..self.layout.dialect.fields.end_of_line(self.bytes, self.at, self.next)
+    }
+
+    /// Returns the field of a key in the current row.
+    #[inline]
+    fn field(&self, key: usize) -> Field<'a> {
+        let fields = self.layout.dialect.fields;
+        let is_whole = self.layout.keys[key].column == ColumnAt::Whole;
+        Field {
+            bytes: self.bytes,
+            place: self.places[key].clone(),
+            fields: if is_whole { fields.of_lines() } else { fields },
+            is_damaged: self.is_damaged,
+        }
+    }
 }
 
 /// The survey of all keys.

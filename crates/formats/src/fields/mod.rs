@@ -178,17 +178,19 @@ pub fn read_batch(
             }
         }
     };
-    tops.comments.extend(parts.iter().flat_map(|part| part.comments.iter().cloned()));
+    for (Range { start, .. }, part) in &parts {
+        tops.comments.extend(part.comments.iter().map(|comment| start + comment.start..start + comment.end));
+    }
     // Comments behind the records of an input precede the comments of the next input.
     tops.comments.sort_unstable_by_key(|comment| comment.start);
     let head = Head::of(text, dialect, &tops, &bodies, known);
     known.passed += text.bytes.len() as u64;
     let mut counts = Counts::default();
-    parts.iter().for_each(|part| counts.add_all(&part.counts));
-    let read = map_parts(parts, |part| {
-        let end = bodies.iter().find(|(body, _)| part.start <= body.end);
+    parts.iter().for_each(|(_, part)| counts.add_all(&part.counts));
+    let read = map_parts(parts, |(Range { start, end: until }, part)| {
+        let end = bodies.iter().find(|(body, _)| start <= body.end);
         let end = end.map_or((0, &b""[..]), |(body, line_end)| (body.end, *line_end));
-        let (start, until, ranges) = (part.start, part.end, Arc::new(part.ranges));
+        let ranges = Arc::new(part.ranges);
         let of_column = |column: Column| column.words.of_text(text, start);
         let mut columns: Vec<keys::Column> = part.columns.into_iter().map(of_column).collect();
         if let Some(key) = how.keys.get(columns.len()) {

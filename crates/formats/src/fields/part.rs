@@ -9,15 +9,11 @@ use crate::range;
 /// Rows read by one core.
 #[derive(Default)]
 pub(super) struct RowPart {
-    /// Offset of its first row.
-    pub(super) start: usize,
-    /// Offset of the row after its last one.
-    pub(super) end: usize,
-    /// The ranges of the rows, counted from `start`; for numbers only if requested.
+    /// The ranges of the rows in this part; for numbers only if requested.
     pub(super) ranges: Vec<range::Range>,
     /// The numbers, within this part, of the rows left out.
     pub(super) skipped: Vec<u32>,
-    /// Lines that go on top.
+    /// The ranges in this part of lines that go on top.
     pub(super) comments: Vec<Range<usize>>,
     pub(super) counts: Counts,
     /// One column per key.
