@@ -173,7 +173,7 @@ pub(super) fn names(line: &[u8]) -> Option<Vec<Vec<u8>>> {
 /// Returns the members of an object, up to the first error.
 pub fn members(object: &[u8]) -> Vec<(Cow<'_, [u8]>, Range<usize>)> {
     children(object, |scan, at| {
-        let (name, value) = scan.name(at)?;
+        let (name, value) = scan.name(at).ok()?;
         Some((unescaped(&object[name]), value))
     })
 }
@@ -235,13 +235,17 @@ impl Line<'_> {
     }
 
     /// Returns the name in quotes that begins here, and the start of its value.
-    fn name(&self, at: usize) -> Option<(Range<usize>, usize)> {
+    #[inline]
+    fn name(&self, at: usize) -> Result<(Range<usize>, usize), Damage> {
         if self.byte(at) != b'"' {
-            return None;
+            return Err(Damage { at, problem: "expected a name in quotes" });
         }
-        let end = self.string(at).ok()?;
+        let end = self.string(at)?;
         let colon = self.blanks(end);
-        (self.byte(colon) == b':').then(|| (at + 1..end - 1, self.blanks(colon + 1)))
+        if self.byte(colon) != b':' {
+            return Err(Damage { at: colon, problem: "expected a colon" });
+        }
+        Ok((at + 1..end - 1, self.blanks(colon + 1)))
     }
 
     /// Scans the value of `node` that begins here, with at most `depth` levels. Returns the end of the
@@ -251,8 +255,8 @@ impl Line<'_> {
         let end = match self.byte(at) {
             b'"' => self.string(at)?,
             b'{' | b'[' if depth == 0 => return wrong("nested more than 512 levels deep"),
-            b'{' => self.object(at, node, depth - 1)?,
-            b'[' => self.array(at, node, depth - 1)?,
+            b'{' => self.children(at, node, depth - 1, b'}', "expected a comma or }")?,
+            b'[' => self.children(at, node, depth - 1, b']', "expected a comma or ]")?,
             b'-' | b'0'..=b'9' => self.number(at)?,
             b'\n' => return wrong("unexpected end of line"),
             _ => {
@@ -270,63 +274,50 @@ impl Line<'_> {
         Ok(end)
     }
 
-    fn object(&mut self, start: usize, node: Option<usize>, depth: usize) -> Result<usize, Damage> {
+    /// Scans the members of an object, or the elements of an array, that begins here and ends with `close`.
+    fn children(
+        &mut self,
+        start: usize,
+        node: Option<usize>,
+        depth: usize,
+        close: u8,
+        unclosed: &'static str,
+    ) -> Result<usize, Damage> {
         let node = node.filter(|&node| !self.paths.nodes[node].steps.is_empty());
         let mut at = self.blanks(start + 1);
-        if self.byte(at) == b'}' {
-            return Ok(at + 1);
-        }
-        loop {
-            if self.byte(at) != b'"' {
-                return Err(Damage { at, problem: "expected a name in quotes" });
-            }
-            let end = self.string(at)?;
-            let child = node.and_then(|node| self.member(node, at + 1..end - 1));
-            at = self.blanks(end);
-            if self.byte(at) != b':' {
-                return Err(Damage { at, problem: "expected a colon" });
-            }
-            at = self.blanks(at + 1);
-            at = self.value(at, child, depth)?;
-            at = self.blanks(at);
-            match self.byte(at) {
-                b',' => at = self.blanks(at + 1),
-                b'}' => return Ok(at + 1),
-                _ => return Err(Damage { at, problem: "expected a comma or }" }),
-            }
-        }
-    }
-
-    fn array(&mut self, start: usize, node: Option<usize>, depth: usize) -> Result<usize, Damage> {
-        let node = node.filter(|&node| !self.paths.nodes[node].steps.is_empty());
-        let mut at = self.blanks(start + 1);
-        if self.byte(at) == b']' {
+        if self.byte(at) == close {
             return Ok(at + 1);
         }
         for index in 0.. {
-            let child = node.and_then(|node| {
-                let mut steps = self.paths.nodes[node].steps.iter();
-                steps.find(|(step, _)| *step == Step::Index(index)).map(|&(_, child)| child)
-            });
+            let child = if close == b'}' {
+                let name;
+                (name, at) = self.name(at)?;
+                node.and_then(|node| self.member(node, name))
+            } else {
+                node.and_then(|node| self.child(node, |step| *step == Step::Index(index)))
+            };
             at = self.value(at, child, depth)?;
             at = self.blanks(at);
             match self.byte(at) {
                 b',' => at = self.blanks(at + 1),
-                b']' => return Ok(at + 1),
+                byte if byte == close => return Ok(at + 1),
                 _ => break,
             }
         }
-        Err(Damage { at, problem: "expected a comma or ]" })
+        Err(Damage { at, problem: unclosed })
+    }
+
+    #[inline]
+    fn child(&self, node: usize, is_step: impl Fn(&Step) -> bool) -> Option<usize> {
+        self.paths.nodes[node].steps.iter().find(|(step, _)| is_step(step)).map(|&(_, child)| child)
     }
 
     /// Returns the node of the member of this name, whose earlier values do not count.
     #[inline]
     fn member(&mut self, node: usize, name: Range<usize>) -> Option<usize> {
-        let (paths, name) = (self.paths, &self.bytes[name]);
-        let name = unescaped(name);
-        let is_same = |step: &Step| matches!(step, Step::Name(other) if *other == *name);
-        let &(_, child) = paths.nodes[node].steps.iter().find(|(step, _)| is_same(step))?;
-        for &path in &paths.nodes[child].below {
+        let name = unescaped(&self.bytes[name]);
+        let child = self.child(node, |step| matches!(step, Step::Name(other) if *other == *name))?;
+        for &path in &self.paths.nodes[child].below {
             self.places[path] = 0..0;
         }
         Some(child)
