@@ -69,7 +69,7 @@ impl ResolvedKey {
         Self {
             column,
             typed: name.clone(),
-            direction: match said.own_direction() {
+            direction: match said.descending {
                 Some(true) => ":r",
                 Some(false) if by.order.descending => ":a",
                 _ => "",
@@ -234,7 +234,7 @@ impl Header {
     fn find_one(&self, key: &Key, by: &KeySpec, table: &str) -> Result<ResolvedKey, Error> {
         let named = &key.said[..];
         let number = key.readings.iter().find_map(|reading| match reading.column {
-            ColumnRef::Number(number) if reading.said.of_sort.is_none() => {
+            ColumnRef::Number(number) if !reading.said.is_of_sort => {
                 (1..=self.columns).contains(&number).then_some(number)
             }
             ColumnRef::Last if self.columns != ANY => Some(self.columns),

@@ -96,9 +96,12 @@ pub(super) struct Modifiers {
     /// The key's own direction.
     pub(super) descending: Option<bool>,
     kind: Option<Kind>,
+    /// True if ASCII case is ignored.
     pub(super) nocase: bool,
-    /// The key in the syntax of `sort`.
-    pub(super) of_sort: Option<SortKey>,
+    /// True for a key in the syntax of `sort`.
+    pub(super) is_of_sort: bool,
+    /// True if the key has letters of `sort`, so that global letters do not apply.
+    has_letters: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,21 +132,24 @@ impl Modifiers {
         Some(self)
     }
 
-    /// True for a key that is descending by itself, false for an ascending one.
-    pub(super) fn own_direction(self) -> Option<bool> {
-        let of_sort = self.of_sort.filter(|key| key.has_own).map(|key| key.reversed);
-        self.descending.or(of_sort)
+    /// These modifiers, and further ones of `sort`.
+    fn beside(self, of_sort: Self) -> Self {
+        Self {
+            descending: self.descending.or(of_sort.descending),
+            kind: self.kind.or(of_sort.kind),
+            nocase: self.nocase || of_sort.nocase,
+            ..of_sort
+        }
     }
 
     /// The order of a key with these modifiers and the global options. A key with letters of `sort`
     /// takes no global option.
     pub(super) fn order(self, by: &KeySpec) -> KeyOrder {
-        let of_sort = self.of_sort.unwrap_or_default();
-        let descending = self.own_direction().unwrap_or(by.order.descending);
-        let nocase = self.nocase || of_sort.nocase || by.order.nocase && !of_sort.has_own;
-        let reading = match self.kind.or(of_sort.kind) {
+        let descending = self.descending.unwrap_or(by.order.descending);
+        let nocase = self.nocase || by.order.nocase && !self.has_letters;
+        let reading = match self.kind {
             Some(kind) => kind.reading(nocase),
-            None if of_sort.has_own => Reading::Any,
+            None if self.has_letters => Reading::Any,
             None => by.order.reading.ignoring_case(nocase),
         };
         KeyOrder { descending, reading, nocase, ..by.order }
@@ -241,8 +247,8 @@ impl Key {
             match rest.parse::<i64>() {
                 Ok(-1) => return Some((ColumnRef::Last, said)),
                 Err(_) if rest.starts_with("-1") => {
-                    let key = SortKey::parse(&rest[1..])?.ok()?;
-                    return Some((ColumnRef::Last, Modifiers { of_sort: Some(key), ..said }));
+                    let (_, key) = key_of_sort(&rest[1..])?.ok()?;
+                    return Some((ColumnRef::Last, said.beside(key)));
                 }
                 Ok(0) if said.kind.is_some() => {
                     let problem = "the whole record is text and takes no kind".to_owned();
@@ -255,8 +261,8 @@ impl Key {
                 }
                 Err(_) => {}
             }
-            Some(match SortKey::parse(rest)? {
-                Ok(key) => (ColumnRef::Number(key.field), Modifiers { of_sort: Some(key), ..said }),
+            Some(match key_of_sort(rest)? {
+                Ok((field, key)) => (ColumnRef::Number(field), said.beside(key)),
                 Err(problem) => (ColumnRef::Refused(problem), said),
             })
         });
@@ -323,107 +329,85 @@ impl From<&str> for Key {
     }
 }
 
-/// A key of `sort` with a comma or a letter: `2,2`, `2,2n`, `3n`. Numbers, sizes and whole fields
-/// have the meaning of `sort`. Other keys are refused, and the message names a replacement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct SortKey {
-    /// The number of the first field, from 1.
-    pub(super) field: usize,
-    /// The kind, if a letter sets it: numbers (`n`, `g`), sizes (`h`) or versions (`V`).
-    kind: Option<Kind>,
-    /// True if ASCII case is ignored: `f`.
-    nocase: bool,
-    /// True if the order is reversed.
-    reversed: bool,
-    /// True if the key has a letter, so that global letters do not apply.
-    has_own: bool,
+/// Parses a key of `sort` with a comma or a letter: `2,2`, `2,2n`, `3n`. Numbers, sizes and whole fields
+/// have the meaning of `sort`. Returns the number of the field and the modifiers; `None` for text of
+/// another form.
+///
+/// # Errors
+///
+/// The unsupported part, with a replacement.
+fn key_of_sort(text: &str) -> Option<Result<(usize, Modifiers), String>> {
+    let (begin, end) = text.split_once(',').map_or((text, None), |(begin, end)| (begin, Some(end)));
+    let begin = Position::parse(begin)?;
+    let end = if let Some(end) = end { Some(Position::parse(end)?) } else { None };
+    (begin.field > 0).then(|| between(&begin, end.as_ref()))
 }
 
-impl SortKey {
-    /// Parses a key of `sort`; `None` if the text has another form.
-    ///
-    /// # Errors
-    ///
-    /// The unsupported part, with a replacement.
-    fn parse(text: &str) -> Option<Result<Self, String>> {
-        let mut key = Self::default();
-        let mut problem = None;
-        let (begin, end) = text.split_once(',').map_or((text, None), |(begin, end)| (begin, Some(end)));
-        let (field, character) = key.position(begin, &mut problem)?;
-        if field == 0 {
-            return None;
-        }
-        let last = if let Some(end) = end { Some(key.position(end, &mut problem)?) } else { None };
-        key.field = field;
-        let of_end = last.and_then(|(_, character)| character);
-        let positions = || {
-            let letters = begin.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-            format!(
-                "positions within a field are not supported; use {field},{field}{letters} for the whole field"
-            )
-        };
-        if !matches!(character, None | Some(1)) || !matches!(of_end, None | Some(0)) {
-            problem.get_or_insert_with(positions);
-        }
-        let orders = ["n", "g", "h", "V"].into_iter().filter(|&order| text.contains(order));
-        if orders.count() > 1 {
-            problem.get_or_insert_with(|| "n, g, h and V cannot be combined in one key".to_owned());
-        }
-        // A number begins at the key's beginning, so the key's end does not matter.
-        let is_number = matches!(key.kind, Some(Kind::Number | Kind::Size));
-        match last {
-            Some((last, _)) if last < field => {
-                let said = format!("it ends before it begins; use {field},{field} for the whole field");
-                problem.get_or_insert(said);
-            }
-            Some((last, _)) if last > field && !is_number => {
-                let each = (field..=last).take(3).map(|one| format!("-k {one},{one}"));
-                let each = each.collect::<Vec<_>>().join(" ");
-                let said = format!("a key of several fields is not supported; use a key for each: {each}");
-                problem.get_or_insert(said);
-            }
-            None if character.is_some() => {
-                problem.get_or_insert_with(positions);
-            }
-            _ => {}
-        }
-        Some(problem.map_or(Ok(key), Err))
-    }
+/// A begin or an end of a key of `sort`.
+struct Position<'a> {
+    field: usize,
+    character: Option<usize>,
+    letters: &'a str,
+}
 
-    /// Parses a field number, an optional character position, and letters, which it adds to the
-    /// key; `None` if the text has another form.
-    fn position(&mut self, text: &str, problem: &mut Option<String>) -> Option<(usize, Option<usize>)> {
+impl<'a> Position<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-        let (field, mut rest) = text.split_at(digits(text));
-        let field = field.parse().ok()?;
+        let (field, mut letters) = text.split_at(digits(text));
         let mut character = None;
-        if let Some(after) = rest.strip_prefix('.') {
+        if let Some(after) = letters.strip_prefix('.') {
             let number;
-            (number, rest) = after.split_at(digits(after));
+            (number, letters) = after.split_at(digits(after));
             character = Some(number.parse().ok()?);
         }
-        for letter in rest.chars() {
-            match letter {
-                'n' | 'g' => self.kind = Some(Kind::Number),
-                'h' => self.kind = Some(Kind::Size),
-                'V' => self.kind = Some(Kind::Version),
-                'f' => self.nocase = true,
-                'r' => self.reversed = true,
-                'b' => {}
-                'd' | 'i' | 'M' | 'R' => {
-                    let what = match letter {
-                        'd' | 'i' => ": every byte of text counts",
-                        'M' => "; use sort -M",
-                        _ => "; use shuf",
-                    };
-                    problem.get_or_insert_with(|| format!("{letter} is not supported{what}"));
-                }
-                _ => return None,
-            }
-            self.has_own = true;
-        }
-        Some((field, character))
+        let are_known = letters.chars().all(|letter| "nghVfrbdiMR".contains(letter));
+        Some(Self { field: field.parse().ok().filter(|_| are_known)?, character, letters })
     }
+}
+
+/// Returns the field and the modifiers of a key of `sort` from `begin` to `end`.
+fn between(begin: &Position, end: Option<&Position>) -> Result<(usize, Modifiers), String> {
+    let (field, letters) = (begin.field, begin.letters);
+    let mut said = Modifiers { is_of_sort: true, ..Modifiers::default() };
+    let all: String = [letters, end.map_or("", |end| end.letters)].concat();
+    for letter in all.chars() {
+        match letter {
+            'n' | 'g' => said.kind = Some(Kind::Number),
+            'h' => said.kind = Some(Kind::Size),
+            'V' => said.kind = Some(Kind::Version),
+            'f' => said.nocase = true,
+            'd' | 'i' => return Err(format!("{letter} is not supported: every byte of text counts")),
+            'M' => return Err("M is not supported; use sort -M".to_owned()),
+            'R' => return Err("R is not supported; use shuf".to_owned()),
+            _ => {}
+        }
+    }
+    if !all.is_empty() {
+        (said.has_letters, said.descending) = (true, Some(all.contains('r')));
+    }
+    let is_whole = match end {
+        Some(end) => matches!((begin.character, end.character), (None | Some(1), None | Some(0))),
+        None => begin.character.is_none(),
+    };
+    if !is_whole {
+        return Err(format!(
+            "positions within a field are not supported; use {field},{field}{letters} for the whole field"
+        ));
+    }
+    if ['n', 'g', 'h', 'V'].into_iter().filter(|&order| all.contains(order)).count() > 1 {
+        return Err("n, g, h and V cannot be combined in one key".to_owned());
+    }
+    let last = end.map_or(field, |end| end.field);
+    if last < field {
+        return Err(format!("it ends before it begins; use {field},{field} for the whole field"));
+    }
+    // A number begins at the key's beginning, so the key's end does not matter.
+    if last > field && !matches!(said.kind, Some(Kind::Number | Kind::Size)) {
+        let each: Vec<String> = (field..=last).take(3).map(|one| format!("-k {one},{one}")).collect();
+        let each = each.join(" ");
+        return Err(format!("a key of several fields is not supported; use a key for each: {each}"));
+    }
+    Ok((field, said))
 }
 
 /// The sort key of rows.
@@ -457,8 +441,10 @@ mod tests {
 
     #[test]
     fn keys_of_sort() {
-        let plain = SortKey { field: 2, ..SortKey::default() };
-        let n = SortKey { kind: Some(Kind::Number), has_own: true, ..plain };
+        let plain = Modifiers { is_of_sort: true, ..Modifiers::default() };
+        let own = Modifiers { has_letters: true, descending: Some(false), ..plain };
+        let n = Modifiers { kind: Some(Kind::Number), ..own };
+        let reversed = Some(true);
         for (text, expected) in [
             ("2", plain),
             ("2,2", plain),
@@ -467,15 +453,15 @@ mod tests {
             ("2n,2", n),
             ("2bg,4", n),
             ("2.1n,2.0", n),
-            ("2nr", SortKey { reversed: true, ..n }),
-            ("2rn,2", SortKey { reversed: true, ..n }),
-            ("2h", SortKey { kind: Some(Kind::Size), ..n }),
-            ("2,2r", SortKey { reversed: true, has_own: true, ..plain }),
-            ("2r", SortKey { reversed: true, has_own: true, ..plain }),
-            ("2,2Vr", SortKey { kind: Some(Kind::Version), reversed: true, ..n }),
-            ("2b,2fr", SortKey { nocase: true, reversed: true, has_own: true, ..plain }),
+            ("2nr", Modifiers { descending: reversed, ..n }),
+            ("2rn,2", Modifiers { descending: reversed, ..n }),
+            ("2h", Modifiers { kind: Some(Kind::Size), ..n }),
+            ("2,2r", Modifiers { descending: reversed, ..own }),
+            ("2r", Modifiers { descending: reversed, ..own }),
+            ("2,2Vr", Modifiers { kind: Some(Kind::Version), descending: reversed, ..n }),
+            ("2b,2fr", Modifiers { nocase: true, descending: reversed, ..own }),
         ] {
-            assert_eq!(SortKey::parse(text), Some(Ok(expected)), "{text}");
+            assert_eq!(key_of_sort(text), Some(Ok((2, expected))), "{text}");
         }
     }
 
@@ -492,13 +478,13 @@ mod tests {
             ("2,2nV", "cannot be combined"),
             ("2g,2n", "cannot be combined"),
         ] {
-            let problem = SortKey::parse(text).unwrap().unwrap_err();
+            let problem = key_of_sort(text).unwrap().unwrap_err();
             assert!(problem.contains(said), "{text}: {problem}");
         }
         for text in
             ["", "n", "price", "2x", "2:r", ",2", "2,", "2,n", "2n,x", "-1", "2.n", "99999999999999999999"]
         {
-            assert_eq!(SortKey::parse(text), None, "{text}");
+            assert_eq!(key_of_sort(text), None, "{text}");
         }
     }
 }
