@@ -10,10 +10,10 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 
 use super::arrays;
-use super::kind::{Kind, columns};
+use super::kind::{self, Columns, Kind, columns};
 use super::stored::{Stored, failed};
 use crate::error::Error;
-use crate::fields::{Dialect, Fields, end_of_row, end_of_rows, for_each_field, unquoted};
+use crate::fields::{Dialect, Fields, end_of_first_row, end_of_row, end_of_rows, for_each_field, unquoted};
 use crate::human::quoted;
 use crate::json;
 use crate::parallel::{self, map_parts};
@@ -27,7 +27,7 @@ pub struct TextTable {
     /// The offset of the first record.
     start: u64,
     /// The names and types of the columns.
-    kinds: Vec<(String, Kind)>,
+    kinds: Columns,
     /// Words that count as empty.
     na: Vec<Vec<u8>>,
 }
@@ -52,48 +52,27 @@ impl TextTable {
             Self { name, stored, fields: dialect.fields, start: 0, kinds: Vec::new(), na: na.to_vec() };
         table.read_head(dialect)?;
         let mut at = table.start;
-        let mut all: Option<Kind> = None;
         while let Some((bytes, next)) = table.chunk(at)? {
             let rows = table.rows(&bytes);
             let part = rows.len().div_ceil(4 * parallel::threads()).max(1);
-            let known = map_parts(rows.chunks(part), |rows| table.kinds_of(&bytes, rows));
-            for known in known {
-                all = Some(table.both(all, known?)?);
+            for kinds in map_parts(rows.chunks(part), |rows| table.kinds_of(&bytes, rows)) {
+                let mut all = std::mem::take(&mut table.kinds);
+                table.merge(&mut all, kinds?)?;
+                table.kinds = all;
             }
             at = next;
-        }
-        if let Some(Kind::Object(kinds)) = all {
-            table.kinds = kinds;
         }
         Ok(table)
     }
 
-    /// Returns the type that holds the values of both records, column by column.
-    fn both(&self, one: Option<Kind>, other: Kind) -> Result<Kind, Error> {
-        let Some(one) = one else { return Ok(other) };
-        let (Kind::Object(mut all), Kind::Object(others)) = (one, other) else { return Ok(Kind::Nothing) };
-        for (number, (name, kind)) in others.into_iter().enumerate() {
-            let place = match self.fields {
-                Fields::Json => all.iter().position(|(other, _)| *other == name),
-                _ => Some(number).filter(|&number| number < all.len()),
-            };
-            let Some(place) = place else {
-                all.push((name, kind));
-                continue;
-            };
-            let known = std::mem::replace(&mut all[place].1, Kind::Nothing);
-            all[place].1 = match known.and(kind) {
-                Some(kind) => kind,
-                // Text preserves the bytes of each field.
-                None if self.fields != Fields::Json => Kind::Text,
-                None => {
-                    return Err(
-                        self.wrong(&name, "has mixed types, or numbers that no type represents exactly")
-                    );
-                }
-            };
+    /// Adds the types of the columns of other records.
+    fn merge(&self, all: &mut Columns, others: Columns) -> Result<(), Error> {
+        if self.fields == Fields::Json {
+            let problem = "has mixed types, or numbers that no type represents exactly";
+            return kind::merge(all, others).map_err(|name| self.wrong(&name, problem));
         }
-        Ok(Kind::Object(all))
+        all.iter_mut().zip(others).for_each(|((_, known), (_, kind))| known.add(kind));
+        Ok(())
     }
 
     fn wrong(&self, column: &str, problem: &str) -> Error {
@@ -102,42 +81,34 @@ impl TextTable {
 
     /// Skips comments and the header, and sets the names of the columns.
     fn read_head(&mut self, dialect: Dialect) -> Result<(), Error> {
+        let mut length = CHUNK;
+        let bytes = loop {
+            let bytes = self.bytes(0, length)?;
+            let is_all = bytes.len() as u64 >= self.stored.size();
+            if is_all || end_of_first_row(&bytes, dialect).is_some() {
+                break bytes;
+            }
+            length *= 2;
+        };
+        let mut row = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
         if self.fields == Fields::Json {
-            let mark = self.bytes(0, MARK.len())?;
-            self.start = if mark == MARK { MARK.len() as u64 } else { 0 };
+            self.start = row as u64;
             return Ok(());
         }
-        let mut length = CHUNK;
-        loop {
-            let bytes = self.bytes(0, length)?;
-            let is_all = bytes.len() as u64 == self.stored.size();
-            let first = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
-            let mut begin = first;
-            while let Some(end) = dialect.comment(&bytes, begin) {
-                begin = end;
-            }
-            let head = (0..dialect.header.max(1)).try_fold((begin, begin), |(_, next), _| {
-                Some((next, end_of_row(&bytes, next, self.fields)?))
-            });
-            match head {
-                Some((row, end)) => {
-                    for_each_field(&bytes, row, self.fields, usize::MAX, |number, field| {
-                        let name = match dialect.header {
-                            0 => format!("column{}", number + 1),
-                            _ => String::from_utf8_lossy(&unquoted(&bytes[field])).into_owned(),
-                        };
-                        self.kinds.push((name, Kind::Nothing));
-                    });
-                    self.start = if dialect.header > 0 { end as u64 } else { row as u64 };
-                    break;
-                }
-                None if is_all => {
-                    self.start = self.stored.size();
-                    break;
-                }
-                None => length *= 2,
-            }
+        while let Some(end) = dialect.comment(&bytes, row) {
+            row = end;
         }
+        for _ in 1..dialect.header {
+            row = end_of_row(&bytes, row, self.fields).unwrap_or(row);
+        }
+        let read = for_each_field(&bytes, row, self.fields, usize::MAX, |number, field| {
+            let name = match dialect.header {
+                0 => format!("column{}", number + 1),
+                _ => String::from_utf8_lossy(&unquoted(&bytes[field])).into_owned(),
+            };
+            self.kinds.push((name, Kind::Nothing));
+        });
+        self.start = read.filter(|_| dialect.header > 0).map_or(row, |(next, _)| next) as u64;
         let mut names: Vec<&String> = self.kinds.iter().map(|(name, _)| name).collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -166,17 +137,12 @@ impl TextTable {
             if bytes.is_empty() {
                 return Ok(None);
             }
-            let is_all = at + bytes.len() as u64 >= self.stored.size();
-            match end_of_rows(&bytes, self.fields, false) {
-                Some(end) if end > 0 => {
-                    let next =
-                        if is_all && end == bytes.len() { self.stored.size() } else { at + end as u64 };
-                    bytes.truncate(end);
-                    return Ok(Some((bytes, next)));
-                }
-                _ if is_all => return Err(Error::input(&self.name, "unclosed quote")),
-                _ => length *= 2,
+            if let Some(end) = end_of_rows(&bytes, self.fields, false) {
+                bytes.truncate(end);
+                return Ok(Some((bytes, (at + end as u64).min(self.stored.size()))));
             }
+            assert!(length as u64 <= self.stored.size(), "the rows of a sorted table end");
+            length *= 2;
         }
     }
 
@@ -200,35 +166,29 @@ impl TextTable {
         (!is_empty).then(|| unquoted(field))
     }
 
-    /// Returns the type that holds all of these rows.
-    fn kinds_of(&self, bytes: &[u8], rows: &[usize]) -> Result<Kind, Error> {
-        let mut all: Option<Kind> = None;
-        if self.fields == Fields::Json {
-            for &row in rows {
-                let line = line_at(bytes, row);
-                if line.first() != Some(&b'{') {
-                    let problem = "has lines that are not objects, so they have no columns";
-                    return Err(Error::input(&self.name, problem));
-                }
-                let kind = Kind::of_json(line).map_err(|problem| Error::input(&self.name, problem))?;
-                all = Some(self.both(all, kind)?);
-            }
-            return Ok(all.unwrap_or(Kind::Object(Vec::new())));
-        }
+    /// Returns the types of the columns of these rows.
+    fn kinds_of(&self, bytes: &[u8], rows: &[usize]) -> Result<Columns, Error> {
         let mut kinds = self.kinds.clone();
         for &row in rows {
+            if self.fields == Fields::Json {
+                let kind = Kind::of_json(line_at(bytes, row));
+                let Kind::Object(columns) = kind.map_err(|problem| Error::input(&self.name, problem))? else {
+                    let problem = "has lines that are not objects, so they have no columns";
+                    return Err(Error::input(&self.name, problem));
+                };
+                self.merge(&mut kinds, columns)?;
+                continue;
+            }
             for_each_field(bytes, row, self.fields, usize::MAX, |number, field| {
                 let Some((_, kind)) = kinds.get_mut(number).filter(|(_, kind)| *kind != Kind::Text) else {
                     return;
                 };
                 let Some(content) = self.content(&bytes[field]) else { return };
                 // A quoted empty field is text.
-                let found = if content.is_empty() { Kind::Text } else { Kind::of_field(&content) };
-                let known = std::mem::replace(kind, Kind::Nothing);
-                *kind = known.and(found).unwrap_or(Kind::Text);
+                kind.add(if content.is_empty() { Kind::Text } else { Kind::of_field(&content) });
             });
         }
-        Ok(Kind::Object(kinds))
+        Ok(kinds)
     }
 
     /// Returns the schema.

@@ -9,29 +9,28 @@ use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, StructArray,
-    TimestampMicrosecondArray, TimestampNanosecondArray, UInt64Array,
+    ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, StructArray, UInt64Array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Fields, TimeUnit};
 
 use crate::json;
+use gpusort_order::key::ElementType;
 use gpusort_values::number::{self, Notation, Reader, Value};
 use gpusort_values::time::{Time, time};
 
 use crate::number::integer;
+use crate::numbers::span::Span;
 
 /// The type of a column's values.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Kind {
+    #[default]
     Nothing,
     Bool,
-    /// Integers; a flag is set if a value is negative, beyond i64, or beyond the exact integers of f64.
-    Integer {
-        negative: bool,
-        large: bool,
-        inexact: bool,
-    },
+    /// Integers, and their range.
+    Integer(Span),
     Float,
     /// NaN and infinities only, which may be words.
     Special,
@@ -44,9 +43,12 @@ pub(super) enum Kind {
         far: bool,
     },
     Text,
-    Object(Vec<(String, Kind)>),
+    Object(Columns),
     List(Box<Kind>),
 }
+
+/// The names and types of columns.
+pub(super) type Columns = Vec<(String, Kind)>;
 
 /// The number of bytes of a date.
 const DATE: usize = "2026-11-21".len();
@@ -64,19 +66,16 @@ impl Kind {
     pub(super) fn and(self, other: Self) -> Option<Self> {
         Some(match (self, other) {
             (Self::Nothing, other) | (other, Self::Nothing) => other,
-            (
-                Self::Integer { negative, large, inexact },
-                Self::Integer { negative: also_negative, large: also_large, inexact: also_inexact },
-            ) => {
-                let (negative, large) = (negative | also_negative, large | also_large);
-                if negative && large {
+            (Self::Integer(one), Self::Integer(other)) => {
+                let all = one.merge(other);
+                if !all.fits(ElementType::I64) && !all.fits(ElementType::U64) {
                     return None;
                 }
-                Self::Integer { negative, large, inexact: inexact | also_inexact }
+                Self::Integer(all)
             }
-            (Self::Integer { inexact, .. }, Self::Float | Self::Special)
-            | (Self::Float | Self::Special, Self::Integer { inexact, .. }) => {
-                if inexact {
+            (Self::Integer(all), Self::Float | Self::Special)
+            | (Self::Float | Self::Special, Self::Integer(all)) => {
+                if !all.is_within(1 << f64::MANTISSA_DIGITS) {
                     return None;
                 }
                 Self::Float
@@ -91,18 +90,18 @@ impl Kind {
                 Self::Time { zone, fine, far }
             }
             (Self::Object(mut fields), Self::Object(others)) => {
-                for (name, kind) in others {
-                    match fields.iter_mut().find(|(other, _)| *other == name) {
-                        Some((_, known)) => *known = known.clone().and(kind)?,
-                        None => fields.push((name, kind)),
-                    }
-                }
+                merge(&mut fields, others).ok()?;
                 Self::Object(fields)
             }
             (Self::List(kind), Self::List(other)) => Self::List(Box::new(kind.and(*other)?)),
             (one, other) if one == other => one,
             _ => return None,
         })
+    }
+
+    /// Adds the values of another type; text holds all.
+    pub(super) fn add(&mut self, other: Self) {
+        *self = std::mem::take(self).and(other).unwrap_or(Self::Text);
     }
 
     /// Returns the type of a table field.
@@ -144,11 +143,7 @@ impl Kind {
             return None;
         }
         if digits.iter().all(u8::is_ascii_digit) && text != b"-0" {
-            let value = integer(text)?.value?;
-            let (negative, large) = (value < 0, value > i128::from(i64::MAX));
-            let is_held = (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&value);
-            let inexact = value.unsigned_abs() > 1 << f64::MANTISSA_DIGITS;
-            return is_held.then_some(Self::Integer { negative, large, inexact });
+            return Some(Self::Integer(Span::of(integer(text)?.value?)));
         }
         is_exact(text).then_some(Self::Float)
     }
@@ -199,8 +194,8 @@ impl Kind {
     pub(super) fn data_type(&self) -> DataType {
         match self {
             Self::Bool => DataType::Boolean,
-            Self::Integer { large: true, .. } => DataType::UInt64,
-            Self::Integer { .. } => DataType::Int64,
+            Self::Integer(all) if all.fits(ElementType::I64) => DataType::Int64,
+            Self::Integer(_) => DataType::UInt64,
             Self::Float => DataType::Float64,
             Self::Date => DataType::Date32,
             Self::Time { zone, fine, .. } => {
@@ -227,23 +222,20 @@ impl Kind {
         let time = |value: &[u8], unit| Some(iso(value)?.nanoseconds.div_euclid(unit) as i64);
         Ok(match self {
             Self::Bool => Arc::new(all::<_, BooleanArray>(values, |value| Some(value == b"true"))),
-            Self::Integer { large: true, .. } => {
-                Arc::new(all::<_, UInt64Array>(values, |value| Some(integer(value)?.value? as u64)))
-            }
-            Self::Integer { .. } => {
+            Self::Integer(span) if span.fits(ElementType::I64) => {
                 Arc::new(all::<_, Int64Array>(values, |value| Some(integer(value)?.value? as i64)))
+            }
+            Self::Integer(_) => {
+                Arc::new(all::<_, UInt64Array>(values, |value| Some(integer(value)?.value? as u64)))
             }
             Self::Float => Arc::new(all::<_, Float64Array>(values, |value| {
                 std::str::from_utf8(value).ok()?.parse().ok()
             })),
             Self::Date => Arc::new(all::<_, Date32Array>(values, |value| Some(time(value, DAY)? as i32))),
-            Self::Time { zone, fine: true, .. } => {
-                let all: TimestampNanosecondArray = all(values, |value| time(value, 1));
-                Arc::new(all.with_timezone_opt(zone.then_some("UTC")))
-            }
-            Self::Time { zone, .. } => {
-                let all: TimestampMicrosecondArray = all(values, |value| time(value, 1000));
-                Arc::new(all.with_timezone_opt(zone.then_some("UTC")))
+            Self::Time { fine, .. } => {
+                let unit = if *fine { 1 } else { 1000 };
+                let all: Int64Array = all(values, |value| time(value, unit));
+                cast(&all, &self.data_type()).map_err(|error| error.to_string())?
             }
             Self::Nothing | Self::Special | Self::Text => {
                 let mut all = StringBuilder::with_capacity(values.len(), values.len() * 8);
@@ -295,6 +287,21 @@ impl Kind {
             }
         })
     }
+}
+
+/// Adds the columns of other records.
+///
+/// # Errors
+///
+/// The name of a column whose values only text holds.
+pub(super) fn merge(all: &mut Columns, others: Columns) -> Result<(), String> {
+    for (name, kind) in others {
+        match all.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, known)) => *known = std::mem::take(known).and(kind).ok_or(name)?,
+            None => all.push((name, kind)),
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn columns(fields: &[(String, Kind)]) -> Fields {
