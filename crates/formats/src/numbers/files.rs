@@ -131,12 +131,13 @@ impl IntegerFiles {
         progress: impl Fn(u64) + Sync,
     ) -> Result<Option<FromFiles>, Error> {
         let is_all = (self.file, self.place) == (0, 0) && self.fit(budget);
-        let (mut pieces, mut span, mut bytes) = (Vec::new(), Span::default(), 0);
+        let most = if is_all { u64::MAX } else { (budget.bytes() / 32).clamp(1 << 6, 1 << 28) };
+        let (mut pieces, mut span, begin) = (Vec::new(), Span::default(), self.offset());
         let reading = AtomicU64::new(0);
         while !self.is_odd && !self.is_over() {
-            let group = if is_all { self.whole() } else { self.some(budget) };
-            let before = passed + bytes;
-            let Some((more, end)) = self.read(&group, &reading, |read| progress(before + read))? else {
+            let group = self.group(most);
+            let before = passed + self.offset() - begin;
+            let Some((more, last, end)) = self.read(&group, &reading, |read| progress(before + read))? else {
                 self.is_odd = true;
                 break;
             };
@@ -145,33 +146,27 @@ impl IntegerFiles {
                 self.is_odd = pieces.is_empty();
                 break;
             }
-            if is_all {
-                // The stretches are only valid if the files kept their sizes.
-                for file in &self.files {
-                    if file.size_now()? != file.size {
-                        self.is_odd = true;
-                        return Ok(None);
-                    }
-                }
-                (self.file, self.place) = (self.files.len() - 1, end);
-                bytes = self.total();
-            } else {
-                // The lines of the group end at or after the group.
-                if group.last().is_some_and(|(_, stretch)| end < stretch.end) {
-                    return Err(self.files[self.file].has_changed());
-                }
-                bytes += end - self.place;
-                self.place = end;
-                let file = &self.files[self.file];
-                if end >= file.size && file.size_now()? != file.size {
-                    return Err(file.has_changed());
+            // If the files kept their sizes, the lines of the group end at or after the group.
+            let is_short = group.last().is_some_and(|(_, stretch)| end < stretch.end);
+            let mut changed = is_short.then_some(&self.files[last]);
+            for file in &self.files[self.file..last + usize::from(end >= self.files[last].size)] {
+                if file.size_now()? != file.size {
+                    changed = Some(file);
                 }
             }
+            if let Some(file) = changed {
+                if (self.file, self.place) > (0, 0) {
+                    return Err(file.has_changed());
+                }
+                self.is_odd = true;
+                return Ok(None);
+            }
+            (self.file, self.place) = (last, end);
             pieces.extend(more);
             span = with;
             // Sorting takes the same room again, and writing some more, during the next read.
-            let is_full = || Integers::held(&pieces) * budget.times_of_keys() >= budget.bytes() / 6;
-            if !is_all && (is_full() || !budget.allows(Integers::count(&pieces))) {
+            let (count, held) = Integers::size(&pieces);
+            if !is_all && (held * budget.times_of_keys() >= budget.bytes() / 6 || !budget.allows(count)) {
                 break;
             }
         }
@@ -181,7 +176,7 @@ impl IntegerFiles {
         let cores = parallel::threads() as u64;
         Ok(Some(FromFiles {
             records: records_of(pieces, self.direction.map(element)),
-            bytes,
+            bytes: self.offset() - begin,
             reading: Duration::from_nanos(reading.into_inner() / cores),
         }))
     }
@@ -201,36 +196,34 @@ impl IntegerFiles {
         Ok((self.file, Some((file.opened_at(self.place), before))))
     }
 
-    /// Returns all files in pieces.
-    fn whole(&self) -> Group {
-        let size = piece_size(usize::try_from(self.total()).unwrap_or(usize::MAX)) as u64;
-        self.files
-            .iter()
-            .enumerate()
-            .flat_map(|(number, file)| in_pieces(number, 0..file.size, size))
-            .collect()
+    /// The number of bytes read so far.
+    fn offset(&self) -> u64 {
+        self.files[..self.file].iter().map(|file| file.size).sum::<u64>() + self.place
     }
 
-    /// Returns the next part of a file in pieces, small enough that its integers take a small part of
-    /// the budget.
-    fn some(&mut self, budget: &Budget) -> Group {
-        while self.place >= self.files[self.file].size {
-            (self.file, self.place) = (self.file + 1, 0);
+    /// Returns the next pieces of the files, of up to this many bytes together.
+    fn group(&self, most: u64) -> Group {
+        let mut left = most.min(self.total() - self.offset());
+        let size = piece_size(usize::try_from(left).unwrap_or(usize::MAX)) as u64;
+        let (mut group, mut place) = (Vec::new(), self.place);
+        for (number, file) in self.files.iter().enumerate().skip(self.file) {
+            let end = file.size.min(place + left);
+            let starts = (place..end).step_by(size as usize);
+            group.extend(starts.map(|start| (number, start..end.min(start + size))));
+            (left, place) = (left - (end - place), 0);
         }
-        let all = (budget.bytes() / 32).clamp(1 << 6, 1 << 28);
-        let end = self.files[self.file].size.min(self.place + all);
-        in_pieces(self.file, self.place..end, piece_size(all as usize) as u64)
+        group
     }
 
-    /// Reads the integers of the lines that begin in these pieces. Returns the integers and the offset of
-    /// the last line's end in its file, or `None` if they must be read as text. Adds the time of reading,
-    /// in nanoseconds over all cores, to `reading`.
+    /// Reads the integers of the lines that begin in these pieces. Returns the integers, the number of the
+    /// last file, and the offset of the last line's end in it; `None` if they must be read as text. Adds the
+    /// time of reading, in nanoseconds over all cores, to `reading`.
     fn read(
         &self,
         group: &Group,
         reading: &AtomicU64,
         progress: impl Fn(u64) + Sync,
-    ) -> Result<Option<(Vec<Integers>, u64)>, Error> {
+    ) -> Result<Option<(Vec<Integers>, usize, u64)>, Error> {
         // A flag for a piece to be read as text, and the number of bytes read.
         let (stop, read) = (AtomicBool::new(false), AtomicU64::new(0));
         let read_block = |file: &RegularFile, block: &mut [u8], place| {
@@ -258,16 +251,10 @@ impl IntegerFiles {
         let Some(pieces) = pieces?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let (pieces, ends): (Vec<Integers>, Vec<u64>) = pieces.into_iter().unzip();
         // A line may be longer than a stretch.
-        let last = group.last().map(|&(number, _)| number);
-        let of_last = group.iter().zip(ends).filter(|((number, _), _)| Some(*number) == last);
-        Ok(Some((pieces, of_last.map(|(_, end)| end).max().unwrap_or(0))))
+        let last = group.last().map_or(self.file, |&(number, _)| number);
+        let of_last = group.iter().zip(ends).filter(|((number, _), _)| *number == last);
+        Ok(Some((pieces, last, of_last.map(|(_, end)| end).max().unwrap_or(0))))
     }
-}
-
-/// Returns a range of a file in pieces of this size.
-fn in_pieces(file: usize, range: Range<u64>, size: u64) -> Group {
-    let starts = range.clone().step_by(size as usize);
-    starts.map(|start| (file, start..range.end.min(start + size))).collect()
 }
 
 /// Adds the integers of the lines that begin in this range of a file. Returns the end of the last line

@@ -12,10 +12,8 @@ use crate::records::{Print, Records};
 /// The tokens of a piece of text as integers, and their properties.
 pub(super) struct Integers {
     values: Values,
-    /// The requested type.
-    asked: Option<ElementType>,
-    /// The range of the requested type, or of any type, clamped to i64.
-    limits: (i64, i64),
+    /// The range of the requested type, or of i64 and u64.
+    limits: (i128, i128),
     span: Span,
     pub(super) per_line: PerLine,
 }
@@ -37,9 +35,8 @@ impl Integers {
     /// Creates an empty list with room for about `count` integers.
     pub(super) fn new(asked: Option<ElementType>, per_line: PerLine, count: usize) -> Self {
         let values = Values::Narrow(Vec::with_capacity(count));
-        let (least, greatest) = asked.map_or((i64::MIN.into(), i64::MAX.into()), limits);
-        let limits = (in_i64(least), in_i64(greatest));
-        Self { values, asked, limits, span: Span::default(), per_line }
+        let limits = asked.map_or((i64::MIN.into(), u64::MAX.into()), limits);
+        Self { values, limits, span: Span::default(), per_line }
     }
 
     /// Reads the tokens of whole lines.
@@ -78,7 +75,7 @@ impl Integers {
         accepts: impl Fn(i64, i64) -> bool,
         mut keep: impl FnMut(i64),
     ) -> bool {
-        let (lowest, highest) = self.limits;
+        let (lowest, highest) = (in_i64(self.limits.0), in_i64(self.limits.1));
         // No short integer exceeds i64, but earlier integers may.
         let (mut least, mut greatest) = (in_i64(self.span.least), in_i64(self.span.greatest));
         let follows = loop {
@@ -104,7 +101,7 @@ impl Integers {
         let Some(Integer { value: Some(value), canonical: true }) = integer(tokens.take_token()) else {
             return Err(NotInteger);
         };
-        if self.asked.is_some_and(|asked| !Span::of(value).fits(asked)) {
+        if value < self.limits.0 || value > self.limits.1 {
             return Err(NotInteger);
         }
         let signed = self.span.least < 0;
@@ -125,24 +122,17 @@ impl Integers {
         Ok(())
     }
 
-    /// Returns the memory of the keys of these pieces, in bytes.
-    pub(super) fn held(pieces: &[Self]) -> u64 {
+    /// Returns the number of integers in these pieces, and the memory of their keys in bytes.
+    pub(super) fn size(pieces: &[Self]) -> (u64, u64) {
         let of_piece = |piece: &Self| match &piece.values {
-            Values::Narrow(values) => (values.capacity() as u64, 4),
-            Values::Wide(values) => (values.capacity() as u64, 8),
+            Values::Narrow(values) => (values.len(), values.capacity(), 4),
+            Values::Wide(values) => (values.len(), values.capacity(), 8),
         };
-        let add = |(count, bytes): (u64, u64), (more, other): (u64, u64)| (count + more, bytes.max(other));
-        let (count, bytes) = pieces.iter().map(of_piece).fold((0, 0), add);
-        count * bytes
-    }
-
-    /// Returns the number of integers in all pieces.
-    pub(super) fn count(pieces: &[Self]) -> u64 {
-        let of_piece = |piece: &Self| match &piece.values {
-            Values::Narrow(values) => values.len() as u64,
-            Values::Wide(values) => values.len() as u64,
-        };
-        pieces.iter().map(of_piece).sum()
+        let (mut count, mut capacity, mut width) = (0, 0, 0);
+        for (more, room, bytes) in pieces.iter().map(of_piece) {
+            (count, capacity, width) = (count + more as u64, capacity + room as u64, bytes.max(width));
+        }
+        (count, capacity * width)
     }
 
     /// Returns the span of all pieces.
