@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, FieldRef, SchemaRef};
 use arrow_select::concat::concat;
-use arrow_select::take::take;
+use arrow_select::take::take_arrays;
 
 /// All chunks of a column as one.
 ///
@@ -41,8 +41,7 @@ pub fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<
 /// See `batch`.
 pub fn gathered(schema: &SchemaRef, columns: &[ArrayRef], rows: &[u32]) -> Result<RecordBatch, ArrowError> {
     let numbers = UInt32Array::from(rows.to_vec());
-    let columns = columns.iter().map(|column| take(column, &numbers, None));
-    batch(schema, columns.collect::<Result<_, _>>()?, rows.len())
+    batch(schema, take_arrays(columns, &numbers, None)?, rows.len())
 }
 
 /// The chunks of each column of these batches.

@@ -6,7 +6,6 @@
 use std::fmt::Write as _;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema};
@@ -135,23 +134,42 @@ struct Cell<'a> {
     array: &'a ArrayRef,
     name: &'a str,
     formatter: ArrayFormatter<'a>,
-    /// The fields of a struct, or the values of a list.
-    inner: Vec<Cell<'a>>,
+    inner: Inner<'a>,
+}
+
+/// The values within a value.
+enum Inner<'a> {
+    None,
+    Struct(Vec<Cell<'a>>),
+    /// The values of all lists, and the offset of each list.
+    List(Box<Cell<'a>>, Vec<usize>),
 }
 
 impl<'a> Cell<'a> {
     fn of(array: &'a ArrayRef, field: &'a Field) -> Result<Self, Error> {
         const OPTIONS: FormatOptions = FormatOptions::new().with_display_error(false);
         let formatter = ArrayFormatter::try_new(array, &OPTIONS).map_err(failed)?;
+        let list =
+            |values, inner, offsets| Ok::<_, Error>(Inner::List(Box::new(Cell::of(values, inner)?), offsets));
         let inner = match field.data_type() {
             DataType::Struct(fields) => {
                 let columns = array.as_struct().columns().iter().zip(fields);
-                columns.map(|(array, field)| Cell::of(array, field)).collect::<Result<_, _>>()?
+                let cells = columns.map(|(array, field)| Cell::of(array, field));
+                Inner::Struct(cells.collect::<Result<_, _>>()?)
             }
-            DataType::List(inner) => vec![Cell::of(array.as_list::<i32>().values(), inner)?],
-            DataType::LargeList(inner) => vec![Cell::of(array.as_list::<i64>().values(), inner)?],
-            DataType::FixedSizeList(inner, _) => vec![Cell::of(array.as_fixed_size_list().values(), inner)?],
-            _ => Vec::new(),
+            DataType::List(inner) => {
+                let array = array.as_list::<i32>();
+                list(array.values(), inner, array.offsets().iter().map(|&at| at as usize).collect())?
+            }
+            DataType::LargeList(inner) => {
+                let array = array.as_list::<i64>();
+                list(array.values(), inner, array.offsets().iter().map(|&at| at as usize).collect())?
+            }
+            DataType::FixedSizeList(inner, length) => {
+                let offsets = (0..=array.len()).map(|row| row * *length as usize);
+                list(array.as_fixed_size_list().values(), inner, offsets.collect())?
+            }
+            _ => Inner::None,
         };
         Ok(Self { array, name: field.name(), formatter, inner })
     }
@@ -170,37 +188,26 @@ impl<'a> Cell<'a> {
             to.extend_from_slice(b"null");
             return Ok(());
         }
-        let range = match self.array.data_type() {
-            DataType::Struct(_) => return push_object(&self.inner, row, text, to),
-            DataType::List(_) => {
-                let offsets = self.array.as_list::<i32>().value_offsets();
-                Some(offsets[row] as usize..offsets[row + 1] as usize)
-            }
-            DataType::LargeList(_) => {
-                let offsets = self.array.as_list::<i64>().value_offsets();
-                Some(offsets[row] as usize..offsets[row + 1] as usize)
-            }
-            DataType::FixedSizeList(_, length) => {
-                let first = self.array.as_fixed_size_list().value_offset_at(row);
-                Some(first..first + *length as usize)
-            }
-            _ => None,
-        };
-        if let (Some(range), Some(cell)) = (range, self.inner.first()) {
-            to.push(b'[');
-            for (number, place) in range.enumerate() {
-                if number > 0 {
-                    to.push(b',');
+        match &self.inner {
+            Inner::Struct(cells) => return push_object(cells, row, text, to),
+            Inner::List(cell, offsets) => {
+                to.push(b'[');
+                for (number, place) in (offsets[row]..offsets[row + 1]).enumerate() {
+                    if number > 0 {
+                        to.push(b',');
+                    }
+                    cell.push_json(place, text, to)?;
                 }
-                cell.push_json(place, text, to)?;
+                to.push(b']');
+                return Ok(());
             }
-            to.push(b']');
-            return Ok(());
+            Inner::None => {}
         }
         text.clear();
         self.push_text(row, text)?;
         let kind = self.array.data_type();
-        if kind.is_floating() && !self.is_finite(row) {
+        // NaN and infinities are words.
+        if kind.is_floating() && !text.bytes().any(|byte| byte.is_ascii_digit()) {
             let problem = format!("column '{}' has {text}, which JSON cannot represent", quoted(self.name));
             return Err(Error::options(problem));
         }
@@ -211,14 +218,6 @@ impl<'a> Cell<'a> {
             push_string(text, to);
         }
         Ok(())
-    }
-
-    fn is_finite(&self, row: usize) -> bool {
-        match self.array.data_type() {
-            DataType::Float16 => self.array.as_primitive::<Float16Type>().value(row).is_finite(),
-            DataType::Float32 => self.array.as_primitive::<Float32Type>().value(row).is_finite(),
-            _ => self.array.as_primitive::<Float64Type>().value(row).is_finite(),
-        }
     }
 }
 

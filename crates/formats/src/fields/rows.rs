@@ -172,17 +172,10 @@ fn cuts(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) -> Vec<u
     if starts.len() < 2 {
         return starts;
     }
-    if fields.are_of_lines() {
-        let end = fields.line_end().byte();
-        let next = |&start: &usize| Some(start + memchr(end, &bytes[start..range.end])? + 1);
-        let mut cuts: Vec<usize> =
-            starts[1..].iter().map_while(next).filter(|&cut| cut < range.end).collect();
-        cuts.insert(0, range.start);
-        cuts.dedup();
-        return cuts;
-    }
+    let has_quotes = !fields.are_of_lines();
     let quotes = parallel::map_parts(&starts, |&start| {
-        memchr::memchr_iter(QUOTE, &bytes[start..range.end.min(start + size)]).count()
+        let part = &bytes[start..range.end.min(start + size)];
+        if has_quotes { memchr::memchr_iter(QUOTE, part).count() } else { 0 }
     });
     let mut inside = false;
     let mut cuts = vec![range.start];
@@ -194,14 +187,15 @@ fn cuts(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) -> Vec<u
         }
         let mut open = inside;
         let here = &bytes[start..range.end.min(start + size)];
-        let next = memchr::memchr2_iter(QUOTE, b'\n', here).find(|&at| {
+        let outside = |&at: &usize| {
             let is_quote = bytes[start + at] == QUOTE;
             open ^= is_quote;
             !is_quote && !open
-        });
+        };
+        let next = if has_quotes { memchr::memchr2_iter(QUOTE, b'\n', here).find(outside) } else { None };
         // If everything seems quoted, a stray quote may be the cause, and any line end is an equally
         // good guess.
-        let next = next.or_else(|| memchr(b'\n', &bytes[start..range.end]));
+        let next = next.or_else(|| memchr(fields.line_end().byte(), &bytes[start..range.end]));
         match next.map(|newline| start + newline + 1) {
             Some(next) if next < range.end => cuts.push(next),
             _ => break,
