@@ -3,6 +3,7 @@
 //! The Python side passes contiguous arrays in native byte order and the rows of an axis; each row is sorted
 //! separately.
 
+use gpusort::columns::arrow::Decoded;
 use gpusort::{Error, by_element};
 use gpusort_base::parallel::{Places, map_into, map_parts};
 use gpusort_engine::element::{argsort_on_cpu, is_in_order, sort_on_cpu};
@@ -11,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrow::{ArrowArray, directed};
-use crate::caller::{Array, Positions, ROWS, Threads, order, sorter, unlocked};
+use crate::caller::{Array, ROWS, Threads, order, sorter, unlocked};
 use crate::device::{Device, cpu};
 use crate::errors::exception;
 
@@ -157,12 +158,12 @@ pub(crate) fn argtop(
     threads: Threads,
 ) -> PyResult<()> {
     let (array, n) = (Array::of(array)?, positions.getattr("size")?.extract()?);
-    let mut positions = Positions::of(positions, n)?;
+    let mut positions = Array::positions(positions, n)?;
     let (axis, order) = (Axis::new([row, inner, k], array.len(), n)?, order(descending, nulls_first));
     let sorter = sorter(device, threads, row, Shape::of(array.element, true))?;
     by_element!(array.element, T => unlocked(py, array.len(), threads, || {
         let is_on_gpu = sorter.started().is_some();
-        axis.each(array.elements::<T>(), positions.elements(), is_on_gpu, &|row, places| {
+        axis.each(array.elements::<T>(), positions.elements_mut::<i64>(), is_on_gpu, &|row, places| {
             let all = if k < row.len() || is_on_gpu { None } else { argsort_on_cpu(row, order) };
             let positions = if let Some((positions, _)) = all { positions } else { sorter.argtop_as(row, k, order)? };
             map_into(&positions, places, |&position| position.into());
@@ -228,6 +229,12 @@ pub(crate) enum Key<'py> {
     Numbers(Bound<'py, PyAny>),
 }
 
+/// The values of a key.
+enum Values {
+    Numbers(Array),
+    Arrow(Decoded),
+}
+
 /// Writes the positions of rows in the order of the first key, then the next, as i64.
 #[pyfunction]
 pub(crate) fn lexsort(
@@ -240,35 +247,32 @@ pub(crate) fn lexsort(
     threads: Threads,
 ) -> PyResult<()> {
     let n = positions.len()?;
-    let mut positions = Positions::of(positions, n)?;
-    let numbers = keys.iter().map(|key| match key {
-        Key::Numbers(object) => Array::of(object).map(Some),
-        Key::Arrow(_) => Ok(None),
+    let mut positions = Array::positions(positions, n)?;
+    let keys = keys.iter().map(|key| match key {
+        Key::Numbers(object) => Array::of(object).map(Values::Numbers),
+        Key::Arrow(array) => {
+            let array = array.get();
+            unlocked(py, n, threads, || array.decoded())?.map(Values::Arrow)
+        }
     });
-    let numbers = numbers.collect::<PyResult<Vec<_>>>()?;
-    let arrays: Vec<Option<&ArrowArray>> =
-        keys.iter().map(|key| if let Key::Arrow(array) = key { Some(array.get()) } else { None }).collect();
+    let keys = keys.collect::<PyResult<Vec<_>>>()?;
     let sorter = sorter(device, threads, n, ROWS)?;
     let order = unlocked(py, n, threads, || {
-        let decoded = arrays.iter().map(|array| array.map(ArrowArray::decoded).transpose());
-        let decoded = decoded.collect::<Result<Vec<_>, _>>()?;
-        let mut columns = Vec::new();
-        let of_keys = numbers.iter().zip(&decoded).zip(descending.iter().zip(&nulls_first));
-        for ((numbers, decoded), (&descending, &nulls_first)) in of_keys {
-            let of_key = match (numbers, decoded) {
-                (Some(numbers), _) => vec![numbers.column()],
-                (None, Some(decoded)) => decoded.columns(),
-                (None, None) => Vec::new(),
+        let orders = descending.iter().zip(&nulls_first);
+        let columns = keys.iter().zip(orders).flat_map(|(key, (&descending, &nulls_first))| {
+            let columns = match key {
+                Values::Numbers(array) => vec![array.column()],
+                Values::Arrow(decoded) => decoded.columns(),
             };
-            columns.extend(directed(of_key, descending, nulls_first));
-        }
-        sorter.argsort_columns(&columns).map_err(|error| exception(&error))
+            directed(columns, descending, nulls_first)
+        });
+        sorter.argsort_columns(&columns.collect::<Vec<_>>()).map_err(|error| exception(&error))
     })?;
     let (order, _) = order?;
     if order.len() != n {
         return Err(PyValueError::new_err("keys are of different lengths"));
     }
     unlocked(py, n, threads, || {
-        map_into(&order, positions.elements(), |&position| position.into());
+        map_into(&order, positions.elements_mut::<i64>(), |&position| position.into());
     })
 }

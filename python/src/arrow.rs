@@ -7,9 +7,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, from_ffi, to_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{
-    Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, UInt32Array, make_array,
-};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, UInt32Array, make_array};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::ffi::FFI_ArrowSchema;
@@ -24,7 +22,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::caller::{Positions, ROWS, Threads, order, sorter, unlocked};
+use crate::caller::{self, ROWS, Threads, order, sorter, unlocked};
 use crate::device::Device;
 use crate::errors::exception;
 
@@ -139,13 +137,13 @@ impl ArrowArray {
         threads: Threads,
     ) -> PyResult<()> {
         let n = self.array.len();
-        let mut ranks = Positions::of(ranks, n)?;
+        let mut ranks = caller::Array::positions(ranks, n)?;
         unlocked(py, n, threads, || {
             let decoded = self.decoded()?;
             let columns = directed(decoded.columns(), descending, nulls_first).collect::<Vec<_>>();
             let order = gpusort::columns::argsort(&columns).map_err(|error| exception(&error))?;
             let (is_equal, mut rank) = (decoded.equality(), 0);
-            let places = ranks.elements();
+            let places = ranks.elements_mut::<i64>();
             for (place, &row) in order.iter().enumerate() {
                 rank += i64::from(place > 0 && !is_equal(order[place - 1] as usize, row as usize));
                 places[row as usize] = rank;
@@ -289,16 +287,10 @@ impl ArrowTable {
             return Err(PyTypeError::new_err("not a table"));
         };
         let schema = Arc::new(Schema::new_with_metadata(fields.clone(), field.metadata().clone()));
-        let batch = |chunk: ArrayRef| {
-            let (_, columns, _) = chunk.as_struct().clone().into_parts();
-            let options = RecordBatchOptions::new().with_row_count(Some(chunk.len()));
-            RecordBatch::try_new_with_options(schema.clone(), columns, &options)
-        };
         if chunks.iter().any(|chunk| chunk.null_count() > 0) {
             return Err(PyTypeError::new_err("an array of structs with nulls is not a table"));
         }
-        let batches = chunks.into_iter().map(batch).collect::<Result<Vec<_>, _>>();
-        let batches = batches.map_err(|error| failed(&error))?;
+        let batches = chunks.iter().map(|chunk| RecordBatch::from(chunk.as_struct())).collect();
         Ok(Self { schema, batches })
     }
 

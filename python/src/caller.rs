@@ -52,6 +52,15 @@ impl Array {
         Ok(array)
     }
 
+    /// A writable array of this number of positions or ranks, as i64.
+    pub(crate) fn positions(object: &Bound<PyAny>, count: usize) -> PyResult<Self> {
+        let array = Self::writable(object)?;
+        if array.element != ElementType::I64 || array.len() != count {
+            return Err(PyValueError::new_err(format!("not an array of {count} int64")));
+        }
+        Ok(array)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.buffer.item_count()
     }
@@ -87,23 +96,6 @@ impl Array {
     /// A column of the elements.
     pub(crate) fn column(&self) -> Column<'_> {
         by_element!(self.element, T => Column::numbers(self.elements::<T>()))
-    }
-}
-
-/// A writable array of positions or ranks, as i64.
-pub(crate) struct Positions(Array);
-
-impl Positions {
-    pub(crate) fn of(object: &Bound<PyAny>, count: usize) -> PyResult<Self> {
-        let array = Array::writable(object)?;
-        if array.element != ElementType::I64 || array.len() != count {
-            return Err(PyValueError::new_err(format!("not an array of {count} int64")));
-        }
-        Ok(Self(array))
-    }
-
-    pub(crate) fn elements(&mut self) -> &mut [i64] {
-        self.0.elements_mut()
     }
 }
 

@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 use crate::caller::Threads;
 use crate::device::Device;
 use crate::errors::exception;
-use crate::files::{Arguments, Told, formats, named, report_dict, waited};
+use crate::files::{Arguments, Told, format, report_dict, waited};
 
 /// A stretch: a name for messages, bytes or a path, and the fields of [`Before`]; `None` for binary, and
 /// for a stretch that begins its file.
@@ -168,7 +168,7 @@ impl Task {
         let cancel = Cancel::new();
         let mut sort = Sort::new().options(arguments.options(Vec::new(), &cancel)?);
         if let Some(to) = &to {
-            sort = sort.to(named("to", to, &formats())?);
+            sort = sort.to(format("to", to)?);
         }
         sort = temp_dir.into_iter().fold(sort, Sort::temp_dir);
         let looked = looked.into_iter().map(|(name, bytes, is_all)| Looked { name, bytes, is_all });

@@ -6,14 +6,15 @@
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use gpusort::files::internal::{ChooseSorter, Chosen, Expected, To};
 use gpusort::files::{Cancel, Check, Input, Key, Kind, Merge, Options, Phase, Progress, Report, Sort};
 use gpusort::{ElementType, Error, Format, Method, Sorter};
-use gpusort_base::{memory, parallel};
+use gpusort_base::memory;
+use gpusort_base::parallel::{self, lock};
 use gpusort_order::{Invalid, Nulls, Shape};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -71,21 +72,16 @@ pub(crate) struct Output {
 type Set = fn(Options) -> Options;
 
 /// Finds the value with this name.
-pub(crate) fn named<T: Copy>(what: &str, name: &str, all: &[(&str, T)]) -> PyResult<T> {
+fn named<T: Copy>(what: &str, name: &str, all: &[(&str, T)]) -> PyResult<T> {
     all.iter().find(|(known, _)| *known == name).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
         PyValueError::new_err(format!("{what} is {}; not {name:?}", names.join(", ")))
     })
 }
 
-/// Returns the types of numbers by their names.
-fn types() -> Vec<(&'static str, ElementType)> {
-    ElementType::ALL.into_iter().map(|element| (element.name(), element)).collect()
-}
-
-/// Returns the formats by their names.
-pub(crate) fn formats() -> Vec<(&'static str, Format)> {
-    Format::ALL.into_iter().map(|format| (format.name(), format)).collect()
+/// Finds the format with this name.
+pub(crate) fn format(what: &str, name: &str) -> PyResult<Format> {
+    named(what, name, &Format::ALL.map(|format| (format.name(), format)))
 }
 
 /// Parses a name by the library's own parser.
@@ -110,12 +106,14 @@ impl Arguments {
                 let kind = Kind::ALL.into_iter().find(|(known, _)| *known == name);
                 options = match kind {
                     Some((_, kind)) => options.kind(kind),
-                    None => options.element(named("type", name, &types())?),
+                    None => {
+                        options.element(named("type", name, &ElementType::ALL.map(|it| (it.name(), it)))?)
+                    }
                 };
             }
         }
         if let Some(name) = self.from_.filter(|name| name != "auto") {
-            options = options.format(named("from_", &name, &formats())?);
+            options = options.format(format("from_", &name)?);
         }
         if let Some(text) = &self.delimiter {
             options = options.delimiter(match text.as_bytes() {
@@ -259,11 +257,11 @@ pub(crate) struct Told(Mutex<Option<Progress>>);
 
 impl Told {
     pub(crate) fn tell(&self, progress: Progress) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+        *lock(&self.0) = Some(progress);
     }
 
     fn take(&self) -> Option<Progress> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.0).take()
     }
 }
 
@@ -276,7 +274,9 @@ pub(crate) fn waited<T: Send>(
     told: &Told,
     work: impl FnOnce() -> PyResult<T> + Send,
 ) -> PyResult<T> {
-    let (sender, mut receiver) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
+    // Threads cannot share a receiver without a lock.
+    let receiver = Mutex::new(receiver);
     let threads = threads.map(threads_of).transpose()?;
     let tell = |progress: Progress, to: &Bound<PyAny>| {
         let phase = match progress.phase {
@@ -299,13 +299,7 @@ pub(crate) fn waited<T: Send>(
         let worker = spawned.map_err(PyOSError::new_err)?;
         let mut ended = None;
         loop {
-            // Threads cannot share a receiver, so the closure takes it and gives it back.
-            let done;
-            (receiver, done) = py.detach(move || {
-                let done = receiver.recv_timeout(TICK);
-                (receiver, done)
-            });
-            match done {
+            match py.detach(|| lock(&receiver).recv_timeout(TICK)) {
                 Ok(done) => return ended.map_or(done, Err),
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
                     // The work panicked. Joining it takes the panic, which the scope would repeat.
@@ -383,7 +377,7 @@ pub(crate) fn sort_file<'py>(
     };
     let mut sort = Sort::new().options(options).method(method).progress(|progress| told.tell(progress));
     if let Some(name) = &output.to {
-        sort = sort.to(named("to", name, &formats())?);
+        sort = sort.to(format("to", name)?);
     }
     sort = output.top.into_iter().fold(sort, Sort::top);
     sort = if output.argsort { sort.positions() } else { sort };
@@ -421,7 +415,7 @@ pub(crate) fn merge_files<'py>(
     let options = arguments.options(inputs(&from_)?, &cancel)?;
     let mut merge = Merge::new().options(options).progress(|progress| told.tell(progress));
     if let Some(name) = &output.to {
-        merge = merge.to(named("to", name, &formats())?);
+        merge = merge.to(format("to", name)?);
     }
     merge = output.top.into_iter().fold(merge, Merge::top);
     merge = if output.bgzf { merge.bgzf() } else { merge };
