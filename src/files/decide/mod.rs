@@ -325,7 +325,7 @@ impl Decider<'_> {
         for (key, _) in how.keys.iter().zip(&surveyed.has).filter(|(_, has)| !**has) {
             let name = self.look.first().map_or_else(String::new, |text| text.parts[0].name.clone());
             let (number, separator) = match (&key.column, dialect.fields) {
-                (ColumnAt::Path, _) => {
+                (ColumnAt::Path(_), _) => {
                     let (problem, hint) = header.lacking(key);
                     let error = Error::input(name, problem);
                     return Err(hint.into_iter().fold(error, Error::hinting));

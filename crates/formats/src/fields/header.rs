@@ -32,8 +32,6 @@ pub struct ResolvedKey {
     pub name: String,
     /// The order. Its reading becomes the kind once that was decided.
     pub order: KeyOrder,
-    /// The path of its values in JSON.
-    pub path: Option<Path>,
     /// The requested type of its numbers.
     pub element: Option<ElementType>,
     /// True if the kind was inferred from the fields.
@@ -60,7 +58,7 @@ pub enum ColumnAt {
     /// Between two gaps, in characters.
     Between(Gap, Option<Gap>),
     /// A value of JSON.
-    Path,
+    Path(Path),
 }
 
 impl ResolvedKey {
@@ -77,7 +75,6 @@ impl ResolvedKey {
             nocase: said.nocase,
             name,
             order,
-            path: None,
             element: by.element,
             is_found: false,
             sign: None,
@@ -220,8 +217,7 @@ impl Header {
             }?;
             // A repeated column would only compare equal fields.
             let same = |other: &ResolvedKey| {
-                (&other.column, &other.path, other.order.reading)
-                    == (&column.column, &column.path, column.order.reading)
+                (&other.column, other.order.reading) == (&column.column, column.order.reading)
                     && other.order.nocase <= column.order.nocase
             };
             if !found.iter().any(same) {
@@ -250,11 +246,12 @@ impl Header {
                     let mut same = all.filter(|(_, other)| trimmed(other) == wanted).map(|(index, _)| index);
                     match (same.next(), same.next()) {
                         (Some(index), Some(other)) => {
-                            let both = (index + 1, other + 1, quoted(name));
+                            let (index, other) = (index + 1, other + 1);
                             let problem =
-                                format!("columns {} and {} are both named '{}'", both.0, both.1, both.2);
-                            return Err(Error::input(table, problem)
-                                .hinting(Hint::ColumnNumber(index + 1, other + 1)));
+                                format!("columns {index} and {other} are both named '{}'", quoted(name));
+                            return Err(
+                                Error::input(table, problem).hinting(Hint::ColumnNumber(index, other))
+                            );
                         }
                         (Some(index), None) => {
                             if let Some(number) = number.filter(|&number| number != index + 1) {
@@ -296,21 +293,16 @@ impl Header {
                 }
             }
         }
-        if let Some((like, keys)) = self.meant(named).filter(|_| self.separator().is_none()) {
-            let mut missing = format!("no column '{}'", quoted(named));
+        let mut missing = format!("no column '{}'", quoted(named));
+        if let Some(meant) = self.meant(named).filter(|_| self.separator().is_none()) {
             if self.names.is_some() {
                 missing += &format!("; columns: {}", self.shown());
             }
-            if let Some(like) = like {
-                missing += &format!("; did you mean '{}'?", quoted(like));
-            }
-            return Err(Error::input(table, missing).hinting(Hint::Keys(keys.into())));
+            let hint = asked(meant, &mut missing);
+            return Err(Error::input(table, missing).hinting(hint));
         }
         if self.names().all(<[u8]>::is_empty) && self.names.is_some() {
-            let blank = format!(
-                "no column '{}': the first line is blank, but should name the columns",
-                quoted(named)
-            );
+            let blank = missing + ": the first line is blank, but should name the columns";
             return Err(Error::input(format!("{table}:1"), blank).hinting(Hint::BlankHeader));
         }
         if self.columns == ANY && self.names.is_none() {
@@ -326,11 +318,8 @@ impl Header {
             );
             return Err(Error::input(table, problem));
         }
-        let missing = format!("no column '{}'; columns: {}", quoted(named), self.shown());
-        Err(match self.separator() {
-            Some(separator) => Error::input(table, missing).hinting(Hint::Delimiter(separator)),
-            None => Error::input(table, missing).hinting(Hint::NoColumn),
-        })
+        let missing = format!("{missing}; columns: {}", self.shown());
+        Err(Error::input(table, missing).hinting(self.separator().map_or(Hint::NoColumn, Hint::Delimiter)))
     }
 
     /// Returns true if a key with this text can mean the column at this index alone.
@@ -354,10 +343,8 @@ impl Header {
         for KeyMeaning { column, said } in &key.readings {
             match column {
                 ColumnRef::Name(name) if self.has_name(name) => {
-                    return Ok(ResolvedKey {
-                        path: Some(Path::member(name)),
-                        ..ResolvedKey::new(*said, by, ColumnAt::Path, name.clone())
-                    });
+                    let column = ColumnAt::Path(Path::member(name));
+                    return Ok(ResolvedKey::new(*said, by, column, name.clone()));
                 }
                 ColumnRef::Name(name) => path = Some((name.clone(), said)),
                 ColumnRef::Number(0) => return Ok(ResolvedKey::whole(*said, by)),
@@ -367,11 +354,11 @@ impl Header {
             }
         }
         let (name, said) = path.unwrap_or_else(|| (key.said.clone(), &key.readings[0].said));
-        let parsed = Path::parse(&name).map_err(|problem| {
+        let path = Path::parse(&name).map_err(|problem| {
             Error::input(table, format!("'{}' is not a valid path: {problem}", quoted(&name)))
                 .hinting(Hint::Path)
         })?;
-        Ok(ResolvedKey { path: Some(parsed), ..ResolvedKey::new(*said, by, ColumnAt::Path, name) })
+        Ok(ResolvedKey::new(*said, by, ColumnAt::Path(path), name))
     }
 
     /// Returns the problem and a hint for a key that no record has.
@@ -383,11 +370,8 @@ impl Header {
         if self.json == Some(b'[') {
             return (problem, Some(Hint::Through(json::OF_ARRAY)));
         }
-        let Some((like, keys)) = self.meant(&key.name) else { return (problem, None) };
-        if let Some(like) = like {
-            problem += &format!("; did you mean '{}'?", quoted(like));
-        }
-        (problem, Some(Hint::Keys(keys.into())))
+        let hint = self.meant(&key.name).map(|meant| asked(meant, &mut problem));
+        (problem, hint)
     }
 
     /// Returns the header without names, for rows with the same number of columns.
@@ -465,6 +449,14 @@ impl Header {
             None => format!("1 to {}", self.columns),
         }
     }
+}
+
+/// Adds the name that a key probably meant to a problem. Returns the hint that names the keys.
+fn asked((like, keys): (Option<String>, Vec<String>), problem: &mut String) -> Hint {
+    if let Some(like) = like {
+        *problem += &format!("; did you mean '{}'?", quoted(like));
+    }
+    Hint::Keys(keys.into())
 }
 
 /// Returns true if the keys of lines allow plain numbers: the first field as a number, then the whole line.

@@ -76,15 +76,17 @@ impl<'a> Layout<'a> {
                     numbered.push((column, number));
                     others.push(number);
                 }
-                ColumnAt::Path => {}
+                ColumnAt::Path(_) => {}
                 ColumnAt::Last | ColumnAt::Whole | ColumnAt::Between(..) => others.push(number),
             }
         }
         numbered.sort_unstable();
         let most = numbered.last().map_or(0, |&(column, _)| column + 1);
         let paths = (fields == Fields::Json).then(|| {
-            let paths = keys.iter().enumerate();
-            Paths::new(paths.filter_map(|(key, found)| Some((key, found.path.as_ref()?))))
+            Paths::new(keys.iter().enumerate().filter_map(|(number, key)| match &key.column {
+                ColumnAt::Path(path) => Some((number, path)),
+                _ => None,
+            }))
         });
         let are_lines = fields == Fields::Words(LineEnd::Lf) && !dialect.comments;
         let numbers = per_line
@@ -484,8 +486,9 @@ impl<'a> Rows<'a> {
         for &key in &layout.others {
             let place = &mut self.places[key];
             match layout.keys[key].column {
-                ColumnAt::Field(_) | ColumnAt::Rest(_) | ColumnAt::Path if place.start == place.end => {}
-                ColumnAt::Field(_) | ColumnAt::Path => place.end = line.end,
+                ColumnAt::Field(_) | ColumnAt::Rest(_) if place.start == place.end => {}
+                ColumnAt::Path(_) => {}
+                ColumnAt::Field(_) => place.end = line.end,
                 ColumnAt::Rest(_) => place.end = place.start + trimmed(&bytes[place.start..line.end]).len(),
                 ColumnAt::Last => *place = layout.dialect.fields.last(bytes, line.clone()),
                 ColumnAt::Whole => *place = line.clone(),
@@ -509,7 +512,7 @@ impl<'a> Rows<'a> {
     #[inline]
     fn field(&self, key: usize) -> Field<'a> {
         let fields = self.layout.dialect.fields;
-        let is_whole = self.layout.keys[key].column == ColumnAt::Whole;
+        let is_whole = matches!(self.layout.keys[key].column, ColumnAt::Whole);
         Field {
             bytes: self.bytes,
             place: self.places[key].clone(),
