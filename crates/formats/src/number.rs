@@ -195,27 +195,17 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// An integer token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Integer {
-    /// The value; `None` if neither u64 nor i64 holds it.
-    pub(super) value: Option<i128>,
-    /// True if the token is the canonical form of the value, equal to the printed value.
-    pub(super) canonical: bool,
-}
-
-/// Parses a token of digits with an optional sign; `None` for other tokens.
+/// Returns the integer of a token in canonical form, equal to the printed value; `None` for other tokens,
+/// and for integers that neither u64 nor i64 holds.
 #[inline]
-pub(super) fn integer(token: &[u8]) -> Option<Integer> {
-    let (sign, digits) = match token {
-        [sign @ (b'+' | b'-'), digits @ ..] => (Some(*sign), digits),
-        digits => (None, digits),
-    };
-    if digits.is_empty() {
-        return None;
+pub(super) fn integer(token: &[u8]) -> Option<i128> {
+    /// No number of so many digits exceeds a u64, so overflow checks start after them.
+    const SAFE: usize = 19;
+    let digits = token.strip_prefix(b"-").unwrap_or(token);
+    if !matches!(digits, [b'1'..=b'9', ..]) {
+        return (token == b"0").then_some(0);
     }
-    // No nineteen digits exceed a u64, so overflow checks start after them.
-    let (safe, checked) = digits.split_at(digits.len().min(19));
+    let (safe, checked) = digits.split_at(digits.len().min(SAFE));
     let mut value: u64 = 0;
     for byte in safe {
         let digit = byte.wrapping_sub(b'0');
@@ -224,17 +214,12 @@ pub(super) fn integer(token: &[u8]) -> Option<Integer> {
         }
         value = value * 10 + u64::from(digit);
     }
-    if !checked.iter().all(u8::is_ascii_digit) {
-        return None;
+    for byte in checked {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        value = value.checked_mul(10)?.checked_add(digit)?;
     }
-    let magnitude = checked
-        .iter()
-        .try_fold(value, |value, byte| value.checked_mul(10)?.checked_add(u64::from(byte - b'0')));
-    let leading_zero = digits[0] == b'0' && digits.len() > 1;
-    let negative = sign == Some(b'-') && magnitude != Some(0);
-    let canonical = !leading_zero && (sign.is_none() || negative);
-    let value = magnitude.map(|magnitude| if negative { -i128::from(magnitude) } else { magnitude.into() });
-    Some(Integer { value: value.filter(|&value| value >= i64::MIN.into()), canonical })
+    let value = if digits.len() < token.len() { -i128::from(value) } else { value.into() };
+    (value >= i64::MIN.into()).then_some(value)
 }
 
 /// An integer of up to sixteen digits without a plus sign.
@@ -418,22 +403,26 @@ mod tests {
 
     #[test]
     fn integers_and_their_canonical_spelling() {
-        let case = |token: &str| integer(token.as_bytes()).map(|i| (i.value, i.canonical));
-        assert_eq!(case("0"), Some((Some(0), true)));
-        assert_eq!(case("-0"), Some((Some(0), false)));
-        assert_eq!(case("+5"), Some((Some(5), false)));
-        assert_eq!(case("007"), Some((Some(7), false)));
-        assert_eq!(case("-12"), Some((Some(-12), true)));
-        assert_eq!(case("18446744073709551615"), Some((Some(u64::MAX.into()), true)));
-        assert_eq!(case("18446744073709551616"), Some((None, true)));
-        assert_eq!(case("-9223372036854775808"), Some((Some(i64::MIN.into()), true)));
-        assert_eq!(case("-9223372036854775809"), Some((None, true)));
-        assert_eq!(case("000000000000000000000000000000000000042"), Some((Some(42), false)));
-        assert_eq!(case("1234567890123456789x"), None);
-        assert_eq!(case("12345678901234567890x"), None);
-        assert_eq!(case(""), None);
-        assert_eq!(case("-"), None);
-        assert_eq!(case("1.0"), None);
+        let case = |token: &str| integer(token.as_bytes());
+        assert_eq!(case("0"), Some(0));
+        assert_eq!(case("-12"), Some(-12));
+        assert_eq!(case("18446744073709551615"), Some(u64::MAX.into()));
+        assert_eq!(case("-9223372036854775808"), Some(i64::MIN.into()));
+        for other in [
+            "-0",
+            "+5",
+            "007",
+            "18446744073709551616",
+            "-9223372036854775809",
+            "000000000000000000000000000000000000042",
+            "1234567890123456789x",
+            "12345678901234567890x",
+            "",
+            "-",
+            "1.0",
+        ] {
+            assert_eq!(case(other), None, "{other}");
+        }
     }
 
     /// Checks that the float parser and the standard library agree on a token.
@@ -490,9 +479,8 @@ mod tests {
         fn agrees_with_the_standard_library_on_integers(value: i128) {
             let value = value >> (value.unsigned_abs() % 128) as u32;
             let token = value.to_string();
-            let parsed = integer(token.as_bytes()).unwrap();
-            prop_assert_eq!(parsed.value, (i64::MIN.into()..=u64::MAX.into()).contains(&value).then_some(value));
-            prop_assert!(parsed.canonical);
+            let expected = (i64::MIN.into()..=u64::MAX.into()).contains(&value).then_some(value);
+            prop_assert_eq!(integer(token.as_bytes()), expected);
         }
 
         #[test]
@@ -502,11 +490,11 @@ mod tests {
                 let short = tokens.short_integer();
                 let token = tokens.take_token();
                 if let Some(short) = short {
-                    let long = integer(token).expect("a short integer is one");
-                    prop_assert_eq!(Some(i128::from(short.value)), long.value, "{}", text);
-                    prop_assert_eq!((short.canonical, short.length), (long.canonical, token.len()), "{}", text);
+                    let long = short.canonical.then_some(i128::from(short.value));
+                    prop_assert_eq!((long, token.len()), (integer(token), short.length), "{}", text);
+                    prop_assert_eq!(str::from_utf8(token).unwrap().parse(), Ok(short.value), "{}", text);
                 } else {
-                    let read_short = integer(token).is_some() && token.len() <= 16 && token[0] != b'+';
+                    let read_short = integer(token).is_some() && token.len() <= 16;
                     prop_assert!(!read_short || start + 18 > text.len(), "{}", text);
                 }
             }

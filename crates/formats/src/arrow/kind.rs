@@ -143,7 +143,7 @@ impl Kind {
             return None;
         }
         if digits.iter().all(u8::is_ascii_digit) && text != b"-0" {
-            return Some(Self::Integer(Span::of(integer(text)?.value?)));
+            return integer(text).map(|value| Self::Integer(Span::of(value)));
         }
         is_exact(text).then_some(Self::Float)
     }
@@ -223,11 +223,9 @@ impl Kind {
         Ok(match self {
             Self::Bool => Arc::new(all::<_, BooleanArray>(values, |value| Some(value == b"true"))),
             Self::Integer(span) if span.fits(ElementType::I64) => {
-                Arc::new(all::<_, Int64Array>(values, |value| Some(integer(value)?.value? as i64)))
+                Arc::new(all::<_, Int64Array>(values, |value| Some(integer(value)? as i64)))
             }
-            Self::Integer(_) => {
-                Arc::new(all::<_, UInt64Array>(values, |value| Some(integer(value)?.value? as u64)))
-            }
+            Self::Integer(_) => Arc::new(all::<_, UInt64Array>(values, |value| Some(integer(value)? as u64))),
             Self::Float => Arc::new(all::<_, Float64Array>(values, |value| {
                 std::str::from_utf8(value).ok()?.parse().ok()
             })),

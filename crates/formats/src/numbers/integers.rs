@@ -5,7 +5,7 @@ use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word};
 use super::span::Span;
 use crate::key_buf::KeyBuf;
 use crate::number::limits;
-use crate::number::{Integer, PerLine, Tokens, integer};
+use crate::number::{PerLine, Tokens, integer};
 use crate::parallel::map_parts;
 use crate::records::{Print, Records};
 
@@ -98,9 +98,7 @@ impl Integers {
 
     /// Reads the current token.
     fn read_one(&mut self, tokens: &mut Tokens) -> Result<(), NotInteger> {
-        let Some(Integer { value: Some(value), canonical: true }) = integer(tokens.take_token()) else {
-            return Err(NotInteger);
-        };
+        let value = integer(tokens.take_token()).ok_or(NotInteger)?;
         if value < self.limits.0 || value > self.limits.1 {
             return Err(NotInteger);
         }
