@@ -47,11 +47,9 @@ impl File {
     /// I/O errors; invalid data.
     pub(super) fn open(name: String, stored: Stored) -> Result<Self, Error> {
         let options = ArrowReaderOptions::new();
-        let mut as_is = guarded(&name, WHAT, || ArrowReaderMetadata::load(&stored, options))?;
+        let as_is = guarded(&name, WHAT, || ArrowReaderMetadata::load(&stored, options))?;
         checked(&name, as_is.metadata(), &stored)?;
-        if let Some(schema) = with_times(&name, &as_is, &stored)? {
-            as_is = guarded(&name, WHAT, || read_as(&as_is, schema))?;
-        }
+        let as_is = with_times(&name, as_is, &stored)?;
         let schema = as_is.schema().clone();
         let views = with_types(&schema, |kind| match kind {
             DataType::Dictionary(_, values) => as_view(values).or_else(|| Some((**values).clone())),
@@ -222,37 +220,32 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
     Ok(())
 }
 
-/// The schema with INT96 times in a unit that holds every value: microseconds, the unit of Spark, or else
-/// nanoseconds.
+/// Reads INT96 times in a unit that holds every value: microseconds, the unit of Spark, or else nanoseconds.
 fn with_times(
     name: &str,
-    metadata: &ArrowReaderMetadata,
+    mut metadata: ArrowReaderMetadata,
     stored: &Stored,
-) -> Result<Option<SchemaRef>, Error> {
-    let descriptor = metadata.parquet_schema();
-    let leaves = || {
-        (0..descriptor.num_columns()).filter(|&leaf| descriptor.column(leaf).physical_type() == Type::INT96)
-    };
-    if leaves().next().is_none() {
-        return Ok(None);
-    }
-    let mut fields: Vec<Field> = metadata.schema().fields().iter().map(|field| (**field).clone()).collect();
-    for leaf in leaves() {
-        let root = descriptor.get_column_root_idx(leaf);
-        let field = fields[root].clone();
+) -> Result<ArrowReaderMetadata, Error> {
+    let columns = metadata.parquet_schema().columns().iter().enumerate();
+    let leaves = columns.filter(|(_, column)| column.physical_type() == Type::INT96).map(|(leaf, _)| leaf);
+    for leaf in leaves.collect::<Vec<_>>() {
+        let root = metadata.parquet_schema().get_column_root_idx(leaf);
+        let field = metadata.schema().field(root).clone();
+        let wrong =
+            |problem: &str| Error::input(name, format!("column '{}' {problem}", quoted(field.name())));
         let DataType::Timestamp(_, zone) = field.data_type() else {
-            let problem =
-                format!("column '{}' has nested INT96 times, which are not supported", quoted(field.name()));
-            return Err(Error::input(name, problem));
+            return Err(wrong("has nested INT96 times, which are not supported"));
         };
-        let in_unit = |unit| field.clone().with_data_type(DataType::Timestamp(unit, zone.clone()));
+        let in_unit = |unit| {
+            let mut fields = metadata.schema().fields().to_vec();
+            fields[root] = Arc::new(field.clone().with_data_type(DataType::Timestamp(unit, zone.clone())));
+            let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
+            read_as(&metadata, Arc::new(schema))
+        };
         let read = |unit| {
             guarded(name, WHAT, || {
-                let mut fields = fields.clone();
-                fields[root] = in_unit(unit);
-                let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
-                let metadata = read_as(metadata, Arc::new(schema))?;
-                let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(stored.clone(), metadata);
+                let builder =
+                    ParquetRecordBatchReaderBuilder::new_with_metadata(stored.clone(), in_unit(unit)?);
                 let mask = ProjectionMask::roots(builder.parquet_schema(), [root]);
                 builder.with_projection(mask).build()
             })
@@ -274,16 +267,14 @@ fn with_times(
             }
         }
         if are_fine && are_wide {
-            let problem = format!(
-                "column '{}' has INT96 times with nanoseconds and years beyond 2262, which 64 bits cannot represent \
-                 together",
-                quoted(field.name())
-            );
-            return Err(Error::input(name, problem));
+            return Err(wrong(
+                "has INT96 times with nanoseconds and years beyond 2262, which 64 bits cannot represent together",
+            ));
         }
-        fields[root] = in_unit(if are_fine { TimeUnit::Nanosecond } else { TimeUnit::Microsecond });
+        let unit = if are_fine { TimeUnit::Nanosecond } else { TimeUnit::Microsecond };
+        metadata = guarded(name, WHAT, || in_unit(unit))?;
     }
-    Ok(Some(Arc::new(Schema::new_with_metadata(fields, metadata.schema().metadata().clone()))))
+    Ok(metadata)
 }
 
 /// Settings of a writer.
