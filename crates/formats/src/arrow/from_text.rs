@@ -10,12 +10,11 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 
 use super::arrays;
-use super::kind::{self, Columns, Kind, columns};
+use super::kind::{self, Columns, Kind, columns, members_of};
 use super::stored::{Stored, failed};
 use crate::error::Error;
 use crate::fields::{Dialect, Fields, end_of_first_row, end_of_row, end_of_rows, for_each_field, unquoted};
 use crate::human::quoted;
-use crate::json;
 use crate::parallel::{self, map_parts};
 use crate::text::MARK;
 
@@ -215,27 +214,20 @@ impl TextTable {
     }
 
     fn batch(&self, bytes: &[u8], rows: &[usize]) -> Result<RecordBatch, Error> {
-        let mut values: Vec<Vec<Option<Cow<[u8]>>>> =
-            self.kinds.iter().map(|_| Vec::with_capacity(rows.len())).collect();
         let is_json = self.fields == Fields::Json;
-        for &row in rows {
-            if is_json {
-                let line = line_at(bytes, row);
-                values.iter_mut().for_each(|column| column.push(None));
-                for (name, place) in json::members(line) {
-                    let column = self.kinds.iter().position(|(other, _)| other.as_bytes() == &name[..]);
-                    if let Some(last) = column.and_then(|column| values[column].last_mut()) {
-                        *last = json::value(&line[place]).map(Cow::Borrowed);
+        let values = if is_json {
+            members_of(&self.kinds, rows.iter().map(|&row| Some(line_at(bytes, row))))
+        } else {
+            let mut values: Vec<Vec<_>> = self.kinds.iter().map(|_| Vec::with_capacity(rows.len())).collect();
+            for &row in rows {
+                for_each_field(bytes, row, self.fields, usize::MAX, |number, field| {
+                    if let Some(column) = values.get_mut(number) {
+                        column.push(self.content(&bytes[field]));
                     }
-                }
-                continue;
+                });
             }
-            for_each_field(bytes, row, self.fields, usize::MAX, |number, field| {
-                if let Some(column) = values.get_mut(number) {
-                    column.push(self.content(&bytes[field]));
-                }
-            });
-        }
+            values
+        };
         let array = |((name, kind), values): (&(String, Kind), &Vec<_>)| {
             kind.array(values, is_json).map_err(|problem| self.wrong(name, &problem))
         };

@@ -248,18 +248,7 @@ impl Kind {
                 Arc::new(all.finish())
             }
             Self::Object(fields) => {
-                let mut inner: Vec<Vec<Option<Cow<[u8]>>>> =
-                    fields.iter().map(|_| vec![None; values.len()]).collect();
-                for (row, value) in some().enumerate() {
-                    let Some(value) = value else { continue };
-                    for (name, place) in json::members(value) {
-                        if let Some(field) =
-                            fields.iter().position(|(other, _)| other.as_bytes() == &name[..])
-                        {
-                            inner[field][row] = json::value(&value[place]).map(|token| token.to_vec().into());
-                        }
-                    }
-                }
+                let inner = members_of(fields, values.iter().map(Option::as_deref));
                 let arrays = fields.iter().zip(&inner).map(|((_, kind), values)| kind.array(values, true));
                 let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
                 let nulls: NullBuffer = values.iter().map(Option::is_some).collect();
@@ -272,8 +261,7 @@ impl Kind {
                 for value in some() {
                     let before = inner.len();
                     for place in value.map(json::elements).unwrap_or_default() {
-                        let token = json::value(&value.unwrap_or_default()[place]);
-                        inner.push(token.map(|token| Cow::Owned(token.to_vec())));
+                        inner.push(json::value(&value.unwrap_or_default()[place]).map(Cow::Borrowed));
                     }
                     lengths.push(inner.len() - before);
                 }
@@ -300,6 +288,22 @@ pub(super) fn merge(all: &mut Columns, others: Columns) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Returns the values of JSON objects in these columns.
+pub(super) fn members_of<'v>(
+    columns: &Columns,
+    objects: impl ExactSizeIterator<Item = Option<&'v [u8]>>,
+) -> Vec<Vec<Option<Cow<'v, [u8]>>>> {
+    let mut values = vec![vec![None; objects.len()]; columns.len()];
+    for (row, object) in objects.map(Option::unwrap_or_default).enumerate() {
+        for (name, place) in json::members(object) {
+            if let Some(column) = columns.iter().position(|(other, _)| other.as_bytes() == &name[..]) {
+                values[column][row] = json::value(&object[place]).map(Cow::Borrowed);
+            }
+        }
+    }
+    values
 }
 
 pub(super) fn columns(fields: &[(String, Kind)]) -> Fields {
