@@ -9,10 +9,9 @@ use std::sync::Arc;
 
 use arrow_array::builder::UInt32Builder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array, make_array};
+use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, UInt32Array, downcast_integer_array};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_data::ArrayData;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -158,14 +157,12 @@ fn with_values(numbers: &ArrayRef, values: &ArrayRef, kind: &DataType) -> Result
     if keys.null_count() > numbers.null_count() {
         return Err(ArrowError::DictionaryKeyOverflowError);
     }
-    let keys = keys.to_data();
-    let data = ArrayData::builder(kind.clone())
-        .len(keys.len())
-        .offset(keys.offset())
-        .nulls(keys.nulls().cloned())
-        .add_buffer(keys.buffers()[0].clone())
-        .add_child_data(values.to_data());
-    Ok(make_array(data.build()?))
+    let keys = &*keys;
+    let array: ArrayRef = downcast_integer_array!(
+        keys => Arc::new(DictionaryArray::try_new(keys.clone(), values.clone())?),
+        kind => panic!("{kind} is no type of keys")
+    );
+    Ok(array)
 }
 
 /// Returns true for a type with a dictionary, or with one in a nested type.

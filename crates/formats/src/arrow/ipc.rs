@@ -39,12 +39,6 @@ struct Batch {
     rows: u64,
 }
 
-/// A message with a dictionary.
-struct Dictionary {
-    id: i64,
-    block: Block,
-}
-
 impl File {
     /// Scans the messages.
     ///
@@ -62,8 +56,8 @@ impl File {
         let mut at = if is_file { BLOCK } else { 0 };
         let (mut schema, mut version) = (None, MetadataVersion::V5);
         let (mut decoders, mut batches) = (Vec::new(), Vec::new());
-        // The dictionaries so far, and whether the last decoder knows them.
-        let (mut dictionaries, mut are_known) = (Vec::<Dictionary>::new(), false);
+        // The numbers and places of the dictionaries so far; true if the last decoder knows them.
+        let (mut dictionaries, mut are_known) = (Vec::<(i64, Block)>::new(), false);
         let mut compression = None;
         loop {
             // A stream may lack an end marker.
@@ -109,9 +103,9 @@ impl File {
                         message.header_as_dictionary_batch().ok_or_else(|| wrong("damaged dictionary"))?;
                     let id = header.id();
                     if !header.isDelta() {
-                        dictionaries.retain(|other| other.id != id);
+                        dictionaries.retain(|(other, _)| *other != id);
                     }
-                    dictionaries.push(Dictionary { id, block });
+                    dictionaries.push((id, block));
                     are_known = false;
                 }
                 MessageHeader::RecordBatch => {
@@ -119,9 +113,9 @@ impl File {
                         message.header_as_record_batch().ok_or_else(|| wrong("damaged record batch"))?;
                     let schema: &SchemaRef =
                         schema.as_ref().ok_or_else(|| wrong("record batch before the schema"))?;
-                    if decoders.is_empty() || !are_known {
+                    if !are_known {
                         let mut decoder = FileDecoder::new(schema.clone(), version);
-                        for Dictionary { block, .. } in &dictionaries {
+                        for (_, block) in &dictionaries {
                             decoder.read_dictionary(block, &buffer(&stored, block)?)?;
                         }
                         decoders.push(Arc::new(decoder));
