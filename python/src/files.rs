@@ -10,8 +10,8 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use gpusort::files::internal::{ChooseSorter, Chosen, Expected, To};
-use gpusort::files::{Cancel, Check, Input, Key, Kind, Merge, Options, Phase, Progress, Report, Sort};
+use gpusort::files::internal::{ChooseSorter, Chosen, Expected, Job, To};
+use gpusort::files::{Cancel, Check, Input, Key, Kind, Options, Phase, Progress, Report, Sort};
 use gpusort::{ElementType, Error, Format, Method, Sorter};
 use gpusort_base::memory;
 use gpusort_base::parallel::{self, lock};
@@ -367,9 +367,38 @@ pub(crate) fn sort_file<'py>(
     threads: Threads,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let sorter = device.map(|device| device.get().sorter()).transpose()?;
+    let work = |job: Job, to: To| job.run(&mut Choice(sorter), to);
+    written(py, from_, to, arguments, output, threads, progress, work)
+}
+
+/// Merges sorted inputs into an output.
+#[pyfunction]
+pub(crate) fn merge_files<'py>(
+    py: Python<'py>,
+    from_: Vec<Bound<'py, PyAny>>,
+    to: &Bound<'py, PyAny>,
+    arguments: Arguments,
+    output: Output,
+    threads: Threads,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    written(py, from_, to, arguments, output, threads, progress, |job, to| job.merge(to))
+}
+
+/// Does work that writes an output.
+fn written<'py>(
+    py: Python<'py>,
+    from_: Vec<Bound<'py, PyAny>>,
+    to: &Bound<'py, PyAny>,
+    arguments: Arguments,
+    output: Output,
+    threads: Threads,
+    progress: Option<&Bound<'py, PyAny>>,
+    work: impl FnOnce(Job, To) -> Result<Report, Error> + Send,
+) -> PyResult<Bound<'py, PyDict>> {
     let (cancel, told) = (Cancel::new(), Told::default());
     let options = arguments.options(inputs(&from_)?, &cancel)?;
-    let sorter = device.map(|device| device.get().sorter()).transpose()?;
     let algorithm = output.algo.as_deref().filter(|name| *name != "auto");
     let method = Method {
         algorithm: algorithm.map(|name| parsed("algo", name)).transpose()?,
@@ -390,41 +419,9 @@ pub(crate) fn sort_file<'py>(
     let mut target = Place::of(to, "output", "write")?;
     let report = waited(py, threads, progress, &cancel, &told, || {
         let job = sort.resolve(target.path()).map_err(|error| exception(&error))?;
-        let mut choice = Choice(sorter);
         let done = match &mut target {
-            Place::Path(path) => job.run(&mut choice, To::File(path)),
-            Place::File(file) => job.run(&mut choice, To::Writer(file)),
-        };
-        done.map_err(|error| exception(&error))
-    })?;
-    report_dict(py, &report)
-}
-
-/// Merges sorted inputs into an output.
-#[pyfunction]
-pub(crate) fn merge_files<'py>(
-    py: Python<'py>,
-    from_: Vec<Bound<'py, PyAny>>,
-    to: &Bound<'py, PyAny>,
-    arguments: Arguments,
-    output: Output,
-    threads: Threads,
-    progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let (cancel, told) = (Cancel::new(), Told::default());
-    let options = arguments.options(inputs(&from_)?, &cancel)?;
-    let mut merge = Merge::new().options(options).progress(|progress| told.tell(progress));
-    if let Some(name) = &output.to {
-        merge = merge.to(format("to", name)?);
-    }
-    merge = output.top.into_iter().fold(merge, Merge::top);
-    merge = if output.bgzf { merge.bgzf() } else { merge };
-    merge = output.parquet_compression.into_iter().fold(merge, Merge::parquet_compression);
-    let mut target = Place::of(to, "output", "write")?;
-    let report = waited(py, threads, progress, &cancel, &told, || {
-        let done = match &mut target {
-            Place::Path(path) => merge.output(path),
-            Place::File(file) => merge.write_to(file),
+            Place::Path(path) => work(job, To::File(path)),
+            Place::File(file) => work(job, To::Writer(file)),
         };
         done.map_err(|error| exception(&error))
     })?;
