@@ -193,28 +193,29 @@ fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<(Words<'static>, 
     let mut bytes = None;
     let mut settling: Vec<Vec<keys::Column>> = parts.iter().map(|_| Vec::new()).collect();
     for column in columns {
-        match &column.values {
+        let is_tied = bytes.is_some();
+        let of_column: Vec<keys::Column> = match &column.values {
             Values::Numbers(numbers) => {
                 let of_column = numbers.codes(column, parts);
-                if bytes.is_none() {
+                if !is_tied {
                     codes.extend(of_column);
-                } else {
-                    settling.iter_mut().zip(words_of(of_column)).for_each(|(part, words)| part.push(words));
+                    continue;
                 }
+                words_of(of_column)
             }
             Values::Texts { text, .. } => {
                 let of_part = |rows: &Range<usize>| column.texts_of(text, rows.clone());
                 let texts = map_parts(parts, of_part).into_iter().collect::<Result<Vec<_>, _>>()?;
-                if bytes.is_none() {
+                if !is_tied {
                     let of_column;
                     (of_column, bytes) = codes::of(&texts.iter().collect::<Vec<_>>(), room(&codes));
                     codes.push(of_column);
                 }
-                if bytes.is_some() {
-                    let texts = texts.into_iter().map(keys::Column::Texts);
-                    settling.iter_mut().zip(texts).for_each(|(part, texts)| part.push(texts));
-                }
+                texts.into_iter().map(keys::Column::Texts).collect()
             }
+        };
+        if bytes.is_some() {
+            settling.iter_mut().zip(of_column).for_each(|(part, column)| part.push(column));
         }
     }
     let words = packed(codes, &parts.iter().map(Range::len).collect::<Vec<_>>());

@@ -139,16 +139,13 @@ impl Column {
     /// Adds a field, and counts nulls.
     #[inline]
     pub(super) fn push(&mut self, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
-        if let keys::Column::Texts(_) = self.words {
-            return self.push_text(field, counts);
-        }
-        match self.word(field) {
-            Ok(word) => {
-                self.push_word(word);
-                Ok(())
-            }
+        let added = match self.words {
+            keys::Column::Texts(_) => self.push_text(field),
+            _ => self.word(field).map(|word| self.push_word(word)),
+        };
+        match added {
             Err(NotAdded::Null(class)) => self.push_null(class, field, counts),
-            Err(refused) => Err(refused),
+            added => added,
         }
     }
 
@@ -296,11 +293,11 @@ impl Column {
     }
 
     /// Adds a field of text.
-    fn push_text(&mut self, field: &Field, counts: &mut Counts) -> Result<(), NotAdded> {
+    fn push_text(&mut self, field: &Field) -> Result<(), NotAdded> {
         let keys::Column::Texts(texts) = &mut self.words else { panic!("the column is of text") };
         let order = texts.order;
         if let Some(class) = class_of_text(&self.key, order, field) {
-            return self.push_null(class, field, counts);
+            return Err(NotAdded::Null(class));
         }
         // Only plain text keeps the blanks around a field.
         if order.reading.text().is_some_and(|form| !form.is_bytes()) && self.key.column != ColumnAt::Whole {
