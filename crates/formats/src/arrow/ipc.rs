@@ -198,12 +198,10 @@ fn check_lengths(bytes: &[u8], block: &Block) -> Result<(), ArrowError> {
 
 /// Writes a file, or a stream if the output is not a file or its name ends in `.arrows`.
 pub enum Writer<'o, 'w> {
-    /// A file, with a footer.
-    File(Box<FileWriter<&'o mut Output<'w>>>),
+    /// A file, with a footer, and the batches that wait for its dictionaries.
+    File(Box<FileWriter<&'o mut Output<'w>>>, Option<Box<Waiting>>),
     /// A stream.
     Stream(Box<StreamWriter<&'o mut Output<'w>>>),
-    /// A file whose dictionaries are known only at the end.
-    Waiting(Box<FileWriter<&'o mut Output<'w>>>, Box<Waiting>),
 }
 
 impl<'o, 'w> Writer<'o, 'w> {
@@ -221,21 +219,13 @@ impl<'o, 'w> Writer<'o, 'w> {
     ) -> Result<Self, Error> {
         let options = IpcWriteOptions::default().try_with_compression(compression);
         let options = options.map_err(failed)?;
-        let is_stream = output.is_streamed();
-        if let Some(folder) = folder.filter(|_| !is_stream)
-            && let Some(waiting) = Waiting::of(schema, folder)?
-        {
-            let writer = FileWriter::try_new_with_options(output, schema, options).map_err(of_output)?;
-            return Ok(Self::Waiting(Box::new(writer), Box::new(waiting)));
+        if output.is_streamed() {
+            let writer = StreamWriter::try_new_with_options(output, schema, options).map_err(of_output)?;
+            return Ok(Self::Stream(Box::new(writer)));
         }
-        let writer = if is_stream {
-            StreamWriter::try_new_with_options(output, schema, options)
-                .map(|writer| Self::Stream(Box::new(writer)))
-        } else {
-            FileWriter::try_new_with_options(output, schema, options)
-                .map(|writer| Self::File(Box::new(writer)))
-        };
-        writer.map_err(of_output)
+        let waiting = folder.map(|folder| Waiting::of(schema, folder)).transpose()?.flatten();
+        let writer = FileWriter::try_new_with_options(output, schema, options).map_err(of_output)?;
+        Ok(Self::File(Box::new(writer), waiting.map(Box::new)))
     }
 
     /// Writes the next rows.
@@ -245,9 +235,9 @@ impl<'o, 'w> Writer<'o, 'w> {
     /// See [`Writer::new`].
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let written = match self {
-            Self::File(writer) => writer.write(batch),
+            Self::File(_, Some(waiting)) => waiting.write(batch),
+            Self::File(writer, None) => writer.write(batch),
             Self::Stream(writer) => writer.write(batch),
-            Self::Waiting(_, waiting) => waiting.write(batch),
         };
         written.map_err(of_output)
     }
@@ -259,12 +249,13 @@ impl<'o, 'w> Writer<'o, 'w> {
     /// See [`Writer::new`].
     pub fn finish(self) -> Result<(), Error> {
         let finished = match self {
-            Self::File(mut writer) => writer.finish(),
-            Self::Stream(mut writer) => writer.finish(),
-            Self::Waiting(mut writer, waiting) => {
-                waiting.finish(&mut |batch| writer.write(&batch).map_err(of_output))?;
+            Self::File(mut writer, waiting) => {
+                if let Some(waiting) = waiting {
+                    waiting.finish(&mut |batch| writer.write(&batch).map_err(of_output))?;
+                }
                 writer.finish()
             }
+            Self::Stream(mut writer) => writer.finish(),
         };
         finished.map_err(of_output)
     }

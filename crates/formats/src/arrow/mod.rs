@@ -69,16 +69,13 @@ impl Table {
 
     /// The columns as they are written.
     pub fn schema(&self) -> &SchemaRef {
-        match self {
-            Self::Parquet(file) => &file.schema,
-            Self::Arrow(file) => &file.schema,
-        }
+        self.schema_as_read(false)
     }
 
     /// The columns as they are read.
     pub fn schema_as_read(&self, views: bool) -> &SchemaRef {
         match self {
-            Self::Parquet(file) => file.schema_as_read(views),
+            Self::Parquet(file) => file.schema(views),
             Self::Arrow(file) => &file.schema,
         }
     }

@@ -32,7 +32,6 @@ const WHAT: &str = "Parquet";
 /// A file.
 pub struct File {
     pub(super) name: String,
-    pub(super) schema: SchemaRef,
     stored: Stored,
     as_is: ArrowReaderMetadata,
     /// Reads texts as views, which copy fast, and dictionaries as their values.
@@ -50,13 +49,12 @@ impl File {
         let as_is = guarded(&name, WHAT, || ArrowReaderMetadata::load(&stored, options))?;
         checked(&name, as_is.metadata(), &stored)?;
         let as_is = with_times(&name, as_is, &stored)?;
-        let schema = as_is.schema().clone();
-        let views = with_types(&schema, |kind| match kind {
+        let views = with_types(as_is.schema(), |kind| match kind {
             DataType::Dictionary(_, values) => as_view(values).or_else(|| Some((**values).clone())),
             kind => as_view(kind),
         });
         let views = read_as(&as_is, views).unwrap_or_else(|_| as_is.clone());
-        Ok(Self { name, schema, stored, as_is, views })
+        Ok(Self { name, stored, as_is, views })
     }
 
     /// The row count and approximate memory of each row group.
@@ -88,7 +86,7 @@ impl File {
         rows: usize,
         views: bool,
     ) -> Result<Batches<'static>, Error> {
-        let metadata = if views { &self.views } else { &self.as_is };
+        let metadata = self.metadata(views);
         let mut reader = guarded(&self.name, WHAT, || {
             let builder =
                 ParquetRecordBatchReaderBuilder::new_with_metadata(self.stored.clone(), metadata.clone());
@@ -114,21 +112,19 @@ impl File {
 
     pub(super) fn column_sizes(&self, part: usize) -> Vec<u64> {
         let descriptor = self.as_is.parquet_schema();
-        let mut sizes = vec![0; self.schema.fields().len()];
+        let mut sizes = vec![0; self.as_is.schema().fields().len()];
         for (leaf, column) in self.as_is.metadata().row_group(part).columns().iter().enumerate() {
             sizes[descriptor.get_column_root_idx(leaf)] += column.uncompressed_size().unsigned_abs();
         }
         sizes
     }
 
-    pub(super) fn schema_as_read(&self, views: bool) -> &SchemaRef {
-        if views { self.views.schema() } else { &self.schema }
+    fn metadata(&self, views: bool) -> &ArrowReaderMetadata {
+        if views { &self.views } else { &self.as_is }
     }
 
-    /// The rows of the largest row group.
-    fn rows_of_group(&self) -> usize {
-        let groups = self.as_is.metadata().row_groups().iter();
-        groups.map(|group| group.num_rows().unsigned_abs() as usize).max().unwrap_or(0)
+    pub(super) fn schema(&self, views: bool) -> &SchemaRef {
+        self.metadata(views).schema()
     }
 
     /// The sorting columns that each row group declares, with the numbers of their columns.
@@ -315,8 +311,9 @@ impl Form {
             .set_compression(compression.unwrap_or(USUAL));
         let mut rows = *ROWS.start();
         if let Some(like) = like {
-            rows = like.rows_of_group().clamp(*ROWS.start(), *ROWS.end());
             let metadata = like.as_is.metadata();
+            let largest = metadata.row_groups().iter().map(RowGroupMetaData::num_rows).max().unwrap_or(0);
+            rows = (largest.unsigned_abs() as usize).clamp(*ROWS.start(), *ROWS.end());
             let said = metadata.file_metadata().key_value_metadata().cloned();
             // The stored Arrow schema would be wrong for other columns.
             let said = said
