@@ -39,28 +39,14 @@ use gpusort_order::Method;
 /// A column of values that orders rows: by default, smallest first, NaN after all numbers and nulls last.
 pub struct Column<'a> {
     values: Values<'a>,
-    valid: Option<Bits<'a>>,
+    /// Bits, the lowest of a byte first, and the number of the first row's bit.
+    valid: Option<(&'a [u8], usize)>,
     order: KeyOrder,
 }
 
 enum Values<'a> {
     Numbers(Box<dyn Numbers + 'a>),
     Texts { rows: usize, text: Box<dyn Fn(usize) -> &'a [u8] + Sync + 'a> },
-}
-
-/// A bit for each row, starting at bit `first`; the lowest bit of a byte is its first.
-#[derive(Clone, Copy)]
-struct Bits<'a> {
-    bytes: &'a [u8],
-    first: usize,
-}
-
-impl Bits<'_> {
-    #[inline]
-    fn get(self, row: usize) -> bool {
-        let bit = self.first + row;
-        self.bytes[bit / 8] >> (bit % 8) & 1 == 1
-    }
 }
 
 impl<'a> Column<'a> {
@@ -90,7 +76,7 @@ impl<'a> Column<'a> {
     #[must_use]
     pub fn valid(self, bytes: &'a [u8], first: usize) -> Self {
         assert!(bytes.len().saturating_mul(8) >= first + self.rows(), "there are fewer bits than rows");
-        Self { valid: Some(Bits { bytes, first }), ..self }
+        Self { valid: Some((bytes, first)), ..self }
     }
 
     /// This column with the largest values first. NaN and nulls stay in place.
@@ -125,8 +111,9 @@ impl<'a> Column<'a> {
         }
     }
 
+    #[inline]
     fn is_null(&self, row: usize) -> bool {
-        self.valid.is_some_and(|valid| !valid.get(row))
+        self.valid.is_some_and(|(bytes, first)| bytes[(first + row) / 8] >> ((first + row) % 8) & 1 == 0)
     }
 }
 

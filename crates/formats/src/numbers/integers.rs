@@ -137,24 +137,6 @@ impl Integers {
     pub(super) fn span(pieces: &[Self]) -> Span {
         pieces.iter().map(|piece| piece.span).fold(Span::default(), Span::merge)
     }
-
-    /// Returns the keys of the values of each piece, which fit the map's type.
-    pub(super) fn keys(pieces: Vec<Self>, map: KeyMap) -> KeyBuf<'static> {
-        if map.element.key_words() == KeyWords::One {
-            // The values fit, so the low half is their two's complement in 32 bits.
-            let narrow = |piece: Self| match piece.values {
-                Values::Narrow(values) => values,
-                Values::Wide(values) => values.into_iter().map(|value| value as u32).collect(),
-            };
-            map_parts(pieces, |piece| in_keys(narrow(piece), map)).into()
-        } else {
-            let wide = |piece: Self| match piece.values {
-                Values::Narrow(values) => widened(values, piece.span.least < 0),
-                Values::Wide(values) => values,
-            };
-            map_parts(pieces, |piece| in_keys(wide(piece), map)).into()
-        }
-    }
 }
 
 fn in_keys<W: Word>(mut values: Vec<W>, map: KeyMap) -> Vec<W> {
@@ -183,7 +165,21 @@ fn are_narrow(least: i64, greatest: i64) -> bool {
     least >= i32::MIN.into() && greatest <= most
 }
 
-/// Returns the records of integers.
+/// Returns the records of integers, which fit the map's type.
 pub(super) fn records_of(pieces: Vec<Integers>, order: KeyMap) -> Records {
-    Records { order, keys: Integers::keys(pieces, order), print: Print::Shortest }
+    let keys: KeyBuf = if order.element.key_words() == KeyWords::One {
+        // The values fit, so the low half is their two's complement in 32 bits.
+        let narrow = |piece: Integers| match piece.values {
+            Values::Narrow(values) => values,
+            Values::Wide(values) => values.into_iter().map(|value| value as u32).collect(),
+        };
+        map_parts(pieces, |piece| in_keys(narrow(piece), order)).into()
+    } else {
+        let wide = |piece: Integers| match piece.values {
+            Values::Narrow(values) => widened(values, piece.span.least < 0),
+            Values::Wide(values) => values,
+        };
+        map_parts(pieces, |piece| in_keys(wide(piece), order)).into()
+    };
+    Records { order, keys, print: Print::Shortest }
 }
