@@ -157,13 +157,7 @@ impl Decoded {
                 let text = text_of(array);
                 return Box::new(move |a, b| compared(form, text(a)) == compared(form, text(b)));
             };
-            by_element!(element, T => {
-                let values = numbers_of::<T>(array);
-                Box::new(move |a, b| {
-                    let (a, b) = (values[a], values[b]);
-                    a.to_word() == b.to_word() || are_zeros_equal && a == b || is_nan(a) && is_nan(b)
-                })
-            })
+            by_element!(element, T => same_numbers(numbers_of::<T>(array), are_zeros_equal))
         };
         let are_same: Vec<IsSame> = self.arrays.iter().map(of_array).collect();
         let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
@@ -172,6 +166,13 @@ impl Decoded {
             (a, b) => a == b,
         })
     }
+}
+
+fn same_numbers<T: Element>(values: &[T], are_zeros_equal: bool) -> IsSame<'_> {
+    Box::new(move |a, b| {
+        let (a, b) = (values[a], values[b]);
+        a.to_word() == b.to_word() || are_zeros_equal && a == b || is_nan(a) && is_nan(b)
+    })
 }
 
 fn is_nan<T: Element>(value: T) -> bool {
