@@ -7,7 +7,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, statistics::StatisticsConverter,
 };
@@ -49,11 +49,9 @@ impl File {
         let as_is = guarded(&name, WHAT, || ArrowReaderMetadata::load(&stored, options))?;
         checked(&name, as_is.metadata(), &stored)?;
         let as_is = with_times(&name, as_is, &stored)?;
-        let views = with_types(as_is.schema(), |kind| match kind {
-            DataType::Dictionary(_, values) => as_view(values).or_else(|| Some((**values).clone())),
-            kind => as_view(kind),
-        });
-        let views = read_as(&as_is, views).unwrap_or_else(|_| as_is.clone());
+        let view = |field: &FieldRef| Arc::new((**field).clone().with_data_type(as_view(field.data_type())));
+        let fields = as_is.schema().fields().iter().map(view).collect();
+        let views = read_as(&as_is, fields).unwrap_or_else(|_| as_is.clone());
         Ok(Self { name, stored, as_is, views })
     }
 
@@ -168,26 +166,23 @@ impl File {
 }
 
 /// Sets the types that columns are read as.
-fn read_as(metadata: &ArrowReaderMetadata, schema: SchemaRef) -> Result<ArrowReaderMetadata, ParquetError> {
-    let options = ArrowReaderOptions::new().with_schema(schema);
+fn read_as(
+    metadata: &ArrowReaderMetadata,
+    fields: Vec<FieldRef>,
+) -> Result<ArrowReaderMetadata, ParquetError> {
+    let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
     ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)
 }
 
-/// The view type of a text type.
-fn as_view(kind: &DataType) -> Option<DataType> {
+/// The type with views of texts, and with the values of dictionaries.
+fn as_view(kind: &DataType) -> DataType {
     match kind {
-        DataType::Utf8 | DataType::LargeUtf8 => Some(DataType::Utf8View),
-        DataType::Binary | DataType::LargeBinary => Some(DataType::BinaryView),
-        _ => None,
+        DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
+        DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
+        DataType::Dictionary(_, values) => as_view(values),
+        kind => kind.clone(),
     }
-}
-
-fn with_types(schema: &Schema, kind: impl Fn(&DataType) -> Option<DataType>) -> SchemaRef {
-    let fields = schema.fields().iter().map(|field| match kind(field.data_type()) {
-        Some(kind) => Arc::new((**field).clone().with_data_type(kind)),
-        None => field.clone(),
-    });
-    Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
 }
 
 /// Checks that the footer is possible: that the column chunks lie in the file.
@@ -235,8 +230,7 @@ fn with_times(
         let in_unit = |unit| {
             let mut fields = metadata.schema().fields().to_vec();
             fields[root] = Arc::new(field.clone().with_data_type(DataType::Timestamp(unit, zone.clone())));
-            let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
-            read_as(&metadata, Arc::new(schema))
+            read_as(&metadata, fields)
         };
         let read = |unit| {
             guarded(name, WHAT, || {
