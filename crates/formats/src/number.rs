@@ -5,8 +5,6 @@
 
 use gpusort_order::key::{ElementType, Form};
 
-use crate::error::Error;
-
 /// Returns true if this byte separates tokens.
 #[inline]
 pub(super) fn is_space(byte: u8) -> bool {
@@ -346,11 +344,6 @@ pub fn limits(element: ElementType) -> (i128, i128) {
         (bits, Form::Signed) => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
         (_, Form::Float { .. }) => panic!("floats have no range of integers"),
     }
-}
-
-/// Returns the error of a line with several tokens, where only one may stand.
-pub(super) fn several(place: String) -> Error {
-    Error::input(place, "this line is not one number, as binary output needs")
 }
 
 #[cfg(test)]

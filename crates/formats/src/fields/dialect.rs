@@ -99,6 +99,16 @@ impl Fields {
         end - usize::from(is_crlf)
     }
 
+    /// Returns a field without its quotes.
+    #[inline]
+    fn content(self, field: &[u8]) -> Cow<'_, [u8]> {
+        match (self, field) {
+            (Self::Json, [QUOTE, string @ .., QUOTE]) => json::unescaped(string),
+            (Self::Quoted(_), [QUOTE, ..]) => unquoted(field),
+            _ => field.into(),
+        }
+    }
+
     /// Returns the place of a field's text without its quotes, or the text itself if unescaping changed it.
     ///
     /// # Errors
@@ -106,32 +116,22 @@ impl Fields {
     /// The text itself, if unescaping changed it.
     #[inline]
     pub fn text(self, bytes: &[u8], field: Range<usize>) -> Result<Range<usize>, Vec<u8>> {
-        let start = field.start + 1;
-        let content = match self {
-            _ if bytes.get(field.start) != Some(&QUOTE) || field.is_empty() => return Ok(field),
-            Self::Json => json::unescaped(&bytes[start..field.end - 1]),
-            _ if self.are_of_lines() => return Ok(field),
-            _ => unquoted(&bytes[field]),
-        };
-        match content {
-            Cow::Borrowed(text) => Ok(start..start + text.len()),
+        match self.content(&bytes[field.clone()]) {
+            Cow::Borrowed(text) => {
+                // A shorter text has quotes around it.
+                let start = field.start + usize::from(text.len() < field.len());
+                Ok(start..start + text.len())
+            }
             Cow::Owned(text) => Err(text),
         }
     }
 
-    /// Returns the content of a field, without its quotes and surrounding blanks.
+    /// Returns the content of a field, without its quotes and surrounding blanks; strings of JSON keep blanks.
     #[inline]
     pub fn value(self, field: &[u8]) -> Cow<'_, [u8]> {
-        if self == Self::Json
-            && let [QUOTE, string @ .., QUOTE] = field
-        {
-            return json::unescaped(string);
-        }
-        if field.first() != Some(&QUOTE) || self.are_of_lines() {
-            return without_blanks(field, self.line_end()).into();
-        }
-        match unquoted(field) {
-            Cow::Borrowed(content) => trimmed(content).into(),
+        match self.content(field) {
+            content if self == Self::Json => content,
+            Cow::Borrowed(content) => without_blanks(content, self.line_end()).into(),
             Cow::Owned(content) => trimmed(&content).to_vec().into(),
         }
     }

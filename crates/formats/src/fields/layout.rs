@@ -16,7 +16,7 @@ use crate::blanks::{is_blank_record, trimmed};
 use crate::counts::Counts;
 use crate::error::{Error, Hint};
 use crate::json::{self, Damage, Paths, Value};
-use crate::number::{PerLine, Tokens, several, token_at};
+use crate::number::{PerLine, Tokens, token_at};
 use crate::order::Reading;
 use crate::parallel::map_parts;
 use crate::range;
@@ -326,7 +326,8 @@ impl<'a> Layout<'a> {
     fn several(&self, row: usize) -> Error {
         let mut tokens = Tokens::new(self.text.line_around(row));
         let are_numbers = tokens.all(|(_, token)| gpusort_values::number::look(token, None).is_some());
-        let error = several(self.text.place(row));
+        let problem = "this line is not one number, as binary output needs";
+        let error = Error::input(self.text.place(row), problem);
         if are_numbers { error.hinting(Hint::Several) } else { error }
     }
 
