@@ -64,11 +64,10 @@ impl<'a> Layout<'a> {
         let (fields, keys) = (dialect.fields, &how.keys[..]);
         let (mut numbered, mut others) = (Vec::new(), Vec::new());
         for (number, key) in keys.iter().enumerate() {
-            let is_line = matches!(fields, Fields::Words(_));
             match key.column {
                 ColumnAt::Field(column) => {
                     numbered.push((column, number));
-                    if is_line && key.spans(fields) && key.order.reading.may_span() {
+                    if key.spans(fields) && key.order.reading.may_span() {
                         others.push(number);
                     }
                 }

@@ -130,11 +130,14 @@ impl IntegerFiles {
         passed: u64,
         progress: impl Fn(u64) + Sync,
     ) -> Result<Option<FromFiles>, Error> {
-        let is_all = (self.file, self.place) == (0, 0) && self.fit(budget);
+        let is_all = self.offset() == 0 && self.fit(budget);
         let most = if is_all { u64::MAX } else { (budget.bytes() / 32).clamp(1 << 6, 1 << 28) };
         let (mut pieces, mut span, begin) = (Vec::new(), Span::default(), self.offset());
         let reading = AtomicU64::new(0);
         while !self.is_odd && !self.is_over() {
+            while self.place >= self.files[self.file].size {
+                (self.file, self.place) = (self.file + 1, 0);
+            }
             let group = self.group(most);
             let before = passed + self.offset() - begin;
             let Some((more, last, end)) = self.read(&group, &reading, |read| progress(before + read))? else {
@@ -155,7 +158,7 @@ impl IntegerFiles {
                 }
             }
             if let Some(file) = changed {
-                if (self.file, self.place) > (0, 0) {
+                if self.offset() > 0 {
                     return Err(file.has_changed());
                 }
                 self.is_odd = true;
