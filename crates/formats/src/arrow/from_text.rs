@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
+use bytes::Bytes;
 
 use super::arrays;
 use super::kind::{self, Columns, Kind, columns, members_of};
@@ -116,29 +117,22 @@ impl TextTable {
         Ok(())
     }
 
-    /// Returns up to `length` bytes from `at` on. The last row of the table gets an LF if it lacks one.
-    fn bytes(&self, at: u64, length: usize) -> Result<Vec<u8>, Error> {
-        let left = self.stored.size().saturating_sub(at);
-        let length = length.min(usize::try_from(left).unwrap_or(usize::MAX));
-        let bytes = self.stored.at(at, length).map_err(|error| Error::io(&self.name, "read", error))?;
-        let mut bytes = bytes.to_vec();
-        if length as u64 == left && bytes.last().is_some_and(|&byte| byte != b'\n') {
-            bytes.push(b'\n');
-        }
-        Ok(bytes)
+    /// Returns up to `length` bytes from `at` on.
+    fn bytes(&self, at: u64, length: usize) -> Result<Bytes, Error> {
+        let left = usize::try_from(self.stored.size() - at).unwrap_or(usize::MAX);
+        self.stored.at(at, length.min(left)).map_err(|error| Error::io(&self.name, "read", error))
     }
 
     /// Returns the next whole rows, and the offset of the rows after them.
-    fn chunk(&self, at: u64) -> Result<Option<(Vec<u8>, u64)>, Error> {
+    fn chunk(&self, at: u64) -> Result<Option<(Bytes, u64)>, Error> {
         let mut length = CHUNK;
         loop {
-            let mut bytes = self.bytes(at, length)?;
+            let bytes = self.bytes(at, length)?;
             if bytes.is_empty() {
                 return Ok(None);
             }
             if let Some(end) = end_of_rows(&bytes, self.fields, false) {
-                bytes.truncate(end);
-                return Ok(Some((bytes, (at + end as u64).min(self.stored.size()))));
+                return Ok(Some((bytes.slice(..end), at + end as u64)));
             }
             assert!(length as u64 <= self.stored.size(), "the rows of a sorted table end");
             length *= 2;
