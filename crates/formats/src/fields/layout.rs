@@ -468,7 +468,7 @@ impl<'a> Rows<'a> {
         };
         let is_divided = matches!(dialect.fields, Fields::Quoted(_)) && !self.layout.numbered.is_empty();
         let columns = self.layout.how.columns;
-        if is_divided && columns != count && !bytes[at..next].trim_ascii().is_empty() {
+        if is_divided && columns != count && !is_blank_record(&bytes[at..next]) {
             let fields = if count == 1 { "field" } else { "fields" };
             let problem = format!("{count} {fields}, but the first row has {columns}");
             return Err(Problem(at, Wrong::Row(problem)));
