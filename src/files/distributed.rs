@@ -26,7 +26,7 @@ use super::report::Report;
 use super::runs::{Run, Runs, write_frames};
 use super::sort::Sort;
 pub use super::tally::Tally;
-use super::tally::{RUN, each_part, keyed_records, write_elements};
+use super::tally::{RUN, keyed_records, write_elements};
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
@@ -199,12 +199,11 @@ impl<'a> Sort<'a> {
         let mut head = Head::default();
         // Elements hold no further facts; the bytes are decompressed already, whatever the name says.
         if has_rows {
-            each_part(&mut parts, |_, _, part| {
-                if let Content::Records { records, .. } = part.content {
+            for part in &mut parts {
+                if let Content::Records { records, .. } = part?.content {
                     head.append(records.head);
                 }
-                Ok(())
-            })?;
+            }
         }
         let known = parts.known().cloned().unwrap_or_default();
         Ok(Task { job, known, head })
@@ -262,8 +261,8 @@ impl Task<'_> {
     ) -> Result<Vec<Splitter>, Error> {
         let (inputs, how) = self.inputs(stretches);
         let mut all = Vec::new();
-        each_part(&mut self.parts(&inputs, &how, task), |_, run, part| {
-            let records = keyed_records(part, &how)?;
+        for (run, part) in (0..).zip(self.parts(&inputs, &how, task)) {
+            let records = keyed_records(part?, &how)?;
             let n = records.len();
             let picked = many.min(n);
             all.extend((0..picked).map(|pick| {
@@ -271,8 +270,7 @@ impl Task<'_> {
                 let share = (u64::from(end - begin) * record as u64 / n as u64) as u32 + begin;
                 Splitter { key: records.row(record as u32), task, run, share }
             }));
-            Ok(())
-        })?;
+        }
         Ok(all)
     }
 
@@ -301,10 +299,10 @@ impl Task<'_> {
         to: &mut (dyn Write + Send),
     ) -> Result<Mapped, Error> {
         let (inputs, how) = self.inputs(stretches);
-        let mut parts = self.parts(&inputs, &how, task);
         let mut to = Counted { to, bytes: 0 };
         let mut mapped = Mapped::default();
-        each_part(&mut parts, |_, run, part| {
+        for (run, part) in (0..).zip(self.parts(&inputs, &how, task)) {
+            let part = part?;
             mapped.skipped += part.counts().skipped;
             mapped.repeated += part.len() as u64;
             if !part.is_empty() {
@@ -315,8 +313,7 @@ impl Task<'_> {
                     self.map_records(part, &cut, sorter, &mut to)?
                 });
             }
-            Ok(())
-        })?;
+        }
         let ranges = || mapped.runs.iter().flat_map(|run| &run.ranges);
         mapped.repeated -= ranges().map(|range| range.records).sum::<u64>();
         mapped.sums = match &inputs[..] {
@@ -371,7 +368,7 @@ impl Task<'_> {
         if self.job.format() == Format::Npy {
             how.kind = InputKind::Bits(vec![BinaryInput::npy(inputs[0].clone())?]);
         }
-        Tally::of(&mut self.parts(&inputs, &how, 0))
+        Tally::of(self.parts(&inputs, &how, 0))
     }
 
     /// The sum of the records' checksums in one input.
@@ -380,7 +377,7 @@ impl Task<'_> {
         if let InputKind::Bits(sources) = &mut how.kind {
             *sources = vec![sources.swap_remove(number)];
         }
-        Ok(Tally::of(&mut self.parts(&inputs[number..=number], &how, 0))?.checksum)
+        Ok(Tally::of(self.parts(&inputs[number..=number], &how, 0))?.checksum)
     }
 
     /// The inputs of these stretches, with their format.

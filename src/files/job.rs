@@ -251,7 +251,8 @@ impl Job<'_> {
     /// The first part of the inputs, usually the whole, and the parts after it.
     fn first_part(&self) -> Result<(Dataset<'static>, Parts<'_>), Error> {
         let mut parts = Parts::new(self.inputs(), &self.resolved.decisions.how, &self.budget, &self.watch);
-        Ok((parts.next_part()?, parts))
+        let first = parts.next().expect("the first part may be empty")?;
+        Ok((first, parts))
     }
 
     /// Reads the first part of the inputs, usually the whole.

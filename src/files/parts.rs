@@ -9,12 +9,8 @@ use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::batch::Keyed;
-#[cfg(feature = "distributed")]
-use crate::io::batch::shown;
 use crate::io::chunks::Chunks;
 use crate::io::fields::{InputKind, InputSpec};
-#[cfg(feature = "distributed")]
-use crate::io::places::Places;
 use crate::io::records::Records;
 use crate::io::{Input, PerLine, Text, binary, fields, numbers};
 use crate::key_buf::KeyBuf;
@@ -32,8 +28,6 @@ pub(super) struct Parts<'a> {
     source: PartSource<'a>,
     /// The number of parts read so far.
     read: usize,
-    /// The next part, once read ahead.
-    ahead: Option<Result<Dataset<'static>, Error>>,
 }
 
 /// The reader of the inputs, with its state.
@@ -70,7 +64,7 @@ impl<'a> Parts<'a> {
                 straight: None,
             },
         };
-        Self { inputs, how, budget, watch, source, read: 0, ahead: None }
+        Self { inputs, how, budget, watch, source, read: 0 }
     }
 
     /// Sets the state of reading, for a process that reads a share of the inputs.
@@ -91,19 +85,8 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Returns the keys of a record of one of these parts, as messages show them.
-    #[cfg(feature = "distributed")]
-    pub(super) fn shown(&self, records: &Keyed, record: usize) -> Vec<String> {
-        let (piece, record) = Places::of(&records.pieces).find(record as u32);
-        shown(piece, record, self.how, None).1
-    }
-
-    /// Returns true if `next_part` has returned the last part.
+    /// Returns true if the last part was read.
     pub(super) fn is_over(&self) -> bool {
-        self.ahead.is_none() && self.is_read()
-    }
-
-    fn is_read(&self) -> bool {
         match &self.source {
             PartSource::Bits(reader) => reader.is_over(),
             PartSource::Records { chunks, .. } => chunks.is_over(),
@@ -115,23 +98,14 @@ impl<'a> Parts<'a> {
     pub(super) fn reads_ahead(&self) -> bool {
         /// The least budget whose parts are worth another thread.
         const LEAST: u64 = 1 << 20;
-        self.read > 1 && self.ahead.is_none() && !self.is_read() && self.budget.bytes() >= LEAST
+        self.read > 1 && !self.is_over() && self.budget.bytes() >= LEAST
     }
 
-    /// Reads the next part ahead, for a later call of `next_part`.
-    pub(super) fn read_ahead(&mut self) {
-        self.ahead = Some(self.read());
-    }
-
-    /// Returns the next part. The first part is empty if the inputs have no records.
+    /// Reads the next part.
     ///
     /// # Errors
     ///
     /// I/O errors; input that the format, the type or the order rejects.
-    pub(super) fn next_part(&mut self) -> Result<Dataset<'static>, Error> {
-        self.ahead.take().unwrap_or_else(|| self.read())
-    }
-
     fn read(&mut self) -> Result<Dataset<'static>, Error> {
         let is_first = self.read == 0;
         self.budget.check()?;
@@ -195,6 +169,15 @@ impl<'a> Parts<'a> {
             }
         };
         Ok(Dataset { content, bytes, reading: Meanwhile::done(reading), parsing })
+    }
+}
+
+impl Iterator for Parts<'_> {
+    type Item = Result<Dataset<'static>, Error>;
+
+    /// Reads the next part. The first part is empty if the inputs have no records.
+    fn next(&mut self) -> Option<Self::Item> {
+        (self.read == 0 || !self.is_over()).then(|| self.read())
     }
 }
 

@@ -85,7 +85,7 @@ impl<'a> Runs<'a> {
     ///
     /// # Errors
     ///
-    /// Errors of [`Parts::next_part`]; a failure of the device; I/O errors.
+    /// Errors of [`Parts::read`]; a failure of the device; I/O errors.
     pub(super) fn of<'p: 'a>(
         first: Dataset<'static>,
         parts: &mut Parts<'p>,
@@ -95,26 +95,24 @@ impl<'a> Runs<'a> {
     ) -> Result<Self, Error> {
         let (how, budget) = (parts.how, parts.budget);
         let mut runs = Self::new(how, budget, ask, folders, report::Form::InOrder);
-        let mut part = first;
-        loop {
-            if parts.reads_ahead() {
+        let mut part = Some(Ok(first));
+        while let Some(now) = part.transpose()? {
+            part = if parts.reads_ahead() {
                 thread::scope(|scope| {
-                    let reading = parallel::meanwhile(scope, || parts.read_ahead());
-                    let added = runs.add(part, sorter);
-                    reading.wait();
-                    added
-                })?;
+                    let reading = parallel::meanwhile(scope, || parts.next());
+                    let added = runs.add(now, sorter);
+                    let next = reading.wait();
+                    added.map(|()| next)
+                })?
             } else {
-                runs.add(part, sorter)?;
-            }
-            if parts.is_over() {
-                if let Some(last) = runs.open.take() {
-                    runs.close(last)?;
-                }
-                return Ok(runs);
-            }
-            part = parts.next_part()?;
+                runs.add(now, sorter)?;
+                parts.next()
+            };
         }
+        if let Some(last) = runs.open.take() {
+            runs.close(last)?;
+        }
+        Ok(runs)
     }
 
     /// Takes existing runs, and the bytes before all records.

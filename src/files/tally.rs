@@ -8,10 +8,11 @@ use gpusort_order::key::KeyMap;
 use super::dataset::{Content, Dataset};
 use super::parts::Parts;
 use crate::error::Error;
-use crate::io::batch::Keyed;
+use crate::io::batch::{Keyed, shown};
 use crate::io::binary;
 use crate::io::fields::InputSpec;
 use crate::io::frames::checksum;
+use crate::io::places::Places;
 use crate::key_buf::KeyBuf;
 use crate::parallel;
 
@@ -30,12 +31,13 @@ pub struct Tally {
 
 impl Tally {
     /// Reads the parts to the end, and tallies them.
-    pub(super) fn of(parts: &mut Parts) -> Result<Self, Error> {
+    pub(super) fn of(parts: Parts) -> Result<Self, Error> {
         let (mut tally, how) = (Self::default(), parts.how);
-        each_part(parts, |parts, _, part| {
+        for part in parts {
+            let part = part?;
             let n = part.len();
             if n == 0 {
-                return Ok(());
+                continue;
             }
             let ends = [0, n - 1];
             let (sum, [first, last]) = match part.content {
@@ -46,7 +48,7 @@ impl Tally {
                 }
                 _ => {
                     let records = keyed_records(part, how)?;
-                    (sum_of(&records), ends.map(|at| parts.shown(&records, at)))
+                    (sum_of(&records), ends.map(|at| shown_of(&records, at, how)))
                 }
             };
             if tally.records == 0 {
@@ -55,25 +57,15 @@ impl Tally {
             tally.last = last;
             tally.records += n as u64;
             tally.checksum = tally.checksum.wrapping_add(sum);
-            Ok(())
-        })?;
+        }
         Ok(tally)
     }
 }
 
-/// Calls `take` with each part and its number.
-pub(super) fn each_part(
-    parts: &mut Parts,
-    mut take: impl FnMut(&Parts, u64, Dataset<'static>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    for number in 0.. {
-        let part = parts.next_part()?;
-        take(parts, number, part)?;
-        if parts.is_over() {
-            break;
-        }
-    }
-    Ok(())
+/// Returns the keys of a record, as messages show them.
+fn shown_of(records: &Keyed, record: usize, how: &InputSpec) -> Vec<String> {
+    let (piece, record) = Places::of(&records.pieces).find(record as u32);
+    shown(piece, record, how, None).1
 }
 
 /// Returns the records of a part.
