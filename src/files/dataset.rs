@@ -18,6 +18,7 @@ use gpusort_order::key::{ElementType, KeyMap, KeyWords};
 use gpusort_order::{Method, Shape};
 
 use super::progress::{Phase, Watch};
+use super::report::{Phases, Report};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
@@ -25,11 +26,10 @@ use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
 use crate::io::numbers::span::Census;
 use crate::io::records::{Print, write_text};
-use crate::io::{Counts, InputSpec, Output, Respelled, Ties, Words};
+use crate::io::{Counts, InputSpec, Output, Ties, Words};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
-use crate::report::Report;
 use crate::sorter::{self, Incoming, Ordered, Request, Sorted, Sorter};
 
 /// The requested order and output of a dataset.
@@ -47,6 +47,8 @@ pub(super) struct OutputSpec {
 /// Records of an input; elements of binary files may still be being read.
 pub(super) struct Dataset<'a> {
     pub(super) content: Content<'a>,
+    /// Counts of nulls and skipped records.
+    pub(super) counts: Counts,
     /// Bytes of input.
     pub(super) bytes: u64,
     /// The thread that reads; it returns the time taken.
@@ -60,16 +62,8 @@ pub(super) struct Dataset<'a> {
 pub(super) enum Content<'a> {
     /// Elements, or numbers to print as they were read.
     Numbers { keys: Incoming<'a>, map: KeyMap, print: Print },
-    /// Records, ordered by `words`: later words decide if earlier ones are equal. The words are
-    /// made from the keys on demand, except for records of several parts, which keep their keys.
-    Records { words: Vec<KeyBuf<'a>>, ties: Option<Ties>, records: Keyed, are_all: bool },
-}
-
-impl Content<'_> {
-    /// The content of binary files.
-    pub(super) fn of_elements(keys: Incoming, map: KeyMap) -> Content {
-        Content::Numbers { keys, map, print: Print::Shortest }
-    }
+    /// Records, with the words that order them once these are made of their keys.
+    Records { records: Keyed, words: Option<Words<'static>> },
 }
 
 /// The number of records of binary inputs, if their sizes are known.
@@ -106,7 +100,8 @@ pub(super) fn read_meanwhile<'a>(
         start.elapsed()
     });
     let keys = Incoming::new(usize::try_from(n).ok()?, map.element.key_words(), receiver.into_iter());
-    Some(Dataset { content: Content::of_elements(keys, map), bytes, reading, parsing: Duration::ZERO })
+    let content = Content::Numbers { keys, map, print: Print::Shortest };
+    Some(Dataset { content, counts: Counts::default(), bytes, reading, parsing: Duration::ZERO })
 }
 
 impl<'a> Dataset<'a> {
@@ -128,26 +123,29 @@ impl<'a> Dataset<'a> {
         if self.reading.is_done() { 0 } else { self.bytes }
     }
 
-    /// The shape of the elements to sort.
+    /// Turns the keys of records into words.
     ///
     /// # Errors
     ///
     /// Text that exceeds the sort's limit of length.
-    pub(super) fn shape(&mut self, ask: &OutputSpec) -> Result<Shape, Error> {
+    pub(super) fn make_words(&mut self) -> Result<(), Error> {
         let start = Instant::now();
-        let shape = match &mut self.content {
-            Content::Numbers { keys, .. } => Shape { key: keys.width, payload: ask.positions },
-            Content::Records { words, ties, records, are_all } => {
-                if *are_all && words.is_empty() {
-                    let taken = records.take_words()?;
-                    (*words, *ties) = (taken.words, taken.ties);
-                    *ties = ties.take().or_else(|| records.ties_of_unique(ask.selection.unique));
-                }
-                Shape { key: words.iter().map(KeyBuf::width).max().unwrap_or(KeyWords::Two), payload: true }
-            }
-        };
+        if let Content::Records { records, words } = &mut self.content {
+            *words = Some(records.take_words()?);
+        }
         self.parsing += start.elapsed();
-        Ok(shape)
+        Ok(())
+    }
+
+    /// The shape of the elements to sort.
+    pub(super) fn shape(&self, ask: &OutputSpec) -> Shape {
+        match &self.content {
+            Content::Numbers { keys, .. } => Shape { key: keys.width, payload: ask.positions },
+            Content::Records { words, .. } => {
+                let widths = words.iter().flat_map(|words| &words.words).map(KeyBuf::width);
+                Shape { key: widths.max().unwrap_or(KeyWords::Two), payload: true }
+            }
+        }
     }
 
     /// The type of the elements to write; `None` for rows.
@@ -194,33 +192,24 @@ impl<'a> Dataset<'a> {
         })
     }
 
-    /// All keys of numbers, with their map; `None` for rows.
-    ///
-    /// # Errors
-    ///
-    /// Errors from reading the remaining input.
-    pub(super) fn into_keys(self) -> Result<Option<(KeyBuf<'a>, KeyMap)>, Error> {
-        Ok(match self.content {
-            Content::Numbers { keys, map, .. } => Some((keys.collect()?, map)),
-            Content::Records { .. } => None,
-        })
-    }
-
-    /// Counts of nulls and skipped records.
-    pub(super) fn counts(&self) -> Counts {
-        match &self.content {
-            Content::Numbers { .. } => Counts::default(),
-            Content::Records { records, .. } => records.counts.clone(),
+    /// The report on reading.
+    pub(super) fn report(&self, format: Format) -> Report {
+        Report {
+            records: self.len() as u64,
+            counts: self.counts.clone(),
+            bytes: self.bytes,
+            phases: Phases { parse: self.parsing, ..Phases::default() },
+            ..Report::new(format)
         }
     }
 
-    /// Orders the records, up to the requested selection.
+    /// Orders the records, whose words are made, up to the requested selection.
     ///
     /// # Errors
     ///
     /// See [`Sorter::order`].
     pub(super) fn order<'s>(
-        mut self,
+        self,
         sorter: &'s Sorter,
         ask: OutputSpec,
         watch: &Watch,
@@ -233,17 +222,16 @@ impl<'a> Dataset<'a> {
             }
             watch.set(done);
         };
-        let n = self.len();
-        let _ = self.shape(&ask)?;
-        let Self { reading, parsing, .. } = self;
-        let outcome =
-            |ordered, map, form| Outcome { ordered, map, form, n, format: ask.format, reading, parsing };
+        let (report, reading) = (self.report(ask.format), self.reading);
+        let outcome = |ordered, map, form| Outcome { ordered, map, form, report, reading };
         let (map, request, form) = match self.content {
             Content::Numbers { keys, .. } if ask.positions => {
                 (POSITIONS, Request::positions(keys), Written::Numbers(Print::Shortest))
             }
             Content::Numbers { keys, map, print, .. } => (map, Request::keys(keys), Written::Numbers(print)),
-            Content::Records { mut words, ties, mut records, .. } => {
+            Content::Records { mut records, words } => {
+                let Words { mut words, ties } = words.expect("the words are made");
+                let ties = ties.or_else(|| records.ties_of_unique(ask.selection.unique));
                 let are_places = !ask.positions && (ties.is_none() || ask.selection == Selection::ALL);
                 let places = if are_places { records.take_places(&words, ties.is_some()) } else { None };
                 let form =
@@ -309,11 +297,9 @@ pub(super) struct Outcome<'s, 'a> {
     /// The map of the ordered words, if the words are keys or positions.
     map: KeyMap,
     form: Written,
-    /// The number of records read.
-    n: usize,
-    format: Format,
+    /// The report so far.
+    pub(super) report: Report,
     reading: Meanwhile<'a, Duration>,
-    parsing: Duration,
 }
 
 /// The output, and the meaning of the ordered words.
@@ -328,25 +314,6 @@ enum Written {
     Positions(Keyed),
 }
 
-/// The report on reading, sorting and writing.
-#[derive(Debug)]
-pub(super) struct Done {
-    /// The report on the sort.
-    pub(super) report: Report,
-    /// The time taken to read the input.
-    pub(super) reading: Duration,
-    /// The time taken to make keys.
-    pub(super) parsing: Duration,
-    /// The time taken to write.
-    pub(super) writing: Duration,
-    /// Records omitted because their keys repeat.
-    pub(super) repeated: usize,
-    /// Records omitted after the first ones requested.
-    pub(super) cut: usize,
-    /// A record omitted although its key is spelled otherwise than that of the record kept.
-    pub(super) respelled: Option<Respelled>,
-}
-
 impl<'a> Outcome<'_, 'a> {
     /// Moves the result into memory, so that the device is free.
     ///
@@ -354,10 +321,10 @@ impl<'a> Outcome<'_, 'a> {
     ///
     /// A failure of the device.
     pub(super) fn brought(self) -> Result<Outcome<'static, 'a>, Error> {
-        let Self { ordered, map, form, n, format, reading, parsing } = self;
-        let Sorted { words, repeated, report } = ordered.bring()?;
-        let ordered = Ordered::in_memory(words, repeated, report);
-        Ok(Outcome { ordered, map, form, n, format, reading, parsing })
+        let Self { ordered, map, form, report, reading } = self;
+        let sorted = ordered.bring()?;
+        let ordered = Ordered::in_memory(sorted.words, sorted.repeated, sorted.report);
+        Ok(Outcome { ordered, map, form, report, reading })
     }
 
     /// Writes the records. The caller finishes the output.
@@ -365,14 +332,13 @@ impl<'a> Outcome<'_, 'a> {
     /// # Errors
     ///
     /// I/O errors; a failure of the device.
-    pub(super) fn write(self, output: &mut Output, watch: &Watch) -> Result<Done, Error> {
-        let Self { ordered, map, form, n, format, reading, parsing } = self;
-        let len = ordered.count();
-        let mut writing = Duration::ZERO;
+    pub(super) fn write(self, output: &mut Output, watch: &Watch) -> Result<Report, Error> {
+        let Self { ordered, map, form, mut report, reading } = self;
+        let (len, format, writing) = (ordered.count(), report.format, &mut report.phases.write);
         let mut timed = |output: &mut Output, write: &mut dyn FnMut(&mut Output) -> io::Result<()>| {
             let start = Instant::now();
             write(output).map_err(|error| output.failed(error))?;
-            writing += start.elapsed();
+            *writing += start.elapsed();
             Ok::<_, Error>(())
         };
         let announce = || watch.phase(Phase::Write, Some(len as u64));
@@ -383,7 +349,7 @@ impl<'a> Outcome<'_, 'a> {
             }
             Written::Numbers(_) => None,
         };
-        let (repeated, report) = match form {
+        let (repeated, sort) = match form {
             Written::Records(records) => {
                 let sorted = ordered.bring()?;
                 announce();
@@ -394,13 +360,13 @@ impl<'a> Outcome<'_, 'a> {
             Written::Places(records) => {
                 let sorted = ordered.bring()?;
                 announce();
-                let mut report = sorted.report;
+                let mut sort = sorted.report;
                 let mut places = sorted.words.into_vec().expect("places have 64 bits");
                 let start = Instant::now();
                 records.settle_places(&mut places);
-                report.sort.time += start.elapsed();
+                sort.sort.time += start.elapsed();
                 timed(output, &mut |output| records.write_places(&places, output, progress))?;
-                (sorted.repeated, report)
+                (sorted.repeated, sort)
             }
             form => {
                 let print = if let Written::Numbers(print) = form { print } else { Print::Shortest };
@@ -437,7 +403,11 @@ impl<'a> Outcome<'_, 'a> {
                 done
             }
         };
-        let reading = reading.wait();
-        Ok(Done { report, reading, parsing, writing, repeated, cut: n - repeated - len, respelled })
+        report.sort = sort;
+        report.repeated = repeated as u64;
+        report.cut = report.records - report.repeated - len as u64;
+        report.counts.respelled = respelled;
+        report.phases.read = reading.wait();
+        Ok(report)
     }
 }

@@ -303,7 +303,7 @@ impl Task<'_> {
         let mut mapped = Mapped::default();
         for (run, part) in (0..).zip(self.parts(&inputs, &how, task)) {
             let part = part?;
-            mapped.skipped += part.counts().skipped;
+            mapped.skipped += part.counts.skipped;
             mapped.repeated += part.len() as u64;
             if !part.is_empty() {
                 let cut = Cut { task, run, splitters, ties: self.cuts_ties() };

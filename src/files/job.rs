@@ -8,7 +8,7 @@ use std::time::Duration;
 use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap};
 
-use super::dataset::{self, Dataset, Outcome, OutputSpec};
+use super::dataset::{self, Content, Dataset, Outcome, OutputSpec};
 use super::decide::Note;
 use super::options::Resolved;
 use super::parts::Parts;
@@ -19,7 +19,7 @@ use crate::cancel::Cancel;
 use crate::clock::Instant;
 use crate::error::{Error, Hint};
 use crate::format::Format;
-use crate::io::{Compression, Counts, Input, Output};
+use crate::io::{Compression, Input, Output};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::runs::{Budget, Folders};
@@ -56,6 +56,22 @@ pub struct Chosen<'a> {
     pub started: Duration,
     /// The reason for the choice.
     pub why: String,
+}
+
+impl Chosen<'_> {
+    /// Adds the choice to a report.
+    pub(super) fn reported(self, report: Report) -> Report {
+        let devices = self.sorter.devices().cloned().collect();
+        let phases = Phases { device: self.started, ..report.phases };
+        Report { devices, phases, why: self.why, ..report }
+    }
+
+    /// Adds to the reason that the input is sorted in parts.
+    pub(super) fn in_parts(self, budget: &Budget) -> Self {
+        let budget = human::bytes(budget.total());
+        let why = format!("{}; in parts, within a memory budget of {budget}", self.why);
+        Self { why, ..self }
+    }
 }
 
 /// Chooses the device for a sort.
@@ -317,7 +333,10 @@ impl Job<'_> {
     pub fn numbers(&self) -> Result<Option<(KeyBuf<'static>, KeyMap)>, Error> {
         match self.load()?.read {
             Some((first, parts)) if parts.is_over() => {
-                first.into_elements(&self.resolved.decisions.how)?.into_keys()
+                match first.into_elements(&self.resolved.decisions.how)?.content {
+                    Content::Numbers { keys, map, .. } => Ok(Some((keys.collect()?, map))),
+                    Content::Records { .. } => Ok(None),
+                }
             }
             _ => Ok(None),
         }
@@ -359,7 +378,7 @@ impl Job<'_> {
     /// Sorts an input whose first part is `first`, into an output.
     fn sort_all(
         &self,
-        mut first: Dataset<'static>,
+        first: Dataset<'static>,
         mut parts: Parts,
         mut output: Output,
         devices: &mut dyn ChooseSorter,
@@ -370,7 +389,7 @@ impl Job<'_> {
             return write(outcome);
         }
         devices.in_parts(self.budget.total());
-        let chosen = devices.choose(first.len() as u64, first.shape(&self.ask)?, 0)?;
+        let chosen = devices.choose(first.len() as u64, first.shape(&self.ask), 0)?;
         let mut folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
         let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
         let element = runs.written()?;
@@ -379,16 +398,9 @@ impl Job<'_> {
         let report = runs.merge(&mut output, expected, &self.watch)?;
         let start = Instant::now();
         self.close(output)?;
-        let phases = Phases {
-            device: chosen.started,
-            merge: report.phases.merge + start.elapsed(),
-            total: begin.elapsed(),
-            ..report.phases
-        };
-        let budget = human::bytes(self.budget.total());
-        let why = format!("{}; in parts, within a memory budget of {budget}", chosen.why);
-        let devices = chosen.sorter.devices().cloned().collect();
-        Ok(Report { phases, devices, why, ..report })
+        let merge = report.phases.merge + start.elapsed();
+        let report = chosen.in_parts(&self.budget).reported(report);
+        Ok(Report { phases: Phases { merge, total: begin.elapsed(), ..report.phases }, ..report })
     }
 
     /// The approximate bytes of `n` records in the output, `read` bytes in the input; 0 if the size
@@ -414,16 +426,15 @@ impl Job<'_> {
         devices: &'s mut dyn ChooseSorter,
         begin: Instant,
     ) -> Result<(Outcome<'s, 'a>, Write<'j>), Error> {
-        let ask = &self.ask;
-        let counts = input.counts();
+        let (ask, how) = (&self.ask, &self.resolved.decisions.how);
         if ask.format.is_bits() && !ask.positions {
-            input = input.into_elements(&self.resolved.decisions.how)?;
+            input = input.into_elements(how)?;
         }
-        let (n, bytes) = (input.len(), input.bytes);
-        let element = input.written(ask);
+        let (n, element) = (input.len(), input.written(ask));
         self.check_promise(element.filter(|_| n > 0), &output)?;
-        output.expect(self.bytes_of(n as u64, bytes, element));
-        let shape = input.shape(ask)?;
+        output.expect(self.bytes_of(n as u64, input.bytes, element));
+        input.make_words()?;
+        let shape = input.shape(ask);
         let chosen = devices.choose(n as u64, shape, input.unread())?;
         if chosen.sorter.device().is_none() {
             // The sort and the output both need a second buffer.
@@ -433,36 +444,18 @@ impl Job<'_> {
             let kept = few.map_or(n, |few| n.min(few.saturating_mul(8 * parallel::threads())));
             memory::ensure("this sort", kept as u64 * record + output.taking())?;
         }
-        let how = &self.resolved.decisions.how;
         let named = element.filter(|_| ask.format.is_bits() && !ask.positions);
         let types = named.map_or_else(|| how.kinds(), |element| element.name().to_owned());
-        let devices = chosen.sorter.devices().cloned().collect();
-        let (started, why) = (chosen.started, chosen.why);
+        let mut outcome = input.order(chosen.sorter, *ask, &self.watch)?;
+        outcome.report = Report { types, ..chosen.reported(outcome.report) };
         let write = move |outcome: Outcome| {
-            let done = outcome.write(&mut output, &self.watch)?;
+            let report = outcome.write(&mut output, &self.watch)?;
             let start = Instant::now();
             self.close(output)?;
-            let phases = Phases {
-                read: done.reading,
-                parse: done.parsing,
-                device: started,
-                write: done.writing + start.elapsed(),
-                merge: Duration::ZERO,
-                total: begin.elapsed(),
-            };
-            Ok(Report {
-                records: n as u64,
-                repeated: done.repeated as u64,
-                cut: done.cut as u64,
-                counts: Counts { respelled: done.respelled, ..counts },
-                bytes,
-                types,
-                phases,
-                devices,
-                ..Report::new(ask.format, done.report, why)
-            })
+            let write = report.phases.write + start.elapsed();
+            Ok(Report { phases: Phases { write, total: begin.elapsed(), ..report.phases }, ..report })
         };
-        Ok((input.order(chosen.sorter, *ask, &self.watch)?, Box::new(write)))
+        Ok((outcome, Box::new(write)))
     }
 }
 

@@ -144,9 +144,10 @@ impl Job<'_> {
     /// Returns the report of a merge that began at this time, of inputs with this many bytes.
     pub(super) fn merge_report(&self, begin: Instant, bytes: u64, types: String, merged: Merged) -> Report {
         let Merged { read, repeated, counts, .. } = merged;
-        let (sort, why) = (report::Report::on_cpu(Form::Merge, begin.elapsed()), "a merge runs on the CPU");
-        let phases = Phases { total: begin.elapsed(), ..Phases::default() };
-        let report = Report::new(self.ask.format, sort, why.to_owned());
-        Report { records: read, repeated, counts, bytes, types, phases, ..report }
+        let total = begin.elapsed();
+        let (sort, why) = (report::Report::on_cpu(Form::Merge, total), "a merge runs on the CPU".to_owned());
+        let phases = Phases { total, ..Phases::default() };
+        let report = Report::new(self.ask.format);
+        Report { records: read, repeated, counts, bytes, types, phases, sort, why, ..report }
     }
 }

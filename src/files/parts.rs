@@ -12,7 +12,7 @@ use crate::io::batch::Keyed;
 use crate::io::chunks::Chunks;
 use crate::io::fields::{InputKind, InputSpec};
 use crate::io::records::Records;
-use crate::io::{Input, PerLine, Text, binary, fields, numbers};
+use crate::io::{Counts, Input, PerLine, Print, Text, binary, fields, numbers};
 use crate::key_buf::KeyBuf;
 use crate::order::KeyOrder;
 use crate::parallel::Meanwhile;
@@ -131,7 +131,8 @@ impl<'a> Parts<'a> {
                     progress(reader.bytes);
                     keys.append(more);
                 }
-                (Content::of_elements(keys.into(), map), reader.bytes - before, start.elapsed())
+                let content = Content::Numbers { keys: keys.into(), map, print: Print::Shortest };
+                (content, reader.bytes - before, start.elapsed())
             }
             PartSource::Records { chunks, known, numbers, straight } => {
                 if let (true, &mut Some((per_line, direction))) = (is_first, &mut *numbers) {
@@ -161,14 +162,17 @@ impl<'a> Parts<'a> {
                         watch.phase(Phase::Parse, None);
                     }
                     let begin = Instant::now();
-                    let is_all = is_first && chunks.is_over();
-                    let content = part(text, self.how, known, *numbers, is_all)?;
+                    let content = part(text, self.how, known, *numbers)?;
                     parsing = begin.elapsed();
                     (content, bytes, reading)
                 }
             }
         };
-        Ok(Dataset { content, bytes, reading: Meanwhile::done(reading), parsing })
+        let counts = match &content {
+            Content::Numbers { .. } => Counts::default(),
+            Content::Records { records, .. } => records.counts.clone(),
+        };
+        Ok(Dataset { content, counts, bytes, reading: Meanwhile::done(reading), parsing })
     }
 }
 
@@ -181,13 +185,12 @@ impl Iterator for Parts<'_> {
     }
 }
 
-/// Parses text as a part; `is_all` if the part is the whole input.
+/// Parses text as a part.
 fn part(
     text: Text,
     how: &InputSpec,
     known: &mut fields::Known,
     numbers: Option<(PerLine, KeyOrder)>,
-    is_all: bool,
 ) -> Result<Content<'static>, Error> {
     if let Some((per_line, direction)) = numbers
         && let Some(records) = numbers::parse_printed(&text, how.by.element, direction, per_line)
@@ -195,8 +198,7 @@ fn part(
         known.passed += text.size();
         return Ok(of_records(records));
     }
-    let records = Keyed::read(text, how, known)?;
-    Ok(Content::Records { words: Vec::new(), ties: None, records, are_all: is_all })
+    Ok(Content::Records { records: Keyed::read(text, how, known)?, words: None })
 }
 
 fn of_records<'a>(Records { order: map, keys, print }: Records) -> Content<'a> {

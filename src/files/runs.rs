@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use gpusort_order::key::ElementType;
 
-use super::dataset::{Content, Dataset, Done, OutputSpec, order_keyed};
+use super::dataset::{Content, Dataset, OutputSpec, order_keyed};
 use super::parts::{Parts, position_type};
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
@@ -94,7 +94,7 @@ impl<'a> Runs<'a> {
         folders: &'a mut Folders,
     ) -> Result<Self, Error> {
         let (how, budget) = (parts.how, parts.budget);
-        let mut runs = Self::new(how, budget, ask, folders, report::Form::InOrder);
+        let mut runs = Self::new(how, budget, ask, folders);
         let mut part = Some(Ok(first));
         while let Some(now) = part.transpose()? {
             part = if parts.reads_ahead() {
@@ -123,42 +123,30 @@ impl<'a> Runs<'a> {
         ask: OutputSpec,
         folders: &'a mut Folders,
     ) -> Self {
-        let mut runs = Self::new(how, budget, ask, folders, report::Form::Merge);
+        let mut runs = Self::new(how, budget, ask, folders);
+        runs.report.sort = report::Report::on_cpu(report::Form::Merge, Duration::ZERO);
         runs.passed = done.iter().map(|run| run.count).sum();
         runs.report.records = runs.passed;
         Self { done, head, ..runs }
     }
 
-    fn new(
-        how: &'a InputSpec,
-        budget: &'a Budget,
-        ask: OutputSpec,
-        folders: &'a mut Folders,
-        form: report::Form,
-    ) -> Self {
+    fn new(how: &'a InputSpec, budget: &'a Budget, ask: OutputSpec, folders: &'a mut Folders) -> Self {
         let (done, open, head, passed) = (Vec::new(), None, Head::default(), 0);
-        let sort = report::Report::on_cpu(form, Duration::ZERO);
-        let report = Report::new(ask.format, sort, String::new());
+        let report = Report::new(ask.format);
         Self { how, budget, folders, ask, done, open, head, census: Census::default(), report, passed }
     }
 
     /// Sorts a part and stores it as a run.
     fn add(&mut self, mut part: Dataset, sorter: &Sorter) -> Result<(), Error> {
-        let counts = part.counts();
-        let report = &mut self.report;
-        report.records += part.len() as u64;
-        report.bytes += part.bytes;
-        report.counts.add_all(&counts);
-        report.phases.parse += part.parsing;
         if let Content::Records { records, .. } = &mut part.content {
             self.head.append(std::mem::take(&mut records.head));
         }
         let first = self.passed;
-        self.passed += part.len() as u64 + counts.skipped;
+        self.passed += part.len() as u64 + part.counts.skipped;
         if part.is_empty() {
+            self.report.add(part.report(self.ask.format));
             return Ok(());
         }
-        let n = part.len() as u64;
         if self.ask.format.is_bits() && !self.ask.positions && self.how.bits().is_none() {
             self.census = self.census.merge(part.census(self.how)?);
         }
@@ -168,16 +156,10 @@ impl<'a> Runs<'a> {
             }
             _ => self.add_records(part, first, sorter)?,
         };
-        let Done { report: sort, reading, writing, repeated, cut, respelled, .. } = done;
-        let report = &mut self.report;
-        report.sort = sort.after(&report.sort);
-        report.phases.read += reading;
-        report.phases.write += writing;
-        report.repeated += repeated as u64;
-        report.counts.respelled = report.counts.respelled.take().or(respelled);
         if let Some(open) = &mut self.open {
-            open.count += n - (repeated + cut) as u64;
+            open.count += done.records - done.repeated - done.cut;
         }
+        self.report.add(done);
         Ok(())
     }
 
@@ -217,7 +199,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Adds a part that holds only elements.
-    fn add_elements(&mut self, part: Dataset, print: Print, sorter: &Sorter) -> Result<Done, Error> {
+    fn add_elements(&mut self, part: Dataset, print: Print, sorter: &Sorter) -> Result<Report, Error> {
         let form = RunFormat::Elements(part.written(&self.ask).expect("numbers have a type"), print);
         let ask = OutputSpec { format: Format::Binary, ..self.ask };
         let outcome = part.order(sorter, ask, &Watch::default())?;
@@ -231,17 +213,15 @@ impl<'a> Runs<'a> {
 
     /// Adds keys with the bytes of their records, or with their positions, if these are requested.
     /// The first record has position `first`.
-    fn add_records(&mut self, part: Dataset, first: u64, sorter: &Sorter) -> Result<Done, Error> {
-        let n = part.len();
-        let Dataset { content, reading, parsing, .. } = part;
-        let records = match content {
+    fn add_records(&mut self, part: Dataset, first: u64, sorter: &Sorter) -> Result<Report, Error> {
+        let mut report = part.report(self.ask.format);
+        let records = match part.content {
             Content::Records { records, .. } => records,
             Content::Numbers { keys, map, print } => {
                 Keyed::of_numbers(&keys.collect()?, map, print, self.how)
             }
         };
         let done = order_keyed(&records, sorter, &self.ask)?;
-        let (repeated, report) = (done.repeated, done.report);
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let start = Instant::now();
         let form = self.frames();
@@ -251,9 +231,13 @@ impl<'a> Runs<'a> {
         open.last = end(order.last());
         let output = &mut output_of(&mut open.spill);
         write_frames(&records.pieces, &order, first, (form, block), false, output)?;
-        let cut = n - repeated - order.len();
-        let (reading, writing, respelled) = (reading.wait(), start.elapsed(), records.respelled());
-        Ok(Done { report, reading, parsing, writing, repeated, cut, respelled })
+        report.sort = done.report;
+        report.repeated = done.repeated as u64;
+        report.cut = report.records - report.repeated - order.len() as u64;
+        report.counts.respelled = records.respelled();
+        report.phases.read = part.reading.wait();
+        report.phases.write = start.elapsed();
+        Ok(report)
     }
 
     /// The form of runs with keys: records, unless positions or elements are written.

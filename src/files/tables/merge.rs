@@ -12,7 +12,6 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array, UInt64Array};
 use arrow_ipc::reader::StreamReader;
@@ -37,7 +36,6 @@ use crate::io::ordered::{Merged, not_sorted};
 use crate::io::{Counts, Output};
 use crate::order::Selection;
 use crate::parallel::{self, lock, map_parts, ranges};
-use crate::report;
 use crate::runs::{Folders, Spill, Spilled};
 use crate::sorter::Sorter;
 
@@ -92,8 +90,7 @@ impl<'a, 'j> Merging<'a, 'j> {
         sorter: &Sorter,
         limit: u64,
     ) -> Result<Report, Error> {
-        let sort = report::Report::on_cpu(report::Form::InOrder, Duration::ZERO);
-        let mut report = Report::new(self.job.ask.format, sort, String::new());
+        let mut report = Report::new(self.job.ask.format);
         let runs = (self.reading.tables.bytes() / limit.max(1) + 2).min(FAN_IN as u64);
         let rows = (self.window(runs) / WINDOW).clamp(1 << 5, 1 << 15);
         let mut phases = Phases::default();

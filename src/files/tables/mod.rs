@@ -36,7 +36,6 @@ use crate::clock::Instant;
 use crate::columns::order_columns;
 use crate::error::Error;
 use crate::format::Format;
-use crate::human;
 use crate::io::arrow::{Part, Table, common_schema};
 use crate::io::ordered::Disorder;
 use crate::io::ordered::Merged;
@@ -177,15 +176,15 @@ impl Job<'_> {
             sink.write_all(batches, &done.positions)?;
             sink.finish()?;
         }
-        Ok(Report {
+        Ok(chosen.reported(Report {
             records: n,
             repeated: done.repeated,
             cut: done.cut,
             counts,
-            phases: Phases { device: chosen.started, write: start.elapsed(), ..Phases::default() },
-            devices: chosen.sorter.devices().cloned().collect(),
-            ..Report::new(self.ask.format, done.report, chosen.why)
-        })
+            phases: Phases { write: start.elapsed(), ..Phases::default() },
+            sort: done.report,
+            ..Report::new(self.ask.format)
+        }))
     }
 
     /// Sorts parts of about `limit` bytes into runs, and merges the runs.
@@ -203,12 +202,8 @@ impl Job<'_> {
         let written = merging.write(output)?;
         report.repeated += written.repeated;
         report.cut = report.records - report.repeated - written.written;
-        report.phases.device = chosen.started;
         report.phases.merge = start.elapsed();
-        let budget = human::bytes(self.budget.total());
-        report.why = format!("{}; in parts, within a memory budget of {budget}", chosen.why);
-        report.devices = chosen.sorter.devices().cloned().collect();
-        Ok(report)
+        Ok(chosen.in_parts(&self.budget).reported(report))
     }
 
     /// Merges sorted tables.
