@@ -8,7 +8,7 @@
 //!
 //! For output of positions, frames hold positions instead of records.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -109,9 +109,7 @@ impl<'a> Runs<'a> {
                 parts.next()
             };
         }
-        if let Some(last) = runs.open.take() {
-            runs.close(last)?;
-        }
+        runs.close()?;
         Ok(runs)
     }
 
@@ -163,27 +161,26 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// The run for records from `first` on: the open run if they continue it, otherwise a new one.
-    fn run_for(&mut self, form: RunFormat, first: Option<&Vec<u8>>) -> Result<&mut Open, Error> {
-        let follows = |open: &Open| {
-            let follows = open.last.as_ref().zip(first).is_some_and(|(last, first)| last <= first);
-            open.form == form && follows
-        };
+    /// The run for records with these first and last keys: the open run if they continue it, otherwise a
+    /// new one.
+    fn run_for(&mut self, form: RunFormat, ends: Option<[Vec<u8>; 2]>) -> Result<&mut Open, Error> {
+        let [first, last] = ends.map_or([None, None], |ends| ends.map(Some));
         let open = match self.open.take() {
-            Some(open) if follows(&open) => open,
+            Some(open) if open.form == form && open.last.is_some() && open.last <= first => {
+                Open { last, ..open }
+            }
             before => {
-                if let Some(before) = before {
-                    self.close(before)?;
-                }
-                Open { spill: self.spill()?, form, count: 0, last: None }
+                self.open = before;
+                self.close()?;
+                Open { spill: self.spill()?, form, count: 0, last }
             }
         };
         Ok(self.open.insert(open))
     }
 
-    /// Completes a run.
-    fn close(&mut self, open: Open) -> Result<(), Error> {
-        let Open { spill, form, count, .. } = open;
+    /// Completes the open run.
+    fn close(&mut self) -> Result<(), Error> {
+        let Some(Open { spill, form, count, .. }) = self.open.take() else { return Ok(()) };
         self.report.runs += 1;
         let run = self.finished(spill, form, count)?;
         self.done.push(run);
@@ -203,11 +200,8 @@ impl<'a> Runs<'a> {
         let form = RunFormat::Elements(part.written(&self.ask).expect("numbers have a type"), print);
         let ask = OutputSpec { format: Format::Binary, ..self.ask };
         let outcome = part.order(sorter, ask, &Watch::default())?;
-        let ends = outcome.ordered.ends();
-        let [first, last] =
-            ends.map_or([None, None], |ends| ends.map(|key| Some(key.to_be_bytes().to_vec())));
-        let open = self.run_for(form, first.as_ref())?;
-        open.last = last;
+        let ends = outcome.ordered.ends().map(|ends| ends.map(|key| key.to_be_bytes().to_vec()));
+        let open = self.run_for(form, ends)?;
         outcome.write(&mut output_of(&mut open.spill), &Watch::default())
     }
 
@@ -225,10 +219,10 @@ impl<'a> Runs<'a> {
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let start = Instant::now();
         let form = self.frames();
-        let end = |number: Option<&u32>| Some(records.row(*number?));
+        let ends = order.first().zip(order.last());
+        let ends = ends.map(|(&first, &last)| [first, last].map(|record| records.row(record)));
         let block = self.budget.block();
-        let open = self.run_for(form, end(order.first()).as_ref())?;
-        open.last = end(order.last());
+        let open = self.run_for(form, ends)?;
         let output = &mut output_of(&mut open.spill);
         write_frames(&records.pieces, &order, first, (form, block), false, output)?;
         report.sort = done.report;
@@ -280,31 +274,39 @@ impl<'a> Runs<'a> {
     ) -> Result<Report, Error> {
         watch.phase(Phase::Merge, Some(self.report.records));
         let start = Instant::now();
-        let budget = self.budget;
+        let (budget, is_bits) = (self.budget, self.ask.format.is_bits());
         let orders: Arc<[KeyOrder]> = self.how.orders().into();
-        // Runs of elements are merged as such if they have one type and print alike.
-        let first = self.done.first().map(|run| run.form);
-        let are_elements = matches!(first, Some(RunFormat::Elements(..)))
-            && self.done.iter().all(|run| match (run.form, first) {
-                (RunFormat::Elements(of, _), Some(RunFormat::Elements(other, _))) if of == other => {
-                    self.ask.format.is_bits() || Some(run.form) == first
-                }
-                (form, first) => Some(form) == first,
-            });
-        let element = self.written()?;
-        let bits = element.filter(|_| self.ask.format.is_bits() && !self.ask.positions);
         let mut runs = std::mem::take(&mut self.done);
-        while runs.len() > budget.fan_in() {
+        // Runs of elements are merged as such if they have one type and print alike.
+        let elements = match runs.first().map(|run| run.form) {
+            Some(form @ RunFormat::Elements(of, print)) => {
+                let is_alike = |run: &Run| {
+                    run.form == form
+                        || is_bits && matches!(run.form, RunFormat::Elements(other, _) if other == of)
+                };
+                runs.iter().all(is_alike).then_some((of, print))
+            }
+            _ => None,
+        };
+        let element = self.written()?;
+        // The .npy header needs the count, which only a merge into one run knows.
+        let is_npy = self.ask.format == Format::Npy;
+        let mut must_count = is_npy && self.ask.selection.unique;
+        while runs.len() > budget.fan_in() || must_count {
+            must_count &= runs.len() > budget.fan_in();
             let mut longer = Vec::new();
             let mut left = runs.into_iter();
             while left.len() > 0 {
                 let some: Vec<Run> = left.by_ref().take(budget.fan_in()).collect();
-                let form = if are_elements { some[0].form } else { self.frames() };
-                let emit =
-                    if are_elements { None } else { Some(Emit::Frames { form, most: budget.block() }) };
+                let (form, into) = match elements {
+                    Some((of, _)) => (some[0].form, Into::Elements(of, Written::AsRead)),
+                    None => {
+                        let form = self.frames();
+                        (form, Into::Records(Emit::Frames { form, most: budget.block() }))
+                    }
+                };
                 let mut spill = self.spill()?;
-                let to = &mut output_of(&mut spill);
-                let merged = self.merge_some(some, emit, Written::AsRead, &orders, to, &|_| {})?;
+                let merged = self.merge_some(some, into, &orders, &mut output_of(&mut spill), &mut |_| {})?;
                 self.report.repeated += merged.repeated;
                 longer.push(self.finished(spill, form, merged.written)?);
             }
@@ -315,45 +317,20 @@ impl<'a> Runs<'a> {
         if !self.ask.positions {
             self.head.write(output).map_err(|error| output.failed(error))?;
         }
-        let progress = |merged| watch.set(merged);
-        let written = match first {
-            Some(RunFormat::Elements(_, print)) if !self.ask.format.is_bits() => Written::InText(print),
-            _ => Written::AsRead,
-        };
-        let emit = match (self.ask.positions, bits) {
-            (true, _) => Some(Emit::Positions(element.filter(|_| self.ask.format.is_bits()))),
-            _ if are_elements => None,
-            (false, Some(element)) => Some(Emit::Elements(element, orders[0].descending)),
-            (false, None) => Some(Emit::Records),
-        };
-        let of_npy = || element.expect("elements are written");
-        let merged = match self.ask.format {
-            Format::Npy if self.ask.selection.unique => {
-                // The .npy header needs the count, which only the merge knows.
-                let mut unique = self.spill()?;
-                let merged =
-                    self.merge_some(runs, emit, written, &orders, &mut output_of(&mut unique), &progress)?;
-                output.write_header(of_npy(), merged.written)?;
-                let unique = unique.finish()?;
-                let name = unique.name().to_owned();
-                let (mut reader, mut block) = (unique.read(), vec![0; budget.block()]);
-                loop {
-                    let count = reader.read(&mut block).map_err(|error| Error::io(&name, "read", error))?;
-                    if count == 0 {
-                        break;
-                    }
-                    output.write_all(&block[..count]).map_err(|error| output.failed(error))?;
-                }
-                merged
+        if is_npy {
+            let count: u64 = runs.iter().map(|run| run.count).sum();
+            let first = self.ask.selection.first.map_or(u64::MAX, |first| first as u64);
+            output.write_header(element.expect("elements are written"), count.min(first))?;
+        }
+        let into = match (elements, element) {
+            _ if self.ask.positions => Into::Records(Emit::Positions(element.filter(|_| is_bits))),
+            (Some((of, print)), _) => {
+                Into::Elements(of, if is_bits { Written::AsRead } else { Written::InText(print) })
             }
-            format => {
-                if format == Format::Npy {
-                    let first = self.ask.selection.first.map_or(u64::MAX, |first| first as u64);
-                    output.write_header(of_npy(), self.report.records.min(first))?;
-                }
-                self.merge_some(runs, emit, written, &orders, output, &progress)?
-            }
+            (None, Some(element)) => Into::Records(Emit::Elements(element, orders[0].descending)),
+            (None, None) => Into::Records(Emit::Records),
         };
+        let merged = self.merge_some(runs, into, &orders, output, &mut |merged| watch.set(merged))?;
         let repeated = self.report.repeated + merged.repeated;
         Ok(Report {
             types: self.how.kinds(),
@@ -364,33 +341,26 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// Merges some runs: elements if `emit` is `None`, otherwise records.
+    /// Merges some runs.
     fn merge_some(
         &self,
         runs: Vec<Run>,
-        emit: Option<Emit>,
-        written: Written,
+        into: Into,
         orders: &Arc<[KeyOrder]>,
         to: &mut Output,
-        progress: &dyn Fn(u64),
+        progress: &mut dyn FnMut(u64),
     ) -> Result<Merged, Error> {
         let (selection, memory) = (self.ask.selection, self.budget.bytes() / 2);
-        let progress = &mut |merged| progress(merged);
-        let Some(emit) = emit else {
-            let element = runs
-                .iter()
-                .find_map(|run| if let RunFormat::Elements(of, _) = run.form { Some(of) } else { None });
-            let element = element.expect("a run of elements");
-            let source = BinaryInput::raw(Input::reader("a run", std::io::empty()), element);
-            let opened = runs.into_iter().map(|run| (&source, Opened::of(run.name, run.reader)));
-            // A key may have its own direction.
-            let direction = KeyOrder { descending: orders[0].descending, ..self.how.by.order };
-            let runs = opened.collect();
-            return ordered::merge_elements(
-                Elements { runs, direction, selection, written, memory },
-                to,
-                progress,
-            );
+        let emit = match into {
+            Into::Records(emit) => emit,
+            Into::Elements(element, written) => {
+                let source = BinaryInput::raw(Input::reader("a run", std::io::empty()), element);
+                let opened = runs.into_iter().map(|run| (&source, Opened::of(run.name, run.reader)));
+                // A key may have its own direction.
+                let direction = KeyOrder { descending: orders[0].descending, ..self.how.by.order };
+                let elements = Elements { runs: opened.collect(), direction, selection, written, memory };
+                return ordered::merge_elements(elements, to, progress);
+            }
         };
         let (records, bytes) =
             runs.iter().fold((0, 0), |(records, bytes), run| (records + run.count, bytes + run.bytes));
@@ -441,6 +411,13 @@ pub(super) fn write_frames(
     );
     written.map_err(|error| output.failed(error))?;
     Ok(sum.into_inner())
+}
+
+/// The result of a merge.
+enum Into {
+    /// Elements of this type, in this form.
+    Elements(ElementType, Written),
+    Records(Emit),
 }
 
 /// The output that writes a run.
