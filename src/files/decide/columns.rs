@@ -4,7 +4,6 @@ use super::Asked;
 use super::look::Look;
 use crate::error::Error;
 use crate::io::fields::{ColumnAt, Dialect, Fields, Gap, Header, Key, KeySpec, ResolvedKey};
-use crate::io::input::Input;
 use crate::io::text::{LineEnd, Text};
 
 /// The division of lines into fields, and the names of columns.
@@ -35,7 +34,7 @@ fn tries(asked: &Asked) -> Vec<Fields> {
 /// # Errors
 ///
 /// I/O errors; a malformed header.
-pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<Columns, Error> {
+pub(super) fn find(look: &mut Look, asked: &Asked) -> Result<Columns, Error> {
     let names: Vec<&Key> = asked.by.keys.iter().filter(|key| key.is_name()).collect();
     let tries = tries(asked);
     let usual = if names.is_empty() && asked.format == crate::format::Format::Lines {
@@ -47,7 +46,7 @@ pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<C
     let is_table = matches!(usual, Fields::Quoted(_));
     let rows = asked.header.unwrap_or(usize::from(is_table || !names.is_empty()));
     let dialect = |fields, header| Dialect { fields, header, comments: asked.comments };
-    look.complete(inputs, dialect(usual, rows))?;
+    look.complete(dialect(usual, rows))?;
     let Some(text) = look.first() else {
         return Ok(Columns::of(dialect(usual, rows), Header::of_lines()));
     };
@@ -72,7 +71,7 @@ pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<C
                 return Ok(columns);
             }
             if matches!(fields, Fields::Words(_)) && !is_comment {
-                columns.look_at_positions(look, inputs, text, start)?;
+                columns.look_at_positions(look, text, start)?;
             }
             if columns.hold(&names) {
                 return Ok(columns);
@@ -135,13 +134,7 @@ impl Columns {
     }
 
     /// Finds the columns between positions with blanks in the header and all sampled rows.
-    fn look_at_positions(
-        &mut self,
-        look: &Look,
-        inputs: &[Input],
-        text: &Text,
-        start: usize,
-    ) -> Result<(), Error> {
+    fn look_at_positions(&mut self, look: &Look, text: &Text, start: usize) -> Result<(), Error> {
         let line = &text.bytes[start..];
         let end = self.dialect.fields.line_end().bytes()[0];
         let line = &line[..memchr::memchr(end, line).unwrap_or(line.len())];
@@ -150,7 +143,7 @@ impl Columns {
         let count = self.header.names().count();
         let mut used = Vec::new();
         mark(&mut used, &header);
-        look.for_each(inputs, self.dialect, &mut |text, bodies, _, _| {
+        look.for_each(self.dialect, &mut |text, bodies, _, _| {
             for (body, _) in bodies {
                 for row in text.bytes[body.clone()].split(|&byte| byte == end) {
                     let row = row.strip_suffix(b"\r").unwrap_or(row);

@@ -81,7 +81,7 @@ pub enum Note {
 /// # Errors
 ///
 /// I/O errors; a key or a name without a column; fields that do not fit one kind.
-pub(crate) fn decide(inputs: &mut [Input], asked: &Asked) -> Result<Decisions, Error> {
+pub(crate) fn decide(inputs: &mut Vec<Input>, asked: &Asked) -> Result<Decisions, Error> {
     if asked.format == Format::Text {
         let (kind, key) = (InputKind::Text(asked.per_line), ResolvedKey::first_field(asked.by));
         return Ok(Decisions { why: "named", ..Decisions::new(asked, kind, vec![key]) });
@@ -94,15 +94,14 @@ pub(crate) fn decide(inputs: &mut [Input], asked: &Asked) -> Result<Decisions, E
         let dialect = Dialect { fields, header: 0, comments: false };
         return Ok(Decisions::new(asked, InputKind::Table(dialect), keys));
     }
-    let mut look = Look::at(inputs, asked.line_end)?;
-    let decided = Decider { look: &mut look, inputs, asked }.decide();
-    look.give_back(inputs);
+    let mut decider = Decider { look: Look::at(std::mem::take(inputs), asked.line_end)?, asked };
+    let decided = decider.decide();
+    *inputs = decider.look.give_back();
     decided
 }
 
 struct Decider<'a> {
-    look: &'a mut Look,
-    inputs: &'a [Input],
+    look: Look,
     asked: &'a Asked<'a>,
 }
 
@@ -121,14 +120,14 @@ impl Decisions {
 impl Decider<'_> {
     fn decide(&mut self) -> Result<Decisions, Error> {
         let asked = self.asked;
-        let table = self.inputs[0].name();
+        let table = self.look.inputs[0].name();
         let is_json = asked.format == Format::JsonLines || self.may_be_json() && self.begins_with_object();
         let (dialect, header, columns) = if is_json {
             let dialect = Dialect { fields: Fields::Json, header: 0, comments: asked.comments };
-            self.look.complete(self.inputs, dialect)?;
+            self.look.complete(dialect)?;
             (dialect, self.first_object()?, None)
         } else {
-            let columns = columns::find(self.look, self.inputs, asked)?;
+            let columns = columns::find(&mut self.look, asked)?;
             (columns.dialect, columns.header.clone(), Some(columns))
         };
         let format = match dialect.fields {
@@ -239,7 +238,7 @@ impl Decider<'_> {
             let problem = "applies to numbers, and lines without a key are compared whole";
             return Err(Error::option("invalid", problem).hinting(Hint::NumbersOrKey));
         }
-        let surveyed = self.look.survey(self.inputs, &decisions.how)?;
+        let surveyed = self.look.survey(&decisions.how)?;
         let survey = &surveyed.columns[0];
         let key = &mut decisions.how.keys[0];
         let (kind, note) = match survey.decide() {
@@ -275,11 +274,11 @@ impl Decider<'_> {
 
     /// Returns the note on the first field that is not a number.
     fn whole_lines(&self, word: &Example) -> Result<Note, Error> {
-        Ok(Note::WholeLines(shown(word), self.look.place(self.inputs, word.at)?))
+        Ok(Note::WholeLines(shown(word), self.look.place(word.at)?))
     }
 
     fn decide_keys(&self, decisions: &mut Decisions, header: &Header) -> Result<(), Error> {
-        let surveyed = self.look.survey(self.inputs, &decisions.how)?;
+        let surveyed = self.look.survey(&decisions.how)?;
         self.check_columns(&decisions.how, header, &surveyed)?;
         for number in 0..decisions.how.keys.len() {
             let survey = &surveyed.columns[number];
@@ -367,7 +366,7 @@ impl Decider<'_> {
                     Found::Size => Kind::Size,
                     _ => Kind::Version,
                 };
-                let place = self.look.place(self.inputs, misfit.at)?;
+                let place = self.look.place(misfit.at)?;
                 Some(Note::Most(key, kind, shown(&misfit), place))
             }
         });
