@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, FieldRef, Schema, SchemaRef};
-use arrow_select::concat::concat_batches;
 
 use super::super::job::Job;
 use super::Tables;
@@ -13,7 +12,7 @@ use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::arrow::arrays::{self, gathered};
-use crate::io::arrow::{Batches, Part, failed};
+use crate::io::arrow::{Batches, Part, Table, failed};
 use crate::parallel::{self, map_parts};
 
 /// The maximum number of rows of a batch.
@@ -84,56 +83,41 @@ impl<'a> Reading<'a> {
         Ok(read.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
-    /// Reads a part in batches, with its columns divided among cores.
+    /// Reads a part in batches, column by column on all cores.
     fn read_by_columns(&self, part: Part, rows: usize) -> Result<Batches<'static>, Error> {
         let table = &self.tables.all[part.table];
         let all: Vec<usize> = match self.columns.as_deref() {
             Some(columns) => columns.to_vec(),
             None => (0..self.tables.schema.fields().len()).collect(),
         };
-        let Some(sizes) = table.column_sizes(part.number) else { return self.read(part, rows) };
-        // Each column, the largest first, goes to the smallest share.
-        let mut shares = vec![(0, Vec::new()); parallel::threads().min(all.len()).max(1)];
-        let mut by_size = all.clone();
-        by_size.sort_by_key(|&column| std::cmp::Reverse(sizes[column]));
-        for column in by_size {
-            if let Some((size, share)) = shares.iter_mut().min_by_key(|(size, _)| *size) {
-                *size += sizes[column] + 1;
-                share.push(column);
-            }
+        // The columns of an Arrow batch are read together.
+        if all.is_empty() || matches!(table, Table::Arrow(_)) {
+            return self.read(part, rows);
         }
-        let mut readers = Vec::new();
-        for (_, mut share) in shares {
-            share.sort_unstable();
-            readers.push((table.read(part.number, Some(&share), rows, self.views)?, share));
-        }
+        let reader = |column| table.read(part.number, Some(&[column]), rows, self.views);
+        let mut readers = all.into_iter().map(reader).collect::<Result<Vec<_>, _>>()?;
         let (as_said, cancel) = (self.as_said(table.name()), self.cancel.clone());
         Ok(Box::new(std::iter::from_fn(move || {
-            let read = map_parts(&mut readers, |(batches, share)| {
-                batches.next().map(|batch| batch.map(|batch| (batch, share.clone())))
-            });
-            let read: Option<Result<Vec<_>, Error>> =
-                read.into_iter().collect::<Option<Vec<_>>>().map(|all| all.into_iter().collect());
-            Some(read?.and_then(|read| {
+            let read: Option<Vec<_>> = map_parts(&mut readers, Iterator::next).into_iter().collect();
+            let read: Result<Vec<RecordBatch>, Error> = read?.into_iter().collect();
+            Some(read.and_then(|read| {
                 cancel.check().map_err(|error| Error::io("the input", "read", error))?;
-                let column = |column: &usize| {
-                    read.iter().find_map(|(batch, share)| {
-                        Some(batch.column(share.iter().position(|other| other == column)?).clone())
-                    })
-                };
-                let rows = read.first().map_or(0, |(batch, _)| batch.num_rows());
-                as_said(all.iter().filter_map(column).collect(), rows)
+                as_said(read.iter().map(|batch| batch.column(0).clone()).collect(), read[0].num_rows())
             }))
         })))
     }
 
     /// Returns the keys of all rows of some batches.
-    pub(super) fn keys_of(&self, batches: &[RecordBatch]) -> Result<KeyArrays, Error> {
+    pub(super) fn keys_of<'b>(
+        &self,
+        batches: impl IntoIterator<Item = &'b RecordBatch>,
+    ) -> Result<KeyArrays, Error> {
         let of = |batch: &RecordBatch| KeyArrays::of(self.keys, batch, self.columns.as_deref());
-        match batches {
-            [] => Ok(of(&RecordBatch::new_empty(self.schema.clone()))),
-            _ => KeyArrays::joined(&batches.iter().map(of).collect::<Vec<_>>()),
+        let mut all: Vec<KeyArrays> = batches.into_iter().map(of).collect();
+        if all.is_empty() {
+            all.push(of(&RecordBatch::new_empty(self.schema.clone())));
         }
+        KeyArrays::joined(&all)
     }
 
     /// Reads all rows.
@@ -158,45 +142,28 @@ impl<'a> Reading<'a> {
         }
         // The rows kept of each part, with the number of the part.
         let mut kept: Vec<(usize, RecordBatch)> = Vec::new();
-        let mut waiting: u64 = 0;
         let mut worst = None;
         for wave in parts.chunks(parallel::threads()) {
-            let wanted: Vec<(usize, Part)> = wave
-                .iter()
-                .filter(|(number, _)| match (&ranks, &worst) {
-                    (Some(ranks), Some(worst)) => ranks.may_precede(*number, worst),
-                    _ => true,
-                })
-                .copied()
-                .collect();
-            let read = map_parts(&wanted, |(number, part)| {
-                let batches = self.read(*part, ROWS)?.collect::<Result<Vec<_>, _>>()?;
-                let best = self.best(&batches, few)?;
-                Ok::<_, Error>((*number, best))
+            let wanted = wave.iter().filter(|(number, _)| match (&ranks, &worst) {
+                (Some(ranks), Some(worst)) => ranks.may_precede(*number, worst),
+                _ => true,
+            });
+            let read = map_parts(wanted, |(number, part)| {
+                let batches = self.read(*part, ROWS)?.map(|batch| Ok((*number, batch?)));
+                self.cut(batches.collect::<Result<Vec<_>, Error>>()?, few)
             });
             for part in read {
-                let (number, batch) = part?;
-                waiting += memory_of(&batch);
-                kept.push((number, batch));
+                kept.append(&mut part?.0);
             }
+            let waiting: u64 = kept.iter().map(|(_, batch)| memory_of(batch)).sum();
             let rows: usize = kept.iter().map(|(_, batch)| batch.num_rows()).sum();
             if rows >= few && (waiting > limit / 4 || ranks.is_some()) {
                 kept.sort_by_key(|(number, _)| *number);
                 (kept, worst) = self.cut(kept, few)?;
-                waiting = kept.iter().map(|(_, batch)| memory_of(batch)).sum();
             }
         }
         kept.sort_by_key(|(number, _)| *number);
         Ok(kept.into_iter().map(|(_, batch)| batch).collect())
-    }
-
-    /// Returns the first `few` rows of some batches, in their order.
-    fn best(&self, batches: &[RecordBatch], few: usize) -> Result<RecordBatch, Error> {
-        let all = concat_batches(&self.schema, batches).map_err(failed)?;
-        let mut positions = self.order(&KeyArrays::of(self.keys, &all, self.columns.as_deref()))?;
-        positions.truncate(few);
-        positions.sort_unstable();
-        taken(&all, &positions)
     }
 
     /// Returns the numbers of rows in order.
@@ -204,16 +171,14 @@ impl<'a> Reading<'a> {
         arrays.order(self.keys, self.tables.all[0].name())
     }
 
-    /// Returns the first `few` of the rows kept of some parts, and the keys of the last row.
+    /// Returns the first `few` rows of these batches of some parts, and the keys of the last row.
     #[allow(clippy::type_complexity)]
     fn cut(
         &self,
         kept: Vec<(usize, RecordBatch)>,
         few: usize,
     ) -> Result<(Vec<(usize, RecordBatch)>, Option<KeyArrays>), Error> {
-        let keys_of =
-            |(_, batch): &(usize, RecordBatch)| KeyArrays::of(self.keys, batch, self.columns.as_deref());
-        let all = KeyArrays::joined(&kept.iter().map(keys_of).collect::<Vec<_>>())?;
+        let all = self.keys_of(kept.iter().map(|(_, batch)| batch))?;
         let mut positions = self.order(&all)?;
         positions.truncate(few);
         let worst = positions.last().map(|&last| all.slice(last as usize, 1));
