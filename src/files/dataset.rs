@@ -302,6 +302,18 @@ pub(super) struct Outcome<'s, 'a> {
     reading: Meanwhile<'a, Duration>,
 }
 
+/// Writes the elements of these keys as text, one per line, or as binary.
+///
+/// # Errors
+///
+/// I/O errors.
+pub fn write_keys(keys: &KeyBuf, map: KeyMap, as_text: bool, to: &mut impl io::Write) -> io::Result<()> {
+    if as_text {
+        return write_text(keys.borrowed(), map, Print::Shortest, to, |_| {});
+    }
+    binary::write(keys, map, to, |_| {})
+}
+
 /// The output, and the meaning of the ordered words.
 enum Written {
     /// Writes elements; the words are their keys.

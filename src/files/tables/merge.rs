@@ -105,16 +105,14 @@ impl<'a, 'j> Merging<'a, 'j> {
             let batches = batches.collect::<Result<Vec<_>, _>>()?;
             report.records += arrays.rows() as u64;
             let place = |row: usize| self.reading.tables.place(before + row as u64);
-            let done = order(&arrays, self.reading.keys, self.job, sorter, &mut report.counts, place)?;
-            report.sort = done.report.after(&report.sort);
-            report.repeated += done.repeated;
+            let positions = order(&arrays, self.reading.keys, self.job, sorter, &mut report, place)?;
             self.job.watch.phase(Phase::Read, Some(self.reading.tables.rows()));
             self.job.watch.set(report.records);
             // The next part is read while this part is written.
             let start = Instant::now();
             part = thread::scope(|scope| {
                 let coming = parallel::meanwhile(scope, || reader.next(limit));
-                let written = self.write_run(batches, &arrays, &done.positions, rows);
+                let written = self.write_run(batches, &arrays, &positions, rows);
                 phases.write += start.elapsed();
                 let coming = coming.wait();
                 written.and(coming)

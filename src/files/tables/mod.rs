@@ -27,11 +27,12 @@ use self::keys::{KeyArrays, TableKey};
 use self::merge::{Merging, RunSource};
 use self::read::{Reader, Reading};
 use self::write::Sink;
+use super::dataset::write_keys;
 use super::job::{ChooseSorter, Job, To};
 use super::options::Resolved;
 use super::parts::position_type;
 use super::progress::Phase;
-use super::report::{ExplainedKey, Phases, Report};
+use super::report::{ExplainedKey, Report};
 use crate::clock::Instant;
 use crate::columns::order_columns;
 use crate::error::Error;
@@ -39,11 +40,9 @@ use crate::format::Format;
 use crate::io::arrow::{Part, Table, common_schema};
 use crate::io::ordered::Disorder;
 use crate::io::ordered::Merged;
-use crate::io::records::{Print, write_text};
-use crate::io::{Counts, Input, Output, binary};
+use crate::io::{Input, Output};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
-use crate::report;
 use crate::runs::Budget;
 use crate::sorter::Sorter;
 
@@ -71,25 +70,17 @@ fn room(budget: &Budget) -> u64 {
     bytes - MORE.min(bytes / 4)
 }
 
-/// Rows ordered by their keys.
-struct Ordered {
-    positions: Vec<u32>,
-    repeated: u64,
-    cut: u64,
-    report: report::Report,
-}
-
-/// Orders the rows of these keys, and keeps the selected rows.
+/// Returns the selected rows in the order of these keys, and adds to the report.
 fn order(
     arrays: &KeyArrays,
     keys: &[TableKey],
     job: &Job,
     sorter: &Sorter,
-    counts: &mut Counts,
+    report: &mut Report,
     place: impl Fn(usize) -> String,
-) -> Result<Ordered, Error> {
+) -> Result<Vec<u32>, Error> {
     let decoded = arrays.decoded(keys, &job.inputs()[0].name())?;
-    decoded.count(keys, counts, place)?;
+    decoded.count(keys, &mut report.counts, place)?;
     let mut total = None;
     let mut passes = |done, passes| {
         if total.replace(passes) != Some(passes) {
@@ -97,18 +88,18 @@ fn order(
         }
         job.watch.set(done);
     };
-    let (mut positions, report) = order_columns(sorter, &decoded.columns(), job.ask.method, &mut passes)?;
+    let (mut positions, sort) = order_columns(sorter, &decoded.columns(), job.ask.method, &mut passes)?;
+    report.sort = sort.after(&report.sort);
     let Selection { unique, first } = job.ask.selection;
-    let mut repeated = 0;
     if unique {
         let (all, is_same) = (positions.len(), decoded.sameness());
         positions.dedup_by(|later, first| is_same(*first as usize, *later as usize));
-        repeated = (all - positions.len()) as u64;
+        report.repeated += (all - positions.len()) as u64;
     }
     let all = positions.len();
     positions.truncate(first.unwrap_or(usize::MAX));
-    let cut = (all - positions.len()) as u64;
-    Ok(Ordered { positions, repeated, cut, report })
+    report.cut += (all - positions.len()) as u64;
+    Ok(positions)
 }
 
 impl Job<'_> {
@@ -136,8 +127,9 @@ impl Job<'_> {
                 None => reading.all(|done| self.watch.set(done))?,
             };
             let read = start.elapsed();
-            let report = self.sort_batches(&reading, batches, devices, &mut output)?;
-            Report { phases: Phases { read, ..report.phases }, ..report }
+            let mut report = self.sort_batches(&reading, batches, devices, &mut output)?;
+            report.phases.read = read;
+            report
         } else {
             self.sort_in_parts(reading, limit, devices, &mut output)?
         };
@@ -162,29 +154,22 @@ impl Job<'_> {
     ) -> Result<Report, Error> {
         let n: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
         let chosen = devices.choose(n, shape(), 0)?;
-        let mut counts = Counts::default();
+        let mut report = Report { records: n, ..Report::new(self.ask.format) };
         let place = |row| reading.tables.place(row as u64);
         let arrays = reading.keys_of(&batches)?;
-        let done = order(&arrays, reading.keys, self, chosen.sorter, &mut counts, place)?;
+        let positions = order(&arrays, reading.keys, self, chosen.sorter, &mut report, place)?;
         let start = Instant::now();
-        self.watch.phase(Phase::Write, Some(done.positions.len() as u64));
+        self.watch.phase(Phase::Write, Some(positions.len() as u64));
         if self.ask.positions {
-            write_positions(done.positions.iter().map(|&at| at.into()), n, self.ask.format, output)?;
+            write_positions(positions.into_iter().map(u64::from), n, self.ask.format, output)?;
         } else {
             let (schema, keys) = (reading.schema.clone(), reading.keys);
             let mut sink = Sink::new(reading.tables, schema, keys, self, output, None)?;
-            sink.write_all(batches, &done.positions)?;
+            sink.write_all(batches, &positions)?;
             sink.finish()?;
         }
-        Ok(chosen.reported(Report {
-            records: n,
-            repeated: done.repeated,
-            cut: done.cut,
-            counts,
-            phases: Phases { write: start.elapsed(), ..Phases::default() },
-            sort: done.report,
-            ..Report::new(self.ask.format)
-        }))
+        report.phases.write = start.elapsed();
+        Ok(chosen.reported(report))
     }
 
     /// Sorts parts of about `limit` bytes into runs, and merges the runs.
@@ -255,12 +240,7 @@ fn write_positions(
     if format == Format::Npy {
         output.write_header(element, words.len() as u64)?;
     }
-    let written = if format.is_bits() {
-        binary::write(&words, map, output, |_| {})
-    } else {
-        write_text(words.borrowed(), map, Print::Shortest, output, |_| {})
-    };
-    written.map_err(|error| output.failed(error))
+    write_keys(&words, map, !format.is_bits(), output).map_err(|error| output.failed(error))
 }
 
 /// The inputs of a sort.
