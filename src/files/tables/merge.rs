@@ -5,11 +5,8 @@
 //! written.
 
 use std::collections::VecDeque;
-use std::io;
 use std::iter;
 use std::mem;
-use std::panic::resume_unwind;
-use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -20,7 +17,7 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use arrow_select::take::take;
 
 use super::super::job::Job;
-use super::check::first_disorder;
+use super::check::InOrder;
 use super::keys::{KeyArrays, ranks};
 use super::read::{Reader, Reading, compact};
 use super::write::{Sink, all_joined};
@@ -29,13 +26,13 @@ use crate::clock::Instant;
 use crate::columns::arrow::numbers_of;
 use crate::error::Error;
 use crate::files::progress::Phase;
-use crate::files::report::{Phases, Report};
+use crate::files::report::Report;
 use crate::io::arrow::arrays::{self, gathered, joined};
 use crate::io::arrow::{Batches, failed, unwritten};
 use crate::io::ordered::{Merged, not_sorted};
 use crate::io::{Counts, Output};
 use crate::order::Selection;
-use crate::parallel::{self, lock, map_parts, ranges};
+use crate::parallel::{self, Meanwhile, lock, map_parts, ranges};
 use crate::runs::{Folders, Spill, Spilled};
 use crate::sorter::Sorter;
 
@@ -93,10 +90,9 @@ impl<'a, 'j> Merging<'a, 'j> {
         let mut report = Report::new(self.job.ask.format);
         let runs = (self.reading.tables.bytes() / limit.max(1) + 2).min(FAN_IN as u64);
         let rows = (self.window(runs) / WINDOW).clamp(1 << 5, 1 << 15);
-        let mut phases = Phases::default();
         let start = Instant::now();
         let mut part = reader.next(limit)?;
-        phases.read += start.elapsed();
+        report.phases.read = start.elapsed();
         while let Some(batches) = part {
             let before = report.records;
             let arrays = self.reading.keys_of(&batches)?;
@@ -109,19 +105,18 @@ impl<'a, 'j> Merging<'a, 'j> {
             self.job.watch.phase(Phase::Read, Some(self.reading.tables.rows()));
             self.job.watch.set(report.records);
             // The next part is read while this part is written.
-            let start = Instant::now();
             part = thread::scope(|scope| {
                 let coming = parallel::meanwhile(scope, || reader.next(limit));
+                let start = Instant::now();
                 let written = self.write_run(batches, &arrays, &positions, rows);
-                phases.write += start.elapsed();
+                let waiting = Instant::now();
+                report.phases.write += waiting - start;
                 let coming = coming.wait();
+                report.phases.read += waiting.elapsed();
                 written.and(coming)
             })?;
-            phases.read += start.elapsed();
         }
-        phases.read = phases.read.saturating_sub(phases.write);
         self.close()?;
-        report.phases = phases;
         report.runs = self.runs.len();
         let bytes = |run: &RunSource| if let RunSource::Spilled(spilled) = run { spilled.bytes } else { 0 };
         report.spilled_bytes = self.runs.iter().map(bytes).sum();
@@ -191,11 +186,8 @@ impl<'a, 'j> Merging<'a, 'j> {
         while self.runs.len() > FAN_IN && !matches!(self.runs[0], RunSource::Input(_)) {
             let mut longer = Vec::new();
             let mut runs = mem::take(&mut self.runs).into_iter();
-            loop {
-                let some: Vec<RunSource> = runs.by_ref().take(FAN_IN).collect();
-                if some.is_empty() {
-                    break;
-                }
+            while runs.len() > 0 {
+                let some = runs.by_ref().take(FAN_IN).collect();
                 let mut writer = self.begin_run()?;
                 self.merge(some, &mut Merged::default(), &mut |batch| {
                     compact(&batch).and_then(|batch| writer.write(&batch)).map_err(unspilled)
@@ -222,18 +214,14 @@ impl<'a, 'j> Merging<'a, 'j> {
             Sink::new(self.reading.tables, self.schema.clone(), self.reading.keys, self.job, output, most)?;
         let sink = Mutex::new(sink);
         // Ordered rows are encoded while the next rows are ordered.
-        let (give, take) = sync_channel::<RecordBatch>(0);
-        let encode = || take.into_iter().try_for_each(|batch| lock(&sink).write(batch));
-        thread::scope(|scope| match thread::Builder::new().spawn_scoped(scope, encode) {
-            Ok(encoding) => {
-                // If the receiver is gone, encoding has failed.
-                let gone = |_| Error::io("the output", "write", io::ErrorKind::BrokenPipe.into());
-                let merged = self.merge(runs, &mut written, &mut |batch| give.send(batch).map_err(gone));
-                drop(give);
-                let encoded = encoding.join().unwrap_or_else(|panic| resume_unwind(panic));
-                encoded.and(merged)
-            }
-            Err(_) => self.merge(runs, &mut written, &mut |batch| lock(&sink).write(batch)),
+        thread::scope(|scope| {
+            let mut encoding = Meanwhile::done(Ok(()));
+            let merged = self.merge(runs, &mut written, &mut |batch| {
+                mem::replace(&mut encoding, Meanwhile::done(Ok(()))).wait()?;
+                encoding = parallel::meanwhile(scope, || lock(&sink).write(batch));
+                Ok(())
+            });
+            merged.and(encoding.wait())
         })?;
         sink.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
         Ok(written)
@@ -257,9 +245,8 @@ struct Run<'b> {
     /// Batches, and their keys.
     window: VecDeque<(RecordBatch, KeyArrays)>,
     batches: Batches<'b>,
-    /// For an input, its name and the number of rows read.
-    checked: Option<(String, u64)>,
-    last: Option<KeyArrays>,
+    /// The check of an input.
+    check: Option<InOrder>,
     counts: Counts,
     is_over: bool,
 }
@@ -308,8 +295,8 @@ impl Merging<'_, '_> {
         arrays::batch(&self.schema, columns, rows).map_err(failed)
     }
 
-    /// Returns the batches of a run, and for an input its name and the number of rows read.
-    fn batches_of(&self, run: RunSource) -> Result<(Batches<'_>, Option<(String, u64)>), Error> {
+    /// Returns the batches of a run, and for an input the check of its order.
+    fn batches_of(&self, run: RunSource) -> Result<(Batches<'_>, Option<InOrder>), Error> {
         match run {
             RunSource::Spilled(run) => {
                 let failed = |error| unwritten("a temporary file", "read", error);
@@ -327,7 +314,7 @@ impl Merging<'_, '_> {
                 };
                 let batches = table.parts(number).into_iter().flat_map(read);
                 let numbered = batches.map(move |batch| self.numbered(batch?, &mut at));
-                Ok((Box::new(numbered), Some((table.name().to_owned(), 0))))
+                Ok((Box::new(numbered), Some(InOrder::new(table.name(), 0))))
             }
         }
     }
@@ -344,16 +331,13 @@ impl Merging<'_, '_> {
                 continue;
             }
             let keys = KeyArrays::of(self.reading.keys, &batch, self.reading.columns.as_deref());
-            if let Some((name, passed)) = &mut run.checked {
-                let place = |row: usize| format!("{name}: row {}", *passed + row as u64);
-                keys.decoded(self.reading.keys, name)?.count(self.reading.keys, &mut run.counts, place)?;
-                if let Some(disorder) =
-                    first_disorder(run.last.as_ref(), &keys, self.reading.keys, name, *passed, false)?
-                {
+            if let Some(check) = &mut run.check {
+                let place = |row: usize| format!("{}: row {}", check.name, check.passed + row as u64);
+                let decoded = keys.decoded(self.reading.keys, &check.name)?;
+                decoded.count(self.reading.keys, &mut run.counts, place)?;
+                if let Some(disorder) = check.follow(&keys, self.reading.keys, false)? {
                     return Err(not_sorted(disorder));
                 }
-                run.last = Some(keys.slice(keys.rows() - 1, 1).detached()?);
-                *passed += batch.num_rows() as u64;
             }
             run.window.push_back((batch, keys));
         }
@@ -371,9 +355,9 @@ impl Merging<'_, '_> {
         let window = self.window(sources.len() as u64);
         let mut runs = Vec::new();
         for source in sources {
-            let (batches, checked) = self.batches_of(source)?;
+            let (batches, check) = self.batches_of(source)?;
             let (window, counts) = (VecDeque::new(), Counts::default());
-            runs.push(Run { window, batches, checked, last: None, counts, is_over: false });
+            runs.push(Run { window, batches, check, counts, is_over: false });
         }
         // The keys of the last row written.
         let mut last: Option<KeyArrays> = None;
@@ -421,17 +405,13 @@ impl Merging<'_, '_> {
             }
             written.written += positions.len() as u64;
             done += counts.iter().sum::<usize>() as u64;
-            let mut batches = Vec::new();
-            for (&run, &count) in taking.iter().zip(&counts) {
-                batches.append(&mut runs[run].take(count));
-            }
+            // The rows are numbered without the rows that stay in the windows before them.
+            let staying = sums(taking.iter().zip(&counts).map(|(&run, &count)| runs[run].rows() - count));
+            let staying: Vec<usize> = [0].into_iter().chain(staying).collect();
+            positions.iter_mut().for_each(|row| *row -= staying[run_of(*row)] as u32);
+            let taken_of = |(&run, &count): (&usize, &usize)| runs[run].take(count);
+            let batches: Vec<RecordBatch> = taking.iter().zip(&counts).flat_map(taken_of).collect();
             if !positions.is_empty() {
-                let starts: Vec<usize> = [0].into_iter().chain(sums(counts.iter().copied())).collect();
-                for row in &mut positions {
-                    let run = run_of(*row);
-                    let first = run.checked_sub(1).map_or(0, |before| ends[before]);
-                    *row = (*row as usize - first + starts[run]) as u32;
-                }
                 emit(taken(&self.schema, batches, &positions).map_err(failed)?)?;
             }
             self.job.watch.set(done);
@@ -442,9 +422,6 @@ impl Merging<'_, '_> {
 
     /// Returns the run whose window ends first in order, and the runs with rows before that end.
     fn bound(&self, runs: &[Run<'_>]) -> Result<(usize, Vec<usize>), Error> {
-        if runs.len() == 1 {
-            return Ok((0, vec![0]));
-        }
         let ends: Vec<KeyArrays> = runs.iter().filter_map(Run::ends).flatten().collect();
         let ranks = ranks(&self.reading.order(&KeyArrays::joined(&ends)?)?);
         // Runs entirely in memory set no bound, unless every run is in memory.
