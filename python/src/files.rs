@@ -235,9 +235,7 @@ fn inputs(objects: &[Bound<PyAny>]) -> PyResult<Vec<Input>> {
 struct Choice<'a>(Option<&'a Sorter>);
 
 impl ChooseSorter for Choice<'_> {
-    fn expect(&mut self, _: Option<Expected>) {}
-
-    fn is_starting(&self) -> bool {
+    fn expect(&mut self, _: Option<Expected>) -> bool {
         false
     }
 

@@ -222,34 +222,35 @@ impl<'a> Dataset<'a> {
             }
             watch.set(done);
         };
-        let (report, reading) = (self.report(ask.format), self.reading);
-        let outcome = |ordered, map, form| Outcome { ordered, map, form, report, reading };
+        let (mut report, reading) = (self.report(ask.format), self.reading);
         let (map, request, form) = match self.content {
             Content::Numbers { keys, .. } if ask.positions => {
                 (POSITIONS, Request::positions(keys), Written::Numbers(Print::Shortest))
             }
-            Content::Numbers { keys, map, print, .. } => (map, Request::keys(keys), Written::Numbers(print)),
+            Content::Numbers { keys, map, print } => (map, Request::keys(keys), Written::Numbers(print)),
             Content::Records { mut records, words } => {
                 let Words { mut words, ties } = words.expect("the words are made");
                 let ties = ties.or_else(|| records.ties_of_unique(ask.selection.unique));
                 let are_places = !ask.positions && (ties.is_none() || ask.selection == Selection::ALL);
                 let places = if are_places { records.take_places(&words, ties.is_some()) } else { None };
-                let form =
-                    if ask.positions { Written::Positions as fn(Keyed) -> Written } else { Written::Records };
-                match (places, ties) {
-                    (Some(places), _) => {
-                        (POSITIONS, Request::records(words.remove(0), places), Written::Places(records))
-                    }
-                    (None, Some(ties)) => {
-                        let done = order_records(&records, words, Some(&ties), sorter, &ask, &mut passes)?;
-                        let ordered = Ordered::in_memory(done.words, done.repeated, done.report);
-                        return Ok(outcome(ordered, POSITIONS, form(records)));
-                    }
-                    (None, None) => (POSITIONS, Request::positions_by(words), form(records)),
+                if let Some(places) = places {
+                    (POSITIONS, Request::records(words.remove(0), places), Written::Places(records))
+                } else {
+                    let done = order_records(&records, words, ties.as_ref(), sorter, &ask, &mut passes)?;
+                    report.counts.respelled = records.respelled();
+                    let order = done.words.into_vec().expect("positions have 32 bits");
+                    let (order, form) = if ask.positions {
+                        (records.positions(order), Written::Numbers(Print::Shortest))
+                    } else {
+                        (order, Written::Records(records))
+                    };
+                    let ordered = Ordered::in_memory(order.into(), done.repeated, done.report);
+                    return Ok(Outcome { ordered, map: POSITIONS, form, report, reading });
                 }
             }
         };
-        Ok(outcome(sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?, map, form))
+        let ordered = sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?;
+        Ok(Outcome { ordered, map, form, report, reading })
     }
 }
 
@@ -316,14 +317,12 @@ pub fn write_keys(keys: &KeyBuf, map: KeyMap, as_text: bool, to: &mut impl io::W
 
 /// The output, and the meaning of the ordered words.
 enum Written {
-    /// Writes elements; the words are their keys.
+    /// Writes elements or positions; the words are their keys.
     Numbers(Print),
     /// Writes these records; the words are their indices.
     Records(Keyed),
     /// Writes these records; the words are their locations.
     Places(Keyed),
-    /// Writes positions in the whole input; the words are indices of these records.
-    Positions(Keyed),
 }
 
 impl<'a> Outcome<'_, 'a> {
@@ -353,53 +352,30 @@ impl<'a> Outcome<'_, 'a> {
             *writing += start.elapsed();
             Ok::<_, Error>(())
         };
-        let announce = || watch.phase(Phase::Write, Some(len as u64));
+        watch.phase(Phase::Write, Some(len as u64));
         let progress = |done| watch.set(done);
-        let respelled = match &form {
-            Written::Records(records) | Written::Places(records) | Written::Positions(records) => {
-                records.respelled()
-            }
-            Written::Numbers(_) => None,
-        };
         let (repeated, sort) = match form {
             Written::Records(records) => {
                 let sorted = ordered.bring()?;
-                announce();
                 let order = sorted.words.into_vec().expect("positions have 32 bits");
                 timed(output, &mut |output| records.write(&order, output, progress))?;
                 (sorted.repeated, sorted.report)
             }
             Written::Places(records) => {
-                let sorted = ordered.bring()?;
-                announce();
-                let mut sort = sorted.report;
-                let mut places = sorted.words.into_vec().expect("places have 64 bits");
+                let Sorted { words, repeated, report: mut sort } = ordered.bring()?;
+                let mut places = words.into_vec().expect("places have 64 bits");
                 let start = Instant::now();
                 records.settle_places(&mut places);
                 sort.sort.time += start.elapsed();
                 timed(output, &mut |output| records.write_places(&places, output, progress))?;
-                (sorted.repeated, sort)
+                (repeated, sort)
             }
-            form => {
-                let print = if let Written::Numbers(print) = form { print } else { Print::Shortest };
-                let (mut before, mut is_begun) = (0, false);
-                let mut begin = |output: &mut Output| {
-                    if !std::mem::replace(&mut is_begun, true) {
-                        announce();
-                        if format == Format::Npy {
-                            output.write_header(map.element, len as u64)?;
-                        }
-                    }
-                    Ok::<_, Error>(())
-                };
-                let done = ordered.take(&mut |block| {
-                    begin(output)?;
-                    let block = match &form {
-                        Written::Positions(records) => {
-                            records.positions(block.into_vec().expect("positions have 32 bits")).into()
-                        }
-                        _ => block,
-                    };
+            Written::Numbers(print) => {
+                if format == Format::Npy {
+                    output.write_header(map.element, len as u64)?;
+                }
+                let mut before = 0;
+                ordered.take(&mut |block| {
                     let progress = |done| progress(before + done);
                     timed(output, &mut |output| {
                         if format.is_bits() {
@@ -409,16 +385,12 @@ impl<'a> Outcome<'_, 'a> {
                     })?;
                     before += block.len() as u64;
                     Ok(())
-                })?;
-                // An empty result has zero blocks.
-                begin(output)?;
-                done
+                })?
             }
         };
         report.sort = sort;
         report.repeated = repeated as u64;
         report.cut = report.records - report.repeated - len as u64;
-        report.counts.respelled = respelled;
         report.phases.read = reading.wait();
         Ok(report)
     }

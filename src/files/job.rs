@@ -76,11 +76,9 @@ impl Chosen<'_> {
 
 /// Chooses the device for a sort.
 pub trait ChooseSorter {
-    /// Announces a sort; `expected` is known if all inputs are files.
-    fn expect(&mut self, expected: Option<Expected>);
-
-    /// Returns true if a device is being started.
-    fn is_starting(&self) -> bool;
+    /// Announces a sort; `expected` is known if all inputs are files. Returns true if a device is being
+    /// started.
+    fn expect(&mut self, expected: Option<Expected>) -> bool;
 
     /// Announces that the input is sorted in parts, within this much memory.
     fn in_parts(&mut self, memory: u64);
@@ -97,9 +95,7 @@ pub trait ChooseSorter {
 pub(super) struct Always<'a>(pub(super) &'a Sorter);
 
 impl ChooseSorter for Always<'_> {
-    fn expect(&mut self, _: Option<Expected>) {}
-
-    fn is_starting(&self) -> bool {
+    fn expect(&mut self, _: Option<Expected>) -> bool {
         false
     }
 
@@ -246,15 +242,14 @@ impl Job<'_> {
         // memory its driver may not even start.
         let at_once =
             |expected: Expected| Expected { n: budget.at_once(expected.n, expected.shape.key), ..expected };
-        devices.expect(expected.map(at_once));
+        let is_starting = devices.expect(expected.map(at_once));
         // Opened first, to detect a bad path early.
         let output = self.open(to)?;
         thread::scope(|scope| {
             let fits =
                 || expected.is_some_and(|expected| budget.fits_elements(expected.n, expected.shape.key));
-            let coming = (devices.is_starting() && fits())
-                .then(|| dataset::read_meanwhile(how, &self.watch, scope))
-                .flatten();
+            let coming =
+                (is_starting && fits()).then(|| dataset::read_meanwhile(how, &self.watch, scope)).flatten();
             if let Some(input) = coming {
                 let (outcome, write) = self.order(input, output, devices, begin)?;
                 return write(outcome);
@@ -283,18 +278,6 @@ impl Job<'_> {
         Ok(Loaded { read, begin })
     }
 
-    /// Sorts inputs that [`Job::load`] has begun to read.
-    ///
-    /// # Errors
-    ///
-    /// See [`Job::run`].
-    pub fn finish(&self, loaded: Loaded, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
-        match loaded.read {
-            Some((first, parts)) => self.sort_all(first, parts, self.open(to)?, devices, loaded.begin),
-            None => self.run(devices, to),
-        }
-    }
-
     /// Sorts inputs that [`Job::load`] has begun to read. The returned function writes the records;
     /// it runs on any thread and needs no device.
     ///
@@ -307,14 +290,16 @@ impl Job<'_> {
         devices: &mut dyn ChooseSorter,
         to: To<'w>,
     ) -> Result<Box<dyn FnOnce() -> Result<Report, Error> + Send + 'w>, Error> {
-        match loaded.read {
+        let report = match loaded.read {
             Some((first, parts)) if parts.is_over() => {
                 let (outcome, write) = self.order(first, self.open(to)?, devices, loaded.begin)?;
                 let outcome = outcome.brought()?;
-                Ok(Box::new(move || write(outcome)))
+                return Ok(Box::new(move || write(outcome)));
             }
-            _ => self.finish(loaded, devices, to).map(|report| Box::new(move || Ok(report)) as _),
-        }
+            Some((first, parts)) => self.sort_all(first, parts, self.open(to)?, devices, loaded.begin)?,
+            None => self.run(devices, to)?,
+        };
+        Ok(Box::new(move || Ok(report)))
     }
 
     /// Returns true if the results of this many bytes of input fit the memory of one sort.
