@@ -12,7 +12,7 @@
 //! output of one process, and records with one key may be in several parts.
 
 use std::cmp::Ordering;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::ops::Range;
 use std::path::Path;
 
@@ -136,24 +136,6 @@ pub struct Source {
     pub range: RunRange,
     /// Supplies the bytes.
     pub reader: Box<dyn Read + Send + Sync>,
-}
-
-/// Counts the bytes written.
-struct Counted<'a> {
-    to: &'a mut (dyn Write + Send),
-    bytes: u64,
-}
-
-impl Write for Counted<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.to.write(bytes)?;
-        self.bytes += count as u64;
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
-    }
 }
 
 impl Splitter {
@@ -299,19 +281,18 @@ impl Task<'_> {
         to: &mut (dyn Write + Send),
     ) -> Result<Mapped, Error> {
         let (inputs, how) = self.inputs(stretches);
-        let mut to = Counted { to, bytes: 0 };
         let mut mapped = Mapped::default();
+        let mut offset = 0;
         for (run, part) in (0..).zip(self.parts(&inputs, &how, task)) {
             let part = part?;
             mapped.skipped += part.counts.skipped;
             mapped.repeated += part.len() as u64;
             if !part.is_empty() {
-                let cut = Cut { task, run, splitters, ties: self.cuts_ties() };
-                mapped.runs.push(if self.is_bits() {
-                    self.map_elements(part, &cut, sorter, &mut to)?
-                } else {
-                    self.map_records(part, &cut, sorter, &mut to)?
-                });
+                let cut = Cut { task, run, splitters, ties: self.cuts_ties(), offset };
+                let map = if self.is_bits() { Self::map_elements } else { Self::map_records };
+                let run = map(self, part, &cut, sorter, to)?;
+                offset += run.ranges.iter().map(|range| range.bytes).sum::<u64>();
+                mapped.runs.push(run);
             }
         }
         let ranges = || mapped.runs.iter().flat_map(|run| &run.ranges);
@@ -430,7 +411,7 @@ impl Task<'_> {
         part: Dataset,
         cut: &Cut,
         sorter: &Sorter,
-        to: &mut Counted,
+        mut to: &mut (dyn Write + Send),
     ) -> Result<MappedRun, Error> {
         let Content::Numbers { keys, map, .. } = part.content else { panic!("binary parts are numbers") };
         let ask = self.job.ask;
@@ -440,8 +421,10 @@ impl Task<'_> {
             let how = &self.job.resolved.decisions.how;
             Keyed::of_numbers(&keys.range(at..at + 1), map, Print::Shortest, how).row(0)
         };
-        let ranges =
-            cut.write(keys.len(), key, to, |range, to| write_elements(&keys.range(range), map, to))?;
+        let ranges = cut.write(keys.len(), key, |range| {
+            let bytes = range.len() * map.element.bytes();
+            Ok((bytes as u64, write_elements(&keys.range(range), map, &mut to)?))
+        })?;
         Ok(MappedRun { element: Some(map.element.name().to_owned()), ranges })
     }
 
@@ -451,7 +434,7 @@ impl Task<'_> {
         part: Dataset,
         cut: &Cut,
         sorter: &Sorter,
-        to: &mut Counted,
+        to: &mut (dyn Write + Send),
     ) -> Result<MappedRun, Error> {
         let records = keyed_records(part, &self.job.resolved.decisions.how)?;
         let done = order_keyed(&records, sorter, &self.job.ask)?;
@@ -460,13 +443,12 @@ impl Task<'_> {
         let ranges = cut.write(
             order.len(),
             |at| records.row(order[at]),
-            to,
-            |range, to| {
-                let mut output = Output::writer(to, RUN.to_owned());
-                let sum =
+            |range| {
+                let mut output = Output::writer(&mut *to, RUN.to_owned());
+                let written =
                     write_frames(&records.pieces, &order[range], 0, (FRAMES, block), true, &mut output)?;
                 output.finish()?;
-                Ok(sum)
+                Ok(written)
             },
         )?;
         Ok(MappedRun { element: None, ranges })
@@ -488,6 +470,8 @@ struct Cut<'a> {
     splitters: &'a [Splitter],
     /// If true, records with one key may be in several parts.
     ties: bool,
+    /// The offset of the run in the task's output.
+    offset: u64,
 }
 
 impl Cut<'_> {
@@ -508,21 +492,21 @@ impl Cut<'_> {
         places
     }
 
-    /// Writes a sorted run range by range. `write` returns the sum of a range's checksums.
+    /// Writes a sorted run range by range. `write` returns the bytes of a range, and the sum of its checksums.
     fn write(
         &self,
         len: usize,
         key: impl Fn(usize) -> Vec<u8>,
-        to: &mut Counted,
-        mut write: impl FnMut(Range<usize>, &mut Counted) -> Result<u64, Error>,
+        mut write: impl FnMut(Range<usize>) -> Result<(u64, u64), Error>,
     ) -> Result<Vec<RunRange>, Error> {
-        let places = self.places(len, key);
+        let mut end = self.offset;
         let range = |ends: &[usize]| {
-            let (range, offset) = (ends[0]..ends[1], to.bytes);
+            let (range, offset) = (ends[0]..ends[1], end);
             let records = range.len() as u64;
-            let checksum = write(range, to)?;
-            Ok(RunRange { offset, bytes: to.bytes - offset, records, checksum })
+            let (bytes, checksum) = write(range)?;
+            end += bytes;
+            Ok(RunRange { offset, bytes, records, checksum })
         };
-        places.windows(2).map(range).collect()
+        self.places(len, key).windows(2).map(range).collect()
     }
 }

@@ -378,7 +378,8 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Writes the records of these pieces in this order. Returns the sum of their checksums, if `has_sum`.
+/// Writes the records of these pieces in this order. Returns the bytes written, and if `has_sum` the sum of the
+/// records' checksums.
 pub(super) fn write_frames(
     pieces: &[Piece],
     order: &[u32],
@@ -386,10 +387,10 @@ pub(super) fn write_frames(
     (form, block): (RunFormat, usize),
     has_sum: bool,
     output: &mut Output,
-) -> Result<u64, Error> {
+) -> Result<(u64, u64), Error> {
     let RunFormat::Frames { bytes, positions } = form else { panic!("elements are no frames") };
     let records = Places::of(pieces);
-    let sum = AtomicU64::new(0);
+    let [bytes_written, sum] = [const { AtomicU64::new(0) }; 2];
     let expected = records.length() + 12;
     let written = print::write(
         order,
@@ -405,12 +406,13 @@ pub(super) fn write_frames(
                 frame.push(piece, record, bytes, position, to);
             });
             frame.end(to);
+            bytes_written.fetch_add(to.len() as u64, Ordering::Relaxed);
             // Wraps around.
             sum.fetch_add(frame.sum.unwrap_or(0), Ordering::Relaxed);
         },
     );
     written.map_err(|error| output.failed(error))?;
-    Ok(sum.into_inner())
+    Ok((bytes_written.into_inner(), sum.into_inner()))
 }
 
 /// The result of a merge.
