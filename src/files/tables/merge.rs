@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::iter;
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array, UInt64Array};
@@ -29,10 +29,9 @@ use crate::files::progress::Phase;
 use crate::files::report::Report;
 use crate::io::arrow::arrays::{self, gathered, joined};
 use crate::io::arrow::{Batches, failed, unwritten};
-use crate::io::ordered::{Merged, not_sorted};
+use crate::io::ordered::{MergeSource, Merged, Run, Step, merge_runs, not_sorted};
 use crate::io::{Counts, Output};
-use crate::order::Selection;
-use crate::parallel::{self, Meanwhile, lock, map_parts, ranges};
+use crate::parallel::{self, map_parts, ranges};
 use crate::runs::{Folders, Spill, Spilled};
 use crate::sorter::Sorter;
 
@@ -182,6 +181,7 @@ impl<'a, 'j> Merging<'a, 'j> {
 
     /// Merges all runs into the output.
     pub(super) fn write(&mut self, output: &mut Output) -> Result<Merged, Error> {
+        let mut repeated = 0;
         // Very many runs are first merged into longer runs.
         while self.runs.len() > FAN_IN && !matches!(self.runs[0], RunSource::Input(_)) {
             let mut longer = Vec::new();
@@ -189,42 +189,34 @@ impl<'a, 'j> Merging<'a, 'j> {
             while runs.len() > 0 {
                 let some = runs.by_ref().take(FAN_IN).collect();
                 let mut writer = self.begin_run()?;
-                self.merge(some, &mut Merged::default(), &mut |batch| {
+                let merged = self.merge(some, &mut |batch| {
                     compact(&batch).and_then(|batch| writer.write(&batch)).map_err(unspilled)
                 })?;
+                repeated += merged.repeated;
                 longer.push(ended(writer)?);
             }
             self.runs = longer;
         }
-        self.job.watch.phase(Phase::Merge, Some(self.reading.tables.rows()));
+        let (tables, format) = (self.reading.tables, self.job.ask.format);
+        self.job.watch.phase(Phase::Merge, Some(tables.rows()));
         let runs = mem::take(&mut self.runs);
-        let mut written = Merged::default();
+        let mut merged;
         if self.job.ask.positions {
             let mut positions = Vec::new();
-            self.merge(runs, &mut written, &mut |batch| {
+            merged = self.merge(runs, &mut |batch| {
                 let last = batch.num_columns() - 1;
                 positions.extend_from_slice(numbers_of::<u64>(batch.column(last)));
                 Ok(())
             })?;
-            write_positions(positions.into_iter(), self.reading.tables.rows(), self.job.ask.format, output)?;
-            return Ok(written);
+            write_positions(positions.into_iter(), tables.rows(), format, output)?;
+        } else {
+            let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
+            let mut sink = Sink::new(tables, self.schema.clone(), self.reading.keys, self.job, output, most)?;
+            merged = self.merge(runs, &mut |batch| sink.write(batch))?;
+            sink.finish()?;
         }
-        let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
-        let sink =
-            Sink::new(self.reading.tables, self.schema.clone(), self.reading.keys, self.job, output, most)?;
-        let sink = Mutex::new(sink);
-        // Ordered rows are encoded while the next rows are ordered.
-        thread::scope(|scope| {
-            let mut encoding = Meanwhile::done(Ok(()));
-            let merged = self.merge(runs, &mut written, &mut |batch| {
-                mem::replace(&mut encoding, Meanwhile::done(Ok(()))).wait()?;
-                encoding = parallel::meanwhile(scope, || lock(&sink).write(batch));
-                Ok(())
-            });
-            merged.and(encoding.wait())
-        })?;
-        sink.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
-        Ok(written)
+        merged.repeated += repeated;
+        Ok(merged)
     }
 }
 
@@ -241,19 +233,51 @@ fn unspilled(error: ArrowError) -> Error {
 }
 
 /// The rows of a run in memory, and the source of further rows.
-struct Run<'b> {
+struct Rows<'b> {
+    reading: &'b Reading<'b>,
+    /// The approximate bytes of a row.
+    row_bytes: usize,
     /// Batches, and their keys.
     window: VecDeque<(RecordBatch, KeyArrays)>,
     batches: Batches<'b>,
     /// The check of an input.
     check: Option<InOrder>,
     counts: Counts,
-    is_over: bool,
 }
 
-impl Run<'_> {
+impl MergeSource for Rows<'_> {
+    fn held(&self) -> usize {
+        self.count() * self.row_bytes
+    }
+
+    fn is_ready(&self) -> bool {
+        true
+    }
+
+    fn read(&mut self, most: usize, _: &mut Option<Error>) -> Result<bool, Error> {
+        while self.held() < most {
+            let Some(batch) = self.batches.next().transpose()? else { return Ok(false) };
+            if batch.num_rows() == 0 {
+                continue;
+            }
+            let keys = KeyArrays::of(self.reading.keys, &batch, self.reading.columns.as_deref());
+            if let Some(check) = &mut self.check {
+                let place = |row: usize| format!("{}: row {}", check.name, check.passed + row as u64);
+                let decoded = keys.decoded(self.reading.keys, &check.name)?;
+                decoded.count(self.reading.keys, &mut self.counts, place)?;
+                if let Some(disorder) = check.follow(&keys, self.reading.keys, false)? {
+                    return Err(not_sorted(disorder));
+                }
+            }
+            self.window.push_back((batch, keys));
+        }
+        Ok(true)
+    }
+}
+
+impl Rows<'_> {
     /// Returns the number of rows in memory.
-    fn rows(&self) -> usize {
+    fn count(&self) -> usize {
         self.window.iter().map(|(batch, _)| batch.num_rows()).sum()
     }
 
@@ -319,113 +343,91 @@ impl Merging<'_, '_> {
         }
     }
 
-    /// Reads rows of a run until `rows` rows are in memory.
-    fn load(&self, run: &mut Run<'_>, rows: usize) -> Result<(), Error> {
-        while !run.is_over && run.rows() < rows {
-            let Some(batch) = run.batches.next() else {
-                run.is_over = true;
-                return Ok(());
-            };
-            let batch = batch?;
-            if batch.num_rows() == 0 {
-                continue;
-            }
-            let keys = KeyArrays::of(self.reading.keys, &batch, self.reading.columns.as_deref());
-            if let Some(check) = &mut run.check {
-                let place = |row: usize| format!("{}: row {}", check.name, check.passed + row as u64);
-                let decoded = keys.decoded(self.reading.keys, &check.name)?;
-                decoded.count(self.reading.keys, &mut run.counts, place)?;
-                if let Some(disorder) = check.follow(&keys, self.reading.keys, false)? {
-                    return Err(not_sorted(disorder));
-                }
-            }
-            run.window.push_back((batch, keys));
-        }
-        Ok(())
-    }
-
     fn merge(
         &self,
         sources: Vec<RunSource>,
-        written: &mut Merged,
-        emit: &mut dyn FnMut(RecordBatch) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let Selection { unique, first } = self.job.ask.selection;
-        let most = first.map_or(u64::MAX, |first| first as u64);
-        let window = self.window(sources.len() as u64);
-        let mut runs = Vec::new();
-        for source in sources {
+        emit: &mut (dyn FnMut(RecordBatch) -> Result<(), Error> + Send),
+    ) -> Result<Merged, Error> {
+        let row_bytes = self.reading.tables.row_bytes() as usize;
+        let most = self.window(sources.len() as u64) * row_bytes;
+        let run = |source| {
             let (batches, check) = self.batches_of(source)?;
-            let (window, counts) = (VecDeque::new(), Counts::default());
-            runs.push(Run { window, batches, check, counts, is_over: false });
+            let (reading, window, counts) = (&self.reading, VecDeque::new(), Counts::default());
+            Ok(Run::new(Rows { reading, row_bytes, window, batches, check, counts }, most))
+        };
+        let mut runs = sources.into_iter().map(run).collect::<Result<Vec<_>, Error>>()?;
+        let mut last = None;
+        let merge = |runs: &mut [Run<Rows>], left| self.merge_some(runs, left, &mut last);
+        let write = |batch: RecordBatch| if batch.num_rows() > 0 { emit(batch) } else { Ok(()) };
+        let progress = &mut |read| self.job.watch.set(read);
+        let mut merged = merge_runs(&mut runs, self.job.ask.selection, merge, write, progress)?;
+        runs.iter().for_each(|run| merged.counts.add_all(&run.source.counts));
+        Ok(merged)
+    }
+
+    /// Merges at most `left` rows in memory that no unread row can precede. `last` holds the keys of the last
+    /// row before them.
+    fn merge_some(
+        &self,
+        runs: &mut [Run<Rows>],
+        left: u64,
+        last: &mut Option<KeyArrays>,
+    ) -> Result<Option<Step<RecordBatch>>, Error> {
+        let unique = self.job.ask.selection.unique;
+        let mut runs: Vec<_> = runs.iter_mut().filter(|run| !run.source.window.is_empty()).collect();
+        if runs.is_empty() {
+            return Ok(None);
         }
-        // The keys of the last row written.
-        let mut last: Option<KeyArrays> = None;
-        let mut done = 0;
-        while written.written < most {
-            let loaded = map_parts(&mut runs, |run| self.load(run, window));
-            loaded.into_iter().collect::<Result<(), _>>()?;
-            runs.iter()
-                .filter(|run| run.window.is_empty())
-                .for_each(|run| written.counts.add_all(&run.counts));
-            runs.retain(|run| !run.window.is_empty());
-            if runs.is_empty() {
-                break;
+        let (bound, taking) = self.bound(&runs)?;
+        let windows = taking.iter().flat_map(|&run| &runs[run].source.window);
+        let all = KeyArrays::joined(&windows.map(|(_, keys)| keys.clone()).collect::<Vec<_>>())?;
+        let mut positions = if let [_] = &taking[..] {
+            (0..all.rows() as u32).collect()
+        } else {
+            self.reading.order(&all)?
+        };
+        // Takes the rows up to the last row of the run that ends first: the first rows of each run.
+        let ends: Vec<usize> = sums(taking.iter().map(|&run| runs[run].source.count())).collect();
+        let end = taking.iter().position(|&run| run == bound).map_or(0, |place| ends[place] as u32 - 1);
+        let length = positions.iter().position(|&row| row == end).map_or(positions.len(), |at| at + 1);
+        positions.truncate(length);
+        let run_of = |row: u32| ends.partition_point(|&end| end <= row as usize);
+        let mut counts = vec![0; taking.len()];
+        positions.iter().for_each(|&row| counts[run_of(row)] += 1);
+        let mut repeated = 0;
+        if unique {
+            let with_last: Vec<KeyArrays> = [all.clone()].into_iter().chain(last.clone()).collect();
+            let with_last = KeyArrays::joined(&with_last)?;
+            let decoded = with_last.decoded(self.reading.keys, self.reading.tables.all[0].name())?;
+            let (is_same, before) = (decoded.sameness(), positions.len());
+            positions.dedup_by(|later, first| is_same(*first as usize, *later as usize));
+            if last.is_some() && is_same(all.rows(), positions[0] as usize) {
+                positions.remove(0);
             }
-            let (bound, taking) = self.bound(&runs)?;
-            let windows = taking.iter().flat_map(|&run| &runs[run].window);
-            let all = KeyArrays::joined(&windows.map(|(_, keys)| keys.clone()).collect::<Vec<_>>())?;
-            let mut positions = if let [_] = &taking[..] {
-                (0..all.rows() as u32).collect()
-            } else {
-                self.reading.order(&all)?
-            };
-            // Takes the rows up to the last row of the run that ends first: the first rows of each run.
-            let ends: Vec<usize> = sums(taking.iter().map(|&run| runs[run].rows())).collect();
-            let end = taking.iter().position(|&run| run == bound).map_or(0, |place| ends[place] as u32 - 1);
-            let length = positions.iter().position(|&row| row == end).map_or(positions.len(), |at| at + 1);
-            positions.truncate(length);
-            let run_of = |row: u32| ends.partition_point(|&end| end <= row as usize);
-            let mut counts = vec![0; taking.len()];
-            positions.iter().for_each(|&row| counts[run_of(row)] += 1);
-            if unique {
-                let with_last: Vec<KeyArrays> = [all.clone()].into_iter().chain(last.clone()).collect();
-                let with_last = KeyArrays::joined(&with_last)?;
-                let decoded = with_last.decoded(self.reading.keys, self.reading.tables.all[0].name())?;
-                let (is_same, before) = (decoded.sameness(), positions.len());
-                positions.dedup_by(|later, first| is_same(*first as usize, *later as usize));
-                if last.is_some() && is_same(all.rows(), positions[0] as usize) {
-                    positions.remove(0);
-                }
-                written.repeated += (before - positions.len()) as u64;
-            }
-            positions.truncate(usize::try_from(most - written.written).unwrap_or(usize::MAX));
-            if let Some(&row) = positions.last().filter(|_| unique) {
-                last = Some(all.slice(row as usize, 1).detached()?);
-            }
-            written.written += positions.len() as u64;
-            done += counts.iter().sum::<usize>() as u64;
-            // The rows are numbered without the rows that stay in the windows before them.
-            let staying = sums(taking.iter().zip(&counts).map(|(&run, &count)| runs[run].rows() - count));
-            let staying: Vec<usize> = [0].into_iter().chain(staying).collect();
-            positions.iter_mut().for_each(|row| *row -= staying[run_of(*row)] as u32);
-            let taken_of = |(&run, &count): (&usize, &usize)| runs[run].take(count);
-            let batches: Vec<RecordBatch> = taking.iter().zip(&counts).flat_map(taken_of).collect();
-            if !positions.is_empty() {
-                emit(taken(&self.schema, batches, &positions).map_err(failed)?)?;
-            }
-            self.job.watch.set(done);
+            repeated = (before - positions.len()) as u64;
         }
-        runs.iter().for_each(|run| written.counts.add_all(&run.counts));
-        Ok(())
+        positions.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+        if let Some(&row) = positions.last().filter(|_| unique) {
+            *last = Some(all.slice(row as usize, 1).detached()?);
+        }
+        let (read, written) = (counts.iter().sum::<usize>() as u64, positions.len() as u64);
+        // The rows are numbered without the rows that stay in the windows before them.
+        let staying = sums(taking.iter().zip(&counts).map(|(&run, &count)| runs[run].source.count() - count));
+        let staying: Vec<usize> = [0].into_iter().chain(staying).collect();
+        positions.iter_mut().for_each(|row| *row -= staying[run_of(*row)] as u32);
+        let taken_of = |(&run, &count): (&usize, &usize)| runs[run].source.take(count);
+        let batches: Vec<RecordBatch> = taking.iter().zip(&counts).flat_map(taken_of).collect();
+        let merged = taken(&self.schema, batches, &positions).map_err(failed)?;
+        let bytes = positions.len() * runs[bound].source.row_bytes;
+        Ok(Some(Step { merged, read, written, repeated, bytes }))
     }
 
     /// Returns the run whose window ends first in order, and the runs with rows before that end.
-    fn bound(&self, runs: &[Run<'_>]) -> Result<(usize, Vec<usize>), Error> {
-        let ends: Vec<KeyArrays> = runs.iter().filter_map(Run::ends).flatten().collect();
+    fn bound(&self, runs: &[&mut Run<Rows>]) -> Result<(usize, Vec<usize>), Error> {
+        let ends: Vec<KeyArrays> = runs.iter().filter_map(|run| run.source.ends()).flatten().collect();
         let ranks = ranks(&self.reading.order(&KeyArrays::joined(&ends)?)?);
         // Runs entirely in memory set no bound, unless every run is in memory.
-        let is_open = |run: &usize| !runs[*run].is_over;
+        let is_open = |run: &usize| runs[*run].is_open();
         let all = 0..runs.len();
         let bound = all.clone().filter(is_open).min_by_key(|run| ranks[2 * run + 1]);
         let bound = bound.or_else(|| all.clone().max_by_key(|run| ranks[2 * run + 1])).unwrap_or(0);

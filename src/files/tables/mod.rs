@@ -39,7 +39,6 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::io::arrow::{Part, Table, common_schema};
 use crate::io::ordered::Disorder;
-use crate::io::ordered::Merged;
 use crate::io::{Input, Output};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
@@ -202,9 +201,7 @@ impl Job<'_> {
         merging.runs = (0..tables.all.len()).map(RunSource::Input).collect();
         let merged = merging.write(&mut output)?;
         self.close(output)?;
-        let is_all = self.ask.selection.first.is_none();
-        let read = if is_all { tables.rows() } else { merged.written + merged.repeated };
-        Ok(self.merge_report(begin, tables.size, types(&keys), Merged { read, ..merged }))
+        Ok(self.merge_report(begin, tables.size, types(&keys), merged))
     }
 
     /// Checks the order of tables.
