@@ -168,15 +168,15 @@ impl<'a> Sort<'a> {
                 format!("a sort by several processes cannot read {} and write {}", from.name(), to.name());
             return Err(Error::options(problem));
         }
-        let has_rows = job.resolved.decisions.how.bits().is_none();
-        let (dialect, _) = job.resolved.decisions.how.kind.divided();
+        let has_rows = job.decisions.how.bits().is_none();
+        let (dialect, _) = job.decisions.how.kind.divided();
         if dialect.comments {
             return Err(Error::options("a sort by several processes cannot keep comments on top"));
         }
         let Looked { name, bytes, .. } = first.unwrap_or_default();
         let end = if has_rows { fields::end_of_first_row(&bytes, dialect) } else { None };
-        job.resolved.inputs = vec![Input::bytes(&name, &bytes[..end.unwrap_or(bytes.len())])];
-        let how = &job.resolved.decisions.how;
+        job.inputs = vec![Input::bytes(&name, &bytes[..end.unwrap_or(bytes.len())])];
+        let how = &job.decisions.how;
         let mut parts = Parts::new(job.inputs(), how, &job.budget, &job.watch).shared(Known::default());
         let mut head = Head::default();
         // Elements hold no further facts; the bytes are decompressed already, whatever the name says.
@@ -196,7 +196,7 @@ impl Task<'_> {
     /// The format of the inputs, and the element size of binary inputs.
     #[must_use]
     pub fn format(&self) -> (Format, Option<usize>) {
-        let first = self.job.resolved.decisions.how.bits().and_then(<[BinaryInput]>::first);
+        let first = self.job.decisions.how.bits().and_then(<[BinaryInput]>::first);
         (self.job.input_format(), first.map(|source| source.element().bytes()))
     }
 
@@ -331,7 +331,7 @@ impl Task<'_> {
         let runs = sources.into_iter().filter(|source| source.range.records > 0).map(run).collect();
         let head = if has_head { self.head.clone() } else { Head::default() };
         let mut folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
-        let how = &job.resolved.decisions.how;
+        let how = &job.decisions.how;
         let runs = Runs::given((how, &job.budget), (runs, head), job.ask, &mut folders);
         let expected = job.bytes_of(n, read, how.element());
         let report = runs.merge(&mut output, expected, &job.watch)?;
@@ -363,7 +363,7 @@ impl Task<'_> {
 
     /// The inputs of these stretches, with their format.
     fn inputs(&self, stretches: Vec<Stretch>) -> (Vec<Input>, InputSpec) {
-        let how = &self.job.resolved.decisions.how;
+        let how = &self.job.decisions.how;
         let line_end =
             if let InputKind::Table(dialect) = &how.kind { dialect.fields.line_end().bytes() } else { b"\n" };
         let input = |stretch: Stretch| match stretch.before {
@@ -398,11 +398,11 @@ impl Task<'_> {
     }
 
     fn dialect(&self) -> Dialect {
-        self.job.resolved.decisions.how.kind.divided().0
+        self.job.decisions.how.kind.divided().0
     }
 
     fn is_bits(&self) -> bool {
-        self.job.resolved.decisions.how.bits().is_some()
+        self.job.decisions.how.bits().is_some()
     }
 
     /// Sorts binary elements and writes them.
@@ -418,7 +418,7 @@ impl Task<'_> {
         let request = Request::keys(keys).select(ask.selection).by(ask.method);
         let keys = sorter.run(request, &mut |_, _| {})?.words;
         let key = |at: usize| {
-            let how = &self.job.resolved.decisions.how;
+            let how = &self.job.decisions.how;
             Keyed::of_numbers(&keys.range(at..at + 1), map, Print::Shortest, how).row(0)
         };
         let ranges = cut.write(keys.len(), key, |range| {
@@ -436,7 +436,7 @@ impl Task<'_> {
         sorter: &Sorter,
         to: &mut (dyn Write + Send),
     ) -> Result<MappedRun, Error> {
-        let records = keyed_records(part, &self.job.resolved.decisions.how)?;
+        let records = keyed_records(part, &self.job.decisions.how)?;
         let done = order_keyed(&records, sorter, &self.job.ask)?;
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let block = self.job.budget.block();

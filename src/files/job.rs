@@ -9,8 +9,7 @@ use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap};
 
 use super::dataset::{self, Content, Dataset, Outcome, OutputSpec};
-use super::decide::Note;
-use super::options::Resolved;
+use super::decide::{Decisions, Note};
 use super::parts::Parts;
 use super::progress::Watch;
 use super::report::{Explained, Phases, Report};
@@ -19,7 +18,7 @@ use crate::cancel::Cancel;
 use crate::clock::Instant;
 use crate::error::{Error, Hint};
 use crate::format::Format;
-use crate::io::{Compression, Input, Output};
+use crate::io::{Compression, Input, Output, Stretches};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::runs::{Budget, Folders};
@@ -123,7 +122,14 @@ pub enum To<'a> {
 
 /// A sort with all decisions made except the device.
 pub struct Job<'a> {
-    pub(super) resolved: Resolved,
+    pub(super) inputs: Vec<Input>,
+    pub(super) decisions: Decisions,
+    /// True if records are written as they were read: rows, lines, and tokens other than numbers.
+    pub(super) has_rows: bool,
+    /// True if the type is the default for `.bin`.
+    pub(super) type_assumed: bool,
+    /// Applies to a check.
+    pub(super) stretches: Stretches,
     pub(super) ask: OutputSpec,
     /// The type that the output's name promises.
     pub(super) promised: Option<ElementType>,
@@ -150,9 +156,9 @@ impl Job<'_> {
     ///
     /// Errors of reading the schema of tables.
     pub fn explain(&self) -> Result<Explained, Error> {
-        let explained = Explained::of(&self.resolved.decisions);
+        let explained = Explained::of(&self.decisions);
         #[cfg(feature = "arrow")]
-        if self.resolved.decisions.format.has_columns() {
+        if self.decisions.format.has_columns() {
             return Ok(Explained { keys: self.explain_tables()?, ..explained });
         }
         Ok(explained)
@@ -160,17 +166,17 @@ impl Job<'_> {
 
     /// Notes on what was decided.
     pub fn notes(&self) -> &[Note] {
-        &self.resolved.decisions.notes
+        &self.decisions.notes
     }
 
     /// Returns true if the type is the default for `.bin`.
     pub fn type_is_assumed(&self) -> bool {
-        self.resolved.type_assumed
+        self.type_assumed
     }
 
     /// The format of the inputs.
     pub fn input_format(&self) -> Format {
-        self.resolved.decisions.format
+        self.decisions.format
     }
 
     /// The format of the output.
@@ -196,13 +202,13 @@ impl Job<'_> {
 
     /// The inputs.
     pub fn inputs(&self) -> &[Input] {
-        &self.resolved.inputs
+        &self.inputs
     }
 
     /// The expected input, from file sizes; `None` unless all inputs are files.
     pub fn expected(&self) -> Option<Expected> {
         let bytes = self.inputs().iter().map(Input::size).sum::<Option<u64>>()?;
-        let (how, format) = (&self.resolved.decisions.how, self.resolved.decisions.format);
+        let (how, format) = (&self.decisions.how, self.decisions.format);
         let element = how.by.element.unwrap_or(ElementType::U32);
         let n = match format {
             // Assumes integers: decimals are longer, but also cost more to sort.
@@ -210,7 +216,7 @@ impl Job<'_> {
             _ if format.is_table() => bytes / BYTES_OF_ROW,
             _ => dataset::count(how).unwrap_or(bytes / element.bytes() as u64),
         };
-        let is_spelled = self.resolved.has_rows || format == Format::Text && element.is_float();
+        let is_spelled = self.has_rows || format == Format::Text && element.is_float();
         let shape = Shape::of(element, self.ask.positions || is_spelled);
         Some(Expected { n, shape, bytes, text: !format.is_bits() })
     }
@@ -223,7 +229,7 @@ impl Job<'_> {
     pub fn run(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
         #[cfg(feature = "arrow")]
         {
-            if self.resolved.decisions.format.has_columns() {
+            if self.decisions.format.has_columns() {
                 return self.sort_tables(devices, to);
             }
             if let Some(format) = self.converted {
@@ -236,7 +242,7 @@ impl Job<'_> {
     /// Sorts text or binary.
     fn run_text(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
-        let (how, budget) = (&self.resolved.decisions.how, &self.budget);
+        let (how, budget) = (&self.decisions.how, &self.budget);
         let expected = self.expected();
         // A GPU may pay off for the whole input, but not for the part that fits in memory; in little
         // memory its driver may not even start.
@@ -261,7 +267,7 @@ impl Job<'_> {
 
     /// The first part of the inputs, usually the whole, and the parts after it.
     fn first_part(&self) -> Result<(Dataset<'static>, Parts<'_>), Error> {
-        let mut parts = Parts::new(self.inputs(), &self.resolved.decisions.how, &self.budget, &self.watch);
+        let mut parts = Parts::new(self.inputs(), &self.decisions.how, &self.budget, &self.watch);
         let first = parts.next().expect("the first part may be empty")?;
         Ok((first, parts))
     }
@@ -273,7 +279,7 @@ impl Job<'_> {
     /// An error of an input.
     pub fn load(&self) -> Result<Loaded<'_>, Error> {
         let begin = Instant::now();
-        let is_of_columns = self.resolved.decisions.format.has_columns() || self.converted.is_some();
+        let is_of_columns = self.decisions.format.has_columns() || self.converted.is_some();
         let read = if is_of_columns { None } else { Some(self.first_part()?) };
         Ok(Loaded { read, begin })
     }
@@ -318,7 +324,7 @@ impl Job<'_> {
     pub fn numbers(&self) -> Result<Option<(KeyBuf<'static>, KeyMap)>, Error> {
         match self.load()?.read {
             Some((first, parts)) if parts.is_over() => {
-                match first.into_elements(&self.resolved.decisions.how)?.content {
+                match first.into_elements(&self.decisions.how)?.content {
                     Content::Numbers { keys, map, .. } => Ok(Some((keys.collect()?, map))),
                     Content::Records { .. } => Ok(None),
                 }
@@ -392,7 +398,7 @@ impl Job<'_> {
     /// depends on the records.
     pub(super) fn bytes_of(&self, n: u64, read: u64, element: Option<ElementType>) -> u64 {
         let (ask, Selection { unique, first }) = (&self.ask, self.ask.selection);
-        let as_read = ask.format == self.resolved.decisions.format && !ask.format.is_bits() && !ask.positions;
+        let as_read = ask.format == self.decisions.format && !ask.format.is_bits() && !ask.positions;
         let kept = first.map_or(n, |first| n.min(first as u64));
         match element {
             _ if unique || as_read && kept < n => 0,
@@ -411,7 +417,7 @@ impl Job<'_> {
         devices: &'s mut dyn ChooseSorter,
         begin: Instant,
     ) -> Result<(Outcome<'s, 'a>, Write<'j>), Error> {
-        let (ask, how) = (&self.ask, &self.resolved.decisions.how);
+        let (ask, how) = (&self.ask, &self.decisions.how);
         if ask.format.is_bits() && !ask.positions {
             input = input.into_elements(how)?;
         }

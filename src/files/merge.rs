@@ -89,7 +89,7 @@ impl Job<'_> {
     pub fn merge(&self, to: To) -> Result<Report, Error> {
         #[cfg(feature = "arrow")]
         {
-            if self.resolved.decisions.format.has_columns() {
+            if self.decisions.format.has_columns() {
                 return self.merge_tables(to);
             }
             if let Some(format) = self.converted {
@@ -102,8 +102,8 @@ impl Job<'_> {
     /// Merges text or binary.
     fn merge_text(&self, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
-        let (how, ask, inputs) = (&self.resolved.decisions.how, self.ask, self.inputs());
-        let from = self.resolved.decisions.format;
+        let (how, ask, inputs) = (&self.decisions.how, self.ask, self.inputs());
+        let from = self.decisions.format;
         if from != ask.format && !from.is_bits() {
             let problem = format!("cannot change the format: {0} stays {0}", from.name());
             return Err(Error::option("merge", problem));

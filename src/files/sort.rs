@@ -7,7 +7,7 @@ use gpusort_order::key::ElementType;
 
 use super::dataset::OutputSpec;
 use super::job::{Always, Job, To};
-use super::options::{Options, has_options};
+use super::options::{Options, Resolved, has_options};
 use super::progress::{Progress, Tell, Watch};
 use super::report::Report;
 use crate::error::{Error, Hint};
@@ -144,9 +144,7 @@ impl<'a> Sort<'a> {
         }
         let asked = Extension::of_output(to, output);
         let to_bits = !positions && asked.is_some_and(|(format, _)| format.is_bits());
-        let (memory, cancel, in_place, one_of_many) =
-            (options.memory, options.cancel.clone(), options.in_place, options.one_of_many);
-        if let Some(path) = output.filter(|_| !one_of_many) {
+        if let Some(path) = output.filter(|_| !options.one_of_many) {
             Output::check(path)?;
         }
         // Lines stay lines, whatever the output's name is, unless the name means binary.
@@ -165,35 +163,37 @@ impl<'a> Sort<'a> {
         if let Some(named) = options.format.filter(|format| format.is_table() || format.has_columns()) {
             written(named, true)?;
         }
-        let resolved = options.resolve(to_bits)?;
+        let Resolved { inputs, decisions, has_rows, type_assumed } = options.resolve(to_bits)?;
         // A replaced file keeps its compression.
-        let replaced = resolved.inputs.first().filter(|_| in_place).and_then(Input::compression);
+        let replaced = inputs.first().filter(|_| options.in_place).and_then(Input::compression);
         let compression = if bgzf { Some(gzip_to(output, replaced)?) } else { replaced };
-        let own = resolved.decisions.format;
-        let (format, promised) = written(own, resolved.has_rows)?;
+        let own = decisions.format;
+        let (format, promised) = written(own, has_rows)?;
         if parquet.is_some() && format != Format::Parquet {
             let problem = format!("applies to Parquet, but {} is written", format.name());
             return Err(Error::option("parquet-compression", problem));
         }
-        let (format, converted) = match resolved.decisions.format {
-            own if own.is_table() && own != format && !positions && !format.is_bits() => (own, Some(format)),
-            _ => (format, None),
-        };
-        let budget = memory.map_or_else(Budget::default, Budget::of);
+        let is_converted = own.is_table() && own != format && !positions && !format.is_bits();
+        let (format, converted) = if is_converted { (own, Some(format)) } else { (format, None) };
+        let budget = options.memory.map_or_else(Budget::default, Budget::of);
         // The other half of the memory holds the files in these folders.
         let is_halved = Folders::new(folders.clone()).are_in_memory();
         let budget = if is_halved { budget.shared_by(2) } else { budget };
         let budget = if positions { budget.with_positions() } else { budget };
         // Two other threads read the next file and write the previous one.
-        let budget = if one_of_many { budget.shared_by(3) } else { budget };
+        let budget = if options.one_of_many { budget.shared_by(3) } else { budget };
         let first = first.map(|first| usize::try_from(first).unwrap_or(usize::MAX));
-        let selection = Selection { unique: resolved.unique, first };
+        let selection = Selection { unique: options.unique, first };
         Ok(Job {
-            resolved,
+            inputs,
+            decisions,
+            has_rows,
+            type_assumed,
+            stretches: options.stretches,
             ask: OutputSpec { selection, positions, method, format },
             promised,
             watch: Watch::new(tell),
-            cancel,
+            cancel: options.cancel,
             folders,
             budget,
             compression,

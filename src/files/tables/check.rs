@@ -22,15 +22,15 @@ use crate::parallel::{self, map_parts};
 /// Finds the first row out of order: by the keys, or without keys by the sorting columns that each row
 /// group declares.
 pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Error> {
-    let by = &job.resolved.decisions.how.by;
+    let by = &job.decisions.how.by;
     if !by.keys.is_empty() {
-        let keys = tables.keys(&job.resolved)?;
+        let keys = tables.keys(&job.decisions)?;
         return rows_in_order(tables, &tables.parts, &keys, job, false);
     }
     for (number, table) in tables.all.iter().enumerate() {
         let Table::Parquet(file) = table else {
             // Arrow declares no order, so a table of several columns needs a key.
-            return rows_in_order(tables, &tables.parts, &tables.keys(&job.resolved)?, job, false);
+            return rows_in_order(tables, &tables.parts, &tables.keys(&job.decisions)?, job, false);
         };
         let claims = file.claims();
         let Some(Some(first)) = claims.first() else {
@@ -69,7 +69,7 @@ fn rows_in_order(
 ) -> Result<Option<Disorder>, Error> {
     /// The rows of a batch.
     const ROWS: usize = 1 << 17;
-    let unique = job.resolved.unique;
+    let unique = job.ask.selection.unique;
     let columns = columns_of(keys);
     let (mut done, mut first_rows, mut passed) = (0, Vec::new(), vec![0; tables.all.len()]);
     for part in parts {

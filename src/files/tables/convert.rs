@@ -25,12 +25,10 @@ impl Job<'_> {
         let mut spool = tempfile::spooled_tempfile_in(most, self.temp_folder());
         let report = work(To::Plain(&mut spool))?;
         let start = Instant::now();
-        let InputKind::Table(dialect) = self.resolved.decisions.how.kind else {
-            panic!("only tables are converted")
-        };
+        let InputKind::Table(dialect) = self.decisions.how.kind else { panic!("only tables are converted") };
         let name = self.inputs()[0].name();
         let stored = Stored::spooled(spool)?;
-        let table = TextTable::open(name, stored, dialect, &self.resolved.decisions.how.by.spelling.empty)?;
+        let table = TextTable::open(name, stored, dialect, &self.decisions.how.by.spelling.empty)?;
         let schema = table.schema();
         let tables = Tables { all: Vec::new(), schema: schema.clone(), parts: Vec::new(), size: 0 };
         let mut sink = Sink::new(&tables, schema, &[], self, &mut output, Some(most))?;

@@ -16,8 +16,6 @@ mod merge;
 mod read;
 mod write;
 
-use std::path::Path;
-
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use gpusort_order::Shape;
@@ -28,8 +26,8 @@ use self::merge::{Merging, RunSource};
 use self::read::{Reader, Reading};
 use self::write::Sink;
 use super::dataset::write_keys;
+use super::decide::Decisions;
 use super::job::{ChooseSorter, Job, To};
-use super::options::Resolved;
 use super::parts::position_type;
 use super::progress::Phase;
 use super::report::{ExplainedKey, Report};
@@ -106,7 +104,7 @@ impl Job<'_> {
     pub(super) fn sort_tables(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
         let tables = self.open_tables()?;
-        let keys = tables.keys(&self.resolved)?;
+        let keys = tables.keys(&self.decisions)?;
         devices.expect(None);
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Read, Some(tables.rows()));
@@ -194,7 +192,7 @@ impl Job<'_> {
     pub(super) fn merge_tables(&self, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
         let tables = self.open_tables()?;
-        let keys = tables.keys(&self.resolved)?;
+        let keys = tables.keys(&self.decisions)?;
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Merge, Some(tables.rows()));
         let mut merging = Merging::new(Reading::new(&tables, &keys, self), self);
@@ -212,7 +210,13 @@ impl Job<'_> {
     }
 
     fn open_tables(&self) -> Result<Tables, Error> {
-        Tables::open(&self.resolved, &self.temp_folder())
+        let (inputs, folder) = (self.inputs(), self.temp_folder());
+        let open = |input| Table::open(input, self.decisions.format, &folder);
+        let all = inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let schema = common_schema(&all)?;
+        let parts = all.iter().enumerate().flat_map(|(number, table)| table.parts(number)).collect();
+        let size = inputs.iter().filter_map(Input::size).sum();
+        Ok(Tables { all, schema, parts, size })
     }
 }
 
@@ -252,7 +256,7 @@ struct Tables {
 impl Job<'_> {
     /// Returns the keys of tables, with their kinds.
     pub(super) fn explain_tables(&self) -> Result<Vec<ExplainedKey>, Error> {
-        if self.resolved.decisions.how.by.keys.is_empty() {
+        if self.decisions.how.by.keys.is_empty() {
             return Ok(Vec::new());
         }
         let tables = self.open_tables()?;
@@ -263,22 +267,13 @@ impl Job<'_> {
             is_found: true,
             is_last_resort: false,
         };
-        Ok(tables.keys(&self.resolved)?.into_iter().map(key).collect())
+        Ok(tables.keys(&self.decisions)?.into_iter().map(key).collect())
     }
 }
 
 impl Tables {
-    fn open(resolved: &Resolved, folder: &Path) -> Result<Self, Error> {
-        let open = |input| Table::open(input, resolved.decisions.format, folder);
-        let all = resolved.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-        let schema = common_schema(&all)?;
-        let parts = all.iter().enumerate().flat_map(|(number, table)| table.parts(number)).collect();
-        let size = resolved.inputs.iter().filter_map(Input::size).sum();
-        Ok(Self { all, schema, parts, size })
-    }
-
-    fn keys(&self, resolved: &Resolved) -> Result<Vec<TableKey>, Error> {
-        keys::find(&resolved.decisions.how.by, &self.schema, self.all[0].name())
+    fn keys(&self, decisions: &Decisions) -> Result<Vec<TableKey>, Error> {
+        keys::find(&decisions.how.by, &self.schema, self.all[0].name())
     }
 
     fn rows(&self) -> u64 {
