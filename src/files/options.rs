@@ -389,7 +389,7 @@ fn sources(
 ) -> Result<Vec<BinaryInput>, Error> {
     let source = |file: &Input| match format {
         Format::Npy => BinaryInput::npy(file.clone()),
-        _ => Ok(BinaryInput::raw(file.clone(), element.unwrap_or(ElementType::U32))),
+        _ => Ok(BinaryInput::raw(file.clone(), element.expect("binary has a type"))),
     };
     let sources = inputs.iter().map(source).collect::<Result<Vec<_>, _>>()?;
     let first = sources[0].element();

@@ -3,6 +3,7 @@
 use super::Asked;
 use super::look::Look;
 use crate::error::Error;
+use crate::format::Format;
 use crate::io::fields::{ColumnAt, Dialect, Fields, Gap, Header, Key, KeySpec, ResolvedKey};
 use crate::io::text::{LineEnd, Text};
 
@@ -16,16 +17,18 @@ pub(super) struct Columns {
     are_cut: bool,
 }
 
-/// Returns the separators to try, in this order.
-fn tries(asked: &Asked) -> Vec<Fields> {
+/// Returns the separators to try, in this order: several only for names.
+fn tries(asked: &Asked, has_names: bool) -> Vec<Fields> {
     let quoted = |bytes: &[u8]| bytes.iter().map(|&byte| Fields::Quoted(byte)).collect::<Vec<_>>();
+    let words = Fields::Words(asked.line_end);
     match (asked.delimiter, asked.format) {
-        (Some(byte), crate::format::Format::Lines) => vec![Fields::Split(byte, asked.line_end)],
+        (Some(byte), Format::Lines) => vec![Fields::Split(byte, asked.line_end)],
         (Some(byte), _) => quoted(&[byte]),
-        (None, crate::format::Format::Csv) => quoted(b",\t;"),
-        (None, crate::format::Format::Tsv) => quoted(b"\t"),
-        (None, _) if asked.line_end == LineEnd::Nul => vec![Fields::Words(LineEnd::Nul)],
-        (None, _) => [quoted(b"\t,;"), vec![Fields::Words(LineEnd::Lf)]].concat(),
+        (None, Format::Csv) if has_names => quoted(b",\t;"),
+        (None, Format::Csv) => quoted(b","),
+        (None, Format::Tsv) => quoted(b"\t"),
+        (None, _) if has_names && asked.line_end == LineEnd::Lf => [quoted(b"\t,;"), vec![words]].concat(),
+        (None, _) => vec![words],
     }
 }
 
@@ -36,13 +39,8 @@ fn tries(asked: &Asked) -> Vec<Fields> {
 /// I/O errors; a malformed header.
 pub(super) fn find(look: &mut Look, asked: &Asked) -> Result<Columns, Error> {
     let names: Vec<&Key> = asked.by.keys.iter().filter(|key| key.is_name()).collect();
-    let tries = tries(asked);
-    let usual = if names.is_empty() && asked.format == crate::format::Format::Lines {
-        asked.delimiter.map_or(Fields::Words(asked.line_end), |byte| Fields::Split(byte, asked.line_end))
-    } else {
-        tries[0]
-    };
-    let tries = if names.is_empty() { vec![usual] } else { tries };
+    let tries = tries(asked, !names.is_empty());
+    let usual = tries[0];
     let is_table = matches!(usual, Fields::Quoted(_));
     let rows = asked.header.unwrap_or(usize::from(is_table || !names.is_empty()));
     let dialect = |fields, header| Dialect { fields, header, comments: asked.comments };
