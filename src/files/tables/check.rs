@@ -8,7 +8,6 @@ use arrow_array::{Array, ArrayRef};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
-use super::super::job::Job;
 use super::Tables;
 use super::keys::{KeyArrays, TableKey, columns_of, ranks};
 use crate::columns::argsort;
@@ -21,16 +20,15 @@ use crate::parallel::{self, map_parts};
 
 /// Finds the first row out of order: by the keys, or without keys by the sorting columns that each row
 /// group declares.
-pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Error> {
-    let by = &job.decisions.how.by;
+pub(super) fn check(tables: &Tables) -> Result<Option<Disorder>, Error> {
+    let by = &tables.job.decisions.how.by;
     if !by.keys.is_empty() {
-        let keys = tables.keys(&job.decisions)?;
-        return rows_in_order(tables, &tables.parts, &keys, job, false);
+        return rows_in_order(tables, &tables.parts, &tables.keys()?, false);
     }
     for (number, table) in tables.all.iter().enumerate() {
         let Table::Parquet(file) = table else {
             // Arrow declares no order, so a table of several columns needs a key.
-            return rows_in_order(tables, &tables.parts, &tables.keys(&job.decisions)?, job, false);
+            return rows_in_order(tables, &tables.parts, &tables.keys()?, false);
         };
         let claims = file.claims();
         let Some(Some(first)) = claims.first() else {
@@ -52,7 +50,7 @@ pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Erro
             key.order.empty = if claim.nulls_first { Nulls::First } else { Nulls::Last };
         }
         let parts: Vec<Part> = tables.parts.iter().filter(|part| part.table == number).copied().collect();
-        if let Some(disorder) = rows_in_order(tables, &parts, &keys, job, true)? {
+        if let Some(disorder) = rows_in_order(tables, &parts, &keys, true)? {
             return Ok(Some(disorder));
         }
     }
@@ -64,13 +62,12 @@ fn rows_in_order(
     tables: &Tables,
     parts: &[Part],
     keys: &[TableKey],
-    job: &Job,
     by_parts: bool,
 ) -> Result<Option<Disorder>, Error> {
     /// The rows of a batch.
     const ROWS: usize = 1 << 17;
+    let (job, columns) = (tables.job, columns_of(keys));
     let unique = job.ask.selection.unique;
-    let columns = columns_of(keys);
     let (mut done, mut first_rows, mut passed) = (0, Vec::new(), vec![0; tables.all.len()]);
     for part in parts {
         first_rows.push(passed[part.table]);

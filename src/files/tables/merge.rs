@@ -57,9 +57,9 @@ struct Open {
 }
 
 /// Runs of the rows of tables.
-pub(super) struct Merging<'a, 'j> {
+pub(super) struct Merging<'a> {
+    job: &'a Job<'a>,
     reading: Reading<'a>,
-    job: &'a Job<'j>,
     /// The schema of the batches of runs.
     schema: SchemaRef,
     folders: Folders,
@@ -67,8 +67,9 @@ pub(super) struct Merging<'a, 'j> {
     open: Option<Open>,
 }
 
-impl<'a, 'j> Merging<'a, 'j> {
-    pub(super) fn new(reading: Reading<'a>, job: &'a Job<'j>) -> Self {
+impl<'a> Merging<'a> {
+    pub(super) fn new(reading: Reading<'a>) -> Self {
+        let job = reading.tables.job;
         let folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
         let mut schema = reading.schema.clone();
         if job.ask.positions {
@@ -76,16 +77,12 @@ impl<'a, 'j> Merging<'a, 'j> {
             let fields = schema.fields().iter().cloned().chain([position]).collect::<Fields>();
             schema = Arc::new(Schema::new(fields));
         }
-        Self { reading, job, schema, folders, runs: Vec::new(), open: None }
+        Self { job, reading, schema, folders, runs: Vec::new(), open: None }
     }
 
-    /// Sorts the rows of the reader in parts of about `limit` bytes, and writes them into runs.
-    pub(super) fn sort_parts(
-        &mut self,
-        reader: &mut Reader,
-        sorter: &Sorter,
-        limit: u64,
-    ) -> Result<Report, Error> {
+    /// Sorts the rows in parts of about `limit` bytes, and writes them into runs.
+    pub(super) fn sort_parts(&mut self, sorter: &Sorter, limit: u64) -> Result<Report, Error> {
+        let mut reader = Reader::new(self.reading.clone());
         let mut report = Report::new(self.job.ask.format);
         let runs = (self.reading.tables.bytes() / limit.max(1) + 2).min(FAN_IN as u64);
         let rows = (self.window(runs) / WINDOW).clamp(1 << 5, 1 << 15);
@@ -93,16 +90,12 @@ impl<'a, 'j> Merging<'a, 'j> {
         let mut part = reader.next(limit)?;
         report.phases.read = start.elapsed();
         while let Some(batches) = part {
-            let before = report.records;
             let arrays = self.reading.keys_of(&batches)?;
-            let mut at = before;
+            let mut at = report.records;
             let batches = batches.into_iter().map(|batch| self.numbered(batch, &mut at));
             let batches = batches.collect::<Result<Vec<_>, _>>()?;
-            report.records += arrays.rows() as u64;
-            let place = |row: usize| self.reading.tables.place(before + row as u64);
-            let positions = order(&arrays, self.reading.keys, self.job, sorter, &mut report, place)?;
+            let positions = order(&self.reading, &arrays, sorter, &mut report)?;
             self.job.watch.phase(Phase::Read, Some(self.reading.tables.rows()));
-            self.job.watch.set(report.records);
             // The next part is read while this part is written.
             part = thread::scope(|scope| {
                 let coming = parallel::meanwhile(scope, || reader.next(limit));
@@ -211,7 +204,7 @@ impl<'a, 'j> Merging<'a, 'j> {
             write_positions(positions.into_iter(), tables.rows(), format, output)?;
         } else {
             let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
-            let mut sink = Sink::new(tables, self.schema.clone(), self.reading.keys, self.job, output, most)?;
+            let mut sink = Sink::new(tables, self.schema.clone(), self.reading.keys, output, most)?;
             merged = self.merge(runs, &mut |batch| sink.write(batch))?;
             sink.finish()?;
         }
@@ -305,7 +298,7 @@ impl Rows<'_> {
     }
 }
 
-impl Merging<'_, '_> {
+impl Merging<'_> {
     /// Returns a batch of a run. If requested, adds a column of the positions of its rows, which begin
     /// with `at`.
     fn numbered(&self, batch: RecordBatch, at: &mut u64) -> Result<RecordBatch, Error> {

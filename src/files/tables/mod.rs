@@ -26,7 +26,6 @@ use self::merge::{Merging, RunSource};
 use self::read::{Reader, Reading};
 use self::write::Sink;
 use super::dataset::write_keys;
-use super::decide::Decisions;
 use super::job::{ChooseSorter, Job, To};
 use super::parts::position_type;
 use super::progress::Phase;
@@ -67,17 +66,18 @@ fn room(budget: &Budget) -> u64 {
     bytes - MORE.min(bytes / 4)
 }
 
-/// Returns the selected rows in the order of these keys, and adds to the report.
+/// Returns the selected rows in the order of these keys, and adds the rows to the report.
 fn order(
+    reading: &Reading,
     arrays: &KeyArrays,
-    keys: &[TableKey],
-    job: &Job,
     sorter: &Sorter,
     report: &mut Report,
-    place: impl Fn(usize) -> String,
 ) -> Result<Vec<u32>, Error> {
-    let decoded = arrays.decoded(keys, &job.inputs()[0].name())?;
-    decoded.count(keys, &mut report.counts, place)?;
+    let (Reading { tables, keys, .. }, first) = (reading, report.records);
+    let job = tables.job;
+    report.records += arrays.rows() as u64;
+    let decoded = arrays.decoded(keys, tables.all[0].name())?;
+    decoded.count(keys, &mut report.counts, |row| tables.place(first + row as u64))?;
     let mut total = None;
     let mut passes = |done, passes| {
         if total.replace(passes) != Some(passes) {
@@ -104,11 +104,11 @@ impl Job<'_> {
     pub(super) fn sort_tables(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
         let tables = self.open_tables()?;
-        let keys = tables.keys(&self.decisions)?;
+        let keys = tables.keys()?;
         devices.expect(None);
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Read, Some(tables.rows()));
-        let reading = Reading::new(&tables, &keys, self);
+        let reading = Reading::new(&tables, &keys);
         let bytes = room(&self.budget);
         let fits = tables.bytes().saturating_add(tables.rows() * BESIDE) <= bytes / TIMES;
         let limit = bytes / TIMES_OF_PARTS;
@@ -121,7 +121,7 @@ impl Job<'_> {
             let start = Instant::now();
             let batches = match few {
                 Some(few) => reading.first(few, limit)?,
-                None => reading.all(|done| self.watch.set(done))?,
+                None => Reader::new(reading.clone()).next(u64::MAX)?.unwrap_or_default(),
             };
             let read = start.elapsed();
             let mut report = self.sort_batches(&reading, batches, devices, &mut output)?;
@@ -151,17 +151,14 @@ impl Job<'_> {
     ) -> Result<Report, Error> {
         let n: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
         let chosen = devices.choose(n, shape(), 0)?;
-        let mut report = Report { records: n, ..Report::new(self.ask.format) };
-        let place = |row| reading.tables.place(row as u64);
-        let arrays = reading.keys_of(&batches)?;
-        let positions = order(&arrays, reading.keys, self, chosen.sorter, &mut report, place)?;
+        let mut report = Report::new(self.ask.format);
+        let positions = order(reading, &reading.keys_of(&batches)?, chosen.sorter, &mut report)?;
         let start = Instant::now();
         self.watch.phase(Phase::Write, Some(positions.len() as u64));
         if self.ask.positions {
             write_positions(positions.into_iter().map(u64::from), n, self.ask.format, output)?;
         } else {
-            let (schema, keys) = (reading.schema.clone(), reading.keys);
-            let mut sink = Sink::new(reading.tables, schema, keys, self, output, None)?;
+            let mut sink = Sink::new(reading.tables, reading.schema.clone(), reading.keys, output, None)?;
             sink.write_all(batches, &positions)?;
             sink.finish()?;
         }
@@ -178,8 +175,8 @@ impl Job<'_> {
         output: &mut Output,
     ) -> Result<Report, Error> {
         let chosen = devices.choose(limit / reading.tables.row_bytes(), shape(), 0)?;
-        let mut merging = Merging::new(reading.clone(), self);
-        let mut report = merging.sort_parts(&mut Reader::new(reading), chosen.sorter, limit)?;
+        let mut merging = Merging::new(reading);
+        let mut report = merging.sort_parts(chosen.sorter, limit)?;
         let start = Instant::now();
         let written = merging.write(output)?;
         report.repeated += written.repeated;
@@ -192,10 +189,10 @@ impl Job<'_> {
     pub(super) fn merge_tables(&self, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
         let tables = self.open_tables()?;
-        let keys = tables.keys(&self.decisions)?;
+        let keys = tables.keys()?;
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Merge, Some(tables.rows()));
-        let mut merging = Merging::new(Reading::new(&tables, &keys, self), self);
+        let mut merging = Merging::new(Reading::new(&tables, &keys));
         merging.runs = (0..tables.all.len()).map(RunSource::Input).collect();
         let merged = merging.write(&mut output)?;
         self.close(output)?;
@@ -206,17 +203,17 @@ impl Job<'_> {
     pub(super) fn check_tables(&self) -> Result<Option<Disorder>, Error> {
         let tables = self.open_tables()?;
         self.watch.phase(Phase::Read, Some(tables.rows()));
-        check::check(&tables, self)
+        check::check(&tables)
     }
 
-    fn open_tables(&self) -> Result<Tables, Error> {
+    fn open_tables(&self) -> Result<Tables<'_>, Error> {
         let (inputs, folder) = (self.inputs(), self.temp_folder());
         let open = |input| Table::open(input, self.decisions.format, &folder);
         let all = inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let schema = common_schema(&all)?;
         let parts = all.iter().enumerate().flat_map(|(number, table)| table.parts(number)).collect();
         let size = inputs.iter().filter_map(Input::size).sum();
-        Ok(Tables { all, schema, parts, size })
+        Ok(Tables { job: self, all, schema, parts, size })
     }
 }
 
@@ -245,7 +242,8 @@ fn write_positions(
 }
 
 /// The inputs of a sort.
-struct Tables {
+struct Tables<'a> {
+    job: &'a Job<'a>,
     all: Vec<Table>,
     schema: SchemaRef,
     parts: Vec<Part>,
@@ -267,13 +265,13 @@ impl Job<'_> {
             is_found: true,
             is_last_resort: false,
         };
-        Ok(tables.keys(&self.decisions)?.into_iter().map(key).collect())
+        Ok(tables.keys()?.into_iter().map(key).collect())
     }
 }
 
-impl Tables {
-    fn keys(&self, decisions: &Decisions) -> Result<Vec<TableKey>, Error> {
-        keys::find(&decisions.how.by, &self.schema, self.all[0].name())
+impl Tables<'_> {
+    fn keys(&self) -> Result<Vec<TableKey>, Error> {
+        keys::find(&self.job.decisions.how.by, &self.schema, self.all[0].name())
     }
 
     fn rows(&self) -> u64 {

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, FieldRef, Schema, SchemaRef};
 
-use super::super::job::Job;
 use super::Tables;
 use super::keys::{KeyArrays, TableKey, columns_of};
-use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::arrow::arrays::{self, gathered};
@@ -23,6 +21,8 @@ pub(super) struct Reader<'a> {
     pub(super) how: Reading<'a>,
     /// The number of the next part.
     next: usize,
+    /// The number of rows read.
+    rows: u64,
     /// The remaining batches of the current part, if read in batches.
     open: Option<Batches<'static>>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Reader<'a> {
 /// The settings for reading parts.
 #[derive(Clone)]
 pub(super) struct Reading<'a> {
-    pub(super) tables: &'a Tables,
+    pub(super) tables: &'a Tables<'a>,
     pub(super) keys: &'a [TableKey],
     /// The columns to read; `None` for all.
     pub(super) columns: Option<Vec<usize>>,
@@ -38,11 +38,11 @@ pub(super) struct Reading<'a> {
     views: bool,
     /// The schema of the batches.
     pub(super) schema: SchemaRef,
-    cancel: Cancel,
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(tables: &'a Tables, keys: &'a [TableKey], job: &Job) -> Self {
+    pub(super) fn new(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
+        let job = tables.job;
         let columns = job.ask.positions.then(|| columns_of(keys));
         let views = job.ask.format != Format::Arrow;
         // A nullable column of any table is nullable in all tables.
@@ -53,12 +53,12 @@ impl<'a> Reading<'a> {
         let schema = Schema::new_with_metadata(fields, types.metadata().clone());
         let schema =
             if let Some(columns) = &columns { schema.project(columns).unwrap_or(schema) } else { schema };
-        Self { tables, keys, columns, views, schema: Arc::new(schema), cancel: job.cancel.clone() }
+        Self { tables, keys, columns, views, schema: Arc::new(schema) }
     }
 
     /// Reads a part in batches of `rows` rows.
     pub(super) fn read(&self, part: Part, rows: usize) -> Result<Batches<'static>, Error> {
-        self.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
+        self.tables.job.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
         let table = &self.tables.all[part.table];
         let as_said = self.as_said(table.name());
         let batches = table.read(part.number, self.columns.as_deref(), rows, self.views)?;
@@ -96,7 +96,7 @@ impl<'a> Reading<'a> {
         }
         let reader = |column| table.read(part.number, Some(&[column]), rows, self.views);
         let mut readers = all.into_iter().map(reader).collect::<Result<Vec<_>, _>>()?;
-        let (as_said, cancel) = (self.as_said(table.name()), self.cancel.clone());
+        let (as_said, cancel) = (self.as_said(table.name()), self.tables.job.cancel.clone());
         Ok(Box::new(std::iter::from_fn(move || {
             let read: Option<Vec<_>> = map_parts(&mut readers, Iterator::next).into_iter().collect();
             let read: Result<Vec<RecordBatch>, Error> = read?.into_iter().collect();
@@ -118,17 +118,6 @@ impl<'a> Reading<'a> {
             all.push(of(&RecordBatch::new_empty(self.schema.clone())));
         }
         KeyArrays::joined(&all)
-    }
-
-    /// Reads all rows.
-    pub(super) fn all(&self, mut progress: impl FnMut(u64)) -> Result<Vec<RecordBatch>, Error> {
-        let (mut batches, mut done) = (Vec::new(), 0);
-        for parts in self.tables.parts.chunks(4 * parallel::threads()) {
-            batches.append(&mut self.read_parts(parts)?);
-            done += parts.iter().map(|part| part.rows).sum::<u64>();
-            progress(done);
-        }
-        Ok(batches)
     }
 
     /// Returns rows that include the first `few` rows, in the order of the input. Skips parts that cannot
@@ -199,33 +188,32 @@ impl<'a> Reading<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(how: Reading<'a>) -> Self {
-        Self { how, next: 0, open: None }
+        Self { how, next: 0, rows: 0, open: None }
     }
 
-    /// Returns the next rows, about `bytes` bytes; `None` after the last row.
+    /// Returns the next rows, about `bytes` bytes; `None` after the last row. Tells the progress.
     pub(super) fn next(&mut self, bytes: u64) -> Result<Option<Vec<RecordBatch>>, Error> {
         let (mut batches, mut taken) = (Vec::new(), 0);
         // Large parts are read in batches of this number of rows.
         let rows =
             usize::try_from(bytes / 8 / self.how.tables.row_bytes()).unwrap_or(ROWS).clamp(1 << 8, 1 << 16);
         while taken < bytes {
+            self.how.tables.job.watch.set(self.rows);
             if let Some(open) = &mut self.open {
-                match open.next() {
-                    Some(batch) => {
-                        let batch = batch?;
-                        taken += memory_of(&batch);
-                        batches.push(batch);
-                    }
-                    None => self.open = None,
+                if let Some(batch) = open.next().transpose()? {
+                    taken += memory_of(&batch);
+                    self.rows += batch.num_rows() as u64;
+                    batches.push(batch);
+                } else {
+                    self.open = None;
                 }
                 continue;
             }
             let left = &self.how.tables.parts[self.next..];
             let Some(first) = left.first() else { break };
-            // Reads a part on each core, but only parts that fit together.
-            let threads = parallel::threads();
+            // Reads several parts on all cores, but only parts that fit together.
             let mut together = 0;
-            let count = left.iter().take(threads).take_while(|part| {
+            let count = left.iter().take(4 * parallel::threads()).take_while(|part| {
                 together += part.bytes;
                 together <= (bytes - taken) / 2
             });
@@ -237,6 +225,7 @@ impl<'a> Reader<'a> {
             }
             let mut read = self.how.read_parts(&left[..count])?;
             self.next += count;
+            self.rows += read.iter().map(|batch| batch.num_rows() as u64).sum::<u64>();
             taken += read.iter().map(memory_of).sum::<u64>();
             batches.append(&mut read);
         }

@@ -7,7 +7,6 @@ use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow_schema::SchemaRef;
 use arrow_select::take::take;
 
-use super::super::job::Job;
 use super::Tables;
 use super::keys::TableKey;
 use crate::error::Error;
@@ -53,11 +52,11 @@ impl<'o, 'w> Sink<'o, 'w> {
         tables: &Tables,
         batches: SchemaRef,
         keys: &[TableKey],
-        job: &Job,
         output: &'o mut Output<'w>,
         most: Option<usize>,
     ) -> Result<Self, Error> {
-        let (first, format) = (tables.all.first(), job.format());
+        let (job, first) = (tables.job, tables.all.first());
+        let format = job.format();
         if format.is_table() {
             let form = TextForm { format };
             let head = form.head(&batches)?;
