@@ -66,6 +66,22 @@ pub(super) enum Content<'a> {
     Records { records: Keyed, words: Option<Words<'static>> },
 }
 
+impl Content<'_> {
+    /// The records with their keys; numbers become the records that print them.
+    ///
+    /// # Errors
+    ///
+    /// Errors from reading the remaining input.
+    pub(super) fn into_records(self, how: &InputSpec) -> Result<Keyed, Error> {
+        Ok(match self {
+            Content::Records { records, .. } => records,
+            Content::Numbers { keys, map, print } => {
+                Keyed::of_numbers(&keys.collect()?, map, print, how).printed(print, map.descending)
+            }
+        })
+    }
+}
+
 /// The number of records of binary inputs, if their sizes are known.
 pub(super) fn count(how: &InputSpec) -> Option<u64> {
     let element = how.element()?;
@@ -164,13 +180,12 @@ impl<'a> Dataset<'a> {
     ///
     /// An integer beside decimals that `f64` does not hold.
     pub(super) fn into_elements(self, how: &InputSpec) -> Result<Self, Error> {
-        let (keys, map) = match self.content {
-            Content::Numbers { keys, map, print: print @ Print::Fixed(_) } if how.by.element.is_none() => {
-                Keyed::of_numbers(&keys.collect()?, map, print, how).elements(how)?
-            }
-            Content::Numbers { .. } => return Ok(self),
-            Content::Records { ref records, .. } => records.elements(how)?,
-        };
+        if let Content::Numbers { print, .. } = self.content
+            && (how.by.element.is_some() || !matches!(print, Print::Fixed(_)))
+        {
+            return Ok(self);
+        }
+        let (keys, map) = self.content.into_records(how)?.elements(how)?;
         let content = Content::Numbers { keys: keys.into(), map, print: Print::Shortest };
         Ok(Self { content, ..self })
     }

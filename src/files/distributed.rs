@@ -26,7 +26,7 @@ use super::report::Report;
 use super::runs::{Run, Runs, write_frames};
 use super::sort::Sort;
 pub use super::tally::Tally;
-use super::tally::{RUN, keyed_records, write_elements};
+use super::tally::{RUN, write_elements};
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
@@ -244,7 +244,7 @@ impl Task<'_> {
         let (inputs, how) = self.inputs(stretches);
         let mut all = Vec::new();
         for (run, part) in (0..).zip(self.parts(&inputs, &how, task)) {
-            let records = keyed_records(part?, &how)?;
+            let records = part?.content.into_records(&how)?;
             let n = records.len();
             let picked = many.min(n);
             all.extend((0..picked).map(|pick| {
@@ -436,7 +436,7 @@ impl Task<'_> {
         sorter: &Sorter,
         to: &mut (dyn Write + Send),
     ) -> Result<MappedRun, Error> {
-        let records = keyed_records(part, &self.job.decisions.how)?;
+        let records = part.content.into_records(&self.job.decisions.how)?;
         let done = order_keyed(&records, sorter, &self.job.ask)?;
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let block = self.job.budget.block();

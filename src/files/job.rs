@@ -77,10 +77,12 @@ impl Chosen<'_> {
 pub trait ChooseSorter {
     /// Announces a sort; `expected` is known if all inputs are files. Returns true if a device is being
     /// started.
-    fn expect(&mut self, expected: Option<Expected>) -> bool;
+    fn expect(&mut self, _expected: Option<Expected>) -> bool {
+        false
+    }
 
     /// Announces that the input is sorted in parts, within this much memory.
-    fn in_parts(&mut self, memory: u64);
+    fn in_parts(&mut self, _memory: u64) {}
 
     /// Chooses for `n` elements of this shape, with `unread` bytes not yet read.
     ///
@@ -94,12 +96,6 @@ pub trait ChooseSorter {
 pub(super) struct Always<'a>(pub(super) &'a Sorter);
 
 impl ChooseSorter for Always<'_> {
-    fn expect(&mut self, _: Option<Expected>) -> bool {
-        false
-    }
-
-    fn in_parts(&mut self, _: u64) {}
-
     fn choose(&mut self, _: u64, _: Shape, _: u64) -> Result<Chosen<'_>, Error> {
         Ok(Chosen { sorter: self.0, started: Duration::ZERO, why: "chosen by the caller".to_owned() })
     }

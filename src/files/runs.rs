@@ -23,7 +23,6 @@ use super::report::{Phases, Report};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
-use crate::io::batch::Keyed;
 use crate::io::binary::BinaryInput;
 use crate::io::fields::Head;
 use crate::io::frames::{Frame, RunFormat, RunReader};
@@ -209,12 +208,7 @@ impl<'a> Runs<'a> {
     /// The first record has position `first`.
     fn add_records(&mut self, part: Dataset, first: u64, sorter: &Sorter) -> Result<Report, Error> {
         let mut report = part.report(self.ask.format);
-        let records = match part.content {
-            Content::Records { records, .. } => records,
-            Content::Numbers { keys, map, print } => {
-                Keyed::of_numbers(&keys.collect()?, map, print, self.how)
-            }
-        };
+        let records = part.content.into_records(self.how)?;
         let done = order_keyed(&records, sorter, &self.ask)?;
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let start = Instant::now();

@@ -235,31 +235,27 @@ pub(super) fn output_format(
         Some(asked) => asked,
     };
     let are_tables = |format: Format| format.has_columns() || format.is_table() && format != Format::Lines;
+    let is_table = format.has_columns() || format.is_table();
     let [from, to] = [input, format].map(Format::name);
-    let refused = |problem: String, hint| Err(Error::options(problem).hinting(hint));
-    if has_rows && !positions && are_tables(input) && are_tables(format) {
-        if format != input && !cfg!(feature = "arrow") {
-            return refused(format!("this build does not write {from} as {to}"), Hint::Build);
+    let (problem, hint) = match (positions, has_rows) {
+        (false, true) if are_tables(input) && are_tables(format) => {
+            if format == input || cfg!(feature = "arrow") {
+                return Ok((format, None));
+            }
+            (format!("this build does not write {from} as {to}"), Hint::Build)
         }
-        return Ok((format, None));
-    }
-    if positions && (format.is_table() || format.has_columns()) {
-        return refused("positions cannot be written as a table".to_owned(), Hint::ToNumbers);
-    }
-    if !positions && has_rows {
-        if input == Format::Lines && format.is_bits() {
-            return refused(format!("lines cannot be written as {to}"), Hint::NumbersOfLines);
-        }
-        if format != input {
-            let (rows, own) = match input {
-                Format::Lines => ("lines".to_owned(), Format::Text),
-                _ if input.is_table() || input.has_columns() => (format!("rows of {from}"), input),
-                _ => ("times and sizes".to_owned(), input),
+        (false, true) if format != input => {
+            let (rows, hint) = match input {
+                Format::Lines if format.is_bits() => ("lines".to_owned(), Hint::NumbersOfLines),
+                Format::Lines => ("lines".to_owned(), Hint::To(Format::Text)),
+                _ if input.is_table() || input.has_columns() => (format!("rows of {from}"), Hint::To(input)),
+                _ => ("times and sizes".to_owned(), Hint::To(input)),
             };
-            return refused(format!("{rows} cannot be written as {to}"), Hint::To(own));
+            (format!("{rows} cannot be written as {to}"), hint)
         }
-    } else if !positions && (format.is_table() || format.has_columns()) {
-        return refused("numbers cannot be written as a table".to_owned(), Hint::ToNumbers);
-    }
-    Ok((format, element))
+        (true, _) if is_table => ("positions cannot be written as a table".to_owned(), Hint::ToNumbers),
+        (false, false) if is_table => ("numbers cannot be written as a table".to_owned(), Hint::ToNumbers),
+        _ => return Ok((format, element)),
+    };
+    Err(Error::options(problem).hinting(hint))
 }

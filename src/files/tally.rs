@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use gpusort_order::key::KeyMap;
 
-use super::dataset::{Content, Dataset};
+use super::dataset::Content;
 use super::parts::Parts;
 use crate::error::Error;
 use crate::io::batch::{Keyed, shown};
@@ -46,8 +46,8 @@ impl Tally {
                     let shown = ends.map(|at| vec![binary::shown_of(keys.range(at..at + 1), map)]);
                     (write_elements(&keys, map, &mut io::sink())?, shown)
                 }
-                _ => {
-                    let records = keyed_records(part, how)?;
+                content => {
+                    let records = content.into_records(how)?;
                     (sum_of(&records), ends.map(|at| shown_of(&records, at, how)))
                 }
             };
@@ -66,16 +66,6 @@ impl Tally {
 fn shown_of(records: &Keyed, record: usize, how: &InputSpec) -> Vec<String> {
     let (piece, record) = Places::of(&records.pieces).find(record as u32);
     shown(piece, record, how, None).1
-}
-
-/// Returns the records of a part.
-pub(super) fn keyed_records(part: Dataset, how: &InputSpec) -> Result<Keyed, Error> {
-    Ok(match part.content {
-        Content::Records { records, .. } => records,
-        Content::Numbers { keys, map, print, .. } => {
-            Keyed::of_numbers(&keys.collect()?, map, print, how).printed(print, map.descending)
-        }
-    })
 }
 
 /// Returns the sum of the checksums of records.

@@ -124,7 +124,6 @@ impl Keyed {
     }
 
     /// Turns each number into a record, printed with `print`.
-    #[cfg(feature = "distributed")]
     pub fn printed(mut self, print: Print, descending: bool) -> Self {
         self.pieces.iter_mut().for_each(|piece| piece.bytes = Bytes::Printed(print, descending));
         self
