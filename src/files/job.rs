@@ -320,10 +320,9 @@ impl Job<'_> {
     pub fn numbers(&self) -> Result<Option<(KeyBuf<'static>, KeyMap)>, Error> {
         match self.load()?.read {
             Some((first, parts)) if parts.is_over() => {
-                match first.into_elements(&self.decisions.how)?.content {
-                    Content::Numbers { keys, map, .. } => Ok(Some((keys.collect()?, map))),
-                    Content::Records { .. } => Ok(None),
-                }
+                let content = first.into_elements(&self.decisions.how)?.content;
+                let Content::Numbers { keys, map, .. } = content else { panic!("elements are numbers") };
+                Ok(Some((keys.collect()?, map)))
             }
             _ => Ok(None),
         }

@@ -12,9 +12,8 @@ use crate::io::batch::Keyed;
 use crate::io::chunks::Chunks;
 use crate::io::fields::{InputKind, InputSpec};
 use crate::io::records::Records;
-use crate::io::{Counts, Input, PerLine, Print, Text, binary, fields, numbers};
+use crate::io::{Counts, Input, Print, Text, binary, fields, numbers};
 use crate::key_buf::KeyBuf;
-use crate::order::KeyOrder;
 use crate::parallel::Meanwhile;
 use crate::runs::Budget;
 
@@ -33,13 +32,7 @@ pub(super) struct Parts<'a> {
 /// The reader of the inputs, with its state.
 enum PartSource<'a> {
     Bits(binary::Reader<'a>),
-    Records {
-        chunks: Box<Chunks<'a>>,
-        known: Box<fields::Known>,
-        /// The numbers of a line and their order, for inputs that may be read as numbers without records.
-        numbers: Option<(PerLine, KeyOrder)>,
-        straight: Option<numbers::IntegerFiles>,
-    },
+    Records { chunks: Box<Chunks<'a>>, known: Box<fields::Known>, straight: Option<numbers::IntegerFiles> },
 }
 
 impl<'a> Parts<'a> {
@@ -60,7 +53,6 @@ impl<'a> Parts<'a> {
             _ => PartSource::Records {
                 chunks: Box::new(Chunks::new(inputs, how, budget)),
                 known: Box::default(),
-                numbers: how.numbers(),
                 straight: None,
             },
         };
@@ -134,8 +126,8 @@ impl<'a> Parts<'a> {
                 let content = Content::Numbers { keys: keys.into(), map, print: Print::Shortest };
                 (content, reader.bytes - before, start.elapsed())
             }
-            PartSource::Records { chunks, known, numbers, straight } => {
-                if let (true, &mut Some((per_line, direction))) = (is_first, &mut *numbers) {
+            PartSource::Records { chunks, known, straight } => {
+                if is_first && let Some((per_line, direction)) = self.how.numbers() {
                     *straight =
                         numbers::IntegerFiles::open(self.inputs, element, direction, per_line, self.budget)?;
                 }
@@ -162,15 +154,16 @@ impl<'a> Parts<'a> {
                         watch.phase(Phase::Parse, None);
                     }
                     let begin = Instant::now();
-                    let content = part(text, self.how, known, *numbers)?;
+                    let content = part(text, self.how, known)?;
                     parsing = begin.elapsed();
                     (content, bytes, reading)
                 }
             }
         };
-        let counts = match &content {
-            Content::Numbers { .. } => Counts::default(),
-            Content::Records { records, .. } => records.counts.clone(),
+        let counts = if let Content::Records { records, .. } = &content {
+            records.counts.clone()
+        } else {
+            Counts::default()
         };
         Ok(Dataset { content, counts, bytes, reading: Meanwhile::done(reading), parsing })
     }
@@ -186,13 +179,8 @@ impl Iterator for Parts<'_> {
 }
 
 /// Parses text as a part.
-fn part(
-    text: Text,
-    how: &InputSpec,
-    known: &mut fields::Known,
-    numbers: Option<(PerLine, KeyOrder)>,
-) -> Result<Content<'static>, Error> {
-    if let Some((per_line, direction)) = numbers
+fn part(text: Text, how: &InputSpec, known: &mut fields::Known) -> Result<Content<'static>, Error> {
+    if let Some((per_line, direction)) = how.numbers()
         && let Some(records) = numbers::parse_printed(&text, how.by.element, direction, per_line)
     {
         known.passed += text.size();
