@@ -35,7 +35,7 @@ use crate::io::fields::{self, Dialect, Head, Known};
 use crate::io::frames::RunFormat;
 use crate::io::ordered::partition;
 use crate::io::records::Print;
-use crate::io::{Compression, Input, InputKind, InputSpec, Output};
+use crate::io::{Compression, Input, InputKind, InputSpec, Output, Text};
 use crate::runs::Folders;
 use crate::sorter::{Request, Sorter};
 
@@ -168,26 +168,19 @@ impl<'a> Sort<'a> {
                 format!("a sort by several processes cannot read {} and write {}", from.name(), to.name());
             return Err(Error::options(problem));
         }
-        let has_rows = job.decisions.how.bits().is_none();
         let (dialect, _) = job.decisions.how.kind.divided();
         if dialect.comments {
             return Err(Error::options("a sort by several processes cannot keep comments on top"));
         }
         let Looked { name, bytes, .. } = first.unwrap_or_default();
-        let end = if has_rows { fields::end_of_first_row(&bytes, dialect) } else { None };
-        job.inputs = vec![Input::bytes(&name, &bytes[..end.unwrap_or(bytes.len())])];
-        let how = &job.decisions.how;
-        let mut parts = Parts::new(job.inputs(), how, &job.budget, &job.watch).shared(Known::default());
-        let mut head = Head::default();
-        // Elements hold no further facts; the bytes are decompressed already, whatever the name says.
-        if has_rows {
-            for part in &mut parts {
-                if let Content::Records { records, .. } = part?.content {
-                    head.append(records.head);
-                }
-            }
+        // Each task reads inputs of its own.
+        job.inputs.clear();
+        let (mut known, mut head) = (Known::default(), Head::default());
+        if job.decisions.how.bits().is_none() {
+            let end = fields::end_of_first_row(&bytes, dialect).unwrap_or(bytes.len());
+            let text = Text::of_one(&name, bytes[..end].to_vec(), None, dialect.fields.line_end());
+            head = Keyed::read(text, &job.decisions.how, &mut known)?.head;
         }
-        let known = parts.known().cloned().unwrap_or_default();
         Ok(Task { job, known, head })
     }
 }
@@ -241,7 +234,8 @@ impl Task<'_> {
         task: u64,
         [begin, end]: [u32; 2],
     ) -> Result<Vec<Splitter>, Error> {
-        let (inputs, how) = self.inputs(stretches);
+        let inputs = self.inputs(stretches);
+        let how = self.spec(&inputs);
         let mut all = Vec::new();
         for (run, part) in (0..).zip(self.parts(&inputs, &how, task)) {
             let records = part?.content.into_records(&how)?;
@@ -280,7 +274,8 @@ impl Task<'_> {
         splitters: &[Splitter],
         to: &mut (dyn Write + Send),
     ) -> Result<Mapped, Error> {
-        let (inputs, how) = self.inputs(stretches);
+        let inputs = self.inputs(stretches);
+        let how = self.spec(&inputs);
         let mut mapped = Mapped::default();
         let mut offset = 0;
         for (run, part) in (0..).zip(self.parts(&inputs, &how, task)) {
@@ -300,9 +295,10 @@ impl Task<'_> {
         mapped.sums = match &inputs[..] {
             [_] if self.cuts_ties() => vec![ranges().map(|range| range.checksum).fold(0, u64::wrapping_add)],
             // Reads each stretch again: several stretches are small.
-            _ => (0..inputs.len())
-                .map(|number| self.sum_of(&inputs, &how, number))
-                .collect::<Result<_, _>>()?,
+            _ => inputs
+                .chunks(1)
+                .map(|input| Ok(Tally::of(self.parts(input, &self.spec(input), 0))?.checksum))
+                .collect::<Result<_, Error>>()?,
         };
         Ok(mapped)
     }
@@ -345,48 +341,37 @@ impl Task<'_> {
     ///
     /// I/O errors; a changed record.
     pub fn tally(&self, part: &Path) -> Result<Tally, Error> {
-        let (inputs, mut how) = self.inputs(vec![Stretch { input: Input::from(part), before: None }]);
+        let inputs = self.inputs(vec![Stretch { input: Input::from(part), before: None }]);
+        let mut how = self.spec(&inputs);
         if self.job.format() == Format::Npy {
             how.kind = InputKind::Bits(vec![BinaryInput::npy(inputs[0].clone())?]);
         }
         Tally::of(self.parts(&inputs, &how, 0))
     }
 
-    /// The sum of the records' checksums in one input.
-    fn sum_of(&self, inputs: &[Input], how: &InputSpec, number: usize) -> Result<u64, Error> {
-        let mut how = how.clone();
-        if let InputKind::Bits(sources) = &mut how.kind {
-            *sources = vec![sources.swap_remove(number)];
-        }
-        Ok(Tally::of(self.parts(&inputs[number..=number], &how, 0))?.checksum)
+    /// The inputs of these stretches.
+    fn inputs(&self, stretches: Vec<Stretch>) -> Vec<Input> {
+        let (line_end, memory) = (self.dialect().fields.line_end().bytes(), Some(self.job.budget.total()));
+        let input = |Stretch { input, before }: Stretch| match before {
+            // Elements are decompressed by their names only, because raw bytes may look compressed.
+            _ if self.is_bits() => match Compression::of_name(Path::new(&input.name())) {
+                Some((compression, _)) => input.decompressed(Some(compression), memory),
+                None => input,
+            },
+            Some(Before { lines, is_crlf }) => input.after(lines, if is_crlf { b"\r\n" } else { line_end }),
+            None => input.decompressed(None, memory),
+        };
+        stretches.into_iter().map(input).map(|input| input.cancelled_by(&self.job.cancel)).collect()
     }
 
-    /// The inputs of these stretches, with their format.
-    fn inputs(&self, stretches: Vec<Stretch>) -> (Vec<Input>, InputSpec) {
-        let how = &self.job.decisions.how;
-        let line_end =
-            if let InputKind::Table(dialect) = &how.kind { dialect.fields.line_end().bytes() } else { b"\n" };
-        let input = |stretch: Stretch| match stretch.before {
-            // Elements are decompressed by their names only, because raw bytes may look compressed.
-            _ if self.is_bits() => match Compression::of_name(Path::new(&stretch.input.name())) {
-                Some((compression, _)) => {
-                    stretch.input.decompressed(Some(compression), Some(self.job.budget.total()))
-                }
-                None => stretch.input,
-            },
-            Some(Before { lines, is_crlf }) => {
-                stretch.input.after(lines, if is_crlf { b"\r\n" } else { line_end })
-            }
-            None => stretch.input.decompressed(None, Some(self.job.budget.total())),
-        };
-        let inputs: Vec<Input> =
-            stretches.into_iter().map(input).map(|input| input.cancelled_by(&self.job.cancel)).collect();
-        let mut how = how.clone();
+    /// The format of these inputs, and the order of their records.
+    fn spec(&self, inputs: &[Input]) -> InputSpec {
+        let mut how = self.job.decisions.how.clone();
         if let InputKind::Bits(sources) = &mut how.kind {
             let element = sources[0].element();
             *sources = inputs.iter().map(|it| BinaryInput::raw(it.clone(), element)).collect();
         }
-        (inputs, how)
+        how
     }
 
     /// The parts of a task's input. Positions in them ascend with the tasks.

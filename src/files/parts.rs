@@ -68,15 +68,6 @@ impl<'a> Parts<'a> {
         self
     }
 
-    /// Returns the state of reading; `None` for binary inputs.
-    #[cfg(feature = "distributed")]
-    pub(super) fn known(&self) -> Option<&fields::Known> {
-        match &self.source {
-            PartSource::Bits(_) => None,
-            PartSource::Records { known, .. } => Some(known),
-        }
-    }
-
     /// Returns true if the last part was read.
     pub(super) fn is_over(&self) -> bool {
         match &self.source {
