@@ -112,8 +112,6 @@ pub enum To<'a> {
     File(&'a Path),
     /// A writer.
     Writer(&'a mut (dyn io::Write + Send)),
-    /// A writer whose data is never compressed.
-    Plain(&'a mut (dyn io::Write + Send)),
 }
 
 /// A sort with all decisions made except the device.
@@ -224,19 +222,28 @@ impl Job<'_> {
     /// Errors of an input, an output or a device.
     pub fn run(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
         #[cfg(feature = "arrow")]
-        {
-            if self.decisions.format.has_columns() {
-                return self.sort_tables(devices, to);
-            }
-            if let Some(format) = self.converted {
-                return self.convert(format, to, |to| self.run_text(devices, to));
-            }
+        if self.decisions.format.has_columns() {
+            return self.sort_tables(devices, to);
         }
-        self.run_text(devices, to)
+        self.write_text(to, |output| self.run_text(devices, output))
+    }
+
+    /// Does work that writes text or binary, and converts its output if required.
+    pub(super) fn write_text(
+        &self,
+        to: To,
+        work: impl FnOnce(Output) -> Result<Report, Error>,
+    ) -> Result<Report, Error> {
+        #[cfg(feature = "arrow")]
+        if let Some(format) = self.converted {
+            return self.convert(format, to, work);
+        }
+        // Opened first, to detect a bad path early.
+        work(self.open(to)?)
     }
 
     /// Sorts text or binary.
-    fn run_text(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
+    fn run_text(&self, devices: &mut dyn ChooseSorter, output: Output) -> Result<Report, Error> {
         let begin = Instant::now();
         let (how, budget) = (&self.decisions.how, &self.budget);
         let expected = self.expected();
@@ -245,8 +252,6 @@ impl Job<'_> {
         let at_once =
             |expected: Expected| Expected { n: budget.at_once(expected.n, expected.shape.key), ..expected };
         let is_starting = devices.expect(expected.map(at_once));
-        // Opened first, to detect a bad path early.
-        let output = self.open(to)?;
         thread::scope(|scope| {
             let fits =
                 || expected.is_some_and(|expected| budget.fits_elements(expected.n, expected.shape.key));
@@ -333,9 +338,6 @@ impl Job<'_> {
             To::Stdout => Output::stdout()?,
             To::File(path) => Output::file(path)?,
             To::Writer(writer) => Output::writer(writer, "the output".to_owned()),
-            To::Plain(writer) => {
-                return Ok(Output::writer(writer, "the output".to_owned()).cancelled_by(&self.cancel));
-            }
         };
         Ok(output.cancelled_by(&self.cancel).compressed_as(self.compression))
     }

@@ -13,7 +13,7 @@ use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::binary::BinaryInput;
 use crate::io::ordered::{self, Merged, Written};
-use crate::io::{Input, Print};
+use crate::io::{Input, Output, Print};
 use crate::report::{self, Form};
 
 /// A merge of sorted files, readers or bytes, in little memory.
@@ -88,19 +88,14 @@ impl Job<'_> {
     /// See [`Merge::output`].
     pub fn merge(&self, to: To) -> Result<Report, Error> {
         #[cfg(feature = "arrow")]
-        {
-            if self.decisions.format.has_columns() {
-                return self.merge_tables(to);
-            }
-            if let Some(format) = self.converted {
-                return self.convert(format, to, |to| self.merge_text(to));
-            }
+        if self.decisions.format.has_columns() {
+            return self.merge_tables(to);
         }
-        self.merge_text(to)
+        self.write_text(to, |output| self.merge_text(output))
     }
 
     /// Merges text or binary.
-    fn merge_text(&self, to: To) -> Result<Report, Error> {
+    fn merge_text(&self, mut output: Output) -> Result<Report, Error> {
         let begin = Instant::now();
         let (how, ask, inputs) = (&self.decisions.how, self.ask, self.inputs());
         let from = self.decisions.format;
@@ -108,7 +103,6 @@ impl Job<'_> {
             let problem = format!("cannot change the format: {0} stays {0}", from.name());
             return Err(Error::option("merge", problem));
         }
-        let mut output = self.open(to)?;
         if let Some(input) = inputs.iter().find(|input| output.feeds(input)) {
             let problem = "is both input and output, so the merge would never end";
             return Err(Error::input(input.name(), problem).hinting(Hint::Replace));
