@@ -241,40 +241,35 @@ impl Decider<'_> {
         let surveyed = self.look.survey(&decisions.how)?;
         let survey = &surveyed.columns[0];
         let key = &mut decisions.how.keys[0];
-        let (kind, note) = match survey.decide() {
+        // The first field that is not a number.
+        let mut word = None;
+        let mut is_text = false;
+        match survey.decide() {
             _ if has_kind => {
                 give(key, survey);
                 self.check_given(&decisions.how, 0, survey)?;
-                (None, None)
             }
-            Decision::Kind(kind, note) => (Some(kind), note),
+            Decision::Kind(kind, note) => {
+                set(key, kind);
+                is_text = kind == Found::Text;
+                decisions.notes.extend(self.note(&decisions.how, 0, None, note)?);
+            }
             Decision::Mixed { kind, between, first, misfit, is_word } => {
-                let word = if is_word && kind == between { misfit } else { first };
-                decisions.notes.push(self.whole_lines(&word)?);
-                (Some(Found::Text), None)
+                word = Some(if is_word && kind == between { misfit } else { first });
             }
-            Decision::Apart { misfit, .. } => {
-                decisions.notes.push(self.whole_lines(&misfit)?);
-                (Some(Found::Text), None)
-            }
-        };
-        self.note(&mut decisions.notes, (&decisions.how, 0), None, note)?;
-        if kind == Some(Found::Text) {
+            Decision::Apart { misfit, .. } => word = Some(misfit),
+        }
+        if let Some(word) = &word {
+            decisions.notes.push(Note::WholeLines(shown(word), self.look.place(word.at)?));
+        }
+        if is_text || word.is_some() {
             decisions.how.keys = vec![record];
             return Ok(());
-        }
-        if let Some(kind) = kind {
-            set(&mut decisions.how.keys[0], kind);
         }
         let reading = Reading::Text(TextForm { nocase: by.order.nocase, ..TextForm::default() });
         let order = KeyOrder { is_last_resort: true, reading, ..record.order };
         decisions.how.keys.push(ResolvedKey { order, ..record });
         Ok(())
-    }
-
-    /// Returns the note on the first field that is not a number.
-    fn whole_lines(&self, word: &Example) -> Result<Note, Error> {
-        Ok(Note::WholeLines(shown(word), self.look.place(word.at)?))
     }
 
     fn decide_keys(&self, decisions: &mut Decisions, header: &Header) -> Result<(), Error> {
@@ -296,7 +291,7 @@ impl Decider<'_> {
                 Decision::Kind(kind, note) => {
                     set(key, kind);
                     let name = Some(format!("{}{}", key.typed, key.direction));
-                    self.note(&mut decisions.notes, (&decisions.how, number), name, note)?;
+                    decisions.notes.extend(self.note(&decisions.how, number, name, note)?);
                 }
                 Decision::Mixed { kind, .. } if order.invalid != Invalid::Error => set(key, kind),
                 Decision::Mixed { kind: kind @ Found::Number(_), .. } if order.leading => {
@@ -341,15 +336,15 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Adds the note on a kind.
+    /// Returns the note on a kind.
     fn note(
         &self,
-        notes: &mut Vec<Note>,
-        (how, number): (&InputSpec, usize),
+        how: &InputSpec,
+        number: usize,
         key: Option<String>,
         note: Option<KindNote>,
-    ) -> Result<(), Error> {
-        notes.extend(match note {
+    ) -> Result<Option<Note>, Error> {
+        Ok(match note {
             None => None,
             Some(KindNote::Versions) => Some(Note::Versions(key)),
             Some(KindNote::YearEnds) => Some(Note::NoYear(key)),
@@ -369,8 +364,7 @@ impl Decider<'_> {
                 let place = self.look.place(misfit.at)?;
                 Some(Note::Most(key, kind, shown(&misfit), place))
             }
-        });
-        Ok(())
+        })
     }
 }
 
