@@ -119,7 +119,7 @@ fn candidates(text: &Text, rows: usize, asked: &Asked, fields: Fields) -> Vec<(u
 }
 
 impl Columns {
-    fn of(dialect: Dialect, header: Header) -> Self {
+    pub(super) fn of(dialect: Dialect, header: Header) -> Self {
         Self { dialect, header, positions: Vec::new(), are_cut: false }
     }
 

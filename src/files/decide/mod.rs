@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use gpusort_values::survey::{Decision, Example, Found, Note as KindNote, Survey};
 
+use self::columns::Columns;
 use self::look::Look;
 use crate::error::{Error, Hint};
 use crate::format::Format;
@@ -120,16 +121,15 @@ impl Decisions {
 impl Decider<'_> {
     fn decide(&mut self) -> Result<Decisions, Error> {
         let asked = self.asked;
-        let table = self.look.inputs[0].name();
         let is_json = asked.format == Format::JsonLines || self.may_be_json() && self.begins_with_object();
-        let (dialect, header, columns) = if is_json {
+        let columns = if is_json {
             let dialect = Dialect { fields: Fields::Json, header: 0, comments: asked.comments };
             self.look.complete(dialect)?;
-            (dialect, self.first_object()?, None)
+            Columns::of(dialect, self.first_object()?)
         } else {
-            let columns = columns::find(&mut self.look, asked)?;
-            (columns.dialect, columns.header.clone(), Some(columns))
+            columns::find(&mut self.look, asked)?
         };
+        let (dialect, header) = (columns.dialect, &columns.header);
         let format = match dialect.fields {
             Fields::Json => Format::JsonLines,
             Fields::Quoted(b'\t') if asked.format == Format::Lines => Format::Tsv,
@@ -143,27 +143,20 @@ impl Decider<'_> {
             _ => "the first line names the columns",
         };
         let kind = InputKind::Table(dialect);
-        let keys = if self.look.first().is_none() {
+        let has_no_key = asked.by.keys.is_empty() && format == Format::Lines;
+        let first = self.look.first();
+        let keys = match first {
             // An empty input is sorted, whatever the key.
-            vec![ResolvedKey::record(asked.by)]
-        } else if asked.by.keys.is_empty() && format == Format::Lines {
-            vec![ResolvedKey::first_field(asked.by)]
-        } else {
-            let table = self.look.first().map_or(table, |text| text.parts[0].name.clone());
-            match &columns {
-                Some(columns) => columns.keys(asked.by, &table)?,
-                None => header.find(asked.by, &table)?,
-            }
+            None => vec![ResolvedKey::record(asked.by)],
+            Some(_) if has_no_key => vec![ResolvedKey::first_field(asked.by)],
+            Some(text) => columns.keys(asked.by, &text.parts[0].name)?,
         };
         let mut decisions = Decisions { format, why, ..Decisions::new(asked, kind, keys) };
         decisions.how.columns = header.columns;
-        if self.look.first().is_none() {
-            return Ok(decisions);
-        }
-        if asked.by.keys.is_empty() && format == Format::Lines {
-            self.decide_lines(&mut decisions)?;
-        } else {
-            self.decide_keys(&mut decisions, &header)?;
+        match first {
+            None => return Ok(decisions),
+            Some(_) if has_no_key => self.decide_lines(&mut decisions)?,
+            Some(_) => self.decide_keys(&mut decisions, header)?,
         }
         if let Fields::Quoted(_) = dialect.fields
             && dialect.header > 0
