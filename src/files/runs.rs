@@ -54,9 +54,6 @@ pub(super) struct Runs<'a> {
     census: Census,
     /// The report on the parts so far.
     pub(super) report: Report,
-    /// The records of the parts so far, including skipped ones: the position of the next part's
-    /// first record.
-    pub(super) passed: u64,
 }
 
 /// An unfinished run.
@@ -122,15 +119,13 @@ impl<'a> Runs<'a> {
     ) -> Self {
         let mut runs = Self::new(how, budget, ask, folders);
         runs.report.sort = report::Report::on_cpu(report::Form::Merge, Duration::ZERO);
-        runs.passed = done.iter().map(|run| run.count).sum();
-        runs.report.records = runs.passed;
+        runs.report.records = done.iter().map(|run| run.count).sum();
         Self { done, head, ..runs }
     }
 
     fn new(how: &'a InputSpec, budget: &'a Budget, ask: OutputSpec, folders: &'a mut Folders) -> Self {
-        let (done, open, head, passed) = (Vec::new(), None, Head::default(), 0);
-        let report = Report::new(ask.format);
-        Self { how, budget, folders, ask, done, open, head, census: Census::default(), report, passed }
+        let (done, open, head, report) = (Vec::new(), None, Head::default(), Report::new(ask.format));
+        Self { how, budget, folders, ask, done, open, head, census: Census::default(), report }
     }
 
     /// Sorts a part and stores it as a run.
@@ -138,8 +133,6 @@ impl<'a> Runs<'a> {
         if let Content::Records { records, .. } = &mut part.content {
             self.head.append(std::mem::take(&mut records.head));
         }
-        let first = self.passed;
-        self.passed += part.len() as u64 + part.counts.skipped;
         if part.is_empty() {
             self.report.add(part.report(self.ask.format));
             return Ok(());
@@ -151,7 +144,7 @@ impl<'a> Runs<'a> {
             Content::Numbers { print, .. } if !self.ask.positions => {
                 self.add_elements(part, print, sorter)?
             }
-            _ => self.add_records(part, first, sorter)?,
+            _ => self.add_records(part, sorter)?,
         };
         if let Some(open) = &mut self.open {
             open.count += done.records - done.repeated - done.cut;
@@ -204,9 +197,13 @@ impl<'a> Runs<'a> {
         outcome.write(&mut output_of(&mut open.spill), &Watch::default())
     }
 
+    /// The number of records so far, including skipped ones: the position of the next record.
+    fn passed(&self) -> u64 {
+        self.report.records + self.report.counts.skipped
+    }
+
     /// Adds keys with the bytes of their records, or with their positions, if these are requested.
-    /// The first record has position `first`.
-    fn add_records(&mut self, part: Dataset, first: u64, sorter: &Sorter) -> Result<Report, Error> {
+    fn add_records(&mut self, part: Dataset, sorter: &Sorter) -> Result<Report, Error> {
         let mut report = part.report(self.ask.format);
         let records = part.content.into_records(self.how)?;
         let done = order_keyed(&records, sorter, &self.ask)?;
@@ -215,7 +212,7 @@ impl<'a> Runs<'a> {
         let form = self.frames();
         let ends = order.first().zip(order.last());
         let ends = ends.map(|(&first, &last)| [first, last].map(|record| records.row(record)));
-        let block = self.budget.block();
+        let (block, first) = (self.budget.block(), self.passed());
         let open = self.run_for(form, ends)?;
         let output = &mut output_of(&mut open.spill);
         write_frames(&records.pieces, &order, first, (form, block), false, output)?;
@@ -241,7 +238,7 @@ impl<'a> Runs<'a> {
     /// See [`Census::element`].
     pub(super) fn written(&self) -> Result<Option<ElementType>, Error> {
         match (self.ask.positions, self.ask.format.is_bits()) {
-            (true, _) => Ok(Some(position_type(self.passed))),
+            (true, _) => Ok(Some(position_type(self.passed()))),
             (false, true) => {
                 self.how.element().or(self.how.by.element).map_or_else(|| self.census.element(), Ok).map(Some)
             }

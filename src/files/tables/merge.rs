@@ -253,7 +253,7 @@ impl MergeSource for Rows<'_> {
             if batch.num_rows() == 0 {
                 continue;
             }
-            let keys = KeyArrays::of(self.reading.keys, &batch, self.reading.columns.as_deref());
+            let keys = self.reading.keys_of([&batch])?;
             if let Some(check) = &mut self.check {
                 let place = |row: usize| format!("{}: row {}", check.name, check.passed + row as u64);
                 let decoded = keys.decoded(self.reading.keys, &check.name)?;

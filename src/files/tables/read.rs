@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, FieldRef, Schema, SchemaRef};
 
 use super::Tables;
@@ -144,9 +144,9 @@ impl<'a> Reading<'a> {
             for part in read {
                 kept.append(&mut part?.0);
             }
-            let waiting: u64 = kept.iter().map(|(_, batch)| memory_of(batch)).sum();
+            let waiting: usize = kept.iter().map(|(_, batch)| batch.get_array_memory_size()).sum();
             let rows: usize = kept.iter().map(|(_, batch)| batch.num_rows()).sum();
-            if rows >= few && (waiting > limit / 4 || ranks.is_some()) {
+            if rows >= few && (waiting as u64 > limit / 4 || ranks.is_some()) {
                 kept.sort_by_key(|(number, _)| *number);
                 (kept, worst) = self.cut(kept, few)?;
             }
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
             self.how.tables.job.watch.set(self.rows);
             if let Some(open) = &mut self.open {
                 if let Some(batch) = open.next().transpose()? {
-                    taken += memory_of(&batch);
+                    taken += batch.get_array_memory_size() as u64;
                     self.rows += batch.num_rows() as u64;
                     batches.push(batch);
                 } else {
@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
             let mut read = self.how.read_parts(&left[..count])?;
             self.next += count;
             self.rows += read.iter().map(|batch| batch.num_rows() as u64).sum::<u64>();
-            taken += read.iter().map(memory_of).sum::<u64>();
+            taken += read.iter().map(RecordBatch::get_array_memory_size).sum::<usize>() as u64;
             batches.append(&mut read);
         }
         Ok((!batches.is_empty()).then_some(batches))
@@ -242,9 +242,4 @@ fn taken(batch: &RecordBatch, rows: &[u32]) -> Result<RecordBatch, Error> {
 pub(super) fn compact(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().map(arrays::compact).collect();
     arrays::batch(batch.schema_ref(), columns, batch.num_rows())
-}
-
-/// Returns the approximate size of a batch in bytes.
-pub(super) fn memory_of(batch: &RecordBatch) -> u64 {
-    batch.columns().iter().map(|column| column.get_array_memory_size() as u64).sum()
 }
