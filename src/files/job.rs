@@ -118,8 +118,6 @@ pub enum To<'a> {
 pub struct Job<'a> {
     pub(super) inputs: Vec<Input>,
     pub(super) decisions: Decisions,
-    /// True if records are written as they were read: rows, lines, and tokens other than numbers.
-    pub(super) has_rows: bool,
     /// True if the type is the default for `.bin`.
     pub(super) type_assumed: bool,
     /// Applies to a check.
@@ -210,7 +208,7 @@ impl Job<'_> {
             _ if format.is_table() => bytes / BYTES_OF_ROW,
             _ => dataset::count(how).unwrap_or(bytes / element.bytes() as u64),
         };
-        let is_spelled = self.has_rows || format == Format::Text && element.is_float();
+        let is_spelled = !format.is_bits() && (format != Format::Text || element.is_float());
         let shape = Shape::of(element, self.ask.positions || is_spelled);
         Some(Expected { n, shape, bytes, text: !format.is_bits() })
     }

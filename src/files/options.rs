@@ -239,14 +239,10 @@ impl Options {
         let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
         let tells_spelling = self.unique && !self.keys.is_empty();
         let by = KeySpec { keys: self.keys.clone(), element, order, spelling, tells_spelling };
-        let has_rows = format.is_table() || format.has_columns() || reading != Reading::Numbers;
         let decisions = if format.is_bits() || format.has_columns() {
-            let kind = InputKind::Bits(if format.is_bits() {
-                sources(&inputs, format, element)?
-            } else {
-                Vec::new()
-            });
-            Decisions::named(format, InputSpec { kind, by, keys: Vec::new(), columns: 0 })
+            let sources = if format.is_bits() { sources(&inputs, format, element)? } else { Vec::new() };
+            let how = InputSpec { kind: InputKind::Bits(sources), by, keys: Vec::new(), columns: 0 };
+            Decisions { format, how, notes: Vec::new(), why: "named" }
         } else {
             if self.in_place {
                 inputs.iter().try_for_each(Input::check_replaceable)?;
@@ -258,7 +254,7 @@ impl Options {
             check_format(&given, decisions.format, &name)?;
             decisions
         };
-        Ok(Resolved { inputs, decisions, has_rows, type_assumed })
+        Ok(Resolved { inputs, decisions, type_assumed })
     }
 
     /// Returns the type of numbers, and true for the default of `.bin`.
@@ -375,8 +371,6 @@ type Applies = (&'static str, fn(Format) -> bool);
 pub(super) struct Resolved {
     pub(super) inputs: Vec<Input>,
     pub(super) decisions: Decisions,
-    /// True if records are written as they were read: rows, lines, and tokens other than numbers.
-    pub(super) has_rows: bool,
     /// True if the type is the default for `.bin`.
     pub(super) type_assumed: bool,
 }

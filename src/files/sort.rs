@@ -154,21 +154,21 @@ impl<'a> Sort<'a> {
         };
         // Numbers alone have no keys and no other options of lines.
         let says_lines = options.says_lines();
-        let written = |input, has_rows| {
-            output_format(input, has_rows, positions, asked_of(input)).map_err(|error| match error.hint() {
+        let written = |input| {
+            output_format(input, positions, asked_of(input)).map_err(|error| match error.hint() {
                 Some(Hint::NumbersOfLines) if says_lines => error.unhinted(),
                 _ => error,
             })
         };
         if let Some(named) = options.format.filter(|format| format.is_table() || format.has_columns()) {
-            written(named, true)?;
+            written(named)?;
         }
-        let Resolved { inputs, decisions, has_rows, type_assumed } = options.resolve(to_bits)?;
+        let Resolved { inputs, decisions, type_assumed } = options.resolve(to_bits)?;
         // A replaced file keeps its compression.
         let replaced = inputs.first().filter(|_| options.in_place).and_then(Input::compression);
         let compression = if bgzf { Some(gzip_to(output, replaced)?) } else { replaced };
         let own = decisions.format;
-        let (format, promised) = written(own, has_rows)?;
+        let (format, promised) = written(own)?;
         if parquet.is_some() && format != Format::Parquet {
             let problem = format!("applies to Parquet, but {} is written", format.name());
             return Err(Error::option("parquet-compression", problem));
@@ -187,7 +187,6 @@ impl<'a> Sort<'a> {
         Ok(Job {
             inputs,
             decisions,
-            has_rows,
             type_assumed,
             stretches: options.stretches,
             ask: OutputSpec { selection, positions, method, format },
@@ -223,10 +222,11 @@ fn gzip_to(output: Option<&Path>, replaced: Option<Compression>) -> Result<Compr
 /// requested format implies.
 pub(super) fn output_format(
     input: Format,
-    has_rows: bool,
     positions: bool,
     asked: Option<(Format, Option<ElementType>)>,
 ) -> Result<(Format, Option<ElementType>), Error> {
+    let is_table = |format: Format| format.has_columns() || format.is_table();
+    let has_rows = is_table(input);
     let (format, element) = match asked {
         None if positions && has_rows => (Format::Text, None),
         None => (input, None),
@@ -234,11 +234,10 @@ pub(super) fn output_format(
         Some((Format::Text, None)) if has_rows && !positions => (input, None),
         Some(asked) => asked,
     };
-    let are_tables = |format: Format| format.has_columns() || format.is_table() && format != Format::Lines;
-    let is_table = format.has_columns() || format.is_table();
+    let are_tables = [input, format].iter().all(|&format| is_table(format) && format != Format::Lines);
     let [from, to] = [input, format].map(Format::name);
     let (problem, hint) = match (positions, has_rows) {
-        (false, true) if are_tables(input) && are_tables(format) => {
+        (false, true) if are_tables => {
             if format == input || cfg!(feature = "arrow") {
                 return Ok((format, None));
             }
@@ -248,13 +247,16 @@ pub(super) fn output_format(
             let (rows, hint) = match input {
                 Format::Lines if format.is_bits() => ("lines".to_owned(), Hint::NumbersOfLines),
                 Format::Lines => ("lines".to_owned(), Hint::To(Format::Text)),
-                _ if input.is_table() || input.has_columns() => (format!("rows of {from}"), Hint::To(input)),
-                _ => ("times and sizes".to_owned(), Hint::To(input)),
+                _ => (format!("rows of {from}"), Hint::To(input)),
             };
             (format!("{rows} cannot be written as {to}"), hint)
         }
-        (true, _) if is_table => ("positions cannot be written as a table".to_owned(), Hint::ToNumbers),
-        (false, false) if is_table => ("numbers cannot be written as a table".to_owned(), Hint::ToNumbers),
+        (true, _) if is_table(format) => {
+            ("positions cannot be written as a table".to_owned(), Hint::ToNumbers)
+        }
+        (false, false) if is_table(format) => {
+            ("numbers cannot be written as a table".to_owned(), Hint::ToNumbers)
+        }
         _ => return Ok((format, element)),
     };
     Err(Error::options(problem).hinting(hint))

@@ -107,11 +107,6 @@ struct Decider<'a> {
 }
 
 impl Decisions {
-    /// Returns decisions that need no sample.
-    pub(crate) fn named(format: Format, how: InputSpec) -> Self {
-        Self { format, how, notes: Vec::new(), why: "named" }
-    }
-
     fn new(asked: &Asked, kind: InputKind, keys: Vec<ResolvedKey>) -> Self {
         let how = InputSpec { kind, by: asked.by.clone(), keys, columns: 1 };
         Self { format: asked.format, how, notes: Vec::new(), why: "default" }
