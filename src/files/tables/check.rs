@@ -22,14 +22,12 @@ use crate::parallel::{self, map_parts};
 /// group declares.
 pub(super) fn check(tables: &Tables) -> Result<Option<Disorder>, Error> {
     let by = &tables.job.decisions.how.by;
-    if !by.keys.is_empty() {
+    // Arrow declares no order, so a table of several columns needs a key.
+    if !by.keys.is_empty() || matches!(tables.all[0], Table::Arrow(_)) {
         return rows_in_order(tables, &tables.parts, &tables.keys()?, false);
     }
     for (number, table) in tables.all.iter().enumerate() {
-        let Table::Parquet(file) = table else {
-            // Arrow declares no order, so a table of several columns needs a key.
-            return rows_in_order(tables, &tables.parts, &tables.keys()?, false);
-        };
+        let Table::Parquet(file) = table else { panic!("all inputs have one format") };
         let claims = file.claims();
         let Some(Some(first)) = claims.first() else {
             let problem = "has no sorting_columns to check; name the columns with a key";
