@@ -238,34 +238,34 @@ impl<'a> Dataset<'a> {
             watch.set(done);
         };
         let (mut report, reading) = (self.report(ask.format), self.reading);
-        let (map, request, form) = match self.content {
+        let (request, form) = match self.content {
             Content::Numbers { keys, .. } if ask.positions => {
-                (POSITIONS, Request::positions(keys), Written::Numbers(Print::Shortest))
+                (Request::positions(keys), Written::Numbers(POSITIONS, Print::Shortest))
             }
-            Content::Numbers { keys, map, print } => (map, Request::keys(keys), Written::Numbers(print)),
+            Content::Numbers { keys, map, print } => (Request::keys(keys), Written::Numbers(map, print)),
             Content::Records { mut records, words } => {
                 let Words { mut words, ties } = words.expect("the words are made");
                 let ties = ties.or_else(|| records.ties_of_unique(ask.selection.unique));
                 let are_places = !ask.positions && (ties.is_none() || ask.selection == Selection::ALL);
                 let places = if are_places { records.take_places(&words, ties.is_some()) } else { None };
                 if let Some(places) = places {
-                    (POSITIONS, Request::records(words.remove(0), places), Written::Places(records))
+                    (Request::records(words.remove(0), places), Written::Places(records))
                 } else {
                     let done = order_records(&records, words, ties.as_ref(), sorter, &ask, &mut passes)?;
                     report.counts.respelled = records.respelled();
                     let order = done.words.into_vec().expect("positions have 32 bits");
                     let (order, form) = if ask.positions {
-                        (records.positions(order), Written::Numbers(Print::Shortest))
+                        (records.positions(order), Written::Numbers(POSITIONS, Print::Shortest))
                     } else {
                         (order, Written::Records(records))
                     };
                     let ordered = Ordered::in_memory(order.into(), done.repeated, done.report);
-                    return Ok(Outcome { ordered, map: POSITIONS, form, report, reading });
+                    return Ok(Outcome { ordered, form, report, reading });
                 }
             }
         };
         let ordered = sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?;
-        Ok(Outcome { ordered, map, form, report, reading })
+        Ok(Outcome { ordered, form, report, reading })
     }
 }
 
@@ -310,8 +310,6 @@ const POSITIONS: KeyMap = KeyMap { element: ElementType::U32, descending: false,
 /// Records in order.
 pub(super) struct Outcome<'s, 'a> {
     pub(super) ordered: Ordered<'s>,
-    /// The map of the ordered words, if the words are keys or positions.
-    map: KeyMap,
     form: Written,
     /// The report so far.
     pub(super) report: Report,
@@ -332,8 +330,8 @@ pub fn write_keys(keys: &KeyBuf, map: KeyMap, as_text: bool, to: &mut impl io::W
 
 /// The output, and the meaning of the ordered words.
 enum Written {
-    /// Writes elements or positions; the words are their keys.
-    Numbers(Print),
+    /// Writes elements or positions; the words are their keys with this map.
+    Numbers(KeyMap, Print),
     /// Writes these records; the words are their indices.
     Records(Keyed),
     /// Writes these records; the words are their locations.
@@ -347,10 +345,10 @@ impl<'a> Outcome<'_, 'a> {
     ///
     /// A failure of the device.
     pub(super) fn brought(self) -> Result<Outcome<'static, 'a>, Error> {
-        let Self { ordered, map, form, report, reading } = self;
+        let Self { ordered, form, report, reading } = self;
         let sorted = ordered.bring()?;
         let ordered = Ordered::in_memory(sorted.words, sorted.repeated, sorted.report);
-        Ok(Outcome { ordered, map, form, report, reading })
+        Ok(Outcome { ordered, form, report, reading })
     }
 
     /// Writes the records. The caller finishes the output.
@@ -359,7 +357,7 @@ impl<'a> Outcome<'_, 'a> {
     ///
     /// I/O errors; a failure of the device.
     pub(super) fn write(self, output: &mut Output, watch: &Watch) -> Result<Report, Error> {
-        let Self { ordered, map, form, mut report, reading } = self;
+        let Self { ordered, form, mut report, reading } = self;
         let (len, format, writing) = (ordered.count(), report.format, &mut report.phases.write);
         let mut timed = |output: &mut Output, write: &mut dyn FnMut(&mut Output) -> io::Result<()>| {
             let start = Instant::now();
@@ -385,7 +383,7 @@ impl<'a> Outcome<'_, 'a> {
                 timed(output, &mut |output| records.write_places(&places, output, progress))?;
                 (repeated, sort)
             }
-            Written::Numbers(print) => {
+            Written::Numbers(map, print) => {
                 if format == Format::Npy {
                     output.write_header(map.element, len as u64)?;
                 }
