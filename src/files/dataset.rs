@@ -229,14 +229,7 @@ impl<'a> Dataset<'a> {
         ask: OutputSpec,
         watch: &Watch,
     ) -> Result<Outcome<'s, 'a>, Error> {
-        watch.phase(Phase::Order, None);
-        let mut counted = false;
-        let mut passes = |done, total| {
-            if !std::mem::replace(&mut counted, true) {
-                watch.phase(Phase::Order, Some(total));
-            }
-            watch.set(done);
-        };
+        let mut passes = watch.passes();
         let (mut report, reading) = (self.report(ask.format), self.reading);
         let (request, form) = match self.content {
             Content::Numbers { keys, .. } if ask.positions => {

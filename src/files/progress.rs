@@ -55,6 +55,18 @@ impl<'a> Watch<'a> {
         }
     }
 
+    /// Begins the phase of ordering, and returns a function that receives passes done and in all.
+    pub(crate) fn passes(&self) -> impl FnMut(u64, u64) {
+        self.phase(Phase::Order, None);
+        let mut total = None;
+        move |done, passes| {
+            if total.replace(passes) != Some(passes) {
+                self.phase(Phase::Order, Some(passes));
+            }
+            self.set(done);
+        }
+    }
+
     /// Sets the amount done.
     pub(crate) fn set(&self, done: u64) {
         if let Some(tell) = &self.tell {

@@ -78,14 +78,8 @@ fn order(
     report.records += arrays.rows() as u64;
     let decoded = arrays.decoded(keys, tables.all[0].name())?;
     decoded.count(keys, &mut report.counts, |row| tables.place(first + row as u64))?;
-    let mut total = None;
-    let mut passes = |done, passes| {
-        if total.replace(passes) != Some(passes) {
-            job.watch.phase(Phase::Order, Some(passes));
-        }
-        job.watch.set(done);
-    };
-    let (mut positions, sort) = order_columns(sorter, &decoded.columns(), job.ask.method, &mut passes)?;
+    let passes = &mut job.watch.passes();
+    let (mut positions, sort) = order_columns(sorter, &decoded.columns(), job.ask.method, passes)?;
     report.sort = sort.after(&report.sort);
     let Selection { unique, first } = job.ask.selection;
     if unique {
