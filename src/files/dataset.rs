@@ -26,7 +26,7 @@ use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
 use crate::io::numbers::span::Census;
 use crate::io::records::{Print, write_text};
-use crate::io::{Counts, InputSpec, Output, Ties, Words};
+use crate::io::{Counts, InputSpec, Output, Words};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
@@ -244,7 +244,7 @@ impl<'a> Dataset<'a> {
                 if let Some(places) = places {
                     (Request::records(words.remove(0), places), Written::Places(records))
                 } else {
-                    let done = order_records(&records, words, ties.as_ref(), sorter, &ask, &mut passes)?;
+                    let done = order_records(&records, Words { words, ties }, sorter, &ask, &mut passes)?;
                     report.counts.respelled = records.respelled();
                     let order = done.words.into_vec().expect("positions have 32 bits");
                     let (order, form) = if ask.positions {
@@ -262,39 +262,31 @@ impl<'a> Dataset<'a> {
     }
 }
 
-/// Orders records by these words, and by their keys where words are equal. Returns the indices of
-/// the selected records in order.
+/// Orders records by these words of their keys, and by the keys where words are equal. Returns the indices
+/// of the selected records in order.
 ///
 /// # Errors
 ///
 /// See [`Sorter::run`].
 pub(super) fn order_records(
     records: &Keyed,
-    words: Vec<KeyBuf>,
-    ties: Option<&Ties>,
+    Words { words, ties }: Words,
     sorter: &Sorter,
     ask: &OutputSpec,
     progress: sorter::Progress,
 ) -> Result<Sorted, Error> {
-    let Some(ties) = ties else {
+    let Some(ties) = ties.or_else(|| records.ties_of_unique(ask.selection.unique)) else {
         return sorter.run(Request::positions_by(words).select(ask.selection).by(ask.method), progress);
     };
     let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
     let Sorted { words: order, mut report, .. } = sorter.run(request.by(ask.method), progress)?;
     let mut order = order.into_vec::<u32>().expect("positions have 32 bits");
     let (start, all) = (Instant::now(), order.len());
-    records.settle(ties, &mut order, &words, ask.selection.unique);
+    records.settle(&ties, &mut order, &words, ask.selection.unique);
     let repeated = all - order.len();
     order.truncate(ask.selection.first.unwrap_or(usize::MAX));
     report.sort.time += start.elapsed();
     Ok(Sorted { words: order.into(), repeated, report })
-}
-
-/// Orders records by their keys. See [`order_records`].
-pub(super) fn order_keyed(records: &Keyed, sorter: &Sorter, ask: &OutputSpec) -> Result<Sorted, Error> {
-    let Words { words, ties } = records.words()?;
-    let ties = ties.or_else(|| records.ties_of_unique(ask.selection.unique));
-    order_records(records, words, ties.as_ref(), sorter, ask, &mut |_, _| {})
 }
 
 /// The map of positions: a position is its own key.

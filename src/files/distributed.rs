@@ -19,7 +19,7 @@ use std::path::Path;
 use gpusort_order::key::ElementType;
 use serde::{Deserialize, Serialize};
 
-use super::dataset::{Content, Dataset, order_keyed};
+use super::dataset::{Content, Dataset, order_records};
 use super::job::{Job, To};
 use super::parts::Parts;
 use super::report::Report;
@@ -422,7 +422,7 @@ impl Task<'_> {
         to: &mut (dyn Write + Send),
     ) -> Result<MappedRun, Error> {
         let records = part.content.into_records(&self.job.decisions.how)?;
-        let done = order_keyed(&records, sorter, &self.job.ask)?;
+        let done = order_records(&records, records.words()?, sorter, &self.job.ask, &mut |_, _| {})?;
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let block = self.job.budget.block();
         let ranges = cut.write(

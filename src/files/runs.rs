@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use gpusort_order::key::ElementType;
 
-use super::dataset::{Content, Dataset, OutputSpec, order_keyed};
+use super::dataset::{Content, Dataset, OutputSpec, order_records};
 use super::parts::{Parts, position_type};
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
@@ -206,7 +206,7 @@ impl<'a> Runs<'a> {
     fn add_records(&mut self, part: Dataset, sorter: &Sorter) -> Result<Report, Error> {
         let mut report = part.report(self.ask.format);
         let records = part.content.into_records(self.how)?;
-        let done = order_keyed(&records, sorter, &self.ask)?;
+        let done = order_records(&records, records.words()?, sorter, &self.ask, &mut |_, _| {})?;
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let start = Instant::now();
         let form = self.frames();
