@@ -12,7 +12,6 @@ use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use gpusort_order::key::ElementType;
 
@@ -35,7 +34,6 @@ use crate::io::records::Print;
 use crate::io::{Input, InputSpec, Output, print};
 use crate::order::KeyOrder;
 use crate::parallel;
-use crate::report;
 use crate::runs::{Budget, Folders, Spill};
 use crate::sorter::Sorter;
 
@@ -118,7 +116,7 @@ impl<'a> Runs<'a> {
         folders: &'a mut Folders,
     ) -> Self {
         let mut runs = Self::new(how, budget, ask, folders);
-        runs.report.sort = report::Report::on_cpu(report::Form::Merge, Duration::ZERO);
+        runs.report.sort.ran = crate::report::Ran::on_cpu(crate::report::Form::Merge);
         runs.report.records = done.iter().map(|run| run.count).sum();
         Self { done, head, ..runs }
     }
