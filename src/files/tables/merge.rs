@@ -312,28 +312,31 @@ impl Merging<'_> {
         arrays::batch(&self.schema, columns, rows).map_err(failed)
     }
 
-    /// Returns the batches of a run, and for an input the check of its order.
-    fn batches_of(&self, run: RunSource) -> Result<(Batches<'_>, Option<InOrder>), Error> {
-        match run {
+    /// Opens a run with a window of about `window` rows. The order of inputs is checked.
+    fn rows_of(&self, run: RunSource, window: usize) -> Result<Rows<'_>, Error> {
+        let reading = &self.reading;
+        let (batches, check): (Batches, _) = match run {
             RunSource::Spilled(run) => {
                 let failed = |error| unwritten("a temporary file", "read", error);
                 let reader = StreamReader::try_new(run.read(), None).map_err(failed)?;
-                Ok((Box::new(reader.map(move |batch| batch.map_err(failed))), None))
+                (Box::new(reader.map(move |batch| batch.map_err(failed))), None)
             }
             RunSource::Input(number) => {
-                let table = &self.reading.tables.all[number];
-                let rows = (self.window(self.reading.tables.all.len() as u64) / WINDOW).max(1 << 10);
-                let before = self.reading.tables.parts.iter().filter(|part| part.table < number);
+                let table = &reading.tables.all[number];
+                let rows = (window / WINDOW).max(1 << 10);
+                let before = reading.tables.parts.iter().filter(|part| part.table < number);
                 let mut at: u64 = before.map(|part| part.rows).sum();
                 let read = move |part| {
-                    let batches = self.reading.read(part, rows);
+                    let batches = reading.read(part, rows);
                     batches.unwrap_or_else(|error| Box::new(iter::once(Err(error))))
                 };
                 let batches = table.parts(number).into_iter().flat_map(read);
                 let numbered = batches.map(move |batch| self.numbered(batch?, &mut at));
-                Ok((Box::new(numbered), Some(InOrder::new(table.name(), 0))))
+                (Box::new(numbered), Some(InOrder::new(table.name(), 0)))
             }
-        }
+        };
+        let row_bytes = reading.tables.row_bytes() as usize;
+        Ok(Rows { reading, row_bytes, window: VecDeque::new(), batches, check, counts: Counts::default() })
     }
 
     fn merge(
@@ -341,12 +344,11 @@ impl Merging<'_> {
         sources: Vec<RunSource>,
         emit: &mut (dyn FnMut(RecordBatch) -> Result<(), Error> + Send),
     ) -> Result<Merged, Error> {
-        let row_bytes = self.reading.tables.row_bytes() as usize;
-        let most = self.window(sources.len() as u64) * row_bytes;
+        let window = self.window(sources.len() as u64);
         let run = |source| {
-            let (batches, check) = self.batches_of(source)?;
-            let (reading, window, counts) = (&self.reading, VecDeque::new(), Counts::default());
-            Ok(Run::new(Rows { reading, row_bytes, window, batches, check, counts }, most))
+            let rows = self.rows_of(source, window)?;
+            let most = window * rows.row_bytes;
+            Ok(Run::new(rows, most))
         };
         let mut runs = sources.into_iter().map(run).collect::<Result<Vec<_>, Error>>()?;
         let mut last = None;
