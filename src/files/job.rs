@@ -323,9 +323,10 @@ impl Job<'_> {
     pub fn numbers(&self) -> Result<Option<(KeyBuf<'static>, KeyMap)>, Error> {
         match self.load()?.read {
             Some((first, parts)) if parts.is_over() => {
-                let content = first.into_elements(&self.decisions.how)?.content;
-                let Content::Numbers { keys, map, .. } = content else { panic!("elements are numbers") };
-                Ok(Some((keys.collect()?, map)))
+                match first.into_elements(&self.decisions.how)?.content {
+                    Content::Numbers { keys, map, .. } => Ok(Some((keys.collect()?, map))),
+                    Content::Records { .. } => Ok(None),
+                }
             }
             _ => Ok(None),
         }

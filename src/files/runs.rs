@@ -287,12 +287,11 @@ impl<'a> Runs<'a> {
             let mut left = runs.into_iter();
             while left.len() > 0 {
                 let some: Vec<Run> = left.by_ref().take(budget.fan_in()).collect();
-                let (form, into) = match elements {
-                    Some((of, _)) => (some[0].form, Into::Elements(of, Written::AsRead)),
-                    None => {
-                        let form = self.frames();
-                        (form, Into::Records(Emit::Frames { form, most: budget.block() }))
-                    }
+                let (form, into) = if let Some((of, _)) = elements {
+                    (some[0].form, Into::Elements(of, Written::AsRead))
+                } else {
+                    let form = self.frames();
+                    (form, Into::Records(Emit::Frames { form, most: budget.block() }))
                 };
                 let mut spill = self.spill()?;
                 let merged = self.merge_some(some, into, &orders, &mut output_of(&mut spill), &mut |_| {})?;
@@ -405,6 +404,7 @@ pub(super) fn write_frames(
 }
 
 /// The result of a merge.
+#[derive(Clone, Copy)]
 enum Into {
     /// Elements of this type, in this form.
     Elements(ElementType, Written),

@@ -96,9 +96,9 @@ pub(crate) fn decide(inputs: &mut Vec<Input>, asked: &Asked) -> Result<Decisions
         return Ok(Decisions::new(asked, InputKind::Table(dialect), keys));
     }
     let mut decider = Decider { look: Look::at(std::mem::take(inputs), asked.line_end)?, asked };
-    let decided = decider.decide();
+    let decisions = decider.decide();
     *inputs = decider.look.give_back();
-    decided
+    decisions
 }
 
 struct Decider<'a> {

@@ -41,6 +41,10 @@ pub trait MergeSource: Send {
 
     /// Reads about `most` bytes, and sets `wrong` to the error that follows them. Returns true if the
     /// source goes on.
+    ///
+    /// # Errors
+    ///
+    /// An error of the source, which takes effect behind its records in memory.
     fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error>;
 }
 
