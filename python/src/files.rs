@@ -10,7 +10,7 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use gpusort::files::internal::{ChooseSorter, Chosen, Expected, Job, To};
+use gpusort::files::internal::{ChooseSorter, Chosen, Job, To};
 use gpusort::files::{Cancel, Check, Input, Key, Kind, Options, Phase, Progress, Report, Sort};
 use gpusort::{ElementType, Error, Format, Method, Sorter};
 use gpusort_base::memory;
@@ -233,14 +233,6 @@ fn inputs(objects: &[Bound<PyAny>]) -> PyResult<Vec<Input>> {
 struct Choice<'a>(Option<&'a Sorter>);
 
 impl ChooseSorter for Choice<'_> {
-    fn expect(&mut self, _: Option<Expected>) {}
-
-    fn is_starting(&self) -> bool {
-        false
-    }
-
-    fn in_parts(&mut self, _: u64) {}
-
     fn choose(&mut self, n: u64, shape: Shape, _: u64) -> Result<Chosen<'_>, Error> {
         let n = usize::try_from(n).unwrap_or(usize::MAX);
         let (sorter, why) = match self.0 {

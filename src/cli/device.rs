@@ -294,7 +294,7 @@ impl Devices {
 impl ChooseSorter for Devices {
     /// Begins to start the GPU for this input if the GPU is requested, or is expected to finish sooner when
     /// it starts while the input is read.
-    fn expect(&mut self, input: Option<Expected>) {
+    fn expect(&mut self, input: Option<Expected>) -> bool {
         let pays = |input: Expected| {
             let left = |start: Duration| start.saturating_sub(self.costs().reading(input.bytes, input.text));
             input.n >= cost::FEWEST
@@ -309,9 +309,6 @@ impl ChooseSorter for Devices {
         if is_wanted {
             self.starting = Some(Starting::new(self.selects()));
         }
-    }
-
-    fn is_starting(&self) -> bool {
         self.starting.is_some()
     }
 

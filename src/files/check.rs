@@ -1,7 +1,7 @@
 //! Checks whether inputs are in order.
 
 use super::job::Job;
-use super::options::{Options, Resolved, has_options};
+use super::options::{Options, has_options};
 use super::progress::{Phase, Progress};
 use super::sort::Sort;
 use crate::error::Error;
@@ -56,13 +56,13 @@ impl Job<'_> {
     /// See [`Check::run`].
     pub fn check(&self) -> Result<Checked, Error> {
         #[cfg(feature = "arrow")]
-        if self.resolved.decisions.format.has_columns() {
+        if self.decisions.format.has_columns() {
             return self.check_tables().map(Checked);
         }
-        let Resolved { inputs, decisions, unique, stretches, .. } = &self.resolved;
-        let how = &decisions.how;
+        let (inputs, unique) = (self.inputs(), self.ask.selection.unique);
         self.watch.phase(Phase::Read, inputs.iter().map(Input::size).sum());
-        ordered::check(inputs, how, *unique, *stretches, |done| self.watch.set(done)).map(Checked)
+        let progress = |done| self.watch.set(done);
+        ordered::check(inputs, &self.decisions.how, unique, self.stretches, progress).map(Checked)
     }
 }
 

@@ -18,6 +18,7 @@ use gpusort_order::key::{ElementType, KeyMap, KeyWords};
 use gpusort_order::{Method, Shape};
 
 use super::progress::{Phase, Watch};
+use super::report::{Phases, Report};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
@@ -25,11 +26,10 @@ use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
 use crate::io::numbers::span::Census;
 use crate::io::records::{Print, write_text};
-use crate::io::{Counts, InputSpec, Output, Respelled, Ties, Words};
+use crate::io::{Counts, InputSpec, Output, Words};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::parallel::{self, Meanwhile};
-use crate::report::Report;
 use crate::sorter::{self, Incoming, Ordered, Request, Sorted, Sorter};
 
 /// The requested order and output of a dataset.
@@ -47,6 +47,8 @@ pub(super) struct OutputSpec {
 /// Records of an input; elements of binary files may still be being read.
 pub(super) struct Dataset<'a> {
     pub(super) content: Content<'a>,
+    /// Counts of nulls and skipped records.
+    pub(super) counts: Counts,
     /// Bytes of input.
     pub(super) bytes: u64,
     /// The thread that reads; it returns the time taken.
@@ -60,15 +62,23 @@ pub(super) struct Dataset<'a> {
 pub(super) enum Content<'a> {
     /// Elements, or numbers to print as they were read.
     Numbers { keys: Incoming<'a>, map: KeyMap, print: Print },
-    /// Records, ordered by `words`: later words decide if earlier ones are equal. The words are
-    /// made from the keys on demand, except for records of several parts, which keep their keys.
-    Records { words: Vec<KeyBuf<'a>>, ties: Option<Ties>, records: Keyed, are_all: bool },
+    /// Records, with the words that order them once these are made of their keys.
+    Records { records: Keyed, words: Option<Words<'static>> },
 }
 
 impl Content<'_> {
-    /// The content of binary files.
-    pub(super) fn of_elements(keys: Incoming, map: KeyMap) -> Content {
-        Content::Numbers { keys, map, print: Print::Shortest }
+    /// The records with their keys; numbers become the records that print them.
+    ///
+    /// # Errors
+    ///
+    /// Errors from reading the remaining input.
+    pub(super) fn into_records(self, how: &InputSpec) -> Result<Keyed, Error> {
+        Ok(match self {
+            Content::Records { records, .. } => records,
+            Content::Numbers { keys, map, print } => {
+                Keyed::of_numbers(&keys.collect()?, map, print, how).printed(print, map.descending)
+            }
+        })
     }
 }
 
@@ -106,7 +116,8 @@ pub(super) fn read_meanwhile<'a>(
         start.elapsed()
     });
     let keys = Incoming::new(usize::try_from(n).ok()?, map.element.key_words(), receiver.into_iter());
-    Some(Dataset { content: Content::of_elements(keys, map), bytes, reading, parsing: Duration::ZERO })
+    let content = Content::Numbers { keys, map, print: Print::Shortest };
+    Some(Dataset { content, counts: Counts::default(), bytes, reading, parsing: Duration::ZERO })
 }
 
 impl<'a> Dataset<'a> {
@@ -128,22 +139,24 @@ impl<'a> Dataset<'a> {
         if self.reading.is_done() { 0 } else { self.bytes }
     }
 
-    /// The shape of the elements to sort.
-    pub(super) fn shape(&mut self, ask: &OutputSpec) -> Shape {
+    /// Turns the keys of records into words.
+    pub(super) fn make_words(&mut self) {
         let start = Instant::now();
-        let shape = match &mut self.content {
-            Content::Numbers { keys, .. } => Shape { key: keys.width, payload: ask.positions },
-            Content::Records { words, ties, records, are_all } => {
-                if *are_all && words.is_empty() {
-                    let taken = records.take_words();
-                    (*words, *ties) = (taken.words, taken.ties);
-                    *ties = ties.take().or_else(|| records.ties_of_unique(ask.selection.unique));
-                }
-                Shape { key: words.iter().map(KeyBuf::width).max().unwrap_or(KeyWords::Two), payload: true }
-            }
-        };
+        if let Content::Records { records, words } = &mut self.content {
+            *words = Some(records.take_words());
+        }
         self.parsing += start.elapsed();
-        shape
+    }
+
+    /// The shape of the elements to sort.
+    pub(super) fn shape(&self, ask: &OutputSpec) -> Shape {
+        match &self.content {
+            Content::Numbers { keys, .. } => Shape { key: keys.width, payload: ask.positions },
+            Content::Records { words, .. } => {
+                let widths = words.iter().flat_map(|words| &words.words).map(KeyBuf::width);
+                Shape { key: widths.max().unwrap_or(KeyWords::Two), payload: true }
+            }
+        }
     }
 
     /// The type of the elements to write; `None` for rows.
@@ -162,13 +175,12 @@ impl<'a> Dataset<'a> {
     ///
     /// An integer beside decimals that `f64` does not hold.
     pub(super) fn into_elements(self, how: &InputSpec) -> Result<Self, Error> {
-        let (keys, map) = match self.content {
-            Content::Numbers { keys, map, print: print @ Print::Fixed(_) } if how.by.element.is_none() => {
-                Keyed::of_numbers(&keys.collect()?, map, print, how).elements(how)?
-            }
-            Content::Numbers { .. } => return Ok(self),
-            Content::Records { ref records, .. } => records.elements(how)?,
-        };
+        if let Content::Numbers { print, .. } = self.content
+            && (how.by.element.is_some() || !matches!(print, Print::Fixed(_)))
+        {
+            return Ok(self);
+        }
+        let (keys, map) = self.content.into_records(how)?.elements(how)?;
         let content = Content::Numbers { keys: keys.into(), map, print: Print::Shortest };
         Ok(Self { content, ..self })
     }
@@ -190,110 +202,86 @@ impl<'a> Dataset<'a> {
         })
     }
 
-    /// All keys of numbers, with their map; `None` for rows.
-    ///
-    /// # Errors
-    ///
-    /// Errors from reading the remaining input.
-    pub(super) fn into_keys(self) -> Result<Option<(KeyBuf<'a>, KeyMap)>, Error> {
-        Ok(match self.content {
-            Content::Numbers { keys, map, .. } => Some((keys.collect()?, map)),
-            Content::Records { .. } => None,
-        })
-    }
-
-    /// Counts of nulls and skipped records.
-    pub(super) fn counts(&self) -> Counts {
-        match &self.content {
-            Content::Numbers { .. } => Counts::default(),
-            Content::Records { records, .. } => records.counts.clone(),
+    /// The report on reading.
+    pub(super) fn report(&self, format: Format) -> Report {
+        Report {
+            records: self.len() as u64,
+            counts: self.counts.clone(),
+            bytes: self.bytes,
+            phases: Phases { parse: self.parsing, ..Phases::default() },
+            ..Report::new(format)
         }
     }
 
-    /// Orders the records, up to the requested selection.
+    /// Orders the records, whose words are made, up to the requested selection.
     ///
     /// # Errors
     ///
     /// See [`Sorter::order`].
     pub(super) fn order<'s>(
-        mut self,
+        self,
         sorter: &'s Sorter,
         ask: OutputSpec,
         watch: &Watch,
     ) -> Result<Outcome<'s, 'a>, Error> {
-        watch.phase(Phase::Order, None);
-        let mut counted = false;
-        let mut passes = |done, total| {
-            if !std::mem::replace(&mut counted, true) {
-                watch.phase(Phase::Order, Some(total));
-            }
-            watch.set(done);
-        };
-        let n = self.len();
-        let _ = self.shape(&ask);
-        let Self { reading, parsing, .. } = self;
-        let outcome =
-            |ordered, map, form| Outcome { ordered, map, form, n, format: ask.format, reading, parsing };
-        let (map, request, form) = match self.content {
+        let mut passes = watch.passes();
+        let (mut report, reading) = (self.report(ask.format), self.reading);
+        let (request, form) = match self.content {
             Content::Numbers { keys, .. } if ask.positions => {
-                (POSITIONS, Request::positions(keys), Written::Numbers(Print::Shortest))
+                (Request::positions(keys), Written::Numbers(POSITIONS, Print::Shortest))
             }
-            Content::Numbers { keys, map, print, .. } => (map, Request::keys(keys), Written::Numbers(print)),
-            Content::Records { mut words, ties, mut records, .. } => {
+            Content::Numbers { keys, map, print } => (Request::keys(keys), Written::Numbers(map, print)),
+            Content::Records { mut records, words } => {
+                let Words { mut words, ties } = words.expect("the words are made");
+                let ties = ties.or_else(|| records.ties_of_unique(ask.selection.unique));
                 let are_places = !ask.positions && (ties.is_none() || ask.selection == Selection::ALL);
                 let places = if are_places { records.take_places(&words, ties.is_some()) } else { None };
-                let form =
-                    if ask.positions { Written::Positions as fn(Keyed) -> Written } else { Written::Records };
-                match (places, ties) {
-                    (Some(places), _) => {
-                        (POSITIONS, Request::records(words.remove(0), places), Written::Places(records))
-                    }
-                    (None, Some(ties)) => {
-                        let done = order_records(&records, words, Some(&ties), sorter, &ask, &mut passes)?;
-                        let ordered = Ordered::in_memory(done.words, done.repeated, done.report);
-                        return Ok(outcome(ordered, POSITIONS, form(records)));
-                    }
-                    (None, None) => (POSITIONS, Request::positions_by(words), form(records)),
+                if let Some(places) = places {
+                    (Request::records(words.remove(0), places), Written::Places(records))
+                } else {
+                    let done = order_records(&records, Words { words, ties }, sorter, &ask, &mut passes)?;
+                    report.counts.respelled = records.respelled();
+                    let order = done.words.into_vec().expect("positions have 32 bits");
+                    let (order, form) = if ask.positions {
+                        (records.positions(order), Written::Numbers(POSITIONS, Print::Shortest))
+                    } else {
+                        (order, Written::Records(records))
+                    };
+                    let ordered = Ordered::in_memory(order.into(), done.repeated, done.report);
+                    return Ok(Outcome { ordered, form, report, reading });
                 }
             }
         };
-        Ok(outcome(sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?, map, form))
+        let ordered = sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?;
+        Ok(Outcome { ordered, form, report, reading })
     }
 }
 
-/// Orders records by these words, and by their keys where words are equal. Returns the indices of
-/// the selected records in order.
+/// Orders records by these words of their keys, and by the keys where words are equal. Returns the indices
+/// of the selected records in order.
 ///
 /// # Errors
 ///
 /// See [`Sorter::run`].
 pub(super) fn order_records(
     records: &Keyed,
-    words: Vec<KeyBuf>,
-    ties: Option<&Ties>,
+    Words { words, ties }: Words,
     sorter: &Sorter,
     ask: &OutputSpec,
     progress: sorter::Progress,
 ) -> Result<Sorted, Error> {
-    let Some(ties) = ties else {
+    let Some(ties) = ties.or_else(|| records.ties_of_unique(ask.selection.unique)) else {
         return sorter.run(Request::positions_by(words).select(ask.selection).by(ask.method), progress);
     };
     let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
     let Sorted { words: order, mut report, .. } = sorter.run(request.by(ask.method), progress)?;
     let mut order = order.into_vec::<u32>().expect("positions have 32 bits");
     let (start, all) = (Instant::now(), order.len());
-    records.settle(ties, &mut order, &words, ask.selection.unique);
+    records.settle(&ties, &mut order, &words, ask.selection.unique);
     let repeated = all - order.len();
     order.truncate(ask.selection.first.unwrap_or(usize::MAX));
     report.sort.time += start.elapsed();
     Ok(Sorted { words: order.into(), repeated, report })
-}
-
-/// Orders records by their keys. See [`order_records`].
-pub(super) fn order_keyed(records: &Keyed, sorter: &Sorter, ask: &OutputSpec) -> Result<Sorted, Error> {
-    let Words { words, ties } = records.words();
-    let ties = ties.or_else(|| records.ties_of_unique(ask.selection.unique));
-    order_records(records, words, ties.as_ref(), sorter, ask, &mut |_, _| {})
 }
 
 /// The map of positions: a position is its own key.
@@ -302,45 +290,32 @@ const POSITIONS: KeyMap = KeyMap { element: ElementType::U32, descending: false,
 /// Records in order.
 pub(super) struct Outcome<'s, 'a> {
     pub(super) ordered: Ordered<'s>,
-    /// The map of the ordered words, if the words are keys or positions.
-    map: KeyMap,
     form: Written,
-    /// The number of records read.
-    n: usize,
-    format: Format,
+    /// The report so far.
+    pub(super) report: Report,
     reading: Meanwhile<'a, Duration>,
-    parsing: Duration,
+}
+
+/// Writes the elements of these keys as text, one per line, or as binary.
+///
+/// # Errors
+///
+/// I/O errors.
+pub fn write_keys(keys: &KeyBuf, map: KeyMap, as_text: bool, to: &mut impl io::Write) -> io::Result<()> {
+    if as_text {
+        return write_text(keys.borrowed(), map, Print::Shortest, to, |_| {});
+    }
+    binary::write(keys, map, to, |_| {})
 }
 
 /// The output, and the meaning of the ordered words.
 enum Written {
-    /// Writes elements; the words are their keys.
-    Numbers(Print),
+    /// Writes elements or positions; the words are their keys with this map.
+    Numbers(KeyMap, Print),
     /// Writes these records; the words are their indices.
     Records(Keyed),
     /// Writes these records; the words are their locations.
     Places(Keyed),
-    /// Writes positions in the whole input; the words are indices of these records.
-    Positions(Keyed),
-}
-
-/// The report on reading, sorting and writing.
-#[derive(Debug)]
-pub(super) struct Done {
-    /// The report on the sort.
-    pub(super) report: Report,
-    /// The time taken to read the input.
-    pub(super) reading: Duration,
-    /// The time taken to make keys.
-    pub(super) parsing: Duration,
-    /// The time taken to write.
-    pub(super) writing: Duration,
-    /// Records omitted because their keys repeat.
-    pub(super) repeated: usize,
-    /// Records omitted after the first ones requested.
-    pub(super) cut: usize,
-    /// A record omitted although its key is spelled otherwise than that of the record kept.
-    pub(super) respelled: Option<Respelled>,
 }
 
 impl<'a> Outcome<'_, 'a> {
@@ -350,10 +325,10 @@ impl<'a> Outcome<'_, 'a> {
     ///
     /// A failure of the device.
     pub(super) fn brought(self) -> Result<Outcome<'static, 'a>, Error> {
-        let Self { ordered, map, form, n, format, reading, parsing } = self;
-        let Sorted { words, repeated, report } = ordered.bring()?;
-        let ordered = Ordered::in_memory(words, repeated, report);
-        Ok(Outcome { ordered, map, form, n, format, reading, parsing })
+        let Self { ordered, form, report, reading } = self;
+        let sorted = ordered.bring()?;
+        let ordered = Ordered::in_memory(sorted.words, sorted.repeated, sorted.report);
+        Ok(Outcome { ordered, form, report, reading })
     }
 
     /// Writes the records. The caller finishes the output.
@@ -361,63 +336,39 @@ impl<'a> Outcome<'_, 'a> {
     /// # Errors
     ///
     /// I/O errors; a failure of the device.
-    pub(super) fn write(self, output: &mut Output, watch: &Watch) -> Result<Done, Error> {
-        let Self { ordered, map, form, n, format, reading, parsing } = self;
-        let len = ordered.count();
-        let mut writing = Duration::ZERO;
+    pub(super) fn write(self, output: &mut Output, watch: &Watch) -> Result<Report, Error> {
+        let Self { ordered, form, mut report, reading } = self;
+        let (len, format, writing) = (ordered.count(), report.format, &mut report.phases.write);
         let mut timed = |output: &mut Output, write: &mut dyn FnMut(&mut Output) -> io::Result<()>| {
             let start = Instant::now();
             write(output).map_err(|error| output.failed(error))?;
-            writing += start.elapsed();
+            *writing += start.elapsed();
             Ok::<_, Error>(())
         };
-        let announce = || watch.phase(Phase::Write, Some(len as u64));
+        watch.phase(Phase::Write, Some(len as u64));
         let progress = |done| watch.set(done);
-        let respelled = match &form {
-            Written::Records(records) | Written::Places(records) | Written::Positions(records) => {
-                records.respelled()
-            }
-            Written::Numbers(_) => None,
-        };
-        let (repeated, report) = match form {
+        let (repeated, sort) = match form {
             Written::Records(records) => {
                 let sorted = ordered.bring()?;
-                announce();
                 let order = sorted.words.into_vec().expect("positions have 32 bits");
                 timed(output, &mut |output| records.write(&order, output, progress))?;
                 (sorted.repeated, sorted.report)
             }
             Written::Places(records) => {
-                let sorted = ordered.bring()?;
-                announce();
-                let mut report = sorted.report;
-                let mut places = sorted.words.into_vec().expect("places have 64 bits");
+                let Sorted { words, repeated, report: mut sort } = ordered.bring()?;
+                let mut places = words.into_vec().expect("places have 64 bits");
                 let start = Instant::now();
                 records.settle_places(&mut places);
-                report.sort.time += start.elapsed();
+                sort.sort.time += start.elapsed();
                 timed(output, &mut |output| records.write_places(&places, output, progress))?;
-                (sorted.repeated, report)
+                (repeated, sort)
             }
-            form => {
-                let print = if let Written::Numbers(print) = form { print } else { Print::Shortest };
-                let (mut before, mut is_begun) = (0, false);
-                let mut begin = |output: &mut Output| {
-                    if !std::mem::replace(&mut is_begun, true) {
-                        announce();
-                        if format == Format::Npy {
-                            output.write_header(map.element, len as u64)?;
-                        }
-                    }
-                    Ok::<_, Error>(())
-                };
-                let done = ordered.take(&mut |block| {
-                    begin(output)?;
-                    let block = match &form {
-                        Written::Positions(records) => {
-                            records.positions(block.into_vec().expect("positions have 32 bits")).into()
-                        }
-                        _ => block,
-                    };
+            Written::Numbers(map, print) => {
+                if format == Format::Npy {
+                    output.write_header(map.element, len as u64)?;
+                }
+                let mut before = 0;
+                ordered.take(&mut |block| {
                     let progress = |done| progress(before + done);
                     timed(output, &mut |output| {
                         if format.is_bits() {
@@ -427,13 +378,13 @@ impl<'a> Outcome<'_, 'a> {
                     })?;
                     before += block.len() as u64;
                     Ok(())
-                })?;
-                // An empty result has zero blocks.
-                begin(output)?;
-                done
+                })?
             }
         };
-        let reading = reading.wait();
-        Ok(Done { report, reading, parsing, writing, repeated, cut: n - repeated - len, respelled })
+        report.sort = sort;
+        report.repeated = repeated as u64;
+        report.cut = report.records - report.repeated - len as u64;
+        report.phases.read = reading.wait();
+        Ok(report)
     }
 }

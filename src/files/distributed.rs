@@ -12,21 +12,21 @@
 //! output of one process, and records with one key may be in several parts.
 
 use std::cmp::Ordering;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::ops::Range;
 use std::path::Path;
 
 use gpusort_order::key::ElementType;
 use serde::{Deserialize, Serialize};
 
-use super::dataset::{Content, Dataset, order_keyed};
+use super::dataset::{Content, Dataset, order_records};
 use super::job::{Job, To};
 use super::parts::Parts;
 use super::report::Report;
 use super::runs::{Run, Runs, write_frames};
 use super::sort::Sort;
 pub use super::tally::Tally;
-use super::tally::{RUN, each_part, keyed_records, write_elements};
+use super::tally::{RUN, write_elements};
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
@@ -35,7 +35,7 @@ use crate::io::fields::{self, Dialect, Head, Known};
 use crate::io::frames::{Payload, RunFormat};
 use crate::io::ordered::partition;
 use crate::io::records::Print;
-use crate::io::{Compression, Input, InputKind, InputSpec, Output};
+use crate::io::{Compression, Input, InputKind, InputSpec, Output, Text};
 use crate::runs::Folders;
 use crate::sorter::{Request, Sorter};
 
@@ -138,24 +138,6 @@ pub struct Source {
     pub reader: Box<dyn Read + Send + Sync>,
 }
 
-/// Counts the bytes written.
-struct Counted<'a> {
-    to: &'a mut (dyn Write + Send),
-    bytes: u64,
-}
-
-impl Write for Counted<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.to.write(bytes)?;
-        self.bytes += count as u64;
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
-    }
-}
-
 impl Splitter {
     /// The key, in bytes that compare like keys.
     #[must_use]
@@ -186,27 +168,19 @@ impl<'a> Sort<'a> {
                 format!("a sort by several processes cannot read {} and write {}", from.name(), to.name());
             return Err(Error::options(problem));
         }
-        let has_rows = job.resolved.decisions.how.bits().is_none();
-        let (dialect, _) = job.resolved.decisions.how.kind.divided();
+        let (dialect, _) = job.decisions.how.kind.divided();
         if dialect.comments {
             return Err(Error::options("a sort by several processes cannot keep comments on top"));
         }
         let Looked { name, bytes, .. } = first.unwrap_or_default();
-        let end = if has_rows { fields::end_of_first_row(&bytes, dialect) } else { None };
-        job.resolved.inputs = vec![Input::bytes(&name, &bytes[..end.unwrap_or(bytes.len())])];
-        let how = &job.resolved.decisions.how;
-        let mut parts = Parts::new(job.inputs(), how, &job.budget, &job.watch).shared(Known::default());
-        let mut head = Head::default();
-        // Elements hold no further facts; the bytes are decompressed already, whatever the name says.
-        if has_rows {
-            each_part(&mut parts, |_, _, part| {
-                if let Content::Records { records, .. } = part.content {
-                    head.append(records.head);
-                }
-                Ok(())
-            })?;
+        // Each task reads inputs of its own.
+        job.inputs.clear();
+        let (mut known, mut head) = (Known::default(), Head::default());
+        if job.decisions.how.bits().is_none() {
+            let end = fields::end_of_first_row(&bytes, dialect).unwrap_or(bytes.len());
+            let text = Text::of_one(&name, bytes[..end].to_vec(), None, dialect.fields.line_end());
+            head = Keyed::read(text, &job.decisions.how, &mut known)?.head;
         }
-        let known = parts.known().cloned().unwrap_or_default();
         Ok(Task { job, known, head })
     }
 }
@@ -215,7 +189,7 @@ impl Task<'_> {
     /// The format of the inputs, and the element size of binary inputs.
     #[must_use]
     pub fn format(&self) -> (Format, Option<usize>) {
-        let first = self.job.resolved.decisions.how.bits().and_then(<[BinaryInput]>::first);
+        let first = self.job.decisions.how.bits().and_then(<[BinaryInput]>::first);
         (self.job.input_format(), first.map(|source| source.element().bytes()))
     }
 
@@ -260,10 +234,11 @@ impl Task<'_> {
         task: u64,
         [begin, end]: [u32; 2],
     ) -> Result<Vec<Splitter>, Error> {
-        let (inputs, how) = self.inputs(stretches);
+        let inputs = self.inputs(stretches);
+        let how = self.spec(&inputs);
         let mut all = Vec::new();
-        each_part(&mut self.parts(&inputs, &how, task), |_, run, part| {
-            let records = keyed_records(part, &how)?;
+        for (run, part) in (0..).zip(self.parts(&inputs, &how, task)) {
+            let records = part?.content.into_records(&how)?;
             let n = records.len();
             let picked = many.min(n);
             all.extend((0..picked).map(|pick| {
@@ -271,8 +246,7 @@ impl Task<'_> {
                 let share = (u64::from(end - begin) * record as u64 / n as u64) as u32 + begin;
                 Splitter { key: records.row(record as u32), task, run, share }
             }));
-            Ok(())
-        })?;
+        }
         Ok(all)
     }
 
@@ -300,31 +274,31 @@ impl Task<'_> {
         splitters: &[Splitter],
         to: &mut (dyn Write + Send),
     ) -> Result<Mapped, Error> {
-        let (inputs, how) = self.inputs(stretches);
-        let mut parts = self.parts(&inputs, &how, task);
-        let mut to = Counted { to, bytes: 0 };
+        let inputs = self.inputs(stretches);
+        let how = self.spec(&inputs);
         let mut mapped = Mapped::default();
-        each_part(&mut parts, |_, run, part| {
-            mapped.skipped += part.counts().skipped;
+        let mut offset = 0;
+        for (run, part) in (0..).zip(self.parts(&inputs, &how, task)) {
+            let part = part?;
+            mapped.skipped += part.counts.skipped;
             mapped.repeated += part.len() as u64;
             if !part.is_empty() {
-                let cut = Cut { task, run, splitters, ties: self.cuts_ties() };
-                mapped.runs.push(if self.is_bits() {
-                    self.map_elements(part, &cut, sorter, &mut to)?
-                } else {
-                    self.map_records(part, &cut, sorter, &mut to)?
-                });
+                let cut = Cut { task, run, splitters, ties: self.cuts_ties(), offset };
+                let map = if self.is_bits() { Self::map_elements } else { Self::map_records };
+                let run = map(self, part, &cut, sorter, to)?;
+                offset += run.ranges.iter().map(|range| range.bytes).sum::<u64>();
+                mapped.runs.push(run);
             }
-            Ok(())
-        })?;
+        }
         let ranges = || mapped.runs.iter().flat_map(|run| &run.ranges);
         mapped.repeated -= ranges().map(|range| range.records).sum::<u64>();
         mapped.sums = match &inputs[..] {
             [_] if self.cuts_ties() => vec![ranges().map(|range| range.checksum).fold(0, u64::wrapping_add)],
             // Reads each stretch again: several stretches are small.
-            _ => (0..inputs.len())
-                .map(|number| self.sum_of(&inputs, &how, number))
-                .collect::<Result<_, _>>()?,
+            _ => inputs
+                .chunks(1)
+                .map(|input| Ok(Tally::of(self.parts(input, &self.spec(input), 0))?.checksum))
+                .collect::<Result<_, Error>>()?,
         };
         Ok(mapped)
     }
@@ -353,7 +327,7 @@ impl Task<'_> {
         let runs = sources.into_iter().filter(|source| source.range.records > 0).map(run).collect();
         let head = if has_head { self.head.clone() } else { Head::default() };
         let mut folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
-        let how = &job.resolved.decisions.how;
+        let how = &job.decisions.how;
         let runs = Runs::given((how, &job.budget), (runs, head), job.ask, &mut folders);
         let expected = job.bytes_of(n, read, how.element());
         let report = runs.merge(&mut output, expected, &job.watch)?;
@@ -367,48 +341,37 @@ impl Task<'_> {
     ///
     /// I/O errors; a changed record.
     pub fn tally(&self, part: &Path) -> Result<Tally, Error> {
-        let (inputs, mut how) = self.inputs(vec![Stretch { input: Input::from(part), before: None }]);
+        let inputs = self.inputs(vec![Stretch { input: Input::from(part), before: None }]);
+        let mut how = self.spec(&inputs);
         if self.job.format() == Format::Npy {
             how.kind = InputKind::Bits(vec![BinaryInput::npy(inputs[0].clone())?]);
         }
-        Tally::of(&mut self.parts(&inputs, &how, 0))
+        Tally::of(self.parts(&inputs, &how, 0))
     }
 
-    /// The sum of the records' checksums in one input.
-    fn sum_of(&self, inputs: &[Input], how: &InputSpec, number: usize) -> Result<u64, Error> {
-        let mut how = how.clone();
-        if let InputKind::Bits(sources) = &mut how.kind {
-            *sources = vec![sources.swap_remove(number)];
-        }
-        Ok(Tally::of(&mut self.parts(&inputs[number..=number], &how, 0))?.checksum)
-    }
-
-    /// The inputs of these stretches, with their format.
-    fn inputs(&self, stretches: Vec<Stretch>) -> (Vec<Input>, InputSpec) {
-        let how = &self.job.resolved.decisions.how;
-        let line_end =
-            if let InputKind::Table(dialect) = &how.kind { dialect.fields.line_end().bytes() } else { b"\n" };
-        let input = |stretch: Stretch| match stretch.before {
+    /// The inputs of these stretches.
+    fn inputs(&self, stretches: Vec<Stretch>) -> Vec<Input> {
+        let (line_end, memory) = (self.dialect().fields.line_end().bytes(), Some(self.job.budget.total()));
+        let input = |Stretch { input, before }: Stretch| match before {
             // Elements are decompressed by their names only, because raw bytes may look compressed.
-            _ if self.is_bits() => match Compression::of_name(Path::new(&stretch.input.name())) {
-                Some((compression, _)) => {
-                    stretch.input.decompressed(Some(compression), Some(self.job.budget.total()))
-                }
-                None => stretch.input,
+            _ if self.is_bits() => match Compression::of_name(Path::new(&input.name())) {
+                Some((compression, _)) => input.decompressed(Some(compression), memory),
+                None => input,
             },
-            Some(Before { lines, is_crlf }) => {
-                stretch.input.after(lines, if is_crlf { b"\r\n" } else { line_end })
-            }
-            None => stretch.input.decompressed(None, Some(self.job.budget.total())),
+            Some(Before { lines, is_crlf }) => input.after(lines, if is_crlf { b"\r\n" } else { line_end }),
+            None => input.decompressed(None, memory),
         };
-        let inputs: Vec<Input> =
-            stretches.into_iter().map(input).map(|input| input.cancelled_by(&self.job.cancel)).collect();
-        let mut how = how.clone();
+        stretches.into_iter().map(input).map(|input| input.cancelled_by(&self.job.cancel)).collect()
+    }
+
+    /// The format of these inputs, and the order of their records.
+    fn spec(&self, inputs: &[Input]) -> InputSpec {
+        let mut how = self.job.decisions.how.clone();
         if let InputKind::Bits(sources) = &mut how.kind {
             let element = sources[0].element();
             *sources = inputs.iter().map(|it| BinaryInput::raw(it.clone(), element)).collect();
         }
-        (inputs, how)
+        how
     }
 
     /// The parts of a task's input. Positions in them ascend with the tasks.
@@ -420,11 +383,11 @@ impl Task<'_> {
     }
 
     fn dialect(&self) -> Dialect {
-        self.job.resolved.decisions.how.kind.divided().0
+        self.job.decisions.how.kind.divided().0
     }
 
     fn is_bits(&self) -> bool {
-        self.job.resolved.decisions.how.bits().is_some()
+        self.job.decisions.how.bits().is_some()
     }
 
     /// Sorts binary elements and writes them.
@@ -433,18 +396,20 @@ impl Task<'_> {
         part: Dataset,
         cut: &Cut,
         sorter: &Sorter,
-        to: &mut Counted,
+        mut to: &mut (dyn Write + Send),
     ) -> Result<MappedRun, Error> {
         let Content::Numbers { keys, map, .. } = part.content else { panic!("binary parts are numbers") };
         let ask = self.job.ask;
         let request = Request::keys(keys).select(ask.selection).by(ask.method);
         let keys = sorter.run(request, &mut |_, _| {})?.words;
         let key = |at: usize| {
-            let how = &self.job.resolved.decisions.how;
+            let how = &self.job.decisions.how;
             Keyed::of_numbers(&keys.range(at..at + 1), map, Print::Shortest, how).row(0)
         };
-        let ranges =
-            cut.write(keys.len(), key, to, |range, to| write_elements(&keys.range(range), map, to))?;
+        let ranges = cut.write(keys.len(), key, |range| {
+            let bytes = range.len() * map.element.bytes();
+            Ok((bytes as u64, write_elements(&keys.range(range), map, &mut to)?))
+        })?;
         Ok(MappedRun { element: Some(map.element.name().to_owned()), ranges })
     }
 
@@ -454,28 +419,21 @@ impl Task<'_> {
         part: Dataset,
         cut: &Cut,
         sorter: &Sorter,
-        to: &mut Counted,
+        to: &mut (dyn Write + Send),
     ) -> Result<MappedRun, Error> {
-        let records = keyed_records(part, &self.job.resolved.decisions.how)?;
-        let done = order_keyed(&records, sorter, &self.job.ask)?;
+        let records = part.content.into_records(&self.job.decisions.how)?;
+        let done = order_records(&records, records.words(), sorter, &self.job.ask, &mut |_, _| {})?;
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let block = self.job.budget.block();
         let ranges = cut.write(
             order.len(),
             |at| records.row(order[at]),
-            to,
-            |range, to| {
-                let mut output = Output::writer(to, RUN.to_owned());
-                let sum = write_frames(
-                    &records.pieces,
-                    &order[range],
-                    0,
-                    (Payload::Bytes, block),
-                    true,
-                    &mut output,
-                )?;
+            |range| {
+                let mut output = Output::writer(&mut *to, RUN.to_owned());
+                let payload = (Payload::Bytes, block);
+                let written = write_frames(&records.pieces, &order[range], 0, payload, true, &mut output)?;
                 output.finish()?;
-                Ok(sum)
+                Ok(written)
             },
         )?;
         Ok(MappedRun { element: None, ranges })
@@ -495,6 +453,8 @@ struct Cut<'a> {
     splitters: &'a [Splitter],
     /// If true, records with one key may be in several parts.
     ties: bool,
+    /// The offset of the run in the task's output.
+    offset: u64,
 }
 
 impl Cut<'_> {
@@ -515,21 +475,21 @@ impl Cut<'_> {
         places
     }
 
-    /// Writes a sorted run range by range. `write` returns the sum of a range's checksums.
+    /// Writes a sorted run range by range. `write` returns the bytes of a range, and the sum of its checksums.
     fn write(
         &self,
         len: usize,
         key: impl Fn(usize) -> Vec<u8>,
-        to: &mut Counted,
-        mut write: impl FnMut(Range<usize>, &mut Counted) -> Result<u64, Error>,
+        mut write: impl FnMut(Range<usize>) -> Result<(u64, u64), Error>,
     ) -> Result<Vec<RunRange>, Error> {
-        let places = self.places(len, key);
+        let mut end = self.offset;
         let range = |ends: &[usize]| {
-            let (range, offset) = (ends[0]..ends[1], to.bytes);
+            let (range, offset) = (ends[0]..ends[1], end);
             let records = range.len() as u64;
-            let checksum = write(range, to)?;
-            Ok(RunRange { offset, bytes: to.bytes - offset, records, checksum })
+            let (bytes, checksum) = write(range)?;
+            end += bytes;
+            Ok(RunRange { offset, bytes, records, checksum })
         };
-        places.windows(2).map(range).collect()
+        self.places(len, key).windows(2).map(range).collect()
     }
 }

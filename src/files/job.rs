@@ -8,9 +8,8 @@ use std::time::Duration;
 use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap};
 
-use super::dataset::{self, Dataset, Outcome, OutputSpec};
-use super::decide::Note;
-use super::options::Resolved;
+use super::dataset::{self, Content, Dataset, Outcome, OutputSpec};
+use super::decide::{Decisions, Note};
 use super::parts::Parts;
 use super::progress::Watch;
 use super::report::{Explained, Phases, Report};
@@ -19,7 +18,7 @@ use crate::cancel::Cancel;
 use crate::clock::Instant;
 use crate::error::{Error, Hint};
 use crate::format::Format;
-use crate::io::{Compression, Counts, Input, Output};
+use crate::io::{Compression, Input, Output, Stretches};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
 use crate::runs::{Budget, Folders};
@@ -58,16 +57,32 @@ pub struct Chosen<'a> {
     pub why: String,
 }
 
+impl Chosen<'_> {
+    /// Adds the choice to a report.
+    pub(super) fn reported(self, report: Report) -> Report {
+        let devices = self.sorter.devices().cloned().collect();
+        let phases = Phases { device: self.started, ..report.phases };
+        Report { devices, phases, why: self.why, ..report }
+    }
+
+    /// Adds to the reason that the input is sorted in parts.
+    pub(super) fn in_parts(self, budget: &Budget) -> Self {
+        let budget = human::bytes(budget.total());
+        let why = format!("{}; in parts, within a memory budget of {budget}", self.why);
+        Self { why, ..self }
+    }
+}
+
 /// Chooses the device for a sort.
 pub trait ChooseSorter {
-    /// Announces a sort; `expected` is known if all inputs are files.
-    fn expect(&mut self, expected: Option<Expected>);
-
-    /// Returns true if a device is being started.
-    fn is_starting(&self) -> bool;
+    /// Announces a sort; `expected` is known if all inputs are files. Returns true if a device is being
+    /// started.
+    fn expect(&mut self, _expected: Option<Expected>) -> bool {
+        false
+    }
 
     /// Announces that the input is sorted in parts, within this much memory.
-    fn in_parts(&mut self, memory: u64);
+    fn in_parts(&mut self, _memory: u64) {}
 
     /// Chooses for `n` elements of this shape, with `unread` bytes not yet read.
     ///
@@ -81,14 +96,6 @@ pub trait ChooseSorter {
 pub(super) struct Always<'a>(pub(super) &'a Sorter);
 
 impl ChooseSorter for Always<'_> {
-    fn expect(&mut self, _: Option<Expected>) {}
-
-    fn is_starting(&self) -> bool {
-        false
-    }
-
-    fn in_parts(&mut self, _: u64) {}
-
     fn choose(&mut self, _: u64, _: Shape, _: u64) -> Result<Chosen<'_>, Error> {
         Ok(Chosen { sorter: self.0, started: Duration::ZERO, why: "chosen by the caller".to_owned() })
     }
@@ -105,13 +112,16 @@ pub enum To<'a> {
     File(&'a Path),
     /// A writer.
     Writer(&'a mut (dyn io::Write + Send)),
-    /// A writer whose data is never compressed.
-    Plain(&'a mut (dyn io::Write + Send)),
 }
 
 /// A sort with all decisions made except the device.
 pub struct Job<'a> {
-    pub(super) resolved: Resolved,
+    pub(super) inputs: Vec<Input>,
+    pub(super) decisions: Decisions,
+    /// True if the type is the default for `.bin`.
+    pub(super) type_assumed: bool,
+    /// Applies to a check.
+    pub(super) stretches: Stretches,
     pub(super) ask: OutputSpec,
     /// The type that the output's name promises.
     pub(super) promised: Option<ElementType>,
@@ -138,9 +148,9 @@ impl Job<'_> {
     ///
     /// Errors of reading the schema of tables.
     pub fn explain(&self) -> Result<Explained, Error> {
-        let explained = Explained::of(&self.resolved.decisions);
+        let explained = Explained::of(&self.decisions);
         #[cfg(feature = "arrow")]
-        if self.resolved.decisions.format.has_columns() {
+        if self.decisions.format.has_columns() {
             return Ok(Explained { keys: self.explain_tables()?, ..explained });
         }
         Ok(explained)
@@ -148,17 +158,17 @@ impl Job<'_> {
 
     /// Notes on what was decided.
     pub fn notes(&self) -> &[Note] {
-        &self.resolved.decisions.notes
+        &self.decisions.notes
     }
 
     /// Returns true if the type is the default for `.bin`.
     pub fn type_is_assumed(&self) -> bool {
-        self.resolved.type_assumed
+        self.type_assumed
     }
 
     /// The format of the inputs.
     pub fn input_format(&self) -> Format {
-        self.resolved.decisions.format
+        self.decisions.format
     }
 
     /// The format of the output.
@@ -184,13 +194,13 @@ impl Job<'_> {
 
     /// The inputs.
     pub fn inputs(&self) -> &[Input] {
-        &self.resolved.inputs
+        &self.inputs
     }
 
     /// The expected input, from file sizes; `None` unless all inputs are files.
     pub fn expected(&self) -> Option<Expected> {
         let bytes = self.inputs().iter().map(Input::size).sum::<Option<u64>>()?;
-        let (how, format) = (&self.resolved.decisions.how, self.resolved.decisions.format);
+        let (how, format) = (&self.decisions.how, self.decisions.format);
         let element = how.by.element.unwrap_or(ElementType::U32);
         let n = match format {
             // Assumes integers: decimals are longer, but also cost more to sort.
@@ -198,7 +208,7 @@ impl Job<'_> {
             _ if format.is_table() => bytes / BYTES_OF_ROW,
             _ => dataset::count(how).unwrap_or(bytes / element.bytes() as u64),
         };
-        let is_spelled = self.resolved.has_rows || format == Format::Text && element.is_float();
+        let is_spelled = !format.is_bits() && (format != Format::Text || element.is_float());
         let shape = Shape::of(element, self.ask.positions || is_spelled);
         Some(Expected { n, shape, bytes, text: !format.is_bits() })
     }
@@ -210,35 +220,41 @@ impl Job<'_> {
     /// Errors of an input, an output or a device.
     pub fn run(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
         #[cfg(feature = "arrow")]
-        {
-            if self.resolved.decisions.format.has_columns() {
-                return self.sort_tables(devices, to);
-            }
-            if let Some(format) = self.converted {
-                return self.convert(format, to, |to| self.run_text(devices, to));
-            }
+        if self.decisions.format.has_columns() {
+            return self.sort_tables(devices, to);
         }
-        self.run_text(devices, to)
+        self.write_text(to, |output| self.run_text(devices, output))
+    }
+
+    /// Does work that writes text or binary, and converts its output if required.
+    pub(super) fn write_text(
+        &self,
+        to: To,
+        work: impl FnOnce(Output) -> Result<Report, Error>,
+    ) -> Result<Report, Error> {
+        #[cfg(feature = "arrow")]
+        if let Some(format) = self.converted {
+            return self.convert(format, to, work);
+        }
+        // Opened first, to detect a bad path early.
+        work(self.open(to)?)
     }
 
     /// Sorts text or binary.
-    fn run_text(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
+    fn run_text(&self, devices: &mut dyn ChooseSorter, output: Output) -> Result<Report, Error> {
         let begin = Instant::now();
-        let (how, budget) = (&self.resolved.decisions.how, &self.budget);
+        let (how, budget) = (&self.decisions.how, &self.budget);
         let expected = self.expected();
         // A GPU may pay off for the whole input, but not for the part that fits in memory; in little
         // memory its driver may not even start.
         let at_once =
             |expected: Expected| Expected { n: budget.at_once(expected.n, expected.shape.key), ..expected };
-        devices.expect(expected.map(at_once));
-        // Opened first, to detect a bad path early.
-        let output = self.open(to)?;
+        let is_starting = devices.expect(expected.map(at_once));
         thread::scope(|scope| {
             let fits =
                 || expected.is_some_and(|expected| budget.fits_elements(expected.n, expected.shape.key));
-            let coming = (devices.is_starting() && fits())
-                .then(|| dataset::read_meanwhile(how, &self.watch, scope))
-                .flatten();
+            let coming =
+                (is_starting && fits()).then(|| dataset::read_meanwhile(how, &self.watch, scope)).flatten();
             if let Some(input) = coming {
                 let (outcome, write) = self.order(input, output, devices, begin)?;
                 return write(outcome);
@@ -250,8 +266,9 @@ impl Job<'_> {
 
     /// The first part of the inputs, usually the whole, and the parts after it.
     fn first_part(&self) -> Result<(Dataset<'static>, Parts<'_>), Error> {
-        let mut parts = Parts::new(self.inputs(), &self.resolved.decisions.how, &self.budget, &self.watch);
-        Ok((parts.next_part()?, parts))
+        let mut parts = Parts::new(self.inputs(), &self.decisions.how, &self.budget, &self.watch);
+        let first = parts.next().expect("the first part may be empty")?;
+        Ok((first, parts))
     }
 
     /// Reads the first part of the inputs, usually the whole.
@@ -261,21 +278,9 @@ impl Job<'_> {
     /// An error of an input.
     pub fn load(&self) -> Result<Loaded<'_>, Error> {
         let begin = Instant::now();
-        let is_of_columns = self.resolved.decisions.format.has_columns() || self.converted.is_some();
+        let is_of_columns = self.decisions.format.has_columns() || self.converted.is_some();
         let read = if is_of_columns { None } else { Some(self.first_part()?) };
         Ok(Loaded { read, begin })
-    }
-
-    /// Sorts inputs that [`Job::load`] has begun to read.
-    ///
-    /// # Errors
-    ///
-    /// See [`Job::run`].
-    pub fn finish(&self, loaded: Loaded, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
-        match loaded.read {
-            Some((first, parts)) => self.sort_all(first, parts, self.open(to)?, devices, loaded.begin),
-            None => self.run(devices, to),
-        }
     }
 
     /// Sorts inputs that [`Job::load`] has begun to read. The returned function writes the records;
@@ -290,14 +295,16 @@ impl Job<'_> {
         devices: &mut dyn ChooseSorter,
         to: To<'w>,
     ) -> Result<Box<dyn FnOnce() -> Result<Report, Error> + Send + 'w>, Error> {
-        match loaded.read {
+        let report = match loaded.read {
             Some((first, parts)) if parts.is_over() => {
                 let (outcome, write) = self.order(first, self.open(to)?, devices, loaded.begin)?;
                 let outcome = outcome.brought()?;
-                Ok(Box::new(move || write(outcome)))
+                return Ok(Box::new(move || write(outcome)));
             }
-            _ => self.finish(loaded, devices, to).map(|report| Box::new(move || Ok(report)) as _),
-        }
+            Some((first, parts)) => self.sort_all(first, parts, self.open(to)?, devices, loaded.begin)?,
+            None => self.run(devices, to)?,
+        };
+        Ok(Box::new(move || Ok(report)))
     }
 
     /// Returns true if the results of this many bytes of input fit the memory of one sort.
@@ -316,7 +323,10 @@ impl Job<'_> {
     pub fn numbers(&self) -> Result<Option<(KeyBuf<'static>, KeyMap)>, Error> {
         match self.load()?.read {
             Some((first, parts)) if parts.is_over() => {
-                first.into_elements(&self.resolved.decisions.how)?.into_keys()
+                match first.into_elements(&self.decisions.how)?.content {
+                    Content::Numbers { keys, map, .. } => Ok(Some((keys.collect()?, map))),
+                    Content::Records { .. } => Ok(None),
+                }
             }
             _ => Ok(None),
         }
@@ -327,9 +337,6 @@ impl Job<'_> {
             To::Stdout => Output::stdout()?,
             To::File(path) => Output::file(path)?,
             To::Writer(writer) => Output::writer(writer, "the output".to_owned()),
-            To::Plain(writer) => {
-                return Ok(Output::writer(writer, "the output".to_owned()).cancelled_by(&self.cancel));
-            }
         };
         Ok(output.cancelled_by(&self.cancel).compressed_as(self.compression))
     }
@@ -358,7 +365,7 @@ impl Job<'_> {
     /// Sorts an input whose first part is `first`, into an output.
     fn sort_all(
         &self,
-        mut first: Dataset<'static>,
+        first: Dataset<'static>,
         mut parts: Parts,
         mut output: Output,
         devices: &mut dyn ChooseSorter,
@@ -378,23 +385,16 @@ impl Job<'_> {
         let report = runs.merge(&mut output, expected, &self.watch)?;
         let start = Instant::now();
         self.close(output)?;
-        let phases = Phases {
-            device: chosen.started,
-            merge: report.phases.merge + start.elapsed(),
-            total: begin.elapsed(),
-            ..report.phases
-        };
-        let budget = human::bytes(self.budget.total());
-        let why = format!("{}; in parts, within a memory budget of {budget}", chosen.why);
-        let devices = chosen.sorter.devices().cloned().collect();
-        Ok(Report { phases, devices, why, ..report })
+        let merge = report.phases.merge + start.elapsed();
+        let report = chosen.in_parts(&self.budget).reported(report);
+        Ok(Report { phases: Phases { merge, total: begin.elapsed(), ..report.phases }, ..report })
     }
 
     /// The approximate bytes of `n` records in the output, `read` bytes in the input; 0 if the size
     /// depends on the records.
     pub(super) fn bytes_of(&self, n: u64, read: u64, element: Option<ElementType>) -> u64 {
         let (ask, Selection { unique, first }) = (&self.ask, self.ask.selection);
-        let as_read = ask.format == self.resolved.decisions.format && !ask.format.is_bits() && !ask.positions;
+        let as_read = ask.format == self.decisions.format && !ask.format.is_bits() && !ask.positions;
         let kept = first.map_or(n, |first| n.min(first as u64));
         match element {
             _ if unique || as_read && kept < n => 0,
@@ -413,15 +413,14 @@ impl Job<'_> {
         devices: &'s mut dyn ChooseSorter,
         begin: Instant,
     ) -> Result<(Outcome<'s, 'a>, Write<'j>), Error> {
-        let ask = &self.ask;
-        let counts = input.counts();
+        let (ask, how) = (&self.ask, &self.decisions.how);
         if ask.format.is_bits() && !ask.positions {
-            input = input.into_elements(&self.resolved.decisions.how)?;
+            input = input.into_elements(how)?;
         }
-        let (n, bytes) = (input.len(), input.bytes);
-        let element = input.written(ask);
+        let (n, element) = (input.len(), input.written(ask));
         self.check_promise(element.filter(|_| n > 0), &output)?;
-        let in_memory = output.expect(self.bytes_of(n as u64, bytes, element));
+        let in_memory = output.expect(self.bytes_of(n as u64, input.bytes, element));
+        input.make_words();
         let shape = input.shape(ask);
         let chosen = devices.choose(n as u64, shape, input.unread())?;
         if chosen.sorter.device().is_none() {
@@ -432,36 +431,18 @@ impl Job<'_> {
             let kept = few.map_or(n, |few| n.min(few.saturating_mul(8 * parallel::threads())));
             memory::ensure("this sort", kept as u64 * record + in_memory)?;
         }
-        let how = &self.resolved.decisions.how;
         let named = element.filter(|_| ask.format.is_bits() && !ask.positions);
         let types = named.map_or_else(|| how.kinds(), |element| element.name().to_owned());
-        let devices = chosen.sorter.devices().cloned().collect();
-        let (started, why) = (chosen.started, chosen.why);
+        let mut outcome = input.order(chosen.sorter, *ask, &self.watch)?;
+        outcome.report = Report { types, ..chosen.reported(outcome.report) };
         let write = move |outcome: Outcome| {
-            let done = outcome.write(&mut output, &self.watch)?;
+            let report = outcome.write(&mut output, &self.watch)?;
             let start = Instant::now();
             self.close(output)?;
-            let phases = Phases {
-                read: done.reading,
-                parse: done.parsing,
-                device: started,
-                write: done.writing + start.elapsed(),
-                merge: Duration::ZERO,
-                total: begin.elapsed(),
-            };
-            Ok(Report {
-                records: n as u64,
-                repeated: done.repeated as u64,
-                cut: done.cut as u64,
-                counts: Counts { respelled: done.respelled, ..counts },
-                bytes,
-                types,
-                phases,
-                devices,
-                ..Report::new(ask.format, done.report, why)
-            })
+            let write = report.phases.write + start.elapsed();
+            Ok(Report { phases: Phases { write, total: begin.elapsed(), ..report.phases }, ..report })
         };
-        Ok((input.order(chosen.sorter, *ask, &self.watch)?, Box::new(write)))
+        Ok((outcome, Box::new(write)))
     }
 }
 

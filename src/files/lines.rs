@@ -32,6 +32,6 @@ pub(crate) fn order_lines(
     let start = Instant::now();
     let words = records.take_words();
     let ask = OutputSpec { selection: Selection::ALL, positions: true, method, format: Format::Lines };
-    let done = order_records(&records, words.words, words.ties.as_ref(), sorter, &ask, &mut |_, _| {})?;
+    let done = order_records(&records, words, sorter, &ask, &mut |_, _| {})?;
     Ok((start.elapsed(), done))
 }

@@ -13,7 +13,7 @@ use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::io::binary::BinaryInput;
 use crate::io::ordered::{self, Merged};
-use crate::io::{Input, Print};
+use crate::io::{Input, Output, Print};
 use crate::report::{self, Form};
 
 /// A merge of sorted files, readers or bytes, in little memory.
@@ -88,27 +88,21 @@ impl Job<'_> {
     /// See [`Merge::output`].
     pub fn merge(&self, to: To) -> Result<Report, Error> {
         #[cfg(feature = "arrow")]
-        {
-            if self.resolved.decisions.format.has_columns() {
-                return self.merge_tables(to);
-            }
-            if let Some(format) = self.converted {
-                return self.convert(format, to, |to| self.merge_text(to));
-            }
+        if self.decisions.format.has_columns() {
+            return self.merge_tables(to);
         }
-        self.merge_text(to)
+        self.write_text(to, |output| self.merge_text(output))
     }
 
     /// Merges text or binary.
-    fn merge_text(&self, to: To) -> Result<Report, Error> {
+    fn merge_text(&self, mut output: Output) -> Result<Report, Error> {
         let begin = Instant::now();
-        let (how, ask, inputs) = (&self.resolved.decisions.how, self.ask, self.inputs());
-        let from = self.resolved.decisions.format;
+        let (how, ask, inputs) = (&self.decisions.how, self.ask, self.inputs());
+        let from = self.decisions.format;
         if from != ask.format && !from.is_bits() {
             let problem = format!("cannot change the format: {0} stays {0}", from.name());
             return Err(Error::option("merge", problem));
         }
-        let mut output = self.open(to)?;
         if let Some(input) = inputs.iter().find(|input| output.feeds(input)) {
             let problem = "is both input and output, so the merge would never end";
             return Err(Error::input(input.name(), problem).hinting(Hint::Replace));
@@ -143,9 +137,10 @@ impl Job<'_> {
     /// Returns the report of a merge that began at this time, of inputs with this many bytes.
     pub(super) fn merge_report(&self, begin: Instant, bytes: u64, types: String, merged: Merged) -> Report {
         let Merged { read, repeated, counts, .. } = merged;
-        let (sort, why) = (report::Report::on_cpu(Form::Merge, begin.elapsed()), "a merge runs on the CPU");
-        let phases = Phases { total: begin.elapsed(), ..Phases::default() };
-        let report = Report::new(self.ask.format, sort, why.to_owned());
-        Report { records: read, repeated, counts, bytes, types, phases, ..report }
+        let total = begin.elapsed();
+        let (sort, why) = (report::Report::on_cpu(Form::Merge, total), "a merge runs on the CPU".to_owned());
+        let phases = Phases { total, ..Phases::default() };
+        let report = Report::new(self.ask.format);
+        Report { records: read, repeated, counts, bytes, types, phases, sort, why, ..report }
     }
 }

@@ -63,6 +63,7 @@ pub use crate::order::{Invalid, Nulls};
 /// Further items for the command, tests and fuzzing. Any release may change them.
 #[doc(hidden)]
 pub mod internal {
+    pub use super::dataset::write_keys;
     pub use super::job::{ChooseSorter, Chosen, Expected, Job, Loaded, To};
     pub use crate::io::compression::Reader as Decompressor;
     #[cfg(feature = "distributed")]
@@ -90,27 +91,5 @@ pub mod internal {
         return crate::io::arrow::is_guarded();
         #[cfg(not(feature = "arrow"))]
         false
-    }
-
-    use crate::io::records::{Print, write_text};
-    use crate::key_buf::KeyBuf;
-    use gpusort_order::key::KeyMap;
-
-    /// Writes the elements of these keys as text, one per line, or as binary.
-    ///
-    /// # Errors
-    ///
-    /// I/O errors.
-    pub fn write_keys(
-        keys: &KeyBuf,
-        map: KeyMap,
-        as_text: bool,
-        to: &mut impl std::io::Write,
-    ) -> std::io::Result<()> {
-        if as_text {
-            write_text(keys.borrowed(), map, Print::Shortest, to, |_| {})
-        } else {
-            crate::io::binary::write(keys, map, to, |_| {})
-        }
     }
 }

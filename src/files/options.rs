@@ -173,7 +173,7 @@ impl Options {
     }
 
     /// Resolves the options, and decides by a sample of the inputs.
-    pub(super) fn resolve(self, of_numbers: bool) -> Result<Resolved, Error> {
+    pub(super) fn resolve(&self, of_numbers: bool) -> Result<Resolved, Error> {
         let mut inputs = self.inputs.clone();
         if inputs.is_empty() {
             return Err(Error::options("no input"));
@@ -236,31 +236,25 @@ impl Options {
         let spelling = Arc::new(self.spelling()?);
         self.check_delimiter(format)?;
         let order = self.order(reading);
-        let (header, comments, delimiter) = (self.header, self.comments, self.delimiter);
         let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
-        let (unique, stretches, in_place) = (self.unique, self.stretches, self.in_place);
-        let tells_spelling = unique && !self.keys.is_empty();
-        let by = KeySpec { keys: self.keys, element, order, spelling, tells_spelling };
-        let has_rows = format.is_table() || format.has_columns() || reading != Reading::Numbers;
+        let tells_spelling = self.unique && !self.keys.is_empty();
+        let by = KeySpec { keys: self.keys.clone(), element, order, spelling, tells_spelling };
         let decisions = if format.is_bits() || format.has_columns() {
-            let kind = InputKind::Bits(if format.is_bits() {
-                sources(&inputs, format, element)?
-            } else {
-                Vec::new()
-            });
-            Decisions::named(format, InputSpec { kind, by, keys: Vec::new(), columns: 0 })
+            let sources = if format.is_bits() { sources(&inputs, format, element)? } else { Vec::new() };
+            let how = InputSpec { kind: InputKind::Bits(sources), by, keys: Vec::new(), columns: 0 };
+            Decisions { format, how, notes: Vec::new(), why: "named" }
         } else {
-            if in_place {
+            if self.in_place {
                 inputs.iter().try_for_each(Input::check_replaceable)?;
             }
             let is_named = known.is_some();
-            let by = &by;
+            let (by, header, comments, delimiter) = (&by, self.header, self.comments, self.delimiter);
             let asked = Asked { format, is_named, by, header, comments, delimiter, line_end, per_line };
             let decisions = decide(&mut inputs, &asked)?;
             check_format(&given, decisions.format, &name)?;
             decisions
         };
-        Ok(Resolved { inputs, decisions, has_rows, type_assumed, unique, stretches })
+        Ok(Resolved { inputs, decisions, type_assumed })
     }
 
     /// Returns the type of numbers, and true for the default of `.bin`.
@@ -377,12 +371,8 @@ type Applies = (&'static str, fn(Format) -> bool);
 pub(super) struct Resolved {
     pub(super) inputs: Vec<Input>,
     pub(super) decisions: Decisions,
-    /// True if records are written as they were read: rows, lines, and tokens other than numbers.
-    pub(super) has_rows: bool,
     /// True if the type is the default for `.bin`.
     pub(super) type_assumed: bool,
-    pub(super) unique: bool,
-    pub(super) stretches: Stretches,
 }
 
 /// The sources of binary inputs.
@@ -393,7 +383,7 @@ fn sources(
 ) -> Result<Vec<BinaryInput>, Error> {
     let source = |file: &Input| match format {
         Format::Npy => BinaryInput::npy(file.clone()),
-        _ => Ok(BinaryInput::raw(file.clone(), element.unwrap_or(ElementType::U32))),
+        _ => Ok(BinaryInput::raw(file.clone(), element.expect("binary has a type"))),
     };
     let sources = inputs.iter().map(source).collect::<Result<Vec<_>, _>>()?;
     let first = sources[0].element();

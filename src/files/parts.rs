@@ -9,16 +9,11 @@ use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::batch::Keyed;
-#[cfg(feature = "distributed")]
-use crate::io::batch::shown;
 use crate::io::chunks::Chunks;
 use crate::io::fields::{InputKind, InputSpec};
-#[cfg(feature = "distributed")]
-use crate::io::places::Places;
 use crate::io::records::Records;
-use crate::io::{Input, PerLine, Text, binary, fields, numbers};
+use crate::io::{Counts, Input, Print, Text, binary, fields, numbers};
 use crate::key_buf::KeyBuf;
-use crate::order::KeyOrder;
 use crate::parallel::Meanwhile;
 use crate::runs::Budget;
 
@@ -32,20 +27,12 @@ pub(super) struct Parts<'a> {
     source: PartSource<'a>,
     /// The number of parts read so far.
     read: usize,
-    /// The next part, once read ahead.
-    ahead: Option<Result<Dataset<'static>, Error>>,
 }
 
 /// The reader of the inputs, with its state.
 enum PartSource<'a> {
     Bits(binary::Reader<'a>),
-    Records {
-        chunks: Box<Chunks<'a>>,
-        known: Box<fields::Known>,
-        /// The numbers of a line and their order, for inputs that may be read as numbers without records.
-        numbers: Option<(PerLine, KeyOrder)>,
-        straight: Option<numbers::IntegerFiles>,
-    },
+    Records { chunks: Box<Chunks<'a>>, known: Box<fields::Known>, straight: Option<numbers::IntegerFiles> },
 }
 
 impl<'a> Parts<'a> {
@@ -66,11 +53,10 @@ impl<'a> Parts<'a> {
             _ => PartSource::Records {
                 chunks: Box::new(Chunks::new(inputs, how, budget)),
                 known: Box::default(),
-                numbers: how.numbers(),
                 straight: None,
             },
         };
-        Self { inputs, how, budget, watch, source, read: 0, ahead: None }
+        Self { inputs, how, budget, watch, source, read: 0 }
     }
 
     /// Sets the state of reading, for a process that reads a share of the inputs.
@@ -82,28 +68,8 @@ impl<'a> Parts<'a> {
         self
     }
 
-    /// Returns the state of reading; `None` for binary inputs.
-    #[cfg(feature = "distributed")]
-    pub(super) fn known(&self) -> Option<&fields::Known> {
-        match &self.source {
-            PartSource::Bits(_) => None,
-            PartSource::Records { known, .. } => Some(known),
-        }
-    }
-
-    /// Returns the keys of a record of one of these parts, as messages show them.
-    #[cfg(feature = "distributed")]
-    pub(super) fn shown(&self, records: &Keyed, record: usize) -> Vec<String> {
-        let (piece, record) = Places::of(&records.pieces).find(record as u32);
-        shown(piece, record, self.how, None).1
-    }
-
-    /// Returns true if `next_part` has returned the last part.
+    /// Returns true if the last part was read.
     pub(super) fn is_over(&self) -> bool {
-        self.ahead.is_none() && self.is_read()
-    }
-
-    fn is_read(&self) -> bool {
         match &self.source {
             PartSource::Bits(reader) => reader.is_over(),
             PartSource::Records { chunks, .. } => chunks.is_over(),
@@ -115,23 +81,14 @@ impl<'a> Parts<'a> {
     pub(super) fn reads_ahead(&self) -> bool {
         /// The least budget whose parts are worth another thread.
         const LEAST: u64 = 1 << 20;
-        self.read > 1 && self.ahead.is_none() && !self.is_read() && self.budget.bytes() >= LEAST
+        self.read > 1 && !self.is_over() && self.budget.bytes() >= LEAST
     }
 
-    /// Reads the next part ahead, for a later call of `next_part`.
-    pub(super) fn read_ahead(&mut self) {
-        self.ahead = Some(self.read());
-    }
-
-    /// Returns the next part. The first part is empty if the inputs have no records.
+    /// Reads the next part.
     ///
     /// # Errors
     ///
     /// I/O errors; input that the format, the type or the order rejects.
-    pub(super) fn next_part(&mut self) -> Result<Dataset<'static>, Error> {
-        self.ahead.take().unwrap_or_else(|| self.read())
-    }
-
     fn read(&mut self) -> Result<Dataset<'static>, Error> {
         let is_first = self.read == 0;
         self.budget.check()?;
@@ -157,10 +114,11 @@ impl<'a> Parts<'a> {
                     progress(reader.bytes);
                     keys.append(more);
                 }
-                (Content::of_elements(keys.into(), map), reader.bytes - before, start.elapsed())
+                let content = Content::Numbers { keys: keys.into(), map, print: Print::Shortest };
+                (content, reader.bytes - before, start.elapsed())
             }
-            PartSource::Records { chunks, known, numbers, straight } => {
-                if let (true, &mut Some((per_line, direction))) = (is_first, &mut *numbers) {
+            PartSource::Records { chunks, known, straight } => {
+                if is_first && let Some((per_line, direction)) = self.how.numbers() {
                     *straight =
                         numbers::IntegerFiles::open(self.inputs, element, direction, per_line, self.budget)?;
                 }
@@ -187,33 +145,39 @@ impl<'a> Parts<'a> {
                         watch.phase(Phase::Parse, None);
                     }
                     let begin = Instant::now();
-                    let is_all = is_first && chunks.is_over();
-                    let content = part(text, self.how, known, *numbers, is_all)?;
+                    let content = part(text, self.how, known)?;
                     parsing = begin.elapsed();
                     (content, bytes, reading)
                 }
             }
         };
-        Ok(Dataset { content, bytes, reading: Meanwhile::done(reading), parsing })
+        let counts = if let Content::Records { records, .. } = &content {
+            records.counts.clone()
+        } else {
+            Counts::default()
+        };
+        Ok(Dataset { content, counts, bytes, reading: Meanwhile::done(reading), parsing })
     }
 }
 
-/// Parses text as a part; `is_all` if the part is the whole input.
-fn part(
-    text: Text,
-    how: &InputSpec,
-    known: &mut fields::Known,
-    numbers: Option<(PerLine, KeyOrder)>,
-    is_all: bool,
-) -> Result<Content<'static>, Error> {
-    if let Some((per_line, direction)) = numbers
+impl Iterator for Parts<'_> {
+    type Item = Result<Dataset<'static>, Error>;
+
+    /// Reads the next part. The first part is empty if the inputs have no records.
+    fn next(&mut self) -> Option<Self::Item> {
+        (self.read == 0 || !self.is_over()).then(|| self.read())
+    }
+}
+
+/// Parses text as a part.
+fn part(text: Text, how: &InputSpec, known: &mut fields::Known) -> Result<Content<'static>, Error> {
+    if let Some((per_line, direction)) = how.numbers()
         && let Some(records) = numbers::parse_printed(&text, how.by.element, direction, per_line)
     {
         known.passed += text.size();
         return Ok(of_records(records));
     }
-    let records = Keyed::read(text, how, known)?;
-    Ok(Content::Records { words: Vec::new(), ties: None, records, are_all: is_all })
+    Ok(Content::Records { records: Keyed::read(text, how, known)?, words: None })
 }
 
 fn of_records<'a>(Records { order: map, keys, print }: Records) -> Content<'a> {

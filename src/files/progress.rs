@@ -4,24 +4,24 @@ use std::sync::Mutex;
 
 use crate::parallel::lock;
 
-/// How far a phase of the work is.
+/// The progress of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// The phase.
     pub phase: Phase,
-    /// How much of it is done, in the unit of the phase.
+    /// The amount done, in the unit of the phase.
     pub done: u64,
-    /// How much there is in all, if that is known.
+    /// The total amount, if known.
     pub total: Option<u64>,
 }
 
-/// A phase of the work, and what it counts.
+/// A phase of the work, with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Phase {
     /// Reading: bytes.
     Read,
-    /// Making keys of text: nothing is counted.
+    /// Making keys of text: without a unit.
     Parse,
     /// Ordering: passes, once they are planned.
     Order,
@@ -34,7 +34,7 @@ pub enum Phase {
 /// Receives progress from any thread.
 pub(crate) type Tell<'a> = dyn Fn(Progress) + Send + Sync + 'a;
 
-/// Tells of phases one after another.
+/// Reports phases one after another.
 #[derive(Default)]
 pub(crate) struct Watch<'a> {
     tell: Option<Box<Tell<'a>>>,
@@ -46,7 +46,7 @@ impl<'a> Watch<'a> {
         Self { tell, now: Mutex::new(None) }
     }
 
-    /// A phase begins, with this total of what it counts, if known.
+    /// Begins a phase with this total amount, if known.
     pub(crate) fn phase(&self, phase: Phase, total: Option<u64>) {
         if let Some(tell) = &self.tell {
             let progress = Progress { phase, done: 0, total };
@@ -55,7 +55,19 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// This much of the total is done.
+    /// Begins the phase of ordering, and returns a function that receives passes done and in all.
+    pub(crate) fn passes(&self) -> impl FnMut(u64, u64) {
+        self.phase(Phase::Order, None);
+        let mut total = None;
+        move |done, passes| {
+            if total.replace(passes) != Some(passes) {
+                self.phase(Phase::Order, Some(passes));
+            }
+            self.set(done);
+        }
+    }
+
+    /// Sets the amount done.
     pub(crate) fn set(&self, done: u64) {
         if let Some(tell) = &self.tell {
             let now = *lock(&self.now);

@@ -7,7 +7,7 @@ use crate::device::AdapterInfo;
 use crate::format::Format;
 use crate::io::Counts;
 use crate::order::Reading;
-use crate::report;
+use crate::report::{self, Form};
 
 /// The result of a sort or a merge, apart from the output.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub struct Report {
 
 impl Report {
     /// Makes a report without records.
-    pub(super) fn new(format: Format, sort: report::Report, why: String) -> Self {
+    pub(super) fn new(format: Format) -> Self {
         Self {
             records: 0,
             repeated: 0,
@@ -57,8 +57,22 @@ impl Report {
             spilled_bytes: 0,
             phases: Phases::default(),
             devices: Vec::new(),
-            sort,
-            why,
+            sort: report::Report::on_cpu(Form::InOrder, Duration::ZERO),
+            why: String::new(),
+        }
+    }
+
+    /// Adds the report on a further part of the input.
+    pub(super) fn add(&mut self, part: Self) {
+        self.counts.add_all(&part.counts);
+        self.bytes += part.bytes;
+        self.phases.read += part.phases.read;
+        self.phases.parse += part.phases.parse;
+        self.phases.write += part.phases.write;
+        self.repeated += part.repeated;
+        if part.records > 0 {
+            self.records += part.records;
+            self.sort = part.sort.after(&self.sort);
         }
     }
 }

@@ -8,22 +8,20 @@
 //!
 //! For output of positions, frames hold positions instead of records.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use gpusort_order::key::ElementType;
 
-use super::dataset::{Content, Dataset, Done, OutputSpec, order_keyed};
+use super::dataset::{Content, Dataset, OutputSpec, order_records};
 use super::parts::{Parts, position_type};
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
-use crate::io::batch::Keyed;
 use crate::io::binary::BinaryInput;
 use crate::io::fields::Head;
 use crate::io::frames::{Frame, Payload, RunFormat, RunReader};
@@ -36,7 +34,6 @@ use crate::io::records::Print;
 use crate::io::{Input, InputSpec, Output, print};
 use crate::order::{KeyOrder, TextForm};
 use crate::parallel;
-use crate::report;
 use crate::runs::{Budget, Folders, Spill};
 use crate::sorter::Sorter;
 
@@ -55,9 +52,6 @@ pub(super) struct Runs<'a> {
     census: Census,
     /// The report on the parts so far.
     pub(super) report: Report,
-    /// The records of the parts so far, including skipped ones: the position of the next part's
-    /// first record.
-    pub(super) passed: u64,
 }
 
 /// An unfinished run.
@@ -85,7 +79,7 @@ impl<'a> Runs<'a> {
     ///
     /// # Errors
     ///
-    /// Errors of [`Parts::next_part`]; a failure of the device; I/O errors.
+    /// Errors of [`Parts::read`]; a failure of the device; I/O errors.
     pub(super) fn of<'p: 'a>(
         first: Dataset<'static>,
         parts: &mut Parts<'p>,
@@ -94,27 +88,23 @@ impl<'a> Runs<'a> {
         folders: &'a mut Folders,
     ) -> Result<Self, Error> {
         let (how, budget) = (parts.how, parts.budget);
-        let mut runs = Self::new(how, budget, ask, folders, report::Form::InOrder);
-        let mut part = first;
-        loop {
-            if parts.reads_ahead() {
+        let mut runs = Self::new(how, budget, ask, folders);
+        let mut part = Some(Ok(first));
+        while let Some(now) = part.transpose()? {
+            part = if parts.reads_ahead() {
                 thread::scope(|scope| {
-                    let reading = parallel::meanwhile(scope, || parts.read_ahead());
-                    let added = runs.add(part, sorter);
-                    reading.wait();
-                    added
-                })?;
+                    let reading = parallel::meanwhile(scope, || parts.next());
+                    let added = runs.add(now, sorter);
+                    let next = reading.wait();
+                    added.map(|()| next)
+                })?
             } else {
-                runs.add(part, sorter)?;
-            }
-            if parts.is_over() {
-                if let Some(last) = runs.open.take() {
-                    runs.close(last)?;
-                }
-                return Ok(runs);
-            }
-            part = parts.next_part()?;
+                runs.add(now, sorter)?;
+                parts.next()
+            };
         }
+        runs.close()?;
+        Ok(runs)
     }
 
     /// Takes existing runs, and the bytes before all records.
@@ -125,42 +115,26 @@ impl<'a> Runs<'a> {
         ask: OutputSpec,
         folders: &'a mut Folders,
     ) -> Self {
-        let mut runs = Self::new(how, budget, ask, folders, report::Form::Merge);
-        runs.passed = done.iter().map(|run| run.count).sum();
-        runs.report.records = runs.passed;
+        let mut runs = Self::new(how, budget, ask, folders);
+        runs.report.sort.ran = crate::report::Ran::on_cpu(crate::report::Form::Merge);
+        runs.report.records = done.iter().map(|run| run.count).sum();
         Self { done, head, ..runs }
     }
 
-    fn new(
-        how: &'a InputSpec,
-        budget: &'a Budget,
-        ask: OutputSpec,
-        folders: &'a mut Folders,
-        form: report::Form,
-    ) -> Self {
-        let (done, open, head, passed) = (Vec::new(), None, Head::default(), 0);
-        let sort = report::Report::on_cpu(form, Duration::ZERO);
-        let report = Report::new(ask.format, sort, String::new());
-        Self { how, budget, folders, ask, done, open, head, census: Census::default(), report, passed }
+    fn new(how: &'a InputSpec, budget: &'a Budget, ask: OutputSpec, folders: &'a mut Folders) -> Self {
+        let (done, open, head, report) = (Vec::new(), None, Head::default(), Report::new(ask.format));
+        Self { how, budget, folders, ask, done, open, head, census: Census::default(), report }
     }
 
     /// Sorts a part and stores it as a run.
     fn add(&mut self, mut part: Dataset, sorter: &Sorter) -> Result<(), Error> {
-        let counts = part.counts();
-        let report = &mut self.report;
-        report.records += part.len() as u64;
-        report.bytes += part.bytes;
-        report.counts.add_all(&counts);
-        report.phases.parse += part.parsing;
         if let Content::Records { records, .. } = &mut part.content {
             self.head.append(std::mem::take(&mut records.head));
         }
-        let first = self.passed;
-        self.passed += part.len() as u64 + counts.skipped;
         if part.is_empty() {
+            self.report.add(part.report(self.ask.format));
             return Ok(());
         }
-        let n = part.len() as u64;
         if self.ask.format.is_bits() && !self.ask.positions && self.how.bits().is_none() {
             self.census = self.census.merge(part.census(self.how)?);
         }
@@ -168,42 +142,35 @@ impl<'a> Runs<'a> {
             Content::Numbers { print, .. } if !self.ask.positions => {
                 self.add_elements(part, print, sorter)?
             }
-            _ => self.add_records(part, first, sorter)?,
+            _ => self.add_records(part, sorter)?,
         };
-        let Done { report: sort, reading, writing, repeated, cut, respelled, .. } = done;
-        let report = &mut self.report;
-        report.sort = sort.after(&report.sort);
-        report.phases.read += reading;
-        report.phases.write += writing;
-        report.repeated += repeated as u64;
-        report.counts.respelled = report.counts.respelled.take().or(respelled);
         if let Some(open) = &mut self.open {
-            open.count += n - (repeated + cut) as u64;
+            open.count += done.records - done.repeated - done.cut;
         }
+        self.report.add(done);
         Ok(())
     }
 
-    /// The run for records from `first` on: the open run if they continue it, otherwise a new one.
-    fn run_for(&mut self, form: RunFormat, first: Option<&Vec<u8>>) -> Result<&mut Open, Error> {
-        let follows = |open: &Open| {
-            let follows = open.last.as_ref().zip(first).is_some_and(|(last, first)| last <= first);
-            open.form == form && follows
-        };
+    /// The run for records with these first and last keys: the open run if they continue it, otherwise a
+    /// new one.
+    fn run_for(&mut self, form: RunFormat, ends: Option<[Vec<u8>; 2]>) -> Result<&mut Open, Error> {
+        let [first, last] = ends.map_or([None, None], |ends| ends.map(Some));
         let open = match self.open.take() {
-            Some(open) if follows(&open) => open,
+            Some(open) if open.form == form && open.last.is_some() && open.last <= first => {
+                Open { last, ..open }
+            }
             before => {
-                if let Some(before) = before {
-                    self.close(before)?;
-                }
-                Open { spill: self.spill()?, form, count: 0, last: None }
+                self.open = before;
+                self.close()?;
+                Open { spill: self.spill()?, form, count: 0, last }
             }
         };
         Ok(self.open.insert(open))
     }
 
-    /// Completes a run.
-    fn close(&mut self, open: Open) -> Result<(), Error> {
-        let Open { spill, form, count, .. } = open;
+    /// Completes the open run.
+    fn close(&mut self) -> Result<(), Error> {
+        let Some(Open { spill, form, count, .. }) = self.open.take() else { return Ok(()) };
         self.report.runs += 1;
         let run = self.finished(spill, form, count)?;
         self.done.push(run);
@@ -219,43 +186,41 @@ impl<'a> Runs<'a> {
     }
 
     /// Adds a part that holds only elements.
-    fn add_elements(&mut self, part: Dataset, print: Print, sorter: &Sorter) -> Result<Done, Error> {
+    fn add_elements(&mut self, part: Dataset, print: Print, sorter: &Sorter) -> Result<Report, Error> {
         let form = RunFormat::Elements(part.written(&self.ask).expect("numbers have a type"), print);
         let ask = OutputSpec { format: Format::Binary, ..self.ask };
         let outcome = part.order(sorter, ask, &Watch::default())?;
-        let ends = outcome.ordered.ends();
-        let [first, last] =
-            ends.map_or([None, None], |ends| ends.map(|key| Some(key.to_be_bytes().to_vec())));
-        let open = self.run_for(form, first.as_ref())?;
-        open.last = last;
+        let ends = outcome.ordered.ends().map(|ends| ends.map(|key| key.to_be_bytes().to_vec()));
+        let open = self.run_for(form, ends)?;
         outcome.write(&mut output_of(&mut open.spill), &Watch::default())
     }
 
+    /// The number of records so far, including skipped ones: the position of the next record.
+    fn passed(&self) -> u64 {
+        self.report.records + self.report.counts.skipped
+    }
+
     /// Adds keys with the bytes of their records, or with their positions, if these are requested.
-    /// The first record has position `first`.
-    fn add_records(&mut self, part: Dataset, first: u64, sorter: &Sorter) -> Result<Done, Error> {
-        let n = part.len();
-        let Dataset { content, reading, parsing, .. } = part;
-        let records = match content {
-            Content::Records { records, .. } => records,
-            Content::Numbers { keys, map, print } => {
-                Keyed::of_numbers(&keys.collect()?, map, print, self.how)
-            }
-        };
-        let done = order_keyed(&records, sorter, &self.ask)?;
-        let (repeated, report) = (done.repeated, done.report);
+    fn add_records(&mut self, part: Dataset, sorter: &Sorter) -> Result<Report, Error> {
+        let mut report = part.report(self.ask.format);
+        let records = part.content.into_records(self.how)?;
+        let done = order_records(&records, records.words(), sorter, &self.ask, &mut |_, _| {})?;
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let start = Instant::now();
         let payload = self.payload();
-        let end = |number: Option<&u32>| Some(records.row(*number?));
-        let block = self.budget.block();
-        let open = self.run_for(RunFormat::Frames(payload), end(order.first()).as_ref())?;
-        open.last = end(order.last());
+        let ends = order.first().zip(order.last());
+        let ends = ends.map(|(&first, &last)| [first, last].map(|record| records.row(record)));
+        let (block, first) = (self.budget.block(), self.passed());
+        let open = self.run_for(RunFormat::Frames(payload), ends)?;
         let output = &mut output_of(&mut open.spill);
         write_frames(&records.pieces, &order, first, (payload, block), false, output)?;
-        let cut = n - repeated - order.len();
-        let (reading, writing, respelled) = (reading.wait(), start.elapsed(), records.respelled());
-        Ok(Done { report, reading, parsing, writing, repeated, cut, respelled })
+        report.sort = done.report;
+        report.repeated = done.repeated as u64;
+        report.cut = report.records - report.repeated - order.len() as u64;
+        report.counts.respelled = records.respelled();
+        report.phases.read = part.reading.wait();
+        report.phases.write = start.elapsed();
+        Ok(report)
     }
 
     /// The payload of runs of records.
@@ -274,7 +239,7 @@ impl<'a> Runs<'a> {
     /// See [`Census::element`].
     pub(super) fn written(&self) -> Result<Option<ElementType>, Error> {
         match (self.ask.positions, self.ask.format.is_bits()) {
-            (true, _) => Ok(Some(position_type(self.passed))),
+            (true, _) => Ok(Some(position_type(self.passed()))),
             (false, true) => {
                 self.how.element().or(self.how.by.element).map_or_else(|| self.census.element(), Ok).map(Some)
             }
@@ -301,30 +266,39 @@ impl<'a> Runs<'a> {
     ) -> Result<Report, Error> {
         watch.phase(Phase::Merge, Some(self.report.records));
         let start = Instant::now();
-        let budget = self.budget;
+        let (budget, is_bits) = (self.budget, self.ask.format.is_bits());
         let orders: Arc<[KeyOrder]> = self.how.orders().into();
-        // Runs of elements are merged as such if they have one type and print alike.
-        let first = self.done.first().map(|run| run.form);
-        let are_elements = matches!(first, Some(RunFormat::Elements(..)))
-            && self.done.iter().all(|run| match (run.form, first) {
-                (RunFormat::Elements(of, _), Some(RunFormat::Elements(other, _))) if of == other => {
-                    self.ask.format.is_bits() || Some(run.form) == first
-                }
-                (form, first) => Some(form) == first,
-            });
-        let element = self.written()?;
-        let bits = element.filter(|_| self.ask.format.is_bits() && !self.ask.positions);
         let mut runs = std::mem::take(&mut self.done);
-        while runs.len() > budget.fan_in() {
+        // Runs of elements are merged as such if they have one type and print alike.
+        let elements = match runs.first().map(|run| run.form) {
+            Some(form @ RunFormat::Elements(of, print)) => {
+                let is_alike = |run: &Run| {
+                    run.form == form
+                        || is_bits && matches!(run.form, RunFormat::Elements(other, _) if other == of)
+                };
+                runs.iter().all(is_alike).then_some((of, print))
+            }
+            _ => None,
+        };
+        let element = self.written()?;
+        // The .npy header needs the count, which only a merge into one run knows.
+        let is_npy = self.ask.format == Format::Npy;
+        let mut must_count = is_npy && self.ask.selection.unique;
+        while runs.len() > budget.fan_in() || must_count {
+            must_count &= runs.len() > budget.fan_in();
             let mut longer = Vec::new();
             let mut left = runs.into_iter();
             while left.len() > 0 {
                 let some: Vec<Run> = left.by_ref().take(budget.fan_in()).collect();
-                let form = if are_elements { some[0].form } else { RunFormat::Frames(self.payload()) };
-                let emit = (!are_elements).then(|| Emit::Frames(self.payload(), budget.block()));
+                let (form, into) = if let Some((of, _)) = elements {
+                    (some[0].form, Into::Elements(of, None))
+                } else {
+                    let payload = self.payload();
+                    (RunFormat::Frames(payload), Into::Records(Emit::Frames(payload, budget.block())))
+                };
                 let mut spill = self.spill()?;
                 let mut to = output_of(&mut spill);
-                let merged = self.merge_some(some, emit, None, &orders, &mut to, &|_| {})?;
+                let merged = self.merge_some(some, into, &orders, &mut to, &mut |_| {})?;
                 drop(to);
                 self.report.repeated += merged.repeated;
                 longer.push(self.finished(spill, form, merged.written)?);
@@ -336,44 +310,18 @@ impl<'a> Runs<'a> {
         if !self.ask.positions {
             self.head.write(output).map_err(|error| output.failed(error))?;
         }
-        let progress = |merged| watch.set(merged);
-        let print = match first {
-            Some(RunFormat::Elements(_, print)) if !self.ask.format.is_bits() => Some(print),
-            _ => None,
+        if is_npy {
+            let count: u64 = runs.iter().map(|run| run.count).sum();
+            let first = self.ask.selection.first.map_or(u64::MAX, |first| first as u64);
+            output.write_header(element.expect("elements are written"), count.min(first))?;
+        }
+        let into = match (elements, element) {
+            _ if self.ask.positions => Into::Records(Emit::Positions(element.filter(|_| is_bits))),
+            (Some((of, print)), _) => Into::Elements(of, (!is_bits).then_some(print)),
+            (None, Some(element)) => Into::Records(Emit::Elements(element, orders[0].descending)),
+            (None, None) => Into::Records(Emit::Records),
         };
-        let emit = match (self.ask.positions, bits) {
-            (true, _) => Some(Emit::Positions(element.filter(|_| self.ask.format.is_bits()))),
-            _ if are_elements => None,
-            (false, Some(element)) => Some(Emit::Elements(element, orders[0].descending)),
-            (false, None) => Some(Emit::Records),
-        };
-        let of_npy = || element.expect("elements are written");
-        let merged = match self.ask.format {
-            Format::Npy if self.ask.selection.unique => {
-                // The .npy header needs the count, which only the merge knows.
-                let mut unique = self.spill()?;
-                let merged =
-                    self.merge_some(runs, emit, print, &orders, &mut output_of(&mut unique), &progress)?;
-                output.write_header(of_npy(), merged.written)?;
-                let (mut reader, mut block) = (unique.finish()?, vec![0; budget.block()]);
-                let name = reader.name().to_owned();
-                loop {
-                    let count = reader.read(&mut block).map_err(|error| Error::io(&name, "read", error))?;
-                    if count == 0 {
-                        break;
-                    }
-                    output.write_all(&block[..count]).map_err(|error| output.failed(error))?;
-                }
-                merged
-            }
-            format => {
-                if format == Format::Npy {
-                    let first = self.ask.selection.first.map_or(u64::MAX, |first| first as u64);
-                    output.write_header(of_npy(), self.report.records.min(first))?;
-                }
-                self.merge_some(runs, emit, print, &orders, output, &progress)?
-            }
-        };
+        let merged = self.merge_some(runs, into, &orders, output, &mut |merged| watch.set(merged))?;
         let repeated = self.report.repeated + merged.repeated;
         Ok(Report {
             types: self.how.kinds(),
@@ -384,33 +332,26 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// Merges some runs: elements if `emit` is `None`, otherwise records.
+    /// Merges some runs.
     fn merge_some(
         &self,
         runs: Vec<Run>,
-        emit: Option<Emit>,
-        print: Option<Print>,
+        into: Into,
         orders: &Arc<[KeyOrder]>,
         to: &mut Output,
-        progress: &dyn Fn(u64),
+        progress: &mut dyn FnMut(u64),
     ) -> Result<Merged, Error> {
         let (selection, memory) = (self.ask.selection, self.budget.bytes() / 2);
-        let progress = &mut |merged| progress(merged);
-        let Some(emit) = emit else {
-            let element = runs
-                .iter()
-                .find_map(|run| if let RunFormat::Elements(of, _) = run.form { Some(of) } else { None });
-            let element = element.expect("a run of elements");
-            let source = BinaryInput::raw(Input::reader("a run", std::io::empty()), element);
-            let opened = runs.into_iter().map(|run| (&source, Opened::of(run.name, run.reader)));
-            // A key may have its own direction.
-            let direction = KeyOrder { descending: orders[0].descending, ..self.how.by.order };
-            let runs = opened.collect();
-            return ordered::merge_elements(
-                Elements { runs, direction, selection, print, memory },
-                to,
-                progress,
-            );
+        let emit = match into {
+            Into::Records(emit) => emit,
+            Into::Elements(element, print) => {
+                let source = BinaryInput::raw(Input::reader("a run", std::io::empty()), element);
+                let opened = runs.into_iter().map(|run| (&source, Opened::of(run.name, run.reader)));
+                // A key may have its own direction.
+                let direction = KeyOrder { descending: orders[0].descending, ..self.how.by.order };
+                let elements = Elements { runs: opened.collect(), direction, selection, print, memory };
+                return ordered::merge_elements(elements, to, progress);
+            }
         };
         let (records, bytes) =
             runs.iter().fold((0, 0), |(records, bytes), run| (records + run.count, bytes + run.bytes));
@@ -431,7 +372,8 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Writes the records of these pieces in this order. Returns the sum of their checksums, if `has_sum`.
+/// Writes the records of these pieces in this order. Returns the bytes written, and if `has_sum` the sum of the
+/// records' checksums.
 pub(super) fn write_frames(
     pieces: &[Piece],
     order: &[u32],
@@ -439,9 +381,9 @@ pub(super) fn write_frames(
     (payload, block): (Payload, usize),
     has_sum: bool,
     output: &mut Output,
-) -> Result<u64, Error> {
+) -> Result<(u64, u64), Error> {
     let records = Places::of(pieces);
-    let sum = AtomicU64::new(0);
+    let [bytes_written, sum] = [const { AtomicU64::new(0) }; 2];
     let expected = records.length() + 12;
     let written = print::write(
         order,
@@ -456,12 +398,21 @@ pub(super) fn write_frames(
                 frame.push(piece, record, first + of_piece, to);
             });
             frame.end(to);
+            bytes_written.fetch_add(to.len() as u64, Ordering::Relaxed);
             // Wraps around.
             sum.fetch_add(frame.sum.unwrap_or(0), Ordering::Relaxed);
         },
     );
     written.map_err(|error| output.failed(error))?;
-    Ok(sum.into_inner())
+    Ok((bytes_written.into_inner(), sum.into_inner()))
+}
+
+/// The result of a merge.
+#[derive(Clone, Copy)]
+enum Into {
+    /// Elements of this type, in this form.
+    Elements(ElementType, Option<Print>),
+    Records(Emit),
 }
 
 /// The output that writes a run.

@@ -7,7 +7,7 @@ use gpusort_order::key::ElementType;
 
 use super::dataset::OutputSpec;
 use super::job::{Always, Job, To};
-use super::options::{Options, has_options};
+use super::options::{Options, Resolved, has_options};
 use super::progress::{Progress, Tell, Watch};
 use super::report::Report;
 use crate::error::{Error, Hint};
@@ -144,9 +144,7 @@ impl<'a> Sort<'a> {
         }
         let asked = Extension::of_output(to, output);
         let to_bits = !positions && asked.is_some_and(|(format, _)| format.is_bits());
-        let (memory, cancel, in_place, one_of_many) =
-            (options.memory, options.cancel.clone(), options.in_place, options.one_of_many);
-        if let Some(path) = output.filter(|_| !one_of_many) {
+        if let Some(path) = output.filter(|_| !options.one_of_many) {
             Output::check(path)?;
         }
         // Lines stay lines, whatever the output's name is, unless the name means binary.
@@ -156,44 +154,45 @@ impl<'a> Sort<'a> {
         };
         // Numbers alone have no keys and no other options of lines.
         let says_lines = options.says_lines();
-        let written = |input, has_rows| {
-            output_format(input, has_rows, positions, asked_of(input)).map_err(|error| match error.hint() {
+        let written = |input| {
+            output_format(input, positions, asked_of(input)).map_err(|error| match error.hint() {
                 Some(Hint::NumbersOfLines) if says_lines => error.unhinted(),
                 _ => error,
             })
         };
         if let Some(named) = options.format.filter(|format| format.is_table() || format.has_columns()) {
-            written(named, true)?;
+            written(named)?;
         }
-        let resolved = options.resolve(to_bits)?;
+        let Resolved { inputs, decisions, type_assumed } = options.resolve(to_bits)?;
         // A replaced file keeps its compression.
-        let replaced = resolved.inputs.first().filter(|_| in_place).and_then(Input::compression);
+        let replaced = inputs.first().filter(|_| options.in_place).and_then(Input::compression);
         let compression = if bgzf { Some(gzip_to(output, replaced)?) } else { replaced };
-        let own = resolved.decisions.format;
-        let (format, promised) = written(own, resolved.has_rows)?;
+        let own = decisions.format;
+        let (format, promised) = written(own)?;
         if parquet.is_some() && format != Format::Parquet {
             let problem = format!("applies to Parquet, but {} is written", format.name());
             return Err(Error::option("parquet-compression", problem));
         }
-        let (format, converted) = match resolved.decisions.format {
-            own if own.is_table() && own != format && !positions && !format.is_bits() => (own, Some(format)),
-            _ => (format, None),
-        };
-        let budget = memory.map_or_else(Budget::default, Budget::of);
+        let is_converted = own.is_table() && own != format && !positions && !format.is_bits();
+        let (format, converted) = if is_converted { (own, Some(format)) } else { (format, None) };
+        let budget = options.memory.map_or_else(Budget::default, Budget::of);
         // The other half of the memory holds the files in these folders.
         let is_halved = Folders::new(folders.clone()).are_in_memory();
         let budget = if is_halved { budget.shared_by(2) } else { budget };
         let budget = if positions { budget.with_positions() } else { budget };
         // Two other threads read the next file and write the previous one.
-        let budget = if one_of_many { budget.shared_by(3) } else { budget };
+        let budget = if options.one_of_many { budget.shared_by(3) } else { budget };
         let first = first.map(|first| usize::try_from(first).unwrap_or(usize::MAX));
-        let selection = Selection { unique: resolved.unique, first };
+        let selection = Selection { unique: options.unique, first };
         Ok(Job {
-            resolved,
+            inputs,
+            decisions,
+            type_assumed,
+            stretches: options.stretches,
             ask: OutputSpec { selection, positions, method, format },
             promised,
             watch: Watch::new(tell),
-            cancel,
+            cancel: options.cancel,
             folders,
             budget,
             compression,
@@ -223,10 +222,11 @@ fn gzip_to(output: Option<&Path>, replaced: Option<Compression>) -> Result<Compr
 /// requested format implies.
 pub(super) fn output_format(
     input: Format,
-    has_rows: bool,
     positions: bool,
     asked: Option<(Format, Option<ElementType>)>,
 ) -> Result<(Format, Option<ElementType>), Error> {
+    let is_table = |format: Format| format.has_columns() || format.is_table();
+    let has_rows = is_table(input);
     let (format, element) = match asked {
         None if positions && has_rows => (Format::Text, None),
         None => (input, None),
@@ -234,32 +234,30 @@ pub(super) fn output_format(
         Some((Format::Text, None)) if has_rows && !positions => (input, None),
         Some(asked) => asked,
     };
-    let are_tables = |format: Format| format.has_columns() || format.is_table() && format != Format::Lines;
+    let are_tables = [input, format].iter().all(|&format| is_table(format) && format != Format::Lines);
     let [from, to] = [input, format].map(Format::name);
-    let refused = |problem: String, hint| Err(Error::options(problem).hinting(hint));
-    if has_rows && !positions && are_tables(input) && are_tables(format) {
-        if format != input && !cfg!(feature = "arrow") {
-            return refused(format!("this build does not write {from} as {to}"), Hint::Build);
+    let (problem, hint) = match (positions, has_rows) {
+        (false, true) if are_tables => {
+            if format == input || cfg!(feature = "arrow") {
+                return Ok((format, None));
+            }
+            (format!("this build does not write {from} as {to}"), Hint::Build)
         }
-        return Ok((format, None));
-    }
-    if positions && (format.is_table() || format.has_columns()) {
-        return refused("positions cannot be written as a table".to_owned(), Hint::ToNumbers);
-    }
-    if !positions && has_rows {
-        if input == Format::Lines && format.is_bits() {
-            return refused(format!("lines cannot be written as {to}"), Hint::NumbersOfLines);
-        }
-        if format != input {
-            let (rows, own) = match input {
-                Format::Lines => ("lines".to_owned(), Format::Text),
-                _ if input.is_table() || input.has_columns() => (format!("rows of {from}"), input),
-                _ => ("times and sizes".to_owned(), input),
+        (false, true) if format != input => {
+            let (rows, hint) = match input {
+                Format::Lines if format.is_bits() => ("lines".to_owned(), Hint::NumbersOfLines),
+                Format::Lines => ("lines".to_owned(), Hint::To(Format::Text)),
+                _ => (format!("rows of {from}"), Hint::To(input)),
             };
-            return refused(format!("{rows} cannot be written as {to}"), Hint::To(own));
+            (format!("{rows} cannot be written as {to}"), hint)
         }
-    } else if !positions && (format.is_table() || format.has_columns()) {
-        return refused("numbers cannot be written as a table".to_owned(), Hint::ToNumbers);
-    }
-    Ok((format, element))
+        (true, _) if is_table(format) => {
+            ("positions cannot be written as a table".to_owned(), Hint::ToNumbers)
+        }
+        (false, false) if is_table(format) => {
+            ("numbers cannot be written as a table".to_owned(), Hint::ToNumbers)
+        }
+        _ => return Ok((format, element)),
+    };
+    Err(Error::options(problem).hinting(hint))
 }

@@ -5,13 +5,14 @@ use std::io::{self, Write};
 
 use gpusort_order::key::KeyMap;
 
-use super::dataset::{Content, Dataset};
+use super::dataset::Content;
 use super::parts::Parts;
 use crate::error::Error;
-use crate::io::batch::Keyed;
+use crate::io::batch::{Keyed, shown};
 use crate::io::binary;
 use crate::io::fields::InputSpec;
 use crate::io::frames::checksum;
+use crate::io::places::Places;
 use crate::key_buf::KeyBuf;
 use crate::parallel;
 
@@ -30,12 +31,13 @@ pub struct Tally {
 
 impl Tally {
     /// Reads the parts to the end, and tallies them.
-    pub(super) fn of(parts: &mut Parts) -> Result<Self, Error> {
+    pub(super) fn of(parts: Parts) -> Result<Self, Error> {
         let (mut tally, how) = (Self::default(), parts.how);
-        each_part(parts, |parts, _, part| {
+        for part in parts {
+            let part = part?;
             let n = part.len();
             if n == 0 {
-                return Ok(());
+                continue;
             }
             let ends = [0, n - 1];
             let (sum, [first, last]) = match part.content {
@@ -44,9 +46,9 @@ impl Tally {
                     let shown = ends.map(|at| vec![binary::shown_of(keys.range(at..at + 1), map)]);
                     (write_elements(&keys, map, &mut io::sink())?, shown)
                 }
-                _ => {
-                    let records = keyed_records(part, how)?;
-                    (sum_of(&records), ends.map(|at| parts.shown(&records, at)))
+                content => {
+                    let records = content.into_records(how)?;
+                    (sum_of(&records), ends.map(|at| shown_of(&records, at, how)))
                 }
             };
             if tally.records == 0 {
@@ -55,33 +57,15 @@ impl Tally {
             tally.last = last;
             tally.records += n as u64;
             tally.checksum = tally.checksum.wrapping_add(sum);
-            Ok(())
-        })?;
+        }
         Ok(tally)
     }
 }
 
-/// Calls `take` with each part and its number.
-pub(super) fn each_part(
-    parts: &mut Parts,
-    mut take: impl FnMut(&Parts, u64, Dataset<'static>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    for number in 0.. {
-        let part = parts.next_part()?;
-        take(parts, number, part)?;
-        if parts.is_over() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// Returns the records of a part.
-pub(super) fn keyed_records(part: Dataset, how: &InputSpec) -> Result<Keyed, Error> {
-    Ok(match part.content {
-        Content::Records { records, .. } => records,
-        Content::Numbers { keys, map, print, .. } => Keyed::of_numbers(&keys.collect()?, map, print, how),
-    })
+/// Returns the keys of a record, as messages show them.
+fn shown_of(records: &Keyed, record: usize, how: &InputSpec) -> Vec<String> {
+    let (piece, record) = Places::of(&records.pieces).find(record as u32);
+    shown(piece, record, how, None).1
 }
 
 /// Returns the sum of the checksums of records.

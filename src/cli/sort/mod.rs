@@ -146,7 +146,7 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
             if loaded.is_nothing() {
                 file.refuse()?;
             }
-            job.finish(loaded, &mut devices, to)?
+            job.sort_only(loaded, &mut devices, to)?()?
         }
     };
     drop(progress);

@@ -3,8 +3,8 @@
 use super::Asked;
 use super::look::Look;
 use crate::error::Error;
+use crate::format::Format;
 use crate::io::fields::{ColumnAt, Dialect, Fields, Gap, Header, Key, KeySpec, ResolvedKey};
-use crate::io::input::Input;
 use crate::io::text::{LineEnd, Text};
 
 /// The division of lines into fields, and the names of columns.
@@ -17,16 +17,18 @@ pub(super) struct Columns {
     are_cut: bool,
 }
 
-/// Returns the separators to try, in this order.
-fn tries(asked: &Asked) -> Vec<Fields> {
+/// Returns the separators to try, in this order: several only for names.
+fn tries(asked: &Asked, has_names: bool) -> Vec<Fields> {
     let quoted = |bytes: &[u8]| bytes.iter().map(|&byte| Fields::Quoted(byte)).collect::<Vec<_>>();
+    let words = Fields::Words(asked.line_end);
     match (asked.delimiter, asked.format) {
-        (Some(byte), crate::format::Format::Lines) => vec![Fields::Split(byte, asked.line_end)],
+        (Some(byte), Format::Lines) => vec![Fields::Split(byte, asked.line_end)],
         (Some(byte), _) => quoted(&[byte]),
-        (None, crate::format::Format::Csv) => quoted(b",\t;"),
-        (None, crate::format::Format::Tsv) => quoted(b"\t"),
-        (None, _) if asked.line_end == LineEnd::Nul => vec![Fields::Words(LineEnd::Nul)],
-        (None, _) => [quoted(b"\t,;"), vec![Fields::Words(LineEnd::Lf)]].concat(),
+        (None, Format::Csv) if has_names => quoted(b",\t;"),
+        (None, Format::Csv) => quoted(b","),
+        (None, Format::Tsv) => quoted(b"\t"),
+        (None, _) if has_names && asked.line_end == LineEnd::Lf => [quoted(b"\t,;"), vec![words]].concat(),
+        (None, _) => vec![words],
     }
 }
 
@@ -35,19 +37,14 @@ fn tries(asked: &Asked) -> Vec<Fields> {
 /// # Errors
 ///
 /// I/O errors; a malformed header.
-pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<Columns, Error> {
+pub(super) fn find(look: &mut Look, asked: &Asked) -> Result<Columns, Error> {
     let names: Vec<&Key> = asked.by.keys.iter().filter(|key| key.is_name()).collect();
-    let tries = tries(asked);
-    let usual = if names.is_empty() && asked.format == crate::format::Format::Lines {
-        asked.delimiter.map_or(Fields::Words(asked.line_end), |byte| Fields::Split(byte, asked.line_end))
-    } else {
-        tries[0]
-    };
-    let tries = if names.is_empty() { vec![usual] } else { tries };
+    let tries = tries(asked, !names.is_empty());
+    let usual = tries[0];
     let is_table = matches!(usual, Fields::Quoted(_));
     let rows = asked.header.unwrap_or(usize::from(is_table || !names.is_empty()));
     let dialect = |fields, header| Dialect { fields, header, comments: asked.comments };
-    look.complete(inputs, dialect(usual, rows))?;
+    look.complete(dialect(usual, rows))?;
     let Some(text) = look.first() else {
         return Ok(Columns::of(dialect(usual, rows), Header::of_lines()));
     };
@@ -72,7 +69,7 @@ pub(super) fn find(look: &mut Look, inputs: &[Input], asked: &Asked) -> Result<C
                 return Ok(columns);
             }
             if matches!(fields, Fields::Words(_)) && !is_comment {
-                columns.look_at_positions(look, inputs, text, start)?;
+                columns.look_at_positions(look, text, start)?;
             }
             if columns.hold(&names) {
                 return Ok(columns);
@@ -122,7 +119,7 @@ fn candidates(text: &Text, rows: usize, asked: &Asked, fields: Fields) -> Vec<(u
 }
 
 impl Columns {
-    fn of(dialect: Dialect, header: Header) -> Self {
+    pub(super) fn of(dialect: Dialect, header: Header) -> Self {
         Self { dialect, header, positions: Vec::new(), are_cut: false }
     }
 
@@ -135,13 +132,7 @@ impl Columns {
     }
 
     /// Finds the columns between positions with blanks in the header and all sampled rows.
-    fn look_at_positions(
-        &mut self,
-        look: &Look,
-        inputs: &[Input],
-        text: &Text,
-        start: usize,
-    ) -> Result<(), Error> {
+    fn look_at_positions(&mut self, look: &Look, text: &Text, start: usize) -> Result<(), Error> {
         let line = &text.bytes[start..];
         let end = self.dialect.fields.line_end().bytes()[0];
         let line = &line[..memchr::memchr(end, line).unwrap_or(line.len())];
@@ -150,7 +141,7 @@ impl Columns {
         let count = self.header.names().count();
         let mut used = Vec::new();
         mark(&mut used, &header);
-        look.for_each(inputs, self.dialect, &mut |text, bodies, _, _| {
+        look.for_each(self.dialect, &mut |text, bodies, _, _| {
             for (body, _) in bodies {
                 for row in text.bytes[body.clone()].split(|&byte| byte == end) {
                     let row = row.strip_suffix(b"\r").unwrap_or(row);

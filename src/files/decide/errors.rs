@@ -19,7 +19,7 @@ impl Decider<'_> {
         is_word: bool,
     ) -> Result<Error, Error> {
         let key = &how.keys[number];
-        let place = |example: &Example| self.look.place(self.inputs, example.at);
+        let place = |example: &Example| self.look.place(example.at);
         let is_time = |kind| matches!(kind, Found::Time(_));
         let name = if is_time(kind) { "time" } else { "number" };
         let what = if is_time(between) { "a time" } else { "a number" };
@@ -108,7 +108,7 @@ impl Decider<'_> {
     ) -> Result<Option<(Vec<u8>, u64, Error)>, Error> {
         let how = changed(how, number, change);
         let mut found = None;
-        self.look.for_each(self.inputs, how.kind.divided().0, &mut |text, bodies, base, is_tail| {
+        self.look.for_each(how.kind.divided().0, &mut |text, bodies, base, is_tail| {
             if found.is_none() {
                 let layout = Layout::new(text, &how);
                 let invalid = layout.first_invalid(bodies);
@@ -118,7 +118,7 @@ impl Decider<'_> {
         })?;
         let Some((token, error, at, is_tail)) = found else { return Ok(None) };
         // The sample did not count the lines before the end of a file.
-        let error = if is_tail { error.at(self.look.place(self.inputs, at)?) } else { error };
+        let error = if is_tail { error.at(self.look.place(at)?) } else { error };
         Ok(Some((token, at, error)))
     }
 
@@ -175,7 +175,7 @@ impl Decider<'_> {
         change: &dyn Fn(&mut ResolvedKey),
     ) -> Result<bool, Error> {
         let how = changed(how, number, change);
-        let surveyed = self.look.survey(self.inputs, &how)?;
+        let surveyed = self.look.survey(&how)?;
         Ok(have_kind(&surveyed.columns[0]))
     }
 
@@ -184,11 +184,11 @@ impl Decider<'_> {
     fn is_first_line(&self, how: &InputSpec, number: usize, at: u64) -> Result<bool, Error> {
         let dialect = how.kind.divided().0;
         let has_none = dialect.header == 0 && dialect.fields != Fields::Json;
-        if !has_none || !self.look.place(self.inputs, at)?.ends_with(":1") {
+        if !has_none || !self.look.place(at)?.ends_with(":1") {
             return Ok(false);
         }
         // Inputs may differ in their first lines.
-        let Ok(surveyed) = self.look.survey(self.inputs, &below_header(how)) else { return Ok(false) };
+        let Ok(surveyed) = self.look.survey(&below_header(how)) else { return Ok(false) };
         let fit = |survey: &Survey| matches!(survey.decide(), Decision::Kind(..));
         Ok(have_kind(&surveyed.columns[number]) && surveyed.columns.iter().all(fit))
     }
@@ -200,7 +200,7 @@ impl Decider<'_> {
         what: Apart,
         [first, misfit]: [&Example; 2],
     ) -> Result<Error, Error> {
-        let place = |example: &Example| self.look.place(self.inputs, example.at);
+        let place = |example: &Example| self.look.place(example.at);
         let (here, there) = (place(misfit)?, place(first)?);
         let problem = format!(
             "'{}' and '{}' ({there}) do not compare: {}",

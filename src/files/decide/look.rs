@@ -23,6 +23,7 @@ pub(super) type Take<'a> = &'a mut dyn FnMut(&Text, &[fields::Body], u64, bool) 
 
 /// The beginnings of the inputs.
 pub(super) struct Look {
+    pub(super) inputs: Vec<Input>,
     heads: Vec<Head>,
     line_end: LineEnd,
 }
@@ -42,10 +43,9 @@ impl Look {
     /// # Errors
     ///
     /// I/O errors.
-    pub(super) fn at(inputs: &[Input], line_end: LineEnd) -> Result<Self, Error> {
-        let mut look = Self { heads: Vec::new(), line_end };
-        let mut left = FIRST;
-        for input in inputs {
+    pub(super) fn at(inputs: Vec<Input>, line_end: LineEnd) -> Result<Self, Error> {
+        let (mut heads, mut left) = (Vec::new(), FIRST);
+        for input in &inputs {
             if left == 0 {
                 break;
             }
@@ -55,16 +55,16 @@ impl Look {
             left -= bytes.len().min(left);
             let text = Text::of_one(&input.name(), bytes, None, line_end);
             let rest = (!input.can_be_read_again()).then_some(opened);
-            look.heads.push(Head { text, is_all, rest });
+            heads.push(Head { text, is_all, rest });
         }
-        Ok(look)
+        Ok(Self { inputs, heads, line_end })
     }
 
     /// Reads more of an input with an incomplete first record.
-    fn extend(&mut self, inputs: &[Input], number: usize) -> Result<(), Error> {
-        let head = &mut self.heads[number];
-        if inputs[number].is_beginning() {
-            return Err(Error::input(inputs[number].name(), "the first record is longer than its beginning"));
+    fn extend(&mut self, number: usize) -> Result<(), Error> {
+        let (input, head) = (&self.inputs[number], &mut self.heads[number]);
+        if input.is_beginning() {
+            return Err(Error::input(input.name(), "the first record is longer than its beginning"));
         }
         let mut bytes = std::mem::take(&mut head.text.bytes);
         // The input does not include the line end behind the text.
@@ -72,10 +72,10 @@ impl Look {
         let most = 2 * bytes.len();
         let (bytes, is_all) = match &mut head.rest {
             Some(rest) => read(rest, bytes, most)?,
-            None => read(&mut inputs[number].open()?, Vec::new(), most)?,
+            None => read(&mut input.open()?, Vec::new(), most)?,
         };
         head.is_all = is_all;
-        head.text = Text::of_one(&inputs[number].name(), bytes, None, self.line_end);
+        head.text = Text::of_one(&input.name(), bytes, None, self.line_end);
         Ok(())
     }
 
@@ -84,14 +84,14 @@ impl Look {
     /// # Errors
     ///
     /// I/O errors.
-    pub(super) fn complete(&mut self, inputs: &[Input], dialect: Dialect) -> Result<(), Error> {
+    pub(super) fn complete(&mut self, dialect: Dialect) -> Result<(), Error> {
         for number in 0..self.heads.len() {
             while !self.heads[number].is_all && self.heads[number].end(dialect).is_none() {
                 // Records of an earlier input suffice.
-                if inputs[number].is_beginning() && !self.heads[..number].iter().all(Head::is_nothing) {
+                if self.inputs[number].is_beginning() && !self.heads[..number].iter().all(Head::is_nothing) {
                     break;
                 }
-                self.extend(inputs, number)?;
+                self.extend(number)?;
             }
         }
         Ok(())
@@ -107,9 +107,9 @@ impl Look {
     /// # Errors
     ///
     /// I/O errors; the first wrong row.
-    pub(super) fn survey(&self, inputs: &[Input], how: &InputSpec) -> Result<Surveyed, Error> {
+    pub(super) fn survey(&self, how: &InputSpec) -> Result<Surveyed, Error> {
         let mut all = Surveyed::new(how.keys.len());
-        self.for_each(inputs, how.kind.divided().0, &mut |text, bodies, base, is_tail| {
+        self.for_each(how.kind.divided().0, &mut |text, bodies, base, is_tail| {
             match Layout::new(text, how).survey(bodies, base) {
                 Ok(part) => all.merge(part),
                 // Quotes may mislead about the beginning of a row in the middle of a file.
@@ -123,9 +123,9 @@ impl Look {
 
     /// Passes the sampled texts to `take`, with their rows, the base of their offsets, and true for the
     /// end of a file.
-    pub(super) fn for_each(&self, inputs: &[Input], dialect: Dialect, take: Take) -> Result<(), Error> {
+    pub(super) fn for_each(&self, dialect: Dialect, take: Take) -> Result<(), Error> {
         let mut known = Known::default();
-        for (number, input) in (0_u64..).zip(inputs) {
+        for (number, input) in (0_u64..).zip(&self.inputs) {
             let base = number << APART;
             let head = self.heads.get(number as usize);
             let mut begin = 0;
@@ -157,9 +157,9 @@ impl Look {
     }
 
     /// Returns the place of an example, as `file:line`.
-    pub(super) fn place(&self, inputs: &[Input], at: u64) -> Result<String, Error> {
+    pub(super) fn place(&self, at: u64) -> Result<String, Error> {
         let (number, offset) = ((at >> APART) as usize, at & ((1 << APART) - 1));
-        let input = &inputs[number];
+        let input = &self.inputs[number];
         if let Some(head) = self.heads.get(number).filter(|head| offset < head.text.bytes.len() as u64) {
             return Ok(head.text.line(offset as usize));
         }
@@ -168,7 +168,8 @@ impl Look {
     }
 
     /// Gives the sampled bytes back to inputs that allow only one pass.
-    pub(super) fn give_back(self, inputs: &mut [Input]) {
+    pub(super) fn give_back(self) -> Vec<Input> {
+        let mut inputs = self.inputs;
         for (input, head) in inputs.iter_mut().zip(self.heads) {
             if let Some(rest) = head.rest {
                 let mut bytes = head.text.bytes;
@@ -176,6 +177,7 @@ impl Look {
                 *input = input.clone().begun(bytes, (!head.is_all).then_some(rest));
             }
         }
+        inputs
     }
 }
 

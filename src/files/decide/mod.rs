@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use gpusort_values::survey::{Decision, Example, Found, Note as KindNote, Survey};
 
+use self::columns::Columns;
 use self::look::Look;
 use crate::error::{Error, Hint};
 use crate::format::Format;
@@ -81,7 +82,7 @@ pub enum Note {
 /// # Errors
 ///
 /// I/O errors; a key or a name without a column; fields that do not fit one kind.
-pub(crate) fn decide(inputs: &mut [Input], asked: &Asked) -> Result<Decisions, Error> {
+pub(crate) fn decide(inputs: &mut Vec<Input>, asked: &Asked) -> Result<Decisions, Error> {
     if asked.format == Format::Text {
         let (kind, key) = (InputKind::Text(asked.per_line), ResolvedKey::first_field(asked.by));
         return Ok(Decisions { why: "named", ..Decisions::new(asked, kind, vec![key]) });
@@ -94,24 +95,18 @@ pub(crate) fn decide(inputs: &mut [Input], asked: &Asked) -> Result<Decisions, E
         let dialect = Dialect { fields, header: 0, comments: false };
         return Ok(Decisions::new(asked, InputKind::Table(dialect), keys));
     }
-    let mut look = Look::at(inputs, asked.line_end)?;
-    let decided = Decider { look: &mut look, inputs, asked }.decide();
-    look.give_back(inputs);
-    decided
+    let mut decider = Decider { look: Look::at(std::mem::take(inputs), asked.line_end)?, asked };
+    let decisions = decider.decide();
+    *inputs = decider.look.give_back();
+    decisions
 }
 
 struct Decider<'a> {
-    look: &'a mut Look,
-    inputs: &'a [Input],
+    look: Look,
     asked: &'a Asked<'a>,
 }
 
 impl Decisions {
-    /// Returns decisions that need no sample.
-    pub(crate) fn named(format: Format, how: InputSpec) -> Self {
-        Self { format, how, notes: Vec::new(), why: "named" }
-    }
-
     fn new(asked: &Asked, kind: InputKind, keys: Vec<ResolvedKey>) -> Self {
         let how = InputSpec { kind, by: asked.by.clone(), keys, columns: 1 };
         Self { format: asked.format, how, notes: Vec::new(), why: "default" }
@@ -121,16 +116,15 @@ impl Decisions {
 impl Decider<'_> {
     fn decide(&mut self) -> Result<Decisions, Error> {
         let asked = self.asked;
-        let table = self.inputs[0].name();
         let is_json = asked.format == Format::JsonLines || self.may_be_json() && self.begins_with_object();
-        let (dialect, header, columns) = if is_json {
+        let columns = if is_json {
             let dialect = Dialect { fields: Fields::Json, header: 0, comments: asked.comments };
-            self.look.complete(self.inputs, dialect)?;
-            (dialect, self.first_object()?, None)
+            self.look.complete(dialect)?;
+            Columns::of(dialect, self.first_object()?)
         } else {
-            let columns = columns::find(self.look, self.inputs, asked)?;
-            (columns.dialect, columns.header.clone(), Some(columns))
+            columns::find(&mut self.look, asked)?
         };
+        let (dialect, header) = (columns.dialect, &columns.header);
         let format = match dialect.fields {
             Fields::Json => Format::JsonLines,
             Fields::Quoted(b'\t') if asked.format == Format::Lines => Format::Tsv,
@@ -144,27 +138,20 @@ impl Decider<'_> {
             _ => "the first line names the columns",
         };
         let kind = InputKind::Table(dialect);
-        let keys = if self.look.first().is_none() {
+        let has_no_key = asked.by.keys.is_empty() && format == Format::Lines;
+        let first = self.look.first();
+        let keys = match first {
             // An empty input is sorted, whatever the key.
-            vec![ResolvedKey::record(asked.by)]
-        } else if asked.by.keys.is_empty() && format == Format::Lines {
-            vec![ResolvedKey::first_field(asked.by)]
-        } else {
-            let table = self.look.first().map_or(table, |text| text.parts[0].name.clone());
-            match &columns {
-                Some(columns) => columns.keys(asked.by, &table)?,
-                None => header.find(asked.by, &table)?,
-            }
+            None => vec![ResolvedKey::record(asked.by)],
+            Some(_) if has_no_key => vec![ResolvedKey::first_field(asked.by)],
+            Some(text) => columns.keys(asked.by, &text.parts[0].name)?,
         };
         let mut decisions = Decisions { format, why, ..Decisions::new(asked, kind, keys) };
         decisions.how.columns = header.columns;
-        if self.look.first().is_none() {
-            return Ok(decisions);
-        }
-        if asked.by.keys.is_empty() && format == Format::Lines {
-            self.decide_lines(&mut decisions)?;
-        } else {
-            self.decide_keys(&mut decisions, &header)?;
+        match first {
+            None => return Ok(decisions),
+            Some(_) if has_no_key => self.decide_lines(&mut decisions)?,
+            Some(_) => self.decide_keys(&mut decisions, header)?,
         }
         if let Fields::Quoted(_) = dialect.fields
             && dialect.header > 0
@@ -239,33 +226,33 @@ impl Decider<'_> {
             let problem = "applies to numbers, and lines without a key are compared whole";
             return Err(Error::option("invalid", problem).hinting(Hint::NumbersOrKey));
         }
-        let surveyed = self.look.survey(self.inputs, &decisions.how)?;
+        let surveyed = self.look.survey(&decisions.how)?;
         let survey = &surveyed.columns[0];
         let key = &mut decisions.how.keys[0];
-        let (kind, note) = match survey.decide() {
+        // The first field that is not a number.
+        let mut word = None;
+        let mut is_text = false;
+        match survey.decide() {
             _ if has_kind => {
                 give(key, survey);
                 self.check_given(&decisions.how, 0, survey)?;
-                (None, None)
             }
-            Decision::Kind(kind, note) => (Some(kind), note),
+            Decision::Kind(kind, note) => {
+                set(key, kind);
+                is_text = kind == Found::Text;
+                decisions.notes.extend(self.note(&decisions.how, 0, None, note)?);
+            }
             Decision::Mixed { kind, between, first, misfit, is_word } => {
-                let word = if is_word && kind == between { misfit } else { first };
-                decisions.notes.push(self.whole_lines(&word)?);
-                (Some(Found::Text), None)
+                word = Some(if is_word && kind == between { misfit } else { first });
             }
-            Decision::Apart { misfit, .. } => {
-                decisions.notes.push(self.whole_lines(&misfit)?);
-                (Some(Found::Text), None)
-            }
-        };
-        self.note(&mut decisions.notes, (&decisions.how, 0), None, note)?;
-        if kind == Some(Found::Text) {
+            Decision::Apart { misfit, .. } => word = Some(misfit),
+        }
+        if let Some(word) = &word {
+            decisions.notes.push(Note::WholeLines(shown(word), self.look.place(word.at)?));
+        }
+        if is_text || word.is_some() {
             decisions.how.keys = vec![record];
             return Ok(());
-        }
-        if let Some(kind) = kind {
-            set(&mut decisions.how.keys[0], kind);
         }
         let reading = Reading::Text(TextForm { nocase: by.order.nocase, ..TextForm::default() });
         let order = KeyOrder { is_last_resort: true, reading, ..record.order };
@@ -273,13 +260,8 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Returns the note on the first field that is not a number.
-    fn whole_lines(&self, word: &Example) -> Result<Note, Error> {
-        Ok(Note::WholeLines(shown(word), self.look.place(self.inputs, word.at)?))
-    }
-
     fn decide_keys(&self, decisions: &mut Decisions, header: &Header) -> Result<(), Error> {
-        let surveyed = self.look.survey(self.inputs, &decisions.how)?;
+        let surveyed = self.look.survey(&decisions.how)?;
         self.check_columns(&decisions.how, header, &surveyed)?;
         for number in 0..decisions.how.keys.len() {
             let survey = &surveyed.columns[number];
@@ -297,7 +279,7 @@ impl Decider<'_> {
                 Decision::Kind(kind, note) => {
                     set(key, kind);
                     let name = Some(format!("{}{}", key.typed, key.direction));
-                    self.note(&mut decisions.notes, (&decisions.how, number), name, note)?;
+                    decisions.notes.extend(self.note(&decisions.how, number, name, note)?);
                 }
                 Decision::Mixed { kind, .. } if order.invalid != Invalid::Error => set(key, kind),
                 Decision::Mixed { kind: kind @ Found::Number(_), .. } if order.leading => {
@@ -342,15 +324,15 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Adds the note on a kind.
+    /// Returns the note on a kind.
     fn note(
         &self,
-        notes: &mut Vec<Note>,
-        (how, number): (&InputSpec, usize),
+        how: &InputSpec,
+        number: usize,
         key: Option<String>,
         note: Option<KindNote>,
-    ) -> Result<(), Error> {
-        notes.extend(match note {
+    ) -> Result<Option<Note>, Error> {
+        Ok(match note {
             None => None,
             Some(KindNote::Versions) => Some(Note::Versions(key)),
             Some(KindNote::YearEnds) => Some(Note::NoYear(key)),
@@ -367,11 +349,10 @@ impl Decider<'_> {
                     Found::Size => Kind::Size,
                     _ => Kind::Version,
                 };
-                let place = self.look.place(self.inputs, misfit.at)?;
+                let place = self.look.place(misfit.at)?;
                 Some(Note::Most(key, kind, shown(&misfit), place))
             }
-        });
-        Ok(())
+        })
     }
 }
 

@@ -8,7 +8,6 @@ use arrow_array::{Array, ArrayRef};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
-use super::super::job::Job;
 use super::Tables;
 use super::keys::{KeyArrays, TableKey, columns_of, ranks};
 use crate::columns::argsort;
@@ -21,17 +20,14 @@ use crate::parallel::{self, map_parts};
 
 /// Finds the first row out of order: by the keys, or without keys by the sorting columns that each row
 /// group declares.
-pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Error> {
-    let by = &job.resolved.decisions.how.by;
-    if !by.keys.is_empty() {
-        let keys = tables.keys(&job.resolved)?;
-        return rows_in_order(tables, &tables.parts, &keys, job, false);
+pub(super) fn check(tables: &Tables) -> Result<Option<Disorder>, Error> {
+    let by = &tables.job.decisions.how.by;
+    // Arrow declares no order, so a table of several columns needs a key.
+    if !by.keys.is_empty() || matches!(tables.all[0], Table::Arrow(_)) {
+        return rows_in_order(tables, &tables.parts, &tables.keys()?, false);
     }
     for (number, table) in tables.all.iter().enumerate() {
-        let Table::Parquet(file) = table else {
-            // Arrow declares no order, so a table of several columns needs a key.
-            return rows_in_order(tables, &tables.parts, &tables.keys(&job.resolved)?, job, false);
-        };
+        let Table::Parquet(file) = table else { panic!("all inputs have one format") };
         let claims = file.claims();
         let Some(Some(first)) = claims.first() else {
             let problem = "has no sorting_columns to check; name the columns with a key";
@@ -52,7 +48,7 @@ pub(super) fn check(tables: &Tables, job: &Job) -> Result<Option<Disorder>, Erro
             key.order.empty = if claim.nulls_first { Nulls::First } else { Nulls::Last };
         }
         let parts: Vec<Part> = tables.parts.iter().filter(|part| part.table == number).copied().collect();
-        if let Some(disorder) = rows_in_order(tables, &parts, &keys, job, true)? {
+        if let Some(disorder) = rows_in_order(tables, &parts, &keys, true)? {
             return Ok(Some(disorder));
         }
     }
@@ -64,13 +60,12 @@ fn rows_in_order(
     tables: &Tables,
     parts: &[Part],
     keys: &[TableKey],
-    job: &Job,
     by_parts: bool,
 ) -> Result<Option<Disorder>, Error> {
     /// The rows of a batch.
     const ROWS: usize = 1 << 17;
-    let unique = job.resolved.unique;
-    let columns = columns_of(keys);
+    let (job, columns) = (tables.job, columns_of(keys));
+    let unique = job.ask.selection.unique;
     let (mut done, mut first_rows, mut passed) = (0, Vec::new(), vec![0; tables.all.len()]);
     for part in parts {
         first_rows.push(passed[part.table]);
@@ -83,31 +78,29 @@ fn rows_in_order(
         // Checks each part by itself, and keeps the keys of its first and last row.
         let looked = map_parts(wave, |(part, first)| {
             let table = &tables.all[part.table];
-            let (mut before, mut begin, mut at): (Option<KeyArrays>, Option<KeyArrays>, u64) =
-                (None, None, *first);
+            let (mut check, mut begin) = (InOrder::new(table.name(), *first), None);
             for batch in table.read(part.number, Some(&columns), ROWS, true)? {
                 let batch = batch?;
                 if batch.num_rows() == 0 {
                     continue;
                 }
                 let arrays = KeyArrays::of(keys, &batch, Some(&columns));
-                let disorder = first_disorder(before.as_ref(), &arrays, keys, table.name(), at, unique)?;
                 if begin.is_none() {
                     begin = Some(arrays.slice(0, 1).detached()?);
                 }
+                let disorder = check.follow(&arrays, keys, unique)?;
                 if disorder.is_some() {
                     return Ok((begin, None, disorder));
                 }
-                before = Some(arrays.slice(arrays.rows() - 1, 1).detached()?);
-                at += batch.num_rows() as u64;
             }
-            Ok::<_, Error>((begin, before, None))
+            Ok::<_, Error>((begin, check.last, None))
         });
         for ((part, first), looked) in wave.iter().zip(looked) {
             let (begin, end, disorder) = looked?;
             if let (Some(begin), false) = (&begin, by_parts) {
                 let name = tables.all[part.table].name();
-                if let Some(disorder) = first_disorder(last.as_ref(), begin, keys, name, *first, unique)? {
+                let mut check = InOrder { last: last.take(), ..InOrder::new(name, *first) };
+                if let Some(disorder) = check.follow(begin, keys, unique)? {
                     return Ok(Some(disorder));
                 }
             }
@@ -124,37 +117,54 @@ fn rows_in_order(
     Ok(None)
 }
 
-/// Finds the first of `rows` out of order. The row `before` precedes them, and `first` is the number of
-/// the first of `rows`.
-pub(super) fn first_disorder(
-    before: Option<&KeyArrays>,
-    rows: &KeyArrays,
-    keys: &[TableKey],
-    name: &str,
-    first: u64,
-    unique: bool,
-) -> Result<Option<Disorder>, Error> {
-    let all: Vec<KeyArrays> = before.into_iter().chain([rows]).cloned().collect();
-    let all = KeyArrays::joined(&all)?;
-    let decoded = all.decoded(keys, name)?;
-    let order = argsort(&decoded.columns())?;
-    let is_sorted = order.iter().zip(0..).all(|(&row, at)| row == at);
-    let first_lower = || ranks(&order).windows(2).position(|pair| pair[1] < pair[0]);
-    let mut broken = if is_sorted { None } else { first_lower() };
-    if unique {
-        let is_same = decoded.sameness();
-        let most = broken.unwrap_or(order.len().saturating_sub(1));
-        broken = (0..most).find(|&row| is_same(row, row + 1)).or(broken);
+/// A check of rows that come one after another.
+pub(super) struct InOrder {
+    pub(super) name: String,
+    /// The number of the next row.
+    pub(super) passed: u64,
+    last: Option<KeyArrays>,
+}
+
+impl InOrder {
+    pub(super) fn new(name: &str, first: u64) -> Self {
+        Self { name: name.to_owned(), passed: first, last: None }
     }
-    let Some(row) = broken else { return Ok(None) };
-    let key = decoded.difference(row, row + 1);
-    let number = first + (row + 1 - usize::from(before.is_some())) as u64;
-    let column = if keys.len() > 1 { format!(", column '{}'", keys[key].name) } else { String::new() };
-    Ok(Some(Disorder {
-        place: format!("{name}: row {number}{column}"),
-        value: all.shown(key, row + 1),
-        before: all.shown(key, row),
-    }))
+
+    /// Finds the first of the next rows out of order.
+    pub(super) fn follow(
+        &mut self,
+        rows: &KeyArrays,
+        keys: &[TableKey],
+        unique: bool,
+    ) -> Result<Option<Disorder>, Error> {
+        let before = self.last.take();
+        let known = usize::from(before.is_some());
+        let all: Vec<KeyArrays> = before.into_iter().chain([rows.clone()]).collect();
+        let all = KeyArrays::joined(&all)?;
+        let decoded = all.decoded(keys, &self.name)?;
+        let order = argsort(&decoded.columns())?;
+        let is_sorted = order.iter().zip(0..).all(|(&row, at)| row == at);
+        let first_lower = || ranks(&order).windows(2).position(|pair| pair[1] < pair[0]);
+        let mut broken = if is_sorted { None } else { first_lower() };
+        if unique {
+            let is_same = decoded.sameness();
+            let most = broken.unwrap_or(order.len().saturating_sub(1));
+            broken = (0..most).find(|&row| is_same(row, row + 1)).or(broken);
+        }
+        let Some(row) = broken else {
+            self.passed += rows.rows() as u64;
+            self.last = Some(rows.slice(rows.rows() - 1, 1).detached()?);
+            return Ok(None);
+        };
+        let key = decoded.difference(row, row + 1);
+        let number = self.passed + (row + 1 - known) as u64;
+        let column = if keys.len() > 1 { format!(", column '{}'", keys[key].name) } else { String::new() };
+        Ok(Some(Disorder {
+            place: format!("{}: row {number}{column}", self.name),
+            value: all.shown(key, row + 1),
+            before: all.shown(key, row),
+        }))
+    }
 }
 
 /// The least value, in order, that each part of tables may have of a key.

@@ -7,9 +7,9 @@ use super::{Tables, room};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
-use crate::io::InputKind;
 use crate::io::arrow::Stored;
 use crate::io::arrow::from_text::TextTable;
+use crate::io::{InputKind, Output};
 
 impl Job<'_> {
     /// Does work that writes text, and writes that text as tables of this format.
@@ -17,23 +17,23 @@ impl Job<'_> {
         &self,
         format: Format,
         to: To,
-        work: impl FnOnce(To) -> Result<Report, Error>,
+        work: impl FnOnce(Output) -> Result<Report, Error>,
     ) -> Result<Report, Error> {
         let begin = Instant::now();
         let mut output = self.open(to)?;
         let most = usize::try_from(room(&self.budget) / 4).unwrap_or(usize::MAX);
         let mut spool = tempfile::spooled_tempfile_in(most, self.temp_folder());
-        let report = work(To::Plain(&mut spool))?;
+        let text = Output::writer(&mut spool, "the output".to_owned());
+        let report = work(text.cancelled_by(&self.cancel))?;
         let start = Instant::now();
-        let InputKind::Table(dialect) = self.resolved.decisions.how.kind else {
-            panic!("only tables are converted")
-        };
+        let InputKind::Table(dialect) = self.decisions.how.kind else { panic!("only tables are converted") };
         let name = self.inputs()[0].name();
         let stored = Stored::spooled(spool)?;
-        let table = TextTable::open(name, stored, dialect, &self.resolved.decisions.how.by.spelling.empty)?;
+        let table = TextTable::open(name, stored, dialect, &self.decisions.how.by.spelling.empty)?;
         let schema = table.schema();
-        let tables = Tables { all: Vec::new(), schema: schema.clone(), parts: Vec::new(), size: 0 };
-        let mut sink = Sink::new(&tables, schema, &[], self, &mut output, Some(most))?;
+        let tables =
+            Tables { job: self, all: Vec::new(), schema: schema.clone(), parts: Vec::new(), size: 0 };
+        let mut sink = Sink::new(&tables, schema, &[], &mut output, Some(most))?;
         table.each(&mut |batch| sink.write(batch))?;
         sink.finish()?;
         self.close(output)?;

@@ -5,14 +5,10 @@
 //! written.
 
 use std::collections::VecDeque;
-use std::io;
 use std::iter;
 use std::mem;
-use std::panic::resume_unwind;
-use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array, UInt64Array};
 use arrow_ipc::reader::StreamReader;
@@ -21,7 +17,7 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use arrow_select::take::take;
 
 use super::super::job::Job;
-use super::check::first_disorder;
+use super::check::InOrder;
 use super::keys::{KeyArrays, ranks};
 use super::read::{Reader, Reading, compact};
 use super::write::{Sink, all_joined};
@@ -30,14 +26,12 @@ use crate::clock::Instant;
 use crate::columns::arrow::numbers_of;
 use crate::error::Error;
 use crate::files::progress::Phase;
-use crate::files::report::{Phases, Report};
+use crate::files::report::Report;
 use crate::io::arrow::arrays::{self, gathered, joined};
 use crate::io::arrow::{Batches, failed, unwritten};
-use crate::io::ordered::{Merged, not_sorted};
+use crate::io::ordered::{MergeSource, Merged, Run, Step, merge_runs, not_sorted};
 use crate::io::{Counts, Output};
-use crate::order::Selection;
-use crate::parallel::{self, lock, map_parts, ranges};
-use crate::report;
+use crate::parallel::{self, map_parts, ranges};
 use crate::runs::{Folders, Spill, Spilled};
 use crate::sorter::Sorter;
 
@@ -63,9 +57,9 @@ struct Open {
 }
 
 /// Runs of the rows of tables.
-pub(super) struct Merging<'a, 'j> {
+pub(super) struct Merging<'a> {
+    job: &'a Job<'a>,
     reading: Reading<'a>,
-    job: &'a Job<'j>,
     /// The schema of the batches of runs.
     schema: SchemaRef,
     folders: Folders,
@@ -73,8 +67,9 @@ pub(super) struct Merging<'a, 'j> {
     open: Option<Open>,
 }
 
-impl<'a, 'j> Merging<'a, 'j> {
-    pub(super) fn new(reading: Reading<'a>, job: &'a Job<'j>) -> Self {
+impl<'a> Merging<'a> {
+    pub(super) fn new(reading: Reading<'a>) -> Self {
+        let job = reading.tables.job;
         let folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
         let mut schema = reading.schema.clone();
         if job.ask.positions {
@@ -82,51 +77,38 @@ impl<'a, 'j> Merging<'a, 'j> {
             let fields = schema.fields().iter().cloned().chain([position]).collect::<Fields>();
             schema = Arc::new(Schema::new(fields));
         }
-        Self { reading, job, schema, folders, runs: Vec::new(), open: None }
+        Self { job, reading, schema, folders, runs: Vec::new(), open: None }
     }
 
-    /// Sorts the rows of the reader in parts of about `limit` bytes, and writes them into runs.
-    pub(super) fn sort_parts(
-        &mut self,
-        reader: &mut Reader,
-        sorter: &Sorter,
-        limit: u64,
-    ) -> Result<Report, Error> {
-        let sort = report::Report::on_cpu(report::Form::InOrder, Duration::ZERO);
-        let mut report = Report::new(self.job.ask.format, sort, String::new());
+    /// Sorts the rows in parts of about `limit` bytes, and writes them into runs.
+    pub(super) fn sort_parts(&mut self, sorter: &Sorter, limit: u64) -> Result<Report, Error> {
+        let mut reader = Reader::new(self.reading.clone());
+        let mut report = Report::new(self.job.ask.format);
         let runs = (self.reading.tables.bytes() / limit.max(1) + 2).min(FAN_IN as u64);
         let rows = (self.window(runs) / WINDOW).clamp(1 << 5, 1 << 15);
-        let mut phases = Phases::default();
         let start = Instant::now();
         let mut part = reader.next(limit)?;
-        phases.read += start.elapsed();
+        report.phases.read = start.elapsed();
         while let Some(batches) = part {
-            let before = report.records;
             let arrays = self.reading.keys_of(&batches)?;
-            let mut at = before;
+            let mut at = report.records;
             let batches = batches.into_iter().map(|batch| self.numbered(batch, &mut at));
             let batches = batches.collect::<Result<Vec<_>, _>>()?;
-            report.records += arrays.rows() as u64;
-            let place = |row: usize| self.reading.tables.place(before + row as u64);
-            let done = order(&arrays, self.reading.keys, self.job, sorter, &mut report.counts, place)?;
-            report.sort = done.report.after(&report.sort);
-            report.repeated += done.repeated;
+            let positions = order(&self.reading, &arrays, sorter, &mut report)?;
             self.job.watch.phase(Phase::Read, Some(self.reading.tables.rows()));
-            self.job.watch.set(report.records);
             // The next part is read while this part is written.
-            let start = Instant::now();
             part = thread::scope(|scope| {
                 let coming = parallel::meanwhile(scope, || reader.next(limit));
-                let written = self.write_run(batches, &arrays, &done.positions, rows);
-                phases.write += start.elapsed();
+                let start = Instant::now();
+                let written = self.write_run(batches, &arrays, &positions, rows);
+                let waiting = Instant::now();
+                report.phases.write += waiting - start;
                 let coming = coming.wait();
+                report.phases.read += waiting.elapsed();
                 written.and(coming)
             })?;
-            phases.read += start.elapsed();
         }
-        phases.read = phases.read.saturating_sub(phases.write);
         self.close()?;
-        report.phases = phases;
         report.runs = self.runs.len();
         let bytes = |run: &RunSource| if let RunSource::Spilled(spilled) = run { spilled.bytes } else { 0 };
         report.spilled_bytes = self.runs.iter().map(bytes).sum();
@@ -192,56 +174,42 @@ impl<'a, 'j> Merging<'a, 'j> {
 
     /// Merges all runs into the output.
     pub(super) fn write(&mut self, output: &mut Output) -> Result<Merged, Error> {
+        let mut repeated = 0;
         // Very many runs are first merged into longer runs.
         while self.runs.len() > FAN_IN && !matches!(self.runs[0], RunSource::Input(_)) {
             let mut longer = Vec::new();
             let mut runs = mem::take(&mut self.runs).into_iter();
-            loop {
-                let some: Vec<RunSource> = runs.by_ref().take(FAN_IN).collect();
-                if some.is_empty() {
-                    break;
-                }
+            while runs.len() > 0 {
+                let some = runs.by_ref().take(FAN_IN).collect();
                 let mut writer = self.begin_run()?;
-                self.merge(some, &mut Merged::default(), &mut |batch| {
+                let merged = self.merge(some, &mut |batch| {
                     compact(&batch).and_then(|batch| writer.write(&batch)).map_err(unspilled)
                 })?;
+                repeated += merged.repeated;
                 longer.push(ended(writer)?);
             }
             self.runs = longer;
         }
-        self.job.watch.phase(Phase::Merge, Some(self.reading.tables.rows()));
+        let (tables, format) = (self.reading.tables, self.job.ask.format);
+        self.job.watch.phase(Phase::Merge, Some(tables.rows()));
         let runs = mem::take(&mut self.runs);
-        let mut written = Merged::default();
+        let mut merged;
         if self.job.ask.positions {
             let mut positions = Vec::new();
-            self.merge(runs, &mut written, &mut |batch| {
+            merged = self.merge(runs, &mut |batch| {
                 let last = batch.num_columns() - 1;
                 positions.extend_from_slice(numbers_of::<u64>(batch.column(last)));
                 Ok(())
             })?;
-            write_positions(positions.into_iter(), self.reading.tables.rows(), self.job.ask.format, output)?;
-            return Ok(written);
+            write_positions(positions.into_iter(), tables.rows(), format, output)?;
+        } else {
+            let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
+            let mut sink = Sink::new(tables, self.schema.clone(), self.reading.keys, output, most)?;
+            merged = self.merge(runs, &mut |batch| sink.write(batch))?;
+            sink.finish()?;
         }
-        let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
-        let sink =
-            Sink::new(self.reading.tables, self.schema.clone(), self.reading.keys, self.job, output, most)?;
-        let sink = Mutex::new(sink);
-        // Ordered rows are encoded while the next rows are ordered.
-        let (give, take) = sync_channel::<RecordBatch>(0);
-        let encode = || take.into_iter().try_for_each(|batch| lock(&sink).write(batch));
-        thread::scope(|scope| match thread::Builder::new().spawn_scoped(scope, encode) {
-            Ok(encoding) => {
-                // If the receiver is gone, encoding has failed.
-                let gone = |_| Error::io("the output", "write", io::ErrorKind::BrokenPipe.into());
-                let merged = self.merge(runs, &mut written, &mut |batch| give.send(batch).map_err(gone));
-                drop(give);
-                let encoded = encoding.join().unwrap_or_else(|panic| resume_unwind(panic));
-                encoded.and(merged)
-            }
-            Err(_) => self.merge(runs, &mut written, &mut |batch| lock(&sink).write(batch)),
-        })?;
-        sink.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
-        Ok(written)
+        merged.repeated += repeated;
+        Ok(merged)
     }
 }
 
@@ -258,20 +226,51 @@ fn unspilled(error: ArrowError) -> Error {
 }
 
 /// The rows of a run in memory, and the source of further rows.
-struct Run<'b> {
+struct Rows<'b> {
+    reading: &'b Reading<'b>,
+    /// The approximate bytes of a row.
+    row_bytes: usize,
     /// Batches, and their keys.
     window: VecDeque<(RecordBatch, KeyArrays)>,
     batches: Batches<'b>,
-    /// For an input, its name and the number of rows read.
-    checked: Option<(String, u64)>,
-    last: Option<KeyArrays>,
+    /// The check of an input.
+    check: Option<InOrder>,
     counts: Counts,
-    is_over: bool,
 }
 
-impl Run<'_> {
+impl MergeSource for Rows<'_> {
+    fn held(&self) -> usize {
+        self.count() * self.row_bytes
+    }
+
+    fn is_ready(&self) -> bool {
+        true
+    }
+
+    fn read(&mut self, most: usize, _: &mut Option<Error>) -> Result<bool, Error> {
+        while self.held() < most {
+            let Some(batch) = self.batches.next().transpose()? else { return Ok(false) };
+            if batch.num_rows() == 0 {
+                continue;
+            }
+            let keys = self.reading.keys_of([&batch])?;
+            if let Some(check) = &mut self.check {
+                let place = |row: usize| format!("{}: row {}", check.name, check.passed + row as u64);
+                let decoded = keys.decoded(self.reading.keys, &check.name)?;
+                decoded.count(self.reading.keys, &mut self.counts, place)?;
+                if let Some(disorder) = check.follow(&keys, self.reading.keys, false)? {
+                    return Err(not_sorted(disorder));
+                }
+            }
+            self.window.push_back((batch, keys));
+        }
+        Ok(true)
+    }
+}
+
+impl Rows<'_> {
     /// Returns the number of rows in memory.
-    fn rows(&self) -> usize {
+    fn count(&self) -> usize {
         self.window.iter().map(|(batch, _)| batch.num_rows()).sum()
     }
 
@@ -299,7 +298,7 @@ impl Run<'_> {
     }
 }
 
-impl Merging<'_, '_> {
+impl Merging<'_> {
     /// Returns a batch of a run. If requested, adds a column of the positions of its rows, which begin
     /// with `at`.
     fn numbered(&self, batch: RecordBatch, at: &mut u64) -> Result<RecordBatch, Error> {
@@ -313,147 +312,117 @@ impl Merging<'_, '_> {
         arrays::batch(&self.schema, columns, rows).map_err(failed)
     }
 
-    /// Returns the batches of a run, and for an input its name and the number of rows read.
-    fn batches_of(&self, run: RunSource) -> Result<(Batches<'_>, Option<(String, u64)>), Error> {
-        match run {
+    /// Opens a run with a window of about `window` rows. The order of inputs is checked.
+    fn rows_of(&self, run: RunSource, window: usize) -> Result<Rows<'_>, Error> {
+        let reading = &self.reading;
+        let (batches, check): (Batches, _) = match run {
             RunSource::Spilled(run) => {
                 let failed = |error| unwritten("a temporary file", "read", error);
                 let reader = StreamReader::try_new(run, None).map_err(failed)?;
-                Ok((Box::new(reader.map(move |batch| batch.map_err(failed))), None))
+                (Box::new(reader.map(move |batch| batch.map_err(failed))), None)
             }
             RunSource::Input(number) => {
-                let table = &self.reading.tables.all[number];
-                let rows = (self.window(self.reading.tables.all.len() as u64) / WINDOW).max(1 << 10);
-                let before = self.reading.tables.parts.iter().filter(|part| part.table < number);
+                let table = &reading.tables.all[number];
+                let rows = (window / WINDOW).max(1 << 10);
+                let before = reading.tables.parts.iter().filter(|part| part.table < number);
                 let mut at: u64 = before.map(|part| part.rows).sum();
                 let read = move |part| {
-                    let batches = self.reading.read(part, rows);
+                    let batches = reading.read(part, rows);
                     batches.unwrap_or_else(|error| Box::new(iter::once(Err(error))))
                 };
                 let batches = table.parts(number).into_iter().flat_map(read);
                 let numbered = batches.map(move |batch| self.numbered(batch?, &mut at));
-                Ok((Box::new(numbered), Some((table.name().to_owned(), 0))))
+                (Box::new(numbered), Some(InOrder::new(table.name(), 0)))
             }
-        }
-    }
-
-    /// Reads rows of a run until `rows` rows are in memory.
-    fn load(&self, run: &mut Run<'_>, rows: usize) -> Result<(), Error> {
-        while !run.is_over && run.rows() < rows {
-            let Some(batch) = run.batches.next() else {
-                run.is_over = true;
-                return Ok(());
-            };
-            let batch = batch?;
-            if batch.num_rows() == 0 {
-                continue;
-            }
-            let keys = KeyArrays::of(self.reading.keys, &batch, self.reading.columns.as_deref());
-            if let Some((name, passed)) = &mut run.checked {
-                let place = |row: usize| format!("{name}: row {}", *passed + row as u64);
-                keys.decoded(self.reading.keys, name)?.count(self.reading.keys, &mut run.counts, place)?;
-                if let Some(disorder) =
-                    first_disorder(run.last.as_ref(), &keys, self.reading.keys, name, *passed, false)?
-                {
-                    return Err(not_sorted(disorder));
-                }
-                run.last = Some(keys.slice(keys.rows() - 1, 1).detached()?);
-                *passed += batch.num_rows() as u64;
-            }
-            run.window.push_back((batch, keys));
-        }
-        Ok(())
+        };
+        let row_bytes = reading.tables.row_bytes() as usize;
+        Ok(Rows { reading, row_bytes, window: VecDeque::new(), batches, check, counts: Counts::default() })
     }
 
     fn merge(
         &self,
         sources: Vec<RunSource>,
-        written: &mut Merged,
-        emit: &mut dyn FnMut(RecordBatch) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let Selection { unique, first } = self.job.ask.selection;
-        let most = first.map_or(u64::MAX, |first| first as u64);
+        emit: &mut (dyn FnMut(RecordBatch) -> Result<(), Error> + Send),
+    ) -> Result<Merged, Error> {
         let window = self.window(sources.len() as u64);
-        let mut runs = Vec::new();
-        for source in sources {
-            let (batches, checked) = self.batches_of(source)?;
-            let (window, counts) = (VecDeque::new(), Counts::default());
-            runs.push(Run { window, batches, checked, last: None, counts, is_over: false });
+        let run = |source| {
+            let rows = self.rows_of(source, window)?;
+            let most = window * rows.row_bytes;
+            Ok(Run::new(rows, most))
+        };
+        let mut runs = sources.into_iter().map(run).collect::<Result<Vec<_>, Error>>()?;
+        let mut last = None;
+        let merge = |runs: &mut [Run<Rows>], left| self.merge_some(runs, left, &mut last);
+        let write = |batch: RecordBatch| if batch.num_rows() > 0 { emit(batch) } else { Ok(()) };
+        let progress = &mut |read| self.job.watch.set(read);
+        let mut merged = merge_runs(&mut runs, self.job.ask.selection, merge, write, progress)?;
+        runs.iter().for_each(|run| merged.counts.add_all(&run.source.counts));
+        Ok(merged)
+    }
+
+    /// Merges at most `left` rows in memory that no unread row can precede. `last` holds the keys of the last
+    /// row before them.
+    fn merge_some(
+        &self,
+        runs: &mut [Run<Rows>],
+        left: u64,
+        last: &mut Option<KeyArrays>,
+    ) -> Result<Option<Step<RecordBatch>>, Error> {
+        let unique = self.job.ask.selection.unique;
+        let mut runs: Vec<_> = runs.iter_mut().filter(|run| !run.source.window.is_empty()).collect();
+        if runs.is_empty() {
+            return Ok(None);
         }
-        // The keys of the last row written.
-        let mut last: Option<KeyArrays> = None;
-        let mut done = 0;
-        while written.written < most {
-            let loaded = map_parts(&mut runs, |run| self.load(run, window));
-            loaded.into_iter().collect::<Result<(), _>>()?;
-            runs.iter()
-                .filter(|run| run.window.is_empty())
-                .for_each(|run| written.counts.add_all(&run.counts));
-            runs.retain(|run| !run.window.is_empty());
-            if runs.is_empty() {
-                break;
+        let (bound, taking) = self.bound(&runs)?;
+        let windows = taking.iter().flat_map(|&run| &runs[run].source.window);
+        let all = KeyArrays::joined(&windows.map(|(_, keys)| keys.clone()).collect::<Vec<_>>())?;
+        let mut positions = if let [_] = &taking[..] {
+            (0..all.rows() as u32).collect()
+        } else {
+            self.reading.order(&all)?
+        };
+        // Takes the rows up to the last row of the run that ends first: the first rows of each run.
+        let ends: Vec<usize> = sums(taking.iter().map(|&run| runs[run].source.count())).collect();
+        let end = taking.iter().position(|&run| run == bound).map_or(0, |place| ends[place] as u32 - 1);
+        let length = positions.iter().position(|&row| row == end).map_or(positions.len(), |at| at + 1);
+        positions.truncate(length);
+        let run_of = |row: u32| ends.partition_point(|&end| end <= row as usize);
+        let mut counts = vec![0; taking.len()];
+        positions.iter().for_each(|&row| counts[run_of(row)] += 1);
+        let mut repeated = 0;
+        if unique {
+            let with_last: Vec<KeyArrays> = [all.clone()].into_iter().chain(last.clone()).collect();
+            let with_last = KeyArrays::joined(&with_last)?;
+            let decoded = with_last.decoded(self.reading.keys, self.reading.tables.all[0].name())?;
+            let (is_same, before) = (decoded.sameness(), positions.len());
+            positions.dedup_by(|later, first| is_same(*first as usize, *later as usize));
+            if last.is_some() && is_same(all.rows(), positions[0] as usize) {
+                positions.remove(0);
             }
-            let (bound, taking) = self.bound(&runs)?;
-            let windows = taking.iter().flat_map(|&run| &runs[run].window);
-            let all = KeyArrays::joined(&windows.map(|(_, keys)| keys.clone()).collect::<Vec<_>>())?;
-            let mut positions = if let [_] = &taking[..] {
-                (0..all.rows() as u32).collect()
-            } else {
-                self.reading.order(&all)?
-            };
-            // Takes the rows up to the last row of the run that ends first: the first rows of each run.
-            let ends: Vec<usize> = sums(taking.iter().map(|&run| runs[run].rows())).collect();
-            let end = taking.iter().position(|&run| run == bound).map_or(0, |place| ends[place] as u32 - 1);
-            let length = positions.iter().position(|&row| row == end).map_or(positions.len(), |at| at + 1);
-            positions.truncate(length);
-            let run_of = |row: u32| ends.partition_point(|&end| end <= row as usize);
-            let mut counts = vec![0; taking.len()];
-            positions.iter().for_each(|&row| counts[run_of(row)] += 1);
-            if unique {
-                let with_last: Vec<KeyArrays> = [all.clone()].into_iter().chain(last.clone()).collect();
-                let with_last = KeyArrays::joined(&with_last)?;
-                let decoded = with_last.decoded(self.reading.keys, self.reading.tables.all[0].name())?;
-                let (is_same, before) = (decoded.sameness(), positions.len());
-                positions.dedup_by(|later, first| is_same(*first as usize, *later as usize));
-                if last.is_some() && is_same(all.rows(), positions[0] as usize) {
-                    positions.remove(0);
-                }
-                written.repeated += (before - positions.len()) as u64;
-            }
-            positions.truncate(usize::try_from(most - written.written).unwrap_or(usize::MAX));
-            if let Some(&row) = positions.last().filter(|_| unique) {
-                last = Some(all.slice(row as usize, 1).detached()?);
-            }
-            written.written += positions.len() as u64;
-            done += counts.iter().sum::<usize>() as u64;
-            let mut batches = Vec::new();
-            for (&run, &count) in taking.iter().zip(&counts) {
-                batches.append(&mut runs[run].take(count));
-            }
-            if !positions.is_empty() {
-                let starts: Vec<usize> = [0].into_iter().chain(sums(counts.iter().copied())).collect();
-                for row in &mut positions {
-                    let run = run_of(*row);
-                    let first = run.checked_sub(1).map_or(0, |before| ends[before]);
-                    *row = (*row as usize - first + starts[run]) as u32;
-                }
-                emit(taken(&self.schema, batches, &positions).map_err(failed)?)?;
-            }
-            self.job.watch.set(done);
+            repeated = (before - positions.len()) as u64;
         }
-        runs.iter().for_each(|run| written.counts.add_all(&run.counts));
-        Ok(())
+        positions.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+        if let Some(&row) = positions.last().filter(|_| unique) {
+            *last = Some(all.slice(row as usize, 1).detached()?);
+        }
+        let (read, written) = (counts.iter().sum::<usize>() as u64, positions.len() as u64);
+        // The rows are numbered without the rows that stay in the windows before them.
+        let staying = sums(taking.iter().zip(&counts).map(|(&run, &count)| runs[run].source.count() - count));
+        let staying: Vec<usize> = [0].into_iter().chain(staying).collect();
+        positions.iter_mut().for_each(|row| *row -= staying[run_of(*row)] as u32);
+        let taken_of = |(&run, &count): (&usize, &usize)| runs[run].source.take(count);
+        let batches: Vec<RecordBatch> = taking.iter().zip(&counts).flat_map(taken_of).collect();
+        let merged = taken(&self.schema, batches, &positions).map_err(failed)?;
+        let bytes = positions.len() * runs[bound].source.row_bytes;
+        Ok(Some(Step { merged, read, written, repeated, bytes }))
     }
 
     /// Returns the run whose window ends first in order, and the runs with rows before that end.
-    fn bound(&self, runs: &[Run<'_>]) -> Result<(usize, Vec<usize>), Error> {
-        if runs.len() == 1 {
-            return Ok((0, vec![0]));
-        }
-        let ends: Vec<KeyArrays> = runs.iter().filter_map(Run::ends).flatten().collect();
+    fn bound(&self, runs: &[&mut Run<Rows>]) -> Result<(usize, Vec<usize>), Error> {
+        let ends: Vec<KeyArrays> = runs.iter().filter_map(|run| run.source.ends()).flatten().collect();
         let ranks = ranks(&self.reading.order(&KeyArrays::joined(&ends)?)?);
         // Runs entirely in memory set no bound, unless every run is in memory.
-        let is_open = |run: &usize| !runs[*run].is_over;
+        let is_open = |run: &usize| runs[*run].is_open();
         let all = 0..runs.len();
         let bound = all.clone().filter(is_open).min_by_key(|run| ranks[2 * run + 1]);
         let bound = bound.or_else(|| all.clone().max_by_key(|run| ranks[2 * run + 1])).unwrap_or(0);

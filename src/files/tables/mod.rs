@@ -16,8 +16,6 @@ mod merge;
 mod read;
 mod write;
 
-use std::path::Path;
-
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use gpusort_order::Shape;
@@ -27,24 +25,20 @@ use self::keys::{KeyArrays, TableKey};
 use self::merge::{Merging, RunSource};
 use self::read::{Reader, Reading};
 use self::write::Sink;
+use super::dataset::write_keys;
 use super::job::{ChooseSorter, Job, To};
-use super::options::Resolved;
 use super::parts::position_type;
 use super::progress::Phase;
-use super::report::{ExplainedKey, Phases, Report};
+use super::report::{ExplainedKey, Report};
 use crate::clock::Instant;
 use crate::columns::order_columns;
 use crate::error::Error;
 use crate::format::Format;
-use crate::human;
 use crate::io::arrow::{Part, Table, common_schema};
 use crate::io::ordered::Disorder;
-use crate::io::ordered::Merged;
-use crate::io::records::{Print, write_text};
-use crate::io::{Counts, Input, Output, binary};
+use crate::io::{Input, Output};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
-use crate::report;
 use crate::runs::Budget;
 use crate::sorter::Sorter;
 
@@ -72,44 +66,31 @@ fn room(budget: &Budget) -> u64 {
     bytes - MORE.min(bytes / 4)
 }
 
-/// Rows ordered by their keys.
-struct Ordered {
-    positions: Vec<u32>,
-    repeated: u64,
-    cut: u64,
-    report: report::Report,
-}
-
-/// Orders the rows of these keys, and keeps the selected rows.
+/// Returns the selected rows in the order of these keys, and adds the rows to the report.
 fn order(
+    reading: &Reading,
     arrays: &KeyArrays,
-    keys: &[TableKey],
-    job: &Job,
     sorter: &Sorter,
-    counts: &mut Counts,
-    place: impl Fn(usize) -> String,
-) -> Result<Ordered, Error> {
-    let decoded = arrays.decoded(keys, &job.inputs()[0].name())?;
-    decoded.count(keys, counts, place)?;
-    let mut total = None;
-    let mut passes = |done, passes| {
-        if total.replace(passes) != Some(passes) {
-            job.watch.phase(Phase::Order, Some(passes));
-        }
-        job.watch.set(done);
-    };
-    let (mut positions, report) = order_columns(sorter, &decoded.columns(), job.ask.method, &mut passes)?;
+    report: &mut Report,
+) -> Result<Vec<u32>, Error> {
+    let (Reading { tables, keys, .. }, first) = (reading, report.records);
+    let job = tables.job;
+    report.records += arrays.rows() as u64;
+    let decoded = arrays.decoded(keys, tables.all[0].name())?;
+    decoded.count(keys, &mut report.counts, |row| tables.place(first + row as u64))?;
+    let passes = &mut job.watch.passes();
+    let (mut positions, sort) = order_columns(sorter, &decoded.columns(), job.ask.method, passes)?;
+    report.sort = sort.after(&report.sort);
     let Selection { unique, first } = job.ask.selection;
-    let mut repeated = 0;
     if unique {
         let (all, is_same) = (positions.len(), decoded.sameness());
         positions.dedup_by(|later, first| is_same(*first as usize, *later as usize));
-        repeated = (all - positions.len()) as u64;
+        report.repeated += (all - positions.len()) as u64;
     }
     let all = positions.len();
     positions.truncate(first.unwrap_or(usize::MAX));
-    let cut = (all - positions.len()) as u64;
-    Ok(Ordered { positions, repeated, cut, report })
+    report.cut += (all - positions.len()) as u64;
+    Ok(positions)
 }
 
 impl Job<'_> {
@@ -117,11 +98,11 @@ impl Job<'_> {
     pub(super) fn sort_tables(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
         let tables = self.open_tables()?;
-        let keys = tables.keys(&self.resolved)?;
+        let keys = tables.keys()?;
         devices.expect(None);
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Read, Some(tables.rows()));
-        let reading = Reading::new(&tables, &keys, self);
+        let reading = Reading::new(&tables, &keys);
         let bytes = room(&self.budget);
         let fits = tables.bytes().saturating_add(tables.rows() * BESIDE) <= bytes / TIMES;
         let limit = bytes / TIMES_OF_PARTS;
@@ -134,11 +115,12 @@ impl Job<'_> {
             let start = Instant::now();
             let batches = match few {
                 Some(few) => reading.first(few, limit)?,
-                None => reading.all(|done| self.watch.set(done))?,
+                None => Reader::new(reading.clone()).next(u64::MAX)?.unwrap_or_default(),
             };
             let read = start.elapsed();
-            let report = self.sort_batches(&reading, batches, devices, &mut output)?;
-            Report { phases: Phases { read, ..report.phases }, ..report }
+            let mut report = self.sort_batches(&reading, batches, devices, &mut output)?;
+            report.phases.read = read;
+            report
         } else {
             self.sort_in_parts(reading, limit, devices, &mut output)?
         };
@@ -163,29 +145,19 @@ impl Job<'_> {
     ) -> Result<Report, Error> {
         let n: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
         let chosen = devices.choose(n, shape(), 0)?;
-        let mut counts = Counts::default();
-        let place = |row| reading.tables.place(row as u64);
-        let arrays = reading.keys_of(&batches)?;
-        let done = order(&arrays, reading.keys, self, chosen.sorter, &mut counts, place)?;
+        let mut report = Report::new(self.ask.format);
+        let positions = order(reading, &reading.keys_of(&batches)?, chosen.sorter, &mut report)?;
         let start = Instant::now();
-        self.watch.phase(Phase::Write, Some(done.positions.len() as u64));
+        self.watch.phase(Phase::Write, Some(positions.len() as u64));
         if self.ask.positions {
-            write_positions(done.positions.iter().map(|&at| at.into()), n, self.ask.format, output)?;
+            write_positions(positions.into_iter().map(u64::from), n, self.ask.format, output)?;
         } else {
-            let (schema, keys) = (reading.schema.clone(), reading.keys);
-            let mut sink = Sink::new(reading.tables, schema, keys, self, output, None)?;
-            sink.write_all(batches, &done.positions)?;
+            let mut sink = Sink::new(reading.tables, reading.schema.clone(), reading.keys, output, None)?;
+            sink.write_all(batches, &positions)?;
             sink.finish()?;
         }
-        Ok(Report {
-            records: n,
-            repeated: done.repeated,
-            cut: done.cut,
-            counts,
-            phases: Phases { device: chosen.started, write: start.elapsed(), ..Phases::default() },
-            devices: chosen.sorter.devices().cloned().collect(),
-            ..Report::new(self.ask.format, done.report, chosen.why)
-        })
+        report.phases.write = start.elapsed();
+        Ok(chosen.reported(report))
     }
 
     /// Sorts parts of about `limit` bytes into runs, and merges the runs.
@@ -197,45 +169,45 @@ impl Job<'_> {
         output: &mut Output,
     ) -> Result<Report, Error> {
         let chosen = devices.choose(limit / reading.tables.row_bytes(), shape(), 0)?;
-        let mut merging = Merging::new(reading.clone(), self);
-        let mut report = merging.sort_parts(&mut Reader::new(reading), chosen.sorter, limit)?;
+        let mut merging = Merging::new(reading);
+        let mut report = merging.sort_parts(chosen.sorter, limit)?;
         let start = Instant::now();
         let written = merging.write(output)?;
         report.repeated += written.repeated;
         report.cut = report.records - report.repeated - written.written;
-        report.phases.device = chosen.started;
         report.phases.merge = start.elapsed();
-        let budget = human::bytes(self.budget.total());
-        report.why = format!("{}; in parts, within a memory budget of {budget}", chosen.why);
-        report.devices = chosen.sorter.devices().cloned().collect();
-        Ok(report)
+        Ok(chosen.in_parts(&self.budget).reported(report))
     }
 
     /// Merges sorted tables.
     pub(super) fn merge_tables(&self, to: To) -> Result<Report, Error> {
         let begin = Instant::now();
         let tables = self.open_tables()?;
-        let keys = tables.keys(&self.resolved)?;
+        let keys = tables.keys()?;
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Merge, Some(tables.rows()));
-        let mut merging = Merging::new(Reading::new(&tables, &keys, self), self);
+        let mut merging = Merging::new(Reading::new(&tables, &keys));
         merging.runs = (0..tables.all.len()).map(RunSource::Input).collect();
         let merged = merging.write(&mut output)?;
         self.close(output)?;
-        let is_all = self.ask.selection.first.is_none();
-        let read = if is_all { tables.rows() } else { merged.written + merged.repeated };
-        Ok(self.merge_report(begin, tables.size, types(&keys), Merged { read, ..merged }))
+        Ok(self.merge_report(begin, tables.size, types(&keys), merged))
     }
 
     /// Checks the order of tables.
     pub(super) fn check_tables(&self) -> Result<Option<Disorder>, Error> {
         let tables = self.open_tables()?;
         self.watch.phase(Phase::Read, Some(tables.rows()));
-        check::check(&tables, self)
+        check::check(&tables)
     }
 
-    fn open_tables(&self) -> Result<Tables, Error> {
-        Tables::open(&self.resolved, &self.temp_folder())
+    fn open_tables(&self) -> Result<Tables<'_>, Error> {
+        let (inputs, folder) = (self.inputs(), self.temp_folder());
+        let open = |input| Table::open(input, self.decisions.format, &folder);
+        let all = inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let schema = common_schema(&all)?;
+        let parts = all.iter().enumerate().flat_map(|(number, table)| table.parts(number)).collect();
+        let size = inputs.iter().filter_map(Input::size).sum();
+        Ok(Tables { job: self, all, schema, parts, size })
     }
 }
 
@@ -260,16 +232,12 @@ fn write_positions(
     if format == Format::Npy {
         output.write_header(element, words.len() as u64)?;
     }
-    let written = if format.is_bits() {
-        binary::write(&words, map, output, |_| {})
-    } else {
-        write_text(words.borrowed(), map, Print::Shortest, output, |_| {})
-    };
-    written.map_err(|error| output.failed(error))
+    write_keys(&words, map, !format.is_bits(), output).map_err(|error| output.failed(error))
 }
 
 /// The inputs of a sort.
-struct Tables {
+struct Tables<'a> {
+    job: &'a Job<'a>,
     all: Vec<Table>,
     schema: SchemaRef,
     parts: Vec<Part>,
@@ -280,7 +248,7 @@ struct Tables {
 impl Job<'_> {
     /// Returns the keys of tables, with their kinds.
     pub(super) fn explain_tables(&self) -> Result<Vec<ExplainedKey>, Error> {
-        if self.resolved.decisions.how.by.keys.is_empty() {
+        if self.decisions.how.by.keys.is_empty() {
             return Ok(Vec::new());
         }
         let tables = self.open_tables()?;
@@ -291,22 +259,13 @@ impl Job<'_> {
             is_found: true,
             is_last_resort: false,
         };
-        Ok(tables.keys(&self.resolved)?.into_iter().map(key).collect())
+        Ok(tables.keys()?.into_iter().map(key).collect())
     }
 }
 
-impl Tables {
-    fn open(resolved: &Resolved, folder: &Path) -> Result<Self, Error> {
-        let open = |input| Table::open(input, resolved.decisions.format, folder);
-        let all = resolved.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-        let schema = common_schema(&all)?;
-        let parts = all.iter().enumerate().flat_map(|(number, table)| table.parts(number)).collect();
-        let size = resolved.inputs.iter().filter_map(Input::size).sum();
-        Ok(Self { all, schema, parts, size })
-    }
-
-    fn keys(&self, resolved: &Resolved) -> Result<Vec<TableKey>, Error> {
-        keys::find(&resolved.decisions.how.by, &self.schema, self.all[0].name())
+impl Tables<'_> {
+    fn keys(&self) -> Result<Vec<TableKey>, Error> {
+        keys::find(&self.job.decisions.how.by, &self.schema, self.all[0].name())
     }
 
     fn rows(&self) -> u64 {

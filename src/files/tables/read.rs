@@ -2,18 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, FieldRef, Schema, SchemaRef};
-use arrow_select::concat::concat_batches;
 
-use super::super::job::Job;
 use super::Tables;
 use super::keys::{KeyArrays, TableKey, columns_of};
-use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::arrow::arrays::{self, gathered};
-use crate::io::arrow::{Batches, Part, failed};
+use crate::io::arrow::{Batches, Part, Table, failed};
 use crate::parallel::{self, map_parts};
 
 /// The maximum number of rows of a batch.
@@ -24,6 +21,8 @@ pub(super) struct Reader<'a> {
     pub(super) how: Reading<'a>,
     /// The number of the next part.
     next: usize,
+    /// The number of rows read.
+    rows: u64,
     /// The remaining batches of the current part, if read in batches.
     open: Option<Batches<'static>>,
 }
@@ -31,7 +30,7 @@ pub(super) struct Reader<'a> {
 /// The settings for reading parts.
 #[derive(Clone)]
 pub(super) struct Reading<'a> {
-    pub(super) tables: &'a Tables,
+    pub(super) tables: &'a Tables<'a>,
     pub(super) keys: &'a [TableKey],
     /// The columns to read; `None` for all.
     pub(super) columns: Option<Vec<usize>>,
@@ -39,11 +38,11 @@ pub(super) struct Reading<'a> {
     views: bool,
     /// The schema of the batches.
     pub(super) schema: SchemaRef,
-    cancel: Cancel,
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(tables: &'a Tables, keys: &'a [TableKey], job: &Job) -> Self {
+    pub(super) fn new(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
+        let job = tables.job;
         let columns = job.ask.positions.then(|| columns_of(keys));
         let views = job.ask.format != Format::Arrow;
         // A nullable column of any table is nullable in all tables.
@@ -54,12 +53,12 @@ impl<'a> Reading<'a> {
         let schema = Schema::new_with_metadata(fields, types.metadata().clone());
         let schema =
             if let Some(columns) = &columns { schema.project(columns).unwrap_or(schema) } else { schema };
-        Self { tables, keys, columns, views, schema: Arc::new(schema), cancel: job.cancel.clone() }
+        Self { tables, keys, columns, views, schema: Arc::new(schema) }
     }
 
     /// Reads a part in batches of `rows` rows.
     pub(super) fn read(&self, part: Part, rows: usize) -> Result<Batches<'static>, Error> {
-        self.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
+        self.tables.job.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
         let table = &self.tables.all[part.table];
         let as_said = self.as_said(table.name());
         let batches = table.read(part.number, self.columns.as_deref(), rows, self.views)?;
@@ -84,67 +83,41 @@ impl<'a> Reading<'a> {
         Ok(read.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
-    /// Reads a part in batches, with its columns divided among cores.
+    /// Reads a part in batches, column by column on all cores.
     fn read_by_columns(&self, part: Part, rows: usize) -> Result<Batches<'static>, Error> {
         let table = &self.tables.all[part.table];
         let all: Vec<usize> = match self.columns.as_deref() {
             Some(columns) => columns.to_vec(),
             None => (0..self.tables.schema.fields().len()).collect(),
         };
-        let Some(sizes) = table.column_sizes(part.number) else { return self.read(part, rows) };
-        // Each column, the largest first, goes to the smallest share.
-        let mut shares = vec![(0, Vec::new()); parallel::threads().min(all.len()).max(1)];
-        let mut by_size = all.clone();
-        by_size.sort_by_key(|&column| std::cmp::Reverse(sizes[column]));
-        for column in by_size {
-            if let Some((size, share)) = shares.iter_mut().min_by_key(|(size, _)| *size) {
-                *size += sizes[column] + 1;
-                share.push(column);
-            }
+        // The columns of an Arrow batch are read together.
+        if all.is_empty() || matches!(table, Table::Arrow(_)) {
+            return self.read(part, rows);
         }
-        let mut readers = Vec::new();
-        for (_, mut share) in shares {
-            share.sort_unstable();
-            readers.push((table.read(part.number, Some(&share), rows, self.views)?, share));
-        }
-        let (as_said, cancel) = (self.as_said(table.name()), self.cancel.clone());
+        let reader = |column| table.read(part.number, Some(&[column]), rows, self.views);
+        let mut readers = all.into_iter().map(reader).collect::<Result<Vec<_>, _>>()?;
+        let (as_said, cancel) = (self.as_said(table.name()), self.tables.job.cancel.clone());
         Ok(Box::new(std::iter::from_fn(move || {
-            let read = map_parts(&mut readers, |(batches, share)| {
-                batches.next().map(|batch| batch.map(|batch| (batch, share.clone())))
-            });
-            let read: Option<Result<Vec<_>, Error>> =
-                read.into_iter().collect::<Option<Vec<_>>>().map(|all| all.into_iter().collect());
-            Some(read?.and_then(|read| {
+            let read: Option<Vec<_>> = map_parts(&mut readers, Iterator::next).into_iter().collect();
+            let read: Result<Vec<RecordBatch>, Error> = read?.into_iter().collect();
+            Some(read.and_then(|read| {
                 cancel.check().map_err(|error| Error::io("the input", "read", error))?;
-                let column = |column: &usize| {
-                    read.iter().find_map(|(batch, share)| {
-                        Some(batch.column(share.iter().position(|other| other == column)?).clone())
-                    })
-                };
-                let rows = read.first().map_or(0, |(batch, _)| batch.num_rows());
-                as_said(all.iter().filter_map(column).collect(), rows)
+                as_said(read.iter().map(|batch| batch.column(0).clone()).collect(), read[0].num_rows())
             }))
         })))
     }
 
     /// Returns the keys of all rows of some batches.
-    pub(super) fn keys_of(&self, batches: &[RecordBatch]) -> Result<KeyArrays, Error> {
+    pub(super) fn keys_of<'b>(
+        &self,
+        batches: impl IntoIterator<Item = &'b RecordBatch>,
+    ) -> Result<KeyArrays, Error> {
         let of = |batch: &RecordBatch| KeyArrays::of(self.keys, batch, self.columns.as_deref());
-        match batches {
-            [] => Ok(of(&RecordBatch::new_empty(self.schema.clone()))),
-            _ => KeyArrays::joined(&batches.iter().map(of).collect::<Vec<_>>()),
+        let mut all: Vec<KeyArrays> = batches.into_iter().map(of).collect();
+        if all.is_empty() {
+            all.push(of(&RecordBatch::new_empty(self.schema.clone())));
         }
-    }
-
-    /// Reads all rows.
-    pub(super) fn all(&self, mut progress: impl FnMut(u64)) -> Result<Vec<RecordBatch>, Error> {
-        let (mut batches, mut done) = (Vec::new(), 0);
-        for parts in self.tables.parts.chunks(4 * parallel::threads()) {
-            batches.append(&mut self.read_parts(parts)?);
-            done += parts.iter().map(|part| part.rows).sum::<u64>();
-            progress(done);
-        }
-        Ok(batches)
+        KeyArrays::joined(&all)
     }
 
     /// Returns rows that include the first `few` rows, in the order of the input. Skips parts that cannot
@@ -158,45 +131,28 @@ impl<'a> Reading<'a> {
         }
         // The rows kept of each part, with the number of the part.
         let mut kept: Vec<(usize, RecordBatch)> = Vec::new();
-        let mut waiting: u64 = 0;
         let mut worst = None;
         for wave in parts.chunks(parallel::threads()) {
-            let wanted: Vec<(usize, Part)> = wave
-                .iter()
-                .filter(|(number, _)| match (&ranks, &worst) {
-                    (Some(ranks), Some(worst)) => ranks.may_precede(*number, worst),
-                    _ => true,
-                })
-                .copied()
-                .collect();
-            let read = map_parts(&wanted, |(number, part)| {
-                let batches = self.read(*part, ROWS)?.collect::<Result<Vec<_>, _>>()?;
-                let best = self.best(&batches, few)?;
-                Ok::<_, Error>((*number, best))
+            let wanted = wave.iter().filter(|(number, _)| match (&ranks, &worst) {
+                (Some(ranks), Some(worst)) => ranks.may_precede(*number, worst),
+                _ => true,
+            });
+            let read = map_parts(wanted, |(number, part)| {
+                let batches = self.read(*part, ROWS)?.map(|batch| Ok((*number, batch?)));
+                self.cut(batches.collect::<Result<Vec<_>, Error>>()?, few)
             });
             for part in read {
-                let (number, batch) = part?;
-                waiting += memory_of(&batch);
-                kept.push((number, batch));
+                kept.append(&mut part?.0);
             }
+            let waiting: usize = kept.iter().map(|(_, batch)| batch.get_array_memory_size()).sum();
             let rows: usize = kept.iter().map(|(_, batch)| batch.num_rows()).sum();
-            if rows >= few && (waiting > limit / 4 || ranks.is_some()) {
+            if rows >= few && (waiting as u64 > limit / 4 || ranks.is_some()) {
                 kept.sort_by_key(|(number, _)| *number);
                 (kept, worst) = self.cut(kept, few)?;
-                waiting = kept.iter().map(|(_, batch)| memory_of(batch)).sum();
             }
         }
         kept.sort_by_key(|(number, _)| *number);
         Ok(kept.into_iter().map(|(_, batch)| batch).collect())
-    }
-
-    /// Returns the first `few` rows of some batches, in their order.
-    fn best(&self, batches: &[RecordBatch], few: usize) -> Result<RecordBatch, Error> {
-        let all = concat_batches(&self.schema, batches).map_err(failed)?;
-        let mut positions = self.order(&KeyArrays::of(self.keys, &all, self.columns.as_deref()))?;
-        positions.truncate(few);
-        positions.sort_unstable();
-        taken(&all, &positions)
     }
 
     /// Returns the numbers of rows in order.
@@ -204,16 +160,14 @@ impl<'a> Reading<'a> {
         arrays.order(self.keys, self.tables.all[0].name())
     }
 
-    /// Returns the first `few` of the rows kept of some parts, and the keys of the last row.
+    /// Returns the first `few` rows of these batches of some parts, and the keys of the last row.
     #[allow(clippy::type_complexity)]
     fn cut(
         &self,
         kept: Vec<(usize, RecordBatch)>,
         few: usize,
     ) -> Result<(Vec<(usize, RecordBatch)>, Option<KeyArrays>), Error> {
-        let keys_of =
-            |(_, batch): &(usize, RecordBatch)| KeyArrays::of(self.keys, batch, self.columns.as_deref());
-        let all = KeyArrays::joined(&kept.iter().map(keys_of).collect::<Vec<_>>())?;
+        let all = self.keys_of(kept.iter().map(|(_, batch)| batch))?;
         let mut positions = self.order(&all)?;
         positions.truncate(few);
         let worst = positions.last().map(|&last| all.slice(last as usize, 1));
@@ -234,33 +188,32 @@ impl<'a> Reading<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(how: Reading<'a>) -> Self {
-        Self { how, next: 0, open: None }
+        Self { how, next: 0, rows: 0, open: None }
     }
 
-    /// Returns the next rows, about `bytes` bytes; `None` after the last row.
+    /// Returns the next rows, about `bytes` bytes; `None` after the last row. Tells the progress.
     pub(super) fn next(&mut self, bytes: u64) -> Result<Option<Vec<RecordBatch>>, Error> {
         let (mut batches, mut taken) = (Vec::new(), 0);
         // Large parts are read in batches of this number of rows.
         let rows =
             usize::try_from(bytes / 8 / self.how.tables.row_bytes()).unwrap_or(ROWS).clamp(1 << 8, 1 << 16);
         while taken < bytes {
+            self.how.tables.job.watch.set(self.rows);
             if let Some(open) = &mut self.open {
-                match open.next() {
-                    Some(batch) => {
-                        let batch = batch?;
-                        taken += memory_of(&batch);
-                        batches.push(batch);
-                    }
-                    None => self.open = None,
+                if let Some(batch) = open.next().transpose()? {
+                    taken += batch.get_array_memory_size() as u64;
+                    self.rows += batch.num_rows() as u64;
+                    batches.push(batch);
+                } else {
+                    self.open = None;
                 }
                 continue;
             }
             let left = &self.how.tables.parts[self.next..];
             let Some(first) = left.first() else { break };
-            // Reads a part on each core, but only parts that fit together.
-            let threads = parallel::threads();
+            // Reads several parts on all cores, but only parts that fit together.
             let mut together = 0;
-            let count = left.iter().take(threads).take_while(|part| {
+            let count = left.iter().take(4 * parallel::threads()).take_while(|part| {
                 together += part.bytes;
                 together <= (bytes - taken) / 2
             });
@@ -272,7 +225,8 @@ impl<'a> Reader<'a> {
             }
             let mut read = self.how.read_parts(&left[..count])?;
             self.next += count;
-            taken += read.iter().map(memory_of).sum::<u64>();
+            self.rows += read.iter().map(|batch| batch.num_rows() as u64).sum::<u64>();
+            taken += read.iter().map(RecordBatch::get_array_memory_size).sum::<usize>() as u64;
             batches.append(&mut read);
         }
         Ok((!batches.is_empty()).then_some(batches))
@@ -288,9 +242,4 @@ fn taken(batch: &RecordBatch, rows: &[u32]) -> Result<RecordBatch, Error> {
 pub(super) fn compact(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let columns = batch.columns().iter().map(arrays::compact).collect();
     arrays::batch(batch.schema_ref(), columns, batch.num_rows())
-}
-
-/// Returns the approximate size of a batch in bytes.
-pub(super) fn memory_of(batch: &RecordBatch) -> u64 {
-    batch.columns().iter().map(|column| column.get_array_memory_size() as u64).sum()
 }

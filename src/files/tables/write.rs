@@ -7,7 +7,6 @@ use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow_schema::SchemaRef;
 use arrow_select::take::take;
 
-use super::super::job::Job;
 use super::Tables;
 use super::keys::TableKey;
 use crate::error::Error;
@@ -19,13 +18,13 @@ use crate::io::arrow::{Table, failed, ipc, parquet};
 use crate::order::Nulls;
 use crate::parallel::{self, map_parts, ranges};
 
-/// Rows that are gathered together where they are written in batches.
+/// The number of rows gathered at once for batches.
 const ROWS: usize = 1 << 16;
 
-/// A row group may take so many bytes in any case: encoders take some before they have any rows.
+/// The least limit of a row group in bytes: encoders take memory before their first row.
 const LEAST: usize = 8 << 20;
 
-/// Where rows are written.
+/// The output of rows.
 pub(super) enum Sink<'o, 'w> {
     Parquet(Box<Groups<'o, 'w>>),
     Arrow(ipc::Writer<'o, 'w>),
@@ -35,29 +34,28 @@ pub(super) enum Sink<'o, 'w> {
 /// Row groups of a Parquet file.
 pub(super) struct Groups<'o, 'w> {
     writer: parquet::Writer<&'o mut Output<'w>>,
-    /// How many have begun.
+    /// The number of groups begun.
     count: usize,
-    /// The rows of each.
+    /// The number of rows of a group.
     rows: usize,
-    /// About the most bytes of one, encoded.
+    /// The approximate limit of an encoded group in bytes.
     most: usize,
-    /// What is being encoded, and its rows.
+    /// The encoders of the open group, and its number of rows.
     open: Option<(Vec<parquet::Encoder>, usize)>,
 }
 
 impl<'o, 'w> Sink<'o, 'w> {
-    /// What writes rows of these tables, which come in batches of this schema, ordered by these keys
-    /// if any are known. Rows come all together, or batch by batch; then a row group takes about so
-    /// many bytes at most.
+    /// Creates the output of rows of these tables, in batches of this schema, ordered by these keys if they
+    /// are known. For rows that come batch by batch, `most` limits the bytes of a row group.
     pub(super) fn new(
         tables: &Tables,
         batches: SchemaRef,
         keys: &[TableKey],
-        job: &Job,
         output: &'o mut Output<'w>,
         most: Option<usize>,
     ) -> Result<Self, Error> {
-        let (first, format) = (tables.all.first(), job.format());
+        let (job, first) = (tables.job, tables.all.first());
+        let format = job.format();
         if format.is_table() {
             let form = TextForm { format };
             let head = form.head(&batches)?;
@@ -82,7 +80,7 @@ impl<'o, 'w> Sink<'o, 'w> {
         Ok(Self::Parquet(Box::new(Groups { writer, count: 0, rows: form.rows, most, open: None })))
     }
 
-    /// Writes these rows of all.
+    /// Writes the rows at these positions of all batches.
     pub(super) fn write_all(&mut self, batches: Vec<RecordBatch>, positions: &[u32]) -> Result<(), Error> {
         let Some(schema) = batches.first().map(RecordBatch::schema) else { return Ok(()) };
         let mut columns = arrays::chunks(batches);
@@ -128,7 +126,7 @@ impl<'o, 'w> Sink<'o, 'w> {
     }
 }
 
-/// Columns of a schema, from the one of this number on, each as one array. Their chunks go.
+/// Joins the chunks of columns of a schema, from column number `first` on, and frees the chunks.
 pub(super) fn all_joined(
     schema: &SchemaRef,
     first: usize,
@@ -141,7 +139,7 @@ pub(super) fn all_joined(
 }
 
 impl Groups<'_, '_> {
-    /// Writes these rows of all, whose columns these are in chunks.
+    /// Writes the rows at these positions of columns in chunks.
     fn write_all(
         &mut self,
         schema: &SchemaRef,
@@ -152,7 +150,7 @@ impl Groups<'_, '_> {
         let encoders = (0..parts.len()).map(|group| self.writer.encoders(group));
         let mut encoders = encoders.map(|all| Ok(all?.into_iter())).collect::<Result<Vec<_>, Error>>()?;
         let mut encoded: Vec<Vec<parquet::Encoded>> = parts.iter().map(|_| Vec::new()).collect();
-        // Several columns at a time where one has fewer row groups than there are cores.
+        // Several columns at a time if there are more cores than row groups.
         let together = parallel::threads().div_ceil(parts.len().max(1));
         for (first, chunks) in columns.chunks_mut(together).enumerate() {
             let arrays = all_joined(schema, first * together, chunks)?;
@@ -181,7 +179,7 @@ impl Groups<'_, '_> {
                     open.insert((self.writer.encoders(self.count - 1)?, 0))
                 }
             };
-            // Groups have as many rows whatever comes together.
+            // Groups have the same number of rows for batches of any size.
             let count = batch.num_rows().min(self.rows - *rows);
             let part = batch.slice(0, count);
             let columns = encoders.iter_mut().zip(part.columns());
@@ -197,7 +195,7 @@ impl Groups<'_, '_> {
         Ok(())
     }
 
-    /// Writes what is being encoded.
+    /// Writes the open group.
     fn close(&mut self) -> Result<(), Error> {
         let Some((encoders, _)) = self.open.take() else { return Ok(()) };
         let encoded = map_parts(encoders, parquet::Encoder::finish);

@@ -90,11 +90,6 @@ impl Table {
         parts.into_iter().enumerate().map(part).collect()
     }
 
-    /// The bytes of each column of a part in the input, if columns can be read separately.
-    pub fn column_sizes(&self, part: usize) -> Option<Vec<u64>> {
-        if let Self::Parquet(file) = self { Some(file.column_sizes(part)) } else { None }
-    }
-
     /// Reads these columns of a part, or all, in table order. Parquet comes in batches of at most
     /// `rows` rows.
     ///

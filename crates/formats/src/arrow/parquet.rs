@@ -108,15 +108,6 @@ impl File {
         })))
     }
 
-    pub(super) fn column_sizes(&self, part: usize) -> Vec<u64> {
-        let descriptor = self.as_is.parquet_schema();
-        let mut sizes = vec![0; self.as_is.schema().fields().len()];
-        for (leaf, column) in self.as_is.metadata().row_group(part).columns().iter().enumerate() {
-            sizes[descriptor.get_column_root_idx(leaf)] += column.uncompressed_size().unsigned_abs();
-        }
-        sizes
-    }
-
     fn metadata(&self, views: bool) -> &ArrowReaderMetadata {
         if views { &self.views } else { &self.as_is }
     }

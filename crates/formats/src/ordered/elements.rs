@@ -186,7 +186,7 @@ pub(super) fn merge<W: KeyWidth + itoa::Integer>(
         result.map_err(|error| to.failed(error))
     };
     let mut last = None;
-    let merge = |runs: &mut [Run<W>], left| merge_some(runs, selection.unique, left, &mut last);
+    let merge = |runs: &mut [Run<W>], left| Ok(merge_some(runs, selection.unique, left, &mut last));
     merge_runs(&mut runs, selection, merge, write, progress)
 }
 

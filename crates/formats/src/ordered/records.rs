@@ -177,7 +177,7 @@ fn merge_all(
         parts.iter().try_for_each(|part| to.write_all(&part.bytes)).map_err(|error| to.failed(error))
     };
     let mut last = None;
-    let merge = |runs: &mut [Run], left| merge_some(runs, records, left, &mut last);
+    let merge = |runs: &mut [Run], left| Ok(merge_some(runs, records, left, &mut last));
     let mut merged = merge_runs(&mut runs, records.selection, merge, write, progress)?;
     for run in &runs {
         if let Origin::Input(batches) = &run.source.from {

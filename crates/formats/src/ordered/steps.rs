@@ -22,7 +22,7 @@ pub struct Merged {
 }
 
 /// A source of records or elements in order, with a buffer.
-pub(super) trait MergeSource: Send {
+pub trait MergeSource: Send {
     /// Returns the approximate number of unmerged bytes in memory.
     fn held(&self) -> usize;
 
@@ -31,12 +31,17 @@ pub(super) trait MergeSource: Send {
 
     /// Reads about `most` bytes, and sets `wrong` to the error that follows them. Returns true if the
     /// source goes on.
+    ///
+    /// # Errors
+    ///
+    /// An error of the source, which takes effect behind its records in memory.
     fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error>;
 }
 
 /// An input or a run to be merged. Its error is returned after all records before the error are merged.
-pub(super) struct Run<S> {
-    pub(super) source: S,
+pub struct Run<S> {
+    /// The source.
+    pub source: S,
     /// The approximate number of bytes read at once.
     pub(super) most: usize,
     pub(super) wrong: Option<Error>,
@@ -44,12 +49,13 @@ pub(super) struct Run<S> {
 }
 
 impl<S: MergeSource> Run<S> {
-    pub(super) fn new(source: S, most: usize) -> Self {
+    /// Creates a run that reads about `most` bytes at once.
+    pub fn new(source: S, most: usize) -> Self {
         Self { source, most, wrong: None, is_over: false }
     }
 
     /// Returns true if an unread record or a pending error may follow.
-    pub(super) fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         !self.is_over || self.wrong.is_some()
     }
 
@@ -80,21 +86,29 @@ impl<S: MergeSource> Run<S> {
 }
 
 /// The result of one merge step.
-pub(super) struct Step<T> {
-    pub(super) merged: T,
-    pub(super) read: u64,
-    pub(super) written: u64,
-    pub(super) repeated: u64,
+pub struct Step<T> {
+    /// The merged records.
+    pub merged: T,
+    /// The number of records taken.
+    pub read: u64,
+    /// The number of merged records.
+    pub written: u64,
+    /// The number of records left out as repetitions.
+    pub repeated: u64,
     /// The number of bytes to be written.
-    pub(super) bytes: usize,
+    pub bytes: usize,
 }
 
 /// Merges runs: repeatedly lets `merge` merge the records in memory that no unread record can precede,
 /// up to a limit, and `write` write them during the next merge.
-pub(super) fn merge_runs<S: MergeSource, T: Send>(
+///
+/// # Errors
+///
+/// The first error of a run, of `merge` or of `write`.
+pub fn merge_runs<S: MergeSource, T: Send>(
     runs: &mut [Run<S>],
     selection: Selection,
-    mut merge: impl FnMut(&mut [Run<S>], u64) -> Option<Step<T>>,
+    mut merge: impl FnMut(&mut [Run<S>], u64) -> Result<Option<Step<T>>, Error>,
     mut write: impl FnMut(T) -> Result<(), Error> + Send,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
@@ -108,7 +122,7 @@ pub(super) fn merge_runs<S: MergeSource, T: Send>(
             }
             read_more(runs)?;
             // The writer of a pipe may wait for our output.
-            Ok(merge(runs, left).map(|step| (step, runs.iter().any(Run::may_wait))))
+            Ok(merge(runs, left)?.map(|step| (step, runs.iter().any(Run::may_wait))))
         };
         let next = match waiting.take() {
             None => next()?,
