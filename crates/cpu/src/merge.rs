@@ -56,8 +56,10 @@ fn cuts<T: Item>(runs: &[&[T]], count: usize) -> Vec<Vec<usize>> {
     const SAMPLES: usize = 8;
     let lengths: Vec<usize> = runs.iter().map(|run| run.len()).collect();
     let step = (lengths.iter().sum::<usize>() / (SAMPLES * count)).max(1);
+    // Runs begin at different offsets: at equal ones, samples of short runs with similar keys would be alike.
     let of_run = |(number, run): (usize, &&[T])| {
-        (step / 2..run.len()).step_by(step).map(move |at| (number, at)).collect::<Vec<_>>()
+        let begin = (2 * number + 1) * step / (2 * runs.len());
+        (begin..run.len()).step_by(step).map(move |at| (number, at)).collect::<Vec<_>>()
     };
     let mut samples: Vec<(usize, usize)> = runs.iter().enumerate().flat_map(of_run).collect();
     samples.sort_by_cached_key(|&(number, at)| (runs[number][at].key(), number, at));
@@ -160,8 +162,14 @@ mod tests {
     fn parts_are_of_about_equal_size() {
         let uniform: Vec<u32> = (0..1 << 14).collect();
         let equal = vec![7_u32; 1 << 14];
-        for runs in [vec![&uniform[..]; 9], vec![&equal[..]; 9], vec![&uniform[..], &equal, &uniform[..9]]] {
-            let count = 12;
+        let short: Vec<u32> = (0..64).collect();
+        for runs in [
+            vec![&uniform[..]; 9],
+            vec![&equal[..]; 9],
+            vec![&uniform[..], &equal, &uniform[..9]],
+            vec![&short[..]; 128],
+        ] {
+            let count = 24;
             let all = cuts(&runs, count);
             let sizes =
                 all.windows(2).map(|pair| pair[1].iter().sum::<usize>() - pair[0].iter().sum::<usize>());
