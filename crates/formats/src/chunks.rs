@@ -39,8 +39,10 @@ pub struct Chunks<'a> {
     /// The numbers that a line of text may have.
     per_line: Option<PerLine>,
     keys: u64,
-    /// The most bytes of copied keys per byte read.
+    /// The most bytes of copied keys per byte read: texts that compare as other bytes.
     copies: u64,
+    /// The most bytes of copied fields with quotes inside per byte read.
+    quotes: u64,
     budget: &'a Budget,
     open: Option<Opened>,
     /// Bytes of the open input after the last chunk.
@@ -67,7 +69,9 @@ impl<'a> Chunks<'a> {
             dialect,
             per_line,
             keys: how.keys.len() as u64,
-            copies: if matches!(dialect.fields, Fields::Quoted(_)) { copies + quotes } else { copies },
+            // A column of copies takes up to twice their bytes while it grows.
+            copies: 2 * copies,
+            quotes: if matches!(dialect.fields, Fields::Quoted(_)) { quotes } else { 0 },
             budget,
             open,
             rest,
@@ -120,7 +124,7 @@ impl<'a> Chunks<'a> {
     fn copied(&self) -> u64 {
         // The next chunk may be read while this one sorts.
         let texts = if self.is_begun { 2 } else { 1 };
-        texts + self.copies
+        texts * (1 + self.copies) + self.quotes
     }
 
     /// Returns the size of the next read for a chunk of this size: half of the remaining room, assuming
@@ -329,7 +333,7 @@ impl<'a> Chunks<'a> {
 
     /// Returns true if this much text fits whatever its records are.
     fn fits_in_any_case(&self, bytes: u64) -> bool {
-        let times = 1 + self.copies + self.record() / SHORTEST;
+        let times = 1 + self.copies + self.quotes + self.record() / SHORTEST;
         bytes / SHORTEST <= RECORDS && self.budget.fits(bytes, times)
     }
 

@@ -166,7 +166,9 @@ impl TextColumn {
     }
 
     /// Sets the text read, and the offset that places count from.
-    pub(crate) fn of_text(self, text: &Arc<Text>, start: usize) -> Self {
+    pub(crate) fn of_text(mut self, text: &Arc<Text>, start: usize) -> Self {
+        self.own.shrink_to_fit();
+        self.sources.shrink_to_fit();
         Self { read: Some((text.clone(), start)), ..self }
     }
 
