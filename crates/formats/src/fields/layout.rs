@@ -154,7 +154,8 @@ impl<'a> Layout<'a> {
         let mut column = Column::new(&self.keys[0], guess);
         // The second key is the whole line, which asks for the spelling, as a note does.
         let has_lines = self.keys.len() > 1;
-        let tells_spelling = self.how.by.tells_spelling && !self.dialect.fields.are_tokens();
+        let tells_spelling =
+            self.has_ranges && self.how.by.tells_spelling && !self.dialect.fields.are_tokens();
         if !has_lines && !tells_spelling {
             column.respelled = None;
         }
