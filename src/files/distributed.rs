@@ -32,7 +32,7 @@ use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::BinaryInput;
 use crate::io::fields::{self, Dialect, Head, Known};
-use crate::io::frames::{Payload, RunFormat};
+use crate::io::frames::{FramePayload, RunFormat};
 use crate::io::ordered::partition;
 use crate::io::records::Print;
 use crate::io::{Compression, Input, InputKind, InputSpec, Output, Text};
@@ -315,7 +315,7 @@ impl Task<'_> {
         let run = |source: Source| {
             let form = match source.element.as_deref().map(str::parse::<ElementType>) {
                 Some(Ok(element)) => RunFormat::Elements(element, Print::Shortest),
-                _ => RunFormat::Frames(Payload::Bytes),
+                _ => RunFormat::Frames(FramePayload::Bytes),
             };
             let Source { name, reader, range, .. } = source;
             Run { name, bytes: range.bytes, reader, form, count: range.records }
@@ -430,7 +430,7 @@ impl Task<'_> {
             |at| records.row(order[at]),
             |range| {
                 let mut output = Output::writer(&mut *to, RUN.to_owned());
-                let payload = (Payload::Bytes, block);
+                let payload = (FramePayload::Bytes, block);
                 let written = write_frames(&records.pieces, &order[range], 0, payload, true, &mut output)?;
                 output.finish()?;
                 Ok(written)

@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::io::binary::BinaryInput;
 use crate::io::fields::Head;
-use crate::io::frames::{Frame, Payload, RunFormat, RunReader};
+use crate::io::frames::{Frame, FramePayload, RunFormat, RunReader};
 use crate::io::numbers::span::Census;
 use crate::io::opened::Opened;
 use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records};
@@ -224,11 +224,11 @@ impl<'a> Runs<'a> {
     }
 
     /// The payload of runs of records.
-    fn payload(&self) -> Payload {
+    fn payload(&self) -> FramePayload {
         match self.ask.positions {
-            true => Payload::Position,
-            false if self.ask.format.is_bits() => Payload::None,
-            false => Payload::Bytes,
+            true => FramePayload::Position,
+            false if self.ask.format.is_bits() => FramePayload::None,
+            false => FramePayload::Bytes,
         }
     }
 
@@ -378,7 +378,7 @@ pub(super) fn write_frames(
     pieces: &[Piece],
     order: &[u32],
     first: u64,
-    (payload, block): (Payload, usize),
+    (payload, block): (FramePayload, usize),
     has_sum: bool,
     output: &mut Output,
 ) -> Result<(u64, u64), Error> {

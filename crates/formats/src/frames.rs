@@ -36,7 +36,7 @@ pub struct Frame {
     count: u32,
     /// The last word of each key.
     last: Vec<u128>,
-    payload: Payload,
+    payload: FramePayload,
     /// The number of bytes that completes a frame.
     most: usize,
     /// The sum of the checksums of the records' bytes, if requested.
@@ -50,7 +50,7 @@ pub fn checksum(record: &[u8]) -> u64 {
 
 impl Frame {
     /// Creates a writer of frames of about `most` bytes.
-    pub fn new(payload: Payload, most: usize) -> Self {
+    pub fn new(payload: FramePayload, most: usize) -> Self {
         let (entries, last) = (Vec::new(), Vec::new());
         Self { entries, begin: 0, count: 0, last, payload, most, sum: None }
     }
@@ -63,7 +63,7 @@ impl Frame {
         }
         let mut begin = None;
         match self.payload {
-            Payload::Bytes => {
+            FramePayload::Bytes => {
                 let before = to.len();
                 begin = Some(piece.begin(record));
                 piece.push(record, to);
@@ -72,8 +72,8 @@ impl Frame {
                     *sum = sum.wrapping_add(checksum(&to[before..]));
                 }
             }
-            Payload::Position => push_number(position, &mut self.entries),
-            Payload::None => {}
+            FramePayload::Position => push_number(position, &mut self.entries),
+            FramePayload::None => {}
         }
         for (number, column) in piece.keys.columns().iter().enumerate() {
             if self.last.len() == number {
@@ -221,12 +221,12 @@ pub enum RunFormat {
     /// Elements of this type; text output prints them this way.
     Elements(ElementType, Print),
     /// Frames of keys with this payload.
-    Frames(Payload),
+    Frames(FramePayload),
 }
 
 /// The payload of a record beside its keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Payload {
+pub enum FramePayload {
     /// The bytes of the record.
     Bytes,
     /// The position of the record.
@@ -282,7 +282,7 @@ impl RunReader {
         Ok(pieces)
     }
 
-    fn frames(&mut self, payload: Payload, most: usize) -> io::Result<Vec<Piece>> {
+    fn frames(&mut self, payload: FramePayload, most: usize) -> io::Result<Vec<Piece>> {
         let (mut groups, mut read) = (Vec::new(), 0);
         while read < most {
             let mut header = [[0; 8]; HEADER / 8];
@@ -323,26 +323,26 @@ struct Frames {
 
 impl Frames {
     /// Decodes the records, or returns `None` if the frames are damaged.
-    fn decoded(self, payload: Payload, orders: &[KeyOrder]) -> Option<Piece> {
+    fn decoded(self, payload: FramePayload, orders: &[KeyOrder]) -> Option<Piece> {
         let Self { text, places } = self;
         let text = Arc::new(Text { bytes: text, ..Text::default() });
         let all = places.iter().map(|&(records, ..)| records as usize).sum::<usize>();
         let mut columns: Vec<Column> = orders.iter().map(|order| Column::of(*order, all)).collect();
         let room = |of| if payload == of { all } else { 0 };
-        let mut ranges = Vec::with_capacity(room(Payload::Bytes));
-        let mut positions = Vec::with_capacity(room(Payload::Position));
+        let mut ranges = Vec::with_capacity(room(FramePayload::Bytes));
+        let mut positions = Vec::with_capacity(room(FramePayload::Position));
         for (records, mut at, entries) in places {
             let (mut left, mut last) = (Entries(&text.bytes[entries..]), vec![0; orders.len()]);
             for _ in 0..records {
                 let begin = at;
                 match payload {
-                    Payload::Bytes => {
+                    FramePayload::Bytes => {
                         let length = usize::try_from(left.number()?).ok()?;
                         at = at.checked_add(length).filter(|&at| at <= entries)?;
                         ranges.push(Range::new(u32::try_from(begin).ok()?, u32::try_from(at).ok()?));
                     }
-                    Payload::Position => positions.push(left.number()?),
-                    Payload::None => {}
+                    FramePayload::Position => positions.push(left.number()?),
+                    FramePayload::None => {}
                 }
                 for ((column, &order), last) in columns.iter_mut().zip(orders).zip(&mut last) {
                     match column {
@@ -352,7 +352,7 @@ impl Frames {
                 }
             }
         }
-        if payload != Payload::Bytes {
+        if payload != FramePayload::Bytes {
             return Some(Piece { positions, ..Piece::of(Keys::of(columns).by_records()) });
         }
         let columns = columns.into_iter().map(|column| column.of_text(&text, 0)).collect();
@@ -429,7 +429,7 @@ mod tests {
                     }
                 }
                 let piece = Piece::of(Keys::of(vec![column]));
-                let (mut frame, mut bytes) = (Frame::new(Payload::None, usize::MAX), Vec::new());
+                let (mut frame, mut bytes) = (Frame::new(FramePayload::None, usize::MAX), Vec::new());
                 (0..words.len()).for_each(|record| frame.push(&piece, record, 0, &mut bytes));
                 frame.end(&mut bytes);
                 let mut entries = bytes.split_off(HEADER.min(bytes.len()));

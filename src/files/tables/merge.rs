@@ -29,7 +29,7 @@ use crate::files::progress::Phase;
 use crate::files::report::Report;
 use crate::io::arrow::arrays::{self, gathered, joined};
 use crate::io::arrow::{Batches, failed, unwritten};
-use crate::io::ordered::{MergeSource, Merged, Run, Step, merge_runs, not_sorted};
+use crate::io::ordered::{MergeSource, Merged, RunCursor, Step, merge_runs, not_sorted};
 use crate::io::{Counts, Output};
 use crate::parallel::{self, map_parts, ranges};
 use crate::runs::{Folders, Spill, Spilled};
@@ -348,11 +348,11 @@ impl Merging<'_> {
         let run = |source| {
             let rows = self.rows_of(source, window)?;
             let most = window * rows.row_bytes;
-            Ok(Run::new(rows, most))
+            Ok(RunCursor::new(rows, most))
         };
         let mut runs = sources.into_iter().map(run).collect::<Result<Vec<_>, Error>>()?;
         let mut last = None;
-        let merge = |runs: &mut [Run<Rows>], left| self.merge_some(runs, left, &mut last);
+        let merge = |runs: &mut [RunCursor<Rows>], left| self.merge_some(runs, left, &mut last);
         let write = |batch: RecordBatch| if batch.num_rows() > 0 { emit(batch) } else { Ok(()) };
         let progress = &mut |read| self.job.watch.set(read);
         let mut merged = merge_runs(&mut runs, self.job.ask.selection, merge, write, progress)?;
@@ -364,7 +364,7 @@ impl Merging<'_> {
     /// row before them.
     fn merge_some(
         &self,
-        runs: &mut [Run<Rows>],
+        runs: &mut [RunCursor<Rows>],
         left: u64,
         last: &mut Option<KeyArrays>,
     ) -> Result<Option<Step<RecordBatch>>, Error> {
@@ -418,7 +418,7 @@ impl Merging<'_> {
     }
 
     /// Returns the run whose window ends first in order, and the runs with rows before that end.
-    fn bound(&self, runs: &[&mut Run<Rows>]) -> Result<(usize, Vec<usize>), Error> {
+    fn bound(&self, runs: &[&mut RunCursor<Rows>]) -> Result<(usize, Vec<usize>), Error> {
         let ends: Vec<KeyArrays> = runs.iter().filter_map(|run| run.source.ends()).flatten().collect();
         let ranks = ranks(&self.reading.order(&KeyArrays::joined(&ends)?)?);
         // Runs entirely in memory set no bound, unless every run is in memory.

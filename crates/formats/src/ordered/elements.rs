@@ -52,7 +52,7 @@ pub struct Elements<'a> {
     pub memory: u64,
 }
 
-type Run<'a, W> = steps::Run<ElementSource<'a, W>>;
+type Run<'a, W> = steps::RunCursor<ElementSource<'a, W>>;
 
 impl<'a, W: KeyWidth> ElementSource<'a, W> {
     fn new((source, opened): (&'a BinaryInput, Opened), direction: KeyOrder) -> Result<Self, Error> {

@@ -26,7 +26,7 @@ pub use self::elements::Elements;
 #[cfg(feature = "distributed")]
 pub use self::records::partition;
 pub use self::records::{BESIDE_BYTES, Emit, Records, merge as merge_records};
-pub use self::steps::{MergeSource, Merged, Run, Step, merge_runs};
+pub use self::steps::{MergeSource, Merged, RunCursor, Step, merge_runs};
 
 /// The number of bytes read at once from all inputs together, on a machine with few cores.
 const BLOCKS: usize = 8 << 20;

@@ -19,7 +19,7 @@ use crate::batch::Batches;
 use crate::error::{Error, Hint};
 use crate::fields::Head;
 use crate::fields::InputSpec;
-use crate::frames::{Frame, Payload, RunReader};
+use crate::frames::{Frame, FramePayload, RunReader};
 use crate::keys::{self, Keys};
 use crate::order::{KeyOrder, Selection};
 use crate::output::Output;
@@ -44,7 +44,7 @@ pub enum Emit {
     /// The positions of records, as elements of this type or as text.
     Positions(Option<ElementType>),
     /// A run of frames with this payload, of about this many bytes each.
-    Frames(Payload, usize),
+    Frames(FramePayload, usize),
 }
 
 /// The source of records.
@@ -62,7 +62,7 @@ struct RecordSource<'a> {
     pieces: Vec<Piece>,
 }
 
-type Run<'a> = steps::Run<RecordSource<'a>>;
+type Run<'a> = steps::RunCursor<RecordSource<'a>>;
 
 fn run_of(from: Origin, most: usize) -> Run {
     Run::new(RecordSource { from, last: Last::default(), pieces: Vec::new() }, most)

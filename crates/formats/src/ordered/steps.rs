@@ -39,7 +39,7 @@ pub trait MergeSource: Send {
 }
 
 /// An input or a run to be merged. Its error is returned after all records before the error are merged.
-pub struct Run<S> {
+pub struct RunCursor<S> {
     /// The source.
     pub source: S,
     /// The approximate number of bytes read at once.
@@ -48,7 +48,7 @@ pub struct Run<S> {
     pub(super) is_over: bool,
 }
 
-impl<S: MergeSource> Run<S> {
+impl<S: MergeSource> RunCursor<S> {
     /// Creates a run that reads about `most` bytes at once.
     pub fn new(source: S, most: usize) -> Self {
         Self { source, most, wrong: None, is_over: false }
@@ -106,9 +106,9 @@ pub struct Step<T> {
 ///
 /// The first error of a run, of `merge` or of `write`.
 pub fn merge_runs<S: MergeSource, T: Send>(
-    runs: &mut [Run<S>],
+    runs: &mut [RunCursor<S>],
     selection: Selection,
-    mut merge: impl FnMut(&mut [Run<S>], u64) -> Result<Option<Step<T>>, Error>,
+    mut merge: impl FnMut(&mut [RunCursor<S>], u64) -> Result<Option<Step<T>>, Error>,
     mut write: impl FnMut(T) -> Result<(), Error> + Send,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
@@ -122,7 +122,7 @@ pub fn merge_runs<S: MergeSource, T: Send>(
             }
             read_more(runs)?;
             // The writer of a pipe may wait for our output.
-            Ok(merge(runs, left)?.map(|step| (step, runs.iter().any(Run::may_wait))))
+            Ok(merge(runs, left)?.map(|step| (step, runs.iter().any(RunCursor::may_wait))))
         };
         let next = match waiting.take() {
             None => next()?,
@@ -153,8 +153,8 @@ pub fn merge_runs<S: MergeSource, T: Send>(
 }
 
 /// Reads more of the runs with little left in memory.
-pub(super) fn read_more<S: MergeSource>(runs: &mut [Run<S>]) -> Result<(), Error> {
-    let low: Vec<&mut Run<S>> = runs.iter_mut().filter(|run| run.is_low()).collect();
+pub(super) fn read_more<S: MergeSource>(runs: &mut [RunCursor<S>]) -> Result<(), Error> {
+    let low: Vec<&mut RunCursor<S>> = runs.iter_mut().filter(|run| run.is_low()).collect();
     let (mut ready, mut waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.source.is_ready());
     // A small read does not justify waking another thread.
     if ready.iter().map(|run| run.most).sum::<usize>() < LITTLE {
