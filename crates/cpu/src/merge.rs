@@ -1,7 +1,7 @@
 //! Merges sorted runs in memory on all cores.
 //!
 //! The result is cut into parts of about equal size, and each run where the elements of the parts begin,
-//! so that every core merges a part of its own:
+//! and every core merges one part:
 //!
 //! ```text
 //! run 0   ──────|────|──────────
@@ -23,7 +23,7 @@ const PART: usize = 1 << 16;
 /// The most elements that one core merges at once: they fit its caches.
 const MOST: usize = 1 << 19;
 
-/// Merges `runs`, which are in order, into `to`, which has as many elements.
+/// Merges sorted runs into `to`, whose length is the sum of their lengths.
 pub fn merge<T: Item>(runs: &[&[T]], to: &mut [T]) {
     let runs: Vec<&[T]> = runs.iter().copied().filter(|run| !run.is_empty()).collect();
     // Each doubling of the runs is another pass over the elements. A cut searches each run.
