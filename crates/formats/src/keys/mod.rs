@@ -72,8 +72,13 @@ impl Keys {
 
     /// Converts the keys to rows.
     pub fn into_rows(self) -> Self {
-        let Self { columns, rows } = self;
+        let Self { mut columns, rows } = self;
         let rows = rows.unwrap_or_else(|| Rows::of(&columns));
+        for column in &mut columns {
+            if let Column::Texts(texts) = column {
+                texts.drop_own();
+            }
+        }
         Self { columns, rows: Some(rows) }
     }
 

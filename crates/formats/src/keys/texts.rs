@@ -172,6 +172,21 @@ impl TextColumn {
         Self { read: Some((text.clone(), start)), ..self }
     }
 
+    /// Drops the bytes of texts whose rows are made, if all texts have a place in the text read.
+    pub(crate) fn drop_own(&mut self) {
+        let is_read =
+            |(place, source): (&Range, &Range)| source.begin() & OWN == 0 || place.begin() as u32 == NULL;
+        if self.sources.len() < self.places.len() || !self.places.iter().zip(&self.sources).all(is_read) {
+            return;
+        }
+        for (place, source) in self.places.iter_mut().zip(std::mem::take(&mut self.sources)) {
+            if source.begin() & OWN == 0 {
+                *place = source;
+            }
+        }
+        self.own = Vec::new();
+    }
+
     /// Returns the place of a text in the text read; `None` for nulls, and for texts from elsewhere.
     #[inline]
     pub(crate) fn place(&self, record: usize) -> Option<[usize; 2]> {
