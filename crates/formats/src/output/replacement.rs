@@ -13,11 +13,12 @@ use std::io::{self, Seek, Write};
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 
 use tempfile::TempPath;
 
 #[cfg(target_os = "linux")]
-use crate::file::is_in_memory;
+use crate::{file::is_in_memory, parallel};
 
 use super::under_way::{Registered, undisturbed, until};
 
@@ -32,6 +33,8 @@ pub(super) struct Replacement {
     existing: Option<File>,
     /// True if reserved space may make the file longer than its content.
     reserved: bool,
+    /// The thread that reserves space in memory.
+    reserving: Option<JoinHandle<()>>,
 }
 
 /// A unique temporary name in the target's folder, removed when this value is dropped.
@@ -59,26 +62,42 @@ impl Replacement {
                 .map(|(file, name)| (file, Some(name)))?,
         };
         let (folder, target) = (folder.to_owned(), target.to_owned());
-        Ok(Self { file, name, folder, target, existing, reserved: false })
+        Ok(Self { file, name, folder, target, existing, reserved: false, reserving: None })
     }
 
-    /// Reserves space for this number of bytes, and returns the bytes of memory that they will still take:
-    /// all of them for a large file in memory, which is not reserved, since that would fill it with zeros.
+    /// Reserves space for this number of bytes, and returns the bytes of memory that they will still take.
     pub(super) fn expect(&mut self, bytes: u64) -> u64 {
         #[cfg(target_os = "linux")]
         {
             /// In memory, a reservation of this number of bytes takes a tenth of a second.
             const MANY: u64 = 1 << 28;
-            if bytes >= MANY && is_in_memory(&self.file) {
-                return bytes;
-            }
+            self.settle();
             self.reserved = true;
-            // Even after a failure, part of the space may be reserved. The excess is truncated at the end.
-            let _ = rustix::fs::fallocate(&self.file, rustix::fs::FallocateFlags::empty(), 0, bytes);
+            let reserve = move |file: &File| {
+                // Even after a failure, part of the space may be reserved. The excess is truncated at the end.
+                let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes);
+            };
+            if bytes >= MANY
+                && is_in_memory(&self.file)
+                && let Ok(file) = self.file.try_clone()
+            {
+                // The system fills the file with zeros while the input is sorted. Earlier writes wait for it.
+                self.reserving = parallel::background(move || reserve(&file)).ok();
+                return if self.reserving.is_some() { bytes } else { 0 };
+            }
+            reserve(&self.file);
         }
         #[cfg(not(target_os = "linux"))]
         let _ = bytes;
         0
+    }
+
+    /// Waits until the reservation ends.
+    fn settle(&mut self) {
+        if let Some(thread) = self.reserving.take() {
+            // The thread can fail only by a panic, which was reported.
+            let _ = thread.join();
+        }
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -87,6 +106,7 @@ impl Replacement {
 
     /// Moves the file to its place; `last` marks the last output of the process.
     pub(super) fn place(mut self, last: bool) -> io::Result<()> {
+        self.settle();
         if self.reserved {
             let written = self.file.stream_position()?;
             self.file.set_len(written)?;
@@ -115,6 +135,8 @@ impl Replacement {
 
 impl Drop for Replacement {
     fn drop(&mut self) {
+        // Other files may want the space.
+        self.settle();
         if let Some(name) = self.name.take() {
             undisturbed(|| drop(name));
         }
