@@ -138,6 +138,18 @@ fn what_a_format_cannot_hold_is_an_error_that_names_the_column() {
         "{\"id\":1,\"a\":1}\n{\"id\":2,\"a\":\"x\"}\n",
     );
     assert!(mixed.contains("column 'a' has mixed types"), "{mixed}");
+    for other in ["oops", "[1,\"x\"]", "7"] {
+        let lines = format!("{{\"a\":2}}\n{other}\n{{\"a\":1}}\n");
+        let args = ["sort", "-f", "jsonl", "-k", "a:number", "--invalid", "last", "--to", "parquet"];
+        let error = refused(&args, &lines);
+        assert!(
+            error.contains("has lines that are not objects, so they have no columns"),
+            "{other}: {error}"
+        );
+    }
+    let commented = "# x\n{\"a\":2}\n{\"a\":1}\n";
+    let args = ["sort", "-q", "-f", "jsonl", "-k", "a", "--comments", "--to", "csv"];
+    assert_eq!(sorted(&args, commented), "a\n1\n2\n");
     let csv = folder.write("nan.csv", "id,x\n1,NaN\n2,0.5\n");
     let error = refused(&["sort", "-k", "id", "--to", "jsonl", &csv], "");
     assert!(error.contains("column 'x' has NaN, which JSON cannot represent"), "{error}");

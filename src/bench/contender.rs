@@ -78,6 +78,13 @@ impl Memory {
         Self { keys: KeyBuf::new(KeyWords::One), positions: positions.then(Vec::new) }
     }
 
+    /// Copies the keys into touched memory, so that no download causes page faults.
+    fn copy(&mut self, input: &KeyBuf<'static>) {
+        // The copy of the run before is freed first.
+        self.keys = KeyBuf::new(KeyWords::One);
+        self.keys = input.clone();
+    }
+
     fn sorted(&self) -> Sorted<'_> {
         self.positions.as_deref().map_or(Sorted::Keys(&self.keys), Sorted::Positions)
     }
@@ -105,7 +112,7 @@ impl OnCpu {
             positions.clear();
             positions.extend(pairs.iter().map(|pair| pair.position));
         }
-        self.result.keys = input.clone();
+        self.result.copy(input);
         let start = Instant::now();
         let Memory { keys, positions } = &mut self.result;
         by_width!(keys, blocks => {
@@ -162,8 +169,7 @@ impl<'a> OnGpu<'a> {
 
 impl Contender for OnGpu<'_> {
     fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted<'_>), Error> {
-        // A copy is memory that was touched, so that no download causes page faults.
-        self.result.keys = input.clone();
+        self.result.copy(input);
         if let Some(positions) = &mut self.result.positions {
             positions.resize(input.len(), 0);
         }

@@ -321,7 +321,7 @@ impl Suite {
 struct Entrant<'a> {
     /// The case of the current size.
     case: Case,
-    /// The GPU of a device, if it is no sort on the CPU.
+    /// The GPU and its device; `None` for a sort on the CPU.
     gpu: Option<(&'a Gpu, &'a Device)>,
     /// `None` for the standard library's sort on one core.
     method: Option<Method>,

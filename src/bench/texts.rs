@@ -12,7 +12,8 @@ use gpusort_order::Method;
 
 /// Orders texts and verifies their order. The time excludes splitting the input into lines.
 ///
-/// The CPU orders them without a sorter. Without a method, the standard library's `sort_unstable` orders slices and positions on one core.
+/// Without a sorter, the CPU orders the texts. Without a method, the standard library's `sort_unstable` orders
+/// slices and positions on one core.
 ///
 /// # Errors
 ///

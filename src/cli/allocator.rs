@@ -115,7 +115,7 @@ fn counted_bytes(size: usize) -> usize {
 fn release(before: usize, after: usize) {
     let (before, after) = (counted_bytes(before), counted_bytes(after));
     if before != after {
-        // Wrapping, as the sum does.
+        // Atomic addition wraps, so adding the wrapped difference subtracts.
         ALLOCATED.fetch_add(after.wrapping_sub(before), Relaxed);
     }
 }

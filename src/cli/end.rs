@@ -94,7 +94,9 @@ mod system {
         // SAFETY: as above.
         let _ = unsafe { signal_hook::low_level::register(libc::SIGALRM, alarm) };
         // Raised by a driver that cannot continue.
-        // SAFETY: as above.
+        // SAFETY:
+        // - As above.
+        // - It also calls `nanosleep`, which is async-signal-safe.
         let _ = unsafe { signal_hook::low_level::register(libc::SIGABRT, abort) };
         // A file that exceeds `ulimit -f` is a normal write error.
         // SAFETY: an ignored signal runs no code.

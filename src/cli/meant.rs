@@ -230,6 +230,9 @@ pub(super) fn check_habits(device: &str, order: &OrderArgs) -> anyhow::Result<()
     if is_file(device) || are_letters && !device.is_empty() {
         bail!("-d chooses the device; dictionary order (sort -d) is not supported: leave -d out");
     }
+    if let Some(key) = order.key.iter().find(|key| key.starts_with("--")) {
+        bail!("-k expects a column, but {key} is an option; name the column first, as in -k 1 {key}");
+    }
     if let Some(first) = order.files.first()
         && first.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
         && !first.exists()

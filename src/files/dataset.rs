@@ -7,7 +7,7 @@
 //!
 //! A dataset has keys and a payload. The payload is numbers to print, tokens of a text in their original
 //! spelling, or rows of a table. Reading a binary file overlaps with the transfer of its first elements
-//! to a device, and writing overlaps with the transfer of sorted keys back.
+//! to a device, and writing overlaps with the transfer of sorted elements back.
 
 use std::io;
 use std::sync::mpsc;
@@ -75,9 +75,7 @@ impl Content<'_> {
     pub(super) fn into_records(self, how: &InputSpec) -> Result<Keyed, Error> {
         Ok(match self {
             Content::Records { records, .. } => records,
-            Content::Numbers { keys, map, print } => {
-                Keyed::of_numbers(&keys.collect()?, map, print, how).printed(print, map.descending)
-            }
+            Content::Numbers { keys, map, print } => Keyed::of_numbers(&keys.collect()?, map, print, how),
         })
     }
 }
@@ -345,17 +343,19 @@ impl<'a> Outcome<'_, 'a> {
             *writing += start.elapsed();
             Ok::<_, Error>(())
         };
-        watch.phase(Phase::Write, Some(len as u64));
+        let begin = || watch.phase(Phase::Write, Some(len as u64));
         let progress = |done| watch.set(done);
         let (repeated, sort) = match form {
             Written::Records(records) => {
                 let sorted = ordered.bring()?;
+                begin();
                 let order = sorted.words.into_vec().expect("positions have 32 bits");
                 timed(output, &mut |output| records.write(&order, output, progress))?;
                 (sorted.repeated, sorted.report)
             }
             Written::Places(records) => {
                 let Sorted { words, repeated, report: mut sort } = ordered.bring()?;
+                begin();
                 let mut places = words.into_vec().expect("places have 64 bits");
                 let start = Instant::now();
                 records.settle_places(&mut places);
@@ -364,21 +364,31 @@ impl<'a> Outcome<'_, 'a> {
                 (repeated, sort)
             }
             Written::Numbers(map, print) => {
-                if format == Format::Npy {
-                    output.write_header(map.element, len as u64)?;
-                }
-                let mut before = 0;
-                ordered.take(&mut |block| {
-                    let progress = |done| progress(before + done);
+                let mut before = None;
+                // Nothing is written before the device has a result.
+                let begin = |output: &mut Output| {
+                    begin();
+                    if format == Format::Npy { output.write_header(map.element, len as u64) } else { Ok(()) }
+                };
+                let done = ordered.take(&mut |block| {
+                    if before.is_none() {
+                        begin(output)?;
+                    }
+                    let before = before.get_or_insert(0);
+                    let progress = |done| progress(*before + done);
                     timed(output, &mut |output| {
                         if format.is_bits() {
                             return binary::write(&block, map, output, progress);
                         }
                         write_text(block.borrowed(), map, print, output, progress)
                     })?;
-                    before += block.len() as u64;
+                    *before += block.len() as u64;
                     Ok(())
-                })?
+                })?;
+                if before.is_none() {
+                    begin(output)?;
+                }
+                done
             }
         };
         report.sort = sort;

@@ -66,7 +66,7 @@ impl Chosen<'_> {
     }
 
     /// Adds to the reason that the input is sorted in parts.
-    pub(super) fn in_parts(self, budget: &Budget) -> Self {
+    pub(super) fn with_budget(self, budget: &Budget) -> Self {
         let budget = human::bytes(budget.total());
         let why = format!("{}; in parts, within a memory budget of {budget}", self.why);
         Self { why, ..self }
@@ -120,7 +120,7 @@ pub struct Job<'a> {
     pub(super) decisions: Decisions,
     /// True if the type is the default for `.bin`.
     pub(super) type_assumed: bool,
-    /// Applies to a check.
+    /// The sizes of reads of a check.
     pub(super) stretches: Stretches,
     pub(super) ask: OutputSpec,
     /// The type that the output's name promises.
@@ -386,7 +386,7 @@ impl Job<'_> {
         let start = Instant::now();
         self.close(output)?;
         let merge = report.phases.merge + start.elapsed();
-        let report = chosen.in_parts(&self.budget).reported(report);
+        let report = chosen.with_budget(&self.budget).reported(report);
         Ok(Report { phases: Phases { merge, total: begin.elapsed(), ..report.phases }, ..report })
     }
 
@@ -419,7 +419,7 @@ impl Job<'_> {
         }
         let (n, element) = (input.len(), input.written(ask));
         self.check_promise(element.filter(|_| n > 0), &output)?;
-        let in_memory = output.expect(self.bytes_of(n as u64, input.bytes, element));
+        output.expect(self.bytes_of(n as u64, input.bytes, element));
         input.make_words();
         let shape = input.shape(ask);
         let chosen = devices.choose(n as u64, shape, input.unread())?;
@@ -429,7 +429,7 @@ impl Job<'_> {
             // To select a few records, each core keeps several times their number, if most keys are alike.
             let few = ask.selection.first.filter(|_| ask.selection.is_few(n as u64));
             let kept = few.map_or(n, |few| n.min(few.saturating_mul(8 * parallel::threads())));
-            memory::ensure("this sort", kept as u64 * record + in_memory)?;
+            memory::ensure("this sort", kept as u64 * record + output.taking())?;
         }
         let named = element.filter(|_| ask.format.is_bits() && !ask.positions);
         let types = named.map_or_else(|| how.kinds(), |element| element.name().to_owned());

@@ -91,6 +91,11 @@ impl Job<'_> {
         if self.decisions.format.has_columns() {
             return self.merge_tables(to);
         }
+        let from = self.decisions.format;
+        if from != self.ask.format && !from.is_bits() {
+            let problem = format!("cannot change the format: {0} stays {0}", from.name());
+            return Err(Error::option("merge", problem));
+        }
         self.write_text(to, |output| self.merge_text(output))
     }
 
@@ -98,11 +103,6 @@ impl Job<'_> {
     fn merge_text(&self, mut output: Output) -> Result<Report, Error> {
         let begin = Instant::now();
         let (how, ask, inputs) = (&self.decisions.how, self.ask, self.inputs());
-        let from = self.decisions.format;
-        if from != ask.format && !from.is_bits() {
-            let problem = format!("cannot change the format: {0} stays {0}", from.name());
-            return Err(Error::option("merge", problem));
-        }
         if let Some(input) = inputs.iter().find(|input| output.feeds(input)) {
             let problem = "is both input and output, so the merge would never end";
             return Err(Error::input(input.name(), problem).hinting(Hint::Replace));

@@ -48,7 +48,7 @@ pub struct Options {
     per_line: PerLine,
     pub(super) one_of_many: bool,
     pub(super) in_place: bool,
-    /// Applies to a check.
+    /// The sizes of reads of a check.
     pub(super) stretches: Stretches,
 }
 
@@ -239,14 +239,14 @@ impl Options {
         let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
         let tells_spelling = self.unique && !self.keys.is_empty();
         let by = KeySpec { keys: self.keys.clone(), element, order, spelling, tells_spelling };
+        if self.in_place {
+            inputs.iter().try_for_each(Input::check_replaceable)?;
+        }
         let decisions = if format.is_bits() || format.has_columns() {
             let sources = if format.is_bits() { sources(&inputs, format, element)? } else { Vec::new() };
             let how = InputSpec { kind: InputKind::Bits(sources), by, keys: Vec::new(), columns: 0 };
             Decisions { format, how, notes: Vec::new(), why: "named" }
         } else {
-            if self.in_place {
-                inputs.iter().try_for_each(Input::check_replaceable)?;
-            }
             let is_named = known.is_some();
             let (by, header, comments, delimiter) = (&by, self.header, self.comments, self.delimiter);
             let asked = Asked { format, is_named, by, header, comments, delimiter, line_end, per_line };

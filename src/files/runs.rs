@@ -281,24 +281,30 @@ impl<'a> Runs<'a> {
             _ => None,
         };
         let element = self.written()?;
-        // The .npy header needs the count, which only a merge into one run knows.
+        // The .npy header needs the count, known once all runs are merged into one.
         let is_npy = self.ask.format == Format::Npy;
         let mut must_count = is_npy && self.ask.selection.unique;
         while runs.len() > budget.fan_in() || must_count {
-            must_count &= runs.len() > budget.fan_in();
+            let is_last = runs.len() <= budget.fan_in();
+            must_count &= !is_last;
             let mut longer = Vec::new();
             let mut left = runs.into_iter();
             while left.len() > 0 {
                 let some: Vec<Run> = left.by_ref().take(budget.fan_in()).collect();
                 let (form, into) = if let Some((of, _)) = elements {
-                    (some[0].form, Into::Elements(of, None))
+                    (some[0].form, Target::Elements(of, None))
                 } else {
                     let payload = self.payload();
-                    (RunFormat::Frames(payload), Into::Records(Emit::Frames(payload, budget.block())))
+                    (RunFormat::Frames(payload), Target::Records(Emit::Frames(payload, budget.block())))
                 };
                 let mut spill = self.spill()?;
                 let mut to = output_of(&mut spill);
-                let merged = self.merge_some(some, into, &orders, &mut to, &mut |_| {})?;
+                let mut progress = |merged| {
+                    if is_last {
+                        watch.set(merged);
+                    }
+                };
+                let merged = self.merge_some(some, into, &orders, &mut to, &mut progress)?;
                 drop(to);
                 self.report.repeated += merged.repeated;
                 longer.push(self.finished(spill, form, merged.written)?);
@@ -316,10 +322,10 @@ impl<'a> Runs<'a> {
             output.write_header(element.expect("elements are written"), count.min(first))?;
         }
         let into = match (elements, element) {
-            _ if self.ask.positions => Into::Records(Emit::Positions(element.filter(|_| is_bits))),
-            (Some((of, print)), _) => Into::Elements(of, (!is_bits).then_some(print)),
-            (None, Some(element)) => Into::Records(Emit::Elements(element, orders[0].descending)),
-            (None, None) => Into::Records(Emit::Records),
+            _ if self.ask.positions => Target::Records(Emit::Positions(element.filter(|_| is_bits))),
+            (Some((of, print)), _) => Target::Elements(of, (!is_bits).then_some(print)),
+            (None, Some(element)) => Target::Records(Emit::Elements(element, orders[0].descending)),
+            (None, None) => Target::Records(Emit::Records),
         };
         let merged = self.merge_some(runs, into, &orders, output, &mut |merged| watch.set(merged))?;
         let repeated = self.report.repeated + merged.repeated;
@@ -336,15 +342,15 @@ impl<'a> Runs<'a> {
     fn merge_some(
         &self,
         runs: Vec<Run>,
-        into: Into,
+        into: Target,
         orders: &Arc<[KeyOrder]>,
         to: &mut Output,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Merged, Error> {
         let (selection, memory) = (self.ask.selection, self.budget.bytes() / 2);
         let emit = match into {
-            Into::Records(emit) => emit,
-            Into::Elements(element, print) => {
+            Target::Records(emit) => emit,
+            Target::Elements(element, print) => {
                 let source = BinaryInput::raw(Input::reader("a run", std::io::empty()), element);
                 let opened = runs.into_iter().map(|run| (&source, Opened::of(run.name, run.reader)));
                 // A key may have its own direction.
@@ -409,7 +415,7 @@ pub(super) fn write_frames(
 
 /// The result of a merge.
 #[derive(Clone, Copy)]
-enum Into {
+enum Target {
     /// Elements of this type, in this form.
     Elements(ElementType, Option<Print>),
     Records(Emit),

@@ -55,7 +55,7 @@ pub struct Trace {
     pub first: Option<usize>,
     /// Elements in a tile, if given.
     pub tile: Option<u64>,
-    /// The limits of the planned device.
+    /// The limits of the device that the plan is for.
     pub limits: Limits,
     /// The passes.
     pub plan: Plan,

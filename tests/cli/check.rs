@@ -1,5 +1,6 @@
 //! `gpusort check`, and `sort --check`.
 
+use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 
@@ -154,5 +155,25 @@ fn the_only_column_of_an_arrow_table_is_checked() {
         let done = run(&["check", &to], "");
         assert_eq!(done.status.code(), Some(i32::from(said.is_some())), "{args:?}");
         assert!(stderr(&done).contains(said.unwrap_or("")), "{}", stderr(&done));
+    }
+}
+
+/// Keys compare in another form than their fields have, and disorder names the key that differs.
+#[test]
+fn disorder_names_the_key_that_differs() {
+    let folder = Folder::new();
+    let file = folder.write("c.txt", "a 2\nA 1\n");
+    for kind in ["nocase", "text", "version"] {
+        let key = format!("1:{kind}");
+        for command in [&["check"][..], &["sort", "-m"]] {
+            let lines = if kind == "nocase" { "a 2\nA 1\n" } else { "a 2\na 1\n" };
+            fs::write(&file, lines).unwrap();
+            let output = run(&[command, &["-k", &key, "-k", "2", &file]].concat(), "");
+            let said = stderr(&output);
+            assert!(
+                said.contains("c.txt:2, column '2': out of order: 1 after 2"),
+                "{kind} {command:?}: {said}"
+            );
+        }
     }
 }

@@ -480,3 +480,23 @@ fn bgzf_to_closed_pipes_and_full_disks() {
     exits("trap '' XFSZ; ulimit -f 16; exec \"$0\" sort -q x.txt -o old.bgz", &folder, 2);
     assert_eq!((folder.names(), fs::read(folder.path("old.bgz")).unwrap()), (before, b"old".to_vec()));
 }
+
+/// A frame that ends in an empty block, but has less content than its header declares.
+#[test]
+fn a_frame_of_zstd_has_the_content_that_it_declares() {
+    const BLOCK: usize = 1 << 17;
+    for (blocks, is_whole) in [(6, true), (3, false), (7, false)] {
+        let mut frame = b"\x28\xb5\x2f\xfd\xa0".to_vec();
+        frame.extend_from_slice(&(6 * BLOCK as u32).to_le_bytes());
+        for _ in 0..blocks {
+            // A raw block; its header has the size from bit 3 on.
+            frame.extend_from_slice(&((BLOCK as u32) << 3).to_le_bytes()[..3]);
+            frame.extend_from_slice(&b"2\n1\n".repeat(BLOCK / 4));
+        }
+        // The last block, raw and empty.
+        frame.extend_from_slice(&[1, 0, 0]);
+        let output = run_with(gpusort(&["sort", "-q"]), &frame);
+        assert_eq!(output.status.success(), is_whole, "{blocks}: {}", stderr(&output));
+        assert_eq!(output.stdout.len(), if is_whole { 6 * BLOCK } else { 0 });
+    }
+}

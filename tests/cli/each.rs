@@ -175,7 +175,20 @@ fn pipes_are_not_sorted_in_place() {
         .unwrap();
     // Where it waited for a writer, it would not end.
     let said = read_all(child.stderr.take().unwrap());
-    assert!(said.contains("fifo: cannot be replaced"), "{said}");
+    assert!(said.contains("fifo: is not a regular file, so it cannot be replaced"), "{said}");
     assert_eq!(end(&mut child).code(), Some(2));
     assert_eq!(fs::read(folder.path("x.txt")).unwrap(), b"1\n2\n");
+}
+
+/// Binary pipes are refused like others.
+#[cfg(unix)]
+#[test]
+fn binary_pipes_are_not_sorted_in_place() {
+    let folder = Folder::new();
+    let fifo = folder.fifo("p.u32");
+    let mut child =
+        gpusort(&["sort", "-q", "--each", "--in-place", &fifo]).stderr(Stdio::piped()).spawn().unwrap();
+    let said = read_all(child.stderr.take().unwrap());
+    assert!(said.contains("p.u32: is not a regular file, so it cannot be replaced"), "{said}");
+    assert_eq!(end(&mut child).code(), Some(2));
 }

@@ -38,6 +38,7 @@ fn errors_say_the_command_that_was_meant() {
         ("sort --nlargest 2 pods.txt", "gpusort sort -r --top 2 pods.txt\n"),
         ("sort -2 pods.txt", "gpusort sort --top 2 pods.txt\n"),
         ("sort -n 2 pods.txt", "2: no such file; for the first 2 records use --top 2\n"),
+        ("sort -k --top 2 pods.txt", "; name the column first, as in -k 1 --top\n"),
         ("sort --by price x.csv", "gpusort sort -k price x.csv\n"),
         ("check --column=price x.csv", "gpusort check -k price x.csv\n"),
         ("sort --format csv x.csv", "gpusort sort --from csv x.csv\n"),

@@ -238,3 +238,13 @@ fn many_small_files_are_merged_in_little_memory() {
         (1..5).flat_map(|number| std::iter::repeat_n(format!("{number}\n"), 1500)).collect();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
 }
+
+/// An output is opened only once the options are right: a pipe would wait for its reader.
+#[cfg(unix)]
+#[test]
+fn another_format_is_refused_before_the_output_is_opened() {
+    let folder = Folder::new();
+    let (input, fifo) = (folder.write("a.txt", "1\n"), folder.fifo("fifo"));
+    let said = refused(&["merge", "-f", "text", &input, "--to", "bin", "-o", &fifo], "");
+    assert!(said.contains("cannot change the format: text stays text"), "{said}");
+}

@@ -124,12 +124,6 @@ impl Keyed {
         Self { pieces, head, counts, orders, is_spelled_once: true, number, told, respelled }
     }
 
-    /// Turns each number into a record, printed with `print`.
-    pub fn printed(mut self, print: Print, descending: bool) -> Self {
-        self.pieces.iter_mut().for_each(|piece| piece.bytes = Bytes::Printed(print, descending));
-        self
-    }
-
     /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.pieces.iter().map(Piece::records).sum()

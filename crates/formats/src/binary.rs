@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     ///
     /// I/O errors; an input with an incomplete element, or with another number of elements than its header
-    /// says; a file whose size changes during the read; NaN if the rules reject NaN.
+    /// says; a file that shrinks during the read; NaN if the rules reject NaN.
     pub fn read(&mut self) -> Result<Option<KeyBuf<'static>>, Error> {
         while let Some(source) = self.sources.first() {
             let open = match &mut self.open {

@@ -69,8 +69,7 @@ impl<'a> Chunks<'a> {
             dialect,
             per_line,
             keys: how.keys.len() as u64,
-            // A column of copies takes up to twice their bytes while it grows.
-            copies: 2 * copies,
+            copies,
             quotes: if matches!(dialect.fields, Fields::Quoted(_)) { quotes } else { 0 },
             budget,
             open,

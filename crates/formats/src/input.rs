@@ -311,7 +311,8 @@ impl Input {
     /// A file that cannot be opened; a pipe, or what else cannot be read twice.
     pub fn check_replaceable(&self) -> Result<(), Error> {
         self.open_regular()?;
-        if self.can_be_read_again() { Ok(()) } else { Err(Error::input(self.name(), "cannot be replaced")) }
+        let problem = "is not a regular file, so it cannot be replaced; name an output folder with -o";
+        if self.can_be_read_again() { Ok(()) } else { Err(Error::input(self.name(), problem)) }
     }
 
     /// Checks that a file exists and can be opened. A pipe is not opened.

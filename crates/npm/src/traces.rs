@@ -2,8 +2,8 @@
 //!
 //! They are what `gpusort trace` shows: its words, the comparisons of its networks, its tiles. One file
 //! is for one variant, which the page loads when it is chosen. A step is written once, with the pairs
-//! of the most wires; a dispatch of fewer elements has the pairs that lie within. [`Writer::compared`] compares that with the pairs that
-//! the trace has.
+//! of the most wires; a dispatch of fewer elements has the pairs that lie within. [`Writer::compared`]
+//! compares them with the trace's pairs.
 //!
 //! ```text
 //! steps   [name, [low, high, …]]          kinds   what a pass is, whatever the number of elements

@@ -135,7 +135,8 @@ pub struct Survey {
     two_points: bool,
     day_month: DayMonth,
     has_comma: bool,
-    /// True if a field has other bytes than digits, signs, points and commas, or no comma.
+    /// True if a field other than a plain number lacks a comma, or has other bytes than digits, signs, points
+    /// and commas.
     has_no_comma: bool,
     /// For numbers with one point: true if at least one ends in 0, and the fewest and the most decimals.
     ends_in_zero: bool,

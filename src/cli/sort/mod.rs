@@ -161,7 +161,8 @@ pub(super) fn notes(job: &Job, did: &str, quiet: bool, progress: &Progress) {
     }
 }
 
-/// Prints notes on a finished sort, and the timing to `to`, if requested. `file` names the input if several were sorted separately.
+/// Prints notes on a finished sort, and the timing to `to`, if requested. `file` names the input if several
+/// were sorted separately.
 fn tell(
     args: &SortArgs,
     to: Option<TimingTo>,
@@ -177,7 +178,7 @@ fn tell(
         say(format_args!("{place}: {value} is left out: it equals {kept}, spelled otherwise"));
     }
     let Some(to) = to else {
-        // No timing tells it.
+        // Without a timing line, nothing else reports the skipped rows.
         if *skipped > 0 && !args.quiet {
             let rows = human::counted(*skipped, "row with an invalid field", "rows with invalid fields");
             say(format_args!("skipped {rows} (--invalid skip)"));

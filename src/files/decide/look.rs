@@ -167,7 +167,7 @@ impl Look {
         Ok(format!("{}:{}", input.name(), lines + 1))
     }
 
-    /// Gives the sampled bytes back to inputs that allow only one pass.
+    /// Returns the inputs; those that allow only one pass get their sampled bytes back.
     pub(super) fn give_back(self) -> Vec<Input> {
         let mut inputs = self.inputs;
         for (input, head) in inputs.iter_mut().zip(self.heads) {

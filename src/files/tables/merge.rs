@@ -394,12 +394,19 @@ impl Merging<'_> {
             let with_last: Vec<KeyArrays> = [all.clone()].into_iter().chain(last.clone()).collect();
             let with_last = KeyArrays::joined(&with_last)?;
             let decoded = with_last.decoded(self.reading.keys, self.reading.tables.all[0].name())?;
-            let (is_same, before) = (decoded.sameness(), positions.len());
-            positions.dedup_by(|later, first| is_same(*first as usize, *later as usize));
-            if last.is_some() && is_same(all.rows(), positions[0] as usize) {
-                positions.remove(0);
-            }
-            repeated = (before - positions.len()) as u64;
+            let is_same = decoded.sameness();
+            // The last row written, if any, comes behind all rows.
+            let (mut kept, mut before) = (0, last.is_some().then_some(all.rows()));
+            positions.retain(|&row| {
+                let row = row as usize;
+                let repeats = before.replace(row).is_some_and(|before| is_same(before, row));
+                // Repetitions behind the last row that is written do not count.
+                if kept < left {
+                    kept += u64::from(!repeats);
+                    repeated += u64::from(repeats);
+                }
+                !repeats
+            });
         }
         positions.truncate(usize::try_from(left).unwrap_or(usize::MAX));
         if let Some(&row) = positions.last().filter(|_| unique) {

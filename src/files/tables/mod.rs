@@ -176,7 +176,7 @@ impl Job<'_> {
         report.repeated += written.repeated;
         report.cut = report.records - report.repeated - written.written;
         report.phases.merge = start.elapsed();
-        Ok(chosen.in_parts(&self.budget).reported(report))
+        Ok(chosen.with_budget(&self.budget).reported(report))
     }
 
     /// Merges sorted tables.

@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         Self { how, next: 0, rows: 0, open: None }
     }
 
-    /// Returns the next rows, about `bytes` bytes; `None` after the last row. Tells the progress.
+    /// Returns the next rows, about `bytes` bytes; `None` after the last row. Reports progress.
     pub(super) fn next(&mut self, bytes: u64) -> Result<Option<Vec<RecordBatch>>, Error> {
         let (mut batches, mut taken) = (Vec::new(), 0);
         // Large parts are read in batches of this number of rows.

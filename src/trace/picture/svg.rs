@@ -1,4 +1,5 @@
-//! SVG as text: elements are opened and closed, attributes are escaped, numbers are short. An element with a class has the presentation attributes of that class.
+//! SVG as text: elements are opened and closed, attributes are escaped, numbers are short. An element with
+//! a class has the presentation attributes of that class.
 
 use std::fmt::{Display, Write};
 

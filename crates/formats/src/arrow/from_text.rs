@@ -91,12 +91,12 @@ impl TextTable {
             length *= 2;
         };
         let mut row = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
+        while let Some(end) = dialect.comment(&bytes, row) {
+            row = end;
+        }
         if self.fields == Fields::Json {
             self.start = row as u64;
             return Ok(());
-        }
-        while let Some(end) = dialect.comment(&bytes, row) {
-            row = end;
         }
         for _ in 1..dialect.header {
             row = end_of_row(&bytes, row, self.fields).unwrap_or(row);
@@ -164,7 +164,8 @@ impl TextTable {
         let mut kinds = self.kinds.clone();
         for &row in rows {
             if self.fields == Fields::Json {
-                let kind = Kind::of_json(line_at(bytes, row));
+                let line = line_at(bytes, row);
+                let kind = if line.starts_with(b"{") { Kind::of_json(line) } else { Ok(Kind::Nothing) };
                 let Kind::Object(columns) = kind.map_err(|problem| Error::input(&self.name, problem))? else {
                     let problem = "has lines that are not objects, so they have no columns";
                     return Err(Error::input(&self.name, problem));

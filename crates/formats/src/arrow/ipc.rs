@@ -56,7 +56,7 @@ impl File {
         let mut at = if is_file { BLOCK } else { 0 };
         let (mut schema, mut version) = (None, MetadataVersion::V5);
         let (mut decoders, mut batches) = (Vec::new(), Vec::new());
-        // The numbers and places of the dictionaries so far; true if the last decoder knows them.
+        // The numbers and places of the dictionaries so far; `are_known` is true if the last decoder has them.
         let (mut dictionaries, mut are_known) = (Vec::<(i64, Block)>::new(), false);
         let mut compression = None;
         loop {

@@ -157,8 +157,10 @@ static AHEAD: AtomicUsize = AtomicUsize::new(0);
 impl Blocks {
     /// Makes blocks with the decoder, on its own thread if possible.
     fn of(decoder: Decoder) -> Self {
-        let is_ahead = AHEAD.load(Ordering::Relaxed) < parallel::cores();
-        let made = if is_ahead { Made::ahead(decoder) } else { Made::Here(Box::new(decoder)) };
+        let others = AHEAD.fetch_add(1, Ordering::Relaxed);
+        let counted = Counted;
+        let is_ahead = others < parallel::cores();
+        let made = if is_ahead { Made::ahead(decoder, counted) } else { Made::Here(Box::new(decoder)) };
         Self { made, block: Vec::new(), at: 0 }
     }
 
@@ -182,13 +184,22 @@ impl Blocks {
     }
 }
 
+/// Counts a decoder that runs ahead.
+struct Counted;
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        AHEAD.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Made {
     /// Starts a thread that sends blocks until the data ends, an error occurs, or the receiver is gone.
-    fn ahead(decoder: Decoder) -> Self {
+    fn ahead(decoder: Decoder, counted: Counted) -> Self {
         let (sender, blocks) = mpsc::sync_channel(1);
         let (done, again) = mpsc::channel();
         let run = move |(mut decoder, sender): (Decoder, mpsc::SyncSender<_>)| {
-            AHEAD.fetch_add(1, Ordering::Relaxed);
+            let _counted = counted;
             loop {
                 let block = decoder.block(again.try_recv().unwrap_or_default());
                 let is_last = block.as_ref().map_or(true, Vec::is_empty);
@@ -196,7 +207,6 @@ impl Made {
                     break;
                 }
             }
-            AHEAD.fetch_sub(1, Ordering::Relaxed);
         };
         match parallel::on_a_thread((decoder, sender), run) {
             Ok(()) => Self::Ahead(blocks, done),
@@ -275,7 +285,7 @@ impl Decoder {
             }
             let member = match &mut self.member {
                 Some(member) => member,
-                none => none.insert(Member::new(self.compression)?),
+                none => none.insert(Member::new(self.compression, declared(self.window.left()))?),
             };
             self.window.fill(1)?;
             // The old content is overwritten, and need not be zeros.
@@ -337,6 +347,10 @@ impl Decoder {
         }
         window.fill(self.most / 4)?;
         let members = sized(window.left(), compression, self.most);
+        if members.len() < 2 {
+            self.most = 0;
+            return Ok(false);
+        }
         let content = |members: &[(&[u8], usize)]| members.iter().map(|(_, content)| content).sum::<usize>();
         block.resize(content(&members), 0);
         let mut left = &mut block[..];
@@ -358,16 +372,19 @@ impl Decoder {
 /// The decoder of a member, from its first byte on.
 enum Member {
     Gzip(Decompress),
-    Zstd(raw::Decoder<'static>),
+    /// The decoder, and the remaining content size if the frame declares it: the library does not compare it
+    /// at an empty last block.
+    Zstd(raw::Decoder<'static>, Option<u64>),
 }
 
 impl Member {
-    fn new(compression: Compression) -> io::Result<Self> {
+    /// Creates the decoder of a member that declares this content size.
+    fn new(compression: Compression, declared: Option<u64>) -> io::Result<Self> {
         /// The logarithm of the largest window of gzip.
         const WINDOW_BITS: u8 = 15;
         Ok(match compression {
             Compression::Gzip => Self::Gzip(Decompress::new_gzip(WINDOW_BITS)),
-            Compression::Zstd => Self::Zstd(raw::Decoder::new()?),
+            Compression::Zstd => Self::Zstd(raw::Decoder::new()?, declared),
         })
     }
 
@@ -377,19 +394,27 @@ impl Member {
         match self {
             Self::Gzip(member) => {
                 let (taken, made) = (member.total_in(), member.total_out());
-                let status = member.decompress(from, to, FlushDecompress::None)?;
+                let status = member.decompress(from, to, FlushDecompress::None).map_err(|error| {
+                    io::Error::other(error.message().unwrap_or("invalid compressed data").to_owned())
+                })?;
                 let (taken, made) = (member.total_in() - taken, member.total_out() - made);
                 Ok((taken as usize, made as usize, status == Status::StreamEnd))
             }
-            Self::Zstd(member) => {
+            Self::Zstd(member, left) => {
                 let status = member.run_on_buffers(from, to)?;
-                Ok((status.bytes_read, status.bytes_written, status.remaining == 0))
+                let is_over = status.remaining == 0;
+                if let Some(left) = left {
+                    let rest = left.checked_sub(status.bytes_written as u64);
+                    let rest = rest.filter(|&rest| !is_over || rest == 0);
+                    *left = rest.ok_or_else(|| io::Error::other("its size differs from its header"))?;
+                }
+                Ok((status.bytes_read, status.bytes_written, is_over))
             }
         }
     }
 }
 
-/// The maximum size in bytes of a frame header; also decides between the beginnings of members.
+/// The largest frame header in bytes; enough to identify the beginning of any member.
 const FRAME_HEADER: usize = 18;
 
 /// Returns the content size in bytes that the frame at the start of these bytes declares.
@@ -476,7 +501,7 @@ fn length(bytes: &[u8], compression: Compression) -> Option<usize> {
 
 /// Decompresses these bytes into `room`; returns true if they are one member that fills it exactly.
 fn is_whole(bytes: &[u8], compression: Compression, room: &mut [u8]) -> bool {
-    let read = Member::new(compression).and_then(|mut member| member.read(bytes, room));
+    let read = Member::new(compression, None).and_then(|mut member| member.read(bytes, room));
     read.is_ok_and(|read| read == (bytes.len(), room.len(), true))
 }
 

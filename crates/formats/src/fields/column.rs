@@ -7,7 +7,7 @@ use gpusort_order::key::{ElementType, Form};
 use gpusort_values::duration;
 use gpusort_values::number::{Notation, Reader, Value as Number};
 use gpusort_values::size::Units;
-use gpusort_values::survey::TimeForm;
+use gpusort_values::survey::{self, TimeForm};
 use gpusort_values::version;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -90,6 +90,11 @@ impl ResolvedKey {
     /// Returns true if a time of this key may continue in the next fields of a line.
     pub fn spans(&self, fields: Fields) -> bool {
         matches!(fields, Fields::Words(_)) && matches!(self.column, ColumnAt::Field(_))
+    }
+
+    /// Returns the first field of this rest of a line, together with the further fields of a time.
+    pub(super) fn shown_of_rest<'v>(&self, rest: &'v [u8]) -> &'v [u8] {
+        self.spelling.time_at(rest).map_or_else(|| survey::shown(rest), |(_, length)| &rest[..length])
     }
 
     /// Returns true if an option counts this field as empty.
@@ -256,16 +261,19 @@ impl Column {
     /// Returns a hash of a field, or 0 if all equal fields are spelled like this one.
     pub(super) fn spelling(&self, field: &Field, seed: u64) -> u64 {
         let (key, value) = (&self.key, field.value());
+        let value = match key.order.reading {
+            Reading::Times if key.spans(field.fields) => key.shown_of_rest(&value),
+            _ => &value[..],
+        };
         let is_alone = match key.order.reading {
-            Reading::Text(form) if form == TextForm::default() => {
-                !key.is_na(&value) && field.json() != Some(Value::Null)
-            }
+            _ if key.is_na(value) => false,
+            Reading::Text(form) if form == TextForm::default() => field.json() != Some(Value::Null),
             Reading::Numbers if key.element.is_none() && key.sign.is_none() && !key.order.leading => {
-                key.spelling.marks.is_none() && is_plain(&value)
+                key.spelling.marks.is_none() && is_plain(value)
             }
             _ => false,
         };
-        if is_alone || value.is_empty() { 0 } else { xxh3_64_with_seed(&value, seed) }
+        if is_alone || value.is_empty() { 0 } else { xxh3_64_with_seed(value, seed) }
     }
 
     fn note_respelled(&mut self) {

@@ -26,7 +26,7 @@ pub struct ResolvedKey {
     pub typed: String,
     /// The modifier of the key's own direction: `:r`, `:a` or none.
     pub direction: &'static str,
-    /// True for a key with `:nocase`.
+    /// True for a key with `:nocase` or the letter `f` of `sort`.
     pub nocase: bool,
     /// The name of the column, or its number if the table has no names.
     pub name: String,

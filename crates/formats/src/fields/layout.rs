@@ -218,7 +218,7 @@ impl<'a> Layout<'a> {
                     Err(refused) => return Err(Problem(rows.at, Wrong::Field(key, refused))),
                 }
             }
-            if self.how.by.tells_spelling {
+            if self.has_ranges && self.how.by.tells_spelling {
                 let columns = part.columns.iter().enumerate();
                 let hashes = columns.map(|(key, column)| column.spelling(&rows.field(key), key as u64));
                 let hash = hashes.fold(0, |all, hash| all ^ hash);
@@ -226,6 +226,7 @@ impl<'a> Layout<'a> {
             }
             part.ranges.push(range);
         }
+        part.columns.iter_mut().for_each(|column| column.words.shrink());
         part.comments = rows.comments;
         Ok((part, rows.next))
     }
@@ -305,7 +306,7 @@ impl<'a> Layout<'a> {
         }
         let value = self.dialect.fields.value(&rows.bytes[place]).into_owned();
         if found.spans(self.dialect.fields) && found.order.reading.may_span() {
-            return shown_of_rest(found, &value).to_vec();
+            return found.shown_of_rest(&value).to_vec();
         }
         value
     }
@@ -367,13 +368,6 @@ impl<'a> Layout<'a> {
             }
         }
     }
-}
-
-/// Returns the first field of a line, together with the further fields of a time.
-fn shown_of_rest<'v>(key: &ResolvedKey, rest: &'v [u8]) -> &'v [u8] {
-    key.spelling
-        .time_at(rest)
-        .map_or_else(|| gpusort_values::survey::shown(rest), |(_, length)| &rest[..length])
 }
 
 /// Adds a field to the survey of its column.

@@ -173,10 +173,9 @@ fn cuts(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) -> Vec<u
         return starts;
     }
     let has_quotes = !fields.are_of_lines();
-    let quotes = parallel::map_parts(&starts, |&start| {
-        let part = &bytes[start..range.end.min(start + size)];
-        if has_quotes { memchr::memchr_iter(QUOTE, part).count() } else { 0 }
-    });
+    let count =
+        |&start: &usize| memchr::memchr_iter(QUOTE, &bytes[start..range.end.min(start + size)]).count();
+    let quotes = if has_quotes { parallel::map_parts(&starts, count) } else { vec![0; starts.len()] };
     let mut inside = false;
     let mut cuts = vec![range.start];
     for (&start, quotes) in starts[1..].iter().zip(quotes) {

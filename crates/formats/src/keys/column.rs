@@ -72,6 +72,13 @@ impl Column {
         if let Self::Texts(texts) = self { Self::Texts(texts.of_text(text, start)) } else { self }
     }
 
+    /// Frees the memory for further texts.
+    pub(crate) fn shrink(&mut self) {
+        if let Self::Texts(texts) = self {
+            texts.shrink();
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::High(words) => words.len(),

@@ -71,15 +71,16 @@ impl Keys {
     }
 
     /// Converts the keys to rows.
-    pub fn into_rows(self) -> Self {
-        let Self { mut columns, rows } = self;
-        let rows = rows.unwrap_or_else(|| Rows::of(&columns));
-        for column in &mut columns {
-            if let Column::Texts(texts) = column {
-                texts.drop_own();
+    pub fn into_rows(mut self) -> Self {
+        if self.rows.is_none() {
+            self.rows = Some(Rows::of(&self.columns));
+            for column in &mut self.columns {
+                if let Column::Texts(texts) = column {
+                    texts.drop_own();
+                }
             }
         }
-        Self { columns, rows: Some(rows) }
+        self
     }
 
     /// Returns the number of records.
@@ -218,7 +219,7 @@ impl Keys {
         })
     }
 
-    /// Returns the first of `count` records whose key does not follow the key of the record before;
+    /// Returns the first record whose key does not follow the key of the record before;
     /// `before` is the key before the first record. With `unique`, equal keys do not follow either,
     /// except for invalid fields.
     pub fn first_broken(&self, before: Option<&[u8]>, unique: Option<&[KeyOrder]>) -> Option<usize> {

@@ -165,10 +165,14 @@ impl TextColumn {
         Ok(())
     }
 
-    /// Sets the text read, and the offset that places count from.
-    pub(crate) fn of_text(mut self, text: &Arc<Text>, start: usize) -> Self {
+    /// Frees the memory for further texts.
+    pub(crate) fn shrink(&mut self) {
         self.own.shrink_to_fit();
         self.sources.shrink_to_fit();
+    }
+
+    /// Sets the text read, and the offset that places count from.
+    pub(crate) fn of_text(self, text: &Arc<Text>, start: usize) -> Self {
         Self { read: Some((text.clone(), start)), ..self }
     }
 
@@ -176,7 +180,11 @@ impl TextColumn {
     pub(crate) fn drop_own(&mut self) {
         let is_read =
             |(place, source): (&Range, &Range)| source.begin() & OWN == 0 || place.begin() as u32 == NULL;
-        if self.sources.len() < self.places.len() || !self.places.iter().zip(&self.sources).all(is_read) {
+        if self.sources.is_empty() {
+            return;
+        }
+        self.sources.resize(self.places.len(), Range::new(OWN as u32, 0));
+        if !self.places.iter().zip(&self.sources).all(is_read) {
             return;
         }
         for (place, source) in self.places.iter_mut().zip(std::mem::take(&mut self.sources)) {
@@ -201,7 +209,7 @@ impl TextColumn {
         if place.begin() as u32 == NULL { Class::of(place.end()) } else { None }
     }
 
-    /// Returns the bytes of a record's text, or the class of its null.
+    /// Returns the bytes of a record's text, or the class of its null; after [`Self::drop_own`] the text as read.
     #[inline]
     pub(crate) fn get(&self, record: usize) -> Result<&[u8], Class> {
         let place = self.range(record);
@@ -223,11 +231,13 @@ impl TextColumn {
                 let word = of_null(class, self.order);
                 return to.extend_from_slice(&word.to_be_bytes());
             }
-            Ok(text) => text,
+            // Without bytes of its own, a column has the texts as read.
+            Ok(text) if self.own.is_empty() => compared(self.form(), text),
+            Ok(text) => Cow::Borrowed(text),
         };
         to.push(TEXT);
         let begin = to.len();
-        let mut rest = text;
+        let mut rest = &text[..];
         while let Some(zero) = memchr::memchr(0, rest) {
             to.extend_from_slice(&rest[..=zero]);
             to.push(1);

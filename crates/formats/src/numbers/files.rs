@@ -199,7 +199,7 @@ impl IntegerFiles {
         Ok((self.file, Some((file.opened_at(self.place), before))))
     }
 
-    /// The number of bytes read so far.
+    /// Returns the number of bytes read so far.
     fn offset(&self) -> u64 {
         self.files[..self.file].iter().map(|file| file.size).sum::<u64>() + self.place
     }

@@ -32,6 +32,7 @@ pub(super) struct Last(Option<(Vec<u8>, Vec<String>)>);
 impl Last {
     /// Returns the first violation of the order among the records after this one, with the number of
     /// its piece and its number in the piece. Otherwise, the last of these records replaces this one.
+    /// No piece may be empty.
     pub(super) fn follow(
         &mut self,
         batches: &Batches,
@@ -61,7 +62,7 @@ impl Last {
             }
             (None, None) => self.0.take(),
         };
-        let (key_before, shown_before) = before.expect("a record without one before it follows");
+        let (key_before, shown_before) = before.expect("the first record of a sequence follows no other");
         let key = piece.keys.first_difference(record, &key_before);
         let (place, mut shown) = batches.shown(piece, record, Some(key));
         let (value, before) = (shown.swap_remove(key), shown_before[key].clone());

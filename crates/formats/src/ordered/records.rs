@@ -453,8 +453,8 @@ fn merge_part<'a, K: Ord + Copy, F: Fn(usize) -> K>(
             Emit::Positions(Some(element)) => {
                 to.extend_from_slice(&piece.positions[record].to_le_bytes()[..element.bytes()]);
             }
-            Emit::Frames(..) => {
-                let position = piece.positions.get(record).copied().unwrap_or_default();
+            Emit::Frames(payload, _) => {
+                let position = if payload == FramePayload::Position { piece.positions[record] } else { 0 };
                 frame.iter_mut().for_each(|frame| frame.push(piece, record, position, to));
             }
         }

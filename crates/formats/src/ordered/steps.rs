@@ -49,7 +49,7 @@ pub struct RunCursor<S> {
 }
 
 impl<S: MergeSource> RunCursor<S> {
-    /// Creates a run that reads about `most` bytes at once.
+    /// Creates a cursor that reads about `most` bytes at once.
     pub fn new(source: S, most: usize) -> Self {
         Self { source, most, wrong: None, is_over: false }
     }

@@ -210,14 +210,19 @@ impl<'w> Output<'w> {
     }
 
     /// Reserves disk space for about `bytes` more bytes, where supported. This speeds up writing a
-    /// new file. Returns the bytes of memory that the output will take, if files are in memory.
-    pub fn expect(&mut self, bytes: u64) -> u64 {
-        match &mut self.to {
-            Destination::Replacing(replacement) if self.compressing.is_none() && bytes > 0 => {
-                replacement.expect(bytes)
-            }
-            _ => 0,
+    /// new file.
+    pub fn expect(&mut self, bytes: u64) {
+        if let Destination::Replacing(replacement) = &mut self.to
+            && self.compressing.is_none()
+            && bytes > 0
+        {
+            replacement.expect(bytes);
         }
+    }
+
+    /// Returns the bytes of memory that are being reserved for the output, if files are in memory.
+    pub fn taking(&self) -> u64 {
+        if let Destination::Replacing(replacement) = &self.to { replacement.taking() } else { 0 }
     }
 
     /// Returns true if the output is not a file, or its name requests the stream format.

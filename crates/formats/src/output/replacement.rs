@@ -33,8 +33,8 @@ pub(super) struct Replacement {
     existing: Option<File>,
     /// True if reserved space may make the file longer than its content.
     reserved: bool,
-    /// The thread that reserves space in memory.
-    reserving: Option<JoinHandle<()>>,
+    /// The thread that reserves space in memory, and the number of bytes.
+    reserving: Option<(JoinHandle<()>, u64)>,
 }
 
 /// A unique temporary name in the target's folder, removed when this value is dropped.
@@ -65,8 +65,8 @@ impl Replacement {
         Ok(Self { file, name, folder, target, existing, reserved: false, reserving: None })
     }
 
-    /// Reserves space for this number of bytes, and returns the bytes of memory that they will still take.
-    pub(super) fn expect(&mut self, bytes: u64) -> u64 {
+    /// Reserves space for this number of bytes.
+    pub(super) fn expect(&mut self, bytes: u64) {
         #[cfg(target_os = "linux")]
         {
             /// In memory, a reservation of this number of bytes takes a tenth of a second.
@@ -82,19 +82,25 @@ impl Replacement {
                 && let Ok(file) = self.file.try_clone()
             {
                 // The system fills the file with zeros while the input is sorted. Earlier writes wait for it.
-                self.reserving = parallel::background(move || reserve(&file)).ok();
-                return if self.reserving.is_some() { bytes } else { 0 };
+                let reserving = parallel::background(move || reserve(&file));
+                self.reserving = reserving.ok().map(|thread| (thread, bytes));
+            } else {
+                reserve(&self.file);
             }
-            reserve(&self.file);
         }
         #[cfg(not(target_os = "linux"))]
         let _ = bytes;
-        0
+    }
+
+    /// Returns the bytes of memory that are being reserved.
+    pub(super) fn taking(&self) -> u64 {
+        let reserving = self.reserving.as_ref().filter(|(thread, _)| !thread.is_finished());
+        reserving.map_or(0, |(_, bytes)| *bytes)
     }
 
     /// Waits until the reservation ends.
     fn settle(&mut self) {
-        if let Some(thread) = self.reserving.take() {
+        if let Some((thread, _)) = self.reserving.take() {
             // The thread can fail only by a panic, which was reported.
             let _ = thread.join();
         }
