@@ -102,9 +102,10 @@ impl<'a> Chunks<'a> {
 
     /// Returns the approximate memory of a record besides its text.
     fn record(&self) -> u64 {
-        // The keys and ranges of this chunk, plus a record of the next chunk, which is read at the same time.
-        let next = if self.is_begun { 36 + 20 * self.keys } else { 0 };
-        let this = if self.per_line.is_some() { 40 } else { 32 + 40 * self.keys.max(1) };
+        // The keys and ranges of this chunk, the places of copied texts, plus a record of the next chunk, which is
+        // read at the same time.
+        let next = if self.is_begun { 36 + 20 * self.keys + 8 * self.copies } else { 0 };
+        let this = if self.per_line.is_some() { 40 } else { 32 + 40 * self.keys.max(1) + 8 * self.copies };
         this + self.budget.of_position() + next
     }
 
