@@ -353,7 +353,8 @@ pub fn on_a_thread<A: Send + 'static>(given: A, work: impl FnOnce(A) + Send + 's
 }
 
 /// Lets `spawn` start a thread that calls `work` with `given`, in the pool of this thread; returns `given` if
-/// the system refuses a thread.
+/// the system refuses a thread, and on a thread of a pool: it may wait for the new thread, whose work may
+/// wait for the pool.
 fn started<'a, A: Send + 'a, T: 'a, H>(
     given: A,
     work: impl FnOnce(A) -> T + Send + 'a,
@@ -365,7 +366,7 @@ fn started<'a, A: Send + 'a, T: 'a, H>(
     if pool.is_none() {
         start();
     }
-    if ALONE.load(Ordering::Relaxed) {
+    if ALONE.load(Ordering::Relaxed) || rayon_core::current_thread_index().is_some() {
         return Err(given);
     }
     // The closure of a refused thread is dropped, so the value waits beside it.
@@ -438,6 +439,16 @@ mod tests {
             assert!(here.union(&there).count() <= count, "{count}");
         }
         assert_ne!(within(1, names).unwrap(), within(2, names).unwrap());
+    }
+
+    #[test]
+    fn a_thread_of_a_pool_waits_for_no_other_thread() {
+        let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let id = || thread::current().id();
+        let (here, there) = pool.install(|| (id(), thread::scope(|scope| meanwhile(scope, id).wait())));
+        assert_eq!(here, there);
+        let (here, there) = (id(), thread::scope(|scope| meanwhile(scope, id).wait()));
+        assert_ne!(here, there);
     }
 
     #[test]
