@@ -13,9 +13,10 @@ use arrow_array::{
 };
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{DataType, Field, IntervalUnit};
+use arrow_select::take::take;
 use gpusort_order::key::ElementType;
 
-use super::{Column, argsort};
+use super::{Column, argsort, is_nan};
 use crate::element::Element;
 use crate::error::Error;
 use crate::io::keys::texts::compared;
@@ -73,6 +74,20 @@ impl Decoded {
     ///
     /// The array's type has no order.
     pub fn of(field: &Field, array: &ArrayRef) -> Result<Self, Error> {
+        Self::decode(field, array, false)
+    }
+
+    /// Decodes an array of this field, so that its columns compare with those of other arrays of the field.
+    ///
+    /// # Errors
+    ///
+    /// See [`Decoded::of`].
+    #[cfg(feature = "files")]
+    pub(crate) fn across(field: &Field, array: &ArrayRef) -> Result<Self, Error> {
+        Self::decode(field, array, true)
+    }
+
+    fn decode(field: &Field, array: &ArrayRef, is_across: bool) -> Result<Self, Error> {
         let arrays: Vec<ArrayRef> = match array.data_type() {
             kind if is_text(kind) || element_of(kind).is_some() => vec![array.clone()],
             DataType::Boolean => {
@@ -85,6 +100,15 @@ impl Decoded {
                 let high = Int64Array::from_iter_values(values.iter().map(|&value| (value >> 64) as i64));
                 let low = UInt64Array::from_iter_values(values.iter().map(|&value| value as u64));
                 vec![Arc::new(high), Arc::new(low)]
+            }
+            // Ranks hold within one dictionary.
+            DataType::Dictionary(_, values) if !is_ordered(field) && (is_across || !is_text(values)) => {
+                let unpacked = downcast_dictionary_array!(
+                    array => take(array.values(), array.keys(), None),
+                    kind => panic!("{kind} is no dictionary")
+                );
+                let unpacked = unpacked.map_err(|error| Error::options(error.to_string()))?;
+                return Self::decode(&Field::new("", values.as_ref().clone(), true), &unpacked, is_across);
             }
             DataType::Dictionary(..) => {
                 let ranks = downcast_dictionary_array!(
@@ -173,13 +197,6 @@ fn same_numbers<T: Element>(values: &[T], are_zeros_equal: bool) -> IsSame<'_> {
         let (a, b) = (values[a], values[b]);
         a.to_word() == b.to_word() || are_zeros_equal && a == b || is_nan(a) && is_nan(b)
     })
-}
-
-fn is_nan<T: Element>(value: T) -> bool {
-    // Only NaN differs from itself.
-    #[allow(clippy::eq_op)]
-    let is_nan = value != value;
-    is_nan
 }
 
 /// The element type that a type is stored as and ordered by, if any.

@@ -225,6 +225,15 @@ fn words_of(codes: Vec<Codes>) -> Vec<keys::Column> {
 }
 
 impl<'a> Column<'a> {
+    /// The values of these rows as keys, which compare with the keys of other columns of this type and order.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn keys(&self, rows: Range<usize>) -> Result<keys::Column, Error> {
+        match &self.values {
+            Values::Numbers(numbers) => Ok(numbers.keys(self, rows)),
+            Values::Texts { text, .. } => Ok(keys::Column::Texts(self.texts_of(text, rows)?)),
+        }
+    }
+
     /// The texts of these rows.
     fn texts_of(
         &self,
@@ -253,6 +262,11 @@ trait Numbers: Sync {
     /// The codes of the numbers of a column, part by part, the most significant codes first. Nulls get a code
     /// below or above all numbers, or a bit of their own if the numbers take all 64 bits.
     fn codes(&self, column: &Column, parts: &[Range<usize>]) -> Vec<Codes>;
+
+    /// The numbers of these rows of a column as keys that compare with the keys of other columns. All NaNs have one
+    /// key.
+    #[cfg(feature = "arrow")]
+    fn keys(&self, column: &Column, rows: Range<usize>) -> keys::Column;
 }
 
 impl<T: Element> Numbers for &[T] {
@@ -261,12 +275,20 @@ impl<T: Element> Numbers for &[T] {
     }
 
     fn positions(&self, sorter: &Sorter, order: KeyOrder) -> Result<(Vec<u32>, Report), Error> {
-        sorter.argsort_as(self, order)
+        let (mut positions, report) = sorter.argsort_as(self, order)?;
+        // NaNs are equal, whatever their bits.
+        let is_nan = |row: &u32| is_nan(self[*row as usize]);
+        let nans = match order.nan {
+            Nulls::First => 0..positions.partition_point(is_nan),
+            _ => positions.partition_point(|row| !is_nan(row))..positions.len(),
+        };
+        positions[nans].sort_unstable();
+        Ok((positions, report))
     }
 
     fn codes(&self, column: &Column, parts: &[Range<usize>]) -> Vec<Codes> {
         let map = T::Word::map(column.order.map(T::TYPE));
-        let key = |row: usize| -> u64 { self[row].to_word().key(map).into() };
+        let key = |row: usize| -> u64 { self[row].to_word().key(map).with_one_nan(map).into() };
         let and = |(least, greatest, has_nulls), (low, high, is_null)| {
             (u64::min(least, low), u64::max(greatest, high), has_nulls | is_null)
         };
@@ -299,4 +321,28 @@ impl<T: Element> Numbers for &[T] {
             }
         }
     }
+
+    #[cfg(feature = "arrow")]
+    fn keys(&self, column: &Column, rows: Range<usize>) -> keys::Column {
+        let map = T::Word::map(column.order.map(T::TYPE));
+        let key = |row: usize| -> u64 { self[row].to_word().key(map).with_one_nan(map).into() };
+        let null = if column.order.empty == Nulls::First { 0 } else { u64::MAX };
+        // Integers may take all 64 bits; in floats, NaN leaves room at one end.
+        if !T::TYPE.is_float() && T::TYPE.bytes() == 8 {
+            let word = |row| {
+                let is_null = column.is_null(row);
+                if is_null { u128::from(null) * 2 } else { u128::from(key(row)) + 1 }
+            };
+            return keys::Column::whole(rows.map(word).collect());
+        }
+        let is_room_first = T::TYPE.is_float() && column.order.nan == Nulls::First;
+        let code = |row| if is_room_first { key(row) - 1 } else { key(row) + 1 };
+        keys::Column::High(rows.map(|row| if column.is_null(row) { null } else { code(row) }).collect())
+    }
+}
+
+/// Returns true for NaN, which differs from itself.
+#[allow(clippy::eq_op, reason = "only NaN differs from itself")]
+pub(crate) fn is_nan<T: Element>(value: T) -> bool {
+    value != value
 }

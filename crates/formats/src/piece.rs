@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "arrow")]
+use arrow_array::RecordBatch;
 use gpusort_order::key::KeyMap;
 
 use super::keys::{self, Keys};
@@ -49,6 +51,16 @@ pub enum Bytes {
         /// True for tokens, which need a line end each.
         are_tokens: bool,
     },
+    /// The rows of a batch of Arrow.
+    #[cfg(feature = "arrow")]
+    Rows {
+        /// The batch.
+        batch: RecordBatch,
+        /// The number of its first row in its input.
+        first: u64,
+        /// The approximate memory of a row, with its keys.
+        row: usize,
+    },
 }
 
 impl Piece {
@@ -74,6 +86,24 @@ impl Piece {
             spellings: Vec::new(),
             bytes: Bytes::None,
         }
+    }
+
+    /// Returns the rows of a batch and their keys. The first row is number `first` of its input, and a row takes
+    /// about `row` bytes of memory.
+    #[cfg(feature = "arrow")]
+    pub fn of_rows(keys: Keys, batch: RecordBatch, first: u64, row: usize) -> Self {
+        Self { bytes: Bytes::Rows { batch, first, row }, ..Self::of(keys) }
+    }
+
+    /// Returns the batch of rows, and the number of its first row in its input.
+    ///
+    /// # Panics
+    ///
+    /// Panics for records that are no rows of a batch.
+    #[cfg(feature = "arrow")]
+    pub fn rows(&self) -> (&RecordBatch, u64) {
+        let Bytes::Rows { batch, first, .. } = &self.bytes else { panic!("the records are rows of a batch") };
+        (batch, *first)
     }
 
     /// Returns the number of keys.
@@ -116,6 +146,8 @@ impl Piece {
                 keys::push_text(self.keys.word(record, 0), *descending, *print, to);
             }
             Bytes::None => {}
+            #[cfg(feature = "arrow")]
+            Bytes::Rows { .. } => panic!("rows of a batch are no bytes"),
         }
     }
 
@@ -142,6 +174,8 @@ impl Piece {
             _ if from == to => 0,
             Bytes::Of { ranges, .. } => ranges[to - 1].end() - ranges[from].begin() + to - from,
             Bytes::None | Bytes::Printed(..) => 8 * (to - from),
+            #[cfg(feature = "arrow")]
+            Bytes::Rows { row, .. } => row * (to - from),
         }
     }
 

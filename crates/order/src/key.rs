@@ -166,6 +166,9 @@ pub trait Word:
     fn bits_of_float(self, float: Float<Self>) -> Self;
     /// Whether the element with this key is NaN.
     fn is_nan(self, map: WordMap<Self>) -> bool;
+    /// This key, or for every NaN the key of the NaN next to the numbers.
+    #[must_use]
+    fn with_one_nan(self, map: WordMap<Self>) -> Self;
     /// The word of a number that it can hold.
     fn of_u64(number: u64) -> Self;
     /// Converts from little-endian byte order.
@@ -276,6 +279,13 @@ macro_rules! word {
             #[inline]
             fn is_nan(self, map: WordMap<Self>) -> bool {
                 map.float.is_some_and(|Float { before, last, .. }| self < before || self > before + last)
+            }
+
+            #[inline]
+            fn with_one_nan(self, map: WordMap<Self>) -> Self {
+                map.float.map_or(self, |Float { before, last, .. }| {
+                    self.clamp(before.saturating_sub(1), (before + last).saturating_add(1))
+                })
             }
 
             #[inline]

@@ -9,12 +9,13 @@ use arrow_cast::cast;
 use arrow_schema::DataType;
 
 use super::Tables;
-use super::keys::{KeyArrays, TableKey, columns_of, ranks};
-use crate::columns::argsort;
+use super::keys::{KeyArrays, TableKey};
+use super::read::Reading;
 use crate::error::{Error, Hint};
 use crate::io::arrow::{Part, Table};
 use crate::io::fields::{Key, KeySpec};
-use crate::io::ordered::Disorder;
+use crate::io::ordered::{Disorder, Last};
+use crate::io::piece::Piece;
 use crate::order::Nulls;
 use crate::parallel::{self, map_parts};
 
@@ -64,130 +65,66 @@ fn rows_in_order(
 ) -> Result<Option<Disorder>, Error> {
     /// The rows of a batch.
     const ROWS: usize = 1 << 17;
-    let (job, columns) = (tables.job, columns_of(keys));
-    let unique = job.ask.selection.unique;
-    let (mut done, mut first_rows, mut passed) = (0, Vec::new(), vec![0; tables.all.len()]);
+    let how = Reading::of_keys(tables, keys);
+    let unique = tables.job.ask.selection.unique.then_some(&[][..]);
+    let show = |piece: &Piece, record, key| how.show(piece, record, key);
+    let before = tables.parts.iter().take_while(|part| Some(*part) != parts.first());
+    let (mut passed, mut done): (u64, _) = (before.map(|part| part.rows).sum(), 0);
+    let mut all: Vec<(Part, u64)> = Vec::new();
     for part in parts {
-        first_rows.push(passed[part.table]);
-        passed[part.table] += part.rows;
+        all.push((*part, passed));
+        passed += part.rows;
     }
-    let mut last: Option<KeyArrays> = None;
-    let all: Vec<(Part, u64)> = parts.iter().copied().zip(first_rows).collect();
+    let mut last = Last::default();
     for wave in all.chunks(parallel::threads()) {
-        job.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
-        // Checks each part by itself, and keeps the keys of its first and last row.
-        let looked = map_parts(wave, |(part, first)| {
-            let table = &tables.all[part.table];
-            let (mut check, mut begin) = (InOrder::new(table.name(), *first), None);
-            for batch in table.read(part.number, Some(&columns), ROWS, true)? {
+        // Checks each part by itself, and keeps its first row and its last one.
+        let looked = map_parts(wave, |&(part, mut row)| {
+            let name = tables.all[part.table].name();
+            let (mut first, mut last) = (None, Last::default());
+            for batch in how.read(part, ROWS)? {
                 let batch = batch?;
                 if batch.num_rows() == 0 {
                     continue;
                 }
-                let arrays = KeyArrays::of(keys, &batch, Some(&columns));
-                if begin.is_none() {
-                    begin = Some(arrays.slice(0, 1).detached()?);
+                if first.is_none() {
+                    first = Some(how.piece(batch.slice(0, 1), row, name)?);
                 }
-                let disorder = check.follow(&arrays, keys, unique)?;
-                if disorder.is_some() {
-                    return Ok((begin, None, disorder));
+                let piece = how.piece(batch, row, name)?;
+                row += piece.len() as u64;
+                if let Some((.., disorder)) = last.follow(&show, slice::from_ref(&piece), unique) {
+                    return Ok((first, last, Some(disorder)));
                 }
             }
-            Ok::<_, Error>((begin, check.last, None))
+            Ok::<_, Error>((first, last, None))
         });
-        for ((part, first), looked) in wave.iter().zip(looked) {
-            let (begin, end, disorder) = looked?;
-            if let (Some(begin), false) = (&begin, by_parts) {
-                let name = tables.all[part.table].name();
-                let mut check = InOrder { last: last.take(), ..InOrder::new(name, *first) };
-                if let Some(disorder) = check.follow(begin, keys, unique)? {
-                    return Ok(Some(disorder));
-                }
+        for ((part, _), looked) in wave.iter().zip(looked) {
+            let (first, end, disorder) = looked?;
+            let Some(first) = first else { continue };
+            let between = if by_parts { None } else { last.follow(&show, slice::from_ref(&first), unique) };
+            if let Some(disorder) = between.map(|(.., disorder)| disorder).or(disorder) {
+                return Ok(Some(disorder));
             }
-            if disorder.is_some() {
-                return Ok(disorder);
-            }
-            if end.is_some() {
-                last = end;
-            }
+            last = end;
             done += part.rows;
-            job.watch.set(done);
+            tables.job.watch.set(done);
         }
     }
     Ok(None)
 }
 
-/// A check of rows that come one after another.
-pub(super) struct InOrder {
-    pub(super) name: String,
-    /// The number of the next row.
-    pub(super) passed: u64,
-    last: Option<KeyArrays>,
-}
-
-impl InOrder {
-    pub(super) fn new(name: &str, first: u64) -> Self {
-        Self { name: name.to_owned(), passed: first, last: None }
-    }
-
-    /// Finds the first of the next rows out of order.
-    pub(super) fn follow(
-        &mut self,
-        rows: &KeyArrays,
-        keys: &[TableKey],
-        unique: bool,
-    ) -> Result<Option<Disorder>, Error> {
-        let before = self.last.take();
-        let known = usize::from(before.is_some());
-        let all: Vec<KeyArrays> = before.into_iter().chain([rows.clone()]).collect();
-        let all = KeyArrays::joined(&all)?;
-        let decoded = all.decoded(keys, &self.name)?;
-        let order = argsort(&decoded.columns())?;
-        let is_sorted = order.iter().zip(0..).all(|(&row, at)| row == at);
-        let first_lower = || ranks(&order).windows(2).position(|pair| pair[1] < pair[0]);
-        let mut broken = if is_sorted { None } else { first_lower() };
-        if unique {
-            let is_same = decoded.sameness();
-            let most = broken.unwrap_or(order.len().saturating_sub(1));
-            broken = (0..most).find(|&row| is_same(row, row + 1)).or(broken);
-        }
-        let Some(row) = broken else {
-            self.passed += rows.rows() as u64;
-            self.last = Some(rows.slice(rows.rows() - 1, 1).detached()?);
-            return Ok(None);
-        };
-        let key = decoded.difference(row, row + 1);
-        let number = self.passed + (row + 1 - known) as u64;
-        let column = if keys.len() > 1 { format!(", column '{}'", keys[key].name) } else { String::new() };
-        Ok(Some(Disorder {
-            place: format!("{}: row {number}{column}", self.name),
-            value: all.shown(key, row + 1),
-            before: all.shown(key, row),
-        }))
-    }
-}
-
-/// The least value, in order, that each part of tables may have of a key.
-pub(super) struct Least {
-    key: TableKey,
-    /// A row for each part.
-    values: KeyArrays,
-    /// True for a part that may have earlier rows: nulls or NaN, or any value without statistics.
-    are_open: Vec<bool>,
-    ranks: Vec<u32>,
-}
-
-/// Reads the least values of a key from the statistics of tables; `None` if these do not have them.
-pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Least> {
+/// Reads the least value, in order, that each part of tables may have of a key, as bytes that compare; `None` for a
+/// part that may have earlier rows: nulls or NaN. Returns `None` without statistics.
+pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Vec<Option<Vec<u8>>>> {
     if !key.is_plain() {
         return None;
     }
-    let (mut values, mut are_open): (Vec<ArrayRef>, _) = (Vec::new(), Vec::new());
+    let mut all = Vec::new();
     for table in &tables.all {
         let Table::Parquet(file) = table else { return None };
         let (least, nulls) = file.least(key.column(), key.order.descending)?;
         let floats = as_floats(&least);
         let is_nan_first = floats.is_some() && key.order.nan == Nulls::First;
+        let values = KeyArrays::of_one(least.clone()).keys(slice::from_ref(key), "").ok()?;
         for part in 0..least.len() {
             let has_nulls = nulls.get(part).is_none_or(|nulls| *nulls != Some(0));
             // A least value of NaN tells nothing, and a zero may stand for either sign.
@@ -196,14 +133,10 @@ pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Least> {
                 || is_vague
                 || is_nan_first
                 || has_nulls && key.order.empty == Nulls::First;
-            are_open.push(is_open);
+            all.push((!is_open).then(|| values.key(part)));
         }
-        values.push(least);
     }
-    let values: Vec<KeyArrays> = values.into_iter().map(KeyArrays::of_one).collect();
-    let values = KeyArrays::joined(&values).ok()?;
-    let ranks = ranks(&values.order(slice::from_ref(key), "").ok()?);
-    Some(Least { key: key.clone(), values, are_open, ranks })
+    Some(all)
 }
 
 /// Converts an array of floats; `None` for other types.
@@ -211,22 +144,4 @@ fn as_floats(array: &ArrayRef) -> Option<Vec<f64>> {
     let floats =
         if array.data_type().is_floating() { cast(array, &DataType::Float64).ok()? } else { return None };
     Some(floats.as_primitive::<Float64Type>().values().to_vec())
-}
-
-impl Least {
-    /// Returns the rank of a part by its least value; `None` for a part that may have earlier rows.
-    pub(super) fn rank(&self, part: usize) -> Option<u32> {
-        (!self.are_open[part]).then_some(self.ranks[part])
-    }
-
-    /// Returns true if a part may have a row that does not come after a row with the keys `worst`.
-    pub(super) fn may_precede(&self, part: usize, worst: &KeyArrays) -> bool {
-        if self.are_open[part] {
-            return true;
-        }
-        let both = KeyArrays::joined(&[self.values.slice(part, 1), worst.first_key()]);
-        // The order is stable: of equal values the part's comes first.
-        let order = both.and_then(|both| both.order(slice::from_ref(&self.key), ""));
-        order.map_or(true, |order| order[0] == 0)
-    }
 }

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array, make_array};
+use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
 use arrow_buffer::NullBuffer;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema};
-use arrow_select::take::take;
 use gpusort_order::key::ElementType;
 
 use crate::columns::arrow::{Decoded, element_of, is_text};
@@ -16,9 +15,10 @@ use crate::columns::{Column, argsort};
 use crate::error::{Error, Hint};
 use crate::human::quoted;
 use crate::io::Counts;
-use crate::io::arrow::arrays::{compact, in_utc, joined};
+use crate::io::arrow::arrays::{in_utc, joined};
 use crate::io::arrow::failed;
 use crate::io::fields::{ColumnAt, Header, KeySpec, ResolvedKey};
+use crate::io::keys::Keys;
 use crate::order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};
 
 /// A key: a column, or a field within it.
@@ -106,6 +106,13 @@ impl TableKey {
         self.path.len() == 1 && is_ordered && !matches!(self.field.data_type(), DataType::Dictionary(..))
     }
 
+    /// Returns the number of columns of words or texts that the key compares by.
+    pub(crate) fn width(&self) -> usize {
+        let kind = self.field.data_type();
+        let values = if let DataType::Dictionary(_, values) = kind { values } else { kind };
+        if matches!(values, DataType::Decimal128(..)) { 2 } else { 1 }
+    }
+
     /// Returns the type in reports.
     pub(crate) fn kind(&self) -> String {
         let kind = self.field.data_type();
@@ -173,20 +180,26 @@ impl KeyArrays {
         Self(vec![array])
     }
 
-    /// Returns the array of the first key.
-    pub(crate) fn first_key(&self) -> Self {
-        Self(vec![self.0[0].clone()])
-    }
-
-    /// Copies the arrays, so that the batches that they are slices of can be freed.
+    /// Returns the keys, which compare with those of other batches.
     ///
     /// # Errors
     ///
-    /// An error of Arrow, which is not expected.
-    pub(crate) fn detached(self) -> Result<Self, Error> {
-        let rows = UInt32Array::from_iter_values(0..self.rows() as u32);
-        let copy = |array: &ArrayRef| Ok(compact(&take(array, &rows, None)?));
-        Ok(Self(self.0.iter().map(copy).collect::<Result<_, _>>().map_err(failed)?))
+    /// See [`KeyArrays::decoded`]; texts of 2 GiB.
+    pub(crate) fn keys(&self, keys: &[TableKey], table: &str) -> Result<Keys, Error> {
+        let decoded = self.decode(keys, table, Decoded::across)?;
+        let columns = decoded.columns();
+        let columns = columns.iter().map(|column| column.keys(0..self.rows()));
+        Ok(Keys::of(columns.collect::<Result<_, _>>()?).by_records())
+    }
+
+    /// Returns the first of these keys of a row as bytes, which compare with those of other batches.
+    ///
+    /// # Errors
+    ///
+    /// See [`KeyArrays::keys`].
+    pub(crate) fn key(&self, row: usize, keys: &[TableKey], table: &str) -> Result<Vec<u8>, Error> {
+        let one = Self(self.0.iter().map(|array| array.slice(row, 1)).collect());
+        Ok(one.keys(keys, table)?.key(0))
     }
 
     /// Returns the numbers of the rows in order.
@@ -198,19 +211,23 @@ impl KeyArrays {
         argsort(&self.decoded(keys, table)?.columns())
     }
 
-    /// Returns the arrays of a range of rows.
-    pub(crate) fn slice(&self, begin: usize, rows: usize) -> Self {
-        Self(self.0.iter().map(|array| array.slice(begin, rows)).collect())
-    }
-
     /// Decodes the arrays to columns that can be compared.
     ///
     /// # Errors
     ///
     /// A type without an order.
     pub(crate) fn decoded(&self, keys: &[TableKey], table: &str) -> Result<DecodedKeys, Error> {
+        self.decode(keys, table, Decoded::of)
+    }
+
+    fn decode(
+        &self,
+        keys: &[TableKey],
+        table: &str,
+        decode: fn(&Field, &ArrayRef) -> Result<Decoded, Error>,
+    ) -> Result<DecodedKeys, Error> {
         let of_key = |(key, array): (&TableKey, &ArrayRef)| {
-            let decoded = Decoded::of(&key.field, array);
+            let decoded = decode(&key.field, array);
             let decoded = decoded.map_err(|error| {
                 Error::input(format!("{table}, column '{}'", key.name), error.to_string())
             })?;
@@ -226,13 +243,6 @@ impl KeyArrays {
         let shown = ArrayFormatter::try_new(&array, &options);
         shown.map_or_else(|error| error.to_string(), |shown| quoted(shown.value(row).to_string()))
     }
-}
-
-/// Returns the rank of each row in an order.
-pub(crate) fn ranks(order: &[u32]) -> Vec<u32> {
-    let mut ranks = vec![0; order.len()];
-    order.iter().zip(0..).for_each(|(&row, rank)| ranks[row as usize] = rank);
-    ranks
 }
 
 /// Returns the numbers of the columns of keys, each once, in their order in the table.
@@ -257,11 +267,6 @@ impl DecodedKeys {
     pub(crate) fn sameness(&self) -> impl Fn(usize, usize) -> bool + Sync + '_ {
         let all: Vec<_> = self.0.iter().map(|(decoded, order)| decoded.sameness(*order)).collect();
         move |a, b| all.iter().all(|is_same| is_same(a, b))
-    }
-
-    /// Returns the number of the first key that differs between two rows.
-    pub(crate) fn difference(&self, a: usize, b: usize) -> usize {
-        self.0.iter().position(|(decoded, order)| !decoded.sameness(*order)(a, b)).unwrap_or(0)
     }
 
     /// Counts nulls and NaN. `place` names the place of a row.

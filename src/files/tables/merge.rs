@@ -1,13 +1,12 @@
 //! Merges runs of rows: sorted parts in temporary files, or inputs in order.
 //!
-//! A window of the rows of each run is in memory. The least of the last rows of all windows is the bound:
-//! the rows up to the bound in all windows precede the rows still to be read, and are ordered together and
-//! written.
+//! The rows of a run are records whose keys are bytes that compare; merged rows are gathered from their batches.
 
-use std::collections::VecDeque;
 use std::iter;
 use std::mem;
-use std::sync::Arc;
+use std::ops::Range;
+use std::slice;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array, UInt64Array};
@@ -17,8 +16,7 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use arrow_select::take::take;
 
 use super::super::job::Job;
-use super::check::InOrder;
-use super::keys::{KeyArrays, ranks};
+use super::keys::KeyArrays;
 use super::read::{Reader, Reading, compact};
 use super::write::{Sink, all_joined};
 use super::{order, write_positions};
@@ -28,10 +26,11 @@ use crate::error::Error;
 use crate::files::progress::Phase;
 use crate::files::report::Report;
 use crate::io::arrow::arrays::{self, gathered, joined};
-use crate::io::arrow::{Batches, failed, unwritten};
-use crate::io::ordered::{MergeSource, Merged, RunCursor, Step, merge_runs, not_sorted};
+use crate::io::arrow::{failed, unwritten};
+use crate::io::ordered::{Emit, Last, Merged, Pieces, Records, merge_rows, not_sorted};
+use crate::io::piece::Piece;
 use crate::io::{Counts, Output};
-use crate::parallel::{self, map_parts, ranges};
+use crate::parallel::{self, lock, map_parts, ranges};
 use crate::runs::{Folders, Spill, Spilled};
 use crate::sorter::Sorter;
 
@@ -52,8 +51,8 @@ pub(super) enum RunSource {
 /// A run being written.
 struct Open {
     writer: StreamWriter<Spill>,
-    /// The keys of its last row.
-    last: KeyArrays,
+    /// The keys of its last row, as bytes that compare.
+    last: Vec<u8>,
 }
 
 /// Runs of the rows of tables.
@@ -124,15 +123,11 @@ impl<'a> Merging<'a> {
         rows: usize,
     ) -> Result<(), Error> {
         let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else { return Ok(()) };
-        let [first, last] = [first, last].map(|row| keys.slice(row as usize, 1));
-        let follows = match &self.open {
-            Some(open) => {
-                let both = KeyArrays::joined(&[open.last.clone(), first])?;
-                self.reading.order(&both)?[0] == 0 && !self.job.ask.selection.unique
-            }
-            None => false,
-        };
-        if !follows {
+        let name = self.reading.tables.all[0].name();
+        let [first, last] = [first, last].map(|row| keys.key(row as usize, self.reading.keys, name));
+        let (first, last) = (first?, last?);
+        let is_unique = self.job.ask.selection.unique;
+        if self.open.as_ref().is_some_and(|open| is_unique || open.last > first) {
             self.close()?;
         }
         let arrays = all_joined(&self.schema, 0, &mut arrays::chunks(batches))?;
@@ -145,7 +140,7 @@ impl<'a> Merging<'a> {
             });
             batches.into_iter().try_for_each(|batch| writer.write(&batch?)).map_err(unspilled)?;
         }
-        self.open = Some(Open { writer, last: last.detached()? });
+        self.open = Some(Open { writer, last });
         Ok(())
     }
 
@@ -225,79 +220,6 @@ fn unspilled(error: ArrowError) -> Error {
     unwritten("a temporary file", "write", error)
 }
 
-/// The rows of a run in memory, and the source of further rows.
-struct Rows<'b> {
-    reading: &'b Reading<'b>,
-    /// The approximate bytes of a row.
-    row_bytes: usize,
-    /// Batches, and their keys.
-    window: VecDeque<(RecordBatch, KeyArrays)>,
-    batches: Batches<'b>,
-    /// The check of an input.
-    check: Option<InOrder>,
-    counts: Counts,
-}
-
-impl MergeSource for Rows<'_> {
-    fn held(&self) -> usize {
-        self.count() * self.row_bytes
-    }
-
-    fn is_ready(&self) -> bool {
-        true
-    }
-
-    fn read(&mut self, most: usize, _: &mut Option<Error>) -> Result<bool, Error> {
-        while self.held() < most {
-            let Some(batch) = self.batches.next().transpose()? else { return Ok(false) };
-            if batch.num_rows() == 0 {
-                continue;
-            }
-            let keys = self.reading.keys_of([&batch])?;
-            if let Some(check) = &mut self.check {
-                let place = |row: usize| format!("{}: row {}", check.name, check.passed + row as u64);
-                let decoded = keys.decoded(self.reading.keys, &check.name)?;
-                decoded.count(self.reading.keys, &mut self.counts, place)?;
-                if let Some(disorder) = check.follow(&keys, self.reading.keys, false)? {
-                    return Err(not_sorted(disorder));
-                }
-            }
-            self.window.push_back((batch, keys));
-        }
-        Ok(true)
-    }
-}
-
-impl Rows<'_> {
-    /// Returns the number of rows in memory.
-    fn count(&self) -> usize {
-        self.window.iter().map(|(batch, _)| batch.num_rows()).sum()
-    }
-
-    /// Returns the keys of the first and of the last row in memory.
-    fn ends(&self) -> Option<[KeyArrays; 2]> {
-        let ((_, first), (_, last)) = (self.window.front()?, self.window.back()?);
-        Some([first.slice(0, 1), last.slice(last.rows() - 1, 1)])
-    }
-
-    /// Takes the first `count` rows out of the window.
-    fn take(&mut self, mut count: usize) -> Vec<RecordBatch> {
-        let mut taken = Vec::new();
-        while count > 0
-            && let Some((batch, keys)) = self.window.pop_front()
-        {
-            let rows = batch.num_rows();
-            if rows > count {
-                let left = rows - count;
-                self.window.push_front((batch.slice(count, left), keys.slice(count, left)));
-            }
-            taken.push(batch.slice(0, rows.min(count)));
-            count -= rows.min(count);
-        }
-        taken
-    }
-}
-
 impl Merging<'_> {
     /// Returns a batch of a run. If requested, adds a column of the positions of its rows, which begin
     /// with `at`.
@@ -312,31 +234,50 @@ impl Merging<'_> {
         arrays::batch(&self.schema, columns, rows).map_err(failed)
     }
 
-    /// Opens a run with a window of about `window` rows. The order of inputs is checked.
-    fn rows_of(&self, run: RunSource, window: usize) -> Result<Rows<'_>, Error> {
+    /// Returns the rows of a run with their keys, in batches for a window of about `window` rows. The order of
+    /// inputs is checked, and their nulls are counted.
+    fn pieces<'b>(
+        &'b self,
+        run: RunSource,
+        window: usize,
+        counts: &'b Mutex<Counts>,
+    ) -> Result<Pieces<'b>, Error> {
         let reading = &self.reading;
-        let (batches, check): (Batches, _) = match run {
+        let number = match run {
             RunSource::Spilled(run) => {
                 let failed = |error| unwritten("a temporary file", "read", error);
                 let reader = StreamReader::try_new(run, None).map_err(failed)?;
-                (Box::new(reader.map(move |batch| batch.map_err(failed))), None)
+                let piece =
+                    move |batch: Result<_, _>| reading.piece(batch.map_err(failed)?, 0, "a temporary file");
+                return Ok(Box::new(reader.map(piece)));
             }
-            RunSource::Input(number) => {
-                let table = &reading.tables.all[number];
-                let rows = (window / WINDOW).max(1 << 10);
-                let before = reading.tables.parts.iter().filter(|part| part.table < number);
-                let mut at: u64 = before.map(|part| part.rows).sum();
-                let read = move |part| {
-                    let batches = reading.read(part, rows);
-                    batches.unwrap_or_else(|error| Box::new(iter::once(Err(error))))
-                };
-                let batches = table.parts(number).into_iter().flat_map(read);
-                let numbered = batches.map(move |batch| self.numbered(batch?, &mut at));
-                (Box::new(numbered), Some(InOrder::new(table.name(), 0)))
+            RunSource::Input(number) => number,
+        };
+        let table = &reading.tables.all[number];
+        let rows = (window / WINDOW).max(1 << 10);
+        let before = reading.tables.parts.iter().filter(|part| part.table < number);
+        let mut at: u64 = before.map(|part| part.rows).sum();
+        let read = move |part| {
+            let batches = reading.read(part, rows);
+            batches.unwrap_or_else(|error| Box::new(iter::once(Err(error))))
+        };
+        let mut last = Last::default();
+        let show = |piece: &Piece, record, key| reading.show(piece, record, key);
+        let piece = move |batch| {
+            let first = at;
+            let batch = self.numbered(batch?, &mut at)?;
+            let decoded = reading.keys_of([&batch])?.decoded(reading.keys, table.name())?;
+            let place = |row| reading.tables.place(first + row as u64);
+            decoded.count(reading.keys, &mut lock(counts), place)?;
+            let piece = reading.piece(batch, first, table.name())?;
+            match last.follow(&show, slice::from_ref(&piece), None) {
+                Some((.., disorder)) => Err(not_sorted(disorder)),
+                None => Ok(piece),
             }
         };
-        let row_bytes = reading.tables.row_bytes() as usize;
-        Ok(Rows { reading, row_bytes, window: VecDeque::new(), batches, check, counts: Counts::default() })
+        let batches = table.parts(number).into_iter().flat_map(read);
+        let batches = batches.filter(|batch| batch.as_ref().map_or(true, |batch| batch.num_rows() > 0));
+        Ok(Box::new(batches.map(piece)))
     }
 
     fn merge(
@@ -344,116 +285,48 @@ impl Merging<'_> {
         sources: Vec<RunSource>,
         emit: &mut (dyn FnMut(RecordBatch) -> Result<(), Error> + Send),
     ) -> Result<Merged, Error> {
-        let window = self.window(sources.len() as u64);
-        let run = |source| {
-            let rows = self.rows_of(source, window)?;
-            let most = window * rows.row_bytes;
-            Ok(RunCursor::new(rows, most))
-        };
-        let mut runs = sources.into_iter().map(run).collect::<Result<Vec<_>, Error>>()?;
-        let mut last = None;
-        let merge = |runs: &mut [RunCursor<Rows>], left| self.merge_some(runs, left, &mut last);
-        let write = |batch: RecordBatch| if batch.num_rows() > 0 { emit(batch) } else { Ok(()) };
+        let (window, counts) = (self.window(sources.len() as u64), Mutex::default());
+        let bytes = 2 * sources.len() * window * self.reading.row_bytes();
+        let pieces = sources.into_iter().map(|source| self.pieces(source, window, &counts));
+        let pieces = pieces.collect::<Result<Vec<_>, Error>>()?;
+        let (selection, emits) = (self.job.ask.selection, Emit::Rows);
+        let records = Records { selection, emit: emits, bytes, orders: &[] };
+        let gather = |pieces: &[&Piece], rows| gathered_rows(&self.schema, pieces, rows).map_err(failed);
         let progress = &mut |read| self.job.watch.set(read);
-        let mut merged = merge_runs(&mut runs, self.job.ask.selection, merge, write, progress)?;
-        runs.iter().for_each(|run| merged.counts.add_all(&run.source.counts));
+        let mut merged = merge_rows(pieces, &records, gather, emit, progress)?;
+        merged.counts.add_all(&lock(&counts));
         Ok(merged)
     }
-
-    /// Merges at most `left` rows in memory that no unread row can precede. `last` holds the keys of the last
-    /// row before them.
-    fn merge_some(
-        &self,
-        runs: &mut [RunCursor<Rows>],
-        left: u64,
-        last: &mut Option<KeyArrays>,
-    ) -> Result<Option<Step<RecordBatch>>, Error> {
-        let unique = self.job.ask.selection.unique;
-        let mut runs: Vec<_> = runs.iter_mut().filter(|run| !run.source.window.is_empty()).collect();
-        if runs.is_empty() {
-            return Ok(None);
-        }
-        let (bound, taking) = self.bound(&runs)?;
-        let windows = taking.iter().flat_map(|&run| &runs[run].source.window);
-        let all = KeyArrays::joined(&windows.map(|(_, keys)| keys.clone()).collect::<Vec<_>>())?;
-        let mut positions = if let [_] = &taking[..] {
-            (0..all.rows() as u32).collect()
-        } else {
-            self.reading.order(&all)?
-        };
-        // Takes the rows up to the last row of the run that ends first: the first rows of each run.
-        let ends: Vec<usize> = sums(taking.iter().map(|&run| runs[run].source.count())).collect();
-        let end = taking.iter().position(|&run| run == bound).map_or(0, |place| ends[place] as u32 - 1);
-        let length = positions.iter().position(|&row| row == end).map_or(positions.len(), |at| at + 1);
-        positions.truncate(length);
-        let run_of = |row: u32| ends.partition_point(|&end| end <= row as usize);
-        let mut counts = vec![0; taking.len()];
-        positions.iter().for_each(|&row| counts[run_of(row)] += 1);
-        let mut repeated = 0;
-        if unique {
-            let with_last: Vec<KeyArrays> = [all.clone()].into_iter().chain(last.clone()).collect();
-            let with_last = KeyArrays::joined(&with_last)?;
-            let decoded = with_last.decoded(self.reading.keys, self.reading.tables.all[0].name())?;
-            let is_same = decoded.sameness();
-            // The last row written, if any, comes behind all rows.
-            let (mut kept, mut before) = (0, last.is_some().then_some(all.rows()));
-            positions.retain(|&row| {
-                let row = row as usize;
-                let repeats = before.replace(row).is_some_and(|before| is_same(before, row));
-                // Repetitions behind the last row that is written do not count.
-                if kept < left {
-                    kept += u64::from(!repeats);
-                    repeated += u64::from(repeats);
-                }
-                !repeats
-            });
-        }
-        positions.truncate(usize::try_from(left).unwrap_or(usize::MAX));
-        if let Some(&row) = positions.last().filter(|_| unique) {
-            *last = Some(all.slice(row as usize, 1).detached()?);
-        }
-        let (read, written) = (counts.iter().sum::<usize>() as u64, positions.len() as u64);
-        // The rows are numbered without the rows that stay in the windows before them.
-        let staying = sums(taking.iter().zip(&counts).map(|(&run, &count)| runs[run].source.count() - count));
-        let staying: Vec<usize> = [0].into_iter().chain(staying).collect();
-        positions.iter_mut().for_each(|row| *row -= staying[run_of(*row)] as u32);
-        let taken_of = |(&run, &count): (&usize, &usize)| runs[run].source.take(count);
-        let batches: Vec<RecordBatch> = taking.iter().zip(&counts).flat_map(taken_of).collect();
-        let merged = taken(&self.schema, batches, &positions).map_err(failed)?;
-        let bytes = positions.len() * runs[bound].source.row_bytes;
-        Ok(Some(Step { merged, read, written, repeated, bytes }))
-    }
-
-    /// Returns the run whose window ends first in order, and the runs with rows before that end.
-    fn bound(&self, runs: &[&mut RunCursor<Rows>]) -> Result<(usize, Vec<usize>), Error> {
-        let ends: Vec<KeyArrays> = runs.iter().filter_map(|run| run.source.ends()).flatten().collect();
-        let ranks = ranks(&self.reading.order(&KeyArrays::joined(&ends)?)?);
-        // Runs entirely in memory set no bound, unless every run is in memory.
-        let is_open = |run: &usize| runs[*run].is_open();
-        let all = 0..runs.len();
-        let bound = all.clone().filter(is_open).min_by_key(|run| ranks[2 * run + 1]);
-        let bound = bound.or_else(|| all.clone().max_by_key(|run| ranks[2 * run + 1])).unwrap_or(0);
-        let taking = all.filter(|&run| run == bound || ranks[2 * run] < ranks[2 * bound + 1]).collect();
-        Ok((bound, taking))
-    }
 }
 
-/// Returns the running sums.
-fn sums(all: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
-    all.scan(0, |sum, one| {
-        *sum += one;
-        Some(*sum)
-    })
-}
-
-/// Returns these rows of some batches, numbered across the batches.
-fn taken(schema: &SchemaRef, batches: Vec<RecordBatch>, rows: &[u32]) -> Result<RecordBatch, ArrowError> {
-    let is_all = rows.iter().zip(0..).all(|(&row, at)| row == at);
+/// Returns these rows of pieces, each by the numbers of its piece and of the row in the piece.
+fn gathered_rows(
+    schema: &SchemaRef,
+    pieces: &[&Piece],
+    rows: Vec<(u32, u32)>,
+) -> Result<RecordBatch, ArrowError> {
+    // Rows of a piece that are gathered, which are joined.
+    let mut used: Vec<Range<u32>> = vec![u32::MAX..0; pieces.len()];
+    for &(piece, row) in &rows {
+        let used = &mut used[piece as usize];
+        *used = used.start.min(row)..used.end.max(row + 1);
+    }
+    let (mut batches, mut bases, mut passed) = (Vec::new(), Vec::new(), 0);
+    for (piece, used) in pieces.iter().zip(used) {
+        bases.push(passed - i64::from(used.start));
+        if !used.is_empty() {
+            batches.push(piece.rows().0.slice(used.start as usize, used.len()));
+            passed += used.len() as i64;
+        }
+    }
+    let numbers: Vec<u32> =
+        rows.into_iter().map(|(piece, row)| (bases[piece as usize] + i64::from(row)) as u32).collect();
+    let is_all = numbers.iter().zip(0..).all(|(&row, at)| row == at);
     if let ([one], true) = (&batches[..], is_all) {
-        return Ok(one.slice(0, rows.len()));
+        return Ok(one.slice(0, numbers.len()));
     }
-    let numbers = UInt32Array::from(rows.to_vec());
+    let numbers = UInt32Array::from(numbers);
     let column = |chunks: Vec<ArrayRef>| take(&joined(chunks[0].data_type(), &chunks)?, &numbers, None);
     let columns = map_parts(arrays::chunks(batches), column).into_iter().collect::<Result<_, _>>()?;
-    arrays::batch(schema, columns, rows.len())
+    arrays::batch(schema, columns, numbers.len())
 }

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::io::arrow::arrays::{self, gathered};
 use crate::io::arrow::{Batches, Part, Table, failed};
+use crate::io::piece::Piece;
 use crate::parallel::{self, map_parts};
 
 /// The maximum number of rows of a batch.
@@ -18,9 +19,9 @@ pub(super) const ROWS: usize = 1 << 20;
 
 /// Reads parts one after another.
 pub(super) struct Reader<'a> {
-    pub(super) how: Reading<'a>,
-    /// The number of the next part.
-    next: usize,
+    how: Reading<'a>,
+    /// The parts still to be read.
+    parts: &'a [Part],
     /// The number of rows read.
     rows: u64,
     /// The remaining batches of the current part, if read in batches.
@@ -42,8 +43,17 @@ pub(super) struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     pub(super) fn new(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
+        let columns = tables.job.ask.positions.then(|| columns_of(keys));
+        Self::of_columns(tables, keys, columns)
+    }
+
+    /// The settings for reading the columns of keys alone.
+    pub(super) fn of_keys(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
+        Self::of_columns(tables, keys, Some(columns_of(keys)))
+    }
+
+    fn of_columns(tables: &'a Tables<'a>, keys: &'a [TableKey], columns: Option<Vec<usize>>) -> Self {
         let job = tables.job;
-        let columns = job.ask.positions.then(|| columns_of(keys));
         let views = job.ask.format != Format::Arrow;
         // A nullable column of any table is nullable in all tables.
         let types = tables.all[0].schema_as_read(views);
@@ -125,16 +135,16 @@ impl<'a> Reading<'a> {
     pub(super) fn first(&self, few: usize, limit: u64) -> Result<Vec<RecordBatch>, Error> {
         let tables = self.tables;
         let mut parts: Vec<(usize, Part)> = tables.parts.iter().copied().enumerate().collect();
-        let ranks = super::check::least_of_parts(tables, &self.keys[0]);
-        if let Some(ranks) = &ranks {
-            parts.sort_by_key(|&(number, _)| (ranks.rank(number), number));
+        let least = super::check::least_of_parts(tables, &self.keys[0]);
+        if let Some(least) = &least {
+            parts.sort_by_key(|&(number, _)| (&least[number], number));
         }
         // The rows kept of each part, with the number of the part.
         let mut kept: Vec<(usize, RecordBatch)> = Vec::new();
-        let mut worst = None;
+        let mut worst: Option<Vec<u8>> = None;
         for wave in parts.chunks(parallel::threads()) {
-            let wanted = wave.iter().filter(|(number, _)| match (&ranks, &worst) {
-                (Some(ranks), Some(worst)) => ranks.may_precede(*number, worst),
+            let wanted = wave.iter().filter(|(number, _)| match (&least, &worst) {
+                (Some(least), Some(worst)) => least[*number].as_ref() <= Some(worst),
                 _ => true,
             });
             let read = map_parts(wanted, |(number, part)| {
@@ -146,7 +156,7 @@ impl<'a> Reading<'a> {
             }
             let waiting: usize = kept.iter().map(|(_, batch)| batch.get_array_memory_size()).sum();
             let rows: usize = kept.iter().map(|(_, batch)| batch.num_rows()).sum();
-            if rows >= few && (waiting as u64 > limit / 4 || ranks.is_some()) {
+            if rows >= few && (waiting as u64 > limit / 4 || least.is_some()) {
                 kept.sort_by_key(|(number, _)| *number);
                 (kept, worst) = self.cut(kept, few)?;
             }
@@ -155,22 +165,46 @@ impl<'a> Reading<'a> {
         Ok(kept.into_iter().map(|(_, batch)| batch).collect())
     }
 
-    /// Returns the numbers of rows in order.
-    pub(super) fn order(&self, arrays: &KeyArrays) -> Result<Vec<u32>, Error> {
-        arrays.order(self.keys, self.tables.all[0].name())
+    /// Returns the rows of a batch of this table with their keys; the first row is number `first`.
+    pub(super) fn piece(&self, batch: RecordBatch, first: u64, name: &str) -> Result<Piece, Error> {
+        let arrays = KeyArrays::of(self.keys, &batch, self.columns.as_deref());
+        Ok(Piece::of_rows(arrays.keys(self.keys, name)?, batch, first, self.row_bytes()))
     }
 
-    /// Returns the first `few` rows of these batches of some parts, and the keys of the last row.
+    /// Returns the approximate bytes of a row in memory with its keys.
+    pub(super) fn row_bytes(&self) -> usize {
+        /// The bytes of a key of numbers: in a column and in a row of bytes, with the end of the row.
+        const KEY: usize = 40;
+        self.tables.row_bytes() as usize + KEY * self.keys.len()
+    }
+
+    /// Returns the place of a row, whose number counts all rows, with the column of a key, and the keys as messages
+    /// show them, one for each column of words or texts.
+    pub(super) fn show(&self, piece: &Piece, record: usize, key: Option<usize>) -> (String, Vec<String>) {
+        let (batch, first) = piece.rows();
+        let arrays = KeyArrays::of(self.keys, batch, self.columns.as_deref());
+        let numbers = (0..).zip(self.keys).flat_map(|(number, key)| vec![number; key.width()]);
+        let numbers: Vec<usize> = numbers.collect();
+        let mut place = self.tables.place(first + record as u64);
+        if let Some(key) = key.filter(|_| self.keys.len() > 1) {
+            place.push_str(&format!(", column '{}'", self.keys[numbers[key]].name));
+        }
+        (place, numbers.into_iter().map(|key| arrays.shown(key, record)).collect())
+    }
+
+    /// Returns the first `few` rows of these batches of some parts, and the first key of the last row.
     #[allow(clippy::type_complexity)]
     fn cut(
         &self,
         kept: Vec<(usize, RecordBatch)>,
         few: usize,
-    ) -> Result<(Vec<(usize, RecordBatch)>, Option<KeyArrays>), Error> {
+    ) -> Result<(Vec<(usize, RecordBatch)>, Option<Vec<u8>>), Error> {
         let all = self.keys_of(kept.iter().map(|(_, batch)| batch))?;
-        let mut positions = self.order(&all)?;
+        let name = self.tables.all[0].name();
+        let mut positions = all.order(self.keys, name)?;
         positions.truncate(few);
-        let worst = positions.last().map(|&last| all.slice(last as usize, 1));
+        let worst =
+            positions.last().map(|&last| all.key(last as usize, &self.keys[..1], name)).transpose()?;
         positions.sort_unstable();
         let (mut begin, mut rest, mut result) = (0, &positions[..], Vec::new());
         for (number, batch) in kept {
@@ -188,7 +222,7 @@ impl<'a> Reading<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(how: Reading<'a>) -> Self {
-        Self { how, next: 0, rows: 0, open: None }
+        Self { parts: &how.tables.parts, how, rows: 0, open: None }
     }
 
     /// Returns the next rows, about `bytes` bytes; `None` after the last row. Reports progress.
@@ -209,22 +243,22 @@ impl<'a> Reader<'a> {
                 }
                 continue;
             }
-            let left = &self.how.tables.parts[self.next..];
-            let Some(first) = left.first() else { break };
+            let Some((first, others)) = self.parts.split_first() else { break };
             // Reads several parts on all cores, but only parts that fit together.
             let mut together = 0;
-            let count = left.iter().take(4 * parallel::threads()).take_while(|part| {
+            let count = self.parts.iter().take(4 * parallel::threads()).take_while(|part| {
                 together += part.bytes;
                 together <= (bytes - taken) / 2
             });
             let count = count.count();
             if count == 0 {
                 self.open = Some(self.how.read_by_columns(*first, rows)?);
-                self.next += 1;
+                self.parts = others;
                 continue;
             }
-            let mut read = self.how.read_parts(&left[..count])?;
-            self.next += count;
+            let (parts, others) = self.parts.split_at(count);
+            let mut read = self.how.read_parts(parts)?;
+            self.parts = others;
             self.rows += read.iter().map(|batch| batch.num_rows() as u64).sum::<u64>();
             taken += read.iter().map(RecordBatch::get_array_memory_size).sum::<usize>() as u64;
             batches.append(&mut read);

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::batch::Batches;
 use crate::error::{Error, Hint};
 use crate::order::KeyOrder;
 use crate::parallel;
@@ -25,21 +24,24 @@ impl fmt::Display for Disorder {
     }
 }
 
+/// Returns the place of a record, with the column of the key of this number, and the keys of the record for messages.
+pub type Show<'a> = &'a (dyn Fn(&Piece, usize, Option<usize>) -> (String, Vec<String>) + 'a);
+
 /// The last record of a sequence: its keys, and their form in messages.
 #[derive(Default)]
-pub(super) struct Last(Option<(Vec<u8>, Vec<String>)>);
+pub struct Last(Option<(Vec<u8>, Vec<String>)>);
 
 impl Last {
     /// Returns the first violation of the order among the records after this one, with the number of
     /// its piece and its number in the piece. Otherwise, the last of these records replaces this one.
     /// No piece may be empty.
-    pub(super) fn follow(
+    pub fn follow(
         &mut self,
-        batches: &Batches,
+        show: Show,
         pieces: &[Piece],
         unique: Option<&[KeyOrder]>,
     ) -> Option<(usize, usize, Disorder)> {
-        let shown = |piece: &Piece, record| batches.shown(piece, record, None).1;
+        let shown = |piece: &Piece, record| show(piece, record, None).1;
         let mut lasts: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.keys.key(piece.len() - 1)).collect();
         let before = self.0.as_ref().map(|(key, _)| &key[..]);
         let befores = [before].into_iter().chain(lasts.iter().map(|key| Some(&key[..])));
@@ -64,7 +66,7 @@ impl Last {
         };
         let (key_before, shown_before) = before.expect("the first record of a sequence follows no other");
         let key = piece.keys.first_difference(record, &key_before);
-        let (place, mut shown) = batches.shown(piece, record, Some(key));
+        let (place, mut shown) = show(piece, record, Some(key));
         let (value, before) = (shown.swap_remove(key), shown_before[key].clone());
         Some((number, record, Disorder { place, value, before }))
     }

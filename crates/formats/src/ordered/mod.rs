@@ -18,15 +18,17 @@ use crate::error::Error;
 use crate::memory;
 use crate::order::Selection;
 use crate::parallel;
+use crate::piece::Piece;
 use crate::records::Print;
 
-use self::disorder::Last;
-pub use self::disorder::{Disorder, not_sorted};
+pub use self::disorder::{Disorder, Last, not_sorted};
 pub use self::elements::Elements;
 #[cfg(feature = "distributed")]
 pub use self::records::partition;
 pub use self::records::{BESIDE_BYTES, Emit, Records, merge as merge_records};
-pub use self::steps::{MergeSource, Merged, RunCursor, Step, merge_runs};
+#[cfg(feature = "arrow")]
+pub use self::records::{Pieces, merge_rows};
+pub use self::steps::Merged;
 
 /// The number of bytes read at once from all inputs together, on a machine with few cores.
 const BLOCKS: usize = 8 << 20;
@@ -70,7 +72,8 @@ pub fn check(
     let orders = how.orders();
     let unique = unique.then_some(&orders[..]);
     while let Some(pieces) = batches.next(most)? {
-        if let Some((.., disorder)) = last.follow(&batches, &pieces, unique) {
+        let show = |piece: &Piece, record, key| batches.shown(piece, record, key);
+        if let Some((.., disorder)) = last.follow(&show, &pieces, unique) {
             return Ok(Some(disorder));
         }
         progress(batches.chunks.bytes);

@@ -45,12 +45,21 @@ pub enum Emit {
     Positions(Option<ElementType>),
     /// A run of frames with this payload, of about this many bytes each.
     Frames(FramePayload, usize),
+    /// The rows of batches.
+    #[cfg(feature = "arrow")]
+    Rows,
 }
+
+/// The rows of an input or of a run, batch by batch. An error follows the rows before it.
+#[cfg(feature = "arrow")]
+pub type Pieces<'a> = Box<dyn Iterator<Item = Result<Piece, Error>> + Send + 'a>;
 
 /// The source of records.
 enum Origin<'a> {
     Input(Box<Batches<'a>>),
     Run(RunReader),
+    #[cfg(feature = "arrow")]
+    Rows(Pieces<'a>),
 }
 
 /// An input or a run of records.
@@ -86,12 +95,28 @@ impl MergeSource for RecordSource<'_> {
             }
             Origin::Input(batches) => {
                 let Some(mut pieces) = batches.next(most)? else { return Ok(false) };
-                if let Some((piece, record, found)) = self.last.follow(batches, &pieces, None) {
+                let show = |piece: &Piece, record, key| batches.shown(piece, record, key);
+                if let Some((piece, record, found)) = self.last.follow(&show, &pieces, None) {
                     pieces.truncate(piece + 1);
                     pieces[piece].truncate(record);
                     *wrong = Some(not_sorted(found));
                 }
                 (pieces, !batches.is_over())
+            }
+            #[cfg(feature = "arrow")]
+            Origin::Rows(batches) => {
+                let (mut pieces, mut bytes) = (Vec::new(), 0);
+                while bytes < most && wrong.is_none() {
+                    match batches.next() {
+                        Some(Ok(piece)) => {
+                            bytes += piece.bytes();
+                            pieces.push(piece);
+                        }
+                        Some(Err(error)) => *wrong = Some(error),
+                        None => break,
+                    }
+                }
+                (pieces, bytes >= most)
             }
         };
         self.pieces.extend(pieces.into_iter().filter(|piece| piece.len() > 0));
@@ -166,6 +191,30 @@ pub fn merge(
     merge_all(runs, records, to, progress)
 }
 
+/// Merges the rows of batches. `gather` makes the output of rows: numbers of pieces, and of rows in them. `write`
+/// writes the output.
+///
+/// # Errors
+///
+/// The first error of an input or a run, of `gather` or of `write`.
+#[cfg(feature = "arrow")]
+pub fn merge_rows<T: Send>(
+    sources: Vec<Pieces>,
+    records: &Records,
+    gather: impl Fn(&[&Piece], Vec<(u32, u32)>) -> Result<T, Error>,
+    write: impl FnMut(T) -> Result<(), Error> + Send,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Merged, Error> {
+    let most = stretch_of(sources.len(), records.bytes);
+    let mut runs: Vec<Run> = sources.into_iter().map(|source| run_of(Origin::Rows(source), most)).collect();
+    let mut last = None;
+    let gather = |pieces: &[&Piece], parts: Vec<MergedPart>| {
+        gather(pieces, parts.into_iter().flat_map(|part| part.rows).collect())
+    };
+    let merge = |runs: &mut [Run], left| merge_some(runs, records, left, &mut last, gather).transpose();
+    merge_runs(&mut runs, records.selection, merge, write, progress)
+}
+
 /// Merges sorted runs.
 fn merge_all(
     mut runs: Vec<Run>,
@@ -177,7 +226,8 @@ fn merge_all(
         parts.iter().try_for_each(|part| to.write_all(&part.bytes)).map_err(|error| to.failed(error))
     };
     let mut last = None;
-    let merge = |runs: &mut [Run], left| Ok(merge_some(runs, records, left, &mut last));
+    let parts = |_: &[&Piece], parts| Ok(parts);
+    let merge = |runs: &mut [Run], left| merge_some(runs, records, left, &mut last, parts).transpose();
     let mut merged = merge_runs(&mut runs, records.selection, merge, write, progress)?;
     for run in &runs {
         if let Origin::Input(batches) = &run.source.from {
@@ -197,13 +247,14 @@ pub fn stretch_of(inputs: usize, bytes: usize) -> usize {
 }
 
 /// Merges at most `left` records in memory that no unread record can precede. `last` is the key of the
-/// last merged record.
-fn merge_some(
+/// last merged record. `finish` makes the output of the parts.
+fn merge_some<T>(
     runs: &mut [Run],
     records: &Records,
     left: u64,
     last: &mut Option<Vec<u8>>,
-) -> Option<Step<Vec<MergedPart>>> {
+    finish: impl FnOnce(&[&Piece], Vec<MergedPart>) -> Result<T, Error>,
+) -> Option<Result<Step<T>, Error>> {
     let bytes = records.bytes;
     let stretch = stretch_of(runs.len(), bytes);
     let mut all = runs.iter_mut().flat_map(|run| &mut run.source.pieces);
@@ -263,6 +314,12 @@ fn merge_some(
         written += part.written as u64;
         repeated += part.repeated as u64;
     }
+    let size = |part: &MergedPart| part.bytes.len() + part.rows.len() * pieces[0].length(0, 1);
+    let size = merged.iter().map(size).sum();
+    let merged = match finish(&pieces, merged) {
+        Ok(merged) => merged,
+        Err(error) => return Some(Err(error)),
+    };
     let mut ends = ends.into_iter();
     let held = |runs: &[Run]| runs.iter().flat_map(|run| &run.source.pieces).map(Piece::bytes).sum::<usize>();
     for run in &mut *runs {
@@ -277,8 +334,7 @@ fn merge_some(
     if let Some((_, limit)) = limit {
         runs[limit].most = bytes.saturating_sub(held(runs)).clamp(stretch.max(1 << 13), 8 << 20);
     }
-    let bytes = merged.iter().map(|part| part.bytes.len()).sum();
-    Some(Step { merged, read, written, repeated, bytes })
+    Some(Ok(Step { merged, read, written, repeated, bytes: size }))
 }
 
 /// Returns the first record of the range that fails `is_certain`; the condition must hold exactly for a
@@ -328,6 +384,8 @@ fn cut(pieces: &[&Piece], ends: &[usize]) -> Vec<Vec<usize>> {
 #[derive(Default)]
 struct MergedPart {
     bytes: Vec<u8>,
+    /// The rows of batches: the numbers of pieces, and of rows in them.
+    rows: Vec<(u32, u32)>,
     written: usize,
     repeated: usize,
     /// For each record, its end and the number of repetitions before it; kept only if the output is
@@ -342,6 +400,7 @@ impl MergedPart {
         if self.written >= most {
             let (end, repeated) = most.checked_sub(1).map_or((0, 0), |last| self.ends[last]);
             self.bytes.truncate(end);
+            self.rows.truncate(most);
             (self.written, self.repeated) = (most, repeated);
         }
     }
@@ -431,13 +490,15 @@ fn merge_part<'a, K: Ord + Copy, F: Fn(usize) -> K>(
         gpusort_cpu::merge_by(&sorted, &mut merged, |a, b| a.0 < b.0);
     }
     drop(items);
-    let mut part = MergedPart { bytes: Vec::with_capacity(length), ..MergedPart::default() };
-    let mut frame = match records.emit {
-        Emit::Frames(payload, most) => Some(Frame::new(payload, most)),
-        _ => None,
+    let (length, mut frame) = match records.emit {
+        Emit::Frames(payload, most) => (length, Some(Frame::new(payload, most))),
+        #[cfg(feature = "arrow")]
+        Emit::Rows => (0, None),
+        _ => (length, None),
     };
-    for (key, piece, record) in merged {
-        let (piece, record) = (pieces[piece as usize], record as usize);
+    let mut part = MergedPart { bytes: Vec::with_capacity(length), ..MergedPart::default() };
+    for (key, number, record) in merged {
+        let (piece, record) = (pieces[number as usize], record as usize);
         let repeats = selection.unique && last.replace(key) == Some(key);
         if repeats && !piece.keys.has_invalid(record, records.orders) {
             part.repeated += 1;
@@ -457,6 +518,8 @@ fn merge_part<'a, K: Ord + Copy, F: Fn(usize) -> K>(
                 let position = if payload == FramePayload::Position { piece.positions[record] } else { 0 };
                 frame.iter_mut().for_each(|frame| frame.push(piece, record, position, to));
             }
+            #[cfg(feature = "arrow")]
+            Emit::Rows => part.rows.push((number, record as u32)),
         }
         part.written += 1;
         if selection.first.is_some() {
