@@ -138,6 +138,10 @@ impl Piece {
     }
 
     /// Appends the bytes of a record and its line end.
+    ///
+    /// # Panics
+    ///
+    /// Panics for the rows of a batch.
     #[inline]
     pub fn push(&self, record: usize, to: &mut Vec<u8>) {
         match &self.bytes {

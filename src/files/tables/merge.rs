@@ -4,7 +4,6 @@
 
 use std::iter;
 use std::mem;
-use std::ops::Range;
 use std::slice;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -305,18 +304,19 @@ fn gathered_rows(
     pieces: &[&Piece],
     rows: Vec<(u32, u32)>,
 ) -> Result<RecordBatch, ArrowError> {
-    // Rows of a piece that are gathered, which are joined.
-    let mut used: Vec<Range<u32>> = vec![u32::MAX..0; pieces.len()];
+    // The first and the last row of each piece that are gathered: only these and the rows between are joined.
+    let mut used = vec![(u32::MAX, 0); pieces.len()];
     for &(piece, row) in &rows {
-        let used = &mut used[piece as usize];
-        *used = used.start.min(row)..used.end.max(row + 1);
+        let (first, last) = &mut used[piece as usize];
+        (*first, *last) = ((*first).min(row), (*last).max(row));
     }
     let (mut batches, mut bases, mut passed) = (Vec::new(), Vec::new(), 0);
-    for (piece, used) in pieces.iter().zip(used) {
-        bases.push(passed - i64::from(used.start));
-        if !used.is_empty() {
-            batches.push(piece.rows().0.slice(used.start as usize, used.len()));
-            passed += used.len() as i64;
+    for (piece, (first, last)) in pieces.iter().zip(used) {
+        bases.push(passed - i64::from(first));
+        if first <= last {
+            let count = last - first + 1;
+            batches.push(piece.rows().0.slice(first as usize, count as usize));
+            passed += i64::from(count);
         }
     }
     let numbers: Vec<u32> =

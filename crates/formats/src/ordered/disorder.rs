@@ -35,6 +35,10 @@ impl Last {
     /// Returns the first violation of the order among the records after this one, with the number of
     /// its piece and its number in the piece. Otherwise, the last of these records replaces this one.
     /// No piece may be empty.
+    ///
+    /// # Panics
+    ///
+    /// Panics for an empty piece.
     pub fn follow(
         &mut self,
         show: Show,
