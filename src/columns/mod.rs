@@ -181,26 +181,18 @@ fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<(Words<'static>, 
     let mut settling: Vec<Vec<keys::Column>> = parts.iter().map(|_| Vec::new()).collect();
     for column in columns {
         let is_tied = bytes.is_some();
-        let of_column: Vec<keys::Column> = match &column.values {
-            Values::Numbers(numbers) => {
-                let of_column = numbers.codes(column, parts);
-                if !is_tied {
-                    codes.extend(of_column);
-                    continue;
-                }
-                words_of(of_column)
-            }
-            Values::Texts { text, .. } => {
-                let of_part = |rows: &Range<usize>| column.texts_of(text, rows.clone());
-                let texts = map_parts(parts, of_part).into_iter().collect::<Result<Vec<_>, _>>()?;
-                if !is_tied {
-                    let of_column;
-                    (of_column, bytes) = codes::of(&texts.iter().collect::<Vec<_>>(), room(&codes));
-                    codes.push(of_column);
-                }
-                texts.into_iter().map(keys::Column::Texts).collect()
-            }
-        };
+        if let (Values::Numbers(numbers), false) = (&column.values, is_tied) {
+            codes.extend(numbers.codes(column, parts));
+            continue;
+        }
+        let of_column = map_parts(parts, |rows| column.keys(rows.clone()));
+        let of_column = of_column.into_iter().collect::<Result<Vec<_>, _>>()?;
+        if !is_tied {
+            let texts: Vec<&TextColumn> = of_column.iter().filter_map(keys::Column::texts).collect();
+            let of_texts;
+            (of_texts, bytes) = codes::of(&texts, room(&codes));
+            codes.push(of_texts);
+        }
         if bytes.is_some() {
             settling.iter_mut().zip(of_column).for_each(|(part, column)| part.push(column));
         }
@@ -211,22 +203,8 @@ fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<(Words<'static>, 
     Ok((Words { words, ties }, pieces))
 }
 
-/// The codes of a column, whole or in two halves, as words of the keys of each part.
-fn words_of(codes: Vec<Codes>) -> Vec<keys::Column> {
-    let mut halves = codes.into_iter().map(|codes| codes.parts);
-    match (halves.next().unwrap_or_default(), halves.next()) {
-        (codes, None) => codes.into_iter().map(keys::Column::High).collect(),
-        (high, Some(low)) => {
-            let whole = |(high, low): (u64, u64)| u128::from(high) << 64 | u128::from(low);
-            let of_part = |(high, low): (Vec<u64>, Vec<u64>)| high.into_iter().zip(low).map(whole).collect();
-            high.into_iter().zip(low).map(of_part).map(keys::Column::whole).collect()
-        }
-    }
-}
-
 impl<'a> Column<'a> {
     /// The values of these rows as keys, which compare with the keys of other columns of this type and order.
-    #[cfg(feature = "arrow")]
     pub(crate) fn keys(&self, rows: Range<usize>) -> Result<keys::Column, Error> {
         match &self.values {
             Values::Numbers(numbers) => Ok(numbers.keys(self, rows)),
@@ -265,7 +243,6 @@ trait Numbers: Sync {
 
     /// The numbers of these rows of a column as keys that compare with the keys of other columns. All NaNs have one
     /// key.
-    #[cfg(feature = "arrow")]
     fn keys(&self, column: &Column, rows: Range<usize>) -> keys::Column;
 }
 
@@ -322,7 +299,6 @@ impl<T: Element> Numbers for &[T] {
         }
     }
 
-    #[cfg(feature = "arrow")]
     fn keys(&self, column: &Column, rows: Range<usize>) -> keys::Column {
         let map = T::Word::map(column.order.map(T::TYPE));
         let key = |row: usize| -> u64 { self[row].to_word().key(map).with_one_nan(map).into() };

@@ -88,7 +88,7 @@ impl Column {
     }
 
     /// Returns the texts, or `None` for numbers.
-    pub(crate) fn texts(&self) -> Option<&TextColumn> {
+    pub fn texts(&self) -> Option<&TextColumn> {
         if let Self::Texts(texts) = self { Some(texts) } else { None }
     }
 
