@@ -26,11 +26,11 @@ use super::report::Report;
 use super::runs::{Run, Runs, write_frames};
 use super::sort::Sort;
 pub use super::tally::Tally;
-use super::tally::{RUN, write_elements};
+use super::tally::sum_of_elements;
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
-use crate::io::binary::BinaryInput;
+use crate::io::binary::{self, BinaryInput};
 use crate::io::fields::{self, Dialect, Head, Known};
 use crate::io::frames::{FramePayload, RunFormat};
 use crate::io::ordered::partition;
@@ -408,7 +408,9 @@ impl Task<'_> {
         };
         let ranges = cut.write(keys.len(), key, |range| {
             let bytes = range.len() * map.element.bytes();
-            Ok((bytes as u64, write_elements(&keys.range(range), map, &mut to)?))
+            let keys = keys.range(range);
+            binary::write(&keys, map, &mut to, |_| {}).map_err(|error| Error::io(RUN, "write", error))?;
+            Ok((bytes as u64, sum_of_elements(&keys, map)))
         })?;
         Ok(MappedRun { element: Some(map.element.name().to_owned()), ranges })
     }
@@ -445,6 +447,9 @@ impl Task<'_> {
         !self.job.ask.selection.unique
     }
 }
+
+/// The name of a run in messages.
+const RUN: &str = "a run";
 
 /// Cuts a task's run at the splitters.
 struct Cut<'a> {

@@ -1,8 +1,6 @@
 //! Tallies inputs: the number of records and a checksum, which do not depend on the order of the records,
 //! and the first and the last record.
 
-use std::io::{self, Write};
-
 use gpusort_order::key::KeyMap;
 
 use super::dataset::Content;
@@ -13,7 +11,7 @@ use crate::io::binary;
 use crate::io::fields::InputSpec;
 use crate::io::frames::checksum;
 use crate::io::places::Places;
-use crate::key_buf::KeyBuf;
+use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::parallel;
 
 /// The tally of inputs.
@@ -44,7 +42,7 @@ impl Tally {
                 Content::Numbers { keys, map, .. } if how.bits().is_some() => {
                     let keys = keys.collect()?;
                     let shown = ends.map(|at| vec![binary::shown_of(keys.range(at..at + 1), map)]);
-                    (write_elements(&keys, map, &mut io::sink())?, shown)
+                    (sum_of_elements(&keys, map), shown)
                 }
                 content => {
                     let records = content.into_records(how)?;
@@ -81,36 +79,19 @@ fn sum_of(records: &Keyed) -> u64 {
     sums.into_iter().fold(0, u64::wrapping_add)
 }
 
-/// Writes elements, and returns the sum of their checksums.
-pub(super) fn write_elements(keys: &KeyBuf, map: KeyMap, to: &mut impl Write) -> Result<u64, Error> {
-    let mut written = Summed { to, element: map.element.bytes(), sum: 0 };
-    binary::write(keys, map, &mut written, |_| {}).map_err(|error| Error::io(RUN, "write", error))?;
-    Ok(written.sum)
-}
-
-/// The name of a run in messages.
-pub(super) const RUN: &str = "a run";
-
-/// Writes elements, and adds up their checksums.
-struct Summed<'a, W> {
-    to: &'a mut W,
-    element: usize,
-    sum: u64,
-}
-
-impl<W: Write> Write for Summed<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Each write ends at the end of an element.
-        self.to.write_all(bytes)?;
-        let sums = |bytes: &[u8]| {
-            bytes.chunks_exact(self.element).fold(0_u64, |sum, element| sum.wrapping_add(checksum(element)))
-        };
-        let sums = parallel::map_parts(bytes.chunks(self.element << 16), sums);
-        self.sum = sums.into_iter().fold(self.sum, u64::wrapping_add);
-        Ok(bytes.len())
+/// Returns the sum of the checksums of elements.
+pub(super) fn sum_of_elements(keys: &KeyBuf, map: KeyMap) -> u64 {
+    fn sum<W: KeyWidth>(keys: &[W], map: KeyMap) -> u64 {
+        let (of_word, size) = (W::map(map), map.element.bytes());
+        keys.iter().fold(0, |sum, key| {
+            let bits: u64 = key.bits(of_word).into();
+            sum.wrapping_add(checksum(&bits.to_le_bytes()[..size]))
+        })
     }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
-    }
+    /// The number of elements that justifies a parallel task.
+    const PART: usize = 1 << 16;
+    let sums = by_width!(keys, blocks => {
+        parallel::map_parts(blocks.iter().flat_map(|block| block.chunks(PART)), |keys| sum(keys, map))
+    });
+    sums.into_iter().fold(0, u64::wrapping_add)
 }

@@ -108,17 +108,9 @@ impl Keyed {
     /// Wraps numbers as records: numbers of a text that printing reproduces, or elements of binary inputs, which are
     /// never printed.
     pub fn of_numbers(keys: &KeyBuf, map: KeyMap, print: Print, how: &InputSpec) -> Self {
-        let is_text = how.bits().is_none();
         let mut orders = how.orders();
         orders[0] = KeyOrder { descending: map.descending, ..orders[0] };
-        let mut pieces = Piece::of_keys(keys, map, orders[0], is_text);
-        pieces.iter_mut().for_each(|piece| piece.bytes = Bytes::Printed(print, map.descending));
-        if let Some(&order) = orders.get(1) {
-            pieces = parallel::map_parts(pieces, |piece| Piece {
-                keys: piece.keys.with_lines(order, map.descending, print),
-                ..piece
-            });
-        }
+        let pieces = Piece::of_numbers(keys, map, print, &orders, how.bits().is_none());
         let (head, counts) = (Head::default(), Counts::default());
         let (number, told, respelled) = (None, None, OnceLock::new());
         Self { pieces, head, counts, orders, is_spelled_once: true, number, told, respelled }
@@ -381,8 +373,6 @@ pub(super) struct Batches<'a> {
     wrong: Option<Error>,
     /// The text of the last batch, to be recycled.
     last: Option<Arc<Text>>,
-    /// True if files are open only during reads.
-    pub(super) shut: bool,
     /// True if records are written, which needs their ranges.
     pub(super) has_ranges: bool,
 }
@@ -397,19 +387,7 @@ impl<'a> Batches<'a> {
         let chunks = Chunks::new(inputs, how, budget);
         let (known, head, counts) = (Known::default(), Head::default(), Counts::default());
         let name = inputs.first().map_or_else(String::new, Input::name);
-        Self {
-            how,
-            name,
-            chunks,
-            stretches,
-            known,
-            head,
-            counts,
-            wrong: None,
-            last: None,
-            shut: false,
-            has_ranges: false,
-        }
+        Self { how, name, chunks, stretches, known, head, counts, wrong: None, last: None, has_ranges: false }
     }
 
     /// Reads the next records, about `most` bytes, in pieces of at least one record; `None` at the end.
@@ -425,7 +403,7 @@ impl<'a> Batches<'a> {
         if let Some(text) = self.last.take().and_then(Arc::into_inner) {
             self.chunks.spare = text.bytes;
         }
-        let Some(text) = self.chunks.some(most, self.shut)? else { return Ok(None) };
+        let Some(text) = self.chunks.some(most)? else { return Ok(None) };
         let text = Arc::new(text);
         let read =
             fields::read_batch(&text, self.how, &mut self.known, self.stretches.piece, self.has_ranges)?;

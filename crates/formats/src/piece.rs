@@ -64,16 +64,34 @@ pub enum Bytes {
 }
 
 impl Piece {
-    /// Keys of numbers without bytes: for text the keys of the numbers, for binary the words themselves.
-    pub fn of_keys(words: &KeyBuf, map: KeyMap, rules: KeyOrder, is_text: bool) -> Vec<Self> {
-        fn of<W: KeyWidth>(block: &[W], map: KeyMap, rules: KeyOrder, is_text: bool) -> Piece {
+    /// Numbers as records: numbers of a text that printing reproduces, or elements of binary inputs, which are never
+    /// printed. The second of these orders, if any, is that of their printed lines.
+    pub fn of_numbers(
+        keys: &KeyBuf,
+        map: KeyMap,
+        print: Print,
+        orders: &[KeyOrder],
+        is_text: bool,
+    ) -> Vec<Self> {
+        fn words<W: KeyWidth>(keys: &[W], map: KeyMap, rules: KeyOrder, is_text: bool) -> Keys {
             let of_word = W::map(map);
-            Piece::of(Keys::of_words(block.iter().map(|&key| match is_text {
+            Keys::of_words(keys.iter().map(|&key| match is_text {
                 true => keys::of_bits(key.bits(of_word).into(), map.element, map.descending, rules),
                 false => keys::whole(key.into()),
-            })))
+            }))
         }
-        by_width!(words, blocks => map_parts(blocks, |block| of(block, map, rules, is_text)))
+        /// The number of keys that justifies a parallel task.
+        const PART: usize = 1 << 16;
+        let rules = KeyOrder { descending: map.descending, ..orders[0] };
+        by_width!(keys, blocks => {
+            map_parts(blocks.iter().flat_map(|block| block.chunks(PART)), |block| {
+                let mut keys = words(block, map, rules, is_text);
+                if let Some(&order) = orders.get(1) {
+                    keys = keys.with_lines(order, map.descending, print);
+                }
+                Self { bytes: Bytes::Printed(print, map.descending), ..Self::of(keys) }
+            })
+        })
     }
 
     /// Returns keys without bytes.
