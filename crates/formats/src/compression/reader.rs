@@ -57,15 +57,16 @@ impl Reader {
 impl Read for Reader {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let mut content = parallel::lock(&self.0);
-        let error = match &mut *content {
-            Ok(content) => match content.read(room) {
-                Err(error) if error.kind() != io::ErrorKind::Interrupted => error,
-                read => return read,
-            },
-            Err(error) => mem::replace(error, io::ErrorKind::Other.into()),
+        let read = match &mut *content {
+            Ok(content) => content.read(room),
+            Err(error) => Err(mem::replace(error, io::ErrorKind::Other.into())),
         };
-        *content = Err(io::Error::new(error.kind(), error.to_string()));
-        Err(error)
+        if let Err(error) = &read
+            && error.kind() != io::ErrorKind::Interrupted
+        {
+            *content = Err(io::Error::new(error.kind(), error.to_string()));
+        }
+        read
     }
 }
 
@@ -135,16 +136,14 @@ fn ahead(mut decoder: Decoder) -> Next {
                 }
             }
         };
-        match parallel::on_a_thread(decoder, run) {
-            Ok(()) => {
-                return Box::new(move |block| {
-                    // If the other thread has ended, it needs no block.
-                    let _ = done.send(block);
-                    blocks.recv().expect("the thread sends blocks up to the last one")
-                });
-            }
-            Err(refused) => decoder = refused,
-        }
+        let Err(refused) = parallel::on_a_thread(decoder, run) else {
+            return Box::new(move |block| {
+                // If the other thread has ended, it needs no block.
+                let _ = done.send(block);
+                blocks.recv().expect("the thread sends blocks up to the last one")
+            });
+        };
+        decoder = refused;
     }
     Box::new(move |block| decoder.block(block))
 }
