@@ -18,17 +18,6 @@ pub(super) fn unless_stdout(output: Option<PathBuf>) -> Option<PathBuf> {
     output.filter(|output| !stdout.contains(&output.as_path()))
 }
 
-/// Extensions of compressed files that are not written, and what writes them.
-const PACKED: [(&[&str], &str); 7] = [
-    (&["xz", "txz"], "xz"),
-    (&["bz2", "tbz", "tbz2"], "bzip2"),
-    (&["lz4"], "lz4"),
-    (&["lz"], "lzip"),
-    (&["lzma"], "lzma"),
-    (&["br"], "brotli"),
-    (&["z"], "compress"),
-];
-
 /// Extensions of other files that are not written, and what these are.
 const OTHERS: [(&[&str], &str); 11] = [
     (&["zip", "7z", "rar", "tar", "tgz", "jar"], "an archive"),
@@ -60,7 +49,7 @@ pub(super) fn check_output(
     let extension = extension_of(plain);
     let is_of = |names: &[&str]| names.contains(&&extension[..]);
     let name = human::path(output);
-    if let Some((_, program)) = PACKED.iter().find(|(names, _)| is_of(names)) {
+    if let Some(program) = Compression::program_of_name(plain) {
         let output = human::said(shell(&output.to_string_lossy()));
         let command = if order.is_some() { "sort" } else { "gen" };
         bail!("{name}: cannot write {program}; use: gpusort {command} ... | {program} > {output}");

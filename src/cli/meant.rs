@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use clap::error::{ContextKind, ContextValue};
-use gpusort::files::internal::Extension;
+use gpusort::files::internal::{Compression, Extension};
 use gpusort::{Error, Hint};
 use gpusort_base::human;
 
@@ -166,7 +166,9 @@ fn is_file(name: &str) -> bool {
 fn seems_file(name: &str) -> bool {
     let path = Path::new(name);
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    Extension::of(path).format.is_some() || ["log", "dat", "gz", "zst"].contains(&extension)
+    Extension::of(path).format.is_some()
+        || Compression::of_name(path).is_some()
+        || ["log", "dat"].contains(&extension)
 }
 
 /// A file name given as a key, by a command line without input files.

@@ -406,10 +406,9 @@ fn decompressed(input: Input, format: Format, memory: Option<u64>) -> Input {
     if is_text(format) {
         return input.decompressed(None, memory);
     }
-    let compression = input.named().and_then(Compression::of_name).map(|(compression, _)| compression);
     let named = extension(&input).and_then(|extension| extension.format);
-    match compression {
-        Some(compression) if named.is_some_and(|format| !is_text(format)) => {
+    match input.named().and_then(Compression::of_name) {
+        Some((compression, _)) if named.is_some_and(|format| !is_text(format)) => {
             input.decompressed(Some(compression), memory)
         }
         _ => input,

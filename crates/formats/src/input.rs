@@ -148,8 +148,8 @@ impl Input {
                 Ok(None) | Err(_) => return Packing::Unknown,
             },
         };
-        compression::of_content(bytes)
-            .map_or(Packing::Unknown, |found| found.map_or(Packing::None, Packing::Of))
+        let known = compression::beginning(bytes).unwrap_or(Ok(None));
+        known.map_or(Packing::Unknown, |found| found.map_or(Packing::None, Packing::Of))
     }
 
     fn with(self, set: impl FnOnce(&mut With)) -> Self {

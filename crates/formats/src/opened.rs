@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 
-use super::compression::{Foreign, Remedy};
+use super::compression::Foreign;
 use super::text::{BLOCK, Before, LineEnd, Text};
 use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Hint};
@@ -236,13 +236,8 @@ impl Opened {
     fn failed(&self, error: io::Error) -> Error {
         let foreign = error.get_ref().and_then(|error| error.downcast_ref::<&Foreign>());
         let Some(foreign) = foreign else { return Error::io(&self.name, "read", error) };
-        match foreign.remedy {
-            Remedy::Format(format) => {
-                Error::input(&self.name, format!("is {}", foreign.what)).hinting(Hint::Format(format))
-            }
-            Remedy::Command(command) => {
-                Error::input(&self.name, foreign.to_string()).hinting(Hint::Through(command))
-            }
-        }
+        let is_read = matches!(foreign.remedy, Hint::Format(_));
+        let problem = if is_read { format!("is {}", foreign.what) } else { foreign.to_string() };
+        Error::input(&self.name, problem).hinting(foreign.remedy.clone())
     }
 }

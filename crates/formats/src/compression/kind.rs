@@ -1,10 +1,14 @@
-//! The forms of compressed data.
+//! The compressions, and all formats of compressed data that are known by name.
 
+use std::io;
 use std::path::Path;
+
+use super::foreign::{Foreign, through};
+use super::gzip::Gzip;
+use super::zstd::Zstd;
 
 /// A form of compressed data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Compression {
     /// RFC 1952; written in blocks, as `bgzip` writes it.
     Gzip,
@@ -12,23 +16,116 @@ pub enum Compression {
     Zstd,
 }
 
+/// A format of compressed data. The program that compresses and decompresses the format has the same name.
+pub(super) struct Form {
+    name: &'static str,
+    extensions: &'static [&'static str],
+    /// The first bytes, as patterns.
+    pub(super) begins: &'static [&'static [u8]],
+    /// The compression, or the refusal of a format that is neither read nor written.
+    pub(super) is: Result<Compression, Foreign>,
+}
+
+/// The entry of a format that is neither read nor written.
+macro_rules! refused {
+    ($name:literal, $extensions:expr, $begins:expr) => {
+        Form {
+            name: $name,
+            extensions: &$extensions,
+            begins: &$begins,
+            is: Err(through(concat!("compressed with ", $name), concat!($name, " -dc FILE"))),
+        }
+    };
+}
+
+/// The formats; first the compressions, in the order of the type.
+pub(super) static FORMS: [Form; 9] = [
+    Form { name: "gzip", extensions: &["gz", "bgz"], begins: &[b"\x1f\x8b"], is: Ok(Compression::Gzip) },
+    Form {
+        name: "zstd",
+        extensions: &["zst"],
+        begins: &[b"(\xb5/\xfd", b"_*M\x18"],
+        is: Ok(Compression::Zstd),
+    },
+    refused!("xz", ["xz", "txz"], [b"\xFD7zXZ\0"]),
+    refused!("bzip2", ["bz2", "tbz", "tbz2"], [b"BZh#1AY&SY", b"BZh#\x17\x72\x45\x38\x50\x90"]),
+    refused!("lz4", ["lz4"], [b"\x04\x22\x4D\x18"]),
+    refused!("lzip", ["lz"], [b"LZIP\x01"]),
+    refused!("lzma", ["lzma"], []),
+    refused!("brotli", ["br"], []),
+    refused!("compress", ["z"], []),
+];
+
+/// The functions of a compression.
+pub(super) trait Codec: Sync {
+    /// Creates the decoder of the member at the start of these bytes, which are its header or more.
+    fn member(&self, bytes: &[u8]) -> io::Result<Box<dyn Member>>;
+
+    /// Returns the length in bytes that the member at the start of these bytes declares. The whole member
+    /// may be needed.
+    fn length(&self, bytes: &[u8]) -> Option<usize>;
+
+    /// Returns the content size in bytes that the member at the start of these bytes declares. The whole
+    /// member may be needed.
+    fn content_size(&self, bytes: &[u8]) -> Option<u64>;
+
+    /// Returns members with this content.
+    fn compress(&self, content: &[u8]) -> io::Result<Vec<u8>>;
+
+    /// The last bytes of written data.
+    fn end(&self) -> &'static [u8] {
+        &[]
+    }
+
+    /// Checks that data which begin with `first` may end with `last`.
+    fn check_end(&self, _first: &[u8], _last: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Returns true if these bytes may follow the last member.
+    fn is_padding(&self, _bytes: &[u8]) -> bool {
+        false
+    }
+}
+
+/// Decompresses one member, from its first byte on.
+pub(super) trait Member: Send {
+    /// Decompresses some bytes. Returns the numbers of bytes taken and made, and true at the end of the
+    /// member.
+    fn read(&mut self, from: &[u8], to: &mut [u8]) -> io::Result<(usize, usize, bool)>;
+}
+
 impl Compression {
+    /// All compressions.
+    pub const ALL: [Self; 2] = [Self::Gzip, Self::Zstd];
+
     /// The name of the format.
     pub fn name(self) -> &'static str {
+        FORMS[self as usize].name
+    }
+
+    pub(super) fn codec(self) -> &'static dyn Codec {
         match self {
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
+            Self::Gzip => &Gzip,
+            Self::Zstd => &Zstd,
         }
     }
 
     /// Returns the compression that a file's extension tells, and the name without this extension.
     pub fn of_name(path: &Path) -> Option<(Self, &Path)> {
-        let extension = path.extension()?;
-        let compression = match extension.to_ascii_lowercase().to_str()? {
-            "gz" | "bgz" => Self::Gzip,
-            "zst" => Self::Zstd,
-            _ => return None,
-        };
-        path.file_stem().map(|stem| (compression, Path::new(stem)))
+        let form = Form::of_extension(path)?;
+        Some((*form.is.as_ref().ok()?, Path::new(path.file_stem()?)))
+    }
+
+    /// Returns the program that compresses files with this file's extension, if gpusort does not.
+    pub fn program_of_name(path: &Path) -> Option<&'static str> {
+        Form::of_extension(path).filter(|form| form.is.is_err()).map(|form| form.name)
+    }
+}
+
+impl Form {
+    fn of_extension(path: &Path) -> Option<&'static Self> {
+        let extension = path.extension()?.to_str()?;
+        FORMS.iter().find(|form| form.extensions.iter().any(|known| known.eq_ignore_ascii_case(extension)))
     }
 }

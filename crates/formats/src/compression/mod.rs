@@ -1,20 +1,21 @@
-//! Compressed data: gzip and zstd. Gzip is written as BGZF.
+//! Compressed data.
 //!
-//! Both formats are sequences of members (frames), usually with checksums. Compressed text is recognized by
+//! Each compression is a sequence of members, usually with checksums. Compressed text is recognized by
 //! its first bytes, whatever its name; compressed binary data only by its name, since any first bytes may
 //! be elements.
 
-mod bgzf;
+mod decoder;
 mod foreign;
+mod gzip;
 mod kind;
 mod reader;
 mod writer;
+mod zstd;
 
 #[cfg(feature = "distributed")]
 use crate::error::Error;
 
-use self::foreign::Beginning;
-pub(super) use self::foreign::{Foreign, LONGEST, Remedy};
+pub(super) use self::foreign::{Foreign, LONGEST, beginning};
 pub use self::kind::Compression;
 pub(super) use self::reader::sensible;
 pub use self::reader::{Limit, Reader};
@@ -25,22 +26,9 @@ pub use self::writer::Writer;
 /// # Errors
 ///
 /// The data has an unsupported format.
-pub(super) fn of_content(bytes: &[u8]) -> Result<Option<Compression>, &'static Foreign> {
-    match Beginning::of(bytes) {
-        Beginning::Of(compression) => Ok(Some(compression)),
-        Beginning::Foreign(foreign) => Err(foreign),
-        Beginning::Other | Beginning::Short => Ok(None),
-    }
-}
-
-/// Returns the compression of data that begins with these bytes, from the first few bytes.
-///
-/// # Errors
-///
-/// The data has an unsupported format.
 #[cfg(feature = "distributed")]
 pub fn of_beginning(bytes: &[u8]) -> Result<Option<Compression>, Error> {
-    of_content(bytes).map_err(|foreign| Error::options(foreign.to_string()))
+    beginning(bytes).unwrap_or(Ok(None)).map_err(|foreign| Error::options(foreign.to_string()))
 }
 
 #[cfg(test)]
@@ -51,7 +39,6 @@ mod tests {
 
     #[test]
     fn first_bytes_tell() {
-        use Beginning::{Foreign, Of, Other, Short};
         for (bytes, expected) in [
             (&b""[..], "short"),
             (b"\x1f", "short"),
@@ -70,11 +57,11 @@ mod tests {
             (b"PK\x03\x04", "foreign"),
             (b"12", "other"),
         ] {
-            let found = match Beginning::of(bytes) {
-                Of(compression) => compression.name(),
-                Foreign(_) => "foreign",
-                Other => "other",
-                Short => "short",
+            let found = match beginning(bytes) {
+                Some(Ok(Some(compression))) => compression.name(),
+                Some(Ok(None)) => "other",
+                Some(Err(_)) => "foreign",
+                None => "short",
             };
             assert_eq!(found, expected, "{bytes:?}");
         }
@@ -95,6 +82,10 @@ mod tests {
         assert_eq!(of("x.u32"), None);
         assert_eq!(of(".gz"), None);
         assert_eq!(of("gz"), None);
+        assert_eq!(of("x.xz"), None);
+        let program = |name: &str| Compression::program_of_name(Path::new(name));
+        assert_eq!((program("x.TBZ"), program("x.gz"), program("xz")), (Some("bzip2"), None, None));
+        assert_eq!(Compression::ALL.map(Compression::name), ["gzip", "zstd"]);
     }
 }
 

@@ -1,11 +1,11 @@
 //! Compresses output.
 //!
 //! The output is cut into parts that become separate members, so that all cores can compress, and later
-//! decompress, the output. Gzip is written as BGZF.
+//! decompress, the output.
 
 use std::io::{self, Write};
 
-use super::bgzf;
+use super::gzip;
 use super::kind::Compression;
 use crate::parallel;
 
@@ -19,7 +19,7 @@ pub struct Writer {
 
 /// The number of bytes that a core compresses at a time: a whole number of blocks of BGZF. Larger members
 /// hardly save space.
-const PART: usize = 16 * bgzf::CONTENT;
+const PART: usize = 16 * gzip::CONTENT;
 
 /// The maximum number of parts compressed together.
 const MOST: usize = 16;
@@ -54,35 +54,19 @@ impl Writer {
     ///
     /// Writing to `to` fails.
     pub fn finish(&mut self, to: &mut impl Write) -> io::Result<()> {
-        if !self.bytes.is_empty() || !self.is_begun {
-            self.compress(to)?;
-        }
-        if self.compression == Compression::Gzip { to.write_all(&bgzf::END) } else { Ok(()) }
+        self.compress(to)?;
+        to.write_all(self.compression.codec().end())
     }
 
     fn compress(&mut self, to: &mut impl Write) -> io::Result<()> {
-        let blocks = if self.bytes.is_empty() { vec![&[][..]] } else { self.bytes.chunks(PART).collect() };
-        let compression = self.compression;
-        for member in parallel::map_parts(blocks, |block| member(block, compression)) {
+        let is_empty = self.bytes.is_empty() && !self.is_begun;
+        let parts = self.bytes.chunks(PART).chain(is_empty.then_some(&[][..]));
+        let codec = self.compression.codec();
+        for member in parallel::map_parts(parts, |part| codec.compress(part)) {
             to.write_all(&member?)?;
         }
         self.is_begun = true;
         self.bytes.clear();
         Ok(())
-    }
-}
-
-/// Returns a zstd frame with this content, or blocks of BGZF.
-pub(super) fn member(content: &[u8], compression: Compression) -> io::Result<Vec<u8>> {
-    match compression {
-        Compression::Gzip => bgzf::blocks(content),
-        Compression::Zstd => {
-            let room = Vec::with_capacity(content.len() / 2);
-            let mut member = zstd::Encoder::new(room, zstd::DEFAULT_COMPRESSION_LEVEL)?;
-            member.include_checksum(true)?;
-            member.set_pledged_src_size(Some(content.len() as u64))?;
-            member.write_all(content)?;
-            member.finish()
-        }
     }
 }
