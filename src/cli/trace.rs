@@ -10,7 +10,7 @@ use gpusort::files::internal::write_keys;
 use gpusort::files::{Input, Options, Output, Sort};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::trace::{
-    FEW, MOST, Panel, Played, Scheme, Style, Trace, list, measure, network, network_svg, svg, write_json,
+    FEW, MOST, Panel, Played, Scheme, Style, Trace, list, measure, network, svg, write_json,
 };
 use gpusort::{Error, ErrorKind, Format, Hint, PlanError};
 use gpusort_base::human::{self, grouped};
@@ -208,9 +208,8 @@ pub(super) fn run(mut args: TraceArgs) -> anyhow::Result<()> {
             (_, true) => Scheme::Dark,
             _ => Scheme::Auto,
         };
-        let style = Style { animated: args.animate, scheme };
-        let drawn = if args.network { network_svg(&panels, style) } else { svg(&panels, style) };
-        super::write(picture.as_deref(), drawn.as_bytes())?;
+        let style = Style { animated: args.animate, network: args.network, scheme };
+        super::write(picture.as_deref(), svg(&panels, style).as_bytes())?;
         if picture.is_none() || args.network {
             return Ok(());
         }

@@ -19,12 +19,12 @@ mod picture;
 mod played;
 mod words;
 
-pub use heat::{Heat, Row, Strip};
+pub use heat::{Heat, Row};
 pub use json::write as write_json;
 pub use list::list;
 pub use measured::measure;
 pub use network::network;
-pub use picture::{Panel, Scheme, Style, network_svg, svg};
+pub use picture::{Panel, Scheme, Style, svg};
 pub use played::{Compared, Layer, Moment, Played};
 pub use words::of_step;
 

@@ -9,24 +9,25 @@
 //! └───────────┴───────────┴──────┴────────────┘
 //! ```
 //!
-//! Several plans make panels, next to each other where they fit. Any renderer of SVG 1.1 shows the
-//! colours of a light page; a browser overrides them on a dark one, and plays the animation, unless
-//! its user prefers reduced motion.
+//! Several plans make panels, next to each other if they fit. A network alone has no heat map, and
+//! frames of stages in place of passes. Any renderer of SVG 1.1 shows the colours of a light page; a
+//! browser overrides them on a dark one, and plays the animation, unless its user prefers reduced
+//! motion.
 
 mod colours;
 mod diagram;
 mod map;
 mod motion;
 mod svg;
-mod textbook;
 mod wires;
 
 pub use self::colours::Scheme;
 
+use self::diagram::Diagram;
 use self::motion::Motion;
 use self::svg::{Px, Svg};
 use super::list::{cut, summary};
-use super::{FEW, Played, Trace};
+use super::{Played, Trace};
 use crate::human::{counted, wrapped};
 
 /// Pixels across: as wide as text in a README is.
@@ -48,64 +49,43 @@ pub type Panel<'a> = (&'a Trace, &'a Played, &'a [String]);
 pub struct Style {
     /// Draws an animation.
     pub animated: bool,
+    /// Draws the networks alone, without passes; several have their names above them. Without
+    /// elements to print, all comparators look alike.
+    pub network: bool,
     /// The colours.
     pub scheme: Scheme,
 }
 
 /// The picture of these plans.
 pub fn svg(panels: &[Panel], style: Style) -> String {
-    let inner = WIDTH - 2.0 * MARGIN;
-    let across = |count: usize| (inner - GAP * (count as f64 - 1.0)) / count as f64;
+    let across = |count: usize| (WIDTH - 2.0 * MARGIN - GAP * (count as f64 - 1.0)) / count as f64;
     let fits = |&count: &usize| {
-        let width = across(count);
-        count == 1 || width >= NARROWEST && panels.iter().all(|panel| diagram::least_width(panel) <= width)
+        let least = panels.iter().map(diagram::least_width).fold(NARROWEST, f64::max);
+        count == 1 || !style.network && across(count) >= least
     };
     let count = (1..=panels.len().max(1)).rev().find(fits).unwrap_or(1);
     let mut picture = Picture::new(style);
-    let mut top = MARGIN;
+    let (mut top, mut width) = (MARGIN, 0.0_f64);
     for row in panels.chunks(count) {
         let mut bottom = top;
         for (place, panel) in row.iter().enumerate() {
             let left = MARGIN + place as f64 * (across(count) + GAP);
-            let height = picture.at(left, top, |body, motion| draw(panel, across(count), body, motion));
-            bottom = bottom.max(top + height);
+            let [wide, tall] = picture.at(left, top, |body, motion| match style.network {
+                true => draw_network(panel, across(count), panels.len() > 1, body, motion),
+                false => draw(panel, across(count), body, motion),
+            });
+            (bottom, width) = (bottom.max(top + tall), width.max(left + wide));
         }
         top = bottom + GAP;
     }
-    let titles: Vec<String> = panels.iter().map(|(trace, ..)| trace.title()).collect();
-    let described: Vec<String> = panels.iter().map(described).collect();
-    picture.finish((WIDTH, top - GAP + MARGIN), &titles, &described)
-}
-
-/// The picture of these networks alone, below each other; several have their names above them.
-/// Without elements to print, all comparators look alike.
-pub fn network_svg(panels: &[Panel], style: Style) -> String {
-    let most = WIDTH - 2.0 * MARGIN;
-    let mut picture = Picture::new(style);
-    let (mut top, mut width) = (MARGIN, 0.0_f64);
-    let name = |panel: &Panel| panel.0.network_title();
-    for panel in panels {
-        let height = picture.at(MARGIN, top, |body, motion| {
-            let has_name = panels.len() > 1;
-            if has_name {
-                body.text("h", (0.0, 13.0), &name(panel));
-            }
-            textbook::draw(panel, most, if has_name { 26.0 } else { 0.0 }, body, motion)
-        });
-        let named = if panels.len() > 1 { name(panel).chars().count() as f64 * 9.0 } else { 0.0 };
-        width = width.max(textbook::measures(panel, most).0).max(named);
-        top += height + GAP;
-    }
-    let described = |panel: &Panel| {
-        let (steps, comparisons) = panel.0.work();
-        let [steps, comparisons] =
-            [counted(steps, "step", "steps"), counted(comparisons, "comparator", "comparators")];
-        format!("{}: {comparisons} in {steps}.", name(panel))
+    let titles: Vec<String> = match style.network {
+        true => panels.iter().map(|(trace, ..)| trace.network_title()).collect(),
+        false => panels.iter().map(|(trace, ..)| trace.title()).collect(),
     };
-    let size = (width + 2.0 * MARGIN, top - GAP + MARGIN);
-    let titles: Vec<String> = panels.iter().map(name).collect();
-    let described: Vec<String> = panels.iter().map(described).collect();
-    picture.finish(size, &titles, &described)
+    let described =
+        |(panel, title): (&Panel, &String)| format!("{title}: {}", described(panel, style.network));
+    let described: Vec<String> = panels.iter().zip(&titles).map(described).collect();
+    picture.finish((width + MARGIN, top - GAP + MARGIN), &titles, &described)
 }
 
 /// A picture under way.
@@ -152,45 +132,67 @@ impl Picture {
             picture.words("style", &[], &style);
         }
         picture.leaf("rect", &[("class", &"page"), ("width", &"100%"), ("height", &"100%"), ("rx", &6)]);
-        picture.finish_with(self.body)
+        picture.add(self.body);
+        picture.finish()
     }
 }
 
 /// The picture in words, for screen readers.
-fn described((trace, played, _): &Panel) -> String {
+fn described((trace, played, _): &Panel, is_network: bool) -> String {
     /// More passes are not described one by one.
     const MOST: u64 = 32;
-    let mut text = format!("{}: {}. ", trace.title(), summary(trace, Some(played)).join(" "));
-    if trace.plan.dispatch_count() <= MOST {
-        for pass in trace.passes() {
-            text += &format!("Pass {}: {}. ", pass.number, pass.what);
-        }
+    if is_network {
+        let (steps, comparisons) = trace.work();
+        let comparisons = counted(comparisons, "comparator", "comparators");
+        return format!("{comparisons} in {}.", counted(steps, "step", "steps"));
     }
-    text.trim_end().to_owned()
+    let mut sentences = vec![summary(trace, Some(played)).join(" ")];
+    if trace.plan.dispatch_count() <= MOST {
+        sentences.extend(trace.passes().map(|pass| format!("Pass {}: {}", pass.number, pass.what)));
+    }
+    sentences.join(". ") + "."
 }
 
-/// Draws a panel from (0, 0) on; returns its height.
-fn draw(panel: &Panel, width: f64, svg: &mut Svg, mut motion: Option<&mut Motion>) -> f64 {
+/// Draws a panel from (0, 0) on; returns its width and height.
+fn draw(panel: &Panel, width: f64, svg: &mut Svg, mut motion: Option<&mut Motion>) -> [f64; 2] {
     let (trace, played, _) = panel;
     let fits = |size: f64| (width / (CHARACTER * size / 11.0)) as usize;
     let mut y = 13.0;
     svg.words("text", &[("class", &"h"), ("y", &Px(y))], &cut(&trace.title(), fits(17.5)));
-    for sentence in summary(trace, Some(played)) {
-        for line in wrapped(&sentence, fits(11.0), 0) {
-            y += 16.0;
-            svg.words("text", &[("class", &"q"), ("y", &Px(y))], &line);
-        }
+    for line in summary(trace, Some(played)).iter().flat_map(|sentence| wrapped(sentence, fits(11.0), 0)) {
+        y += 16.0;
+        svg.words("text", &[("class", &"q"), ("y", &Px(y))], &line);
     }
-    y += 14.0;
-    let network = diagram::Diagram::new(panel, width);
+    let network = Diagram::new(panel, false, width);
     if let Some(motion) = motion.as_deref_mut() {
-        motion.begin(played, network.as_ref().map(diagram::Diagram::ends).unwrap_or_default());
+        motion.begin(played, network.as_ref().map(Diagram::ends).unwrap_or_default());
     }
-    y = map::draw(panel, width, y, svg, motion.as_deref_mut());
+    y = map::draw(panel, width, y + 14.0, svg, motion.as_deref_mut());
     if let Some(network) = network {
-        y = network.draw(y + 22.0, svg, motion);
-    } else if played.input.len() > FEW {
-        y += 2.0;
+        y = network.draw(y + 28.0, svg, motion);
+        y = network.legend(width, y, svg);
     }
-    y
+    [width, y]
+}
+
+/// Draws a network from (0, 0) on, below its name if it has one; returns its width and height.
+fn draw_network(
+    panel: &Panel,
+    most: f64,
+    is_named: bool,
+    svg: &mut Svg,
+    mut motion: Option<&mut Motion>,
+) -> [f64; 2] {
+    let (trace, played, _) = panel;
+    let (mut width, mut top) = (0.0, 0.0);
+    if is_named {
+        let name = trace.network_title();
+        svg.text("h", (0.0, 13.0), &name);
+        (width, top) = (name.chars().count() as f64 * 9.0, 26.0);
+    }
+    let Some(network) = Diagram::new(panel, true, most) else { return [width, top] };
+    if let Some(motion) = motion.as_deref_mut() {
+        motion.begin(played, network.ends());
+    }
+    [network.width().max(width), network.draw(top, svg, motion)]
 }

@@ -82,10 +82,9 @@ impl Svg {
         }
     }
 
-    /// The whole text, with another picture at its end.
-    pub(super) fn finish_with(mut self, last: Self) -> String {
-        self.text.push_str(&last.finish());
-        self.finish()
+    /// Adds another picture.
+    pub(super) fn add(&mut self, other: Self) {
+        self.text += &other.finish();
     }
 
     /// The whole text.
@@ -170,26 +169,18 @@ impl Data {
     /// A line without a length.
     pub(super) fn dot(&mut self, x: f64, y: f64) {
         self.go(x, y);
-        self.across(x);
-    }
-
-    /// A line to the left or to the right.
-    pub(super) fn across(&mut self, x: f64) {
-        let to = Px(x).tenths();
-        self.push('h', &[to - self.at[0]]);
-        self.at[0] = to;
-    }
-
-    /// A line up or down.
-    pub(super) fn down(&mut self, y: f64) {
-        let to = Px(y).tenths();
-        self.push('v', &[to - self.at[1]]);
-        self.at[1] = to;
+        self.line(x, y);
     }
 
     /// A straight line.
     pub(super) fn line(&mut self, x: f64, y: f64) {
-        self.write('l', &[(x, y)]);
+        let [to_x, to_y] = [x, y].map(|place| Px(place).tenths());
+        match [to_x - self.at[0], to_y - self.at[1]] {
+            [by, 0] => self.push('h', &[by]),
+            [0, by] => self.push('v', &[by]),
+            by => self.push('l', &by),
+        }
+        self.at = [to_x, to_y];
     }
 
     /// A line that leaves towards the first place, and arrives from the second one.
@@ -206,9 +197,9 @@ impl Data {
     /// A rectangle between opposite corners.
     pub(super) fn rectangle(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64)) {
         self.go(left, top);
-        self.across(right);
-        self.down(bottom);
-        self.across(left);
+        self.line(right, top);
+        self.line(right, bottom);
+        self.line(left, bottom);
         self.close();
     }
 
@@ -245,9 +236,9 @@ mod tests {
         let mut data = Data::default();
         assert!(data.is_empty());
         data.go(100.0, 200.04);
-        data.down(211.0);
+        data.line(100.0, 211.0);
         data.go(100.0, 222.0);
-        data.down(9.0);
+        data.line(100.0, 9.0);
         data.rectangle((0.0, 1.0), (20.5, 3.0));
         data.go(3.0, 0.0);
         data.curve([(100.0, 0.0), (100.0, 50.0), (200.0, 50.0)]);
