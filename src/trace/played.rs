@@ -111,15 +111,13 @@ impl Played {
         let mut order: Vec<u32> = (0..n as u32).collect();
         order.sort_by_key(|&at| keys[at as usize]);
         let sorted: Vec<u64> = order.iter().map(|&at| keys[at as usize]).collect();
-        let mut input = vec![0; n];
-        let mut rank = 0;
-        for (place, &at) in (0..).zip(&order) {
-            let is_same = place > 0 && sorted[place as usize - 1] == sorted[place as usize];
-            if !is_same || plan.shape().payload {
-                rank = place;
-            }
-            input[at as usize] = rank;
-        }
+        let input = if plan.shape().payload {
+            let mut input = vec![0; n];
+            (0..).zip(&order).for_each(|(place, &at)| input[at as usize] = place);
+            input
+        } else {
+            keys.iter().map(|&key| sorted.partition_point(|&other| other < key) as u32).collect()
+        };
         let mut played = Self {
             heat: Heat::new(plan, &input),
             moments: Vec::new(),
@@ -250,12 +248,6 @@ fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
             let mut counts = vec![0; 1 << DIGIT_BITS];
             before.iter().for_each(|&rank| counts[digit(rank)] += 1);
             Some(match radix.work {
-                RadixWork::Clear
-                | RadixWork::Sample
-                | RadixWork::Choose
-                | RadixWork::Cut(_)
-                | RadixWork::Finish(_)
-                | RadixWork::Runs(_) => Layer::Count(Vec::new()),
                 RadixWork::Histogram | RadixWork::Count { .. } => Layer::Count(counts),
                 RadixWork::Scan => {
                     let mut sum = 0;
@@ -267,6 +259,7 @@ fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
                     return None;
                 }
                 RadixWork::Tile | RadixWork::Sweep(_) | RadixWork::Scatter => moved(before, after),
+                _ => Layer::Count(Vec::new()),
             })
         }
         _ => None,

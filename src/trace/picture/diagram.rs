@@ -18,7 +18,7 @@ use gpusort_planner::kernels::{REGISTERS, WORKGROUP};
 use gpusort_planner::plan::Dispatch;
 
 use super::Panel;
-use super::colours::TINTS;
+use super::colours::{self, TINTS};
 use super::motion::{Motion, Path};
 use super::svg::{Attributes, Data, Px, Svg};
 use super::wires::{Wires, label_width, pitch};
@@ -164,7 +164,7 @@ impl<'a> Diagram<'a> {
         let mut end = top;
         for line in wrapped(&self.words(), (width / super::CHARACTER) as usize, 0) {
             end += 16.0;
-            svg.words("text", &[("class", &"q"), ("y", &Px(end))], &line);
+            svg.text("q", (0.0, end), &line);
         }
         end
     }
@@ -390,7 +390,10 @@ impl Drawn {
         for class in ["pass"].iter().chain(&TINTS).chain(&["wire", "bars", "sums"]) {
             svg.path(class, self.shape(class), &[]);
         }
-        svg.curves(self.moves.iter().map(|(&rank, path)| (Shade::of_rank(rank.into(), self.n), path)));
+        for (&rank, path) in &self.moves {
+            let colour = colours::of_line(Shade::of_rank(rank.into(), self.n));
+            svg.path("move", path, &[("stroke", &colour)]);
+        }
         // Not markers, which renderers draw at different places and in different sizes.
         let dots = Px((0.56 * self.unit).clamp(2.6, 6.6));
         for class in ["keep", "swap", "keep-dot", "swap-dot", "up"] {

@@ -64,77 +64,47 @@ pub fn svg(panels: &[Panel], style: Style) -> String {
         count == 1 || !style.network && across(count) >= least
     };
     let count = (1..=panels.len().max(1)).rev().find(fits).unwrap_or(1);
-    let mut picture = Picture::new(style);
+    let is_dark = style.scheme == Scheme::Dark;
+    let (mut body, mut motion) = (Svg::new(is_dark), style.animated.then(Motion::default));
     let (mut top, mut width) = (MARGIN, 0.0_f64);
     for row in panels.chunks(count) {
         let mut bottom = top;
         for (place, panel) in row.iter().enumerate() {
             let left = MARGIN + place as f64 * (across(count) + GAP);
-            let [wide, tall] = picture.at(left, top, |body, motion| match style.network {
-                true => draw_network(panel, across(count), panels.len() > 1, body, motion),
-                false => draw(panel, across(count), body, motion),
-            });
+            let kind = (style.network, panels.len() > 1);
+            body.open("g", &[("transform", &format_args!("translate({} {})", Px(left), Px(top)))]);
+            let [wide, tall] = draw(panel, across(count), kind, &mut body, motion.as_mut());
+            body.close();
             (bottom, width) = (bottom.max(top + tall), width.max(left + wide));
         }
         top = bottom + GAP;
     }
-    let titles: Vec<String> = match style.network {
-        true => panels.iter().map(|(trace, ..)| trace.network_title()).collect(),
-        false => panels.iter().map(|(trace, ..)| trace.title()).collect(),
-    };
-    let described =
-        |(panel, title): (&Panel, &String)| format!("{title}: {}", described(panel, style.network));
-    let described: Vec<String> = panels.iter().zip(&titles).map(described).collect();
-    picture.finish((width + MARGIN, top - GAP + MARGIN), &titles, &described)
-}
-
-/// A picture under way.
-struct Picture {
-    style: Style,
-    body: Svg,
-    motion: Option<Motion>,
-}
-
-impl Picture {
-    fn new(style: Style) -> Self {
-        let motion = style.animated.then(Motion::default);
-        Self { style, body: Svg::new(style.scheme == Scheme::Dark), motion }
+    let (width, height) = (Px(width + MARGIN), Px(top - GAP + MARGIN));
+    let mut picture = Svg::new(is_dark);
+    picture.open(
+        "svg",
+        &[
+            ("xmlns", &"http://www.w3.org/2000/svg"),
+            ("width", &width),
+            ("height", &height),
+            ("viewBox", &format_args!("0 0 {width} {height}")),
+            ("class", &"ink"),
+            ("role", &"img"),
+            ("aria-labelledby", &"title desc"),
+        ],
+    );
+    let title = |(trace, ..): &Panel| if style.network { trace.network_title() } else { trace.title() };
+    let titles: Vec<String> = panels.iter().map(title).collect();
+    let described = |panel: &Panel| format!("{}: {}", title(panel), described(panel, style.network));
+    let described: Vec<String> = panels.iter().map(described).collect();
+    picture.words("title", &[("id", &"title")], &titles.join("; "));
+    picture.words("desc", &[("id", &"desc")], &described.join(" "));
+    let sheet = colours::style(style.scheme) + &motion.map(|motion| motion.style()).unwrap_or_default();
+    if !sheet.is_empty() {
+        picture.words("style", &[], &sheet);
     }
-
-    /// Draws a part whose origin is here.
-    fn at<T>(&mut self, left: f64, top: f64, draw: impl FnOnce(&mut Svg, Option<&mut Motion>) -> T) -> T {
-        self.body.open("g", &[("transform", &format_args!("translate({} {})", Px(left), Px(top)))]);
-        let drawn = draw(&mut self.body, self.motion.as_mut());
-        self.body.close();
-        drawn
-    }
-
-    /// The whole text: the page of this size, with all that was drawn.
-    fn finish(self, (width, height): (f64, f64), titles: &[String], described: &[String]) -> String {
-        let mut picture = Svg::new(self.style.scheme == Scheme::Dark);
-        picture.open(
-            "svg",
-            &[
-                ("xmlns", &"http://www.w3.org/2000/svg"),
-                ("width", &Px(width)),
-                ("height", &Px(height)),
-                ("viewBox", &format_args!("0 0 {} {}", Px(width), Px(height))),
-                ("class", &"ink"),
-                ("role", &"img"),
-                ("aria-labelledby", &"title desc"),
-            ],
-        );
-        picture.words("title", &[("id", &"title")], &titles.join("; "));
-        picture.words("desc", &[("id", &"desc")], &described.join(" "));
-        let moving = self.motion.as_ref().map(Motion::style).unwrap_or_default();
-        let style = colours::style(self.style.scheme) + &moving;
-        if !style.is_empty() {
-            picture.words("style", &[], &style);
-        }
-        picture.leaf("rect", &[("class", &"page"), ("width", &"100%"), ("height", &"100%"), ("rx", &6)]);
-        picture.add(self.body);
-        picture.finish()
-    }
+    picture.leaf("rect", &[("class", &"page"), ("width", &"100%"), ("height", &"100%"), ("rx", &6)]);
+    picture.finish_with(body)
 }
 
 /// The picture in words, for screen readers.
@@ -154,45 +124,41 @@ fn described((trace, played, _): &Panel, is_network: bool) -> String {
 }
 
 /// Draws a panel from (0, 0) on; returns its width and height.
-fn draw(panel: &Panel, width: f64, svg: &mut Svg, mut motion: Option<&mut Motion>) -> [f64; 2] {
-    let (trace, played, _) = panel;
-    let fits = |size: f64| (width / (CHARACTER * size / 11.0)) as usize;
-    let mut y = 13.0;
-    svg.words("text", &[("class", &"h"), ("y", &Px(y))], &cut(&trace.title(), fits(17.5)));
-    for line in summary(trace, Some(played)).iter().flat_map(|sentence| wrapped(sentence, fits(11.0), 0)) {
-        y += 16.0;
-        svg.words("text", &[("class", &"q"), ("y", &Px(y))], &line);
-    }
-    let network = Diagram::new(panel, false, width);
-    if let Some(motion) = motion.as_deref_mut() {
-        motion.begin(played, network.as_ref().map(Diagram::ends).unwrap_or_default());
-    }
-    y = map::draw(panel, width, y + 14.0, svg, motion.as_deref_mut());
-    if let Some(network) = network {
-        y = network.draw(y + 28.0, svg, motion);
-        y = network.legend(width, y, svg);
-    }
-    [width, y]
-}
-
-/// Draws a network from (0, 0) on, below its name if it has one; returns its width and height.
-fn draw_network(
+fn draw(
     panel: &Panel,
     most: f64,
-    is_named: bool,
+    (is_network, is_named): (bool, bool),
     svg: &mut Svg,
     mut motion: Option<&mut Motion>,
 ) -> [f64; 2] {
     let (trace, played, _) = panel;
-    let (mut width, mut top) = (0.0, 0.0);
-    if is_named {
-        let name = trace.network_title();
-        svg.text("h", (0.0, 13.0), &name);
-        (width, top) = (name.chars().count() as f64 * 9.0, 26.0);
-    }
-    let Some(network) = Diagram::new(panel, true, most) else { return [width, top] };
+    let diagram = Diagram::new(panel, is_network, most);
     if let Some(motion) = motion.as_deref_mut() {
-        motion.begin(played, network.ends());
+        motion.begin(played, diagram.as_ref().map(Diagram::ends).unwrap_or_default());
     }
-    [network.width().max(width), network.draw(top, svg, motion)]
+    let (mut width, mut y) = (most, 13.0);
+    let fits = |size: f64| (most / (CHARACTER * size / 11.0)) as usize;
+    if !is_network {
+        svg.text("h", (0.0, y), &cut(&trace.title(), fits(17.5)));
+        let summary = summary(trace, Some(played));
+        for line in summary.iter().flat_map(|sentence| wrapped(sentence, fits(11.0), 0)) {
+            y += 16.0;
+            svg.text("q", (0.0, y), &line);
+        }
+        y = map::draw(panel, most, y + 14.0, svg, motion.as_deref_mut()) + 28.0;
+    } else if is_named {
+        let name = trace.network_title();
+        svg.text("h", (0.0, y), &name);
+        (width, y) = (name.chars().count() as f64 * 9.0, 26.0);
+    } else {
+        (width, y) = (0.0, 0.0);
+    }
+    if let Some(diagram) = diagram {
+        width = width.max(diagram.width());
+        y = diagram.draw(y, svg, motion);
+        if !is_network {
+            y = diagram.legend(most, y, svg);
+        }
+    }
+    [width, y]
 }

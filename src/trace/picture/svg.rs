@@ -4,7 +4,6 @@
 use std::fmt::{Display, Write};
 
 use super::colours;
-use crate::trace::heat::Shade;
 
 /// A picture under way.
 #[derive(Default)]
@@ -70,21 +69,10 @@ impl Svg {
         }
     }
 
-    /// Curves of moving elements, each in the colour of a line of its shade.
-    pub(super) fn curves<'a>(&mut self, curves: impl Iterator<Item = (Shade, &'a Data)>) {
-        let mut curves = curves.peekable();
-        if curves.peek().is_some() {
-            self.open("g", &[("class", &"move")]);
-            curves.for_each(|(shade, path)| {
-                self.leaf("path", &[("stroke", &colours::of_line(shade)), ("d", path)]);
-            });
-            self.close();
-        }
-    }
-
-    /// Adds another picture.
-    pub(super) fn add(&mut self, other: Self) {
-        self.text += &other.finish();
+    /// The whole text, with another picture at its end.
+    pub(super) fn finish_with(mut self, last: Self) -> String {
+        self.text += &last.finish();
+        self.finish()
     }
 
     /// The whole text.
@@ -111,21 +99,10 @@ impl Svg {
     }
 }
 
-/// Text as XML has it. What XML has no way to say is left out.
+/// Text as XML has it, without the characters that XML cannot hold.
 pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\t' | '\n' => escaped.push(' '),
-            c if c.is_control() => {}
-            c => escaped.push(c),
-        }
-    }
-    escaped
+    let text: String = text.chars().filter(|c| !c.is_control()).collect();
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// A length or a place in pixels, with a digit after the point where there is something to say.
