@@ -257,16 +257,12 @@ fn label(report: &Report, case: &Case) -> String {
 
 fn title(report: &Report) -> String {
     let what = match &report.kinds()[..] {
-        [kind] => {
-            let positions = if kind.positions { " with positions" } else { "" };
-            format!("Sorting {} {}{positions}", kind.distribution, kind.element.name())
-        }
+        [kind] => format!("Sorting {} {}", kind.distribution, kind.type_name()),
         _ => "Sorting".to_owned(),
     };
     // With several devices, the labels of the lines name them.
     match &report.devices[..] {
-        [device] if device.is_gpu() => format!("{what}: {}", device.name),
-        [_] => format!("{what}: {}", report.machine.cpu),
+        [device] => format!("{what}: {}", device.name),
         _ => what,
     }
 }

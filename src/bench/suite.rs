@@ -389,12 +389,9 @@ impl<'a> Entrant<'a> {
     /// `None` if the size is too small to need an estimate.
     fn estimate(&mut self, pace: &Pace) -> Result<Option<Duration>, Error> {
         const STEP: usize = 4;
-        const SMALL: usize = 1 << 12;
+        const FIRST: usize = 1 << 10;
         let size = self.case.n;
-        if self.known.is_none() && size <= SMALL {
-            return Ok(None);
-        }
-        let mut n = self.known.map_or(SMALL / STEP, |(n, _)| n);
+        let mut n = self.known.map_or(FIRST, |(n, _)| n);
         while n < size.div_ceil(STEP) {
             n = n.saturating_mul(STEP).min(size);
             if self.grown(n).is_some_and(|run| pace.is_exceeded_by(run)) {

@@ -73,15 +73,11 @@ impl Table {
         let size_width = grouped(largest).len();
         let mut table = Self { devices, width, size_width, method_width: 0, ranks: 0, colour };
         table.method_width = cases.iter().map(|case| table.method(case).len()).max().unwrap_or_default();
-        let mut used = table.indent();
-        for rank in 0..COLUMNS.len() {
-            let place = COLUMNS.iter().position(|column| column.rank == rank).unwrap_or_default();
-            used += 2 + COLUMNS[place].width;
-            if used > width {
-                break;
-            }
-            table.ranks = rank + 1;
-        }
+        let fits = |ranks: &usize| {
+            let columns = COLUMNS.iter().filter(|column| column.rank < *ranks);
+            table.indent() + columns.map(|column| 2 + column.width).sum::<usize>() <= width
+        };
+        table.ranks = (0..=COLUMNS.len()).rev().find(fits).unwrap_or(0);
         table
     }
 
@@ -241,7 +237,7 @@ pub(super) fn cells(report: &Report, result: &Measurement) -> [String; COLUMNS.l
         if passes { grouped(row.dispatches) } else { nothing() },
         if passes { bytes(row.bytes_moved) } else { nothing() },
         report.part_of_copy(result).map_or_else(nothing, percent),
-        row.vs_cpu.map_or_else(nothing, |ratio| short(ratio) + " ×"),
+        row.vs_cpu.map_or_else(nothing, times),
         time(row.end_to_end_ms),
     ]
 }
@@ -254,6 +250,11 @@ fn percent(part: f64) -> String {
 /// The titles of the columns.
 pub(super) fn titles() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().map(|column| column.title)
+}
+
+/// A ratio.
+fn times(ratio: f64) -> String {
+    if ratio < 0.0005 { "<0.001 ×".to_owned() } else { short(ratio) + " ×" }
 }
 
 #[cfg(test)]
@@ -308,6 +309,10 @@ mod tests {
         assert_eq!(
             [0.0, 0.123, 9.99, 25.0, f64::NAN].map(percent),
             ["0 %", "12 %", "999 %", ">999 %", ">999 %"]
+        );
+        assert_eq!(
+            [1234.5, 12.34, 1.26, 0.31, 0.042, 0.0001].map(times),
+            ["1234 ×", "12.3 ×", "1.26 ×", "0.310 ×", "0.042 ×", "<0.001 ×"]
         );
         assert_eq!([31_400.0, 7.2, 1_048_576.0].map(rounded), ["31,000", "7", "1,000,000"]);
     }

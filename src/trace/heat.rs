@@ -77,17 +77,12 @@ impl Heat {
         done.is_multiple_of(self.every) || done == self.last
     }
 
-    /// Returns true if every dispatch has a row.
-    pub fn is_whole(&self) -> bool {
-        self.every == 1
-    }
-
     /// Elements in a bin, about.
     pub fn bin(&self) -> usize {
         self.room.div_ceil(self.columns.max(1))
     }
 
-    /// Adds the row of this dispatch, if it has a row.
+    /// Adds the row of this dispatch, unless it has no row.
     pub(super) fn take(&mut self, done: u64, ranks: &[u32]) {
         if self.wants(done) {
             self.rows.push(Row { after: done, cells: self.cells(ranks) });

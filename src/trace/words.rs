@@ -4,23 +4,21 @@ use std::fmt::Write;
 
 use gpusort_order::network::Step;
 use gpusort_planner::kernels::DIGIT_BITS;
-use gpusort_planner::plan::{Dispatch, FusedWork, Kernel, Local, RadixWork, Rows, Scope, SelectWork};
+use gpusort_planner::plan::{Dispatch, FusedWork, Kernel, Local, Radix, RadixWork, Rows, Scope, SelectWork};
 
 use crate::human::{grouped, power};
 
 /// The digit that a kernel handles, counted from the lowest; `None` if it handles none or all.
 pub(super) fn digit(kernel: Kernel) -> Option<u32> {
     match kernel {
-        Kernel::Radix(radix) => match radix.work {
-            RadixWork::Clear | RadixWork::Histogram => None,
-            // The device chooses the digit.
-            _ if matches!(radix.scope, Scope::Leading(_)) => None,
-            _ => Some(radix.digit),
-        },
-        Kernel::Select(select) => match select.work {
-            SelectWork::Histogram | SelectWork::Choose => Some(select.digit),
-            _ => None,
-        },
+        // The device chooses a leading digit.
+        Kernel::Radix(Radix { scope: Scope::Leading(_), .. }) => None,
+        Kernel::Radix(radix) => {
+            (!matches!(radix.work, RadixWork::Clear | RadixWork::Histogram)).then_some(radix.digit)
+        }
+        Kernel::Select(select) => {
+            matches!(select.work, SelectWork::Histogram | SelectWork::Choose).then_some(select.digit)
+        }
         _ => None,
     }
 }

@@ -280,7 +280,7 @@ mod tests {
         }
     }
 
-    /// Whether a comparison of the trace is a written pair of its step.
+    /// Returns true if the comparisons of a layer are the written pairs of its step within the dispatch.
     fn is_written(layer: &Layer, dispatch: &Dispatch) -> bool {
         let Layer::Compare(step, found) = layer else { return true };
         let [first, count] = [dispatch.first(), dispatch.count()].map(u64::from);
@@ -303,7 +303,7 @@ mod tests {
                 for (dispatch, moment) in trace.plan.dispatches().zip(&played.moments) {
                     for layer in &moment.layers {
                         assert!(is_written(layer, dispatch), "{algorithm} {variant} of {n}: {dispatch:?}");
-                        // A pair that is missing is noticed.
+                        // The check must be able to fail: one pair too few.
                         let mut other = layer.clone();
                         if let Layer::Compare(_, found) = &mut other {
                             found.pop();

@@ -178,7 +178,7 @@ fn legend((_, played, _): &Panel, svg: &mut Svg, left: f64, right: f64, top: f64
         let bin = grouped(heat.bin());
         more.push(format!("Each column is {bin} positions, grey where elements of all ranks mix."));
     }
-    if !heat.is_whole() {
+    if heat.every > 1 {
         more.push(format!("Each row is {} passes.", grouped(heat.every)));
     }
     for sentence in &more {

@@ -139,7 +139,8 @@ impl Data {
 
     /// Goes to a place without a line.
     pub(super) fn go(&mut self, x: f64, y: f64) {
-        self.write('m', &[(x, y)]);
+        let by = self.by(&[(x, y)]);
+        self.push('m', &by);
         self.begin = self.at;
     }
 
@@ -151,18 +152,17 @@ impl Data {
 
     /// A straight line.
     pub(super) fn line(&mut self, x: f64, y: f64) {
-        let [to_x, to_y] = [x, y].map(|place| Px(place).tenths());
-        match [to_x - self.at[0], to_y - self.at[1]] {
+        match self.by(&[(x, y)])[..] {
             [by, 0] => self.push('h', &[by]),
             [0, by] => self.push('v', &[by]),
-            by => self.push('l', &by),
+            ref by => self.push('l', by),
         }
-        self.at = [to_x, to_y];
     }
 
     /// A line that leaves towards the first place, and arrives from the second one.
     pub(super) fn curve(&mut self, places: [(f64, f64); 3]) {
-        self.write('c', &places);
+        let by = self.by(&places);
+        self.push('c', &by);
     }
 
     /// A line to where it began.
@@ -180,12 +180,12 @@ impl Data {
         self.close();
     }
 
-    /// A command with these places, which ends at the last one.
-    fn write(&mut self, command: char, places: &[(f64, f64)]) {
-        let to: Vec<[i64; 2]> = places.iter().map(|&(x, y)| [x, y].map(|place| Px(place).tenths())).collect();
-        let by: Vec<[i64; 2]> = to.iter().map(|[x, y]| [x - self.at[0], y - self.at[1]]).collect();
-        self.push(command, by.as_flattened());
-        self.at = to[to.len() - 1];
+    /// The distances to these places; the last place becomes the present one.
+    fn by(&mut self, places: &[(f64, f64)]) -> Vec<i64> {
+        let to = |&(x, y): &(f64, f64)| [x, y].map(|place| Px(place).tenths());
+        let [x, y] = self.at;
+        self.at = places.last().map_or(self.at, to);
+        places.iter().map(to).flat_map(|[to_x, to_y]| [to_x - x, to_y - y]).collect()
     }
 
     fn push(&mut self, command: char, by: &[i64]) {
