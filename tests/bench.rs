@@ -31,25 +31,23 @@ struct Mock<F: FnMut(usize, &mut Vec<u32>)> {
     times: fn(usize) -> Duration,
     spoil: F,
     runs: usize,
-    keys: KeyBuf<'static>,
 }
 
 impl<F: FnMut(usize, &mut Vec<u32>)> Mock<F> {
     fn new(times: fn(usize) -> Duration, spoil: F) -> Self {
-        Self { times, spoil, runs: 0, keys: KeyBuf::new(KeyWords::One) }
+        Self { times, spoil, runs: 0 }
     }
 }
 
 impl<F: FnMut(usize, &mut Vec<u32>)> Contender for Mock<F> {
-    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted<'_>), Error> {
+    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted), Error> {
         let mut keys: Vec<u32> = input.clone().into_vec().expect("u32 keys are of one word");
         keys.sort_unstable();
         (self.spoil)(self.runs, &mut keys);
-        self.keys = keys.into();
         let time = (self.times)(self.runs);
         self.runs += 1;
         let sample = Sample { end_to_end: time, ..Sample::on_cpu(time / 2) };
-        Ok((sample, Sorted::Keys(&self.keys)))
+        Ok((sample, Sorted::Keys(keys.into())))
     }
 }
 

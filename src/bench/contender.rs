@@ -1,17 +1,17 @@
-//! The contenders: sorters, each with the memory for its input and result.
+//! The contenders: sorters, each with the memory that it needs beside input and result.
 
 use std::time::{Duration, Instant};
 
 use gpusort_order::item::Pair;
-use gpusort_order::key::{KeyWords, Word};
+use gpusort_order::key::Word;
 use gpusort_planner::plan::Plan;
 
 use super::spin_up::SpinUp;
 use crate::clock::{Clock, Elapsed};
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, execute};
-use crate::key_buf::{KeyBuf, by_width};
-use crate::sorter::{self, Request, Sorter};
+use crate::key_buf::{KeyBuf, by_width, in_one};
+use crate::sorter::{Request, Sorter};
 use gpusort_order::Method;
 
 /// Something that sorts.
@@ -21,16 +21,16 @@ pub trait Contender {
     /// # Errors
     ///
     /// A failure of the device.
-    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted<'_>), Error>;
+    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted), Error>;
 }
 
 /// A result to be verified.
-#[derive(Clone, Copy, Debug)]
-pub enum Sorted<'a> {
+#[derive(Clone, Debug)]
+pub enum Sorted {
     /// The sorted keys.
-    Keys(&'a KeyBuf<'static>),
+    Keys(KeyBuf<'static>),
     /// The input positions of the sorted keys.
-    Positions(&'a [u32]),
+    Positions(Vec<u32>),
 }
 
 /// The measurements of one sort.
@@ -67,80 +67,50 @@ impl Sample {
     }
 }
 
-/// The result: the sorted keys or, where they are sorted, the positions.
-struct Memory {
-    keys: KeyBuf<'static>,
-    positions: Option<Vec<u32>>,
-}
-
-impl Memory {
-    fn new(positions: bool) -> Self {
-        Self { keys: KeyBuf::new(KeyWords::One), positions: positions.then(Vec::new) }
-    }
-
-    /// Copies the keys into touched memory, so that no download causes page faults.
-    fn copy(&mut self, input: &KeyBuf<'static>) {
-        // The copy of the run before is freed first.
-        self.keys = KeyBuf::new(KeyWords::One);
-        self.keys = input.clone();
-    }
-
-    fn sorted(&self) -> Sorted<'_> {
-        self.positions.as_deref().map_or(Sorted::Keys(&self.keys), Sorted::Positions)
-    }
-}
-
 /// The CPU: its fast sort, a network, or the standard library's `sort_unstable` on one core.
 pub struct OnCpu {
     method: Option<Method>,
-    result: Memory,
+    positions: bool,
 }
 
 impl OnCpu {
     /// Sorts by this method, or on one core without any; argsorts with positions.
     pub fn new(method: Option<Method>, positions: bool) -> Self {
-        Self { method, result: Memory::new(positions) }
-    }
-
-    /// Sorts keys or, with positions, pairs.
-    fn sort_on_one_core(&mut self, input: &KeyBuf<'static>) -> Sample {
-        fn sort<W: Word>(keys: &mut [W], positions: Option<&mut Vec<u32>>) {
-            let Some(positions) = positions else { return keys.sort_unstable() };
-            let mut pairs: Vec<_> =
-                keys.iter().zip(0..).map(|(&key, position)| Pair { key, position }).collect();
-            pairs.sort_unstable();
-            positions.clear();
-            positions.extend(pairs.iter().map(|pair| pair.position));
-        }
-        self.result.copy(input);
-        let start = Instant::now();
-        let Memory { keys, positions } = &mut self.result;
-        by_width!(keys, blocks => {
-            if let Some(keys) = blocks.first_mut() {
-                sort(keys.to_mut(), positions.as_mut());
-            }
-        });
-        Sample::on_cpu(start.elapsed())
+        Self { method, positions }
     }
 }
 
+/// Sorts keys or, with positions, pairs.
+fn sort_on_one_core(mut keys: KeyBuf<'static>, positions: bool) -> Sorted {
+    fn positions_of<W: Word>(keys: &[W]) -> Vec<u32> {
+        let mut pairs: Vec<_> = keys.iter().zip(0..).map(|(&key, position)| Pair { key, position }).collect();
+        pairs.sort_unstable();
+        pairs.iter().map(|pair| pair.position).collect()
+    }
+    if positions {
+        return Sorted::Positions(by_width!(keys.borrowed(), blocks => positions_of(&in_one(blocks))));
+    }
+    by_width!(&mut keys, blocks => blocks.iter_mut().for_each(|keys| keys.to_mut().sort_unstable()));
+    Sorted::Keys(keys)
+}
+
 impl Contender for OnCpu {
-    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted<'_>), Error> {
-        let Some(method) = self.method else {
-            return Ok((self.sort_on_one_core(input), self.result.sorted()));
-        };
+    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted), Error> {
         let keys = input.clone();
         let start = Instant::now();
-        let request = if self.result.positions.is_some() { Request::positions } else { Request::keys };
-        let request = request(keys).by(method);
-        let sorter::Sorted { words, report, .. } = Sorter::cpu().run(request, &mut |_, _| {})?;
-        match &mut self.result.positions {
-            None => self.result.keys = words,
-            Some(positions) => *positions = words.into_vec().unwrap_or_default(),
-        }
-        let (sort, dispatches, bytes_moved) = (report.sort, report.dispatches, report.bytes_moved);
+        let Some(method) = self.method else {
+            let sorted = sort_on_one_core(keys, self.positions);
+            return Ok((Sample::on_cpu(start.elapsed()), sorted));
+        };
+        let request = if self.positions { Request::positions } else { Request::keys };
+        let done = Sorter::cpu().run(request(keys).by(method), &mut |_, _| {})?;
+        let (sort, dispatches, bytes_moved) =
+            (done.report.sort, done.report.dispatches, done.report.bytes_moved);
         let sample = Sample { sort, dispatches, bytes_moved, ..Sample::on_cpu(start.elapsed()) };
-        Ok((sample, self.result.sorted()))
+        Ok(match self.positions {
+            true => (sample, Sorted::Positions(done.words.into_vec().unwrap_or_default())),
+            false => (sample, Sorted::Keys(done.words)),
+        })
     }
 }
 
@@ -150,7 +120,6 @@ pub struct OnGpu<'a> {
     spin_up: Option<&'a SpinUp>,
     plan: Plan,
     buffers: Buffers,
-    result: Memory,
 }
 
 impl<'a> OnGpu<'a> {
@@ -162,17 +131,17 @@ impl<'a> OnGpu<'a> {
     pub fn new(gpu: &'a Gpu, spin_up: Option<&'a SpinUp>, plan: Plan) -> Result<Self, Error> {
         gpu.prepare(&plan)?;
         let buffers = Buffers::new(gpu, &plan)?;
-        let result = Memory::new(plan.shape().payload);
-        Ok(Self { gpu, spin_up, plan, buffers, result })
+        Ok(Self { gpu, spin_up, plan, buffers })
     }
 }
 
 impl Contender for OnGpu<'_> {
-    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted<'_>), Error> {
-        self.result.copy(input);
-        if let Some(positions) = &mut self.result.positions {
-            positions.resize(input.len(), 0);
-        }
+    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted), Error> {
+        // Touched memory, so that no download causes page faults.
+        let mut sorted = match self.plan.shape().payload {
+            true => Sorted::Positions((0..input.len() as u32).collect()),
+            false => Sorted::Keys(input.clone()),
+        };
         let start = Instant::now();
         self.buffers.upload(self.gpu, input.bytes())?;
         let upload = start.elapsed();
@@ -183,12 +152,12 @@ impl Contender for OnGpu<'_> {
         let (sort, dispatches) = execute(self.gpu, &self.plan, &self.buffers, |_| {})?;
         let executed = start.elapsed();
         let start = Instant::now();
-        match &mut self.result.positions {
-            None => {
-                let mut blocks = self.result.keys.bytes_mut().into_iter();
+        match &mut sorted {
+            Sorted::Keys(keys) => {
+                let mut blocks = keys.bytes_mut().into_iter();
                 blocks.try_for_each(|block| self.buffers.download_keys(self.gpu, block))?;
             }
-            Some(positions) => self.buffers.download_positions(self.gpu, positions)?,
+            Sorted::Positions(positions) => self.buffers.download_positions(self.gpu, positions)?,
         }
         let download = start.elapsed();
         let sample = Sample {
@@ -199,6 +168,6 @@ impl Contender for OnGpu<'_> {
             bytes_moved: self.plan.bytes_moved_by(dispatches),
             ..Sample::on_cpu(upload + executed + download)
         };
-        Ok((sample, self.result.sorted()))
+        Ok((sample, sorted))
     }
 }

@@ -1,7 +1,7 @@
 //! Results in files: as CSV and Markdown, and as JSON with every sample and the full description of the
 //! machine.
 
-use std::io::{self, Write};
+use std::io;
 
 use serde_json::{Value, json};
 
@@ -9,25 +9,22 @@ use super::report::{Measurement, Report, Skipped};
 use super::table::{cells, titles};
 use crate::human::grouped;
 
-/// Writes the results as CSV, with a header: a line for each [`Row`](super::Row).
+/// The results as CSV, with a header: a line for each [`Row`](super::Row).
 ///
 /// # Errors
 ///
-/// Errors of `out`.
-pub fn csv(report: &Report, out: &mut Vec<u8>) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(out);
+/// A field that CSV cannot hold.
+pub fn csv(report: &Report) -> io::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
     for result in &report.results {
         writer.serialize(report.row(result))?;
     }
-    writer.flush()
+    let text = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
+    String::from_utf8(text).map_err(io::Error::other)
 }
 
-/// Writes the report as JSON.
-///
-/// # Errors
-///
-/// Errors of `out`.
-pub fn json(report: &Report, out: &mut Vec<u8>) -> io::Result<()> {
+/// The report as JSON.
+pub fn json(report: &Report) -> String {
     let mut machine = json!(report.machine);
     machine["devices"] = json!(report.devices);
     let result = |result: &Measurement| {
@@ -60,39 +57,29 @@ pub fn json(report: &Report, out: &mut Vec<u8>) -> io::Result<()> {
         "results": report.results.iter().map(result).collect::<Vec<Value>>(),
         "skipped": report.skipped.iter().map(skipped).collect::<Vec<Value>>(),
     });
-    serde_json::to_writer_pretty(&mut *out, &whole)?;
-    writeln!(out)
+    format!("{whole:#}\n")
 }
 
-/// Writes the results as Markdown: a table for each kind of keys.
-///
-/// # Errors
-///
-/// Errors of `out`.
-pub fn markdown(report: &Report, out: &mut Vec<u8>) -> io::Result<()> {
+/// The results as Markdown: a table for each kind of keys.
+pub fn markdown(report: &Report) -> String {
     let machine = &report.machine;
-    writeln!(out, "{}  ", machine.headline())?;
-    write!(out, "CPU: {}, {}", machine.cpu, machine.details())?;
-    report.gpus().try_for_each(|gpu| write!(out, "  \nGPU: {gpu}"))?;
-    writeln!(out)?;
+    let mut text = format!("{}  \nCPU: {}, {}", machine.headline(), machine.cpu, machine.details());
+    text.extend(report.gpus().map(|gpu| format!("  \nGPU: {gpu}")));
+    text.push('\n');
+    let titles: Vec<&str> = titles().collect();
+    let (rules, titles) = ("---:|".repeat(titles.len()), titles.join(" | "));
     for kind in report.kinds() {
-        write!(out, "\n## {}, {}\n\n| n | sort | device |", kind.type_name(), kind.distribution)?;
-        titles().try_for_each(|title| write!(out, " {title} |"))?;
-        write!(out, "\n|---:|---|---|")?;
-        titles().try_for_each(|_| write!(out, "---:|"))?;
-        writeln!(out)?;
+        text += &format!("\n## {}, {}\n\n", kind.type_name(), kind.distribution);
+        text += &format!("| n | sort | device | {titles} |\n|---:|---|---|{rules}\n");
         for result in report.of_kind(kind) {
             let case = &result.case;
-            write!(out, "| {} | {} | {} |", grouped(case.n), case.method(), case.device.replace('|', "\\|"))?;
-            cells(report, result).iter().try_for_each(|cell| write!(out, " {cell} |"))?;
-            writeln!(out)?;
+            let (n, device) = (grouped(case.n), case.device.replace('|', "\\|"));
+            let cells = cells(report, result).join(" | ");
+            text += &format!("| {n} | {} | {device} | {cells} |\n", case.method());
         }
     }
     if report.results.iter().any(|result| report.grows(result)) {
-        writeln!(
-            out,
-            "\n`!`: the time per element grows by more than 1.3 from one power of two to the next."
-        )?;
+        text += "\n`!`: the time per element grows by more than 1.3 from one power of two to the next.\n";
     }
-    Ok(())
+    text
 }

@@ -10,14 +10,11 @@ use std::sync::Arc;
 use console::{Color, Style};
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::{LegendPosition, LinePlot, LineStyle, MarkerShape, ScatterPlot};
-use kuva::render::annotations::TextAnnotation;
 use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 use kuva::render::render::render_multiple;
 
 use super::report::{ALL_CORES, Case, Report};
-use super::statistics::Crossover;
-use super::table::rounded;
 use crate::human;
 
 /// Colours that stay distinct with colour blindness and are not faint on white (M. Okabe, K. Ito,
@@ -34,19 +31,8 @@ const MARKS: [MarkerShape; 5] = [
 /// Colour and legend of the rings around points whose time per element grows.
 const RED: &str = "#FF0000";
 const GROWN: &str = "time per element grows by more than 1.3";
-/// The colour of the CPU's own sorts, and their marks.
+/// The colour of the CPU's own sorts.
 const BASELINE: &str = "#555555";
-const BASELINE_MARKS: [MarkerShape; 5] =
-    [MarkerShape::Cross, MarkerShape::Plus, MarkerShape::Star, MarkerShape::Square, MarkerShape::Circle];
-
-/// Overrides the literal colours on dark pages; programs without media queries ignore it.
-const DARK: &str = "<style>@media (prefers-color-scheme: dark) {\
-                    svg, text, [fill=\"#000000\"], [fill=\"black\"] { fill: #f0f3f6 }\
-                    rect[fill=\"white\"], rect[fill=\"#ffffff\"] { fill: #0d1117 }\
-                    [stroke=\"#000000\"], [stroke=\"black\"] { stroke: #f0f3f6 }\
-                    [stroke=\"#cccccc\"] { stroke: #343c47 }\
-                    [stroke=\"#555555\"] { stroke: #a9b3be } [fill=\"#555555\"] { fill: #a9b3be }\
-                    }</style>";
 
 /// The plot as an SVG file's text; `None` without results.
 pub fn svg(report: &Report) -> Option<String> {
@@ -78,18 +64,9 @@ pub fn svg(report: &Report) -> Option<String> {
             .with_legend(GROWN);
         plots.push(Plot::Scatter(ring));
     }
-    let crossovers = crossovers(report);
-    if !crossovers.is_empty() {
-        let mark = ScatterPlot::new()
-            .with_data(crossovers.iter().map(|&(x, y, _)| (x, y)))
-            .with_color("black")
-            .with_marker(MarkerShape::Diamond)
-            .with_size(6.0);
-        plots.push(Plot::Scatter(mark));
-    }
     let letters =
         lines.iter().map(|line| line.label.chars().count()).max().unwrap_or_default().max(GROWN.len());
-    let mut layout = Layout::auto_from_plots(&plots)
+    let layout = Layout::auto_from_plots(&plots)
         .with_title(title(report))
         .with_x_axis_min(left)
         .with_x_axis_max(right)
@@ -105,28 +82,22 @@ pub fn svg(report: &Report) -> Option<String> {
         .with_height(600.0_f64.max(140.0 + 18.0 * lines.len() as f64))
         .with_x_label("number of elements")
         .with_y_label("median time of the sort alone");
-    for (x, y, size) in crossovers {
-        // Below the lines, where there is space, and towards the middle.
-        let aside = (right - left) * if x < f64::midpoint(left, right) { 0.06 } else { -0.06 };
-        let annotation = TextAnnotation::new(size, x + aside, (y - 0.55).max(bottom + 0.1)).with_arrow(x, y);
-        layout = layout.with_annotation(annotation);
-    }
-    let svg = SvgBackend::new().render_scene(&render_multiple(plots, layout));
-    let (tag, rest) = svg.split_once('>')?;
-    Some(format!("{tag}>{DARK}{rest}"))
+    Some(SvgBackend::new().render_scene(&render_multiple(plots, layout)))
 }
 
 /// Colour, mark and style of each line.
 fn looks(lines: &[Line]) -> Vec<(&'static str, MarkerShape, LineStyle)> {
     let (mut own, mut others) = (0.., 0..);
     let look = |line: &Line| {
-        if !line.case.is_baseline() {
-            let number: usize = others.next().unwrap_or_default();
-            return (COLOURS[number % COLOURS.len()], MARKS[number % MARKS.len()], LineStyle::Solid);
-        }
-        let number: usize = own.next().unwrap_or_default();
-        let style = if line.case.variant == ALL_CORES { LineStyle::Dashed } else { LineStyle::Dotted };
-        (BASELINE, BASELINE_MARKS[number % BASELINE_MARKS.len()], style)
+        let is_own = line.case.is_baseline();
+        let number: usize = if is_own { own.next() } else { others.next() }.unwrap_or_default();
+        let style = match line.case.variant {
+            _ if !is_own => LineStyle::Solid,
+            ALL_CORES => LineStyle::Dashed,
+            _ => LineStyle::Dotted,
+        };
+        let colour = if is_own { BASELINE } else { COLOURS[number % COLOURS.len()] };
+        (colour, MARKS[number % MARKS.len()], style)
     };
     lines.iter().map(look).collect()
 }
@@ -270,17 +241,6 @@ fn lines(report: &Report) -> Vec<Line<'_>> {
     lines
 }
 
-/// The crossover points of each GPU and the CPU, labelled with the approximate size.
-fn crossovers(report: &Report) -> Vec<(f64, f64, String)> {
-    let shown = |kernel| match kernel {
-        Crossover::Between { about, time } => {
-            Some((about.log2(), time.log10(), format!("{} elements", rounded(about))))
-        }
-        _ => None,
-    };
-    report.crossovers().into_iter().filter_map(|(_, _, [kernel, _])| shown(kernel)).collect()
-}
-
 /// A label that distinguishes the line from the others.
 fn label(report: &Report, case: &Case) -> String {
     /// Characters of a device's name.
@@ -297,16 +257,12 @@ fn label(report: &Report, case: &Case) -> String {
 
 fn title(report: &Report) -> String {
     let what = match &report.kinds()[..] {
-        [kind] => {
-            let positions = if kind.positions { " with positions" } else { "" };
-            format!("Sorting {} {}{positions}", kind.distribution, kind.element.name())
-        }
+        [kind] => format!("Sorting {} {}", kind.distribution, kind.type_name()),
         _ => "Sorting".to_owned(),
     };
     // With several devices, the labels of the lines name them.
     match &report.devices[..] {
-        [device] if device.is_gpu() => format!("{what}: {}", device.name),
-        [_] => format!("{what}: {}", report.machine.cpu),
+        [device] => format!("{what}: {}", device.name),
         _ => what,
     }
 }

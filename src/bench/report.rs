@@ -97,7 +97,7 @@ impl Measurement {
     }
 
     /// The median times of the sorts and end to end, in ms.
-    pub(super) fn medians(&self) -> [f64; 2] {
+    pub fn medians(&self) -> [f64; 2] {
         [self.median_ms(|sample| sample.sort.time), self.median_ms(|sample| sample.end_to_end)]
     }
 
@@ -223,7 +223,7 @@ impl Report {
             keys_per_s: per_second(case.n as f64),
             ns_per_element: median_ms * 1e6 / case.n as f64,
             bytes_per_s: per_second(result.bytes()),
-            vs_cpu: vs_cpu.filter(|ratio| ratio.is_finite()).map(four_digits),
+            vs_cpu: vs_cpu.filter(|ratio| ratio.is_finite()),
         }
     }
 
@@ -312,15 +312,6 @@ fn least(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     [a[0].min(b[0]), a[1].min(b[1])]
 }
 
-/// More digits would exceed the precision of the measurement.
-fn four_digits(ratio: f64) -> f64 {
-    if ratio <= 0.0 {
-        return ratio;
-    }
-    let unit = 10_f64.powi(3 - ratio.log10().floor() as i32);
-    (ratio * unit).round() / unit
-}
-
 impl DeviceReport {
     /// True for GPUs, including software ones.
     pub fn is_gpu(&self) -> bool {
@@ -401,9 +392,7 @@ mod tests {
             let table = Table::new(&report, &cases, 1 << 20, 80, false);
             assert!(table.introduction(&report).contains("\nns/elem "));
             let table = table.group(&report, &report.results, &[]);
-            let mut text = Vec::new();
-            export::markdown(&report, &mut text).unwrap();
-            let text = String::from_utf8(text).unwrap();
+            let text = export::markdown(&report);
             let svg = plot::svg(&report).unwrap();
             let terminal = plot::terminal(&report, 80, 40).unwrap();
             let terminal = console::strip_ansi_codes(&terminal);

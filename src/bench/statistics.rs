@@ -20,12 +20,9 @@ pub enum Crossover {
     /// Not faster at the largest measured size.
     Never,
     /// Faster from a size between two measured ones.
-    Between {
-        /// The size at which lines through the times of both, on logarithmic scales, intersect.
-        about: f64,
-        /// The time at the intersection.
-        time: f64,
-    },
+    ///
+    /// At this size lines through the times of both, on logarithmic scales, intersect.
+    From(f64),
 }
 
 /// The size from which on the first time is smaller; `points` are size, first and second time, with
@@ -41,8 +38,8 @@ pub fn crossover(points: &[(usize, f64, f64)]) -> Option<Crossover> {
             let part = excess(a) / (excess(a) - excess(b));
             // Of times too short for a clock there is no ratio.
             let part = if part.is_finite() { part } else { 1.0 };
-            let between = |a: f64, b: f64| (a.ln() + part * (b.ln() - a.ln())).exp();
-            Crossover::Between { about: between(a.0 as f64, b.0 as f64), time: between(a.1, b.1) }
+            let [from, to] = [a, b].map(|(size, ..)| (*size as f64).ln());
+            Crossover::From((from + part * (to - from)).exp())
         }
     })
 }
@@ -65,17 +62,14 @@ mod tests {
         assert_eq!(crossover(&[(1, 1.0, 2.0), (2, 3.0, 3.0)]), Some(Crossover::Never));
         // A constant time of 8 meets a time equal to the size.
         let found = crossover(&[(1, 8.0, 1.0), (4, 8.0, 4.0), (16, 8.0, 16.0), (64, 8.0, 64.0)]);
-        let Some(Crossover::Between { about, time }) = found else { panic!("{found:?}") };
-        assert!((about - 8.0).abs() < 1e-9 && (time - 8.0).abs() < 1e-9, "{about} {time}");
+        let Some(Crossover::From(size)) = found else { panic!("{found:?}") };
+        assert!((size - 8.0).abs() < 1e-9, "{size}");
         // Faster, slower and faster again: only the last change counts.
         let found = crossover(&[(1, 1.0, 2.0), (2, 4.0, 2.0), (4, 1.0, 2.0)]);
-        assert!(
-            matches!(found, Some(Crossover::Between { about, .. }) if 2.0 < about && about < 4.0),
-            "{found:?}"
-        );
+        assert!(matches!(found, Some(Crossover::From(size)) if 2.0 < size && size < 4.0), "{found:?}");
         // Times too short for a clock are no reason to divide by them.
         let found = crossover(&[(4, 0.0, 0.0), (16, 1.0, 2.0)]);
-        let Some(Crossover::Between { about, .. }) = found else { panic!("{found:?}") };
-        assert!((about - 16.0).abs() < 1e-9, "{about}");
+        let Some(Crossover::From(size)) = found else { panic!("{found:?}") };
+        assert!((size - 16.0).abs() < 1e-9, "{size}");
     }
 }

@@ -64,9 +64,6 @@ pub enum Outcome {
     TooLong(Duration),
 }
 
-/// A sort this long needs no further warm-up.
-const LONG: Duration = Duration::from_secs(1);
-
 /// Measures a contender on keys generated anew for each run, and verifies every result. Calls `ran`
 /// with the number of runs done, including warm-up.
 ///
@@ -104,7 +101,7 @@ fn measure_runs(sort: &mut Run, pace: &Pace, ran: &mut dyn FnMut(usize)) -> Resu
         }
         // While enough time remains for the timed runs.
         let is_free = spent + sample.end_to_end.mul_f64(pace.least() as f64) < pace.limit;
-        if warm_up > 0 && sample.end_to_end < LONG && is_free {
+        if warm_up > 0 && is_free {
             warm_up -= 1;
             continue;
         }
@@ -127,7 +124,7 @@ fn warm(sort: &mut Run, seed: u64) -> Result<Duration, Error> {
 /// Sorts keys and verifies the result.
 fn verified(contender: &mut dyn Contender, input: &KeyBuf<'static>, seed: u64) -> Result<Sample, Error> {
     let (sample, sorted) = contender.sort(input)?;
-    verify(input, sorted).map_err(|problem| Error::new(ErrorKind::WrongResult { seed, problem }))?;
+    verify(input, &sorted).map_err(|problem| Error::new(ErrorKind::WrongResult { seed, problem }))?;
     Ok(Sample { bytes: input.bytes().iter().map(|block| block.len() as u64).sum(), ..sample })
 }
 
@@ -350,10 +347,7 @@ impl<'a> Entrant<'a> {
             Ok((Outcome::TooLong(run), _)) => {
                 let runs = human::counted(pace.least() as u64, "run", "runs");
                 let [run, limit] = [run, pace.limit].map(|time| human::time(milliseconds(time)));
-                let by = self.known.filter(|&(n, _)| n != case.n);
-                let by =
-                    by.map_or_else(String::new, |(n, _)| format!(" (estimated at {})", human::grouped(n)));
-                let why = format!("{runs} of about {run}{by}: more than {limit}; raise --time-limit");
+                let why = format!("{runs} of about {run}: more than {limit}; raise --time-limit");
                 tell(Event::Skipped(Skipped { case, why }))
             }
             Err(error) if error.is_too_much() => {
@@ -395,12 +389,9 @@ impl<'a> Entrant<'a> {
     /// `None` if the size is too small to need an estimate.
     fn estimate(&mut self, pace: &Pace) -> Result<Option<Duration>, Error> {
         const STEP: usize = 4;
-        const SMALL: usize = 1 << 12;
+        const FIRST: usize = 1 << 10;
         let size = self.case.n;
-        if self.known.is_none() && size <= SMALL {
-            return Ok(None);
-        }
-        let mut n = self.known.map_or(SMALL / STEP, |(n, _)| n);
+        let mut n = self.known.map_or(FIRST, |(n, _)| n);
         while n < size.div_ceil(STEP) {
             n = n.saturating_mul(STEP).min(size);
             if self.grown(n).is_some_and(|run| pace.is_exceeded_by(run)) {

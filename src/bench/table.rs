@@ -7,7 +7,7 @@ use console::Style;
 
 use super::report::{Case, Measurement, Report, Skipped};
 use super::statistics::Crossover;
-use crate::human::{self, bytes, count, grouped, time};
+use crate::human::{self, bytes, count, grouped, short, time};
 
 /// A column after size and method.
 struct Column {
@@ -73,15 +73,11 @@ impl Table {
         let size_width = grouped(largest).len();
         let mut table = Self { devices, width, size_width, method_width: 0, ranks: 0, colour };
         table.method_width = cases.iter().map(|case| table.method(case).len()).max().unwrap_or_default();
-        let mut used = table.indent();
-        for rank in 0..COLUMNS.len() {
-            let place = COLUMNS.iter().position(|column| column.rank == rank).unwrap_or_default();
-            used += 2 + COLUMNS[place].width;
-            if used > width {
-                break;
-            }
-            table.ranks = rank + 1;
-        }
+        let fits = |ranks: &usize| {
+            let columns = COLUMNS.iter().filter(|column| column.rank < *ranks);
+            table.indent() + columns.map(|column| 2 + column.width).sum::<usize>() <= width
+        };
+        table.ranks = (0..=COLUMNS.len()).rev().find(fits).unwrap_or(0);
         table
     }
 
@@ -199,11 +195,8 @@ impl Table {
         let mut text = String::new();
         for (kind, gpu, crossovers) in report.crossovers() {
             let (what, [alone, whole]) = (kind.type_name(), crossovers.map(overtakes));
-            let end = match alone == whole {
-                true => format!("the sort {alone}, alone and end to end"),
-                false => format!("the sort alone {alone}; end to end, it {whole}"),
-            };
-            let line = format!("{what} {} on {}: {end}.", kind.distribution, gpu.name);
+            let what = format!("{what} {} on {}", kind.distribution, gpu.name);
+            let line = format!("{what}: the sort alone {alone}; end to end, it {whole}.");
             text += &format!("\n{}", wrapped(&line, self.width, 2));
         }
         text
@@ -214,9 +207,7 @@ fn overtakes(crossover: Crossover) -> String {
     match crossover {
         Crossover::Always => "beats the CPU at every size".to_owned(),
         Crossover::Never => "does not beat the CPU at the largest size".to_owned(),
-        Crossover::Between { about, .. } => {
-            format!("beats the CPU from about {} elements on", rounded(about))
-        }
+        Crossover::From(size) => format!("beats the CPU from about {} elements on", rounded(size)),
     }
 }
 
@@ -226,7 +217,7 @@ pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
 }
 
 /// Two significant digits: more would exceed the precision.
-pub(super) fn rounded(size: f64) -> String {
+fn rounded(size: f64) -> String {
     let unit = 10_f64.powf(size.log10().floor() - 1.0).max(1.0);
     grouped(((size / unit).round() * unit) as u64)
 }
@@ -263,13 +254,7 @@ pub(super) fn titles() -> impl Iterator<Item = &'static str> {
 
 /// A ratio.
 fn times(ratio: f64) -> String {
-    match ratio {
-        ratio if ratio >= 9.95 => format!("{ratio:.0} ×"),
-        ratio if ratio >= 0.095 => format!("{ratio:.1} ×"),
-        ratio if ratio >= 0.0095 => format!("{ratio:.2} ×"),
-        ratio if ratio >= 0.000_95 => format!("{ratio:.3} ×"),
-        _ => "<0.001 ×".to_owned(),
-    }
+    if ratio < 0.0005 { "<0.001 ×".to_owned() } else { short(ratio) + " ×" }
 }
 
 #[cfg(test)]
@@ -285,8 +270,7 @@ mod tests {
         let cases: Vec<Case> = report.results.iter().map(|result| result.case.clone()).collect();
         let largest = cases.iter().map(|case| case.n).max().unwrap();
         let table = Table::new(report, &cases, largest, width, false);
-        let why =
-            "3 runs of about 7660186 s (estimated at 16,777,216): more than 10.0 ms; raise --time-limit";
+        let why = "3 runs of about 7660186 s: more than 10.0 ms; raise --time-limit, or leave the largest sizes out";
         let skipped = Skipped { case: cases[cases.len() - 1].clone(), why: why.to_owned() };
         let group = table.group(report, &report.results, &[skipped]);
         [table.introduction(report), table.heading(&cases[0]), group, table.conclusion(report)].concat()
@@ -326,10 +310,10 @@ mod tests {
             [0.0, 0.123, 9.99, 25.0, f64::NAN].map(percent),
             ["0 %", "12 %", "999 %", ">999 %", ">999 %"]
         );
-        assert_eq!([31_400.0, 7.2, 1_048_576.0].map(rounded), ["31,000", "7", "1,000,000"]);
         assert_eq!(
-            [1234.5, 12.34, 1.26, 0.31, 0.042, 0.002, 0.0001].map(times),
-            ["1234 ×", "12 ×", "1.3 ×", "0.3 ×", "0.04 ×", "0.002 ×", "<0.001 ×"]
+            [1234.5, 12.34, 1.26, 0.31, 0.042, 0.0001].map(times),
+            ["1234 ×", "12.3 ×", "1.26 ×", "0.310 ×", "0.042 ×", "<0.001 ×"]
         );
+        assert_eq!([31_400.0, 7.2, 1_048_576.0].map(rounded), ["31,000", "7", "1,000,000"]);
     }
 }

@@ -25,26 +25,19 @@ pub(super) fn sample(
 ) -> Result<Sample, Error> {
     let lines = texts.lines(0, texts.count as usize);
     let slices: Vec<&[u8]> = lines.split_inclusive(|&byte| byte == b'\n').collect();
-    let (sample, order) = match method {
-        Some(method) => order(sorter.unwrap_or(&Sorter::cpu()), method, lines.clone())?,
-        None => order_on_one_core(&slices),
+    let (sample, order) = if let Some(method) = method {
+        let (time, done) = order_lines(lines.clone(), sorter.unwrap_or(&Sorter::cpu()), method)?;
+        let (dispatches, bytes_moved) = (done.report.dispatches, done.report.bytes_moved);
+        let sample = Sample { dispatches, bytes_moved, ..Sample::on_cpu(time) };
+        (sample, done.words.into_vec().unwrap_or_default())
+    } else {
+        let start = Instant::now();
+        let mut texts: Vec<(&[u8], u32)> = slices.iter().copied().zip(0..).collect();
+        texts.sort_unstable();
+        let order = texts.iter().map(|&(_, position)| position).collect();
+        (Sample::on_cpu(start.elapsed()), order)
     };
     verify_positions(slices.len(), |position| slices[position], &order)
         .map_err(|problem| Error::new(ErrorKind::WrongResult { seed: texts.seed, problem }))?;
     Ok(Sample { bytes: lines.len() as u64, ..sample })
-}
-
-fn order(sorter: &Sorter, method: Method, lines: Vec<u8>) -> Result<(Sample, Vec<u32>), Error> {
-    let (time, done) = order_lines(lines, sorter, method)?;
-    let (dispatches, bytes_moved) = (done.report.dispatches, done.report.bytes_moved);
-    let order = done.words.into_vec().unwrap_or_default();
-    Ok((Sample { dispatches, bytes_moved, ..Sample::on_cpu(time) }, order))
-}
-
-fn order_on_one_core(texts: &[&[u8]]) -> (Sample, Vec<u32>) {
-    let start = Instant::now();
-    let mut texts: Vec<(&[u8], u32)> = texts.iter().copied().zip(0..).collect();
-    texts.sort_unstable();
-    let order = texts.iter().map(|&(_, position)| position).collect();
-    (Sample::on_cpu(start.elapsed()), order)
 }

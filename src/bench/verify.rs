@@ -15,8 +15,8 @@ use crate::parallel;
 /// # Errors
 ///
 /// A description of what is wrong.
-pub fn verify(input: &KeyBuf, sorted: Sorted) -> Result<(), String> {
-    fn of<W: KeyWidth>(input: Vec<Block<W>>, sorted: Sorted) -> Result<(), String> {
+pub fn verify(input: &KeyBuf, sorted: &Sorted) -> Result<(), String> {
+    fn of<W: KeyWidth>(input: Vec<Block<W>>, sorted: &Sorted) -> Result<(), String> {
         let input = in_one(input);
         match sorted {
             Sorted::Positions(positions) => {
@@ -103,8 +103,8 @@ mod tests {
             |keys: &[u32]| KeyBuf::from(keys.iter().map(|&key| u64::from(key) << 32).collect::<Vec<_>>());
         let narrow = |keys: &[u32]| KeyBuf::from(keys.to_vec());
         let both = [
-            verify(&narrow(input), Sorted::Keys(&narrow(sorted))),
-            verify(&wide(input), Sorted::Keys(&wide(sorted))),
+            verify(&narrow(input), &Sorted::Keys(narrow(sorted))),
+            verify(&wide(input), &Sorted::Keys(wide(sorted))),
         ];
         assert_eq!(both[0], both[1]);
         both[0].clone()
@@ -121,14 +121,14 @@ mod tests {
         for altered in [[1, 2, 2, 4], [1, 2, 3, 3], [1, 1, 2, 3], [0, 0, 0, 0], [2, 2, 2, 2]] {
             assert_eq!(said(&altered), "the keys differ from those of the input", "{altered:?}");
         }
-        let other_width = verify(&KeyBuf::from(vec![1_u32]), Sorted::Keys(&KeyBuf::from(vec![1_u64])));
+        let other_width = verify(&KeyBuf::from(vec![1_u32]), &Sorted::Keys(KeyBuf::from(vec![1_u64])));
         assert!(other_width.is_err());
     }
 
     #[test]
     fn wrong_positions_are_found() {
         let input = KeyBuf::from(vec![5_u32, 1, 5, 0]);
-        let verify = |positions: &[u32]| verify(&input, Sorted::Positions(positions));
+        let verify = |positions: &[u32]| verify(&input, &Sorted::Positions(positions.to_vec()));
         assert_eq!(verify(&[3, 1, 0, 2]), Ok(()));
         for wrong in [&[3, 1, 2, 0][..], &[3, 1, 0, 0], &[3, 1, 0], &[0, 1, 2, 3], &[3, 1, 0, 4]] {
             assert!(verify(wrong).is_err(), "{wrong:?}");

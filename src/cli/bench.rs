@@ -25,66 +25,50 @@ use super::device::Device;
 use super::format::{check_picture, unless_stdout};
 use super::progress::{Progress, Unit};
 
-/// Writes the results in a format.
-type WriteData = fn(&Report, &mut Vec<u8>) -> io::Result<()>;
+type Text = fn(&Report) -> anyhow::Result<String>;
 
 /// A file to be written from the results; without a path it goes to standard output.
 struct Export {
     option: &'static str,
-    /// Writes the results as data; `None` plots them.
-    data: Option<WriteData>,
     path: Option<PathBuf>,
+    text: Text,
+    /// True for data that a program reads: standard output then has nothing else.
+    is_data: bool,
 }
 
-impl Export {
-    /// Returns true if standard output carries machine-readable data, and thus nothing else.
-    fn is_data_on_stdout(&self) -> bool {
-        self.path.is_none() && self.data.is_some()
-    }
+const NO_RESULT: &str = "no result to plot: every case was skipped; raise --time-limit or lower --sizes";
 
-    fn write(&self, report: &Report) -> anyhow::Result<()> {
-        let mut text = Vec::new();
-        match (self.data, &self.path) {
-            (Some(write), _) => write(report, &mut text)?,
-            (None, Some(_)) => {
-                let no_result =
-                    "no result to plot: every case was skipped; raise --time-limit or lower --sizes";
-                text = plot::svg(report).context(no_result)?.into_bytes();
-            }
-            (None, None) => text = terminal_plot(report).into_bytes(),
-        }
-        super::write(self.path.as_deref(), &text)
-    }
-}
-
-fn terminal_plot(report: &Report) -> String {
+fn terminal_plot(report: &Report) -> anyhow::Result<String> {
     let (rows, columns) = Term::stdout().size();
     let (columns, rows) = (usize::from(columns).clamp(60, 120), usize::from(rows).clamp(20, 32) - 2);
-    let plot = plot::terminal(report, columns, rows).unwrap_or_default();
-    if console::colors_enabled() { plot } else { console::strip_ansi_codes(&plot).into_owned() }
+    let plot = plot::terminal(report, columns, rows).context(NO_RESULT)?;
+    Ok(if console::colors_enabled() { plot } else { console::strip_ansi_codes(&plot).into_owned() })
 }
 
 /// The files to be written, each checked.
 fn exports(args: &BenchArgs) -> anyhow::Result<Vec<Export>> {
+    let json: Text = |report| Ok(export::json(report));
     let stdout = args.json.then(|| PathBuf::from("-"));
-    let export = |option, data: Option<WriteData>, path: &Option<PathBuf>| {
-        path.clone().map(|path| Export { option, data, path: unless_stdout(Some(path)) })
-    };
-    let exports = [
-        export("--json", Some(export::json), &stdout),
-        export("--export-json", Some(export::json), &args.export_json),
-        export("--export-csv", Some(export::csv), &args.export_csv),
-        export("--export-markdown", Some(export::markdown), &args.export_markdown),
-        export("--plot", None, &args.plot),
+    let exports: [(_, _, Text); 5] = [
+        ("--json", &stdout, json),
+        ("--export-json", &args.export_json, json),
+        ("--export-csv", &args.export_csv, |report| Ok(export::csv(report)?)),
+        ("--export-markdown", &args.export_markdown, |report| Ok(export::markdown(report))),
+        ("--plot", &args.plot, |report| plot::svg(report).context(NO_RESULT)),
     ];
-    let exports: Vec<Export> = exports.into_iter().flatten().collect();
-    for (number, Export { option, data, path }) in exports.iter().enumerate() {
+    let export = |(option, path, text): (_, &Option<PathBuf>, Text)| {
+        let (path, is_data) = (unless_stdout(Some(path.clone()?)), option != "--plot");
+        let text = if is_data || path.is_some() { text } else { terminal_plot };
+        Some(Export { option, path, text, is_data })
+    };
+    let exports: Vec<Export> = exports.into_iter().filter_map(export).collect();
+    for (number, Export { option, path, is_data, .. }) in exports.iter().enumerate() {
         if let Some(other) = exports[..number].iter().find(|other| other.path == *path) {
             let place = path.as_deref().map_or_else(|| "standard output".to_owned(), human::path);
             bail!("{place}: {} and {option} both write there; name another file for {option}", other.option);
         }
         let Some(path) = path else { continue };
-        if data.is_none() {
+        if !is_data {
             check_picture(path, option)?;
         }
         Output::check(path)?;
@@ -233,7 +217,9 @@ impl Live {
             return told;
         }
         // Independently: one failure must not lose the others.
-        let exported: Vec<_> = self.exports.iter().map(|export| export.write(&self.report)).collect();
+        let write =
+            |export: &Export| super::write(export.path.as_deref(), (export.text)(&self.report)?.as_bytes());
+        let exported: Vec<_> = self.exports.iter().map(write).collect();
         exported.into_iter().fold(told, anyhow::Result::and)
     }
 }
@@ -264,7 +250,7 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
     };
     let table_on = match args.json {
         true => Place::Nowhere,
-        false if exports.iter().any(Export::is_data_on_stdout) => Place::Stderr,
+        false if exports.iter().any(|export| export.is_data && export.path.is_none()) => Place::Stderr,
         false => Place::Stdout,
     };
     let to_stdout = table_on == Place::Stdout;

@@ -10,7 +10,7 @@ use gpusort::files::internal::write_keys;
 use gpusort::files::{Input, Options, Output, Sort};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::trace::{
-    FEW, MOST, Panel, Played, Scheme, Style, Trace, list, measure, network, network_svg, svg, write_json,
+    FEW, MOST, Panel, Played, Scheme, Style, Trace, list, measure, network, svg, write_json,
 };
 use gpusort::{Error, ErrorKind, Format, Hint, PlanError};
 use gpusort_base::human::{self, grouped};
@@ -162,7 +162,13 @@ pub(super) fn run(mut args: TraceArgs) -> anyhow::Result<()> {
     check(args, device.as_ref(), picture.as_deref())?;
     let gpu = if let Some(Device::Gpu(select)) = &device { Some(Gpu::start(select)?) } else { None };
     let limits = gpu.as_ref().map_or(Limits::TYPICAL, |gpu| gpu.info().limits);
-    let (n, order, keys) = elements(args)?;
+    let read = if args.files.is_empty() { None } else { Some(read(args)?) };
+    let (n, order) = if let Some((keys, order)) = &read {
+        (keys.len(), *order)
+    } else {
+        let order = KeyMap::ascending(args.element.unwrap_or(ElementType::U32));
+        (usize::try_from(args.count.unwrap_or(COUNT))?, order)
+    };
     ensure!(
         args.svg.is_none() || n <= MOST,
         "a picture has at most {} elements, not {}; use a smaller -n, or leave --svg out for the list",
@@ -179,9 +185,16 @@ pub(super) fn run(mut args: TraceArgs) -> anyhow::Result<()> {
     let is_played = n <= FEW || args.svg.is_some();
     let (mut played, mut printed) = (Vec::new(), Vec::new());
     if is_played || gpu.is_some() {
-        let keys = keys()?;
+        let keys = read.map_or_else(|| generated(args, n), |(keys, _)| Ok(keys))?;
         if is_played {
-            played = traces.iter().map(|trace| play(trace, &keys)).collect::<Result<_, _>>()?;
+            let play = |trace: &Trace| Played::new(&trace.plan, &keys);
+            played =
+                traces.iter().map(play).collect::<Result<_, _>>().map_err(|error| match error.kind() {
+                    ErrorKind::Plan(_) => {
+                        anyhow!("{error}; use a smaller -n, or leave --svg out for the list")
+                    }
+                    _ => error.into(),
+                })?;
         }
         if n <= FEW {
             printed = labels(&keys, order)?;
@@ -208,9 +221,8 @@ pub(super) fn run(mut args: TraceArgs) -> anyhow::Result<()> {
             (_, true) => Scheme::Dark,
             _ => Scheme::Auto,
         };
-        let style = Style { animated: args.animate, scheme };
-        let drawn = if args.network { network_svg(&panels, style) } else { svg(&panels, style) };
-        super::write(picture.as_deref(), drawn.as_bytes())?;
+        let style = Style { animated: args.animate, network: args.network, scheme };
+        super::write(picture.as_deref(), svg(&panels, style).as_bytes())?;
         if picture.is_none() || args.network {
             return Ok(());
         }
@@ -259,16 +271,6 @@ fn is_default(args: &TraceArgs) -> bool {
     args.files.is_empty() && args.element.is_none() && args.dist.is_none() && args.seed.is_none()
 }
 
-/// Plays the passes on the CPU.
-fn play(trace: &Trace, keys: &KeyBuf) -> anyhow::Result<Played> {
-    Played::new(&trace.plan, keys).map_err(|error| match error.kind() {
-        ErrorKind::Plan(_) => {
-            anyhow!("{error}; use a smaller -n, or leave --svg out for the list")
-        }
-        _ => error.into(),
-    })
-}
-
 /// The list, and the network of few elements.
 fn listed(trace: &Trace, played: Option<&Played>, labels: &[String]) -> String {
     let width = width();
@@ -292,10 +294,6 @@ fn labels(keys: &KeyBuf, order: KeyMap) -> anyhow::Result<Vec<String>> {
     Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
 }
 
-/// The elements to sort: their number, their order, and a closure that makes them, since the number may
-/// suffice if there are many.
-type Elements = (usize, KeyMap, Box<dyn FnOnce() -> anyhow::Result<KeyBuf<'static>>>);
-
 /// At most 100 distinct numbers from 0 to 99: they are easier to read than numbers of the whole range,
 /// and fit next to the wires.
 fn small(n: usize) -> KeyBuf<'static> {
@@ -306,24 +304,19 @@ fn small(n: usize) -> KeyBuf<'static> {
     numbers.filter(|&number| seen.insert(number)).take(n).collect::<Vec<u32>>().into()
 }
 
-/// Reads the elements, or prepares to generate them.
-fn elements(args: &TraceArgs) -> anyhow::Result<Elements> {
-    if args.files.is_empty() {
-        let element = args.element.unwrap_or(ElementType::U32);
-        let count = args.count.unwrap_or(COUNT);
-        let distribution = args.dist.unwrap_or(Distribution::Uniform);
-        let sequence = Sequence { element, distribution, count, seed: args.seed.unwrap_or(1) };
-        let n = usize::try_from(count)?;
-        let is_small = is_default(args) && n <= FEW;
-        let make = move || {
-            if is_small {
-                return Ok(small(n));
-            }
-            memory::ensure("this input", count * element.bytes() as u64)?;
-            Ok(sequence.keys(0, n))
-        };
-        return Ok((n, KeyMap::ascending(element), Box::new(make)));
+/// The elements that no file has.
+fn generated(args: &TraceArgs, n: usize) -> anyhow::Result<KeyBuf<'static>> {
+    if is_default(args) && n <= FEW {
+        return Ok(small(n));
     }
+    let element = args.element.unwrap_or(ElementType::U32);
+    memory::ensure("this input", (n * element.bytes()) as u64)?;
+    let (distribution, seed) = (args.dist.unwrap_or(Distribution::Uniform), args.seed.unwrap_or(1));
+    Ok(Sequence { element, distribution, count: n as u64, seed }.keys(0, n))
+}
+
+/// Reads the elements, with their order.
+fn read(args: &TraceArgs) -> anyhow::Result<(KeyBuf<'static>, KeyMap)> {
     for (is_given, option) in [(args.dist.is_some(), "--dist"), (args.seed.is_some(), "--seed")] {
         ensure!(!is_given, "{option} makes elements, but FILE has them; leave one out");
     }
@@ -354,5 +347,5 @@ fn elements(args: &TraceArgs) -> anyhow::Result<Elements> {
             keys.first(usize::try_from(count)?)
         }
     };
-    Ok((keys.len(), order, Box::new(|| Ok(keys))))
+    Ok((keys, order))
 }

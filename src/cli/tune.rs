@@ -1,6 +1,7 @@
 //! `gpusort tune`: measures this machine once, so that `auto` chooses well.
 //!
-//! Each measured sort is a separate process, whose phases are read from its `--json` timing.
+//! Each sort that includes the start of the program is a separate process, whose phases are read from its
+//! `--json` timing.
 
 use std::fs::{self, File};
 use std::io::{Seek, Write};
@@ -12,10 +13,12 @@ use anyhow::{Context, anyhow, ensure};
 use gpusort::unstable::bench::machine::Machine;
 use gpusort::unstable::bench::statistics::{self, median};
 use gpusort::unstable::bench::table::{WIDTH, wrapped};
-use gpusort::{AdapterInfo, Select, files};
+use gpusort::unstable::bench::{self, Event, Measurement, Pace, Sizes, Suite};
+use gpusort::unstable::generate::{Distribution, Type};
+use gpusort::{AdapterInfo, Kind, Select, files};
 use gpusort_base::human::{self, grouped, time};
 use gpusort_engine::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts};
-use gpusort_engine::gpu::adapter;
+use gpusort_engine::gpu::{Gpu, adapter};
 use gpusort_engine::report::timing::milliseconds;
 use gpusort_order::key::ElementType;
 use gpusort_planner::plan::{Algorithm, CANDIDATES, Crossovers, Shape};
@@ -35,7 +38,7 @@ const LARGEST: u64 = 1 << 30;
 const BYTES: u64 = 64;
 
 /// Runs of each algorithm at each size, on the GPU alone.
-const TIMED_RUNS: u32 = 5;
+const TIMED_RUNS: usize = 5;
 
 /// If a size takes longer than this in total, larger ones are not measured.
 const PATIENCE: Duration = Duration::from_secs(6);
@@ -97,12 +100,13 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
         binary_bytes_per_ms: 0.0,
         text_bytes_per_ms: 0.0,
     };
-    if let (Some(gpu), Some(own)) = (&gpu, &mut costs.gpu) {
+    if let (Some((number, info)), Some(own)) = (&gpu, &mut costs.gpu) {
+        let started = [bench::Device::gpu(Gpu::start(&Select::Index(*number))?, Duration::ZERO)?];
         for shape in Shape::ALL {
             let what = described(shape.key_words(), shape.payload);
             let both = CANDIDATES.map(Algorithm::name).join(" and ");
             progress.phase(format!("{both} sort of {what}"), Unit::Time, None);
-            own.crossovers.extend(crossovers(shape, gpu, largest)?);
+            own.crossovers.extend(crossover(shape, &started, info.kind, largest)?);
         }
     }
     progress.phase("radix sort and quicksort of keys on the CPU".to_owned(), Unit::Time, None);
@@ -183,59 +187,48 @@ fn measure(
 /// Exponents of 2: the crossovers of all GPUs measured so far lie between these powers.
 const CROSSING: std::ops::RangeInclusive<u32> = 12..=20;
 
-/// The crossover to each algorithm but the first, without transfers: the smallest size where the algorithm is
-/// the fastest on this GPU. An algorithm that never wins gets a size beyond the measured ones; an algorithm
-/// that the GPU lacks is omitted.
-fn crossovers(
+/// The crossover of the two algorithms, without transfers: the smallest size where the second is the faster
+/// on this GPU, or a size beyond the measured ones if it never is. `None` if the GPU lacks one of them.
+fn crossover(
     shape: Shape,
-    (device, info): &(usize, AdapterInfo),
+    gpu: &[bench::Device],
+    kind: Kind,
     largest: u64,
-) -> anyhow::Result<Vec<Crossover>> {
+) -> anyhow::Result<Option<Crossover>> {
     // A bitonic sort gains a stage just above each power of two, so crossovers tend to be there.
     let sizes = CROSSING.flat_map(|log2| [1 << log2, (1 << log2) + 1]);
-    let sizes = sizes.filter(|&size| size <= largest.max(1 << CROSSING.start()));
-    let sizes = sizes.map(|size: u64| size.to_string()).collect::<Vec<_>>().join(",");
+    let sizes = sizes.filter(|&size| size as u64 <= largest.max(1 << CROSSING.start()));
     let element = if shape.key_words() == 1 { ElementType::U32 } else { ElementType::U64 };
-    let (device, runs) = (device.to_string(), TIMED_RUNS.to_string());
-    let algorithms = CANDIDATES.map(Algorithm::name).join(",");
-    let mut arguments = vec!["bench", "-q", "-a", &algorithms, "-s", &sizes, "-t", element.name()];
-    arguments.extend(["-d", &device, "--runs", &runs, "--time-limit", "1", "--json"]);
-    arguments.extend(shape.payload.then_some("--with-positions"));
-    let mut told =
-        tempfile::tempfile().context("no temporary file for times; set TMPDIR to a writable folder")?;
-    run_self(&arguments, Stdio::null(), told.try_clone()?)?;
-    told.rewind()?;
-    let report: Value = serde_json::from_reader(told).context("gpusort bench wrote no JSON")?;
-    let times = |algorithm: Algorithm| -> Vec<(u64, f64)> {
-        let results = report["results"].as_array().into_iter().flatten();
-        let own = results.filter(|result| result["algo"] == algorithm.name());
-        own.filter_map(|own| Some((own["n"].as_u64()?, own["median_ms"].as_f64()?))).collect()
+    let suite = Suite {
+        sizes: Sizes(sizes.collect()),
+        methods: CANDIDATES.map(|algorithm| (algorithm, None)).to_vec(),
+        types: vec![Type::Number(element)],
+        distributions: vec![Distribution::Uniform],
+        positions: shape.payload,
+        pace: Pace { runs: TIMED_RUNS, limit: Duration::from_secs(1), ..Pace::default() },
     };
-    let [first, others @ ..] = &CANDIDATES;
-    // The best times of the algorithms before.
-    let mut best = times(*first);
-    let mut crossovers = Vec::new();
-    for &algorithm in others {
-        let own = times(algorithm);
-        let time = |n: u64| own.iter().find(|(size, _)| *size == n).map(|&(_, time)| time);
-        let both = best.iter().filter_map(|&(n, best)| Some((usize::try_from(n).ok()?, time(n)?, best)));
-        let both: Vec<_> = both.collect();
-        let Some(&(last, ..)) = both.last() else { continue };
-        let usual = Crossovers::of_kind(info.kind).of(algorithm, shape).unwrap_or(0);
-        let elements = match statistics::crossover(&both) {
-            Some(statistics::Crossover::Always) => both[0].0,
-            Some(statistics::Crossover::Between { about, .. }) => about.round() as usize,
-            _ => usual.max(2 * last),
-        };
-        crossovers.push(Crossover {
-            algorithm,
-            key_words: shape.key_words(),
-            records: shape.payload,
-            elements,
-        });
-        best.iter_mut().for_each(|(n, best)| *best = time(*n).map_or(*best, |own| own.min(*best)));
-    }
-    Ok(crossovers)
+    let mut measured: Vec<Measurement> = Vec::new();
+    suite.run(gpu, &mut |event| {
+        if let Event::Measured(result) = event {
+            measured.push(result);
+        }
+        anyhow::Ok(())
+    })?;
+    let time = |algorithm: Algorithm, n: usize| {
+        let is_it = |it: &&Measurement| it.case.n == n && it.case.algorithm == algorithm.name();
+        measured.iter().find(is_it).map(|it| it.medians()[0])
+    };
+    let [first, algorithm] = CANDIDATES;
+    let times = |&n: &usize| Some((n, time(algorithm, n)?, time(first, n)?));
+    let times: Vec<_> = suite.sizes.0.iter().filter_map(times).collect();
+    let usual = Crossovers::of_kind(kind).of(algorithm, shape).unwrap_or(0);
+    let elements = match statistics::crossover(&times) {
+        None => return Ok(None),
+        Some(statistics::Crossover::Always) => times[0].0,
+        Some(statistics::Crossover::From(size)) => size.round() as usize,
+        Some(statistics::Crossover::Never) => usual.max(2 * times[times.len() - 1].0),
+    };
+    Ok(Some(Crossover { algorithm, key_words: shape.key_words(), records: shape.payload, elements }))
 }
 
 fn described(key_words: u32, records: bool) -> String {

@@ -7,7 +7,7 @@
 
 use gpusort_planner::plan::Plan;
 
-use super::played::{FILLER, Layer};
+use super::played::FILLER;
 
 /// The most columns.
 const COLUMNS: usize = 128;
@@ -20,12 +20,6 @@ pub(super) const LEVELS: usize = 24;
 
 /// Steps from a pure colour to grey.
 pub(super) const MIXED: usize = 4;
-
-/// Bars of a histogram.
-const BARS: usize = 64;
-
-/// The most lines from old places to new ones.
-const LINES: usize = 96;
 
 /// The rows of a plan on an input.
 #[derive(Clone, Debug)]
@@ -46,25 +40,8 @@ pub struct Heat {
 pub struct Row {
     /// The number of dispatches done.
     pub after: u64,
-    /// The elements or counts.
-    pub strip: Strip,
-}
-
-/// The content of a row.
-#[derive(Clone, Debug)]
-pub enum Strip {
-    /// Elements, in bins.
-    Ranks {
-        /// The colour of each bin; `None` where nothing of the result is.
-        cells: Vec<Option<Shade>>,
-        /// Lines from where elements were to where they are, both from 0 to 1, in colours.
-        lines: Vec<(f64, f64, Shade)>,
-    },
-    /// Elements stay; how often a digit has each value is counted, and these are shares of the
-    /// largest count. None where counts are cleared.
-    Counts(Vec<f64>),
-    /// Elements stay; counts are added up, and these are shares of all.
-    Sums(Vec<f64>),
+    /// The colour of each bin; `None` for a bin without an element of the result.
+    pub cells: Vec<Option<Shade>>,
 }
 
 /// A colour: how high, and how grey.
@@ -76,6 +53,14 @@ pub struct Shade {
     pub mixed: usize,
 }
 
+impl Shade {
+    /// The pure colour of a rank among `n`.
+    pub(super) fn of_rank(rank: f64, n: usize) -> Self {
+        let part = rank / (n.max(2) - 1) as f64;
+        Self { level: (part * (LEVELS - 1) as f64).round() as usize, mixed: 0 }
+    }
+}
+
 impl Heat {
     /// The input's row.
     pub(super) fn new(plan: &Plan, input: &[u32]) -> Self {
@@ -83,7 +68,7 @@ impl Heat {
         let room = n.max(plan.room() as usize);
         let columns = room.min(COLUMNS);
         let mut heat = Self { n, room, columns, every: last.div_ceil(ROWS).max(1), last, rows: Vec::new() };
-        heat.rows.push(Row { after: 0, strip: heat.ranks(input, &[]) });
+        heat.take(0, input);
         heat
     }
 
@@ -92,42 +77,23 @@ impl Heat {
         done.is_multiple_of(self.every) || done == self.last
     }
 
-    /// Returns true if every dispatch has a row.
-    pub fn is_whole(&self) -> bool {
-        self.every == 1
-    }
-
     /// Elements in a bin, about.
     pub fn bin(&self) -> usize {
         self.room.div_ceil(self.columns.max(1))
     }
 
-    /// Adds the row of this dispatch, if it has a row.
-    pub(super) fn take(&mut self, done: u64, after: &[u32], layer: Option<&Layer>) {
-        if !self.wants(done) {
-            return;
+    /// Adds the row of this dispatch, unless it has no row.
+    pub(super) fn take(&mut self, done: u64, ranks: &[u32]) {
+        if self.wants(done) {
+            self.rows.push(Row { after: done, cells: self.cells(ranks) });
         }
-        let strip = match layer {
-            Some(Layer::Sum(sums)) => Strip::Sums(curve(sums, self.n)),
-            Some(Layer::Count(counts)) => Strip::Counts(bars(counts)),
-            Some(Layer::Move(sources)) => self.ranks(after, sources),
-            _ => self.ranks(after, &[]),
-        };
-        self.rows.push(Row { after: done, strip });
     }
 
     /// Repeats the last row for dispatches that were left out because the elements were in order.
-    pub(super) fn end(&mut self, dispatches: u64) {
-        let done = self.rows.last().map_or(0, |row| row.after);
-        let left: Vec<u64> = (done + 1..=dispatches).filter(|&after| self.wants(after)).collect();
-        for after in left {
-            let strip = self.rows[self.rows.len() - 1].strip.clone();
-            self.rows.push(Row { after, strip });
-        }
-    }
-
-    fn ranks(&self, after: &[u32], sources: &[Option<usize>]) -> Strip {
-        Strip::Ranks { cells: self.cells(after), lines: self.lines(after, sources) }
+    pub(super) fn end(&mut self) {
+        let Some(Row { after, cells }) = self.rows.last().cloned() else { return };
+        let left = (after + 1..=self.last).filter(|&after| self.wants(after)).collect::<Vec<_>>();
+        self.rows.extend(left.into_iter().map(|after| Row { after, cells: cells.clone() }));
     }
 
     fn cells(&self, ranks: &[u32]) -> Vec<Option<Shade>> {
@@ -146,46 +112,9 @@ impl Heat {
         let variance = there().map(|rank| (rank - mean).powi(2)).sum::<f64>() / count;
         // Relative to ranks that lie evenly everywhere.
         let spread = (variance * 12.0).sqrt() / self.n.max(1) as f64;
-        let top = (self.n.max(2) - 1) as f64;
-        Some(Shade {
-            level: (mean / top * (LEVELS - 1) as f64).round() as usize,
-            mixed: [0.15, 0.5, 0.85].iter().filter(|&&bound| spread > bound).count(),
-        })
+        let mixed = [0.15, 0.5, 0.85].iter().filter(|&&bound| spread > bound).count();
+        Some(Shade { mixed, ..Shade::of_rank(mean, self.n) })
     }
-
-    fn lines(&self, after: &[u32], sources: &[Option<usize>]) -> Vec<(f64, f64, Shade)> {
-        let count = sources.len();
-        // Not at equal distances, which might be those of a pattern.
-        let places: Vec<usize> = if count <= LINES {
-            (0..count).collect()
-        } else {
-            (0..LINES)
-                .map(|line| (2 * line + 1) * count / (2 * LINES) + line * 37 % (count / LINES))
-                .collect()
-        };
-        let middle = |place: usize| (place as f64 + 0.5) / self.room as f64;
-        let line = |place: usize| {
-            let from = *sources.get(place)?;
-            Some((middle(from?), middle(place), self.shade(&after[place..=place])?))
-        };
-        places.into_iter().filter_map(line).collect()
-    }
-}
-
-/// Counts of values in bars, as shares of the largest one.
-fn bars(counts: &[u32]) -> Vec<f64> {
-    let sums: Vec<f64> = counts
-        .chunks((counts.len() / BARS).max(1))
-        .map(|counts| counts.iter().map(|&count| f64::from(count)).sum())
-        .collect();
-    let most = sums.iter().copied().fold(1.0, f64::max);
-    sums.into_iter().map(|sum| sum / most).collect()
-}
-
-/// Sums at the places of bars, as shares of `n`.
-fn curve(sums: &[u32], n: usize) -> Vec<f64> {
-    let every = (sums.len() / BARS).max(1);
-    sums.iter().step_by(every).map(|&sum| f64::from(sum) / n.max(1) as f64).collect()
 }
 
 #[cfg(test)]

@@ -46,7 +46,8 @@ fn percent(part: f64) -> String {
     format!("{} %", short(100.0 * part))
 }
 
-/// The least width of a column of words.
+/// The width of the column of words while other columns could be left out, and its least width.
+const WORDS: usize = 36;
 const LEAST: usize = 16;
 
 /// The title, the summary and the passes, in lines of at most `width` characters, if 60 or more.
@@ -73,15 +74,12 @@ pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
     let mut widths: Vec<Option<usize>> = (0..COLUMNS.len()).map(wide).collect();
     let total = |widths: &[Option<usize>]| widths.iter().flatten().map(|width| width + 2).sum::<usize>() - 2;
     let what = COLUMNS.iter().position(|column| column.heading == "what it does").unwrap_or(0);
+    // Words are cut first, then columns are left out, and then words are cut more.
+    let spare = widths[what].unwrap_or(0).saturating_sub(WORDS);
     for less in 1..=8 {
-        // Words are cut first, and the more so before a column that matters more is left out.
-        let kept = [usize::MAX, 40, 32][usize::from(less > 3) + usize::from(less > 5)];
-        let excess = total(&widths).saturating_sub(width);
-        let spare = widths[what].unwrap_or(0).saturating_sub(kept);
-        if excess > spare
-            && let Some(column) = COLUMNS.iter().position(|column| column.less == less)
-        {
-            widths[column] = None;
+        let place = COLUMNS.iter().position(|column| column.less == less);
+        if let Some(place) = place.filter(|_| total(&widths) > width + spare) {
+            widths[place] = None;
         }
     }
     let excess = total(&widths).saturating_sub(width);
@@ -91,8 +89,7 @@ pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
         let shown = cells.iter().zip(&widths).zip(&COLUMNS).filter_map(|((cell, width), column)| {
             let width = (*width)?;
             let cell = cut(cell, width);
-            let gap = " ".repeat(width - cell.chars().count());
-            Some(if column.numbers { gap + &cell } else { cell + &gap })
+            Some(if column.numbers { format!("{cell:>width$}") } else { format!("{cell:width$}") })
         });
         text += shown.collect::<Vec<_>>().join("  ").trim_end();
         text.push('\n');

@@ -19,12 +19,12 @@ mod picture;
 mod played;
 mod words;
 
-pub use heat::{Heat, Row, Strip};
+pub use heat::{Heat, Row};
 pub use json::write as write_json;
 pub use list::list;
 pub use measured::measure;
 pub use network::network;
-pub use picture::{Panel, Scheme, Style, network_svg, svg};
+pub use picture::{Panel, Scheme, Style, svg};
 pub use played::{Compared, Layer, Moment, Played};
 pub use words::of_step;
 
@@ -164,15 +164,14 @@ fn comparisons(dispatch: &Dispatch) -> u64 {
 /// Steps of the network and comparisons in all passes. Repeated passes are counted once and
 /// multiplied, since there may be millions.
 fn work(plan: &Plan) -> (u64, u64) {
-    let of_round = |(dispatches, times): (&[Dispatch], u64)| {
-        let (mut all_steps, mut all_comparisons) = (0, 0);
+    let (mut all_steps, mut all_comparisons) = (0, 0);
+    for (dispatches, times) in plan.rounds() {
         for dispatch in dispatches {
-            all_steps += steps(dispatch).len() as u64;
-            all_comparisons += comparisons(dispatch);
+            all_steps += times * steps(dispatch).len() as u64;
+            all_comparisons += times * comparisons(dispatch);
         }
-        (all_steps * times, all_comparisons * times)
-    };
-    plan.rounds().map(of_round).fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
+    }
+    (all_steps, all_comparisons)
 }
 
 impl Trace {

@@ -8,7 +8,8 @@
 //! 8 ──○──┴─────       columns of one step have nothing between them, passes are numbered above
 //! ```
 
-use super::{Compared, Layer, Moment, Played};
+use super::played::FILLER;
+use super::{Compared, Layer, Played};
 
 /// Comparisons of a step, in columns without overlaps.
 pub(super) fn columns(pairs: &[Compared]) -> Vec<Vec<Compared>> {
@@ -27,169 +28,147 @@ pub(super) fn columns(pairs: &[Compared]) -> Vec<Vec<Compared>> {
     columns
 }
 
-/// A part of the diagram as wide as a character, or a few.
+/// A column of comparisons, or another layer.
 struct Part {
-    width: usize,
+    pass: u64,
     /// Its characters on each wire.
     cells: Vec<String>,
-    /// The places that it exchanges.
-    swaps: Vec<(usize, usize)>,
+    /// The elements after it.
+    after: Vec<u32>,
 }
 
 /// The diagram, in pieces of at most `width` characters below each other, with the elements at both
 /// ends of each piece. `labels` are the sorted elements as they are printed; with none, the wires
 /// are bare. Swaps are bold in `colours`.
 pub fn network(played: &Played, labels: &[String], width: usize, colours: bool) -> String {
-    let wires = played.moments.iter().map(|moment| moment.before.len().max(moment.after.len())).max();
-    let wires = wires.unwrap_or(played.input.len());
-    let label = |rank: u32| labels.get(rank as usize).map_or("", String::as_str);
     let widest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
-    let room = width.saturating_sub(2 * widest + 4).max(8);
-
-    // Each piece begins with elements, has parts, and the number of the pass that each part begins,
-    // if any.
-    let mut text = String::new();
-    let mut piece = Piece::new(&played.input, wires);
-    for (number, moment) in (1..).zip(&played.moments) {
-        let mut ranks = moment.before.clone();
-        ranks.resize(wires, u32::MAX);
-        for (layer, mut parts) in parts(moment, wires, colours).into_iter().enumerate() {
-            if layer == 0 {
-                piece.begin(number);
-            }
-            parts.push(Part::bare("─", wires));
-            let whole = width_of(&parts);
-            for (place, part) in parts.into_iter().enumerate() {
-                // A step wider than a piece goes over several pieces.
-                let wide = if place == 0 { whole } else { part.width };
-                if width_of(&piece.parts) + wide > room && piece.has_parts() {
-                    text += &piece.draw(&ranks, &label, widest);
-                    piece = Piece::new(&ranks, wires);
-                    piece.begin(number);
-                }
-                part.swaps.iter().for_each(|&(low, high)| ranks.swap(low, high));
-                piece.parts.push(part);
-            }
-            if let Some(Layer::Move(sources)) = moment.layers.get(layer) {
-                let from = |source: &Option<usize>| source.map_or(u32::MAX, |from| moment.before[from]);
-                ranks = sources.iter().map(from).collect();
-                ranks.resize(wires, u32::MAX);
-            }
+    let room = width.saturating_sub(widest + 3).max(widest + 8);
+    let label = |rank: &u32| labels.get(*rank as usize).map_or("", String::as_str);
+    let begin = |ranks: &[u32]| {
+        let lines = ranks.iter().map(|rank| format!("{:>widest$} ", label(rank))).collect();
+        Piece { heading: String::new(), lines, width: widest + 1, pass: None }
+    };
+    let end = |piece: Piece, ranks: &[u32]| {
+        let mut text = format!("\n{}\n", piece.heading.trim_end());
+        for (line, rank) in piece.lines.iter().zip(ranks) {
+            text += format!("{line} {}", label(rank)).trim_end();
+            text.push('\n');
         }
+        text
+    };
+    let mut ranks = padded(&played.input, played.wires());
+    let (mut text, mut piece) = (String::new(), begin(&ranks));
+    for part in parts(played, colours) {
+        if piece.pass.is_some() && piece.width + 1 + part.width() > room {
+            text += &end(piece, &ranks);
+            piece = begin(&ranks);
+        }
+        piece.add(&part);
+        ranks = part.after;
     }
-    text + &piece.draw(played.last(), &label, widest)
+    text + &end(piece, &ranks)
 }
 
-/// The parts of each layer.
-fn parts(moment: &Moment, wires: usize, colours: bool) -> Vec<Vec<Part>> {
-    let of_layer = |layer: &Layer| match layer {
-        Layer::Compare(_, pairs) => {
-            columns(pairs).iter().map(|column| Part::compared(column, wires, colours)).collect()
+/// These elements, and padding on the remaining wires.
+fn padded(ranks: &[u32], wires: usize) -> Vec<u32> {
+    let mut padded = ranks.to_vec();
+    padded.resize(wires, FILLER);
+    padded
+}
+
+fn parts(played: &Played, colours: bool) -> Vec<Part> {
+    let wires = played.wires();
+    let bare = |text: &str| vec![text.to_owned(); wires];
+    let mut parts = Vec::new();
+    for (pass, moment) in (1..).zip(&played.moments) {
+        let mut ranks = padded(&moment.before, wires);
+        let part = |cells, ranks: &[u32]| Part { pass, cells, after: ranks.to_vec() };
+        // A pass that compares nothing has a number, too.
+        if moment.layers.is_empty() {
+            parts.push(part(bare("────"), &ranks));
         }
-        Layer::Move(sources) => vec![Part::moved(sources, wires)],
-        Layer::Count(_) => vec![Part::bare("─#─", wires)],
-        Layer::Sum(_) => vec![Part::bare("─Σ─", wires)],
-    };
-    // A pass that compares nothing has a number, too.
-    if moment.layers.is_empty() {
-        return vec![vec![Part::bare("───", wires)]];
+        for layer in &moment.layers {
+            match layer {
+                Layer::Compare(_, pairs) => {
+                    for column in columns(pairs) {
+                        let swaps = column.iter().filter(|pair| pair.swapped);
+                        swaps.for_each(|pair| ranks.swap(pair.low, pair.high));
+                        parts.push(part(compared(&column, wires, colours), &ranks));
+                    }
+                }
+                Layer::Move(sources) => {
+                    let from = |source: &Option<usize>| source.map_or(FILLER, |from| ranks[from]);
+                    ranks = padded(&sources.iter().map(from).collect::<Vec<_>>(), wires);
+                    parts.push(part(moved(sources, wires), &ranks));
+                }
+                Layer::Count(_) => parts.push(part(bare("─#─"), &ranks)),
+                Layer::Sum(_) => parts.push(part(bare("─Σ─"), &ranks)),
+            }
+            let last = parts.last_mut().into_iter().flat_map(|part| &mut part.cells);
+            last.for_each(|cell| cell.push('─'));
+        }
     }
-    moment.layers.iter().map(of_layer).collect()
+    parts
 }
 
 impl Part {
-    /// The same characters on all wires.
-    fn bare(text: &str, wires: usize) -> Self {
-        Self { width: text.chars().count(), cells: vec![text.to_owned(); wires], swaps: Vec::new() }
-    }
-
-    fn compared(pairs: &[Compared], wires: usize, colours: bool) -> Self {
-        let mut part = Self::bare("─", wires);
-        for pair in pairs {
-            let ends = pair.low.min(pair.high)..=pair.low.max(pair.high);
-            for wire in ends.clone() {
-                let mark = match (wire == *ends.start() || wire == *ends.end(), pair.swapped) {
-                    // An arrow points up where the larger element goes up.
-                    (true, _) if pair.falls() && pair.high == wire => "▲",
-                    (true, true) => "●",
-                    (true, false) => "○",
-                    (false, _) => "┼",
-                };
-                let in_colour = colours && pair.swapped;
-                part.cells[wire] =
-                    if in_colour { format!("\x1b[1;36m{mark}\x1b[0m") } else { mark.to_owned() };
-            }
-        }
-        part.swaps.extend(pairs.iter().filter(|pair| pair.swapped).map(|pair| (pair.low, pair.high)));
-        part
-    }
-
-    /// For each wire the number of the wire that its element comes from.
-    fn moved(sources: &[Option<usize>], wires: usize) -> Self {
-        let from = |wire| sources.get(wire).copied().flatten();
-        let widest = (0..wires).filter_map(from).max().map_or(0, |from| from.to_string().len() + 2);
-        let width = widest + 2;
-        let cell = |wire| match from(wire) {
-            Some(from) => format!("{:widest$} ─", format!(" ◂{from}")),
-            None => "─".repeat(width),
-        };
-        Self { width, cells: (0..wires).map(cell).collect(), swaps: Vec::new() }
+    fn width(&self) -> usize {
+        console::measure_text_width(&self.cells[0])
     }
 }
 
-fn width_of(parts: &[Part]) -> usize {
-    parts.iter().map(|part| part.width).sum()
+fn compared(pairs: &[Compared], wires: usize, colours: bool) -> Vec<String> {
+    let mut cells = vec!["─".to_owned(); wires];
+    for pair in pairs {
+        let ends = pair.low.min(pair.high)..=pair.low.max(pair.high);
+        for wire in ends.clone() {
+            let mark = match (wire == *ends.start() || wire == *ends.end(), pair.swapped) {
+                // An arrow points up to the place of the larger element.
+                (true, _) if pair.falls() && pair.high == wire => "▲",
+                (true, true) => "●",
+                (true, false) => "○",
+                (false, _) => "┼",
+            };
+            let in_colour = colours && pair.swapped;
+            cells[wire] = if in_colour { format!("\x1b[1;36m{mark}\x1b[0m") } else { mark.to_owned() };
+        }
+    }
+    cells
+}
+
+/// For each wire the number of the wire that its element comes from.
+fn moved(sources: &[Option<usize>], wires: usize) -> Vec<String> {
+    let from = |wire| sources.get(wire).copied().flatten();
+    let widest = (0..wires).filter_map(from).max().map_or(0, |from| from.to_string().len() + 2);
+    let cell = |wire| match from(wire) {
+        Some(from) => format!("{:widest$} ─", format!(" ◂{from}")),
+        None => "─".repeat(widest + 2),
+    };
+    (0..wires).map(cell).collect()
 }
 
 /// A part of the diagram between elements.
 struct Piece {
-    begin: Vec<u32>,
-    wires: usize,
-    parts: Vec<Part>,
-    /// Passes, and how many parts are before each.
-    passes: Vec<(u64, usize)>,
+    /// The numbers of its passes.
+    heading: String,
+    lines: Vec<String>,
+    width: usize,
+    /// The last of its passes.
+    pass: Option<u64>,
 }
 
 impl Piece {
-    fn new(ranks: &[u32], wires: usize) -> Self {
-        let mut begin = ranks.to_vec();
-        begin.resize(wires, u32::MAX);
-        Self { begin, wires, parts: vec![Part::bare("─", wires)], passes: Vec::new() }
-    }
-
-    fn begin(&mut self, pass: u64) {
-        if self.passes.last().is_none_or(|(last, _)| *last != pass) {
-            if self.has_parts() {
-                self.parts.push(Part::bare("─", self.wires));
-            }
-            self.passes.push((pass, self.parts.len()));
-        }
-    }
-
-    fn has_parts(&self) -> bool {
-        self.parts.len() > 1
-    }
-
-    fn draw<'a>(&self, end: &[u32], label: &impl Fn(u32) -> &'a str, widest: usize) -> String {
-        let mut heading = String::new();
-        for &(pass, before) in &self.passes {
-            let place = widest + 1 + width_of(&self.parts[..before]);
-            let used = heading.chars().count();
-            if place >= used {
-                heading += &" ".repeat(place - used);
-                heading += &format!("{pass} ");
+    fn add(&mut self, part: &Part) {
+        if self.pass.replace(part.pass) != Some(part.pass) {
+            self.lines.iter_mut().for_each(|line| line.push('─'));
+            self.width += 1;
+            let used = self.heading.len();
+            if self.width >= used {
+                self.heading += &format!("{:1$}{2} ", "", self.width - used, part.pass);
             }
         }
-        let mut text = format!("\n{}\n", heading.trim_end());
-        for wire in 0..self.wires {
-            let [begin, end] = [&self.begin[..], end]
-                .map(|ranks| label(ranks.get(wire).copied().unwrap_or(u32::MAX)).to_owned());
-            let gap = " ".repeat(widest - begin.chars().count());
-            let parts: String = self.parts.iter().map(|part| &*part.cells[wire]).collect();
-            text += format!("{gap}{begin} {parts} {end}").trim_end();
-            text.push('\n');
-        }
-        text
+        self.lines.iter_mut().zip(&part.cells).for_each(|(line, cell)| line.push_str(cell));
+        self.width += part.width();
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! An element is its rank, the position in the sorted order; equal keys share the lowest of their
 //! ranks unless positions decide. A rank gives the colour, the printed value and the outcome of a
-//! comparison, so networks are interpreted on ranks alone. Plans with digits carry the keys, too.
+//! comparison; digits are those of the keys.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -80,6 +80,16 @@ pub enum Layer {
     Sum(Vec<u32>),
 }
 
+impl Layer {
+    /// Its comparisons.
+    pub(super) fn pairs(&self) -> &[Compared] {
+        match self {
+            Self::Compare(_, pairs) => pairs,
+            _ => &[],
+        }
+    }
+}
+
 impl Played {
     /// Performs the plan on these keys.
     ///
@@ -101,17 +111,13 @@ impl Played {
         let mut order: Vec<u32> = (0..n as u32).collect();
         order.sort_by_key(|&at| keys[at as usize]);
         let sorted: Vec<u64> = order.iter().map(|&at| keys[at as usize]).collect();
-        let mut input = vec![0; n];
-        let mut rank = 0;
-        for (place, &at) in (0..).zip(&order) {
-            let is_same = place > 0 && sorted[place as usize - 1] == sorted[place as usize];
-            if !is_same || plan.shape().payload {
-                rank = place;
-            }
-            input[at as usize] = rank;
-        }
-        let has_digits =
-            plan.distinct_dispatches().any(|it| matches!(it.kernel(), Kernel::Radix(_) | Kernel::Select(_)));
+        let input = if plan.shape().payload {
+            let mut input = vec![0; n];
+            (0..).zip(&order).for_each(|(place, &at)| input[at as usize] = place);
+            input
+        } else {
+            keys.iter().map(|&key| sorted.partition_point(|&other| other < key) as u32).collect()
+        };
         let mut played = Self {
             heat: Heat::new(plan, &input),
             moments: Vec::new(),
@@ -119,48 +125,44 @@ impl Played {
             sorted,
             input,
         };
-        if has_digits {
-            let item = |&rank: &u32| Pair { key: played.sorted[rank as usize], position: rank };
-            let items: Vec<Pair<u64>> = played.input.iter().map(item).collect();
-            played.play(plan, items, Pair { key: u64::MAX, position: FILLER }, |item| item.position);
-        } else {
-            played.play(plan, played.input.clone(), FILLER, |rank| rank);
-        }
+        played.play(plan);
         Ok(played)
     }
 
-    fn play<T: Item>(&mut self, plan: &Plan, mut items: Vec<T>, last: T, rank: impl Fn(T) -> u32) {
-        let n = items.len();
+    fn play(&mut self, plan: &Plan) {
+        let n = self.input.len();
+        let item = |&rank: &u32| Pair { key: self.sorted[rank as usize], position: rank };
+        let last = Pair { key: u64::MAX, position: FILLER };
+        let mut items: Vec<Pair<u64>> = self.input.iter().map(item).collect();
         items.resize(plan.room().max(plan.other_room()) as usize, last);
-        let mut before: Vec<u32> = items.iter().map(|&item| rank(item)).collect();
-        before.truncate(n);
-        let mut live = n;
-        let sorted = std::mem::take(&mut self.sorted);
+        let (mut before, mut live) = (self.input.clone(), n);
         interpreter::watch(plan, &mut items, last, |done, dispatch, items| {
             let access = dispatch.access();
             let writes = access.writes as usize;
             live = if access.changes_sides { writes } else { live.max(writes) };
-            let looks = n <= FEW || self.heat.wants(done);
-            let is_in_order = || items[..live].is_sorted_by_key(|&item| rank(item));
-            match self.in_order_after {
-                None if is_in_order() => self.in_order_after = Some(done),
-                Some(_) if !is_in_order() => self.in_order_after = None,
-                _ => {}
-            }
-            if !looks {
+            let items = &items[..live];
+            let is_in_order = items.is_sorted_by_key(|item| item.position);
+            self.in_order_after = is_in_order.then(|| self.in_order_after.unwrap_or(done));
+            let is_few = n <= FEW;
+            if !is_few && !self.heat.wants(done) {
                 return;
             }
-            let after: Vec<u32> = items[..live].iter().map(|&item| rank(item)).collect();
-            let layer = self.heat.is_whole().then(|| at_once(dispatch, &before, &after, &sorted)).flatten();
-            self.heat.take(done, &after, layer.as_ref());
-            if n <= FEW {
+            let after: Vec<u32> = items.iter().map(|item| item.position).collect();
+            self.heat.take(done, &after);
+            if is_few {
+                let layer = at_once(dispatch, &before, &after, &self.sorted);
                 let layers = layer.map_or_else(|| compared(dispatch, &before), |layer| vec![layer]);
-                self.moments.push(Moment { before: before.clone(), layers, after: after.clone() });
+                let before = std::mem::replace(&mut before, after.clone());
+                self.moments.push(Moment { before, layers, after });
             }
-            before = after;
         });
-        self.heat.end(plan.dispatch_count());
-        self.sorted = sorted;
+        self.heat.end();
+    }
+
+    /// The number of places in the diagram: the most elements of a moment.
+    pub(super) fn wires(&self) -> usize {
+        let wires = self.moments.iter().map(|moment| moment.before.len().max(moment.after.len()));
+        wires.max().unwrap_or(self.input.len())
     }
 
     /// The elements that the last dispatch leaves.
@@ -200,12 +202,8 @@ impl Played {
 
     /// The number of drawn comparisons that swapped.
     pub fn swaps(&self) -> u64 {
-        let layers = self.moments.iter().flat_map(|moment| &moment.layers);
-        let swapped = |layer: &Layer| match layer {
-            Layer::Compare(_, pairs) => pairs.iter().filter(|pair| pair.swapped).count() as u64,
-            _ => 0,
-        };
-        layers.map(swapped).sum()
+        let pairs = self.moments.iter().flat_map(|moment| &moment.layers).flat_map(Layer::pairs);
+        pairs.filter(|pair| pair.swapped).count() as u64
     }
 }
 
@@ -250,14 +248,7 @@ fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
             let mut counts = vec![0; 1 << DIGIT_BITS];
             before.iter().for_each(|&rank| counts[digit(rank)] += 1);
             Some(match radix.work {
-                RadixWork::Clear
-                | RadixWork::Sample
-                | RadixWork::Choose
-                | RadixWork::Cut(_)
-                | RadixWork::Finish(_)
-                | RadixWork::Runs(_) => Layer::Count(Vec::new()),
                 RadixWork::Histogram | RadixWork::Count { .. } => Layer::Count(counts),
-                RadixWork::Tile => moved(before, after),
                 RadixWork::Scan => {
                     let mut sum = 0;
                     counts.iter_mut().for_each(|count| sum += std::mem::replace(count, sum));
@@ -267,11 +258,8 @@ fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
                 RadixWork::Sweep(_) | RadixWork::Scatter if counts.contains(&(before.len() as u32)) => {
                     return None;
                 }
-                RadixWork::Sweep(_) | RadixWork::Scatter => {
-                    let mut places: Vec<usize> = (0..before.len()).collect();
-                    places.sort_by_key(|&place| digit(before[place]));
-                    Layer::Move(places.into_iter().map(Some).collect())
-                }
+                RadixWork::Tile | RadixWork::Sweep(_) | RadixWork::Scatter => moved(before, after),
+                _ => Layer::Count(Vec::new()),
             })
         }
         _ => None,

@@ -4,23 +4,21 @@ use std::fmt::Write;
 
 use gpusort_order::network::Step;
 use gpusort_planner::kernels::DIGIT_BITS;
-use gpusort_planner::plan::{Dispatch, FusedWork, Kernel, Local, RadixWork, Rows, Scope, SelectWork};
+use gpusort_planner::plan::{Dispatch, FusedWork, Kernel, Local, Radix, RadixWork, Rows, Scope, SelectWork};
 
 use crate::human::{grouped, power};
 
 /// The digit that a kernel handles, counted from the lowest; `None` if it handles none or all.
 pub(super) fn digit(kernel: Kernel) -> Option<u32> {
     match kernel {
-        Kernel::Radix(radix) => match radix.work {
-            RadixWork::Clear | RadixWork::Histogram => None,
-            // The device chooses the digit.
-            _ if matches!(radix.scope, Scope::Leading(_)) => None,
-            _ => Some(radix.digit),
-        },
-        Kernel::Select(select) => match select.work {
-            SelectWork::Histogram | SelectWork::Choose => Some(select.digit),
-            _ => None,
-        },
+        // The device chooses a leading digit.
+        Kernel::Radix(Radix { scope: Scope::Leading(_), .. }) => None,
+        Kernel::Radix(radix) => {
+            (!matches!(radix.work, RadixWork::Clear | RadixWork::Histogram)).then_some(radix.digit)
+        }
+        Kernel::Select(select) => {
+            matches!(select.work, SelectWork::Histogram | SelectWork::Choose).then_some(select.digit)
+        }
         _ => None,
     }
 }
@@ -28,32 +26,35 @@ pub(super) fn digit(kernel: Kernel) -> Option<u32> {
 /// Describes this dispatch.
 pub(super) fn of(dispatch: &Dispatch) -> String {
     let kernel = dispatch.kernel();
+    let all = super::steps(dispatch);
     let sorted = || {
-        let largest = super::steps(dispatch).iter().map(|step| block_log2(*step)).max().unwrap_or(1);
+        let largest = all.iter().map(|step| block_log2(*step)).max().unwrap_or(1);
         match largest {
             0 | 1 => "pairs".to_owned(),
             log2 => format!("stages 2 … {}", power(log2)),
         }
     };
     match kernel {
-        Kernel::Step(_) => of_steps(&super::steps(dispatch)),
+        Kernel::Step(_) => of_steps(&all),
         Kernel::Local(Local { tile_log2, sorts: true }) => {
             format!("sort tiles of {}: {}", power(tile_log2), sorted())
         }
-        Kernel::Local(_) => in_tiles(&of_steps(&super::steps(dispatch)), kernel),
+        Kernel::Local(Local { tile_log2, .. }) => {
+            format!("{} in tiles of {}", of_steps(&all), power(tile_log2))
+        }
         Kernel::Fused(fused) => match fused.work {
             FusedWork::Sort => format!("sort tiles of {}: {}", power(fused.tile.log2()), sorted()),
             FusedWork::Halves => {
                 let shifted = if dispatch.first() == 0 { "" } else { ", shifted" };
                 format!("merge halves of tiles{shifted}")
             }
-            FusedWork::Strides { .. } => of_steps(&super::steps(dispatch)),
+            FusedWork::Strides { .. } => of_steps(&all),
         },
         Kernel::Rows(rows) => match rows {
             Rows::Pad { from } if from == dispatch.count() => "pad: nothing to do".to_owned(),
             Rows::Pad { .. } => format!("pad to {}", grouped(dispatch.count())),
             Rows::Sort { row_log2 } => format!("sort rows of {}, up and down", power(row_log2)),
-            Rows::Merge { .. } => format!("{} in rows", of_steps(&super::steps(dispatch))),
+            Rows::Merge { .. } => format!("{} in rows", of_steps(&all)),
             Rows::Transpose { rows_log2, columns_log2 } => {
                 let [rows, columns] = [rows_log2, columns_log2].map(power);
                 format!("transpose {rows} rows of {columns}")
@@ -98,13 +99,6 @@ pub(super) fn of(dispatch: &Dispatch) -> String {
         Kernel::Merge(_) => "merge two sorted runs".to_owned(),
         Kernel::Iota(_) => "number the positions".to_owned(),
         Kernel::Batch(_) => "sort rows".to_owned(),
-    }
-}
-
-fn in_tiles(what: &str, kernel: Kernel) -> String {
-    match kernel.tiles() {
-        Some(tiles) => format!("{what} in tiles of {}", power(tiles.size().ilog2())),
-        None => what.to_owned(),
     }
 }
 

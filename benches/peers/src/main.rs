@@ -253,8 +253,6 @@ type Times = (Duration, Vec<u32>, Option<Vec<u32>>);
 struct Peer<'a, F> {
     ours: Ours<'a>,
     sort: F,
-    keys: KeyBuf<'static>,
-    values: Option<Vec<u32>>,
 }
 
 impl<'a, F> Peer<'a, F>
@@ -262,7 +260,7 @@ where
     F: FnMut(&[u32], &dyn Fn() -> anyhow::Result<()>) -> anyhow::Result<Times> + 'a,
 {
     fn boxed(ours: Ours<'a>, sort: F) -> Box<dyn Contender + 'a> {
-        Box::new(Self { ours, sort, keys: KeyBuf::new(KeyWords::One), values: None })
+        Box::new(Self { ours, sort })
     }
 }
 
@@ -270,16 +268,16 @@ impl<F> Contender for Peer<'_, F>
 where
     F: FnMut(&[u32], &dyn Fn() -> anyhow::Result<()>) -> anyhow::Result<Times>,
 {
-    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted<'_>), Error> {
+    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted), Error> {
         let KeyBuf::Narrow(blocks) = input else { unreachable!("keys here are u32") };
         let [words] = &blocks[..] else { unreachable!("keys are made in one block") };
         let spin_up = || Ok(self.ours.spin_up.again(self.ours.gpu)?);
         let result = (self.sort)(words, &spin_up).map_err(|error| Error::device(format!("{error:#}")))?;
         let (time, keys, values) = result;
-        (self.keys, self.values) = (keys.into(), values);
+        let keys = Sorted::Keys(keys.into());
         // Of pairs both are verified: the keys here, the values by the caller.
-        verify(input, Sorted::Keys(&self.keys)).map_err(Error::device)?;
-        let sorted = self.values.as_deref().map_or(Sorted::Keys(&self.keys), Sorted::Positions);
+        verify(input, &keys).map_err(Error::device)?;
+        let sorted = values.map_or(keys, Sorted::Positions);
         let (upload, download) = (Duration::ZERO, Duration::ZERO);
         let sort = Elapsed { time, clock: Clock::Gpu };
         Ok((Sample { sort, upload, download, ..Sample::on_cpu(time) }, sorted))

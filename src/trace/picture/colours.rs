@@ -43,12 +43,6 @@ pub(super) fn hex(shade: Shade) -> String {
     })
 }
 
-/// The pure colour of a rank among `n`.
-pub(super) fn of_rank(rank: u32, n: usize) -> Shade {
-    let part = f64::from(rank) / (n.max(2) - 1) as f64;
-    Shade { level: (part * (LEVELS - 1) as f64).round() as usize, mixed: 0 }
-}
-
 /// The colour of a thin line: from the middle of the ramp, since its ends do not show on dark and on
 /// light pages.
 pub(super) fn of_line(shade: Shade) -> String {
@@ -56,8 +50,8 @@ pub(super) fn of_line(shade: Shade) -> String {
     hex(Shade { level: (most * 0.4 + shade.level as f64 * 0.46).round() as usize, ..shade })
 }
 
-/// The number of tints of tiles.
-pub(super) const TINTS: u64 = 4;
+/// The classes of tiles.
+pub(super) const TINTS: [&str; 4] = ["t0", "t1", "t2", "t3"];
 
 /// The page of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -175,7 +169,7 @@ mod tests {
     fn the_ramp_rises_in_lightness_so_that_it_reads_without_colour() {
         let levels: Vec<f64> = (0..LEVELS).map(|level| luminance(&hex(Shade { level, mixed: 0 }))).collect();
         assert!(levels.is_sorted_by(|a, b| a < b), "{levels:?}");
-        let ends = [of_rank(0, 5), of_rank(4, 5), of_rank(0, 1)].map(hex);
+        let ends = [(0.0, 5), (4.0, 5), (0.0, 1)].map(|(rank, n)| hex(Shade::of_rank(rank, n)));
         assert_eq!(ends, ["#440154", "#fde725", "#440154"]);
     }
 

@@ -1,134 +1,175 @@
-//! Knuth's diagram: a wire for each position, a bar for each comparison, a frame for each pass.
+//! Knuth's diagram: a wire for each position, a bar for each comparison. A frame is a pass with its
+//! tiles or, of a network alone, a stage with its blocks.
+//!
+//! ```text
+//! ┌──────────────┐
+//! │┌──┐┌──┐┌────┐│   a box for each block that a stage sorts, and in it one for each block that no
+//! ││  ││  ││    ││   comparison of a step leaves; phases of odd-even sort have none
+//! │└──┘└──┘└────┘│
+//! └──────────────┘
+//! ```
 //!
 //! Distances across are in units: the distance between bars of a step, as large as the width allows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use gpusort_order::network::Step;
 use gpusort_planner::kernels::{REGISTERS, WORKGROUP};
 use gpusort_planner::plan::Dispatch;
 
+use super::Panel;
 use super::colours::{self, TINTS};
 use super::motion::{Motion, Path};
 use super::svg::{Attributes, Data, Px, Svg};
 use super::wires::{Wires, label_width, pitch};
-use super::{FEW, Panel};
 use crate::human::wrapped;
+use crate::trace::heat::Shade;
 use crate::trace::network::columns;
 use crate::trace::played::{Compared, FILLER, Layer, Moment, Played};
+use crate::trace::words::block_log2;
 
-/// Units from a pass's frame to its content, between steps, between frames, and of layers that
-/// compare nothing.
-const PAD: f64 = 0.9;
-const STEP: f64 = 0.7;
-const BETWEEN: f64 = 0.45;
+/// Units from a frame to its boxes, from boxes to comparators, between frames, of layers that compare
+/// nothing, and of a frame at least.
+const OUTER: f64 = 0.4;
+const INNER: f64 = 0.55;
+const BETWEEN: f64 = 0.5;
 const MOVE: f64 = 9.0;
 const COUNT: f64 = 5.0;
-const NOTHING: f64 = 1.0;
+const LEAST: f64 = 2.0 * (OUTER + INNER);
 
 /// Pixels of a unit, at least and at most.
 const LEAST_UNIT: f64 = 3.6;
-const MOST_UNIT: f64 = 17.0;
+const MOST_UNIT: f64 = 15.0;
+
+/// Pixels of bare wire at each end.
+const END: f64 = 10.0;
 
 /// A diagram with its measures.
 pub(super) struct Diagram<'a> {
-    panel: Panel<'a>,
-    /// Pixels available.
-    width: f64,
+    panel: &'a Panel<'a>,
+    /// Draws the network without passes.
+    is_alone: bool,
     unit: f64,
     /// Where wires begin and end.
     across: (f64, f64),
-    /// The left end of each pass, and its width, in pixels.
-    passes: Vec<(f64, f64)>,
+    /// The left end of each frame, and its width, in pixels.
+    frames: Vec<(f64, f64)>,
 }
 
 fn units_of(layer: &Layer) -> f64 {
-    match layer {
+    let inside = match layer {
         Layer::Compare(_, pairs) => columns(pairs).len().saturating_sub(1) as f64,
         Layer::Move(_) => MOVE,
         Layer::Count(_) | Layer::Sum(_) => COUNT,
-    }
+    };
+    2.0 * INNER + inside
 }
 
 fn units(moment: &Moment) -> f64 {
-    let layers: f64 = moment.layers.iter().map(units_of).sum();
-    let gaps = moment.layers.len().saturating_sub(1) as f64;
-    2.0 * PAD + if moment.layers.is_empty() { NOTHING } else { layers + (STEP * gaps + gaps) }
+    let layers = moment.layers.iter().map(|layer| units_of(layer) + OUTER).sum::<f64>();
+    (OUTER + layers).max(LEAST)
 }
 
 fn all_units(panel: &Panel) -> f64 {
     let moments = &panel.1.moments;
-    moments.iter().map(units).sum::<f64>() + BETWEEN * (moments.len() - 1) as f64
+    moments.iter().map(units).sum::<f64>() + BETWEEN * (moments.len() as f64 - 1.0)
 }
 
-/// Whether every comparison is drawn.
-fn is_drawn((_, played, _): &Panel) -> bool {
-    played.input.len() <= FEW && !played.moments.is_empty()
+/// Pixels of a panel's diagram beside its frames.
+fn ends(panel: &Panel) -> f64 {
+    2.0 * (label_width(panel) + END)
 }
 
-/// The least width of a panel's diagram; 0 without one.
+/// The least width of a panel's diagram.
 pub(super) fn least_width(panel: &Panel) -> f64 {
-    if is_drawn(panel) { 2.0 * label_width(panel) + all_units(panel) * LEAST_UNIT } else { 0.0 }
+    ends(panel) + all_units(panel) * LEAST_UNIT
 }
 
 impl<'a> Diagram<'a> {
     /// The measures of the diagram in this width; `None` where there are too many elements, or no
     /// passes.
-    pub(super) fn new(panel: &Panel<'a>, width: f64) -> Option<Self> {
-        if !is_drawn(panel) {
-            return None;
-        }
+    pub(super) fn new(panel: &'a Panel<'a>, is_alone: bool, width: f64) -> Option<Self> {
+        let moments = &panel.1.moments;
+        let unit = ((width - ends(panel)) / all_units(panel)).min(MOST_UNIT);
         let from = label_width(panel);
-        let unit = ((width - 2.0 * from) / all_units(panel)).min(MOST_UNIT);
-        let mut x = from;
-        let mut passes = Vec::new();
-        for moment in &panel.1.moments {
+        let mut x = from + END;
+        let mut frames = Vec::new();
+        for moment in moments {
             let own = units(moment) * unit;
-            passes.push((x, own));
+            frames.push((x, own));
             x += own + BETWEEN * unit;
         }
-        Some(Self { panel: *panel, width, unit, across: (from, x - BETWEEN * unit), passes })
+        let to = x - BETWEEN * unit + END;
+        (!moments.is_empty()).then_some(Self { panel, is_alone, unit, across: (from, to), frames })
     }
 
-    /// When each pass ends, as a share of the way from left to right.
+    /// Pixels across.
+    pub(super) fn width(&self) -> f64 {
+        self.across.1 + label_width(self.panel)
+    }
+
+    /// When each frame ends, as a share of the way from left to right.
     pub(super) fn ends(&self) -> Vec<f64> {
         let (from, to) = self.across;
-        self.passes.iter().map(|(x, width)| (x + width - from) / (to - from)).collect()
+        self.frames.iter().map(|(x, width)| (x + width - from) / (to - from)).collect()
     }
 
     /// Draws it from this height on; returns where it ends.
     pub(super) fn draw(&self, top: f64, svg: &mut Svg, motion: Option<&mut Motion>) -> f64 {
-        let (trace, played, printed) = &self.panel;
-        let wires = played.moments.iter().map(|moment| moment.before.len().max(moment.after.len()));
-        let count = wires.max().unwrap_or_default();
+        let (trace, played, printed) = self.panel;
+        let count = played.wires();
         let (pitch, (from, to)) = (pitch(count), self.across);
-        let wires = Wires { count, first: top + pitch, pitch, from, to };
-        let frame = (top + 0.3 * pitch, wires.y(count - 1) + 0.7 * pitch);
-        self.frames(svg, top, frame, &wires);
-
+        let wires = Wires { count, first: top + 0.7 * pitch, pitch, from, to };
+        let tall = (top, wires.y(count - 1) + 0.7 * pitch);
         let mut drawn = Drawn::new(played, wires, self.unit);
-        for (moment, &(x, _)) in played.moments.iter().zip(&self.passes) {
-            let mut x = x + PAD * self.unit;
+        if !self.is_alone {
+            self.numbers(svg, top - 0.3 * pitch);
+            for (dispatch, &(x, width)) in trace.plan.dispatches().zip(&self.frames) {
+                drawn.rectangle("pass", (x, x + width), tall);
+                drawn.tiles(dispatch, (x + 1.5, x + width - 1.5));
+            }
+        }
+        for (moment, &(x, width)) in played.moments.iter().zip(&self.frames) {
+            if self.is_alone
+                && let Some(Layer::Compare(step, _)) = moment.layers.first()
+            {
+                let pairs = moment.layers.iter().flat_map(Layer::pairs);
+                drawn.blocks("pass", *step, pairs, (x, x + width), 0.43);
+            }
+            let mut x = x + OUTER * self.unit;
             for layer in &moment.layers {
+                let (begin, own) = (x + INNER * self.unit, units_of(layer) * self.unit);
                 match layer {
-                    Layer::Compare(_, pairs) => drawn.compare(x, pairs),
-                    Layer::Move(sources) => drawn.moves(sources, &moment.before, x, x + MOVE * self.unit),
-                    Layer::Count(counts) => drawn.counts(counts, (x, COUNT * self.unit), frame),
-                    Layer::Sum(sums) => drawn.sums(sums, (x, COUNT * self.unit), frame),
+                    Layer::Compare(step, pairs) => {
+                        if self.is_alone {
+                            drawn.boxes(*step, pairs, (x, x + own));
+                        }
+                        drawn.compare(begin, pairs);
+                    }
+                    Layer::Move(sources) => {
+                        drawn.moves(sources, &moment.before, begin, begin + MOVE * self.unit);
+                    }
+                    Layer::Count(counts) => drawn.counts(counts, (begin, COUNT * self.unit), tall),
+                    Layer::Sum(sums) => drawn.sums(sums, (begin, COUNT * self.unit), tall),
                 }
-                x += (units_of(layer) + STEP + 1.0) * self.unit;
+                x += own + OUTER * self.unit;
             }
         }
         drawn.finish(svg, played, printed, motion);
-        let mut end = frame.1;
-        for line in wrapped(&self.words(trace), (self.width / super::CHARACTER) as usize, 0) {
+        tall.1
+    }
+
+    /// The legend, in lines of this width from this height on; returns where it ends.
+    pub(super) fn legend(&self, width: f64, top: f64, svg: &mut Svg) -> f64 {
+        let mut end = top;
+        for line in wrapped(&self.words(), (width / super::CHARACTER) as usize, 0) {
             end += 16.0;
-            svg.words("text", &[("class", &"q"), ("y", &Px(end))], &line);
+            svg.text("q", (0.0, end), &line);
         }
         end
     }
 
-    /// The legend.
-    fn words(&self, trace: &crate::trace::Trace) -> String {
+    fn words(&self) -> String {
         let mut words =
             "Each wire is a position, the first on top. Each frame is a pass over device memory.".to_owned();
         let layers = || self.panel.1.moments.iter().flat_map(|moment| &moment.layers);
@@ -136,7 +177,7 @@ impl<'a> Diagram<'a> {
         if has(|layer| matches!(layer, Layer::Compare(..))) {
             words += " A bar compares two positions and moves the smaller element up; bold bars swap.";
         }
-        if has(|layer| matches!(layer, Layer::Compare(_, pairs) if pairs.iter().any(Compared::falls))) {
+        if has(|layer| layer.pairs().iter().any(Compared::falls)) {
             words += " An upward arrow moves the larger element up.";
         }
         if has(|layer| matches!(layer, Layer::Move(_))) {
@@ -148,51 +189,26 @@ impl<'a> Diagram<'a> {
         if has(|layer| matches!(layer, Layer::Sum(_))) {
             words += " A grey line is the number of elements with lower values.";
         }
-        let tiles = || trace.plan.distinct_dispatches().filter_map(|it| it.kernel().tiles());
-        let held = |held| tiles().any(|tiles| tiles.held == held);
-        let place = match (held(REGISTERS), held(WORKGROUP)) {
-            (true, _) => REGISTERS,
-            (false, true) => WORKGROUP,
-            _ => return words,
-        };
-        words + &format!(" Each tint is a tile, which one workgroup holds in {place} during the pass.")
+        let tiles = self.panel.0.plan.distinct_dispatches().filter_map(|it| it.kernel().tiles());
+        let held: Vec<&str> = tiles.map(|tiles| tiles.held).collect();
+        if let Some(place) = [REGISTERS, WORKGROUP].into_iter().find(|place| held.contains(place)) {
+            words += &format!(" Each tint is a tile, which one workgroup holds in {place} during the pass.");
+        }
+        words
     }
 
-    /// A frame for each pass, with its number, and the tiles in it.
-    fn frames(&self, svg: &mut Svg, top: f64, (above, below): (f64, f64), wires: &Wires) {
+    /// The number of each pass, as far as there is space.
+    fn numbers(&self, svg: &mut Svg, base: f64) {
         let mut used = f64::NEG_INFINITY;
-        let dispatches = self.panel.0.plan.dispatches();
-        for (number, (&(x, width), dispatch)) in (1..).zip(self.passes.iter().zip(dispatches)) {
-            svg.rect([x, above, width, below - above], &[("class", &"pass"), ("rx", &3)]);
-            for (tint, path) in tiles(dispatch, (x, width), wires).iter().enumerate() {
-                svg.path(&format!("t{tint}"), path, &[]);
-            }
-            let own = number.to_string().len() as f64 * 6.5;
-            let middle = x + width / 2.0;
-            if middle - own / 2.0 > used + 4.0 {
-                svg.text("q m", (middle, top), &number.to_string());
-                used = middle + own / 2.0;
+        for (number, &(x, width)) in (1..).zip(&self.frames) {
+            let number: String = u64::to_string(&number);
+            let (middle, half) = (x + width / 2.0, number.len() as f64 * 3.25);
+            if middle - half > used + 4.0 {
+                svg.text("q m", (middle, base), &number);
+                used = middle + half;
             }
         }
     }
-}
-
-/// The outlines of a pass's tiles, by tint.
-fn tiles(dispatch: &Dispatch, (x, width): (f64, f64), wires: &Wires) -> [Data; TINTS as usize] {
-    let mut tints = <[Data; TINTS as usize]>::default();
-    let Some(tiles) = dispatch.kernel().tiles() else { return tints };
-    let (first, count) = (dispatch.first() as usize, dispatch.count() as usize);
-    let (inset, half) = (1.5, 0.5 * wires.pitch - 0.8);
-    let mut begin = 0;
-    while begin < count {
-        let tile = tiles.of(begin as u64);
-        let end = (begin..count).find(|&at| tiles.of(at as u64) != tile).unwrap_or(count);
-        let [from, to] = [first + begin, first + end - 1].map(|wire| wires.y(wire));
-        let outline = &mut tints[(tile % TINTS) as usize];
-        outline.rectangle((x + inset, from - half), (x + width - inset, to + half));
-        begin = end;
-    }
-    tints
 }
 
 /// The wires and the shapes over them.
@@ -222,6 +238,62 @@ impl Drawn {
         self.shapes.entry(class).or_default()
     }
 
+    fn rectangle(&mut self, class: &'static str, (left, right): (f64, f64), (top, bottom): (f64, f64)) {
+        self.shape(class).rectangle((left, top), (right, bottom));
+    }
+
+    /// The rectangle around these wires, `half` of pixels beyond them.
+    fn around(&mut self, class: &'static str, across: (f64, f64), (first, last): (usize, usize), half: f64) {
+        let (top, bottom) = (self.wires.y(first) - half, self.wires.y(last) + half);
+        self.rectangle(class, across, (top, bottom));
+    }
+
+    /// The outlines of a pass's tiles.
+    fn tiles(&mut self, dispatch: &Dispatch, across: (f64, f64)) {
+        let Some(tiles) = dispatch.kernel().tiles() else { return };
+        let places: Vec<usize> = (0..dispatch.count() as usize).collect();
+        let (first, of) = (dispatch.first() as usize, |place: usize| tiles.of(place as u64));
+        for run in places.chunk_by(|a, b| of(*a) == of(*b)) {
+            let class = TINTS[of(run[0]) as usize % TINTS.len()];
+            let half = 0.5 * self.wires.pitch - 0.8;
+            self.around(class, across, (first + run[0], first + run[run.len() - 1]), half);
+        }
+    }
+
+    /// A box for each block of a step with these pairs; it reaches `beyond` its wires, in parts of
+    /// their distance.
+    fn blocks<'a>(
+        &mut self,
+        class: &'static str,
+        step: Step,
+        pairs: impl Iterator<Item = &'a Compared>,
+        across: (f64, f64),
+        beyond: f64,
+    ) {
+        if matches!(step, Step::Phase { .. }) {
+            return;
+        }
+        let log2 = block_log2(step);
+        for block in pairs.map(|pair| pair.low >> log2).collect::<BTreeSet<_>>() {
+            let last = ((block + 1) << log2).min(self.wires.count) - 1;
+            self.around(class, across, (block << log2, last), beyond * self.wires.pitch);
+        }
+    }
+
+    /// The boxes of a step, by the direction of its pairs.
+    fn boxes(&mut self, step: Step, pairs: &[Compared], across: (f64, f64)) {
+        let (class, inner) = match step {
+            Step::Mirror { .. } => ("t1", step),
+            // The blocks that no comparison leaves.
+            Step::Alternating { stride_log2, .. } => ("t0", Step::Stride { stride_log2 }),
+            _ => ("t0", step),
+        };
+        for (class, falls) in [(class, false), ("t2", true)] {
+            let such = pairs.iter().filter(|pair| pair.falls() == falls);
+            self.blocks(class, inner, such, across, 0.35);
+        }
+    }
+
     /// The comparisons of a step, in columns from `x` on.
     pub(super) fn compare(&mut self, x: f64, pairs: &[Compared]) {
         for (number, column) in columns(pairs).iter().enumerate() {
@@ -239,14 +311,14 @@ impl Drawn {
         let (low, high) = (self.wires.y(pair.low), self.wires.y(pair.high));
         let half = (0.47 * self.unit).clamp(1.8, 5.6);
         self.shape(bars).go(x, low);
-        self.shape(bars).down(if pair.falls() { high + 0.2 * half } else { high });
+        self.shape(bars).line(x, if pair.falls() { high + 0.2 * half } else { high });
         self.shape(dots).dot(x, low);
         if pair.falls() {
             // An arrow in place of the dot.
             let arrows = self.shape("up");
             arrows.go(x, high - half);
             arrows.line(x + half, high + 0.8 * half);
-            arrows.across(x - half);
+            arrows.line(x - half, high + 0.8 * half);
             arrows.close();
         } else {
             self.shape(dots).dot(x, high);
@@ -274,7 +346,7 @@ impl Drawn {
         for wire in 0..self.wires.count {
             let (from, y) = (self.from, self.wires.y(wire));
             self.shape("wire").go(from, y);
-            self.shape("wire").across(to);
+            self.shape("wire").line(to, y);
         }
     }
 
@@ -292,16 +364,17 @@ impl Drawn {
         let each = (below - above - 8.0) / sums.len().max(1) as f64;
         let n = self.n.max(1) as f64;
         let line = self.shape("sums");
-        let mut value = 0;
+        let (mut value, mut y) = (0, above + 4.0);
         for run in sums.chunk_by(|a, b| a == b) {
             let at = x + width * f64::from(run[0]) / n;
             if value == 0 {
-                line.go(at, above + 4.0);
+                line.go(at, y);
             } else {
-                line.across(at);
+                line.line(at, y);
             }
             value += run.len();
-            line.down(above + 4.0 + value as f64 * each);
+            y = above + 4.0 + value as f64 * each;
+            line.line(at, y);
         }
     }
 
@@ -314,10 +387,13 @@ impl Drawn {
         motion: Option<&mut Motion>,
     ) {
         self.wires_until(self.wires.to);
-        for class in ["wire", "bars", "sums"] {
+        for class in ["pass"].iter().chain(&TINTS).chain(&["wire", "bars", "sums"]) {
             svg.path(class, self.shape(class), &[]);
         }
-        svg.curves(self.moves.iter().map(|(&rank, path)| (colours::of_rank(rank, self.n), path)));
+        for (&rank, path) in &self.moves {
+            let colour = colours::of_line(Shade::of_rank(rank.into(), self.n));
+            svg.path("move", path, &[("stroke", &colour)]);
+        }
         // Not markers, which renderers draw at different places and in different sizes.
         let dots = Px((0.56 * self.unit).clamp(2.6, 6.6));
         for class in ["keep", "swap", "keep-dot", "swap-dot", "up"] {

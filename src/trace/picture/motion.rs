@@ -10,16 +10,13 @@ use super::colours;
 use super::svg::{Px, Svg};
 use super::wires::Wires;
 use crate::trace::Played;
-use crate::trace::heat::Row;
+use crate::trace::heat::{Row, Shade};
 
 /// The share of the time with movement.
 const MOVING: f64 = 0.88;
 
-/// The largest distance in pixels between two swaps of one movement.
-const NEAR: f64 = 20.0;
-
-/// Percent of the time that a swap takes.
-const SWAP: f64 = 0.5;
+/// Half of the pixels that elements advance while they swap.
+const SWAP: f64 = 1.6;
 
 /// The animations so far.
 #[derive(Default)]
@@ -49,20 +46,16 @@ impl Motion {
         )
     }
 
-    /// Covers the rows of passes to come; `ends` is where each row ends.
-    pub(super) fn rows(&mut self, svg: &mut Svg, place: [f64; 4], ends: &[f64], rows: &[Row]) {
+    /// Covers the rows of passes to come; each row has this height.
+    pub(super) fn rows(&mut self, svg: &mut Svg, place: [f64; 4], height: f64, rows: &[Row]) {
         let (panel, seconds) = (self.panels, self.seconds);
         let passes = rows.last().map_or(0, |row| row.after).max(1);
         let mut frames = String::new();
-        for (row, end) in rows.iter().zip(ends) {
+        for (number, row) in (1..).zip(rows) {
             let known = row.after.checked_sub(1).and_then(|pass| self.ends.get(pass as usize));
-            let done = known.copied().unwrap_or(row.after as f64 / passes as f64);
-            let _ = write!(
-                frames,
-                "{:.2}%{{transform:translateY({}px)}}",
-                100.0 * MOVING * done,
-                Px(end - place[1])
-            );
+            let done = 100.0 * MOVING * known.copied().unwrap_or(row.after as f64 / passes as f64);
+            let shown = Px(f64::from(number) * height);
+            let _ = write!(frames, "{done:.2}%{{transform:translateY({shown}px)}}");
         }
         let _ = write!(
             self.style,
@@ -96,25 +89,24 @@ impl Motion {
             let begin = way.begin;
             let mut frames = String::new();
             // An element keeps its place until it leaves: one place has several times.
-            let mut times = String::new();
-            let mut y = begin;
-            for Line { leaves, arrives, to, .. } in way.lines(share) {
-                let _ = write!(times, "{}%", Px(leaves.max(0.0)));
-                let _ = write!(frames, "{times}{{translate:0 {}px}}", Px(y - begin));
-                times = format!("{}%,", Px(arrives));
-                y = to;
+            let (mut times, mut y) = (String::new(), begin);
+            for &(from, to, next) in &way.turns {
+                let [leaves, arrives] = [from, to].map(|x| Px(share(x)));
+                let _ = write!(frames, "{times}{leaves}%{{translate:0 {}px}}", Px(y - begin));
+                times = format!("{arrives}%,");
+                y = next;
             }
             let name = format!("e{panel}-{number}");
             let _ = write!(
                 self.style,
                 "@keyframes {name}{{{frames}{times}to{{translate:0 {}px}}}}",
-                Px(y - begin)
+                Px(y - begin),
             );
             let circle: [(&str, &dyn Display); 5] = [
                 ("cx", &Px(from)),
                 ("cy", &Px(begin)),
                 ("r", &Px((pitch / 2.6).min(6.0))),
-                ("fill", &colours::hex(colours::of_rank(way.rank, paths.ways.len()))),
+                ("fill", &colours::hex(Shade::of_rank(way.rank.into(), paths.ways.len()))),
                 ("style", &format_args!("animation-name:{name}")),
             ];
             svg.leaf("circle", &circle);
@@ -135,47 +127,8 @@ pub(super) struct Path {
 struct Way {
     rank: u32,
     begin: f64,
-    /// Turns to other wires: the place on this wire, the distance, and the other wire's height.
+    /// Turns to other wires: the places where each begins and ends, and the other wire's height.
     turns: Vec<(f64, f64, f64)>,
-}
-
-/// A straight part of a way, in percent of the time and in pixels.
-struct Line {
-    leaves: f64,
-    arrives: f64,
-    to: f64,
-    /// The distance down of each of its swaps, the place of the last swap, and the distance between swaps.
-    hop: f64,
-    last: f64,
-    gap: Option<f64>,
-}
-
-impl Way {
-    /// The parts of the way off its wires. Swaps at equal distances one after another, as in
-    /// phases, become one line: a shorter text, and a calmer picture.
-    fn lines(&self, share: impl Fn(f64) -> f64) -> Vec<Line> {
-        let mut lines: Vec<Line> = Vec::new();
-        let mut y = self.begin;
-        for &(x, duration, to) in &self.turns {
-            let hop = to - y;
-            y = to;
-            let half = if duration > 0.0 { 0.0 } else { SWAP / 2.0 };
-            let (leaves, arrives) = (share(x) - half, share(x + duration) + half);
-            let goes_on = |line: &&mut Line| {
-                let gap = x - line.last;
-                let is_even = line.gap.is_none_or(|known| (known - gap).abs() < 0.5);
-                half > 0.0 && gap < NEAR && is_even && (line.hop - hop).abs() < 0.5
-            };
-            match lines.last_mut().filter(goes_on) {
-                Some(line) => {
-                    (line.gap, line.last) = (Some(x - line.last), x);
-                    (line.arrives, line.to) = (arrives, to);
-                }
-                None => lines.push(Line { leaves, arrives, to, hop, last: x, gap: None }),
-            }
-        }
-        lines
-    }
 }
 
 impl Path {
@@ -190,26 +143,27 @@ impl Path {
         }
     }
 
-    fn go(&mut self, element: Option<usize>, x: f64, duration: f64, place: usize) {
+    fn go(&mut self, element: Option<usize>, (from, to): (f64, f64), place: usize) {
         if let Some(element) = element {
-            self.ways[element].turns.push((x, duration, self.wires.y(place)));
+            self.ways[element].turns.push((from, to, self.wires.y(place)));
         }
     }
 
     /// Two elements change places.
     pub(super) fn swap(&mut self, low: usize, high: usize, x: f64) {
-        self.go(self.at[low], x, 0.0, high);
-        self.go(self.at[high], x, 0.0, low);
+        let across = (x - SWAP, x + SWAP);
+        self.go(self.at[low], across, high);
+        self.go(self.at[high], across, low);
         self.at.swap(low, high);
     }
 
     /// Elements go to other places.
-    pub(super) fn take(&mut self, sources: &[Option<usize>], (from, to): (f64, f64)) {
+    pub(super) fn take(&mut self, sources: &[Option<usize>], across: (f64, f64)) {
         let after = sources.iter().map(|source| source.and_then(|source| self.at[source]));
         let mut after: Vec<Option<usize>> = after.collect();
         after.resize(self.wires.count, None);
         for (place, &element) in after.iter().enumerate() {
-            self.go(element, from, to - from, place);
+            self.go(element, across, place);
         }
         self.at = after;
     }

@@ -4,7 +4,6 @@
 use std::fmt::{Display, Write};
 
 use super::colours;
-use crate::trace::heat::Shade;
 
 /// A picture under way.
 #[derive(Default)]
@@ -70,21 +69,9 @@ impl Svg {
         }
     }
 
-    /// Curves of moving elements, each in the colour of a line of its shade.
-    pub(super) fn curves<'a>(&mut self, curves: impl Iterator<Item = (Shade, &'a Data)>) {
-        let mut curves = curves.peekable();
-        if curves.peek().is_some() {
-            self.open("g", &[("class", &"move")]);
-            curves.for_each(|(shade, path)| {
-                self.leaf("path", &[("stroke", &colours::of_line(shade)), ("d", path)]);
-            });
-            self.close();
-        }
-    }
-
     /// The whole text, with another picture at its end.
     pub(super) fn finish_with(mut self, last: Self) -> String {
-        self.text.push_str(&last.finish());
+        self.text += &last.finish();
         self.finish()
     }
 
@@ -112,21 +99,10 @@ impl Svg {
     }
 }
 
-/// Text as XML has it. What XML has no way to say is left out.
+/// Text as XML has it, without the characters that XML cannot hold.
 pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\t' | '\n' => escaped.push(' '),
-            c if c.is_control() => {}
-            c => escaped.push(c),
-        }
-    }
-    escaped
+    let text: String = text.chars().filter(|c| !c.is_control()).collect();
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// A length or a place in pixels, with a digit after the point where there is something to say.
@@ -163,38 +139,30 @@ impl Data {
 
     /// Goes to a place without a line.
     pub(super) fn go(&mut self, x: f64, y: f64) {
-        self.write('m', &[(x, y)]);
+        let by = self.by(&[(x, y)]);
+        self.push('m', &by);
         self.begin = self.at;
     }
 
     /// A line without a length.
     pub(super) fn dot(&mut self, x: f64, y: f64) {
         self.go(x, y);
-        self.across(x);
-    }
-
-    /// A line to the left or to the right.
-    pub(super) fn across(&mut self, x: f64) {
-        let to = Px(x).tenths();
-        self.push('h', &[to - self.at[0]]);
-        self.at[0] = to;
-    }
-
-    /// A line up or down.
-    pub(super) fn down(&mut self, y: f64) {
-        let to = Px(y).tenths();
-        self.push('v', &[to - self.at[1]]);
-        self.at[1] = to;
+        self.line(x, y);
     }
 
     /// A straight line.
     pub(super) fn line(&mut self, x: f64, y: f64) {
-        self.write('l', &[(x, y)]);
+        match self.by(&[(x, y)])[..] {
+            [by, 0] => self.push('h', &[by]),
+            [0, by] => self.push('v', &[by]),
+            ref by => self.push('l', by),
+        }
     }
 
     /// A line that leaves towards the first place, and arrives from the second one.
     pub(super) fn curve(&mut self, places: [(f64, f64); 3]) {
-        self.write('c', &places);
+        let by = self.by(&places);
+        self.push('c', &by);
     }
 
     /// A line to where it began.
@@ -206,18 +174,18 @@ impl Data {
     /// A rectangle between opposite corners.
     pub(super) fn rectangle(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64)) {
         self.go(left, top);
-        self.across(right);
-        self.down(bottom);
-        self.across(left);
+        self.line(right, top);
+        self.line(right, bottom);
+        self.line(left, bottom);
         self.close();
     }
 
-    /// A command with these places, which ends at the last one.
-    fn write(&mut self, command: char, places: &[(f64, f64)]) {
-        let to: Vec<[i64; 2]> = places.iter().map(|&(x, y)| [x, y].map(|place| Px(place).tenths())).collect();
-        let by: Vec<[i64; 2]> = to.iter().map(|[x, y]| [x - self.at[0], y - self.at[1]]).collect();
-        self.push(command, by.as_flattened());
-        self.at = to[to.len() - 1];
+    /// The distances to these places; the last place becomes the present one.
+    fn by(&mut self, places: &[(f64, f64)]) -> Vec<i64> {
+        let to = |&(x, y): &(f64, f64)| [x, y].map(|place| Px(place).tenths());
+        let [x, y] = self.at;
+        self.at = places.last().map_or(self.at, to);
+        places.iter().map(to).flat_map(|[to_x, to_y]| [to_x - x, to_y - y]).collect()
     }
 
     fn push(&mut self, command: char, by: &[i64]) {
@@ -245,9 +213,9 @@ mod tests {
         let mut data = Data::default();
         assert!(data.is_empty());
         data.go(100.0, 200.04);
-        data.down(211.0);
+        data.line(100.0, 211.0);
         data.go(100.0, 222.0);
-        data.down(9.0);
+        data.line(100.0, 9.0);
         data.rectangle((0.0, 1.0), (20.5, 3.0));
         data.go(3.0, 0.0);
         data.curve([(100.0, 0.0), (100.0, 50.0), (200.0, 50.0)]);

@@ -48,8 +48,8 @@ pub(super) fn pitch(wires: usize) -> f64 {
     }
 }
 
-/// Pixels for the elements at one end.
+/// Pixels for the elements at one end; 0 without elements.
 pub(super) fn label_width((_, _, labels): &Panel) -> f64 {
-    let widest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
-    widest.min(LONGEST) as f64 * DIGIT + 12.0
+    let widest = labels.iter().map(|label| label.chars().count()).max();
+    widest.map_or(0.0, |widest| widest.min(LONGEST) as f64 * DIGIT + 12.0)
 }
