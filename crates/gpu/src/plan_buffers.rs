@@ -5,25 +5,25 @@ use std::cell::Cell;
 use gpusort_planner::kernels::{Iota, LAST_SWAP};
 use gpusort_planner::plan::{Plan, Shape};
 
-use super::arrays::Arrays;
+use super::arrays::{Array, Arrays};
 use super::context::Context;
 use super::device::Gpu;
 use super::encode::Side;
 use super::readback::Readback;
 use super::recording::Recording;
-use super::staging::{self, Upload};
+use super::staging::Upload;
 use super::timestamps::Timestamps;
 use gpusort_base::error::Error;
 
 /// An array of elements on the device, and what else a sort of it needs there.
 pub struct Buffers {
     n: u32,
-    /// Whether iota is written before the plan.
+    /// True if iota is written before the plan.
     needs_iota: bool,
     /// Where iota begins.
     from: u32,
     pub(super) arrays: Arrays,
-    /// Which of the arrays the elements are in.
+    /// The side of the elements.
     pub(super) side: Cell<Side>,
     /// Where the host reads the last phase of odd-even sort that swapped.
     last_swap: Option<Readback>,
@@ -47,12 +47,12 @@ impl Buffers {
         Ok(Self { n, needs_iota, from: 0, arrays, side: Cell::new(Side::Front), last_swap, timestamps })
     }
 
-    /// Whether this plan's elements have room here.
+    /// Returns true if these buffers have room for this plan's elements.
     pub fn fit(&self, plan: &Plan) -> bool {
         self.arrays.fit(plan)
     }
 
-    /// Takes as many elements as this plan has from now on, with positions from 0 on.
+    /// Sets the number of elements to this plan's, with positions from 0 on.
     ///
     /// # Panics
     ///
@@ -67,14 +67,23 @@ impl Buffers {
         self.from = first;
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     pub fn n(&self) -> u32 {
         self.n
     }
 
-    /// What an element is made of.
+    /// The key and payload of an element.
     pub fn shape(&self) -> Shape {
         self.arrays.shape
+    }
+
+    /// The array of the elements.
+    pub(super) fn array(&self) -> &Array {
+        self.arrays.array(self.side.get())
+    }
+
+    fn key_bytes(&self) -> u64 {
+        u64::from(self.n) * self.shape().key_bytes()
     }
 
     /// The words of the auxiliary buffer of this name, after all that was submitted; `None` if no
@@ -98,7 +107,7 @@ impl Buffers {
         Ok(words.read(context, context.encoder("last swap"), from)?.first().copied())
     }
 
-    /// Writes iota, as of elements that are where they came.
+    /// Writes iota, the positions of elements in their original order.
     ///
     /// # Errors
     ///
@@ -121,17 +130,15 @@ impl Buffers {
     ///
     /// Whatever the device or its driver reports.
     pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
-        let Gpu { context, staging, .. } = gpu;
         self.side.set(Side::Front);
         if self.needs_iota {
             self.run_iota(gpu)?;
         }
-        let bytes = u64::from(self.n) * self.shape().key_bytes();
-        Ok(Upload::new(context, staging, &self.arrays.array(Side::Front).keys, bytes))
+        Ok(Upload::new(gpu, &self.array().keys, self.key_bytes()))
     }
 
-    /// Brings keys to the device that are all there, in blocks, and numbers them where the plan
-    /// needs that; returns when that is done.
+    /// Brings all keys to the device, in blocks, writes iota if the plan needs it, and waits for the end of the
+    /// transfer.
     ///
     /// # Errors
     ///
@@ -152,7 +159,7 @@ impl Buffers {
     ///
     /// Whatever the device or its driver reports.
     pub fn download_keys(&self, gpu: &Gpu, keys: &mut [u8]) -> Result<(), Error> {
-        staging::download_to(&gpu.context, &gpu.staging, &self.arrays.array(self.side.get()).keys, keys)
+        gpu.download_to(&self.array().keys, keys)
     }
 
     /// Brings the keys back block by block, the next ones on their way while `take` has one; `take`
@@ -160,14 +167,13 @@ impl Buffers {
     ///
     /// # Errors
     ///
-    /// Whatever the device or its driver reports; what `take` says, with which it ends.
+    /// Errors of the device or its driver; the first error of `take`.
     pub fn take_keys(&self, gpu: &Gpu, take: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
-        let bytes = u64::from(self.n) * self.shape().key_bytes();
-        staging::download(&gpu.context, &gpu.staging, &self.arrays.array(self.side.get()).keys, bytes, take)
+        gpu.download(&self.array().keys, self.key_bytes(), take)
     }
 
-    /// Brings the positions back: the input's position of the element that is now at each place, or
-    /// at the first ones if `positions` has room for no more.
+    /// Brings the positions back: for each place, the original position of its element; only the first positions
+    /// if `positions` has room for no more.
     ///
     /// # Errors
     ///
@@ -178,7 +184,6 @@ impl Buffers {
     /// When the shape has no payload.
     pub fn download_positions(&self, gpu: &Gpu, positions: &mut [u32]) -> Result<(), Error> {
         assert!(self.shape().payload, "only a shape with positions has any");
-        let buffer = &self.arrays.array(self.side.get()).payload;
-        staging::download_to(&gpu.context, &gpu.staging, buffer, bytemuck::cast_slice_mut(positions))
+        gpu.download_to(&self.array().payload, bytemuck::cast_slice_mut(positions))
     }
 }

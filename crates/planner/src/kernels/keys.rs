@@ -62,19 +62,10 @@ impl Keys {
         matches!(self, Self::Slices(_))
     }
 
-    /// How a module reads keys and writes them to the other array.
-    pub(super) fn access(self) -> &'static str {
-        if self.are_slices() { wgsl("callers/access_slices") } else { wgsl("callers/access") }
-    }
-
-    /// The same for the payload.
-    pub(super) fn access_payload(self) -> &'static str {
-        if self.are_slices() { wgsl("callers/access_payload_slices") } else { wgsl("callers/access_payload") }
-    }
-
-    /// Where elements of either array are.
-    pub(super) fn places(self) -> &'static str {
-        if self.are_slices() { wgsl("callers/places_slices") } else { wgsl("callers/places") }
+    /// The text of this name in `callers/` for these keys: `access` reads keys and writes them to the other array,
+    /// `access_payload` does it with the payload, and `places` finds elements of either array.
+    pub(super) fn text_of(self, name: &str) -> &'static str {
+        wgsl(&format!("callers/{name}{}", if self.are_slices() { "_slices" } else { "" }))
     }
 
     /// What a module says of its arguments, and of the maps.

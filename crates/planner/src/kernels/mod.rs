@@ -107,11 +107,11 @@ trait KernelSpec {
     /// How it is launched on `count` elements. Without elements there are no workgroups.
     fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch;
 
-    /// What it reads and writes on `count` elements from `first` on.
+    /// The elements that it reads and writes, of `count` elements from `first` on.
     ///
     /// # Errors
     ///
-    /// A part of the array that it cannot be for.
+    /// A part of the array that the kernel does not support.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error>;
 
     /// The subgroups that its text is for; `None` if it asks for none.
@@ -478,16 +478,14 @@ impl Dispatch {
         Ok(Self { count, grid: Grid::new(workgroups, limits)?, ..*self })
     }
 
-    /// Passes a payload through that is there already. Returns whether it keeps that of equal keys
-    /// in order.
-    pub fn pass_through(&mut self) -> bool {
+    /// Moves the existing payload instead of writing iota.
+    pub fn pass_through(&mut self) {
         match &mut self.kernel {
             // An argument, too.
             Kernel::Radix(radix) => radix.iota = false,
             Kernel::Select(select) => select.iota = false,
-            _ => return false,
+            _ => {}
         }
-        true
     }
 
     /// The digit that it is about; 0 if none.

@@ -296,6 +296,12 @@ const COUNTED_TOGETHER: u32 = 16;
 const COPIED_TOGETHER: u32 = 8;
 
 impl Radix {
+    /// A pass over all elements by the lowest of so many digits.
+    pub(crate) fn new(tile: RadixTile, work: RadixWork, digits: u32, iota: bool) -> Self {
+        let (digit, chunk, drops_keys, scope, is_rare) = (0, 0, false, Scope::All, false);
+        Self { tile, work, digit, digits, chunk, iota, drops_keys, scope, is_rare }
+    }
+
     /// The most segments that there can be.
     fn segments(&self, count: u32) -> u32 {
         match self.scope {
@@ -304,10 +310,21 @@ impl Radix {
         }
     }
 
+    /// Digits in a key of this shape.
+    pub fn digits_in(shape: Shape) -> u32 {
+        shape.key_words() * (32 / DIGIT_BITS)
+    }
+
     /// Bytes of workgroup memory for a window of so many invocations.
     pub(crate) fn window_bytes(window: u32, shape: Shape) -> u64 {
         // With a gap after the elements of each, and whether any moved in each round.
         u64::from(window) * u64::from(EACH + 1) * shape.bytes() + 12 * 4
+    }
+
+    /// Returns true if the pass ranks elements by a digit.
+    fn ranks(&self) -> bool {
+        use RadixWork::{Runs, Scatter, Sweep, Tile};
+        matches!(self.work, Sweep(_) | Scatter | Runs(_) | Tile)
     }
 
     /// Invocations of a window, where there are windows.
@@ -340,13 +357,6 @@ impl Radix {
     }
 }
 
-impl Radix {
-    /// Digits in a key of this shape.
-    pub fn digits_in(shape: Shape) -> u32 {
-        shape.key_words() * (32 / DIGIT_BITS)
-    }
-}
-
 impl KernelSpec for Radix {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         has([("workgroups that start in order", self.tile.fifo_dispatch, limits.fifo_dispatch)])?;
@@ -364,7 +374,7 @@ impl KernelSpec for Radix {
             ),
             ("a chunk must have tiles", counts && self.chunk == 0),
         ])?;
-        let digits = shape.key_words() * 32 / DIGIT_BITS;
+        let digits = Self::digits_in(shape);
         within("digits in a key", self.digits, 1..=digits)?;
         if let Scope::Leading(_) = self.scope {
             within("digits in a key with leading digits", self.digits, digits..=digits)?;
@@ -489,13 +499,9 @@ impl KernelSpec for Radix {
     }
 
     fn subgroups(&self) -> Option<Subgroups> {
-        if matches!(
-            self.work,
-            RadixWork::Sample | RadixWork::Choose | RadixWork::Cut(_) | RadixWork::Finish(_)
-        ) {
-            return None;
-        }
-        (self.tile.matching != Matching::Groups).then_some(self.tile.subgroups)
+        use RadixWork::{Choose, Cut, Finish, Sample};
+        let needs_none = matches!(self.work, Sample | Choose | Cut(_) | Finish(_));
+        (!needs_none && self.tile.matching != Matching::Groups).then_some(self.tile.subgroups)
     }
 
     fn aux_buffers(&self) -> &'static [AuxBuffer] {
@@ -546,23 +552,18 @@ impl KernelSpec for Radix {
     }
 
     fn tiles(&self) -> Option<Tiles> {
-        let tile = u64::from(self.tile.size());
-        match self.work {
-            RadixWork::Sweep(_) | RadixWork::Scatter => Some(Tiles::consecutive(tile, REGISTERS)),
-            _ => None,
-        }
+        let are_tiles = matches!(self.work, RadixWork::Sweep(_) | RadixWork::Scatter);
+        are_tiles.then(|| Tiles::consecutive(self.tile.size().into(), REGISTERS))
     }
 
     fn workgroup_bytes(&self, shape: Shape) -> u64 {
         match self.work {
-            RadixWork::Sweep(_) | RadixWork::Scatter | RadixWork::Runs(_) | RadixWork::Tile => {
-                self.tile.workgroup_bytes()
-            }
+            _ if self.ranks() => self.tile.workgroup_bytes(),
             RadixWork::Histogram => u64::from(self.digits * RADIX) * 4,
             RadixWork::Count { .. } => u64::from(RADIX) * 4,
             RadixWork::Sample => 512 * shape.key_bytes() + SAMPLE_WORDS * 4,
             RadixWork::Finish(window) => Self::window_bytes(window, shape),
-            RadixWork::Clear | RadixWork::Scan | RadixWork::Choose | RadixWork::Cut(_) => 0,
+            _ => 0,
         }
     }
 
@@ -584,42 +585,28 @@ impl KernelSpec for Radix {
             // There is no such tile.
             _ => (u32::MAX, 0),
         };
+        let in_order = self.tile.fifo_dispatch;
         let counters = self.tile.most_subgroups() * RADIX;
+        // One for each subgroup, or for each invocation without subgroups.
+        let sums = if in_groups { self.tile.invocations } else { self.tile.most_subgroups() };
         let constants = vec![
             ("TILE_SIZE", 1),
             ("DIGITS", self.digits),
-            (
-                "COUNTERS",
-                if ["scatter", "runs", "sort_in_tile"].contains(&entry_point) {
-                    counters
-                } else {
-                    self.digits * RADIX
-                },
-            ),
+            ("COUNTERS", if self.ranks() { counters } else { self.digits * RADIX }),
             ("COUNTERS_EACH", self.tile.counters() / self.tile.invocations),
             ("COUNTED_TOGETHER", COUNTED_TOGETHER),
             ("COPIED_TOGETHER", COPIED_TOGETHER),
-            (
-                "COUNTED_INSTEAD",
-                1 << self.tile.size().trailing_zeros().min(if self.tile.fifo_dispatch { 2 } else { 5 }),
-            ),
+            ("COUNTED_INSTEAD", 1 << self.tile.size().trailing_zeros().min(if in_order { 2 } else { 5 })),
             ("ITEMS", self.tile.items),
             ("TILE", self.tile.size()),
             ("DIGITS_EACH", (RADIX / self.tile.invocations).max(1)),
-            (
-                "SHARED",
-                if entry_point == "scan" {
-                    2 * if in_groups { self.tile.invocations } else { self.tile.most_subgroups() }
-                } else {
-                    self.tile.workgroup_words()
-                },
-            ),
+            ("SHARED", if self.work == RadixWork::Scan { 2 * sums } else { self.tile.workgroup_words() }),
             ("SUBGROUPS", self.tile.most_subgroups()),
             // 0 where it is not the same for all.
             ("SUBGROUP_SIZE", if smallest == largest { smallest } else { 0 }),
             // Tiles that a workgroup takes later on are not to be waited for.
-            ("TAKES_NUMBERS", u32::from(!self.tile.fifo_dispatch || self.is_rare)),
-            ("PATIENCE", if self.tile.fifo_dispatch { 64 } else { 16 }),
+            ("TAKES_NUMBERS", u32::from(!in_order || self.is_rare)),
+            ("PATIENCE", if in_order { 64 } else { 16 }),
             ("ROWS", ROWS),
             ("MAPS_KEYS", keys.transform().is_some_and(KeyTransform::maps).into()),
             ("STALLED_TILE", stalled.0),
@@ -702,7 +689,7 @@ impl Radix {
         let vary = || {
             wgsl!("vary") + &if in_groups { wgsl!("note_each") } else { wgsl!("note_subgroups") } + &lane()
         };
-        let places = keys.places();
+        let places = keys.text_of("places");
         let (histogram, parts, own_pass) = match self.scope {
             Scope::All => (wgsl!("histogram" "counts_all"), wgsl!("part_whole"), wgsl!("varying")),
             Scope::Leading(_) => (
@@ -741,13 +728,13 @@ impl Radix {
                 ("runs", own + &payload + &sums() + places)
             }
         };
-        let scatters = ["scatter", "runs"].contains(&entry_point);
+        let scatters = self.ranks() && self.work != RadixWork::Tile;
         let mut text = wgsl!("pass") + &own;
         text += &if keys.transform().is_some() { wgsl!("elements") } else { wgsl!("keys") };
         if !["runs", "sort_in_tile"].contains(&entry_point) {
-            text += keys.access();
+            text += keys.text_of("access");
         }
-        if scatters || self.work == RadixWork::Tile {
+        if self.ranks() {
             text += &wgsl!("in_order");
             text += &match self.tile.matching {
                 Matching::Groups => wgsl!("rank_groups"),
@@ -763,7 +750,7 @@ impl Radix {
             text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };
         }
         if scatters {
-            text += if shape.payload && entry_point != "runs" { keys.access_payload() } else { "" };
+            text += if shape.payload && entry_point != "runs" { keys.text_of("access_payload") } else { "" };
             text += &wgsl!("part");
             text += &if shape.key_words() == 1 { wgsl!("word_1") } else { wgsl!("word_2") };
             text += &if shape.payload { wgsl!("payload") } else { wgsl!("key") };

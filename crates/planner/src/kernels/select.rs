@@ -214,10 +214,10 @@ impl KernelSpec for Select {
             SelectWork::Keep => ("keep", wgsl!("select" "chosen" "keep")),
             SelectWork::Return => ("bring_back", wgsl!("select" "return")),
         };
-        let mut text = text + keys.access();
+        let mut text = text + keys.text_of("access");
         if let SelectWork::Keep | SelectWork::Return = self.work {
             if shape.payload {
-                text += keys.access_payload();
+                text += keys.text_of("access_payload");
                 text += &wgsl!("payload");
             } else {
                 text += &wgsl!("key");

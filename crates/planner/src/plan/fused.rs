@@ -14,19 +14,19 @@
 //! 0 | 17 16 15 14 …`. The sequence is cut in the cheapest way. A tile always includes the lowest
 //! few bits, to access memory in runs.
 
-use super::Tuning;
+use super::{Elements, Tuning};
 use crate::error::{Error, at_most};
-use crate::kernels::{Dispatch, Fused, FusedWork, Shape};
-use crate::limits::Limits;
+use crate::kernels::{Dispatch, Fused, FusedWork};
 use crate::network::stages;
 
 /// The dispatches with the tuning measured to be the best.
-pub(super) fn measured(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
-    plan(n, shape, limits, &Tuning::measured(n, shape, limits))
+pub(super) fn measured(elements: Elements) -> Result<Vec<Dispatch>, Error> {
+    plan(elements, &Tuning::measured(elements.n, elements.shape, elements.limits))
 }
 
 /// Tiles sorted in registers, then the passes of all larger stages.
-pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Vec<Dispatch>, Error> {
+pub(super) fn plan(elements: Elements, tuning: &Tuning) -> Result<Vec<Dispatch>, Error> {
+    let n = elements.n;
     let (sorted_log2, tile_log2) = (tuning.sort_tile.log2(), tuning.tile.log2());
     at_most([("elements in a merged tile", 1 << tile_log2, 1 << sorted_log2)])?;
     if n < 2 {
@@ -49,7 +49,7 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
         let kernel = Fused { tile, work };
         // Some passes have nothing to compare in a part of a block.
         if kernel.tiles_of(count) > 0 {
-            dispatches.push(Dispatch::new(kernel, first, count, shape, limits)?);
+            dispatches.push(elements.dispatch_on(first, count, kernel)?);
         }
         Ok(())
     };

@@ -44,10 +44,9 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::OnceLock;
 
-use super::RadixTuning;
+use super::{Elements, RadixTuning};
 use crate::error::Error;
-use crate::kernels::{Dispatch, Radix, RadixWork, Scope, Shape};
-use crate::limits::Limits;
+use crate::kernels::{Dispatch, Radix, RadixWork, Scope};
 
 /// By what samples are drawn: another number in each process. Never 0, which would be no chunk of
 /// tiles to what takes it for one.
@@ -57,30 +56,24 @@ pub fn seed() -> u32 {
 }
 
 /// The passes. The first that runs writes `iota` as payload, or reads the payload.
-pub(super) fn plan(
-    n: u32,
-    shape: Shape,
-    limits: &Limits,
-    tuning: &RadixTuning,
-    iota: bool,
-) -> Result<Vec<Dispatch>, Error> {
-    let digits = Radix::digits_in(shape);
-    let window = tuning.window(shape, limits);
-    let pass = |work, digit| {
-        let (chunk, drops_keys, scope) = (seed(), false, Scope::Leading(tuning.leading));
+pub(super) fn plan(elements: Elements, tuning: &RadixTuning, iota: bool) -> Result<Vec<Dispatch>, Error> {
+    let digits = Radix::digits_in(elements.shape);
+    let window = tuning.window(elements.shape, elements.limits);
+    let pass = |(work, digit)| {
         // Half of the digits are enough for most keys. Where workgroups take numbers anyway, one kernel is
         // enough.
-        let is_late = 2 * digit >= digits || !limits.fifo_dispatch;
-        let is_rare = matches!(work, RadixWork::Sweep(_)) && is_late;
-        let radix = Radix { tile: tuning.tile, work, digit, digits, chunk, iota, drops_keys, scope, is_rare };
-        Dispatch::new(radix, 0, n, shape, limits)
+        let is_late = 2 * digit >= digits || !elements.limits.fifo_dispatch;
+        elements.dispatch(Radix {
+            digit,
+            chunk: seed(),
+            scope: Scope::Leading(tuning.leading),
+            is_rare: matches!(work, RadixWork::Sweep(_)) && is_late,
+            ..Radix::new(tuning.tile, work, digits, iota)
+        })
     };
-    let mut passes = vec![pass(RadixWork::Clear, 0)?, pass(RadixWork::Sample, 0)?];
-    passes.extend([pass(RadixWork::Choose, 0)?, pass(RadixWork::Histogram, 0)?]);
-    for digit in 0..digits {
-        passes.push(pass(RadixWork::Sweep(tuning.stalled), digit)?);
-    }
-    passes.extend([pass(RadixWork::Cut(window), 0)?, pass(RadixWork::Finish(window), 0)?]);
-    passes.push(pass(RadixWork::Runs(window), 0)?);
-    Ok(passes)
+    let before = [RadixWork::Clear, RadixWork::Sample, RadixWork::Choose, RadixWork::Histogram];
+    let sweeps = (0..digits).map(|digit| (RadixWork::Sweep(tuning.stalled), digit));
+    let after = [RadixWork::Cut(window), RadixWork::Finish(window), RadixWork::Runs(window)];
+    let once = |work| (work, 0);
+    before.map(once).into_iter().chain(sweeps).chain(after.map(once)).map(pass).collect()
 }

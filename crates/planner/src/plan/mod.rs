@@ -66,6 +66,33 @@ pub use tuning::{
 use crate::error::{Error, at_most, refuse_if};
 use crate::getters::getters;
 
+/// The elements of a plan, and the limits of the device.
+#[derive(Clone, Copy)]
+struct Elements<'a> {
+    n: u32,
+    shape: Shape,
+    limits: &'a Limits,
+}
+
+impl<'a> Elements<'a> {
+    /// # Errors
+    ///
+    /// As for [`checked_size`].
+    fn new(n: usize, shape: Shape, limits: &'a Limits) -> Result<Self, Error> {
+        Ok(Self { n: checked_size(n, shape, limits)?, shape, limits })
+    }
+
+    /// A kernel on all elements.
+    fn dispatch(self, kernel: impl Into<Kernel>) -> Result<Dispatch, Error> {
+        self.dispatch_on(0, self.n, kernel)
+    }
+
+    /// A kernel on `count` elements from `first` on.
+    fn dispatch_on(self, first: u32, count: u32, kernel: impl Into<Kernel>) -> Result<Dispatch, Error> {
+        Dispatch::new(kernel, first, count, self.shape, self.limits)
+    }
+}
+
 /// Dispatches that are repeated `times` times, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Round {
@@ -114,15 +141,16 @@ impl Plan {
         limits: &Limits,
     ) -> Result<Self, Error> {
         algorithm.variant(Some(variant))?;
-        let n = checked_size(n, shape, limits)?;
-        let phases = |rounds| Self::from_rounds(n, shape, limits, rounds, true);
+        let elements = Elements::new(n, shape, limits)?;
         match (algorithm, variant) {
             (Algorithm::OddEven, Variant::Block) if n > 1 => {
-                let tile = Tuning::measured(n, shape, limits).tile;
-                phases(odd_even::block(n, tile, shape, limits)?)
+                let tile = Tuning::measured(elements.n, shape, limits).tile;
+                Self::from_rounds(elements, odd_even::block(elements, tile)?, true)
             }
-            (Algorithm::OddEven, Variant::Naive) if n > 1 => phases(odd_even::naive(n, shape, limits)?),
-            _ => Self::once(n, shape, limits, passes(algorithm, variant, n, shape, limits, shape.payload)?),
+            (Algorithm::OddEven, Variant::Naive) if n > 1 => {
+                Self::from_rounds(elements, odd_even::naive(elements)?, true)
+            }
+            _ => Self::once(elements, passes(elements, algorithm, variant, shape.payload)?),
         }
     }
 
@@ -141,7 +169,7 @@ impl Plan {
         tile_log2: u32,
     ) -> Result<Self, Error> {
         algorithm.variant(Some(variant))?;
-        let size = checked_size(n, shape, limits)?;
+        let elements = Elements::new(n, shape, limits)?;
         let small = Limits {
             workgroup_bytes: limits.workgroup_bytes.min(shape.bytes() << tile_log2.min(31)),
             ..*limits
@@ -153,9 +181,9 @@ impl Plan {
                 let run_log2 = tile.log2() / 3;
                 Self::fused(n, shape, limits, &Tuning { sort_tile: tile, tile, run_log2, region_log2: 32 })
             }
-            (Algorithm::OddEven, Variant::Block) if size > 1 => {
+            (Algorithm::OddEven, Variant::Block) if n > 1 => {
                 let tile = tuning::small_tile(tile_log2, limits)?;
-                Self::from_rounds(size, shape, limits, odd_even::block(size, tile, shape, limits)?, true)
+                Self::from_rounds(elements, odd_even::block(elements, tile)?, true)
             }
             (Algorithm::Radix, _) => {
                 Self::radix(variant, n, shape, limits, &RadixTuning::of_small_tile(tile_log2, limits)?)
@@ -172,8 +200,8 @@ impl Plan {
     /// As for [`Plan::new`]; the tuning exceeds the limits, or has larger tiles in passes than it
     /// sorts.
     pub fn fused(n: usize, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Self, Error> {
-        let n = checked_size(n, shape, limits)?;
-        Self::once(n, shape, limits, fused::plan(n, shape, limits, tuning)?)
+        let elements = Elements::new(n, shape, limits)?;
+        Self::once(elements, fused::plan(elements, tuning)?)
     }
 
     /// A plan of the radix sort with a custom tuning, for measurements.
@@ -189,13 +217,8 @@ impl Plan {
         tuning: &RadixTuning,
     ) -> Result<Self, Error> {
         Algorithm::Radix.variant(Some(variant))?;
-        let n = checked_size(n, shape, limits)?;
-        Self::once(
-            n,
-            shape,
-            limits,
-            radix::plan(variant, n, shape, limits, tuning, Radix::digits_in(shape), shape.payload)?,
-        )
+        let elements = Elements::new(n, shape, limits)?;
+        Self::once(elements, radix::plan(elements, variant, tuning, Radix::digits_in(shape), shape.payload)?)
     }
 
     /// A plan that merges sorted runs of these lengths, which lie one after another.
@@ -204,8 +227,9 @@ impl Plan {
     ///
     /// As for [`Plan::new`]; more elements than are merged at once.
     pub fn merge(lengths: &[u32], shape: Shape, limits: &Limits) -> Result<Self, Error> {
-        let n = checked_size(lengths.iter().map(|&length| length as usize).sum(), shape, limits)?;
-        Self::once(n, shape, limits, merge::plan(lengths, shape, limits)?)
+        let n = lengths.iter().map(|&length| length as usize).sum();
+        let elements = Elements::new(n, shape, limits)?;
+        Self::once(elements, merge::plan(elements, lengths)?)
     }
 
     /// A plan of single kernels, each as (kernel, first, count): the kernel on `count` elements
@@ -221,21 +245,20 @@ impl Plan {
         limits: &Limits,
         kernels: impl IntoIterator<Item = (Kernel, u32, u32)>,
     ) -> Result<Self, Error> {
-        let n = checked_size(n, shape, limits)?;
+        let elements = Elements::new(n, shape, limits)?;
         let dispatch = |(kernel, first, count)| {
             // Where they write depends on what those before them counted: they are safe as parts of
             // a whole plan alone.
             let counts = matches!(kernel, Kernel::Radix(_) | Kernel::Select(_));
             refuse_if([("radix and selection passes run only in their own plans", counts)])?;
-            Dispatch::new(kernel, first, count, shape, limits)
+            elements.dispatch_on(first, count, kernel)
         };
-        let dispatches = kernels.into_iter().map(dispatch).collect::<Result<_, _>>()?;
-        Self::once(n, shape, limits, dispatches)
+        Self::once(elements, kernels.into_iter().map(dispatch).collect::<Result<_, _>>()?)
     }
 
     /// Dispatches that are performed once.
-    fn once(n: u32, shape: Shape, limits: &Limits, dispatches: Vec<Dispatch>) -> Result<Self, Error> {
-        Self::from_rounds(n, shape, limits, vec![Round { dispatches, times: 1 }], false)
+    fn once(elements: Elements, dispatches: Vec<Dispatch>) -> Result<Self, Error> {
+        Self::from_rounds(elements, vec![Round { dispatches, times: 1 }], false)
     }
 
     /// The one constructor. With `ends_early` the dispatches are phases of odd-even sort.
@@ -243,13 +266,8 @@ impl Plan {
     /// # Errors
     ///
     /// A dispatch reads elements that are not there; the arrays exceed a limit.
-    fn from_rounds(
-        n: u32,
-        shape: Shape,
-        limits: &Limits,
-        mut rounds: Vec<Round>,
-        ends_early: bool,
-    ) -> Result<Self, Error> {
+    fn from_rounds(elements: Elements, mut rounds: Vec<Round>, ends_early: bool) -> Result<Self, Error> {
+        let Elements { n, shape, limits } = elements;
         rounds.retain(|round| round.times > 0 && !round.dispatches.is_empty());
         // For the array that holds the elements, and for the other one.
         let (mut there, mut room) = ([u64::from(n), 0], [u64::from(n), 0]);
@@ -316,7 +334,8 @@ impl Plan {
             rounds => vec![rounds; times as usize].concat(),
         };
         // The arrays are those checked before.
-        Self::from_rounds(self.n, self.shape, &Limits::CPU, rounds, self.ends_early)
+        let elements = Elements { n: self.n, shape: self.shape, limits: &Limits::CPU };
+        Self::from_rounds(elements, rounds, self.ends_early)
     }
 
     /// The same plan, where only the payload is wanted: keys may be left in any order.
@@ -389,22 +408,20 @@ impl Plan {
 /// The passes of a sort that is done when each is done once; the first of a radix sort writes
 /// `iota` as payload.
 fn passes(
+    elements: Elements,
     algorithm: Algorithm,
     variant: Variant,
-    n: u32,
-    shape: Shape,
-    limits: &Limits,
     iota: bool,
 ) -> Result<Vec<Dispatch>, Error> {
     match (algorithm, variant) {
-        _ if n < 2 => Ok(Vec::new()),
-        (Algorithm::Bitonic, Variant::Fused) => fused::measured(n, shape, limits),
-        (Algorithm::Bitonic, Variant::LocalGlobal) => bitonic::local_global(n, shape, limits),
-        (Algorithm::Bitonic, Variant::Transpose) => transpose::plan(n, shape, limits),
-        (Algorithm::Bitonic, Variant::Naive) => bitonic::naive(n, shape, limits),
+        _ if elements.n < 2 => Ok(Vec::new()),
+        (Algorithm::Bitonic, Variant::Fused) => fused::measured(elements),
+        (Algorithm::Bitonic, Variant::LocalGlobal) => bitonic::local_global(elements),
+        (Algorithm::Bitonic, Variant::Transpose) => transpose::plan(elements),
+        (Algorithm::Bitonic, Variant::Naive) => bitonic::naive(elements),
         (Algorithm::Radix, _) => {
-            let tuning = RadixTuning::measured(shape, limits)?;
-            radix::plan(variant, n, shape, limits, &tuning, Radix::digits_in(shape), iota)
+            let tuning = RadixTuning::measured(elements.shape, elements.limits)?;
+            radix::plan(elements, variant, &tuning, Radix::digits_in(elements.shape), iota)
         }
         _ => Err(NoVariant { algorithm, variant }.into()),
     }

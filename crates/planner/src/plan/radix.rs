@@ -98,60 +98,42 @@
 //! that distributes takes 0.306, and counting before it 0.08. The histogram of four digits takes
 //! 0.128, where reading the keys takes 0.075.
 
-use super::{RadixTuning, Variant, leading};
+use super::{Elements, RadixTuning, Variant, leading};
 use crate::error::Error;
-use crate::kernels::{Dispatch, Radix, RadixTile, RadixWork, Scope, Shape};
-use crate::limits::Limits;
+use crate::kernels::{Dispatch, Radix, RadixWork};
 
-/// The one pass for elements that are no more than this tile has.
-pub(super) fn single(
-    tile: RadixTile,
-    n: u32,
-    shape: Shape,
-    limits: &Limits,
-    digits: u32,
-    iota: bool,
-) -> Result<Dispatch, Error> {
-    let (work, scope) = (RadixWork::Tile, Scope::All);
-    let (digit, chunk, drops_keys, is_rare) = (0, 0, false, false);
-    let radix = Radix { tile, work, digit, digits, chunk, iota, drops_keys, scope, is_rare };
-    Dispatch::new(radix, 0, n, shape, limits)
-}
-
-/// The passes for the lowest `digits`. The first that runs writes `iota` as payload, or reads the
-/// payload.
+/// The passes for the lowest `digits`. The first pass that runs writes `iota` as payload, or reads the payload.
 pub(super) fn plan(
+    elements: Elements,
     variant: Variant,
-    n: u32,
-    shape: Shape,
-    limits: &Limits,
     tuning: &RadixTuning,
     digits: u32,
     iota: bool,
 ) -> Result<Vec<Dispatch>, Error> {
-    if n < 2 {
+    if elements.n < 2 {
         return Ok(Vec::new());
     }
     if variant == Variant::Leading {
-        return leading::plan(n, shape, limits, tuning, iota);
+        return leading::plan(elements, tuning, iota);
     }
-    let chunk = if variant == Variant::ReduceScan { tuning.chunk(n) } else { 0 };
+    let reduces = variant == Variant::ReduceScan;
+    let chunk = if reduces { tuning.chunk(elements.n) } else { 0 };
     let pass = |work, digit| {
-        let (drops_keys, is_rare, scope) = (false, false, Scope::All);
-        let radix = Radix { tile: tuning.tile, work, digit, digits, chunk, iota, drops_keys, scope, is_rare };
-        Dispatch::new(radix, 0, n, shape, limits)
+        elements.dispatch(Radix { digit, chunk, ..Radix::new(tuning.tile, work, digits, iota) })
     };
     let mut dispatches = vec![pass(RadixWork::Clear, 0)?];
-    if variant != Variant::ReduceScan {
+    if !reduces {
         dispatches.push(pass(RadixWork::Histogram, 0)?);
     }
     for digit in 0..digits {
-        if variant == Variant::ReduceScan {
-            for work in [RadixWork::Count { first: digit == 0 }, RadixWork::Scan, RadixWork::Scatter] {
-                dispatches.push(pass(work, digit)?);
-            }
+        let first = digit == 0;
+        let works = if reduces {
+            &[RadixWork::Count { first }, RadixWork::Scan, RadixWork::Scatter][..]
         } else {
-            dispatches.push(pass(RadixWork::Sweep(tuning.stalled), digit)?);
+            &[RadixWork::Sweep(tuning.stalled)]
+        };
+        for &work in works {
+            dispatches.push(pass(work, digit)?);
         }
     }
     Ok(dispatches)

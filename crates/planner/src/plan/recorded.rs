@@ -99,8 +99,8 @@ pub fn segments_words(n: u32, limits: &Limits) -> u64 {
 /// # Errors
 ///
 /// Limits in which there are no tiles, or tiles of more sizes than [`MOST_GROUPS`].
-pub fn segments_text(callers: &Callers, limits: &Limits) -> Result<String, Error> {
-    let groups = segment_groups(limits)?;
+pub fn segments_text(callers: &Callers) -> Result<String, Error> {
+    let groups = segment_groups(&callers.limits)?;
     at_most([("tiles of different sizes", groups.len() as u64, MOST_GROUPS.into())])?;
     let classes = || groups.iter().flat_map(|(tile, group)| group.classes().map(move |_| (tile, group)));
     let mut text = String::new();
@@ -114,7 +114,7 @@ pub fn segments_text(callers: &Callers, limits: &Limits) -> Result<String, Error
     text += &constants(&[
         ("TILE", callers.tuning.tile.size()),
         ("DIGITS", callers.transform.digits()),
-        ("LONGEST", longest_row(limits)),
+        ("LONGEST", longest_row(&callers.limits)),
         ("CLASSES", classes().count() as u32),
         ("GROUP_COUNT", groups.len() as u32),
         ("FIRST_CLASS_LOG2", FIRST_CLASS_LOG2),

@@ -22,18 +22,16 @@
 //! counting 0.065, keeping 0.2, the sort 0.13. Of 2^20 u32 and less a whole sort is as fast: nine
 //! passes or more cost some 5 µs each, however little they do.
 
+use super::Elements;
 use crate::error::Error;
-use crate::kernels::{Dispatch, Select, SelectWork, Shape};
-use crate::limits::Limits;
+use crate::kernels::{Dispatch, Select, SelectWork};
 
-/// The passes that leave the first `k` of `n` elements at the beginning of the other array, in the
+/// The passes that leave the first `k` elements at the beginning of the other array, in the
 /// order in which they came, and with their payload. They are compared by the lowest `bits` of
 /// keys.
-pub(super) fn plan(k: u32, n: u32, shape: Shape, limits: &Limits, bits: u32) -> Result<Vec<Dispatch>, Error> {
-    let pass = |work, digit| {
-        let select = Select { work, k, digit, iota: shape.payload };
-        Dispatch::new(select, 0, n, shape, limits)
-    };
+pub(super) fn plan(elements: Elements, k: u32, bits: u32) -> Result<Vec<Dispatch>, Error> {
+    let iota = elements.shape.payload;
+    let pass = |work, digit| elements.dispatch(Select { work, k, digit, iota });
     let mut dispatches = vec![pass(SelectWork::Clear, 0)?];
     for digit in (0..Select::digits(bits)).rev() {
         dispatches.push(pass(SelectWork::Histogram, digit)?);
@@ -45,6 +43,6 @@ pub(super) fn plan(k: u32, n: u32, shape: Shape, limits: &Limits, bits: u32) -> 
 }
 
 /// Copies the selected elements back to the array in which they were.
-pub(super) fn bring_back(k: u32, n: u32, shape: Shape, limits: &Limits) -> Result<Dispatch, Error> {
-    Dispatch::new(Select { work: SelectWork::Return, k, digit: 0, iota: false }, 0, n, shape, limits)
+pub(super) fn bring_back(elements: Elements, k: u32) -> Result<Dispatch, Error> {
+    elements.dispatch(Select { work: SelectWork::Return, k, digit: 0, iota: false })
 }

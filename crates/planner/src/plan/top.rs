@@ -21,9 +21,9 @@
 //! found bit by bit instead: the k-th element itself, with fewer than k below it. That takes a few
 //! times as long, which is the worst case.
 
-use super::{Algorithm, Plan, Variant, fused, select, tuning};
+use super::{Algorithm, Elements, Plan, Variant, fused, select, tuning};
 use crate::error::{Error, at_most};
-use crate::kernels::{Dispatch, Kernel, Shape, Top, TopTuning};
+use crate::kernels::{Kernel, Shape, Top, TopTuning};
 use crate::limits::Limits;
 
 impl Plan {
@@ -81,15 +81,15 @@ impl Plan {
         limits: &Limits,
     ) -> Result<Self, Error> {
         algorithm.variant(Some(variant))?;
-        let n = super::checked_size(n, shape, limits)?;
-        // At most n, a u32.
-        let k = k.min(n as usize).max(1) as u32;
+        let elements = Elements::new(n, shape, limits)?;
         if n == 0 {
-            return Self::once(n, shape, limits, Vec::new());
+            return Self::once(elements, Vec::new());
         }
-        let mut dispatches = select::plan(k, n, shape, limits, 32 * shape.key_words())?;
-        dispatches.extend(super::passes(algorithm, variant, k, shape, limits, false)?);
-        Self::once(n, shape, limits, dispatches)
+        // At most `n`, which is a u32.
+        let k = k.clamp(1, n) as u32;
+        let mut dispatches = select::plan(elements, k, 32 * shape.key_words())?;
+        dispatches.extend(super::passes(Elements { n: k, ..elements }, algorithm, variant, false)?);
+        Self::once(elements, dispatches)
     }
 
     /// [`Plan::first`] with a custom tuning, for measurements: passes while more than 2^`rest_log2`
@@ -106,20 +106,20 @@ impl Plan {
         tuning: TopTuning,
         rest_log2: u32,
     ) -> Result<Self, Error> {
-        let n = super::checked_size(n, shape, limits)?;
+        let elements = Elements::new(n, shape, limits)?;
         at_most([("for log2 of the rest", rest_log2.into(), 15)])?;
-        // At most n, a u32.
-        let kernel = Top { tuning, k: k.min(n as usize).max(1) as u32 };
+        // At most `n`, which is a u32.
+        let kernel = Top { tuning, k: k.min(n).max(1) as u32 };
         // A pass over less than a run would leave more than it read.
         let rest = 1 << rest_log2.max(tuning.slots_log2());
-        let mut left = n;
+        let mut left = elements;
         let mut dispatches = Vec::new();
-        while left > rest {
-            dispatches.push(Dispatch::new(kernel, 0, left, shape, limits)?);
-            left = tuning.kept(left) as u32;
+        while left.n > rest {
+            dispatches.push(left.dispatch(kernel)?);
+            left.n = tuning.kept(left.n) as u32;
         }
-        dispatches.extend(fused::measured(left, shape, limits)?);
-        Self::once(n, shape, limits, dispatches)
+        dispatches.extend(fused::measured(left)?);
+        Self::once(elements, dispatches)
     }
 
     /// Whether this plan reduces the elements to the best ones instead of sorting all.

@@ -11,12 +11,13 @@
 //! The mirrored form would leave its row when transposed, and alternating directions need every
 //! element, so the array is padded to a power of two. This variant exists for comparison.
 
+use super::Elements;
 use crate::error::{Error, at_most};
-use crate::kernels::{Dispatch, Kernel, Rows, Shape};
-use crate::limits::Limits;
+use crate::kernels::{Dispatch, Kernel, Rows};
 use crate::network::{Step, stages};
 
-pub(super) fn plan(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
+pub(super) fn plan(elements: Elements) -> Result<Vec<Dispatch>, Error> {
+    let Elements { n, shape, limits } = elements;
     let log2 = stages(n);
     // 32-bit positions have no room for the next power of two.
     at_most([("elements in one sort", n.into(), 1 << 31)])?;
@@ -40,6 +41,6 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch
         ];
         kernels.extend(merges.map(Kernel::Rows));
     }
-    let padded = 1 << log2;
-    kernels.into_iter().map(|kernel| Dispatch::new(kernel, 0, padded, shape, limits)).collect()
+    let padded = Elements { n: 1 << log2, ..elements };
+    kernels.into_iter().map(|kernel| padded.dispatch(kernel)).collect()
 }
