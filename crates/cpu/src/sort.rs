@@ -73,7 +73,7 @@ pub(super) fn sort_unordered<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
         return by_one_core(pieces);
     }
     let arrays = pieces.into_iter().map(|piece| into_one(vec![piece])).collect();
-    (Divided::of_arrays(with, arrays).sorted(with), Form::Quicksort)
+    (Divided::of_arrays(with, arrays).sorted(), Form::Quicksort)
 }
 
 /// What has to be done, if the elements are in order, or in reverse, where equal ones may be if so

@@ -150,7 +150,7 @@ impl AsyncSorter {
         let (element, descending) =
             if is_wide::<T>() { (T::TYPE, descending) } else { (ElementType::U32, false) };
         let sorter = self.sorter(element, descending, argsort)?;
-        // Which refuses what the device has no room for.
+        // Refuses elements that the device has no room for.
         let workspace = sorter.workspace(count)?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let keys = self.context.filled("keys", bytemuck::cast_slice(&words), usage)?;
@@ -160,7 +160,7 @@ impl AsyncSorter {
             sorter.record(&mut encoder, &workspace, keys.slice(..), None, all)?;
             return Ok((keys, encoder));
         }
-        let positions = self.context.buffer("positions", 4 * u64::from(count), usage, false)?;
+        let positions = self.context.buffer("positions", 4 * u64::from(count), usage)?;
         sorter.record_argsort(&mut encoder, &workspace, keys.slice(..), positions.slice(..), all)?;
         Ok((positions, encoder))
     }
@@ -189,7 +189,7 @@ impl AsyncSorter {
         buffer: &wgpu::Buffer,
     ) -> Result<Vec<T>, Error> {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let here = self.context.buffer("sorted", buffer.size(), usage, false)?;
+        let here = self.context.buffer("sorted", buffer.size(), usage)?;
         encoder.copy_buffer_to_buffer(buffer, 0, &here, 0, buffer.size());
         self.context.queue.submit([encoder.finish()]);
         let (sender, mapped) = oneshot::channel();

@@ -129,11 +129,9 @@ impl KeyBuf<'_> {
     ///
     /// When they are of the other width.
     pub fn append(&mut self, more: Self) {
-        match (self, more) {
-            (Self::Narrow(blocks), Self::Narrow(more)) => blocks.extend(more),
-            (Self::Wide(blocks), Self::Wide(more)) => blocks.extend(more),
-            _ => panic!("the keys of one input are of one width"),
-        }
+        by_width!(self, blocks => {
+            blocks.extend(KeyWidth::blocks(more).expect("the keys of one input are of one width"));
+        });
     }
 
     /// How many words each block has.

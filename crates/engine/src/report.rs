@@ -64,7 +64,6 @@ impl Report {
     #[must_use]
     pub fn after(self, before: &Self) -> Self {
         Self {
-            ran: self.ran,
             dispatches: before.dispatches + self.dispatches,
             bytes_moved: before.bytes_moved + self.bytes_moved,
             prepare: before.prepare + self.prepare,
@@ -73,7 +72,7 @@ impl Report {
             download: before.download + self.download,
             merge: before.merge + self.merge,
             shares: before.shares + self.shares,
-            why: self.why,
+            ..self
         }
     }
 }

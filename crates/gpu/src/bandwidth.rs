@@ -29,7 +29,7 @@ impl Gpu {
         let bytes = limits.buffer_bytes.min(limits.binding_bytes).min(one_dispatch).min(most);
         let workgroups = (bytes / WORKGROUP_BYTES) as u32;
         let bytes = u64::from(workgroups) * WORKGROUP_BYTES;
-        let buffer = |label| context.buffer(label, bytes, wgpu::BufferUsages::STORAGE, false);
+        let buffer = |label| context.buffer(label, bytes, wgpu::BufferUsages::STORAGE);
         let (from, to) = (buffer("copied from")?, buffer("copied to")?);
         let (device, buffers) = (&context.device, [storage(0, true), storage(1, false)]);
         let kernel = Kernel::new(device, "copy", wgsl("copy").to_owned(), &buffers, None, None);

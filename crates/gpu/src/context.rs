@@ -163,7 +163,7 @@ impl Context {
     ///
     /// The errors of [`Self::buffer`].
     pub fn filled(&self, name: &str, bytes: &[u8], usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, Error> {
-        let buffer = self.buffer(name, bytes.len() as u64, usage | wgpu::BufferUsages::COPY_DST, false)?;
+        let buffer = self.buffer(name, bytes.len() as u64, usage | wgpu::BufferUsages::COPY_DST)?;
         self.queue.write_buffer(&buffer, 0, bytes);
         Ok(buffer)
     }
@@ -189,21 +189,14 @@ impl Context {
         self.check()
     }
 
-    /// Creates a buffer of `size` bytes.
+    /// Creates a buffer of `size` bytes, mapped if the host may write to it.
     ///
     /// # Errors
     ///
     /// The device failed; [`ErrorKind::NoMemory`] if it has too little memory.
-    pub fn buffer(
-        &self,
-        name: &str,
-        size: u64,
-        usage: wgpu::BufferUsages,
-        mapped: bool,
-    ) -> Result<wgpu::Buffer, Error> {
-        let label = label(name);
-        let descriptor =
-            wgpu::BufferDescriptor { label: Some(&label), size, usage, mapped_at_creation: mapped };
+    pub fn buffer(&self, name: &str, size: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, Error> {
+        let (label, mapped_at_creation) = (label(name), usage.contains(wgpu::BufferUsages::MAP_WRITE));
+        let descriptor = wgpu::BufferDescriptor { label: Some(&label), size, usage, mapped_at_creation };
         let make = || self.device.create_buffer(&descriptor);
         let (buffer, failure) = within(&self.device, wgpu::ErrorFilter::OutOfMemory, make);
         match failure {

@@ -42,7 +42,7 @@ pub(super) struct Readback(wgpu::Buffer);
 impl Readback {
     pub(super) fn new(context: &Context, bytes: u64) -> Result<Self, Error> {
         let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
-        Ok(Self(context.buffer("words", bytes, usage, false)?))
+        Ok(Self(context.buffer("words", bytes, usage)?))
     }
 
     /// The words at the beginning of `from`, after all that was submitted and what is in `encoder`.

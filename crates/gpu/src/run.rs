@@ -96,15 +96,14 @@ impl Buffers {
     /// If the slices have another number of elements than these buffers, or another shape.
     pub fn gather(&self, gpu: &Gpu, slices: &[(&ResidentRun, Range<usize>)]) {
         let mut encoder = gpu.context.encoder("slices of runs");
-        let front = self.arrays.array(Side::Front);
+        self.side.set(Side::Front);
         let mut place = 0;
         for (run, slice) in slices {
             assert!(run.shape == self.shape(), "the run is for others");
-            run.elements.copy(&mut encoder, run.shape, slice.clone(), front, place);
+            run.elements.copy(&mut encoder, run.shape, slice.clone(), self.array(), place);
             place += slice.len();
         }
         assert_eq!(place, self.n() as usize, "the buffers are for others");
         gpu.context.queue.submit([encoder.finish()]);
-        self.side.set(Side::Front);
     }
 }

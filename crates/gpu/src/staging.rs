@@ -64,13 +64,12 @@ impl<'a> Ring<'a> {
         // All buffers of a large transfer have one size.
         let bytes = bytes.next_power_of_two().min(CHUNK);
         let kept = lock(self.kept).pop().filter(|buffer| buffer.size() >= bytes);
-        let writes = self.mode == wgpu::MapMode::Write;
-        let usage = if writes {
+        let usage = if self.mode == wgpu::MapMode::Write {
             wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC
         } else {
             wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST
         };
-        Ok((kept.map_or_else(|| self.context.buffer("staging", bytes, usage, writes), Ok)?, 0))
+        Ok((kept.map_or_else(|| self.context.buffer("staging", bytes, usage), Ok)?, 0))
     }
 
     /// Submits this copy to or from a buffer, and maps this number of bytes after the copy.

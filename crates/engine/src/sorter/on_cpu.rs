@@ -44,13 +44,6 @@ pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Err
     Ok(Ordered::in_memory(words, 0, report))
 }
 
-/// The positions of `n` keys in blocks of these lengths.
-fn positions(lengths: &[usize], n: u32) -> KeyBuf<'static> {
-    let mut next = 0..n;
-    let blocks: Vec<Vec<u32>> = lengths.iter().map(|&length| next.by_ref().take(length).collect()).collect();
-    blocks.into()
-}
-
 /// Sorts the positions of `n` keys.
 fn sort_positions(
     keys: KeyBuf,
@@ -63,8 +56,7 @@ fn sort_positions(
         let (positions, form) = by_width!(&keys, blocks => cpu::positions(blocks));
         return Ok((positions.into(), fast(method, form, start)));
     }
-    let positions = positions(&keys.lengths(), n);
-    sort_records(keys, positions, method, progress)
+    sort_records(keys, (0..n).collect::<Vec<u32>>().into(), method, progress)
 }
 
 /// Sorts records with their keys, which are as many.

@@ -47,21 +47,19 @@ impl OnGpu {
 
     /// Whether there is a plan for so many elements.
     pub(super) fn takes(&self, n: usize, shape: Shape, method: Method) -> bool {
-        let task = Task { n, first: None, shape };
-        task.plans(method, &self.gpu.info().limits, &self.crossovers).any(|plan| plan.is_ok())
+        let task = Task { n, first: None, shape, method };
+        task.plans(&self.gpu.info().limits, &self.crossovers).any(|plan| plan.is_ok())
     }
 
     /// Buffers of the last sorts if they are large enough for this plan, else others.
     pub(super) fn buffers(&self, plan: &Plan) -> Result<Buffers, Error> {
-        let fitting = {
-            let mut kept = lock(&self.buffers);
-            let fitting =
-                kept.iter().position(|buffers| buffers.fit(plan)).map(|found| kept.swap_remove(found));
-            if fitting.is_none() {
-                kept.clear();
-            }
-            fitting
-        };
+        let mut kept = lock(&self.buffers);
+        let fitting = kept.iter().position(|buffers| buffers.fit(plan));
+        let fitting = fitting.map(|found| kept.swap_remove(found));
+        if fitting.is_none() {
+            kept.clear();
+        }
+        drop(kept);
         let mut buffers = fitting.map_or_else(|| Buffers::new(&self.gpu, plan), Ok)?;
         buffers.resize(plan);
         Ok(buffers)
@@ -120,9 +118,9 @@ impl OnGpu {
     /// What the last of the plans lacks.
     pub(super) fn place(&self, job: &Job) -> Result<Placed, Error> {
         let start = Instant::now();
-        let task =
-            Task { n: job.keys.n, first: job.first.map(|first| first.min(job.keys.n)), shape: job.shape() };
-        let plans = task.plans(job.method, &self.gpu.info().limits, &self.crossovers);
+        let (n, method) = (job.keys.n, job.method);
+        let task = Task { n, first: job.first.map(|first| first.min(n)), shape: job.shape(), method };
+        let plans = task.plans(&self.gpu.info().limits, &self.crossovers);
         let (planned, buffers, lacked) = first_that_fits(plans, |plan| self.buffers(plan))?;
         Ok(Placed { task, planned, buffers, lacked, allocating: start.elapsed() })
     }
@@ -159,11 +157,11 @@ impl OnGpu {
         begin: Option<u32>,
         progress: Progress,
     ) -> Result<(OnDevice<'_>, Report), Error> {
-        let Job { keys, result, method, .. } = job;
+        let Job { keys, result, .. } = job;
         let Placed { task, planned, mut buffers, lacked, allocating } = placed;
-        let Task { n, first, shape } = task;
+        let Task { n, first, shape, method } = task;
         let Planned { plan, algorithm, variant } = planned;
-        let why = task.why(method, algorithm, &self.crossovers, lacked.as_ref());
+        let why = task.why(algorithm, &self.crossovers, lacked.as_ref());
         let plan = match begin {
             Some(begin) => {
                 let plan = plan.after_iota();
@@ -266,15 +264,12 @@ pub(super) fn given(
     count: usize,
     fill: impl FnOnce(&mut [u8]) -> Result<(), Error>,
 ) -> Result<KeyBuf<'static>, Error> {
-    fn of<W: KeyWidth>(
-        count: usize,
-        fill: impl FnOnce(&mut [u8]) -> Result<(), Error>,
-    ) -> Result<KeyBuf<'static>, Error> {
-        let mut words = memory::zeroed::<W>(count);
-        fill(bytemuck::cast_slice_mut(&mut words))?;
-        Ok(words.into())
-    }
-    if shape.payload || shape.key == KeyWords::One { of::<u32>(count, fill) } else { of::<u64>(count, fill) }
+    let is_narrow = shape.payload || shape.key == KeyWords::One;
+    let mut words: KeyBuf =
+        if is_narrow { memory::zeroed::<u32>(count).into() } else { memory::zeroed::<u64>(count).into() };
+    // The words have one block.
+    words.bytes_mut().pop().map_or(Ok(()), fill)?;
+    Ok(words)
 }
 
 impl OnDevice<'_> {

@@ -122,10 +122,8 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
         ),
         None => {
             drop(keys);
-            let merged = match shape.key {
-                KeyWords::One => merged_keys::<u32>(results),
-                KeyWords::Two => merged_keys::<u64>(results),
-            };
+            let is_narrow = shape.key == KeyWords::One;
+            let merged = if is_narrow { merged_keys::<u32>(results) } else { merged_keys::<u64>(results) };
             Place::Memory(merged.truncated(first))
         }
     };
@@ -241,14 +239,8 @@ fn sort_partitions<R: Send>(
     progress: Progress,
 ) -> Result<Results<R>, Error> {
     let all: usize = partitions.iter().map(Range::len).sum();
-    let workers = vec![WORKERS; gpus];
-    let state = Mutex::new(State {
-        left: partitions,
-        busy: 0,
-        workers,
-        failed: (0..gpus).map(|_| None).collect(),
-        error: None,
-    });
+    let (workers, failed) = (vec![WORKERS; gpus], (0..gpus).map(|_| None).collect());
+    let state = Mutex::new(State { left: partitions, busy: 0, workers, failed, error: None });
     let changed = Condvar::new();
     let mut results = Vec::new();
     std::thread::scope(|scope| {
@@ -277,12 +269,10 @@ fn sort_partitions<R: Send>(
     if let Some(error) = error {
         return Err(error);
     }
-    if !left.is_empty()
-        && let Some(error) = failed.iter_mut().find_map(Option::take)
-    {
-        return Err(error);
+    match failed.iter_mut().filter(|_| !left.is_empty()).find_map(Option::take) {
+        Some(error) => Err(error),
+        None => Ok((results, failed)),
     }
-    Ok((results, failed))
 }
 
 /// Sorts one partition after another on a GPU, until none is left and none may come back.

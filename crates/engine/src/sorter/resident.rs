@@ -116,16 +116,11 @@ impl<'a> ResidentRuns<'a> {
             Err(error) if is_whole && error.is_too_much() => self.bring_all().map(|()| None),
             prepared => prepared,
         };
+        let windows = prepared.map_err(|error| Box::new(self.lose(error)))?;
+        let (gpu, shape) = (self.gpu, self.shape);
         let runs = self.runs().take().unwrap_or_default();
-        let brought = std::mem::take(&mut *self.brought());
-        match prepared {
-            Ok(prepared) => {
-                let (gpu, shape) = (self.gpu, self.shape);
-                let merging = prepared.map(|windows| Merging { gpu, shape, runs, windows, records: None });
-                Ok(Gathered { merging, brought })
-            }
-            Err(error) => Err(Box::new(Lost::of(error, &runs, &brought))),
-        }
+        let merging = windows.map(|windows| Merging { gpu, shape, runs, windows, records: None });
+        Ok(Gathered { merging, brought: std::mem::take(&mut *self.brought()) })
     }
 
     /// Gives up what is here, for this reason.

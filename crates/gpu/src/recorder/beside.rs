@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use gpusort_planner::kernels::Grid;
-use gpusort_planner::plan::{BESIDE_WORKGROUP, Beside, MOST_GATHERED, UNIQUE_TILE};
+use gpusort_planner::plan::{BESIDE_WORKGROUP, Beside, KeyTransform, MOST_GATHERED, Narrow, UNIQUE_TILE};
 
 use super::slice::first;
 use super::{Recorder, Scratch, Slice, Sort, begin_pass};
@@ -35,8 +35,8 @@ struct Made {
 }
 
 impl Kernels {
-    pub(super) fn new(texts: Beside) -> Self {
-        Self { texts, made: Mutex::default() }
+    pub(super) fn new(transform: KeyTransform, narrow: Option<Narrow>, has_immediates: bool) -> Self {
+        Self { texts: Beside { transform, narrow, has_immediates }, made: Mutex::default() }
     }
 }
 

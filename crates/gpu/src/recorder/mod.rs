@@ -40,7 +40,9 @@ use std::time::Duration;
 
 use gpusort_order::Shape;
 use gpusort_planner::kernels::{Arguments, SEGMENT_LIST, SEGMENT_OFFSETS};
-use gpusort_planner::plan::{self, Beside, Dispatch, Plan, copy_text, prepare_rows_text, prepare_text};
+use gpusort_planner::plan::{
+    self, Dispatch, Plan, copy_text, prepare_rows_text, prepare_text, prepare_top_text,
+};
 
 use self::beside::Kernels;
 pub(crate) use self::beside::{Gathered, SortedRun, UniqueInto};
@@ -50,7 +52,6 @@ use self::segments::Finder;
 pub(crate) use self::segments::Ranges;
 pub(crate) use self::slice::Slice;
 use self::slice::first;
-use self::top::Selector;
 use super::bindings::{Kernel, begin_of, bind_group, layout, storage, uniform, whole};
 use super::context::{Context, within};
 use super::encode::{Dispatches, Memory, Sent, Side};
@@ -112,7 +113,9 @@ pub(crate) struct Recorder {
     arguments: wgpu::BindGroupLayout,
     kinds: Kinds,
     finder: Option<Finder>,
-    selector: Selector,
+    /// The kernels that write the arguments of a selection.
+    prepare_top: Kernel,
+    want: Kernel,
     prepare: Kernel,
     /// The byte table, bound once for each byte of host parameters.
     host: wgpu::BindGroup,
@@ -206,8 +209,9 @@ impl Recorder {
             let pipelines = Pipelines::new(context.clone(), Some(arguments.clone()), cache.cloned());
             let entries: [_; 8] = std::array::from_fn(|byte| uniform(byte as u32, true));
             let bytes = layout(device, "bytes", &entries);
-            let kernel =
-                |name, text, buffers: &[_]| Kernel::new(device, name, text, buffers, Some(&bytes), cache);
+            let kernel = |name: &str, text, buffers: &[_]| {
+                Kernel::new(device, name, text, buffers, Some(&bytes), cache)
+            };
             let buffers = [
                 storage(0, false),
                 storage(1, false),
@@ -226,9 +230,10 @@ impl Recorder {
             let plain_copy = has_immediates.then(|| copy(true, None));
             let copy = copy(false, Some(&arguments));
 
-            let finder = || Finder::new(device, &sort, &bytes, cache);
-            let finder = settings.segments.then(finder).transpose()?;
-            let selector = Selector::new(device, &sort, &bytes, cache);
+            let finder = settings.segments.then(|| Finder::new(&sort, kernel)).transpose()?;
+            let (text, buffers) = (prepare_top_text(&sort), [storage(0, false), storage(1, true)]);
+            let prepare_top = kernel("prepare_top", text.clone(), &buffers);
+            let want = kernel("want", text, &buffers);
 
             let mut table = vec![0_u8; (BYTES * ALIGNMENT) as usize];
             for (byte, entry) in table.chunks_mut(ALIGNMENT as usize).enumerate() {
@@ -236,7 +241,7 @@ impl Recorder {
             }
             let uniform_usage = wgpu::BufferUsages::UNIFORM;
             let table = context.filled("bytes", &table, uniform_usage)?;
-            let own = context.buffer("own", 4, wgpu::BufferUsages::COPY_DST, false)?;
+            let own = context.buffer("own", 4, wgpu::BufferUsages::COPY_DST)?;
             // Holds the largest element, since it also stands for empty runs.
             let no_count = context.filled("any number", &[0xff; 8], wgpu::BufferUsages::STORAGE)?;
             // Shaders take uniforms in whole vectors, so the least binding is 16 bytes.
@@ -249,7 +254,8 @@ impl Recorder {
                 arguments,
                 kinds,
                 finder,
-                selector,
+                prepare_top,
+                want,
                 prepare,
                 host,
                 no_count,
@@ -258,11 +264,7 @@ impl Recorder {
                 copy,
                 plain_copy,
                 prepare_rows,
-                beside: Kernels::new(Beside {
-                    transform: settings.transform,
-                    narrow: settings.narrow,
-                    has_immediates,
-                }),
+                beside: Kernels::new(settings.transform, settings.narrow, has_immediates),
                 cache: cache.cloned(),
                 compiling: Duration::ZERO,
             };

@@ -185,10 +185,10 @@ impl Recorder {
         self.context.scoped(|context| {
             let plans = self.kinds.plans(capacity)?;
             let (storage, uniform) = (wgpu::BufferUsages::STORAGE, wgpu::BufferUsages::UNIFORM);
-            let buffer = |name, bytes| context.buffer(name, bytes, storage, false);
+            let buffer = |name, bytes| context.buffer(name, bytes, storage);
             let named = |&(name, bytes): &(&'static str, u64)| Ok((name, buffer(name, bytes)?));
             let bytes = self.kinds.parameter_bytes();
-            let parameters = context.buffer("parameters", bytes, storage | uniform, false)?;
+            let parameters = context.buffer("parameters", bytes, storage | uniform)?;
             let planned = |callers: &Callers, (plan, fewer): (Plan, Vec<(u32, Plan)>)| {
                 self.compile(&plan)?;
                 let chunk = callers.chunk(plan.n());

@@ -40,15 +40,13 @@ pub(super) struct Finder {
 }
 
 impl Finder {
+    /// The kernels for the elements of `callers`, each made by `kernel` from its name, text and buffers.
     pub(super) fn new(
-        device: &wgpu::Device,
         callers: &Callers,
-        bytes: &wgpu::BindGroupLayout,
-        cache: Option<&wgpu::PipelineCache>,
+        kernel: impl Fn(&str, String, &[wgpu::BindGroupLayoutEntry]) -> Kernel,
     ) -> Result<Self, Error> {
         let text = segments_text(callers)?;
-        let kernel =
-            |name, buffers: &[_]| Kernel::new(device, name, text.clone(), buffers, Some(bytes), cache);
+        let kernel = |name, buffers: &[_]| kernel(name, text.clone(), buffers);
         let finding = [0, 1, 2, 3, 7].map(|binding| storage(binding, binding == 2));
         let filling = [0, 4, 5, 6, 7, 8].map(|binding| storage(binding, false));
         Ok(Self {

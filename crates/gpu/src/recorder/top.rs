@@ -7,32 +7,11 @@
 //! ```
 
 use gpusort_planner::kernels::PipelineKey;
-use gpusort_planner::plan::{Callers, Dispatch, prepare_top_text};
+use gpusort_planner::plan::Dispatch;
 
 use super::{Recorder, Sort, begin_pass};
-use crate::bindings::{Kernel, bind_group, storage, whole};
+use crate::bindings::{bind_group, whole};
 use gpusort_base::error::Error;
-
-/// The kernels that write the arguments of a selection.
-pub(super) struct Selector {
-    prepare: Kernel,
-    want: Kernel,
-}
-
-impl Selector {
-    /// A selector for the elements of `callers`.
-    pub(super) fn new(
-        device: &wgpu::Device,
-        callers: &Callers,
-        bytes: &wgpu::BindGroupLayout,
-        cache: Option<&wgpu::PipelineCache>,
-    ) -> Self {
-        let text = prepare_top_text(callers);
-        let buffers = [storage(0, false), storage(1, true)];
-        let kernel = |name| Kernel::new(device, name, text.clone(), &buffers, Some(bytes), cache);
-        Self { prepare: kernel("prepare_top"), want: kernel("want") }
-    }
-}
 
 impl Recorder {
     /// Records passes that leave the first `k` elements in order at the beginning, and the other
@@ -55,14 +34,13 @@ impl Recorder {
         self.pipelines.make(plan.distinct_dispatches().map(Dispatch::pipeline).map(as_recorded))?;
         let mut pass = begin_pass(encoder, "gpusort top");
         if !takes_immediates {
-            let Selector { prepare, want } = &self.selector;
             let buffers = [(0, whole(&sort.scratch.parameters)), (1, self.count(sort.count))];
             // Both kernels have these buffers.
-            let group = bind_group(&self.context.device, "gpusort top", &prepare.buffers, buffers);
+            let group = bind_group(&self.context.device, "gpusort top", &self.prepare_top.buffers, buffers);
             let [first_key, first_payload, first_count] = sort.firsts();
             let host = [first_key, first_payload, first_count, sort.iota.into()];
-            self.dispatch_with_host_parameters(&mut pass, prepare, &group, 1, (sort.most, host))?;
-            self.dispatch_with_host_parameters(&mut pass, want, &group, 1, (k, [0; 4]))?;
+            self.dispatch_with_host_parameters(&mut pass, &self.prepare_top, &group, 1, (sort.most, host))?;
+            self.dispatch_with_host_parameters(&mut pass, &self.want, &group, 1, (k, [0; 4]))?;
         }
         self.record_passes(&mut pass, sort, plan.shape(), plan.dispatches(), takes_immediates)?;
         drop(pass);

@@ -64,10 +64,8 @@ impl FusedTile {
         // A part holds two elements an invocation or more, and there must be others to exchange
         // them with.
         at_most([(what, u64::from(parts_log2) + 1, elements_log2.into())])?;
-        refuse_if([(
-            "a tile in parts needs more than one invocation",
-            parts_log2 > 0 && invocations_log2 == 0,
-        )])?;
+        let is_alone = parts_log2 > 0 && invocations_log2 == 0;
+        refuse_if([("a tile in parts needs more than one invocation", is_alone)])?;
         Ok(Self { invocations_log2, elements_log2, parts_log2 })
     }
 

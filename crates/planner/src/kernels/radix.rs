@@ -78,10 +78,8 @@ impl RadixTile {
     pub fn new(invocations: u32, items: u32, limits: &Limits) -> Result<Self, Error> {
         let subgroups = limits.subgroups.ok_or(Error::Lacks { what: "subgroups" })?;
         let Subgroups { smallest, largest, .. } = subgroups;
-        refuse_if([(
-            "the invocations of a workgroup must be a power of two",
-            !invocations.is_power_of_two(),
-        )])?;
+        let is_power = invocations.is_power_of_two();
+        refuse_if([("the invocations of a workgroup must be a power of two", !is_power)])?;
         let are_powers = smallest.is_power_of_two() && largest.is_power_of_two();
         has([("subgroups with a power of two of lanes", true, are_powers)])?;
         // Fewer would not set all that is set by one invocation each.
@@ -94,13 +92,8 @@ impl RadixTile {
             // Two sums of each lie where the offsets of digits go.
             ("subgroups in a workgroup", (invocations / smallest).into(), (RADIX / 2).into()),
         ])?;
-        Ok(Self {
-            invocations,
-            items,
-            subgroups,
-            fifo_dispatch: limits.fifo_dispatch,
-            matching: Matching::Ballots,
-        })
+        let (fifo_dispatch, matching) = (limits.fifo_dispatch, Matching::Ballots);
+        Ok(Self { invocations, items, subgroups, fifo_dispatch, matching })
     }
 
     /// A tile for devices without subgroups.
@@ -363,35 +356,26 @@ impl KernelSpec for Radix {
         let counts = matches!(self.work, RadixWork::Count { .. } | RadixWork::Scan | RadixWork::Scatter);
         let sweeps = matches!(self.work, RadixWork::Clear | RadixWork::Histogram | RadixWork::Sweep(_));
         let is_tile = self.work == RadixWork::Tile;
+        let (is_of_all, leads) = (self.scope == Scope::All, matches!(self.scope, Scope::Leading(_)));
+        let is_for_all = counts || is_tile;
         refuse_if([
-            (
-                "only histograms and sweeps sort segments, or by leading digits",
-                self.scope != Scope::All && (counts || is_tile),
-            ),
-            (
-                "leading digits are chosen in passes for them",
-                !matches!(self.scope, Scope::Leading(_)) && !counts && !sweeps && !is_tile,
-            ),
+            ("only histograms and sweeps sort segments, or by leading digits", is_for_all && !is_of_all),
+            ("leading digits are chosen in passes for them", !leads && !is_for_all && !sweeps),
             ("a chunk must have tiles", counts && self.chunk == 0),
         ])?;
         let digits = Self::digits_in(shape);
         within("digits in a key", self.digits, 1..=digits)?;
-        if let Scope::Leading(_) = self.scope {
+        if let Scope::Leading(leading) = self.scope {
             within("digits in a key with leading digits", self.digits, digits..=digits)?;
+            within("leading digits", leading.unwrap_or(1), 1..=digits)?;
         }
         if let Some(window) = self.window() {
             refuse_if([("the invocations of a window must be a power of two", !window.is_power_of_two())])?;
             within("invocations in a window", window, 2..=limits.invocations.min(1 << 10))?;
         }
-        if let Scope::Leading(Some(leading)) = self.scope {
-            within("leading digits", leading, 1..=digits)?;
-        }
+        let bytes = self.tile.workgroup_bytes().max(self.workgroup_bytes(shape));
         at_most([
-            (
-                "bytes of workgroup memory",
-                self.tile.workgroup_bytes().max(self.workgroup_bytes(shape)),
-                limits.workgroup_bytes,
-            ),
+            ("bytes of workgroup memory", bytes, limits.workgroup_bytes),
             ("invocations in a workgroup", self.tile.invocations.into(), limits.invocations.into()),
             ("digits before the last", self.digit.into(), (self.digits - 1).into()),
         ])
@@ -401,11 +385,8 @@ impl KernelSpec for Radix {
         let n = u64::from(count);
         let keys = n * shape.key_bytes();
         let tiles: u64 = self.most_tiles(count).into();
-        let of_tile = |workgroups, bytes_moved| Launch {
-            workgroup_size: self.tile.invocations,
-            workgroups,
-            bytes_moved,
-        };
+        let workgroup_size = self.tile.invocations;
+        let of_tile = |workgroups, bytes_moved| Launch { workgroup_size, workgroups, bytes_moved };
         let row = u64::from(RADIX) * 4;
         match self.work {
             RadixWork::Clear => {
@@ -416,12 +397,8 @@ impl KernelSpec for Radix {
                 let workgroup_size = limits.invocations.clamp(1, 256);
                 let blocks = n.div_ceil((workgroup_size * COUNTED_TOGETHER).into());
                 let in_segments = matches!(self.scope, Scope::Segments(_));
-                let blocks = if in_segments { tiles } else { blocks };
-                Launch {
-                    workgroup_size,
-                    workgroups: blocks.min(MOST_COUNTING),
-                    bytes_moved: keys + tiles * row,
-                }
+                let workgroups = if in_segments { tiles } else { blocks }.min(MOST_COUNTING);
+                Launch { workgroup_size, workgroups, bytes_moved: keys + tiles * row }
             }
             RadixWork::Sweep(_) | RadixWork::Scatter => {
                 let positions = n * (shape.bytes() - shape.key_bytes());
@@ -684,6 +661,8 @@ impl Radix {
         }
         let Subgroups { largest, barrier, .. } = self.tile.subgroups;
         let in_groups = self.tile.matching == Matching::Groups;
+        let of_payload =
+            |name: &str| wgsl(&format!("radix/{name}_{}", if shape.payload { "payload" } else { "key" }));
         let sums = || if in_groups { wgsl!("sums_groups") } else { wgsl!("sums") };
         let lane = || if in_groups { wgsl!("lane_group") } else { wgsl!("lane") };
         let vary = || {
@@ -711,21 +690,17 @@ impl Radix {
             RadixWork::Count { first: false } => ("count", wgsl!("varying" "vary_none" "count") + &lane()),
             RadixWork::Scan => ("scan", wgsl!("varying" "scan") + &sums()),
             RadixWork::Scatter => scatter(wgsl!("varying" "counted" "scatter_once")),
-            RadixWork::Tile => {
-                let payload = if shape.payload { wgsl!("tile_payload") } else { wgsl!("tile_key") };
-                ("sort_in_tile", wgsl!("tile") + &payload + &sums() + places)
-            }
+            RadixWork::Tile => ("sort_in_tile", wgsl!("tile") + of_payload("tile") + &sums() + places),
             RadixWork::Sample => ("sample", wgsl!("leading" "sample")),
             RadixWork::Choose => ("choose", wgsl!("leading" "choose")),
             RadixWork::Cut(_) => ("cut", wgsl!("leading" "chosen" "window" "sorted" "cut") + places),
             RadixWork::Finish(_) => {
-                let payload = if shape.payload { wgsl!("finish_payload") } else { wgsl!("finish_key") };
-                ("finish", wgsl!("leading" "chosen" "window" "sorted" "finish") + &payload + places)
+                let own = wgsl!("leading" "chosen" "window" "sorted" "finish");
+                ("finish", own + of_payload("finish") + places)
             }
             RadixWork::Runs(_) => {
-                let payload = if shape.payload { wgsl!("either_payload") } else { wgsl!("either_key") };
                 let own = wgsl!("leading" "chosen" "window" "runs" "scatter" "either");
-                ("runs", own + &payload + &sums() + places)
+                ("runs", own + of_payload("either") + &sums() + places)
             }
         };
         let scatters = self.ranks() && self.work != RadixWork::Tile;

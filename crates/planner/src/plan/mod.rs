@@ -277,10 +277,8 @@ impl Plan {
             // The second repetition starts from the state that the first one left, like all later
             // ones.
             for repetition in 0..round.times.min(2) {
-                refuse_if([(
-                    "a repeated pass must end in the array in which it began",
-                    repetition > 0 && side != began,
-                )])?;
+                let has_moved = repetition > 0 && side != began;
+                refuse_if([("a repeated pass must end in the array in which it began", has_moved)])?;
                 for dispatch in &round.dispatches {
                     let access = dispatch.access();
                     let what = "elements to read from those written before";
