@@ -1,4 +1,4 @@
-//! How fast the device copies within its memory: the bound of a pass over data that no cache holds.
+//! The bandwidth of copies within device memory: the bound of a pass over data beyond all caches.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ impl Gpu {
             context.queue.submit([commands]);
             context.wait().map(|()| start.elapsed())
         };
-        // So many that a submit and its wait, a tenth of a millisecond, do not count.
+        // A submission and its wait take a tenth of a millisecond, a negligible part of these copies.
         let mut times = 1;
         let mut took = copy(times)?;
         while took < Duration::from_millis(30) && times < 1 << 12 {

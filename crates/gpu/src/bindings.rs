@@ -50,8 +50,8 @@ pub(super) fn whole(buffer: &wgpu::Buffer) -> wgpu::BufferBinding<'_> {
     buffer.as_entire_buffer_binding()
 }
 
-/// The layout of pipelines with these buffers, and with their arguments in a second bind group. Without a layout
-/// of that group, arguments are immediates.
+/// The layout of pipelines with these buffers, and with arguments in a second bind group. Without a layout of the second
+/// group, arguments are immediates.
 pub(super) fn pipeline_layout(
     device: &wgpu::Device,
     name: &str,

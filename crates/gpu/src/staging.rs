@@ -52,8 +52,8 @@ impl<'a> Ring<'a> {
         Self { context: &gpu.context, kept, mode, buffers: 0, under_way: VecDeque::new() }
     }
 
-    /// A buffer for this number of bytes or for a part of them, with the number of bytes that are mapped from its
-    /// previous copy: 0 for a buffer that is new to this transfer.
+    /// A buffer for this number of bytes or for a part of them, with the number of mapped bytes from its previous copy:
+    /// 0 for the first copy of a buffer.
     fn next(&mut self, bytes: u64) -> Result<(wgpu::Buffer, u64), Error> {
         if self.buffers == RING
             && let Some(first) = self.first()?
@@ -86,7 +86,7 @@ impl<'a> Ring<'a> {
         self.under_way.push_back((buffer, mapping, mapped));
     }
 
-    /// Waits for the oldest submitted copy. Returns its buffer, and the number of bytes that are mapped.
+    /// Waits for the oldest submitted copy. Returns its buffer, and the number of mapped bytes.
     fn first(&mut self) -> Result<Option<(wgpu::Buffer, u64)>, Error> {
         let Some((buffer, mapping, mapped)) = self.under_way.pop_front() else { return Ok(None) };
         mapping.finish(self.context)?;

@@ -1,28 +1,28 @@
-//! Why a sort cannot be planned.
+//! Errors of plans.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::algorithm::NoVariant;
 
-/// Why a sort cannot be planned, at all or for these limits.
+/// The reason why a sort has no plan, in general or for these limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The plan needs more than the limit.
     TooLarge {
-        /// What is counted.
+        /// The counted thing.
         what: &'static str,
-        /// How much the plan needs.
+        /// The amount that the plan needs.
         needed: u64,
         /// The limit.
         limit: u64,
     },
     /// There is less than the plan needs.
     TooSmall {
-        /// What is counted.
+        /// The counted thing.
         what: &'static str,
-        /// How much there is.
+        /// The available amount.
         there: u64,
         /// The least that suffices.
         least: u64,

@@ -59,7 +59,7 @@ fn sort_positions(
     sort_records(keys, (0..n).collect::<Vec<u32>>().into(), method, progress)
 }
 
-/// Sorts records with their keys, which are as many.
+/// Sorts records by their keys, one key for each record.
 fn sort_records(
     keys: KeyBuf,
     records: KeyBuf,
@@ -102,15 +102,14 @@ fn sort_pieces<P: Piece>(
     Ok((elements, report))
 }
 
-/// The network that is asked for, if it is one.
+/// The requested algorithm; `None` unless the caller requested a network.
 fn network(method: Method) -> Result<Option<Algorithm>, Error> {
     let Some(algorithm) = method.algorithm else { return Ok(None) };
     algorithm.variant(method.variant)?;
     Ok(Some(algorithm).filter(|algorithm| algorithm.is_network()))
 }
 
-/// What the fast sort reports. Whoever names the radix sort means it, whatever it finds to be
-/// fastest.
+/// The report of the fast sort. A caller who names the radix sort gets `radix` in the report, whichever form was fastest.
 fn fast(method: Method, form: Form, start: Instant) -> Report {
     let form = if method.algorithm.is_some() { Form::Radix } else { form };
     Report::on_cpu(form, start.elapsed())

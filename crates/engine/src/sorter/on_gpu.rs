@@ -45,7 +45,7 @@ impl OnGpu {
         &self.gpu
     }
 
-    /// Whether there is a plan for so many elements.
+    /// Returns true if a plan exists for this number of elements.
     pub(super) fn takes(&self, n: usize, shape: Shape, method: Method) -> bool {
         let task = Task { n, first: None, shape, method };
         task.plans(&self.gpu.info().limits, &self.crossovers).any(|plan| plan.is_ok())
@@ -98,7 +98,7 @@ impl OnGpu {
         Ok((start.elapsed().saturating_sub(waiting), in_order))
     }
 
-    /// The most elements, up to this many, for which there is a plan.
+    /// The most elements with a plan, at most `n`.
     pub(super) fn most(&self, n: usize, shape: Shape, method: Method) -> usize {
         if self.takes(n, shape, method) {
             return n;
@@ -111,11 +111,11 @@ impl OnGpu {
         least
     }
 
-    /// Finds a plan for a job for which there is room.
+    /// Finds a plan for a job, and allocates its buffers.
     ///
     /// # Errors
     ///
-    /// What the last of the plans lacks.
+    /// The error of the last plan.
     pub(super) fn place(&self, job: &Job) -> Result<Placed, Error> {
         let start = Instant::now();
         let (n, method) = (job.keys.n, job.method);
@@ -125,7 +125,7 @@ impl OnGpu {
         Ok(Placed { task, planned, buffers, lacked, allocating: start.elapsed() })
     }
 
-    /// Does a job on `all` GPUs, of which this is the first, or on this one alone.
+    /// Does a job on `all` GPUs, whose first is this GPU, or on this GPU alone.
     pub(super) fn perform<'s>(
         &'s self,
         all: &'s [Self],
@@ -142,14 +142,14 @@ impl OnGpu {
         }
     }
 
-    /// Does a job where it was placed, and leaves the result on the device.
+    /// Does a placed job, and leaves the result on the device.
     fn sort(&self, job: Job, placed: Placed, progress: Progress) -> Result<Ordered<'_>, Error> {
         let (result, report) = self.sort_from(job, placed, None, progress)?;
         Ok(Ordered { count: result.count, place: Place::Device(Box::new(result)), repeated: 0, report })
     }
 
-    /// The same for a share that begins at this position, if any: positions are those among all,
-    /// and keys stay beside them.
+    /// Does a placed job for a partition that begins at this position, if any: positions count from the first of all
+    /// elements, and keys stay beside them.
     pub(super) fn sort_from(
         &self,
         job: Job,
@@ -169,7 +169,7 @@ impl OnGpu {
                 buffers.number_from(begin);
                 plan
             }
-            // Of elements with positions only those are brought back.
+            // The host reads positions without their keys.
             None if shape.payload => plan.without_keys(),
             None => plan,
         };
@@ -241,7 +241,7 @@ pub(super) struct Placed {
     task: Task,
     planned: Planned,
     buffers: Buffers,
-    /// What the device lacked for a faster plan.
+    /// The error of a faster plan.
     pub(super) lacked: Option<Error>,
     allocating: Duration,
 }
@@ -251,14 +251,13 @@ pub(super) struct OnDevice<'s> {
     of: &'s OnGpu,
     buffers: Buffers,
     shape: Shape,
-    /// How many of its elements are wanted.
+    /// The number of wanted elements.
     count: usize,
-    /// What is wanted in place of positions.
+    /// The records to return in place of positions.
     records: Option<KeyBuf<'static>>,
 }
 
-/// What a sort of this shape gives back, in memory that `fill` fills: positions, where elements
-/// have them, or else keys.
+/// The result of a sort of this shape, in memory that `fill` fills: positions if elements have them, otherwise keys.
 pub(super) fn given(
     shape: Shape,
     count: usize,
@@ -273,12 +272,12 @@ pub(super) fn given(
 }
 
 impl OnDevice<'_> {
-    /// How many elements there are.
+    /// The number of elements.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// Brings positions, where elements have them, or else keys, to memory that has room for them.
+    /// Brings positions, or keys without positions, to memory with room for them.
     pub(super) fn bring_to(self, to: &mut [u8]) -> Result<(), Error> {
         if self.shape.payload {
             self.buffers.download_positions(&self.of.gpu, bytemuck::cast_slice_mut(to))?;

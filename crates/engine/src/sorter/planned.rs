@@ -8,7 +8,7 @@ use super::Method;
 use gpusort_base::error::Error;
 use gpusort_base::human::grouped;
 
-/// A sort as it is planned for a GPU.
+/// A planned sort on a GPU.
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
     /// Its passes.
@@ -29,8 +29,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// The algorithms to be tried in turn: what follows is for a device that lacks what the one
-    /// before needs.
+    /// The algorithms, the best one first: each next algorithm is for devices that lack a need of the previous one.
     fn algorithms(self, limits: &Limits, crossovers: &Crossovers) -> Vec<Algorithm> {
         let Task { n, first, shape, method } = self;
         let has =
@@ -67,8 +66,7 @@ impl Task {
         )
     }
 
-    /// Why a sort ran by this algorithm, unless it was named; or what the device lacked for a
-    /// faster one.
+    /// The reason for this algorithm, unless the caller named it; or the error of a faster plan.
     pub(super) fn why(
         self,
         ran: Algorithm,
@@ -90,11 +88,11 @@ impl Task {
     }
 }
 
-/// The first of these plans that has room, with that room, and what the one before it lacked.
+/// The first plan with room, its room, and the error of the plan before it.
 ///
 /// # Errors
 ///
-/// What the last one lacks; whatever else goes wrong.
+/// The error of the last plan; an error that another plan does not avoid.
 pub(super) fn first_that_fits<R>(
     plans: impl IntoIterator<Item = Result<Planned, Error>>,
     mut room: impl FnMut(&Plan) -> Result<R, Error>,
@@ -137,7 +135,7 @@ mod tests {
         assert_eq!(names(FREE, task(99_999, None)), ["bitonic"]);
         assert_eq!(names(FREE, task(100_000, None)), ["radix", "bitonic"]);
         assert_eq!(names(FREE, Task { shape: Shape::ALL[0], ..task(70_000, None) }), ["radix", "bitonic"]);
-        // By what is left to be sorted.
+        // The remaining elements decide.
         assert_eq!(names(FREE, task(1 << 26, Some(1024))), ["bitonic"]);
         assert_eq!(names(FREE, task(1 << 26, Some(50_000))), ["bitonic"]);
         assert_eq!(names(FREE, task(1 << 26, Some(1 << 20))), ["radix", "bitonic"]);
@@ -152,7 +150,7 @@ mod tests {
         assert_eq!(fastest(9), [Algorithm::Bitonic]);
         assert_eq!(fastest(999), [Algorithm::OddEven, Algorithm::Bitonic]);
         assert_eq!(fastest(1000), [Algorithm::Radix, Algorithm::OddEven, Algorithm::Bitonic]);
-        // What is named is done, and nothing else.
+        // A named algorithm has no alternatives.
         for algorithm in Algorithm::ALL {
             for &variant in algorithm.variants() {
                 let named = Method { algorithm: Some(algorithm), variant: Some(variant) };
@@ -188,7 +186,7 @@ mod tests {
         let said = why(ran, lacked.as_ref());
         assert!(said.starts_with("a faster sort does not fit the GPU: "), "{said}");
         assert!(said.contains("elements"), "{said}");
-        // So it is with a selection; the sort is in place then.
+        // A selection has the same alternatives; its last sort is in place.
         for algorithm in [None, Some(Algorithm::Bitonic)] {
             let some = Task { method: Method { algorithm, variant: None }, ..task(1 << 22, Some(100_000)) };
             let plans = || some.plans(&Limits::WEBGPU, &crossovers);
@@ -200,7 +198,7 @@ mod tests {
         let (ran, _) = fitted(Limits { subgroups: None, ..Limits::WEBGPU }, has_room).unwrap();
         assert_eq!(ran, Algorithm::Bitonic);
         assert!(fitted(Limits::WEBGPU, |_| Err(Error::limit("elements", 1, 0))).is_err());
-        // A failure is none that another plan could mend.
+        // Another plan does not avoid a failure.
         let fails = |_: &Plan| Err(Error::device("gone"));
         assert!(matches!(
             fitted(Limits::WEBGPU, fails).unwrap_err().kind(),

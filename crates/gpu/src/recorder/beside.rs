@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use gpusort_planner::kernels::Grid;
-use gpusort_planner::plan::{BESIDE_WORKGROUP, Beside, KeyTransform, MOST_GATHERED, Narrow, UNIQUE_TILE};
+use gpusort_planner::plan::{BESIDE_WORKGROUP, Beside, MOST_GATHERED, UNIQUE_TILE};
 
 use super::slice::first;
 use super::{Recorder, Scratch, Slice, Sort, begin_pass};
@@ -19,7 +19,9 @@ const MOST_WORKGROUPS: u32 = 1 << 14;
 /// The texts of these kernels, and the kernels made so far.
 pub(super) struct Kernels {
     pub(super) texts: Beside,
-    made: Mutex<HashMap<Which, Arc<Made>>>,
+    /// The layout of arguments in a buffer; `None` if they are immediates.
+    arguments: Option<wgpu::BindGroupLayout>,
+    made: Mutex<HashMap<Which, Arc<Kernel>>>,
 }
 
 /// A kernel's name, and the numbers that its text contains.
@@ -28,15 +30,11 @@ type Which = (&'static str, [u32; MOST_GATHERED]);
 /// The numbers of a kernel whose text contains none.
 const NO_NUMBERS: [u32; MOST_GATHERED] = [0; MOST_GATHERED];
 
-struct Made {
-    kernel: Kernel,
-    /// The layout of arguments in a buffer; `None` if they are immediates.
-    arguments: Option<wgpu::BindGroupLayout>,
-}
-
 impl Kernels {
-    pub(super) fn new(transform: KeyTransform, narrow: Option<Narrow>, has_immediates: bool) -> Self {
-        Self { texts: Beside { transform, narrow, has_immediates }, made: Mutex::default() }
+    pub(super) fn new(device: &wgpu::Device, texts: Beside) -> Self {
+        let by_buffer = !texts.has_immediates;
+        let arguments = by_buffer.then(|| layout(device, "arguments", &[uniform(0, false)]));
+        Self { texts, arguments, made: Mutex::default() }
     }
 }
 
@@ -81,10 +79,10 @@ impl Recorder {
         workgroups: u32,
     ) -> Result<(), Error> {
         let (device, name) = (&self.context.device, which.0);
-        let made = self.beside_kernel(which, buffers.iter().map(|(at, _)| *at))?;
-        pass.set_pipeline(&made.kernel.pipeline);
-        pass.set_bind_group(0, &bind_group(device, name, &made.kernel.buffers, buffers.iter().cloned()), &[]);
-        if let Some(layout) = &made.arguments {
+        let kernel = self.beside_kernel(which, buffers.iter().map(|(at, _)| *at))?;
+        pass.set_pipeline(&kernel.pipeline);
+        pass.set_bind_group(0, &bind_group(device, name, &kernel.buffers, buffers.iter().cloned()), &[]);
+        if let Some(layout) = &self.beside.arguments {
             // Shaders take uniforms in whole vectors of four words.
             let words = [arguments, &[0; 3]].concat();
             let words = &words[..arguments.len().next_multiple_of(4)];
@@ -99,9 +97,9 @@ impl Recorder {
         Ok(())
     }
 
-    fn beside_kernel(&self, which: Which, bindings: impl Iterator<Item = u32>) -> Result<Arc<Made>, Error> {
-        if let Some(made) = lock(&self.beside.made).get(&which) {
-            return Ok(Arc::clone(made));
+    fn beside_kernel(&self, which: Which, bindings: impl Iterator<Item = u32>) -> Result<Arc<Kernel>, Error> {
+        if let Some(kernel) = lock(&self.beside.made).get(&which) {
+            return Ok(Arc::clone(kernel));
         }
         let (name, numbers) = which;
         let texts = &self.beside.texts;
@@ -115,16 +113,13 @@ impl Recorder {
             "widen" | "narrow" => texts.widen(),
             _ => texts.unique(None),
         };
-        let made = self.context.scoped(|context| {
-            let device = &context.device;
+        let kernel = self.context.scoped(|context| {
             // Kernels may read one slice of a buffer and write another, so all bindings are read-write.
             let entries: Vec<_> = bindings.map(|binding| storage(binding, false)).collect();
-            let by_buffer = !self.beside.texts.has_immediates;
-            let arguments = by_buffer.then(|| layout(device, name, &[uniform(0, false)]));
-            let kernel = Kernel::new(device, name, text, &entries, arguments.as_ref(), self.cache.as_ref());
-            Ok(Made { kernel, arguments })
+            let arguments = self.beside.arguments.as_ref();
+            Ok(Kernel::new(&context.device, name, text, &entries, arguments, self.cache.as_ref()))
         })?;
-        Ok(Arc::clone(lock(&self.beside.made).entry(which).or_insert(Arc::new(made))))
+        Ok(Arc::clone(lock(&self.beside.made).entry(which).or_insert(Arc::new(kernel))))
     }
 
     /// Workgroups for this number of invocations, at most [`MOST_WORKGROUPS`]: each invocation

@@ -41,7 +41,7 @@ use std::time::Duration;
 use gpusort_order::Shape;
 use gpusort_planner::kernels::{Arguments, SEGMENT_LIST, SEGMENT_OFFSETS};
 use gpusort_planner::plan::{
-    self, Dispatch, Plan, copy_text, prepare_rows_text, prepare_text, prepare_top_text,
+    self, Beside, Dispatch, Plan, copy_text, prepare_rows_text, prepare_text, prepare_top_text,
 };
 
 use self::beside::Kernels;
@@ -247,6 +247,8 @@ impl Recorder {
             // Shaders take uniforms in whole vectors, so the least binding is 16 bytes.
             let host = (0..8).map(|byte| (byte, begin_of(&table, 16)));
             let host = bind_group(device, "gpusort bytes", &bytes, host);
+            let (transform, narrow) = (settings.transform, settings.narrow);
+            let texts = Beside { transform, narrow, has_immediates };
             let recorder = Self {
                 context: context.clone(),
                 identity: Arc::default(),
@@ -264,7 +266,7 @@ impl Recorder {
                 copy,
                 plain_copy,
                 prepare_rows,
-                beside: Kernels::new(settings.transform, settings.narrow, has_immediates),
+                beside: Kernels::new(device, texts),
                 cache: cache.cloned(),
                 compiling: Duration::ZERO,
             };

@@ -1,5 +1,5 @@
-//! Rows in workgroup memory, sorted up and down in turn, and transpositions between the two arrays:
-//! the kernels of the `transpose` variant.
+//! Rows in workgroup memory, sorted alternately up and down, and transpositions between the two arrays: the kernels of
+//! the `transpose` variant.
 //!
 //! ```text
 //! array as rows      a0 a1 a2 a3     transposed   a0 b0
@@ -16,7 +16,7 @@ use crate::item::Item;
 use crate::limits::Limits;
 use crate::network::{self, Step};
 
-/// What is done to an array whose size is a power of two.
+/// The work on an array whose size is a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rows {
     /// Puts elements that sort last into the positions from `from` on.
@@ -24,7 +24,7 @@ pub enum Rows {
         /// The number of elements that there are.
         from: u32,
     },
-    /// Sorts every row of 2^`row_log2` elements, up and down in turn.
+    /// Sorts every row of 2^`row_log2` elements, alternately up and down.
     Sort {
         /// Elements in a row, as a power of two.
         row_log2: u32,
@@ -33,7 +33,7 @@ pub enum Rows {
     Merge {
         /// Elements in a row, as a power of two.
         row_log2: u32,
-        /// How many steps.
+        /// The number of steps.
         steps: u32,
         /// Size of the stage's blocks, as a power of two.
         block_log2: u32,
@@ -47,7 +47,7 @@ pub enum Rows {
     },
 }
 
-/// Side of the squares that are transposed in workgroup memory: see `transpose.wgsl`.
+/// The side of squares for transpositions in workgroup memory: see `transpose.wgsl`.
 const SIDE: u32 = 16;
 
 impl Rows {
@@ -89,9 +89,9 @@ impl KernelSpec for Rows {
         Launch::of_all(workgroup_size, workgroups, count, shape)
     }
 
-    /// In bounds since padding is stored below `n` only; rows are aligned parts of an array that is
-    /// a power of two, begin below `n`, and so end there; and a transposition moves elements in
-    /// existing rows and columns, which are as many as the array has elements.
+    /// In bounds since padding stores below `n` only; rows are aligned parts of an array whose size is a power of two,
+    /// begin below `n`, and so end below `n`; and a transposition moves elements in existing rows and columns, which
+    /// together hold the elements of the array.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         let in_place = Access::from_start(first, count)?;
         let log2 = count.checked_ilog2().unwrap_or_default();

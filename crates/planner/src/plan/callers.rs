@@ -48,7 +48,7 @@ impl Callers {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::radix`].
+    /// The errors of [`Plan::radix`].
     pub fn sort(&self, capacity: u32) -> Result<Plan, Error> {
         self.sort_by(self.variant_for(capacity), capacity)
     }
@@ -58,7 +58,7 @@ impl Callers {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::radix`].
+    /// The errors of [`Plan::radix`].
     pub fn sorts_of_fewer(&self, capacity: u32) -> Result<Vec<(u32, Plan)>, Error> {
         let single = self.sort_in_tile(capacity)?;
         let few = self.variant_for(0);
@@ -68,12 +68,12 @@ impl Callers {
         Ok(single.map(|plan| (plan.n(), plan)).into_iter().chain(few).collect())
     }
 
-    /// The plan by which one workgroup sorts at most `capacity` elements, or as many as its tile holds. `None`
+    /// The plan by which one workgroup sorts at most `capacity` elements, or the elements that its tile holds. `None`
     /// if the device has no such tile, or if the caller requested a variant.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::radix`].
+    /// The errors of [`Plan::radix`].
     pub fn sort_in_tile(&self, capacity: u32) -> Result<Option<Plan>, Error> {
         let tile = RadixTuning::single(&self.limits).filter(|_| self.variant.is_none());
         let Some(tile) = tile else { return Ok(None) };
@@ -110,7 +110,7 @@ impl Callers {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; rows that fit no tile.
+    /// The errors of [`Plan::new`]; rows that fit no tile.
     pub fn rows(&self, rows: u32, length: u32, iota: bool) -> Result<Plan, Error> {
         let elements = Elements::new(rows as usize * length as usize, self.shape, &self.limits)?;
         let batch = Batch::new(tuning::row_tile(length, &self.limits)?, length, iota)?;
@@ -123,7 +123,7 @@ impl Callers {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::radix`].
+    /// The errors of [`Plan::radix`].
     pub fn segments(&self, n: u32, iota: bool, lengths: &RangeInclusive<u32>) -> Result<Plan, Error> {
         let elements = self.elements(n)?;
         self.plan(elements, segments::plan(elements, self, iota, lengths)?)
@@ -135,7 +135,7 @@ impl Callers {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`].
+    /// The errors of [`Plan::new`].
     pub fn short_segments(
         &self,
         n: u32,
@@ -153,7 +153,7 @@ impl Callers {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`].
+    /// The errors of [`Plan::new`].
     pub fn top(&self, k: u32, n: u32) -> Result<Option<Plan>, Error> {
         if !tuning::selects(k as usize, n as usize, self.shape, &self.limits) {
             return Ok(None);

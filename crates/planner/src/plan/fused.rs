@@ -1,9 +1,8 @@
-//! The bitonic network cut for the `fused` kernels: tiles that stay in registers, and passes that
-//! perform as many consecutive steps as a tile's bits allow.
+//! The bitonic network cut for the `fused` kernels: tiles that stay in registers, and passes that perform the most
+//! consecutive steps that a tile's bits allow.
 //!
-//! A tile is defined by bits of the array's index: on 2^t elements that differ in t of those bits,
-//! a workgroup can perform every step whose stride is one of the bits. The network is one sequence
-//! of strides,
+//! Bits of the array's index define a tile: on 2^t elements that differ in t bits, a workgroup can perform every step
+//! whose stride is one of these bits. The network is a single sequence of strides,
 //!
 //! ```text
 //! stage 15: 14 13 12 … 1 0   stage 16: 15 14 13 … 1 0   stage 17: 16 15 …
@@ -71,8 +70,8 @@ pub(super) fn plan(elements: Elements, tuning: &Tuning) -> Result<Vec<Dispatch>,
     Ok(dispatches)
 }
 
-/// The passes of the stages after that of blocks of 2^`sorted_log2`, each with the log2 size of the
-/// blocks that none of its comparisons leaves. They are cut to take the least expected time.
+/// The passes of the stages after the stage of blocks of 2^`sorted_log2`, cut for the least expected time. Each has the
+/// log2 size of the blocks that its comparisons do not leave.
 fn passes(sorted_log2: u32, stages: u32, tuning: &Tuning) -> Vec<(FusedWork, u32)> {
     let (tile, tile_log2) = (tuning.tile, tuning.tile.log2());
     let run_log2 = tuning.run_log2.min(tile_log2 - 1);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! runs      a │ b │ c │ d │ e
-//! level 1     ab  │  cd   │ e      each merge a dispatch; what has no partner is copied
+//! level 1     ab  │  cd   │ e      each merge is a dispatch; a run without partner is copied
 //! level 2       abcd      │ e
 //! level 3          abcde
 //! ```

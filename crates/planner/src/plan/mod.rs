@@ -19,12 +19,12 @@
 //!
 //! Kernels run unchecked on arrays allocated to the sizes in their plan. The only constructor,
 //! `Plan::from_rounds`, therefore derives those sizes from the accesses of the dispatches, and
-//! rejects a dispatch that reads elements which none before it has left there:
+//! rejects a dispatch that reads elements which no earlier dispatch has left there:
 //!
 //! ```text
 //!                  elements there: front n, back 0
 //! dispatch 1       reads ≤ front's        writes there    front = max of both
-//! dispatch 2       reads ≤ front's        writes back     back = those written; then it is the front
+//! dispatch 2       reads ≤ front's        writes back     back = written elements; then it becomes the front
 //! …
 //! ```
 
@@ -77,7 +77,7 @@ struct Elements<'a> {
 impl<'a> Elements<'a> {
     /// # Errors
     ///
-    /// As for [`checked_size`].
+    /// The errors of [`checked_size`].
     fn new(n: usize, shape: Shape, limits: &'a Limits) -> Result<Self, Error> {
         Ok(Self { n: checked_size(n, shape, limits)?, shape, limits })
     }
@@ -93,7 +93,7 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Dispatches that are repeated `times` times, in order.
+/// Dispatches and the number of their repetitions, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Round {
     dispatches: Vec<Dispatch>,
@@ -122,8 +122,7 @@ getters! { Plan {
     room: u32,
     /// Elements that the second array must hold; 0 if none is needed.
     other_room: u32,
-    /// Whether the dispatches are phases of odd-even sort: after two in a row that change nothing,
-    /// the rest would change nothing either.
+    /// Returns true for phases of odd-even sort: after two phases without a change, all later phases change nothing.
     ends_early: bool,
 } }
 
@@ -159,7 +158,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; tiles that no kernel has.
+    /// The errors of [`Plan::new`]; tiles that no kernel has.
     pub fn in_tiles(
         algorithm: Algorithm,
         variant: Variant,
@@ -197,7 +196,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; the tuning exceeds the limits, or has larger tiles in passes than it
+    /// The errors of [`Plan::new`]; the tuning exceeds the limits, or has larger tiles in passes than it
     /// sorts.
     pub fn fused(n: usize, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Self, Error> {
         let elements = Elements::new(n, shape, limits)?;
@@ -208,7 +207,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; the tuning exceeds the limits.
+    /// The errors of [`Plan::new`]; the tuning exceeds the limits.
     pub fn radix(
         variant: Variant,
         n: usize,
@@ -225,7 +224,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; more elements than are merged at once.
+    /// The errors of [`Plan::new`]; more elements than are merged at once.
     pub fn merge(lengths: &[u32], shape: Shape, limits: &Limits) -> Result<Self, Error> {
         let n = lengths.iter().map(|&length| length as usize).sum();
         let elements = Elements::new(n, shape, limits)?;
@@ -237,7 +236,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; a kernel that does not exist, or that would access elements outside
+    /// The errors of [`Plan::new`]; a kernel that does not exist, or that would access elements outside
     /// the arrays.
     pub fn of_kernels(
         n: usize,
@@ -247,8 +246,8 @@ impl Plan {
     ) -> Result<Self, Error> {
         let elements = Elements::new(n, shape, limits)?;
         let dispatch = |(kernel, first, count)| {
-            // Where they write depends on what those before them counted: they are safe as parts of
-            // a whole plan alone.
+            // Counts of earlier dispatches determine the places that these kernels write: they are safe only in
+            // whole plans.
             let counts = matches!(kernel, Kernel::Radix(_) | Kernel::Select(_));
             refuse_if([("radix and selection passes run only in their own plans", counts)])?;
             elements.dispatch_on(first, count, kernel)
@@ -256,7 +255,7 @@ impl Plan {
         Self::once(elements, kernels.into_iter().map(dispatch).collect::<Result<_, _>>()?)
     }
 
-    /// Dispatches that are performed once.
+    /// A plan of these dispatches, without repetitions.
     fn once(elements: Elements, dispatches: Vec<Dispatch>) -> Result<Self, Error> {
         Self::from_rounds(elements, vec![Round { dispatches, times: 1 }], false)
     }
@@ -265,11 +264,11 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// A dispatch reads elements that are not there; the arrays exceed a limit.
+    /// A dispatch reads missing elements; the arrays exceed a limit.
     fn from_rounds(elements: Elements, mut rounds: Vec<Round>, ends_early: bool) -> Result<Self, Error> {
         let Elements { n, shape, limits } = elements;
         rounds.retain(|round| round.times > 0 && !round.dispatches.is_empty());
-        // For the array that holds the elements, and for the other one.
+        // For the array of the elements, and for the other array.
         let (mut there, mut room) = ([u64::from(n), 0], [u64::from(n), 0]);
         let mut side = 0;
         for round in &rounds {
@@ -307,17 +306,16 @@ impl Plan {
         Ok(Self { n, shape, rounds, room, other_room, aux_buffers, ends_early })
     }
 
-    /// The first `count` dispatches alone, to inspect intermediate states. Where several write to
-    /// the other array before the next one finds the elements there, the state between them is not
-    /// what an interpreter has.
+    /// The first `count` dispatches alone, to inspect intermediate states. If several dispatches write to the other
+    /// array before the next one finds the elements there, the interpreter has another state between them.
     #[must_use]
     pub fn prefix(&self, count: u64) -> Self {
         let dispatches = self.dispatches().take(count as usize).copied().collect();
-        // It accesses nothing that the whole plan does not.
+        // The whole plan accesses at least the same elements.
         Self { rounds: vec![Round { dispatches, times: 1 }], ..self.clone() }
     }
 
-    /// This plan repeated `times` times, to measure what is too short by itself.
+    /// This plan repeated `times` times, to measure short plans.
     ///
     /// # Errors
     ///
@@ -331,12 +329,12 @@ impl Plan {
             }
             rounds => vec![rounds; times as usize].concat(),
         };
-        // The arrays are those checked before.
+        // The arrays stay as checked before.
         let elements = Elements { n: self.n, shape: self.shape, limits: &Limits::CPU };
         Self::from_rounds(elements, rounds, self.ends_early)
     }
 
-    /// The same plan, where only the payload is wanted: keys may be left in any order.
+    /// The same plan for callers of the payload alone: it may leave keys in any order.
     #[must_use]
     pub fn without_keys(mut self) -> Self {
         for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
@@ -345,7 +343,7 @@ impl Plan {
         self
     }
 
-    /// The same plan where iota was written before it, from any number on.
+    /// The same plan for elements with an existing iota, which may begin at any number.
     #[must_use]
     pub fn after_iota(mut self) -> Self {
         for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
@@ -354,7 +352,7 @@ impl Plan {
         self
     }
 
-    /// Whether iota must be written before it.
+    /// Returns true if the plan needs iota as payload.
     pub fn needs_iota(&self) -> bool {
         let iota = |dispatch: &Dispatch| match dispatch.kernel() {
             Kernel::Radix(radix) => radix.iota,
@@ -374,7 +372,7 @@ impl Plan {
         self.rounds.iter().flat_map(|round| (0..round.times).flat_map(|_| &round.dispatches))
     }
 
-    /// The dispatches that are repeated together, and how many times, in order.
+    /// Groups of dispatches with the number of their repetitions, in order.
     pub fn rounds(&self) -> impl Iterator<Item = (&[Dispatch], u64)> {
         self.rounds.iter().map(|round| (&round.dispatches[..], round.times))
     }
@@ -403,8 +401,7 @@ impl Plan {
     }
 }
 
-/// The passes of a sort that is done when each is done once; the first of a radix sort writes
-/// `iota` as payload.
+/// The passes of a sort without repetitions. With `iota`, the first pass of a radix sort writes it as payload.
 fn passes(
     elements: Elements,
     algorithm: Algorithm,
@@ -425,7 +422,7 @@ fn passes(
     }
 }
 
-/// Of auxiliary buffers of one name, the one with the most words.
+/// Each auxiliary buffer once, with the most words of its name.
 pub fn merged(aux_buffers: impl Iterator<Item = (AuxBuffer, u64)>) -> Vec<(AuxBuffer, u64)> {
     let mut merged: Vec<(AuxBuffer, u64)> = Vec::new();
     for (aux, words) in aux_buffers {

@@ -1,19 +1,19 @@
-//! Sorts segments, each by itself, all together. Earlier passes find where they are, since maybe
-//! only the device knows.
+//! Sorts segments, each by itself, all together. Earlier passes find the segments, since maybe only the device knows
+//! the offsets.
 //!
 //! ```text
 //! length      … 8  … 16  … 32  …  … 2,048    … 4,096    … 8,192    longer
 //!             [batch                    ]    [batch]    [batch]    [histogram] [sweep] [sweep] …
 //! ```
 //!
-//! Short segments are sorted in tiles. Those up to the same power of two are a class, of which a
-//! tile holds as many as have room; classes whose tiles are of one size are a group, with a
-//! dispatch of their own. Longer segments go through the passes of `onesweep` together: a tile is
-//! of one segment, has that one's counts, and looks back no further than to its first tile. So a
-//! pass over all of them takes as long as one over an array of their size, however many they are.
+//! Tiles sort short segments. Segments up to the same power of two are a class, and a tile holds several segments of
+//! one class; classes with tiles of one size are a group, with a dispatch of their own. Longer segments go through the
+//! passes of `onesweep` together: a tile belongs to one segment, uses the segment's counts, and looks back to the
+//! segment's first tile at most. So a pass over all long segments takes as long as a pass over an array of their total
+//! size, whatever their number.
 //!
-//! Where the host knows that all segments are short, and they are about as long, they need no lists: a
-//! tile is of segments in their order.
+//! If the host knows that all segments are short and about equally long, they need no lists: tiles take segments in
+//! their order.
 //!
 //! # Measured
 //!
@@ -26,12 +26,12 @@ use crate::error::Error;
 use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork, Scope};
 use crate::limits::Limits;
 
-/// The groups of segments that are sorted in tiles, from that of the shortest, each with its tile.
-/// Segments of one element are of none.
+/// The groups of segments that tiles sort, each with its tile, from the group of the shortest segments. No group has
+/// segments of one element.
 ///
 /// # Errors
 ///
-/// Limits in which there are no tiles.
+/// Limits that no tile keeps.
 pub fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
     let mut groups: Vec<(FusedTile, Group)> = Vec::new();
     for log2 in FIRST_CLASS_LOG2..=tuning::longest_row(limits).max(1).ilog2() {
@@ -44,8 +44,8 @@ pub fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
     Ok(groups)
 }
 
-/// The passes for segments of such lengths in `n` elements. Positions are numbered in each segment,
-/// or words moved.
+/// The passes for segments of these lengths. With `iota` they number positions in each segment, without it they move
+/// the payload.
 pub(super) fn plan(
     elements: Elements,
     Callers { tuning, transform, .. }: &Callers,
@@ -76,11 +76,11 @@ pub(super) fn plan(
     Ok(dispatches)
 }
 
-/// How many times as many places as elements rows may have, if segments are to be sorted in their order.
-/// Sorting in wider rows takes longer than finding out how wide they need be.
+/// The most places of rows for each element, if tiles sort segments in their order. A sort in wider rows takes longer
+/// than lists of segments.
 const MOST_PLACES: u64 = 2;
 
-/// The pass for so many segments in their order, where none has more than `longest` elements.
+/// The pass for this number of segments in their order, each with at most `longest` elements.
 pub(super) fn by_offsets(
     elements: Elements,
     iota: bool,
@@ -116,7 +116,7 @@ mod tests {
                 groups(&limits).unwrap().iter().flat_map(|(_, group)| group.classes()).collect();
             let all: Vec<u32> = (FIRST_CLASS_LOG2..=longest.ilog2()).collect();
             assert_eq!(classes, all);
-            // Lists have room in an array of as many words as there are elements.
+            // Lists have room in an array with a word for each element.
             for n in [0, 1, 2, 3, 4, 5, 17, 1000, 1 << 20] {
                 assert!(classes.iter().map(|&log2| Group::most(log2, n)).sum::<u32>() <= n);
             }
@@ -162,7 +162,7 @@ mod tests {
         let mut sorted = elements.clone();
         plan.dispatches().for_each(|dispatch| dispatch.kernel().perform(&mut sorted, &offsets, u32::MAX));
         let mut expected = elements.clone();
-        // That of 32 elements is longer than was said.
+        // The segment of 32 elements exceeds the announced length.
         for ends in [5..12, 12..28, 61..77] {
             expected[ends].sort_unstable();
         }
