@@ -75,6 +75,7 @@ impl<K: Item> Arrays<K> {
 
 /// Blocks of keys, all partitioned by the same splitters.
 pub(super) struct Divided<K> {
+    with: Instructions,
     arrays: Arrays<K>,
     /// For each block, its array and its start there.
     blocks: Vec<(usize, usize)>,
@@ -101,7 +102,7 @@ impl<K: Item> Divided<K> {
         });
         let blocks = begins(parts.iter().map(Part::len)).map(|begin| (0, begin)).collect();
         // The blocks cover the array, so all its keys are initialised.
-        Self { arrays: Arrays::Kept(keys, n), blocks, ends, buckets, ignored }
+        Self { with, arrays: Arrays::Kept(keys, n), blocks, ends, buckets, ignored }
     }
 
     /// Partitions the keys of these arrays in place; at least one.
@@ -117,16 +118,14 @@ impl<K: Item> Divided<K> {
         let blocks = blocks.collect();
         let chunks = arrays.iter_mut().flat_map(|array| array.chunks_mut(size));
         let (ends, buckets) = divide(with, splitters, chunks, |block| block);
-        Self { arrays: Arrays::Own(arrays), blocks, ends, buckets, ignored: 0 }
+        Self { with, arrays: Arrays::Own(arrays), blocks, ends, buckets, ignored: 0 }
     }
 
     /// Sorts all keys into one array.
-    pub(super) fn sorted(self, with: Instructions) -> Vec<K> {
-        let n = self.arrays.count();
+    pub(super) fn sorted(self) -> Vec<K> {
+        let (with, n) = (self.with, self.arrays.count());
         let mut sorted = memory::room(n);
-        self.sort(with, &mut sorted.spare_capacity_mut()[..n], &|keys, to| {
-            with.write(to, keys.iter().copied());
-        });
+        self.sort(&mut sorted.spare_capacity_mut()[..n], &|keys, to| with.write(to, keys.iter().copied()));
         // SAFETY:
         // - The capacity is at least `n`.
         // - The sort wrote every bucket, and the buckets have `n` keys.
@@ -135,7 +134,7 @@ impl<K: Item> Divided<K> {
     }
 
     /// Sorts each bucket; `give` writes its result to its place in `to`, which has one place per key.
-    pub(super) fn sort<R: Send>(self, with: Instructions, to: &mut [MaybeUninit<R>], give: Give<K, R>) {
+    pub(super) fn sort<R: Send>(self, to: &mut [MaybeUninit<R>], give: Give<K, R>) {
         let share = to.len() / parallel::threads();
         // Large buckets are sorted faster on one core each than one after another on all cores, even beyond
         // the cache. A bucket above an eighth of a core's share would keep the other cores waiting.
@@ -148,13 +147,13 @@ impl<K: Item> Divided<K> {
             list.push((bucket, places));
         }
         for (bucket, to) in large {
-            self.sort_large(with, bucket, to, give);
+            self.sort_large(bucket, to, give);
         }
         parallel::map_parts(small, |(bucket, to)| {
             with_keys(to.len(), |keys, scratch| {
                 self.gather(bucket, keys);
                 if !self.buckets[bucket].1 {
-                    sort_by_vectors(with, keys, scratch);
+                    sort_by_vectors(self.with, keys, scratch);
                 }
                 give(keys, to);
             });
@@ -162,13 +161,7 @@ impl<K: Item> Divided<K> {
     }
 
     /// Sorts a bucket on all cores.
-    fn sort_large<R: Send>(
-        &self,
-        with: Instructions,
-        bucket: usize,
-        to: &mut [MaybeUninit<R>],
-        give: Give<K, R>,
-    ) {
+    fn sort_large<R: Send>(&self, bucket: usize, to: &mut [MaybeUninit<R>], give: Give<K, R>) {
         if self.buckets[bucket].1 {
             let Some(&key) = self.parts(bucket).flatten().next() else { return };
             parallel::map_parts(to.chunks_mut(SAME), |to| {
@@ -181,7 +174,7 @@ impl<K: Item> Divided<K> {
         }
         let pieces: Vec<_> = self.parts(bucket).map(Cow::Borrowed).collect();
         if to.len() <= self.arrays.count() / 4 * 3 {
-            return Self::new(with, &pieces, self.ignored).sort(with, to, give);
+            return Self::new(self.with, &pieces, self.ignored).sort(to, give);
         }
         // Splitters hardly divide such keys: most of them are in this bucket.
         give(&mut radix::sort(pieces), to);
@@ -278,7 +271,7 @@ mod tests {
             expected.sort_unstable();
             [Divided::new(with, &pieces, 0), Divided::of_arrays(with, arrays)]
                 .into_iter()
-                .all(|divided| divided.sorted(with) == expected)
+                .all(|divided| divided.sorted() == expected)
         }
         for with in Instructions::all().filter(|with| with.sorts::<u64>()) {
             assert!(is_right(with, keys), "{name}, {} keys of 64 bits by {}", keys.len(), with.name());
@@ -323,13 +316,14 @@ mod tests {
                 }
                 let buckets = buckets.into_iter().map(|size| (size, false)).collect();
                 let divided = Divided {
+                    with,
                     arrays: Arrays::Own(vec![first]),
                     blocks: vec![(0, 0)],
                     ends,
                     buckets,
                     ignored: 0,
                 };
-                assert!(divided.sorted(with) == expected);
+                assert!(divided.sorted() == expected);
             }
         }
     }

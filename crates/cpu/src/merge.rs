@@ -15,6 +15,7 @@ use std::cmp::Ordering;
 
 use gpusort_order::item::Item;
 
+use super::items::begins;
 use gpusort_base::parallel;
 
 /// The number of elements that justifies another core for a merge of two runs.
@@ -111,15 +112,8 @@ fn merge_two<T: Copy>(a: &[T], b: &[T], to: &mut [T], less: impl Fn(&T, &T) -> b
 /// half of the time.
 fn merge_many<T: Copy>(runs: &[&[T]], to: &mut [T], less: impl Fn(&T, &T) -> bool + Copy) {
     let mut scratch = runs.concat();
-    let mut ends: Vec<usize> = runs
-        .iter()
-        .scan(0, |end, run| {
-            Some({
-                *end += run.len();
-                *end
-            })
-        })
-        .collect();
+    let lengths = runs.iter().map(|run| run.len());
+    let mut ends: Vec<usize> = begins(lengths).skip(1).chain([scratch.len()]).collect();
     let levels = runs.len().next_power_of_two().ilog2();
     let (mut from, mut into) = (&mut scratch[..], to);
     if levels.is_multiple_of(2) {

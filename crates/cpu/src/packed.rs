@@ -241,7 +241,7 @@ fn unordered<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
         with_keys(n, work);
     } else {
         let ignored = if packing.is_exact { 0 } else { packing.bits };
-        Divided::new(with, &packed, ignored).sort(with, to, &give);
+        Divided::new(with, &packed, ignored).sort(to, &give);
     }
     // SAFETY:
     // - The capacity is at least `n`.

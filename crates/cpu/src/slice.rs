@@ -80,7 +80,7 @@ pub fn sort_words<W: Word>(
         with.write(words, keys.iter().map(|&key| bits(key)));
     };
     // SAFETY: `give` writes words alone.
-    divided.sort(with, unsafe { as_unwritten(words) }, &give);
+    divided.sort(unsafe { as_unwritten(words) }, &give);
     Form::Quicksort
 }
 

@@ -1,5 +1,5 @@
-//! The fast CPU sort: by vectors or by radix on all cores, by either on one core for fewer elements,
-//! and by comparisons for few where there are no vectors.
+//! The fast CPU sort: by vectors or by radix on all cores, by either on one core for fewer elements, and by comparisons
+//! for few elements without vectors.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -20,11 +20,10 @@ const FEW: usize = 1 << 8;
 /// Fewer elements than this are sorted by one core before others wake.
 const SMALL: usize = 1 << 14;
 
-/// Up to so many keys are sorted by one core: more do not fit its cache, and fewer are sorted sooner
-/// by many cores.
+/// One core sorts up to the upper number of keys, which fit its cache; with many cores, up to the lower number.
 pub(super) const SERIAL: Range<usize> = 1 << 15..1 << 17;
 
-/// Whether one core sorts so many keys.
+/// Returns true if one core sorts this number of keys.
 pub fn is_for_one(n: usize) -> bool {
     n <= SERIAL.start || n <= (2 * SERIAL.end / parallel::threads()).min(SERIAL.end)
 }
@@ -34,7 +33,7 @@ pub(super) const MANY: usize = 1 << 10;
 
 /// All elements of the pieces, stably sorted by key, ascending.
 ///
-/// Checks for sorted input first: usually the first elements show that it is not, and a check of
+/// Checks for sorted input first: usually the first elements show unsorted input, and a check of
 /// all elements costs a small part of a sort.
 pub fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     let Some(form) = in_order(&pieces, P::Item::KEY_ONLY) else { return sort_unordered(pieces) };
@@ -45,7 +44,7 @@ pub fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     (items, form)
 }
 
-/// The same of elements that are in no order.
+/// [`sort`] for elements in no order.
 pub(super) fn sort_unordered<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     let (with, n) = (Instructions::chosen(), count(&pieces));
     let by_vectors = with.sorts::<P::Item>();
@@ -73,11 +72,11 @@ pub(super) fn sort_unordered<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
         return by_one_core(pieces);
     }
     let arrays = pieces.into_iter().map(|piece| into_one(vec![piece])).collect();
-    (Divided::of_arrays(with, arrays).sorted(with), Form::Quicksort)
+    (Divided::of_arrays(with, arrays).sorted(), Form::Quicksort)
 }
 
-/// What has to be done, if the elements are in order, or in reverse, where equal ones may be if so
-/// said.
+/// The form of elements in order or in reverse order; `None` for other elements. Elements in reverse order may be equal
+/// if `equal_may_turn`.
 pub(super) fn in_order<P: Piece>(pieces: &[P], equal_may_turn: bool) -> Option<Form> {
     let parts = parts(pieces, SMALL);
     if all(&parts, |a, b| a <= b) {
@@ -87,7 +86,7 @@ pub(super) fn in_order<P: Piece>(pieces: &[P], equal_may_turn: bool) -> Option<F
     }
 }
 
-/// Whether `holds` is true for the keys of all neighbours.
+/// Returns true if `holds` is true for the keys of all neighbours.
 fn all<P: Piece>(parts: &[Part<P>], holds: impl Fn(u64, u64) -> bool + Sync) -> bool {
     // Each part is checked with the last key before it, so that every pair of neighbours is
     // covered.

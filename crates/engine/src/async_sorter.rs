@@ -34,7 +34,7 @@ use gpusort_gpu::buffers::{BufferSorter, Count, MEMORY_HINTS, MOST, Spec};
 /// ```
 pub struct AsyncSorter {
     context: Context,
-    /// What was compiled so far: a sorter of each type and direction, with an argsort or without.
+    /// The compiled sorters, by type, direction and presence of an argsort.
     sorters: Mutex<HashMap<(ElementType, bool, bool), Arc<BufferSorter>>>,
 }
 
@@ -43,7 +43,7 @@ impl AsyncSorter {
     ///
     /// # Errors
     ///
-    /// There is no device.
+    /// No device exists.
     pub async fn start(most: u32) -> Result<Self, Error> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
             backends: wgpu::Backends::PRIMARY | wgpu::Backends::BROWSER_WEBGPU,
@@ -84,7 +84,7 @@ impl AsyncSorter {
     ///
     /// # Errors
     ///
-    /// As for [`Self::sort`].
+    /// The errors of [`Self::sort`].
     pub async fn sort_descending<T: Element>(&self, elements: &mut [T]) -> Result<(), Error> {
         self.in_place(elements, true).await
     }
@@ -94,7 +94,7 @@ impl AsyncSorter {
     ///
     /// # Errors
     ///
-    /// As for [`Self::sort`].
+    /// The errors of [`Self::sort`].
     pub async fn argsort<T: Element>(&self, elements: &[T]) -> Result<Vec<u32>, Error> {
         self.positions(elements, false).await
     }
@@ -104,7 +104,7 @@ impl AsyncSorter {
     ///
     /// # Errors
     ///
-    /// As for [`Self::sort`].
+    /// The errors of [`Self::sort`].
     pub async fn argsort_descending<T: Element>(&self, elements: &[T]) -> Result<Vec<u32>, Error> {
         self.positions(elements, true).await
     }
@@ -130,8 +130,8 @@ impl AsyncSorter {
         self.read(encoder, &positions).await
     }
 
-    /// Brings elements to the device, and records their sort. Returns the buffer that has them in
-    /// order, or their positions.
+    /// Brings elements to the device, and records their sort. Returns the buffer of the sorted elements, or of their
+    /// positions.
     fn record<T: Element>(
         &self,
         elements: &[T],
@@ -150,7 +150,7 @@ impl AsyncSorter {
         let (element, descending) =
             if is_wide::<T>() { (T::TYPE, descending) } else { (ElementType::U32, false) };
         let sorter = self.sorter(element, descending, argsort)?;
-        // Which refuses what the device has no room for.
+        // Refuses elements that the device has no room for.
         let workspace = sorter.workspace(count)?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let keys = self.context.filled("keys", bytemuck::cast_slice(&words), usage)?;
@@ -160,7 +160,7 @@ impl AsyncSorter {
             sorter.record(&mut encoder, &workspace, keys.slice(..), None, all)?;
             return Ok((keys, encoder));
         }
-        let positions = self.context.buffer("positions", 4 * u64::from(count), usage, false)?;
+        let positions = self.context.buffer("positions", 4 * u64::from(count), usage)?;
         sorter.record_argsort(&mut encoder, &workspace, keys.slice(..), positions.slice(..), all)?;
         Ok((positions, encoder))
     }
@@ -182,14 +182,14 @@ impl AsyncSorter {
         Ok(sorter)
     }
 
-    /// Submits what is recorded, and awaits what a buffer holds then.
+    /// Submits the recorded commands, and awaits the content of a buffer after them.
     async fn read<T: bytemuck::Pod>(
         &self,
         mut encoder: wgpu::CommandEncoder,
         buffer: &wgpu::Buffer,
     ) -> Result<Vec<T>, Error> {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let here = self.context.buffer("sorted", buffer.size(), usage, false)?;
+        let here = self.context.buffer("sorted", buffer.size(), usage)?;
         encoder.copy_buffer_to_buffer(buffer, 0, &here, 0, buffer.size());
         self.context.queue.submit([encoder.finish()]);
         let (sender, mapped) = oneshot::channel();
@@ -207,7 +207,7 @@ impl AsyncSorter {
     }
 }
 
-/// Whether the device sorts elements of this type as they are.
+/// Returns true if the device sorts elements of this type without a conversion.
 fn is_wide<T: Element>() -> bool {
     ElementType::WIDE.contains(&T::TYPE)
 }

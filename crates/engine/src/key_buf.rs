@@ -18,9 +18,9 @@ pub type Block<'a, W> = Cow<'a, [W]>;
 /// Words of one width in blocks, in order.
 #[derive(Clone, Debug)]
 pub enum KeyBuf<'a> {
-    /// Of 32 bits.
+    /// Words of 32 bits.
     Narrow(Vec<Block<'a, u32>>),
-    /// Of 64 bits.
+    /// Words of 64 bits.
     Wide(Vec<Block<'a, u64>>),
 }
 
@@ -38,7 +38,7 @@ pub use by_width;
 
 /// A word that [`KeyBuf`] may be made of.
 pub trait KeyWidth: Word {
-    /// The key that it is.
+    /// The width of a key in this word.
     const WIDTH: KeyWords;
     /// The words in these blocks.
     fn words(blocks: Vec<Block<'_, Self>>) -> KeyBuf<'_>;
@@ -97,7 +97,7 @@ impl PartialEq for KeyBuf<'_> {
 }
 
 impl KeyBuf<'_> {
-    /// None yet, of this width.
+    /// An empty container for words of this width.
     pub fn new(width: KeyWords) -> Self {
         match width {
             KeyWords::One => Self::Narrow(Vec::new()),
@@ -105,12 +105,12 @@ impl KeyBuf<'_> {
         }
     }
 
-    /// How many there are.
+    /// The number of words.
     pub fn len(&self) -> usize {
         by_width!(self, blocks => blocks.iter().map(|block| block.len()).sum())
     }
 
-    /// Whether there are none.
+    /// Returns true without words.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -129,14 +129,12 @@ impl KeyBuf<'_> {
     ///
     /// When they are of the other width.
     pub fn append(&mut self, more: Self) {
-        match (self, more) {
-            (Self::Narrow(blocks), Self::Narrow(more)) => blocks.extend(more),
-            (Self::Wide(blocks), Self::Wide(more)) => blocks.extend(more),
-            _ => panic!("the keys of one input are of one width"),
-        }
+        by_width!(self, blocks => {
+            blocks.extend(KeyWidth::blocks(more).expect("the keys of one input are of one width"));
+        });
     }
 
-    /// How many words each block has.
+    /// The number of words in each block.
     pub fn lengths(&self) -> Vec<usize> {
         by_width!(self, blocks => blocks.iter().map(|block| block.len()).collect())
     }
@@ -163,7 +161,7 @@ impl KeyBuf<'_> {
         by_width!(self, blocks => join(blocks).into())
     }
 
-    /// The first so many, or all if there are no more.
+    /// The first `count` words, or all words if there are fewer.
     pub fn first(self, count: usize) -> KeyBuf<'static> {
         self.truncated(Some(count)).joined()
     }
@@ -186,7 +184,7 @@ impl KeyBuf<'_> {
         })
     }
 
-    /// Those of a range, borrowed.
+    /// The words of a range, borrowed.
     pub fn range(&self, range: std::ops::Range<usize>) -> KeyBuf<'_> {
         by_width!(self, blocks => {
             let mut before = 0;
@@ -201,7 +199,7 @@ impl KeyBuf<'_> {
         })
     }
 
-    /// Those at these positions.
+    /// The words at these positions.
     pub fn gathered(self, positions: &[u32]) -> KeyBuf<'static> {
         by_width!(self, blocks => {
             let words = in_one(blocks);

@@ -1,4 +1,4 @@
-//! How a sort went.
+//! Reports of sorts.
 
 #[cfg(feature = "costs")]
 pub mod timing;
@@ -9,11 +9,11 @@ pub use gpusort_base::report::{Form, Ran};
 
 use gpusort_base::clock::{Clock, Elapsed};
 
-/// How a sort went.
+/// The report of a sort.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// What ran.
+    /// The algorithm and its form.
     pub ran: Ran,
     /// Passes over the data.
     pub dispatches: u64,
@@ -32,12 +32,12 @@ pub struct Report {
     pub merge: Duration,
     /// In how many partitions the keys were sorted; 0 where the device took all at once.
     pub shares: usize,
-    /// Why this algorithm ran, where it was chosen on a GPU.
+    /// The reason for this algorithm, if a choice was made on a GPU.
     pub why: Option<String>,
 }
 
 impl Report {
-    /// Of work on the CPU that has no passes.
+    /// The report of work without passes on the CPU.
     #[must_use]
     pub fn on_cpu(form: Form, time: Duration) -> Self {
         Self {
@@ -59,12 +59,11 @@ impl Report {
         Self { download: self.download + download, ..self }
     }
 
-    /// Of this sort and one before it, together.
+    /// The report of this sort together with an earlier sort.
     #[doc(hidden)]
     #[must_use]
     pub fn after(self, before: &Self) -> Self {
         Self {
-            ran: self.ran,
             dispatches: before.dispatches + self.dispatches,
             bytes_moved: before.bytes_moved + self.bytes_moved,
             prepare: before.prepare + self.prepare,
@@ -73,7 +72,7 @@ impl Report {
             download: before.download + self.download,
             merge: before.merge + self.merge,
             shares: before.shares + self.shares,
-            why: self.why,
+            ..self
         }
     }
 }

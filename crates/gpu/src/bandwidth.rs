@@ -1,11 +1,11 @@
-//! How fast the device copies within its memory: the bound of a pass over data that no cache holds.
+//! The bandwidth of copies within device memory: the bound of a pass over data beyond all caches.
 
 use std::time::Duration;
 
 use gpusort_order::Kind;
 use gpusort_shaders::wgsl;
 
-use super::bindings::{bind_group, layout, pipeline, storage, whole};
+use super::bindings::{Kernel, bind_group, storage, whole};
 use super::device::Gpu;
 use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
@@ -29,16 +29,16 @@ impl Gpu {
         let bytes = limits.buffer_bytes.min(limits.binding_bytes).min(one_dispatch).min(most);
         let workgroups = (bytes / WORKGROUP_BYTES) as u32;
         let bytes = u64::from(workgroups) * WORKGROUP_BYTES;
-        let buffer = |label| context.buffer(label, bytes, wgpu::BufferUsages::STORAGE, false);
+        let buffer = |label| context.buffer(label, bytes, wgpu::BufferUsages::STORAGE);
         let (from, to) = (buffer("copied from")?, buffer("copied to")?);
-        let layout = layout(&context.device, "copy", &[storage(0, true), storage(1, false)]);
-        let pipeline = pipeline(&context.device, "copy", wgsl("copy").to_owned(), &[Some(&layout)], None);
-        let bind_group =
-            bind_group(&context.device, "gpusort copy", &layout, [(0, whole(&from)), (1, whole(&to))]);
+        let (device, buffers) = (&context.device, [storage(0, true), storage(1, false)]);
+        let kernel = Kernel::new(device, "copy", wgsl("copy").to_owned(), &buffers, None, None);
+        let buffers = [(0, whole(&from)), (1, whole(&to))];
+        let bind_group = bind_group(device, "gpusort copy", &kernel.buffers, buffers);
         let copy = |times: u32| {
             let mut encoder = context.encoder("copy");
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            pass.set_pipeline(&pipeline);
+            pass.set_pipeline(&kernel.pipeline);
             pass.set_bind_group(0, &bind_group, &[]);
             for _ in 0..times {
                 pass.dispatch_workgroups(workgroups, 1, 1);
@@ -49,7 +49,7 @@ impl Gpu {
             context.queue.submit([commands]);
             context.wait().map(|()| start.elapsed())
         };
-        // So many that a submit and its wait, a tenth of a millisecond, do not count.
+        // A submission and its wait take a tenth of a millisecond, a negligible part of these copies.
         let mut times = 1;
         let mut took = copy(times)?;
         while took < Duration::from_millis(30) && times < 1 << 12 {

@@ -8,19 +8,15 @@ pub(super) fn label(name: &str) -> String {
 }
 
 pub(super) fn storage(binding: u32, read_only: bool) -> wgpu::BindGroupLayoutEntry {
-    let ty = wgpu::BufferBindingType::Storage { read_only };
-    layout_entry(binding, wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None })
+    entry(binding, wgpu::BufferBindingType::Storage { read_only }, false)
 }
 
 pub(super) fn uniform(binding: u32, dynamic: bool) -> wgpu::BindGroupLayoutEntry {
-    let ty = wgpu::BufferBindingType::Uniform;
-    layout_entry(
-        binding,
-        wgpu::BindingType::Buffer { ty, has_dynamic_offset: dynamic, min_binding_size: None },
-    )
+    entry(binding, wgpu::BufferBindingType::Uniform, dynamic)
 }
 
-fn layout_entry(binding: u32, ty: wgpu::BindingType) -> wgpu::BindGroupLayoutEntry {
+fn entry(binding: u32, ty: wgpu::BufferBindingType, has_dynamic_offset: bool) -> wgpu::BindGroupLayoutEntry {
+    let ty = wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None };
     wgpu::BindGroupLayoutEntry { binding, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None }
 }
 
@@ -54,30 +50,53 @@ pub(super) fn whole(buffer: &wgpu::Buffer) -> wgpu::BufferBinding<'_> {
     buffer.as_entire_buffer_binding()
 }
 
-/// A pipeline for a kernel of this name, with wgpu's runtime checks. With one bind group layout,
-/// arguments are immediates.
-pub(super) fn pipeline(
+/// The layout of pipelines with these buffers, and with arguments in a second bind group. Without a layout of the second
+/// group, arguments are immediates.
+pub(super) fn pipeline_layout(
     device: &wgpu::Device,
     name: &str,
-    text: String,
-    layouts: &[Option<&wgpu::BindGroupLayout>],
-    cache: Option<&wgpu::PipelineCache>,
-) -> wgpu::ComputePipeline {
-    let label = label(name);
-    let label = Some(&label[..]);
-    let source = wgpu::ShaderSource::Wgsl(text.into());
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
-    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label,
-        bind_group_layouts: layouts,
-        immediate_size: if layouts.len() > 1 { 0 } else { Arguments::MOST_BYTES },
-    });
-    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label,
-        layout: Some(&layout),
-        module: &module,
-        entry_point: Some(name),
-        compilation_options: wgpu::PipelineCompilationOptions::default(),
-        cache,
+    buffers: &wgpu::BindGroupLayout,
+    arguments: Option<&wgpu::BindGroupLayout>,
+) -> wgpu::PipelineLayout {
+    let groups = [Some(buffers), arguments];
+    device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some(&label(name)),
+        bind_group_layouts: if arguments.is_some() { &groups } else { &groups[..1] },
+        immediate_size: if arguments.is_some() { 0 } else { Arguments::MOST_BYTES },
     })
+}
+
+/// A kernel that no plan contains.
+pub(super) struct Kernel {
+    pub(super) pipeline: wgpu::ComputePipeline,
+    /// The layout of its buffers.
+    pub(super) buffers: wgpu::BindGroupLayout,
+}
+
+impl Kernel {
+    /// The kernel of this name, with these buffers and wgpu's runtime checks. Arguments are as for
+    /// [`pipeline_layout`].
+    pub(super) fn new(
+        device: &wgpu::Device,
+        name: &str,
+        text: String,
+        buffers: &[wgpu::BindGroupLayoutEntry],
+        arguments: Option<&wgpu::BindGroupLayout>,
+        cache: Option<&wgpu::PipelineCache>,
+    ) -> Self {
+        let label = label(name);
+        let label = Some(&label[..]);
+        let source = wgpu::ShaderSource::Wgsl(text.into());
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
+        let buffers = layout(device, name, buffers);
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label,
+            layout: Some(&pipeline_layout(device, name, &buffers, arguments)),
+            module: &module,
+            entry_point: Some(name),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            cache,
+        });
+        Self { pipeline, buffers }
+    }
 }

@@ -9,7 +9,7 @@ use gpusort_planner::kernels::Arguments;
 use gpusort_planner::plan::{KeyTransform, Narrow};
 
 use crate::recorder::{
-    Gathered, Ranges, Recorder, Scratch, Slice, Sort, SortedRun, UniqueInto, Uses, Work, most_bytes,
+    Gathered, Ranges, Recorder, Scratch, Settings, Slice, Sort, SortedRun, UniqueInto, Work, most_bytes,
 };
 use gpusort_base::error::Error;
 use gpusort_base::error::misuse::on_callers_device;
@@ -17,6 +17,8 @@ pub use gpusort_base::error::misuse::{MOST, Misuse};
 use gpusort_order::Method;
 
 /// Small blocks of memory, so that each large buffer has its own block, for [`wgpu::DeviceDescriptor`].
+// The smallest blocks of wgpu are 4 MiB. If keys shared a block with other buffers, sorts of 4 to 64 MB took 2 to
+// 4 % longer on an H100 (10,000,000 u32: 0.731 ms, not 0.706).
 pub const MEMORY_HINTS: wgpu::MemoryHints =
     wgpu::MemoryHints::Manual { suballocated_device_memory_block_size: 1 << 20..1 << 20 };
 
@@ -158,10 +160,8 @@ impl Spec {
     #[must_use]
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
         let capacity = capacity.clamp(1, MOST);
-        let variant = self.method.variant;
-        let most = |transform| most_bytes(transform, self.has_payload(), self.uses(), variant, capacity);
         // Invalid specifications need 0 bytes.
-        self.transform().ok().and_then(|transform| most(transform).ok()).unwrap_or(0)
+        self.settings().ok().and_then(|settings| most_bytes(settings, capacity).ok()).unwrap_or(0)
     }
 
     /// The features to start a device with: immediates and subgroups, if the adapter has them. Sorts also
@@ -192,12 +192,6 @@ impl Spec {
         .or_worse_values_from(&has)
     }
 
-    /// Only sorts by whole keys have segments.
-    fn uses(&self) -> Uses {
-        let narrow = self.narrow().is_some();
-        Uses { argsort: self.argsort, segments: self.segments && self.bits.is_none(), narrow }
-    }
-
     fn has_payload(&self) -> bool {
         self.payload != Payload::None
     }
@@ -217,18 +211,27 @@ impl Spec {
         (bits < 32).then_some(Narrow { bits, form, descending: self.descending })
     }
 
-    fn transform(&self) -> Result<KeyTransform, Misuse> {
+    fn settings(&self) -> Result<Settings, Misuse> {
         let of = self.layout().0;
         let bits = self.bits.clone().unwrap_or(0..of);
         if bits.is_empty() || bits.end > of {
             return Err(Misuse::KeyBits { bits, of });
         }
         // Narrow keys become words with the same order.
-        let (element, descending) = match self.narrow() {
+        let narrow = self.narrow();
+        let (element, descending) = match narrow {
             Some(_) => (ElementType::U32, false),
             None => (self.element, self.descending),
         };
-        Ok(KeyTransform { element, descending, begin: bits.start, bits: bits.end - bits.start })
+        Ok(Settings {
+            transform: KeyTransform { element, descending, begin: bits.start, bits: bits.end - bits.start },
+            narrow,
+            payload: self.has_payload(),
+            argsort: self.argsort,
+            // Only sorts by whole keys have segments.
+            segments: self.segments && self.bits.is_none(),
+            variant: self.method.variant,
+        })
     }
 }
 
@@ -266,9 +269,6 @@ pub struct Run<'a> {
     /// The number of keys.
     pub count: Count<'a>,
 }
-
-/// A slice, and its name in messages.
-type Named<'a> = (&'static str, wgpu::BufferSlice<'a>);
 
 /// Records sorts on one device.
 pub struct BufferSorter {
@@ -318,14 +318,12 @@ impl BufferSorter {
         spec: Spec,
         cache: Option<&wgpu::PipelineCache>,
     ) -> Result<Self, Error> {
-        let transform = spec.transform()?;
-        let Method { algorithm, variant } = spec.method;
+        let settings = spec.settings()?;
+        let algorithm = spec.method.algorithm;
         if let Some(algorithm) = algorithm.filter(|&algorithm| algorithm != Algorithm::Radix) {
             return Err(Misuse::Method(algorithm).into());
         }
-        let (payload, uses) = (spec.has_payload(), spec.uses());
-        let narrow = spec.narrow();
-        let recorder = Recorder::new(device, queue, cache, transform, narrow, payload, uses, variant);
+        let recorder = Recorder::new(device, queue, cache, settings);
         Ok(Self { spec, recorder: recorder.map_err(on_callers_device)? })
     }
 
@@ -394,11 +392,9 @@ impl BufferSorter {
         values: Option<wgpu::BufferSlice<'_>>,
         count: Count<'_>,
     ) -> Result<(), Error> {
-        let values = self.values(values)?;
-        if let Some(sort) = self.checked(workspace, keys, values, count, workspace.scratch.capacity)? {
-            self.recorder.record(encoder, &workspace.scratch, &sort, Work::Sort)?;
-        }
-        Ok(())
+        let values = self.values("values", values)?;
+        let sort = self.checked(workspace, keys, values, count, workspace.capacity())?;
+        self.recorder.record(encoder, sort, Work::Sort)
     }
 
     /// Records an argsort: writes the positions of `count` keys, from 0, in sorted order. The keys
@@ -418,12 +414,10 @@ impl BufferSorter {
         if !self.spec.argsort {
             return Err(Misuse::NoArgsort.into());
         }
-        let positions = Some(("positions", positions));
-        if let Some(sort) = self.checked(workspace, keys, positions, count, workspace.scratch.capacity)? {
-            let sort = Sort { iota: true, keeps_keys: true, ..sort };
-            self.recorder.record(encoder, &workspace.scratch, &sort, Work::Sort)?;
-        }
-        Ok(())
+        let positions = Some(slice("positions", positions, 4)?);
+        let sort = self.checked(workspace, keys, positions, count, workspace.capacity())?;
+        let sort = sort.map(|sort| Sort { iota: true, keeps_keys: true, ..sort });
+        self.recorder.record(encoder, sort, Work::Sort)
     }
 
     /// Records a sort that leaves the first `k` of `count` keys in order at the beginning, with their
@@ -444,14 +438,9 @@ impl BufferSorter {
         k: u32,
         count: Count<'_>,
     ) -> Result<(), Error> {
-        let values = self.values(values)?;
-        if let Some(sort) = self.checked(workspace, keys, values, count, workspace.scratch.capacity)?
-            && k > 0
-        {
-            let work = Work::Top(k.min(sort.most));
-            self.recorder.record(encoder, &workspace.scratch, &sort, work)?;
-        }
-        Ok(())
+        let values = self.values("values", values)?;
+        let sort = self.checked(workspace, keys, values, count, workspace.capacity())?;
+        self.recorder.record(encoder, sort.filter(|_| k > 0), Work::Top(k))
     }
 
     /// Records sorts of segments, each by itself; positions count within their segment. Keys outside
@@ -475,10 +464,9 @@ impl BufferSorter {
         if self.spec.bits.is_some() {
             return Err(Misuse::SegmentBits.into());
         }
-        let scratch = &workspace.scratch;
         let elements = keys.size() / self.spec.key_bytes();
         let count = Count::Host(u32::try_from(elements).unwrap_or(u32::MAX));
-        let values = self.values(values)?;
+        let values = self.values("values", values)?;
         let all = |capacity| self.checked(workspace, keys, values, count, capacity);
         if let Segments::Rows(length) = segments {
             if length == 0 || !elements.is_multiple_of(length.into()) {
@@ -486,9 +474,8 @@ impl BufferSorter {
             }
             if length <= self.recorder.longest_row() {
                 let is_narrow = self.spec.narrow().is_some();
-                let room = if is_narrow { scratch.capacity } else { MOST };
-                let Some(all) = all(room)? else { return Ok(()) };
-                return self.recorder.record(encoder, scratch, &all, Work::Rows(length));
+                let rows = all(if is_narrow { workspace.capacity() } else { MOST })?;
+                return self.recorder.record(encoder, rows, Work::Rows(length));
             }
         }
         if !self.spec.segments {
@@ -505,36 +492,36 @@ impl BufferSorter {
             }
             self.check_binding("offsets", size_of_val(offsets) as u64)?;
         }
-        let Some(all) = all(scratch.capacity)? else { return Ok(()) };
+        let Some(all) = all(workspace.capacity())? else { return Ok(()) };
         let made;
         // Limits on lengths that only the device knows; lengths on the host replace them.
         let (mut least, mut longest) = (2, self.spec.longest_segment.unwrap_or(u32::MAX));
         let offsets = match segments {
             Segments::Rows(length) => {
-                let work = Work::Segments(Ranges::Long(length));
-                return self.recorder.record(encoder, scratch, &all, work);
+                (least, longest) = (length, length);
+                None
             }
-            Segments::Offsets(offsets) => offsets,
+            Segments::Offsets(offsets) => Some(offsets),
             Segments::HostOffsets(offsets) => {
                 let lengths =
                     || offsets.windows(2).map(|ends| ends[1] - ends[0]).filter(|&length| length > 1);
                 (least, longest) = (lengths().min().unwrap_or(0), lengths().max().unwrap_or(0));
                 made = self.recorder.words(offsets)?;
-                made.slice(..)
+                Some(made.slice(..))
             }
         };
-        let offsets = slice("offsets", offsets, 4)?;
-        self.check_slices(std::iter::empty(), [("offsets", offsets)].into_iter())?;
-        for (name, other) in [("keys", Some(all.keys)), ("values", all.payload)] {
-            if other.is_some_and(|other| other.buffer == offsets.buffer) {
-                return Err(Misuse::OneBuffer(name, "offsets").into());
+        let offsets = offsets.map(|offsets| slice("offsets", offsets, 4)).transpose()?;
+        if let Some(offsets) = offsets {
+            self.check_slices([], [offsets])?;
+            let mut others = [Some(all.keys), all.payload].into_iter().flatten();
+            if let Some(other) = others.find(|other| other.buffer == offsets.buffer) {
+                return Err(Misuse::OneBuffer(other.name, "offsets").into());
+            }
+            if offsets.len < 2 {
+                return Ok(());
             }
         }
-        if offsets.len < 2 {
-            return Ok(());
-        }
-        let ranges = Ranges::Offsets(offsets, (least, longest));
-        self.recorder.record(encoder, scratch, &all, Work::Segments(ranges))
+        self.recorder.record(encoder, Some(all), Work::Segments(Ranges { offsets, least, longest }))
     }
 
     /// Records a gather: element `i` of each target becomes element `positions[i]` of its source, for `i`
@@ -563,8 +550,8 @@ impl BufferSorter {
             let of = |name, array| sized(name, array, element_bytes.into(), 4);
             gathered.push(Gathered { source: of("source", source)?, target: of("target", target)? });
         }
-        let written = gathered.iter().map(|array| ("target", array.target));
-        let (most, count) = counted(count, written.chain([("positions", positions)]), MOST)?;
+        let written = gathered.iter().map(|array| array.target);
+        let (most, count) = counted(count, written.chain([positions]), MOST)?;
         if most == 0 {
             return Ok(());
         }
@@ -572,11 +559,10 @@ impl BufferSorter {
         for Gathered { target, .. } in &mut gathered {
             *target = target.first_of(most);
         }
-        let targets = gathered.iter().map(|array| ("target", array.target));
-        let read = gathered.iter().map(|array| ("source", array.source));
-        let read = read.chain([("positions", positions)]).chain(count.map(|count| (COUNT, count)));
+        let targets = gathered.iter().map(|array| array.target);
+        let read = gathered.iter().map(|array| array.source).chain([positions]).chain(count);
         self.check_slices(targets, read)?;
-        self.recorder.record_gather(encoder, &positions, &gathered, most, count.as_ref())
+        self.recorder.record_gather(encoder, positions, &gathered, most, count)
     }
 
     /// Records a compaction of `count` sorted keys. It writes the first key of each run of equal keys, its
@@ -596,43 +582,38 @@ impl BufferSorter {
         count: Count<'_>,
         unique: Unique<'_>,
     ) -> Result<(), Error> {
-        let values = values.map(|values| ("values", values));
+        let optional = |name, array: Option<_>| array.map(|array| slice(name, array, 4)).transpose();
+        let values = optional("values", values)?;
         if unique.values.is_some() && values.is_none() {
             return Err(Misuse::NoValues.into());
         }
-        let each = self.spec.key_bytes();
         let number = slice("number", unique.number, 4)?;
         if number.len == 0 {
             return Err(Misuse::Length { slice: "number", holds: 0, count: 1 }.into());
         }
         let mut into = UniqueInto {
-            keys: slice("unique keys", unique.keys, each)?,
-            values: unique.values.map(|values| slice("unique values", values, 4)).transpose()?,
-            counts: unique.counts.map(|counts| slice("counts", counts, 4)).transpose()?,
+            keys: slice("unique keys", unique.keys, self.spec.key_bytes())?,
+            values: optional("unique values", unique.values)?,
+            counts: optional("counts", unique.counts)?,
             number: number.first_of(1),
             most: 0,
         };
-        let Some(sort) = self.checked_or_none(workspace, keys, values, count, workspace.scratch.capacity)?
-        else {
-            self.check_slices([("number", into.number)].into_iter(), std::iter::empty())?;
-            return self.recorder.record_none_unique(encoder, &workspace.scratch, &into.number);
+        let sort = self.checked_or_none(workspace, keys, values, count, workspace.capacity())?;
+        let Some(sort) = sort else {
+            self.check_slices([into.number], [])?;
+            return self.recorder.record_none_unique(encoder, &workspace.scratch, into.number);
         };
-        let lengths = [Some(into.keys.len), into.values.map(|it| it.len), into.counts.map(|it| it.len)];
-        let shortest = lengths.into_iter().flatten().min().unwrap_or(0);
-        into.most = u32::try_from(shortest).unwrap_or(u32::MAX).min(sort.most);
+        let lengths =
+            [Some(into.keys), into.values, into.counts].into_iter().flatten().map(|array| array.len);
+        into.most = u32::try_from(lengths.min().unwrap_or(0)).unwrap_or(u32::MAX).min(sort.most);
         let most = into.most;
         into.keys = into.keys.first_of(most);
         into.values = into.values.map(|values| values.first_of(most));
         into.counts = into.counts.map(|counts| counts.first_of(most));
-        let written = [Some(("unique keys", into.keys)), Some(("number", into.number))];
-        let written = written.into_iter().chain([
-            into.values.map(|values| ("unique values", values)),
-            into.counts.map(|counts| ("counts", counts)),
-        ]);
-        let read = [Some(("keys", sort.keys)), sort.payload.map(|values| ("values", values))];
-        let read = read.into_iter().chain([sort.count.map(|count| (COUNT, count))]);
-        self.check_slices(written.flatten(), read.flatten())?;
-        self.recorder.record_unique(encoder, &workspace.scratch, &sort, &into)
+        let written = [Some(into.keys), Some(into.number), into.values, into.counts];
+        let read = [Some(sort.keys), sort.payload, sort.count];
+        self.check_slices(written.into_iter().flatten(), read.into_iter().flatten())?;
+        self.recorder.record_unique(encoder, &sort, &into)
     }
 
     /// Records a merge of two sorted runs into `keys` and `values`, which hold both runs. Among equal keys,
@@ -654,46 +635,38 @@ impl BufferSorter {
             self.run(["second keys", "second values"], second)?,
         ];
         let most = u64::from(runs[0].most) + u64::from(runs[1].most);
-        let mut keys = slice("keys", keys, self.spec.key_bytes())?;
-        let mut values = self.values(values)?.map(|(name, values)| slice(name, values, 4)).transpose()?;
+        let keys = slice("keys", keys, self.spec.key_bytes())?;
+        let values = self.values("values", values)?;
+        let merged = || [Some(keys), values].into_iter().flatten();
         // A count that only the device knows may be lower.
         let is_known = runs.iter().all(|run| run.count.is_none());
-        for (name, slice) in [("keys", Some(&mut keys)), ("values", values.as_mut())] {
-            let Some(slice) = slice else { continue };
-            if is_known && slice.len < most {
-                return Err(Misuse::Length { slice: name, holds: slice.len, count: most }.into());
-            }
+        if let Some(Slice { name, len, .. }) = merged().find(|slice| is_known && slice.len < most) {
+            return Err(Misuse::Length { slice: name, holds: len, count: most }.into());
         }
-        let room = values.map_or(keys.len, |values| values.len.min(keys.len)).min(most);
+        let room = merged().map(|slice| slice.len).min().unwrap_or(0).min(most);
         if most > MOST.into() {
-            return Err(
-                Misuse::Capacity { count: u32::try_from(most).unwrap_or(u32::MAX), capacity: MOST }.into()
-            );
+            let count = u32::try_from(most).unwrap_or(u32::MAX);
+            return Err(Misuse::Capacity { count, capacity: MOST }.into());
         }
         if room == 0 {
             return Ok(());
         }
-        keys = keys.first_of(room as u32);
-        values = values.map(|values| values.first_of(room as u32));
-        let written = [Some(("keys", keys)), values.map(|values| ("values", values))].into_iter().flatten();
-        // An empty run binds no slices.
-        let [a, b] = &runs;
-        let read = [(a, "first keys", "first values"), (b, "second keys", "second values")];
-        let read = read.into_iter().flat_map(|(run, keys, values)| {
-            let keys = (run.most > 0).then_some((keys, run.keys));
-            let values = run.values.filter(|_| run.most > 0).map(|slice| (values, slice));
-            [keys, values, run.count.map(|count| (COUNT, count))].into_iter().flatten()
+        let keys = keys.first_of(room as u32);
+        let values = values.map(|values| values.first_of(room as u32));
+        let read = runs.iter().flat_map(|run| {
+            // An empty run binds no slices.
+            let slices = [Some(run.keys), run.values].map(|slice| slice.filter(|_| run.most > 0));
+            slices.into_iter().chain([run.count]).flatten()
         });
-        self.check_slices(written, read)?;
-        self.recorder.record_merge(encoder, [a, b], &keys, values.as_ref())
+        self.check_slices([Some(keys), values].into_iter().flatten(), read)?;
+        self.recorder.record_merge(encoder, &runs, keys, values)
     }
 
     /// Checks a run; its slices have these names in messages.
     fn run<'a>(&self, names: [&'static str; 2], run: Run<'a>) -> Result<SortedRun<'a>, Misuse> {
-        let values = self.values(run.values)?.map(|(_, values)| slice(names[1], values, 4)).transpose()?;
+        let values = self.values(names[1], run.values)?;
         let keys = slice(names[0], run.keys, self.spec.key_bytes())?;
-        let all = [Some((names[0], keys)), values.map(|values| (names[1], values))];
-        let (most, count) = counted(run.count, all.into_iter().flatten(), MOST)?;
+        let (most, count) = counted(run.count, [Some(keys), values].into_iter().flatten(), MOST)?;
         let values = values.map(|values| values.first_of(most));
         Ok(SortedRun { keys: keys.first_of(most), values, most, count })
     }
@@ -701,12 +674,14 @@ impl BufferSorter {
     /// Checks that the device binds these slices, and that no written slice overlaps another.
     fn check_slices<'a>(
         &self,
-        written: impl Iterator<Item = (&'static str, Slice<'a>)>,
-        read: impl Iterator<Item = (&'static str, Slice<'a>)>,
+        written: impl IntoIterator<Item = Slice<'a>>,
+        read: impl IntoIterator<Item = Slice<'a>>,
     ) -> Result<(), Misuse> {
-        let written: Vec<_> = written.collect();
-        let all: Vec<_> = written.iter().copied().chain(read).collect();
-        for (number, (name, slice)) in all.iter().enumerate() {
+        let mut all: Vec<Slice> = written.into_iter().collect();
+        let written = all.len();
+        all.extend(read);
+        for (number, &slice) in all.iter().enumerate() {
+            let name = slice.name;
             if slice.ends_inside_a_word() {
                 return Err(Misuse::PartialWord { slice: name, size: slice.buffer.size() });
             }
@@ -714,20 +689,23 @@ impl BufferSorter {
             if !self.recorder.binds(slice) {
                 return Err(Misuse::Device(name));
             }
-            let before = &all[..number.min(written.len())];
-            if let Some((other, _)) = before.iter().find(|(_, other)| other.overlaps(slice)) {
-                return Err(Misuse::Overlap(other, name));
+            if let Some(other) = all[..number.min(written)].iter().find(|other| other.overlaps(slice)) {
+                return Err(Misuse::Overlap(other.name, name));
             }
         }
         Ok(())
     }
 
-    /// Checks that values are passed exactly if the specification has a payload.
-    fn values<'a>(&self, values: Option<wgpu::BufferSlice<'a>>) -> Result<Option<Named<'a>>, Misuse> {
+    /// The slice of values, which callers pass exactly if the specification has a payload.
+    fn values<'a>(
+        &self,
+        name: &'static str,
+        values: Option<wgpu::BufferSlice<'a>>,
+    ) -> Result<Option<Slice<'a>>, Misuse> {
         match (self.spec.payload, values) {
             (Payload::None, Some(_)) => Err(Misuse::Values),
             (Payload::U32 | Payload::Positions, None) => Err(Misuse::NoValues),
-            (_, values) => Ok(values.map(|values| ("values", values))),
+            (_, values) => values.map(|values| slice(name, values, 4)).transpose(),
         }
     }
 
@@ -740,53 +718,45 @@ impl BufferSorter {
     /// The checked sort of at most `capacity` elements; `None` for an empty sort.
     fn checked<'a>(
         &self,
-        workspace: &Workspace,
+        workspace: &'a Workspace,
         keys: wgpu::BufferSlice<'a>,
-        values: Option<Named<'a>>,
+        payload: Option<Slice<'a>>,
         count: Count<'a>,
         capacity: u32,
     ) -> Result<Option<Sort<'a>>, Misuse> {
-        let Some(sort) = self.checked_or_none(workspace, keys, values, count, capacity)? else {
-            return Ok(None);
-        };
-        let values = sort.payload.map(|slice| (values.map_or("", |(name, _)| name), slice));
-        let written = [Some(("keys", sort.keys)), values].into_iter().flatten();
-        self.check_slices(written, sort.count.map(|count| (COUNT, count)).into_iter())?;
-        Ok(Some(sort))
+        let sort = self.checked_or_none(workspace, keys, payload, count, capacity)?;
+        if let Some(sort) = &sort {
+            self.check_slices([Some(sort.keys), sort.payload].into_iter().flatten(), sort.count)?;
+        }
+        Ok(sort)
     }
 
     /// [`Self::checked`] without a check for overlapping slices.
     fn checked_or_none<'a>(
         &self,
-        workspace: &Workspace,
+        workspace: &'a Workspace,
         keys: wgpu::BufferSlice<'a>,
-        values: Option<Named<'a>>,
+        payload: Option<Slice<'a>>,
         count: Count<'a>,
         capacity: u32,
     ) -> Result<Option<Sort<'a>>, Misuse> {
-        if !self.recorder.owns(&workspace.scratch) {
+        let scratch = &workspace.scratch;
+        if !self.recorder.owns(scratch) {
             return Err(Misuse::Workspace);
         }
         let keys = slice("keys", keys, self.spec.key_bytes())?;
-        let values =
-            values.map(|(name, values)| Ok::<_, Misuse>((name, slice(name, values, 4)?))).transpose()?;
-        let all = [Some(("keys", keys)), values];
-        let (most, count) = counted(count, all.into_iter().flatten(), capacity)?;
-        if let Some((name, _)) = [Some(("keys", keys)), values]
-            .into_iter()
-            .flatten()
-            .find(|(_, slice)| workspace.scratch.holds(slice.buffer))
-        {
-            return Err(Misuse::Device(name));
+        let all = || [Some(keys), payload].into_iter().flatten();
+        let (most, count) = counted(count, all(), capacity)?;
+        if let Some(foreign) = all().find(|slice| scratch.holds(slice.buffer)) {
+            return Err(Misuse::Device(foreign.name));
         }
         if most == 0 {
             return Ok(None);
         }
         // Bind no more elements than the sort may have.
-        let keys = keys.first_of(most);
-        let payload = values.map(|(_, values)| values.first_of(most));
+        let (keys, payload) = (keys.first_of(most), payload.map(|payload| payload.first_of(most)));
         let iota = self.spec.payload == Payload::Positions;
-        Ok(Some(Sort { keys, payload, most, count, iota, keeps_keys: false, offsets: None }))
+        Ok(Some(Sort { scratch, keys, payload, most, count, iota, keeps_keys: false, offsets: None }))
     }
 }
 
@@ -797,14 +767,13 @@ const COUNT: &str = "the number of elements";
 /// and the device's count if the host does not know it.
 fn counted<'a>(
     count: Count<'a>,
-    mut slices: impl Iterator<Item = (&'static str, Slice<'a>)>,
+    mut slices: impl Iterator<Item = Slice<'a>>,
     capacity: u32,
 ) -> Result<(u32, Option<Slice<'a>>), Misuse> {
     match count {
         Count::Host(count) => {
-            let short = slices.find(|(_, slice)| slice.len < count.into());
-            if let Some((slice, Slice { len, .. })) = short {
-                return Err(Misuse::Length { slice, holds: len, count: count.into() });
+            if let Some(short) = slices.find(|slice| slice.len < count.into()) {
+                return Err(Misuse::Length { slice: short.name, holds: short.len, count: count.into() });
             }
             if count > capacity {
                 return Err(Misuse::Capacity { count, capacity });
@@ -815,7 +784,7 @@ fn counted<'a>(
             if offset.checked_add(4).is_none_or(|end| end > buffer.size()) {
                 return Err(Misuse::CountOffset { offset, size: buffer.size() });
             }
-            let holds = slices.map(|(_, slice)| slice.len).min().unwrap_or(0);
+            let holds = slices.map(|slice| slice.len).min().unwrap_or(0);
             let most = u32::try_from(holds).unwrap_or(u32::MAX).min(capacity);
             Ok((most, Some(slice(COUNT, buffer.slice(offset..offset + 4), 4)?)))
         }
@@ -845,5 +814,5 @@ fn sized<'a>(
     if offset % aligned_to != 0 {
         return Err(Misuse::Alignment { slice: name, offset, element: aligned_to });
     }
-    Ok(Slice { buffer, offset, each, len: slice.size() / each })
+    Ok(Slice { name, buffer, offset, each, len: slice.size() / each })
 }

@@ -6,6 +6,7 @@ use gpusort_order::{Kind, Limits, Subgroups};
 use gpusort_planner::kernels::Arguments;
 
 use super::bindings::label;
+use super::buffers::MEMORY_HINTS;
 use gpusort_base::device::{AdapterInfo, Select};
 use gpusort_base::error::{Error, ErrorKind};
 use gpusort_base::human;
@@ -45,12 +46,6 @@ const USED: wgpu::Features = wgpu::Features::TIMESTAMP_QUERY
     .union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES)
     .union(wgpu::Features::SUBGROUP)
     .union(wgpu::Features::SUBGROUP_BARRIER);
-
-/// Allocates device memory in wgpu's smallest blocks, 4 MiB, so that two large buffers never share
-/// a block. Where keys shared a block with other buffers, sorts of 4 to 64 MB took 2 to 4 % longer
-/// on an H100 (10,000,000 u32: 0.731 ms, not 0.706).
-const OWN_MEMORY: wgpu::MemoryHints =
-    wgpu::MemoryHints::Manual { suballocated_device_memory_block_size: 1 << 20..1 << 20 };
 
 fn kind(info: &wgpu::AdapterInfo) -> Kind {
     match info.device_type {
@@ -113,7 +108,7 @@ impl Context {
             label: Some("gpusort"),
             required_features: REQUIRED | (adapter.features() & USED),
             required_limits: adapter.limits(),
-            memory_hints: OWN_MEMORY,
+            memory_hints: MEMORY_HINTS,
             ..Default::default()
         }))
         .map_err(|error| Error::device(format_args!("{info}: {error}")))?;
@@ -166,9 +161,9 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// As for [`Self::buffer`].
+    /// The errors of [`Self::buffer`].
     pub fn filled(&self, name: &str, bytes: &[u8], usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, Error> {
-        let buffer = self.buffer(name, bytes.len() as u64, usage | wgpu::BufferUsages::COPY_DST, false)?;
+        let buffer = self.buffer(name, bytes.len() as u64, usage | wgpu::BufferUsages::COPY_DST)?;
         self.queue.write_buffer(&buffer, 0, bytes);
         Ok(buffer)
     }
@@ -194,21 +189,14 @@ impl Context {
         self.check()
     }
 
-    /// Creates a buffer of `size` bytes.
+    /// Creates a buffer of `size` bytes, mapped if the host may write to it.
     ///
     /// # Errors
     ///
     /// The device failed; [`ErrorKind::NoMemory`] if it has too little memory.
-    pub fn buffer(
-        &self,
-        name: &str,
-        size: u64,
-        usage: wgpu::BufferUsages,
-        mapped: bool,
-    ) -> Result<wgpu::Buffer, Error> {
-        let label = label(name);
-        let descriptor =
-            wgpu::BufferDescriptor { label: Some(&label), size, usage, mapped_at_creation: mapped };
+    pub fn buffer(&self, name: &str, size: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, Error> {
+        let (label, mapped_at_creation) = (label(name), usage.contains(wgpu::BufferUsages::MAP_WRITE));
+        let descriptor = wgpu::BufferDescriptor { label: Some(&label), size, usage, mapped_at_creation };
         let make = || self.device.create_buffer(&descriptor);
         let (buffer, failure) = within(&self.device, wgpu::ErrorFilter::OutOfMemory, make);
         match failure {

@@ -1,10 +1,10 @@
-//! A started device, with what it keeps for the next sort.
+//! A started device, with pipelines and memory for the next sort.
 
 use gpusort_planner::plan::{Dispatch, Plan};
 
 use super::context::Context;
 use super::pipelines::Pipelines;
-use super::staging::{self, Staging};
+use super::staging::Staging;
 use gpusort_base::device::{AdapterInfo, Select};
 use gpusort_base::error::Error;
 
@@ -21,13 +21,12 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// No such device, with what can be done about it; a driver that refuses.
+    /// No such device, with the remedy; a driver that refuses.
     pub fn start(select: &Select) -> Result<Self, Error> {
         Context::start(select).map(Self::new)
     }
 
-    /// Takes a device that somebody else started. Errors that wgpu reports later, but for too
-    /// little memory, go to whoever that is.
+    /// Takes a caller's device. The caller gets the errors that wgpu reports later, except for too little memory.
     ///
     /// # Errors
     ///
@@ -41,19 +40,9 @@ impl Gpu {
         Self { context, pipelines, staging: Staging::default() }
     }
 
-    /// What this device is.
+    /// The adapter of this device.
     pub fn info(&self) -> &AdapterInfo {
         &self.context.info
-    }
-
-    /// Makes what a large download needs on its way, so that it fails at once if there is no memory
-    /// for that.
-    ///
-    /// # Errors
-    ///
-    /// Too little memory.
-    pub fn prepare_download(&self) -> Result<(), Error> {
-        staging::prepare_download(&self.context, &self.staging)
     }
 
     /// Makes the pipelines of a plan, so that it need not wait for them.

@@ -44,8 +44,7 @@ pub fn execute(
     while done < total && !over {
         let submitted = Instant::now();
         let mut encoder = context.encoder("sort");
-        let recording =
-            recording.get_or_insert_with(|| Recording::begin(gpu, plan, &buffers.arrays, &mut encoder));
+        let recording = recording.get_or_insert_with(|| Recording::begin(gpu, plan, buffers, &mut encoder));
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
             label: Some("gpusort sort"),
             // Any submit may be the last, so each one overwrites the closing timestamp.
@@ -61,7 +60,6 @@ pub fn execute(
             takes
         })?;
         drop(pass);
-        buffers.side.set(recording.side);
         done += batch.dispatches;
         context.queue.submit([encoder.finish()]);
         if plan.ends_early() && done < total {

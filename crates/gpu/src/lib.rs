@@ -1,15 +1,15 @@
 //! Sorts on a GPU through wgpu: devices, transfers, plans, and sorts recorded into a caller's encoder.
 //!
 //! ```text
-//! context ◂─ readback ◂─ timestamps, staging      device and queue; what the host reads; transfers
+//! context ◂─ readback ◂─ timestamps, staging      device and queue; transfers
 //!    ▴
 //! pipelines ◂─ encode                             kernels compiled; dispatches recorded, on any memory
 //!    ▴            ▴
-//! device ◂─── arrays ◂─ recording                 all of these together; memory of our own; a plan on it
-//!                 ▴        ▴
-//!              buffers ◂─ execute, passes, run    what others use: Gpu, Buffers, execute, ResidentRun
+//! device ◂── plan_buffers ◂─ recording            a started device; buffers of our own; a plan recorded on them
+//!                 ▴            ▴
+//!                run     execute, passes          resident runs; plans that run
 //!
-//! encode ◂─ recorder                              sorts in a caller's encoder, which `buffers` has for others
+//! encode ◂─ recorder ◂─ buffers                   sorts in a caller's encoder
 //! ```
 
 mod arrays;

@@ -53,8 +53,7 @@ pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Res
     let mut done = 0;
     while done < total {
         let mut encoder = context.encoder("timed passes");
-        let recording =
-            recording.get_or_insert_with(|| Recording::begin(gpu, plan, &buffers.arrays, &mut encoder));
+        let recording = recording.get_or_insert_with(|| Recording::begin(gpu, plan, buffers, &mut encoder));
         let fits = (total - done).min(u64::from(count) - 1) as u32;
         done += u64::from(fits);
         let last = if each { fits } else { 1 };
@@ -81,7 +80,6 @@ pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Res
                 recording.record(&mut pass, |_| std::mem::take(&mut takes))?;
             }
         }
-        buffers.side.set(recording.side);
         times.extend(timestamps.read(context, encoder, last + 1)?);
     }
     context.check()?;

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
-use gpusort_planner::kernels::{Arguments, Bindings, ELEMENT_BINDINGS, PipelineKey};
+use gpusort_planner::kernels::{Bindings, ELEMENT_BINDINGS, PipelineKey};
 
-use super::bindings::{label, layout, storage};
+use super::bindings::{label, layout, pipeline_layout, storage};
 use super::context::Context;
 use gpusort_base::error::Error;
 use gpusort_base::parallel;
@@ -46,12 +46,7 @@ impl Layouts {
         };
         let entries: Vec<_> = numbers(bindings).map(|binding| storage(binding, read_only(binding))).collect();
         let bindings = layout(device, "elements", &entries);
-        let groups = [Some(&bindings), arguments];
-        let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: Some(&label("elements")),
-            bind_group_layouts: if arguments.is_some() { &groups } else { &groups[..1] },
-            immediate_size: if arguments.is_some() { 0 } else { Arguments::MOST_BYTES },
-        });
+        let pipeline = pipeline_layout(device, "elements", &bindings, arguments);
         Self { bindings, pipeline }
     }
 }

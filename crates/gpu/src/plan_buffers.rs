@@ -1,29 +1,39 @@
-//! The buffers of one sort on the device, made once: its elements, and all else it needs there.
+//! The buffers of a sort on the device, made once: the elements and all other memory of the sort.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
-use gpusort_planner::kernels::{Iota, LAST_SWAP};
-use gpusort_planner::plan::{Plan, Shape};
+use gpusort_planner::kernels::{Bindings, LAST_SWAP, PipelineKey};
+use gpusort_planner::plan::{AuxBuffer, Plan, Shape};
 
-use super::arrays::Arrays;
+use super::arrays::{Array, USAGE};
+use super::bindings::whole;
 use super::context::Context;
 use super::device::Gpu;
-use super::encode::Side;
+use super::encode::{Memory, Side, new_group};
+use super::pipelines::Pipelines;
 use super::readback::Readback;
-use super::recording::Recording;
-use super::staging::{self, Upload};
+use super::staging::Upload;
 use super::timestamps::Timestamps;
 use gpusort_base::error::Error;
 
-/// An array of elements on the device, and what else a sort of it needs there.
+/// Elements on the device, and the buffers that a sort of them needs there.
 pub struct Buffers {
     n: u32,
-    /// Whether iota is written before the plan.
+    shape: Shape,
+    /// True if iota is written before the plan.
     needs_iota: bool,
     /// Where iota begins.
-    from: u32,
-    pub(super) arrays: Arrays,
-    /// Which of the arrays the elements are in.
+    pub(super) from: u32,
+    /// The array that receives the upload.
+    front: Array,
+    /// The output of passes that do not work in place, if the plan has such passes.
+    back: Option<Array>,
+    /// The buffers that kernels bind beside elements.
+    aux: Vec<(AuxBuffer, wgpu::Buffer)>,
+    /// The bind groups of all plans so far.
+    bind_groups: RefCell<HashMap<(Side, Bindings), wgpu::BindGroup>>,
+    /// The side of the elements.
     pub(super) side: Cell<Side>,
     /// Where the host reads the last phase of odd-even sort that swapped.
     last_swap: Option<Readback>,
@@ -38,43 +48,88 @@ impl Buffers {
     /// Too little memory on the device.
     pub fn new(gpu: &Gpu, plan: &Plan) -> Result<Self, Error> {
         let context = &gpu.context;
-        let arrays = Arrays::new(context, plan)?;
-        let last_swap = arrays.aux(LAST_SWAP.name).map(|buffer| Readback::new(context, buffer.size()));
-        let last_swap = last_swap.transpose()?;
+        let array = |room| Array::new(context, room, plan.shape());
+        let front = array(plan.room())?;
+        let back = (plan.other_room() > 0).then(|| array(plan.other_room())).transpose()?;
+        let aux =
+            |&(aux, words): &(AuxBuffer, u64)| Ok((aux, context.buffer(aux.name, words.max(1) * 4, USAGE)?));
+        let aux_buffers: Vec<_> = plan.aux_buffers().iter().map(aux).collect::<Result<_, Error>>()?;
+        let last_swap = named(&aux_buffers, LAST_SWAP.name);
+        let last_swap = last_swap.map(|buffer| Readback::new(context, buffer.size())).transpose()?;
         let timestamps = Timestamps::new(context, 2)?;
         context.check()?;
-        let (n, needs_iota) = (plan.n(), plan.needs_iota());
-        Ok(Self { n, needs_iota, from: 0, arrays, side: Cell::new(Side::Front), last_swap, timestamps })
+        Ok(Self {
+            n: plan.n(),
+            shape: plan.shape(),
+            needs_iota: plan.needs_iota(),
+            from: 0,
+            front,
+            back,
+            aux: aux_buffers,
+            bind_groups: RefCell::default(),
+            side: Cell::new(Side::Front),
+            last_swap,
+            timestamps,
+        })
     }
 
-    /// Whether this plan's elements have room here.
+    /// Returns true if these buffers have room for this plan's elements, and for all that the plan accesses.
     pub fn fit(&self, plan: &Plan) -> bool {
-        self.arrays.fit(plan)
+        let has = |(aux, words): &(AuxBuffer, u64)| {
+            named(&self.aux, aux.name).is_some_and(|buffer| buffer.size() >= words * 4)
+        };
+        self.shape == plan.shape()
+            && self.front.room >= plan.room()
+            && self.back.as_ref().map_or(0, |back| back.room) >= plan.other_room()
+            && plan.aux_buffers().iter().all(has)
     }
 
-    /// Takes as many elements as this plan has from now on, with positions from 0 on.
+    /// Sets the number of elements to this plan's, with positions from 0 on.
     ///
     /// # Panics
     ///
-    /// When they do not [`fit`](Self::fit).
+    /// If the plan does not [`fit`](Self::fit).
     pub fn resize(&mut self, plan: &Plan) {
         assert!(self.fit(plan), "the plan is for other buffers");
         (self.n, self.needs_iota, self.from) = (plan.n(), plan.needs_iota(), 0);
     }
 
-    /// Writes iota from this number on, where the plan needs that.
+    /// Sets the first number of iota.
     pub fn number_from(&mut self, first: u32) {
         self.from = first;
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     pub fn n(&self) -> u32 {
         self.n
     }
 
-    /// What an element is made of.
+    /// The key and payload of an element.
     pub fn shape(&self) -> Shape {
-        self.arrays.shape
+        self.shape
+    }
+
+    /// The array of the elements.
+    pub(super) fn array(&self) -> &Array {
+        self.on(self.side.get())
+    }
+
+    /// The array on this side: the front array if there is no other.
+    fn on(&self, side: Side) -> &Array {
+        match (side, &self.back) {
+            (Side::Back, Some(back)) => back,
+            _ => &self.front,
+        }
+    }
+
+    /// Sets auxiliary buffers to zero that begin with zeros.
+    pub(super) fn clear(&self, encoder: &mut wgpu::CommandEncoder) {
+        let zeroed = self.aux.iter().filter(|(aux, _)| aux.zeroed);
+        zeroed.for_each(|(_, buffer)| encoder.clear_buffer(buffer, 0, None));
+    }
+
+    fn key_bytes(&self) -> u64 {
+        u64::from(self.n) * self.shape().key_bytes()
     }
 
     /// The words of the auxiliary buffer of this name, after all that was submitted; `None` if no
@@ -82,9 +137,9 @@ impl Buffers {
     ///
     /// # Errors
     ///
-    /// Whatever the device or its driver reports.
+    /// Errors of the device or its driver.
     pub fn aux(&self, gpu: &Gpu, name: &str) -> Result<Option<Vec<u32>>, Error> {
-        let Some(from) = self.arrays.aux(name) else { return Ok(None) };
+        let Some(from) = named(&self.aux, name) else { return Ok(None) };
         let words = Readback::new(&gpu.context, from.size())?;
         words.read(&gpu.context, gpu.context.encoder(name), from).map(Some)
     }
@@ -92,93 +147,96 @@ impl Buffers {
     /// One more than the number of the last phase that swapped something, after all that was
     /// submitted; `None` if no kernel notes it.
     pub(super) fn last_swap(&self, context: &Context) -> Result<Option<u32>, Error> {
-        let (Some(words), Some(from)) = (&self.last_swap, self.arrays.aux(LAST_SWAP.name)) else {
-            return Ok(None);
-        };
+        let from = named(&self.aux, LAST_SWAP.name);
+        let Some((words, from)) = self.last_swap.as_ref().zip(from) else { return Ok(None) };
         Ok(words.read(context, context.encoder("last swap"), from)?.first().copied())
     }
 
-    /// Writes iota, as of elements that are where they came.
+    /// Begins to bring keys to the device, and writes iota if the plan needs it.
     ///
     /// # Errors
     ///
-    /// Whatever the device or its driver reports; a shape without payload.
-    pub fn run_iota(&self, gpu: &Gpu) -> Result<(), Error> {
-        let iota = [(Iota { from: self.from }.into(), 0, self.n)];
-        let plan = Plan::of_kernels(self.n as usize, self.shape(), &gpu.info().limits, iota)?;
-        let mut encoder = gpu.context.encoder("iota");
-        let mut recording = Recording::begin(gpu, &plan, &self.arrays, &mut encoder);
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        recording.record(&mut pass, |_| true)?;
-        drop(pass);
-        gpu.context.queue.submit([encoder.finish()]);
-        Ok(())
-    }
-
-    /// Begins to bring keys to the device, and numbers them where the plan needs that.
-    ///
-    /// # Errors
-    ///
-    /// Whatever the device or its driver reports.
+    /// Errors of the device or its driver.
     pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
-        let Gpu { context, staging, .. } = gpu;
         self.side.set(Side::Front);
         if self.needs_iota {
             self.run_iota(gpu)?;
         }
-        let bytes = u64::from(self.n) * self.shape().key_bytes();
-        Ok(Upload::new(context, staging, &self.arrays.array(Side::Front).keys, bytes))
+        Ok(Upload::new(gpu, &self.array().keys, self.key_bytes()))
     }
 
-    /// Brings keys to the device that are all there, in blocks, and numbers them where the plan
-    /// needs that; returns when that is done.
+    /// Brings all keys to the device, in blocks, writes iota if the plan needs it, and waits for the end of the
+    /// transfer.
     ///
     /// # Errors
     ///
-    /// Whatever the device or its driver reports.
+    /// Errors of the device or its driver.
     ///
     /// # Panics
     ///
-    /// When `keys` are not of the size of the buffer.
+    /// If `keys` have another size than the buffer.
     pub fn upload<'k>(&self, gpu: &Gpu, keys: impl IntoIterator<Item = &'k [u8]>) -> Result<(), Error> {
         let mut upload = self.begin_upload(gpu)?;
         keys.into_iter().try_for_each(|block| upload.push(block))?;
         upload.finish()
     }
 
-    /// Brings the keys back, or the first of them if `keys` has room for no more.
+    /// Brings the keys back, only the first keys if `keys` has room for no more.
     ///
     /// # Errors
     ///
-    /// Whatever the device or its driver reports.
+    /// Errors of the device or its driver.
     pub fn download_keys(&self, gpu: &Gpu, keys: &mut [u8]) -> Result<(), Error> {
-        staging::download_to(&gpu.context, &gpu.staging, &self.arrays.array(self.side.get()).keys, keys)
+        gpu.download_to(&self.array().keys, keys)
     }
 
-    /// Brings the keys back block by block, the next ones on their way while `take` has one; `take`
-    /// gets them as bytes of mapped memory, in order.
+    /// Brings the keys back block by block and in order, as bytes of mapped memory. The next blocks are on their
+    /// way while `take` has a block.
     ///
     /// # Errors
     ///
-    /// Whatever the device or its driver reports; what `take` says, with which it ends.
+    /// Errors of the device or its driver; the first error of `take`.
     pub fn take_keys(&self, gpu: &Gpu, take: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
-        let bytes = u64::from(self.n) * self.shape().key_bytes();
-        staging::download(&gpu.context, &gpu.staging, &self.arrays.array(self.side.get()).keys, bytes, take)
+        gpu.download(&self.array().keys, self.key_bytes(), take)
     }
 
-    /// Brings the positions back: the input's position of the element that is now at each place, or
-    /// at the first ones if `positions` has room for no more.
+    /// Brings the positions back: for each place, the original position of its element; only the first positions
+    /// if `positions` has room for no more.
     ///
     /// # Errors
     ///
-    /// Whatever the device or its driver reports.
+    /// Errors of the device or its driver.
     ///
     /// # Panics
     ///
-    /// When the shape has no payload.
+    /// If elements have no payload.
     pub fn download_positions(&self, gpu: &Gpu, positions: &mut [u32]) -> Result<(), Error> {
         assert!(self.shape().payload, "only a shape with positions has any");
-        let buffer = &self.arrays.array(self.side.get()).payload;
-        staging::download_to(&gpu.context, &gpu.staging, buffer, bytemuck::cast_slice_mut(positions))
+        gpu.download_to(&self.array().payload, bytemuck::cast_slice_mut(positions))
+    }
+}
+
+/// The buffer of this name.
+fn named<'a>(aux_buffers: &'a [(AuxBuffer, wgpu::Buffer)], name: &str) -> Option<&'a wgpu::Buffer> {
+    aux_buffers.iter().find(|(aux, _)| aux.name == name).map(|(_, buffer)| buffer)
+}
+
+impl Memory for Buffers {
+    fn keys(&self, side: Side) -> wgpu::BufferBinding<'_> {
+        whole(&self.on(side).keys)
+    }
+
+    fn payload(&self, side: Side) -> wgpu::BufferBinding<'_> {
+        whole(&self.on(side).payload)
+    }
+
+    fn aux(&self, name: &str) -> wgpu::BufferBinding<'_> {
+        whole(named(&self.aux, name).expect("the buffers fit the plan"))
+    }
+
+    fn group(&self, pipelines: &Pipelines, side: Side, key: PipelineKey) -> wgpu::BindGroup {
+        let mut groups = self.bind_groups.borrow_mut();
+        let make = || new_group(self, pipelines, side, key);
+        groups.entry((side, key.bindings())).or_insert_with(make).clone()
     }
 }

@@ -1,4 +1,4 @@
-//! How the host reads what the device wrote: buffers that are mapped once a submit is done.
+//! Reads of device memory by the host: buffers that wgpu maps after a submission.
 
 use std::sync::mpsc;
 
@@ -27,7 +27,7 @@ impl Mapping {
         Self { result, submission }
     }
 
-    /// Waits until it is.
+    /// Waits for the mapping.
     pub(super) fn finish(self, context: &Context) -> Result<(), Error> {
         let poll = wgpu::PollType::Wait { submission_index: Some(self.submission), timeout: None };
         context.device.poll(poll).map_err(Error::device)?;
@@ -42,10 +42,10 @@ pub(super) struct Readback(wgpu::Buffer);
 impl Readback {
     pub(super) fn new(context: &Context, bytes: u64) -> Result<Self, Error> {
         let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
-        Ok(Self(context.buffer("words", bytes, usage, false)?))
+        Ok(Self(context.buffer("words", bytes, usage)?))
     }
 
-    /// The words at the beginning of `from`, after all that was submitted and what is in `encoder`.
+    /// The words at the beginning of `from`, after all submitted commands and the commands in `encoder`.
     pub(super) fn read<T: bytemuck::Pod>(
         &self,
         context: &Context,
@@ -56,12 +56,12 @@ impl Readback {
         self.collect(context, encoder)
     }
 
-    /// Where to copy words that are to be collected.
+    /// The target of copies for [`Self::collect`].
     pub(super) fn buffer(&self) -> &wgpu::Buffer {
         &self.0
     }
 
-    /// All words, after all that was submitted and what is in `encoder`.
+    /// All words, after all submitted commands and the commands in `encoder`.
     pub(super) fn collect<T: bytemuck::Pod>(
         &self,
         context: &Context,

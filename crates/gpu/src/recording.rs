@@ -1,23 +1,22 @@
-//! Records a whole plan on arrays of our own, in one pass or in several.
+//! Records a whole plan on buffers of our own, in one pass or in several.
 
 use std::iter::Peekable;
 
+use gpusort_planner::kernels::Iota;
 use gpusort_planner::plan::{Dispatch, Plan};
 
-use super::arrays::Arrays;
 use super::device::Gpu;
 use super::encode::{Dispatches, Sent, Side};
 use super::pipelines::Pipelines;
+use super::plan_buffers::Buffers;
 use gpusort_base::error::Error;
 
-/// A plan that is being recorded on arrays of our own, in one pass or in several.
+/// The state of a recording.
 pub(super) struct Recording<'a> {
     pipelines: &'a Pipelines,
-    arrays: &'a Arrays,
+    buffers: &'a Buffers,
     ends_early: bool,
     dispatches: Peekable<Box<dyn Iterator<Item = &'a Dispatch> + 'a>>,
-    /// Where the elements are after what was recorded.
-    pub(super) side: Side,
     recorded: u32,
 }
 
@@ -26,38 +25,59 @@ impl<'a> Recording<'a> {
     ///
     /// # Panics
     ///
-    /// When the plan is for other arrays.
+    /// If the buffers do not fit the plan.
     pub(super) fn begin(
         gpu: &'a Gpu,
         plan: &'a Plan,
-        arrays: &'a Arrays,
+        buffers: &'a Buffers,
         encoder: &mut wgpu::CommandEncoder,
     ) -> Self {
-        assert!(arrays.fit(plan), "the plan is for other buffers");
-        arrays.zeroed().for_each(|buffer| encoder.clear_buffer(buffer, 0, None));
+        assert!(buffers.fit(plan), "the plan is for other buffers");
+        buffers.clear(encoder);
+        buffers.side.set(Side::Front);
         let dispatches: Box<dyn Iterator<Item = _>> = Box::new(plan.dispatches());
-        let (pipelines, dispatches, side) = (&gpu.pipelines, dispatches.peekable(), Side::Front);
-        Self { pipelines, arrays, ends_early: plan.ends_early(), dispatches, side, recorded: 0 }
+        let (pipelines, dispatches) = (&gpu.pipelines, dispatches.peekable());
+        Self { pipelines, buffers, ends_early: plan.ends_early(), dispatches, recorded: 0 }
     }
 
-    /// Records the next dispatches into a pass, up to one for which `take` is false.
+    /// Records the next dispatches into a pass while `take` returns true, and sets the buffers' side of the
+    /// elements.
     ///
     /// # Errors
     ///
-    /// Whatever the device reports of a pipeline that had to be made.
+    /// Errors of the device while it makes a pipeline.
     pub(super) fn record(
         &mut self,
         pass: &mut wgpu::ComputePass<'_>,
         mut take: impl FnMut(&Dispatch) -> bool,
     ) -> Result<(), Error> {
-        let mut recorded = Dispatches::new(self.pipelines, self.arrays, self.side);
+        let mut recorded = Dispatches::new(self.pipelines, self.buffers, self.buffers.side.get());
         while let Some(dispatch) = self.dispatches.next_if(|dispatch| take(dispatch)) {
-            // Only phases know how to leave out those that would find nothing to do.
+            // Only phases end early if they would do nothing.
             let phase = if self.ends_early { self.recorded } else { 0 };
             recorded.record(pass, dispatch, Sent::Immediates(dispatch.arguments(phase).bytes()))?;
             self.recorded = self.recorded.saturating_add(1);
         }
-        self.side = recorded.side;
+        self.buffers.side.set(recorded.side);
+        Ok(())
+    }
+}
+
+impl Buffers {
+    /// Writes iota, the positions of elements in their original order.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the device or its driver; a shape without payload.
+    pub fn run_iota(&self, gpu: &Gpu) -> Result<(), Error> {
+        let iota = [(Iota { from: self.from }.into(), 0, self.n())];
+        let plan = Plan::of_kernels(self.n() as usize, self.shape(), &gpu.info().limits, iota)?;
+        let mut encoder = gpu.context.encoder("iota");
+        let mut recording = Recording::begin(gpu, &plan, self, &mut encoder);
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        recording.record(&mut pass, |_| true)?;
+        drop(pass);
+        gpu.context.queue.submit([encoder.finish()]);
         Ok(())
     }
 }

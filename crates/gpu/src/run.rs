@@ -10,7 +10,6 @@ use super::device::Gpu;
 use super::encode::Side;
 use super::plan_buffers::Buffers;
 use super::readback::Readback;
-use super::staging;
 use gpusort_base::error::Error;
 
 /// Elements in order, in memory of the device.
@@ -29,7 +28,7 @@ impl ResidentRun {
         Ok(Self { shape, elements: Array::new(&gpu.context, count, shape)? })
     }
 
-    /// How many elements it has.
+    /// The number of elements.
     pub fn count(&self) -> usize {
         self.elements.room as usize
     }
@@ -38,12 +37,11 @@ impl ResidentRun {
     ///
     /// # Panics
     ///
-    /// When they are not as many, or of another shape.
+    /// If the number or the shape of the elements differs.
     pub fn copy(&self, gpu: &Gpu, from: &Buffers) {
         assert!(self.shape == from.shape() && self.elements.room == from.n(), "the run is for others");
         let mut encoder = gpu.context.encoder("run");
-        let array = from.arrays.array(from.side.get());
-        array.copy(&mut encoder, self.shape, 0..self.count(), &self.elements, 0);
+        from.array().copy(&mut encoder, self.shape, 0..self.count(), &self.elements, 0);
         gpu.context.queue.submit([encoder.finish()]);
     }
 
@@ -58,7 +56,7 @@ impl ResidentRun {
     /// When `to` is longer.
     pub fn download(&self, gpu: &Gpu, to: &mut [u8]) -> Result<(), Error> {
         let from = if self.shape.payload { &self.elements.payload } else { &self.elements.keys };
-        staging::download_to(&gpu.context, &gpu.staging, from, to)
+        gpu.download_to(from, to)
     }
 
     /// The keys at each of these places of these runs, widened.
@@ -69,7 +67,7 @@ impl ResidentRun {
     ///
     /// # Panics
     ///
-    /// When there is no such place.
+    /// If a run has no such place.
     pub fn keys_at(gpu: &Gpu, runs: &[&Self], places: &[(usize, usize)]) -> Result<Vec<u64>, Error> {
         let (Some(first), false) = (runs.first(), places.is_empty()) else { return Ok(Vec::new()) };
         let each = first.shape.key_bytes();
@@ -91,22 +89,21 @@ impl ResidentRun {
 }
 
 impl Buffers {
-    /// Takes slices of runs, one after another, as what is to be merged next.
+    /// Takes slices of runs, one after another, for the next merge.
     ///
     /// # Panics
     ///
-    /// When they are not as many elements as there are here, or of another shape.
+    /// If the slices have another number of elements than these buffers, or another shape.
     pub fn gather(&self, gpu: &Gpu, slices: &[(&ResidentRun, Range<usize>)]) {
         let mut encoder = gpu.context.encoder("slices of runs");
-        let front = self.arrays.array(Side::Front);
+        self.side.set(Side::Front);
         let mut place = 0;
         for (run, slice) in slices {
             assert!(run.shape == self.shape(), "the run is for others");
-            run.elements.copy(&mut encoder, run.shape, slice.clone(), front, place);
+            run.elements.copy(&mut encoder, run.shape, slice.clone(), self.array(), place);
             place += slice.len();
         }
         assert_eq!(place, self.n() as usize, "the buffers are for others");
         gpu.context.queue.submit([encoder.finish()]);
-        self.side.set(Side::Front);
     }
 }

@@ -1,8 +1,8 @@
 //! Transfers of keys and payload to the device and back, through rings of staging buffers.
 //!
 //! A staging buffer is memory that both sides reach. Making one costs more than copying through it,
-//! so there are few, of a fixed size, and they are kept: while the device copies out of one, the
-//! host fills the next.
+//! so a transfer has few buffers of a fixed size, and leaves them to the next transfer. While the device copies
+//! out of one buffer, the host fills the next.
 //!
 //! ```text
 //! host     fill 0   fill 1   fill 2   wait for 0, fill it …
@@ -10,9 +10,10 @@
 //! ```
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 use super::context::Context;
+use super::device::Gpu;
 use super::readback::Mapping;
 use gpusort_base::error::Error;
 use gpusort_base::parallel;
@@ -23,7 +24,7 @@ const CHUNK: u64 = 16 << 20;
 /// Staging buffers in a ring.
 const RING: usize = 3;
 
-/// Staging buffers that are not in use, kept for the next transfer.
+/// Unused staging buffers, for the next transfer.
 #[derive(Default)]
 pub(super) struct Staging {
     /// For the way to the device; mapped.
@@ -35,23 +36,24 @@ pub(super) struct Staging {
 /// The staging buffers of one transfer.
 struct Ring<'a> {
     context: &'a Context,
-    /// Those of transfers that are done.
+    /// Buffers of finished transfers.
     kept: &'a Mutex<Vec<wgpu::Buffer>>,
-    /// Whether the host writes into them or reads.
+    /// Write for an upload, read for a download.
     mode: wgpu::MapMode,
-    /// How many this transfer has made or taken.
+    /// The number of buffers that this transfer uses.
     buffers: usize,
-    /// Being copied, with the number of bytes that are mapped then.
+    /// Buffers of submitted copies, each with the number of bytes to map after the copy.
     under_way: VecDeque<(wgpu::Buffer, Mapping, u64)>,
 }
 
 impl<'a> Ring<'a> {
-    fn new(context: &'a Context, kept: &'a Mutex<Vec<wgpu::Buffer>>, mode: wgpu::MapMode) -> Self {
-        Self { context, kept, mode, buffers: 0, under_way: VecDeque::new() }
+    fn new(gpu: &'a Gpu, mode: wgpu::MapMode) -> Self {
+        let kept = if mode == wgpu::MapMode::Write { &gpu.staging.up } else { &gpu.staging.down };
+        Self { context: &gpu.context, kept, mode, buffers: 0, under_way: VecDeque::new() }
     }
 
-    /// A buffer for this many bytes or a part of them, and how many bytes of it are mapped from the
-    /// copy before: none, if it is not one of this transfer's yet.
+    /// A buffer for this number of bytes or for a part of them, with the number of mapped bytes from its previous copy:
+    /// 0 for the first copy of a buffer.
     fn next(&mut self, bytes: u64) -> Result<(wgpu::Buffer, u64), Error> {
         if self.buffers == RING
             && let Some(first) = self.first()?
@@ -59,19 +61,18 @@ impl<'a> Ring<'a> {
             return Ok(first);
         }
         self.buffers += 1;
-        // The same for all of a large transfer.
+        // All buffers of a large transfer have one size.
         let bytes = bytes.next_power_of_two().min(CHUNK);
-        let kept = self.kept().pop().filter(|buffer| buffer.size() >= bytes);
-        let writes = self.mode == wgpu::MapMode::Write;
-        let usage = if writes {
+        let kept = lock(self.kept).pop().filter(|buffer| buffer.size() >= bytes);
+        let usage = if self.mode == wgpu::MapMode::Write {
             wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC
         } else {
             wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST
         };
-        Ok((kept.map_or_else(|| self.context.buffer("staging", bytes, usage, writes), Ok)?, 0))
+        Ok((kept.map_or_else(|| self.context.buffer("staging", bytes, usage), Ok)?, 0))
     }
 
-    /// Submits this copy to or from a buffer, of which so many bytes are mapped once that is done.
+    /// Submits this copy to or from a buffer, and maps this number of bytes after the copy.
     fn submit(
         &mut self,
         buffer: wgpu::Buffer,
@@ -85,15 +86,16 @@ impl<'a> Ring<'a> {
         self.under_way.push_back((buffer, mapping, mapped));
     }
 
-    /// The first of those under way, once it is mapped, and how many bytes of it are.
+    /// Waits for the oldest submitted copy. Returns its buffer, and the number of mapped bytes.
     fn first(&mut self) -> Result<Option<(wgpu::Buffer, u64)>, Error> {
         let Some((buffer, mapping, mapped)) = self.under_way.pop_front() else { return Ok(None) };
         mapping.finish(self.context)?;
         Ok(Some((buffer, mapped)))
     }
 
-    fn kept(&self) -> MutexGuard<'a, Vec<wgpu::Buffer>> {
-        lock(self.kept)
+    /// Leaves a buffer to the next transfer.
+    fn keep(&self, buffer: wgpu::Buffer) {
+        lock(self.kept).push(buffer);
     }
 }
 
@@ -101,19 +103,18 @@ impl<'a> Ring<'a> {
 pub struct Upload<'a> {
     ring: Ring<'a>,
     to: &'a wgpu::Buffer,
-    /// Bytes that are still to come.
+    /// Bytes that [`Self::push`] has not received yet.
     room: u64,
     /// Bytes that were submitted.
     submitted: u64,
-    /// Mapped, with the number of bytes that are filled.
+    /// A mapped buffer, with the number of bytes written to it.
     filling: Option<(wgpu::Buffer, usize)>,
 }
 
 impl<'a> Upload<'a> {
     /// Begins to bring `room` bytes to the beginning of a buffer.
-    pub(super) fn new(context: &'a Context, staging: &'a Staging, to: &'a wgpu::Buffer, room: u64) -> Self {
-        let ring = Ring::new(context, &staging.up, wgpu::MapMode::Write);
-        Self { ring, to, room, submitted: 0, filling: None }
+    pub(super) fn new(gpu: &'a Gpu, to: &'a wgpu::Buffer, room: u64) -> Self {
+        Self { ring: Ring::new(gpu, wgpu::MapMode::Write), to, room, submitted: 0, filling: None }
     }
 
     /// Sends the next keys, as bytes. They are copied, so that the caller may drop them once this
@@ -125,7 +126,7 @@ impl<'a> Upload<'a> {
     ///
     /// # Panics
     ///
-    /// When they are more than the buffers are for.
+    /// If the bytes exceed the announced number.
     pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
         self.room = self.room.checked_sub(bytes.len() as u64).expect("no more keys than the plan is for");
         while !bytes.is_empty() {
@@ -163,76 +164,76 @@ impl<'a> Upload<'a> {
     ///
     /// # Panics
     ///
-    /// When they are fewer than the buffers are for.
+    /// If the bytes are fewer than announced.
     pub fn finish(mut self) -> Result<(), Error> {
         assert_eq!(self.room, 0, "as many keys as the plan is for");
         if let Some((buffer, filled)) = self.filling.take() {
             self.submit(buffer, filled);
         }
         while let Some((buffer, _)) = self.ring.first()? {
-            self.ring.kept().push(buffer);
+            self.ring.keep(buffer);
         }
         self.ring.context.wait()
     }
 }
 
-/// Makes the staging buffers of a large download, so that it needs no more memory.
-pub(super) fn prepare_download(context: &Context, staging: &Staging) -> Result<(), Error> {
-    let mut ring = Ring::new(context, &staging.down, wgpu::MapMode::Read);
-    let buffers: Vec<_> = (0..RING).map(|_| ring.next(CHUNK)).collect::<Result<_, _>>()?;
-    ring.kept().extend(buffers.into_iter().map(|(buffer, _)| buffer));
-    Ok(())
-}
-
-/// Fills `to` from the beginning of a buffer.
-pub(super) fn download_to(
-    context: &Context,
-    staging: &Staging,
-    from: &wgpu::Buffer,
-    to: &mut [u8],
-) -> Result<(), Error> {
-    let bytes = to.len() as u64;
-    let mut rest = to;
-    download(context, staging, from, bytes, |block| {
-        let (place, after) = std::mem::take(&mut rest).split_at_mut(block.len());
-        let parts = place.chunks_mut(COPY_PART).zip(block.chunks(COPY_PART));
-        parallel::map_parts(parts, |(place, part): (&mut [u8], &[u8])| place.copy_from_slice(part));
-        rest = after;
+impl Gpu {
+    /// Makes the staging buffers of a large download, so that too little memory is an error before the sort.
+    ///
+    /// # Errors
+    ///
+    /// Too little memory.
+    pub fn prepare_download(&self) -> Result<(), Error> {
+        let mut ring = Ring::new(self, wgpu::MapMode::Read);
+        let buffers: Vec<_> = (0..RING).map(|_| ring.next(CHUNK)).collect::<Result<_, _>>()?;
+        buffers.into_iter().for_each(|(buffer, _)| ring.keep(buffer));
         Ok(())
-    })
-}
+    }
 
-/// Brings so many bytes of a buffer to `take`, block by block and in order.
-pub(super) fn download(
-    context: &Context,
-    staging: &Staging,
-    from: &wgpu::Buffer,
-    bytes: u64,
-    mut take: impl FnMut(&[u8]) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let mut take_mapped = |buffer: &wgpu::Buffer, bytes| {
-        let view = buffer.get_mapped_range(..bytes).map_err(Error::device)?;
-        take(&view)?;
-        drop(view);
-        buffer.unmap();
-        Ok::<_, Error>(())
-    };
-    let mut ring = Ring::new(context, &staging.down, wgpu::MapMode::Read);
-    for start in (0..bytes).step_by(CHUNK as usize) {
-        let length = (bytes - start).min(CHUNK);
-        let (buffer, mapped) = ring.next(length)?;
-        if mapped > 0 {
-            take_mapped(&buffer, mapped)?;
+    /// Fills `to` from the beginning of a buffer.
+    pub(super) fn download_to(&self, from: &wgpu::Buffer, to: &mut [u8]) -> Result<(), Error> {
+        let bytes = to.len() as u64;
+        let mut rest = to;
+        self.download(from, bytes, |block| {
+            let (place, after) = std::mem::take(&mut rest).split_at_mut(block.len());
+            let parts = place.chunks_mut(COPY_PART).zip(block.chunks(COPY_PART));
+            parallel::map_parts(parts, |(place, part): (&mut [u8], &[u8])| place.copy_from_slice(part));
+            rest = after;
+            Ok(())
+        })
+    }
+
+    /// Brings the first bytes of a buffer to `take`, block by block and in order.
+    pub(super) fn download(
+        &self,
+        from: &wgpu::Buffer,
+        bytes: u64,
+        mut take: impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut take_mapped = |buffer: &wgpu::Buffer, bytes| {
+            let view = buffer.get_mapped_range(..bytes).map_err(Error::device)?;
+            take(&view)?;
+            drop(view);
+            buffer.unmap();
+            Ok::<_, Error>(())
+        };
+        let mut ring = Ring::new(self, wgpu::MapMode::Read);
+        for start in (0..bytes).step_by(CHUNK as usize) {
+            let length = (bytes - start).min(CHUNK);
+            let (buffer, mapped) = ring.next(length)?;
+            if mapped > 0 {
+                take_mapped(&buffer, mapped)?;
+            }
+            ring.submit(buffer, length, |encoder, buffer| {
+                encoder.copy_buffer_to_buffer(from, start, buffer, 0, length);
+            });
         }
-        ring.submit(buffer, length, |encoder, buffer| {
-            encoder.copy_buffer_to_buffer(from, start, buffer, 0, length);
-        });
+        while let Some((buffer, mapped)) = ring.first()? {
+            take_mapped(&buffer, mapped)?;
+            ring.keep(buffer);
+        }
+        self.context.check()
     }
-    while let Some((buffer, mapped)) = ring.first()? {
-        take_mapped(&buffer, mapped)?;
-        ring.kept().push(buffer);
-    }
-    context.check()
 }
 
 /// Copied by several cores, since one does not saturate memory.

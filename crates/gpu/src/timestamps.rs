@@ -25,7 +25,7 @@ impl Timestamps {
             context.device.create_query_set(&wgpu::QuerySetDescriptor { label: Some(&label), ty, count });
         let bytes = u64::from(count) * size_of::<u64>() as u64;
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
-        let resolved = context.buffer("timestamps", bytes, usage, false)?;
+        let resolved = context.buffer("timestamps", bytes, usage)?;
         Ok(Some(Self { queries, resolved, words: Readback::new(context, bytes)? }))
     }
 

@@ -66,7 +66,7 @@ fn family(element: ElementType, class: &Class) -> String {
         let variant = default_variant(Algorithm::Radix, &limits);
         let callers = Callers::new(transform, payload, Some(variant), &limits)
             .expect("every device has room for a tile");
-        sorts.push(Sort::new(&callers, &limits, &mut items).json());
+        sorts.push(Sort::new(&callers, &mut items).json());
     }
     let family = json!({ "items": items.all(), "sorts": sorts });
     // A text is opaque to compilers of TypeScript, and engines read it faster.

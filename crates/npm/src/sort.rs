@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use gpusort_order::Limits;
 use gpusort_planner::kernels::{ELEMENT_BINDINGS, FIRST_CLASS_LOG2, Grid, PipelineKey, Select};
 use gpusort_planner::plan::{
     AuxBuffer, Callers, Dispatch, Plan, longest_row, most_long_segments, prepare_top_text, segment_groups,
@@ -20,7 +19,6 @@ const MOST: u32 = (1 << 30) - 1;
 /// A kind of elements on one class of devices.
 pub(crate) struct Sort<'a> {
     callers: &'a Callers,
-    limits: &'a Limits,
     sizes: Sizes,
     kernels: Vec<(PipelineKey, Value)>,
     items: &'a mut Items,
@@ -29,10 +27,11 @@ pub(crate) struct Sort<'a> {
 type Cases = Vec<(Size, u64)>;
 
 impl<'a> Sort<'a> {
-    pub(crate) fn new(callers: &'a Callers, limits: &'a Limits, items: &'a mut Items) -> Self {
+    pub(crate) fn new(callers: &'a Callers, items: &'a mut Items) -> Self {
         let tuning = &callers.tuning;
-        let sizes = Sizes { tile: tuning.tile.size(), chunks: tuning.chunks, longest: longest_row(limits) };
-        Self { callers, limits, sizes, kernels: Vec::new(), items }
+        let sizes =
+            Sizes { tile: tuning.tile.size(), chunks: tuning.chunks, longest: longest_row(&callers.limits) };
+        Self { callers, sizes, kernels: Vec::new(), items }
     }
 
     /// The whole object.
@@ -92,19 +91,19 @@ impl<'a> Sort<'a> {
 
     /// The workgroups of a dispatch on `n` elements.
     fn workgroups(&self, dispatch: &Dispatch, n: u32) -> u64 {
-        let dispatch = dispatch.for_fewer(n, self.callers.shape, self.limits);
+        let dispatch = dispatch.for_fewer(n, self.callers.shape, &self.callers.limits);
         dispatch.expect("it is for fewer").grid().workgroups()
     }
 
     /// The formula for the workgroups of a dispatch. The cases have workgroups of grids with several rows.
     fn grid(&self, candidates: impl IntoIterator<Item = Count>, cases: &Cases) -> Count {
-        let grid = |workgroups| Grid::new(workgroups, self.limits).map_or(0, Grid::workgroups);
+        let grid = |workgroups| Grid::new(workgroups, &self.callers.limits).map_or(0, Grid::workgroups);
         fitting("a dispatch", self.sizes, candidates, cases, grid)
     }
 
     /// The passes of a sort of all, and the words of buffers.
     fn sort(&mut self) -> (Vec<Value>, Map<String, Value>) {
-        let plan = |n| self.callers.sort(n, self.limits).expect("such elements are planned for");
+        let plan = |n| self.callers.sort(n).expect("such elements are planned for");
         let plans: Vec<Plan> = self.numbers().map(plan).collect();
         let whole = plan(MOST);
         let times = |times| [Base::One, Base::Tiles, Base::Chunks].map(|of| Count { times, ..Count::of(of) });
@@ -142,7 +141,7 @@ impl<'a> Sort<'a> {
 
     /// The passes that select the first elements, and from how many on this is faster.
     fn top(&mut self) -> Value {
-        let plan = |k, n| self.callers.top(k, n, self.limits).expect("such elements are planned for");
+        let plan = |k, n| self.callers.top(k, n).expect("such elements are planned for");
         let least = (2..MOST).find(|&n| plan(1, n).is_some()).expect("many elements are selected from");
         for n in self.numbers().filter(|&n| n >= 4) {
             for k in [1, n / 4, n / 4 + 1] {
@@ -196,9 +195,9 @@ impl<'a> Sort<'a> {
         let longest = self.sizes.longest;
         let plan = |n, iota, are_long| {
             let lengths = if are_long { longest + 1..=n } else { 0..=n };
-            self.callers.segments(n, self.limits, iota, &lengths).expect("such elements are planned for")
+            self.callers.segments(n, iota, &lengths).expect("such elements are planned for")
         };
-        let groups = segment_groups(self.limits).expect("every device has room for a tile");
+        let groups = segment_groups(&self.callers.limits).expect("every device has room for a tile");
         let whole = plan(MOST, false, false);
         let with_iota = plan(MOST, true, false);
         let mut passes = Vec::new();
@@ -238,7 +237,7 @@ impl<'a> Sort<'a> {
                 }
             }
         }
-        let limits = self.limits;
+        let limits = &self.callers.limits;
         let plans: Vec<Plan> = self.numbers().map(|n| plan(n, false, false)).collect();
         let digits = self.digits();
         let of = |of, times, plus| Count { times, plus, ..Count::of(of) };
@@ -260,7 +259,7 @@ impl<'a> Sort<'a> {
         });
         let long = self.numbers().map(|n| (Size::all(n), most_long_segments(n, limits).into())).collect();
         self.words("long segments", [Count::of(Base::Long)], &long);
-        let text = segments_text(self.callers, limits).expect("there are as many groups as there may be");
+        let text = segments_text(self.callers).expect("there are as many groups as there may be");
         let items = self.items.of(&text);
         let of_pass = |(dispatch, iota, count): &(Dispatch, Dispatch, Count)| {
             let mut pass = self.pass(dispatch, count);
@@ -284,7 +283,7 @@ impl<'a> Sort<'a> {
         for log2 in 0..=self.sizes.longest.ilog2() {
             let longest = 1 << log2;
             let plan = |count, length, iota| {
-                self.callers.rows(count, length, self.limits, iota).expect("such rows are planned for")
+                self.callers.rows(count, length, iota).expect("such rows are planned for")
             };
             let [moved, numbered] =
                 [false, true].map(|iota| *plan(1, longest, iota).dispatches().next().expect("one"));

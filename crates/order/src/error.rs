@@ -1,28 +1,28 @@
-//! Why a sort cannot be planned.
+//! Errors of plans.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::algorithm::NoVariant;
 
-/// Why a sort cannot be planned, at all or for these limits.
+/// The reason why a sort has no plan, in general or for these limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The plan needs more than the limit.
     TooLarge {
-        /// What is counted.
+        /// The counted thing.
         what: &'static str,
-        /// How much the plan needs.
+        /// The amount that the plan needs.
         needed: u64,
         /// The limit.
         limit: u64,
     },
     /// There is less than the plan needs.
     TooSmall {
-        /// What is counted.
+        /// The counted thing.
         what: &'static str,
-        /// How much there is.
+        /// The available amount.
         there: u64,
         /// The least that suffices.
         least: u64,
@@ -69,10 +69,8 @@ impl From<NoVariant> for Error {
 ///
 /// The first amount above its limit.
 pub fn at_most<const N: usize>(limits: [(&'static str, u64, u64); N]) -> Result<(), Error> {
-    match limits.into_iter().find(|(_, needed, limit)| needed > limit) {
-        Some((what, needed, limit)) => Err(Error::TooLarge { what, needed, limit }),
-        None => Ok(()),
-    }
+    let above = limits.into_iter().find(|(_, needed, limit)| needed > limit);
+    above.map_or(Ok(()), |(what, needed, limit)| Err(Error::TooLarge { what, needed, limit }))
 }
 
 /// Checks that no amount is below its least.
@@ -81,10 +79,8 @@ pub fn at_most<const N: usize>(limits: [(&'static str, u64, u64); N]) -> Result<
 ///
 /// The first amount below its least.
 pub fn at_least<const N: usize>(limits: [(&'static str, u64, u64); N]) -> Result<(), Error> {
-    match limits.into_iter().find(|(_, there, least)| there < least) {
-        Some((what, there, least)) => Err(Error::TooSmall { what, there, least }),
-        None => Ok(()),
-    }
+    let below = limits.into_iter().find(|(_, there, least)| there < least);
+    below.map_or(Ok(()), |(what, there, least)| Err(Error::TooSmall { what, there, least }))
 }
 
 /// Checks that a value is within a range.
@@ -103,10 +99,8 @@ pub fn within(what: &'static str, value: u32, range: RangeInclusive<u32>) -> Res
 ///
 /// The first broken rule.
 pub fn refuse_if<const N: usize>(cases: [(&'static str, bool); N]) -> Result<(), Error> {
-    match cases.into_iter().find(|(_, is_so)| *is_so) {
-        Some((what, _)) => Err(Error::Impossible { what }),
-        None => Ok(()),
-    }
+    let broken = cases.into_iter().find(|(_, is_broken)| *is_broken);
+    broken.map_or(Ok(()), |(what, _)| Err(Error::Impossible { what }))
 }
 
 /// Checks that the device has every needed feature.
@@ -115,8 +109,6 @@ pub fn refuse_if<const N: usize>(cases: [(&'static str, bool); N]) -> Result<(),
 ///
 /// The first missing feature.
 pub fn has<const N: usize>(features: [(&'static str, bool, bool); N]) -> Result<(), Error> {
-    match features.into_iter().find(|(_, needed, there)| *needed && !there) {
-        Some((what, ..)) => Err(Error::Lacks { what }),
-        None => Ok(()),
-    }
+    let missing = features.into_iter().find(|(_, needed, there)| *needed && !there);
+    missing.map_or(Ok(()), |(what, ..)| Err(Error::Lacks { what }))
 }

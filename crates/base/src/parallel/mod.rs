@@ -185,32 +185,26 @@ pub fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R
         // Values that the closure captured stay in registers, since no other thread has them.
         return items.iter().map(map).collect();
     }
-    let write = |begin: usize, places: &mut [MaybeUninit<R>]| {
-        for (place, item) in places.iter_mut().zip(&items[begin..]) {
-            place.write(map(item));
-        }
-    };
-    // SAFETY: `items` has an item for each place.
-    unsafe { written(items.len(), write) }
+    // SAFETY: the items from a number on are enough for all places from this number on.
+    unsafe { written(items.len(), |begin| items[begin..].iter().map(&map)) }
 }
 
 /// Maps each number below `count`, in parallel; the results are in order.
 pub fn numbered<R: Send>(count: usize, of: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    let write = |begin: usize, places: &mut [MaybeUninit<R>]| {
-        for (place, number) in places.iter_mut().zip(begin..) {
-            place.write(of(number));
-        }
-    };
-    // SAFETY: the range of numbers has no end, so each place gets a result.
-    unsafe { written(count, write) }
+    // SAFETY: the range of numbers has no end.
+    unsafe { written(count, |begin| (begin..).map(&of)) }
 }
 
-/// An array of `count` elements, which `write` fills block by block, in parallel if there are many.
+/// An array of `count` results, written block by block, in parallel if there are many. `from` makes the results from a
+/// number on.
 ///
 /// # Safety
 ///
-/// `write` gets the number of the first place and the places, and writes to all of them.
-unsafe fn written<R: Send>(count: usize, write: impl Fn(usize, &mut [MaybeUninit<R>]) + Sync) -> Vec<R> {
+/// `from` makes at least the results up to `count`.
+unsafe fn written<R: Send, I: Iterator<Item = R>>(count: usize, from: impl Fn(usize) -> I + Sync) -> Vec<R> {
+    let write = |begin: usize, places: &mut [MaybeUninit<R>]| {
+        places.iter_mut().zip(from(begin)).for_each(|(place, result)| _ = place.write(result));
+    };
     let mut written = Vec::with_capacity(count);
     let places = &mut written.spare_capacity_mut()[..count];
     if count < FEW {
@@ -218,7 +212,7 @@ unsafe fn written<R: Send>(count: usize, write: impl Fn(usize, &mut [MaybeUninit
     } else {
         map_parts(places.chunks_mut(BLOCK).enumerate(), |(number, places)| write(number * BLOCK, places));
     }
-    // SAFETY: `write` has filled all places, as the caller guarantees.
+    // SAFETY: by the caller's promise, each place got a result.
     unsafe { written.set_len(count) };
     written
 }

@@ -44,13 +44,6 @@ pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Err
     Ok(Ordered::in_memory(words, 0, report))
 }
 
-/// The positions of `n` keys in blocks of these lengths.
-fn positions(lengths: &[usize], n: u32) -> KeyBuf<'static> {
-    let mut next = 0..n;
-    let blocks: Vec<Vec<u32>> = lengths.iter().map(|&length| next.by_ref().take(length).collect()).collect();
-    blocks.into()
-}
-
 /// Sorts the positions of `n` keys.
 fn sort_positions(
     keys: KeyBuf,
@@ -63,11 +56,10 @@ fn sort_positions(
         let (positions, form) = by_width!(&keys, blocks => cpu::positions(blocks));
         return Ok((positions.into(), fast(method, form, start)));
     }
-    let positions = positions(&keys.lengths(), n);
-    sort_records(keys, positions, method, progress)
+    sort_records(keys, (0..n).collect::<Vec<u32>>().into(), method, progress)
 }
 
-/// Sorts records with their keys, which are as many.
+/// Sorts records by their keys, one key for each record.
 fn sort_records(
     keys: KeyBuf,
     records: KeyBuf,
@@ -110,15 +102,14 @@ fn sort_pieces<P: Piece>(
     Ok((elements, report))
 }
 
-/// The network that is asked for, if it is one.
+/// The requested algorithm; `None` unless the caller requested a network.
 fn network(method: Method) -> Result<Option<Algorithm>, Error> {
     let Some(algorithm) = method.algorithm else { return Ok(None) };
     algorithm.variant(method.variant)?;
     Ok(Some(algorithm).filter(|algorithm| algorithm.is_network()))
 }
 
-/// What the fast sort reports. Whoever names the radix sort means it, whatever it finds to be
-/// fastest.
+/// The report of the fast sort. A caller who names the radix sort gets `radix` in the report, whichever form was fastest.
 fn fast(method: Method, form: Form, start: Instant) -> Report {
     let form = if method.algorithm.is_some() { Form::Radix } else { form };
     Report::on_cpu(form, start.elapsed())

@@ -45,23 +45,21 @@ impl OnGpu {
         &self.gpu
     }
 
-    /// Whether there is a plan for so many elements.
+    /// Returns true if a plan exists for this number of elements.
     pub(super) fn takes(&self, n: usize, shape: Shape, method: Method) -> bool {
-        let task = Task { n, first: None, shape };
-        task.plans(method, &self.gpu.info().limits, &self.crossovers).any(|plan| plan.is_ok())
+        let task = Task { n, first: None, shape, method };
+        task.plans(&self.gpu.info().limits, &self.crossovers).any(|plan| plan.is_ok())
     }
 
     /// Buffers of the last sorts if they are large enough for this plan, else others.
     pub(super) fn buffers(&self, plan: &Plan) -> Result<Buffers, Error> {
-        let fitting = {
-            let mut kept = lock(&self.buffers);
-            let fitting =
-                kept.iter().position(|buffers| buffers.fit(plan)).map(|found| kept.swap_remove(found));
-            if fitting.is_none() {
-                kept.clear();
-            }
-            fitting
-        };
+        let mut kept = lock(&self.buffers);
+        let fitting = kept.iter().position(|buffers| buffers.fit(plan));
+        let fitting = fitting.map(|found| kept.swap_remove(found));
+        if fitting.is_none() {
+            kept.clear();
+        }
+        drop(kept);
         let mut buffers = fitting.map_or_else(|| Buffers::new(&self.gpu, plan), Ok)?;
         buffers.resize(plan);
         Ok(buffers)
@@ -100,7 +98,7 @@ impl OnGpu {
         Ok((start.elapsed().saturating_sub(waiting), in_order))
     }
 
-    /// The most elements, up to this many, for which there is a plan.
+    /// The most elements with a plan, at most `n`.
     pub(super) fn most(&self, n: usize, shape: Shape, method: Method) -> usize {
         if self.takes(n, shape, method) {
             return n;
@@ -113,21 +111,21 @@ impl OnGpu {
         least
     }
 
-    /// Finds a plan for a job for which there is room.
+    /// Finds a plan for a job, and allocates its buffers.
     ///
     /// # Errors
     ///
-    /// What the last of the plans lacks.
+    /// The error of the last plan.
     pub(super) fn place(&self, job: &Job) -> Result<Placed, Error> {
         let start = Instant::now();
-        let task =
-            Task { n: job.keys.n, first: job.first.map(|first| first.min(job.keys.n)), shape: job.shape() };
-        let plans = task.plans(job.method, &self.gpu.info().limits, &self.crossovers);
+        let (n, method) = (job.keys.n, job.method);
+        let task = Task { n, first: job.first.map(|first| first.min(n)), shape: job.shape(), method };
+        let plans = task.plans(&self.gpu.info().limits, &self.crossovers);
         let (planned, buffers, lacked) = first_that_fits(plans, |plan| self.buffers(plan))?;
         Ok(Placed { task, planned, buffers, lacked, allocating: start.elapsed() })
     }
 
-    /// Does a job on `all` GPUs, of which this is the first, or on this one alone.
+    /// Does a job on `all` GPUs, whose first is this GPU, or on this GPU alone.
     pub(super) fn perform<'s>(
         &'s self,
         all: &'s [Self],
@@ -144,14 +142,14 @@ impl OnGpu {
         }
     }
 
-    /// Does a job where it was placed, and leaves the result on the device.
+    /// Does a placed job, and leaves the result on the device.
     fn sort(&self, job: Job, placed: Placed, progress: Progress) -> Result<Ordered<'_>, Error> {
         let (result, report) = self.sort_from(job, placed, None, progress)?;
         Ok(Ordered { count: result.count, place: Place::Device(Box::new(result)), repeated: 0, report })
     }
 
-    /// The same for a share that begins at this position, if any: positions are those among all,
-    /// and keys stay beside them.
+    /// Does a placed job for a partition that begins at this position, if any: positions count from the first of all
+    /// elements, and keys stay beside them.
     pub(super) fn sort_from(
         &self,
         job: Job,
@@ -159,11 +157,11 @@ impl OnGpu {
         begin: Option<u32>,
         progress: Progress,
     ) -> Result<(OnDevice<'_>, Report), Error> {
-        let Job { keys, result, method, .. } = job;
+        let Job { keys, result, .. } = job;
         let Placed { task, planned, mut buffers, lacked, allocating } = placed;
-        let Task { n, first, shape } = task;
+        let Task { n, first, shape, method } = task;
         let Planned { plan, algorithm, variant } = planned;
-        let why = task.why(method, algorithm, &self.crossovers, lacked.as_ref());
+        let why = task.why(algorithm, &self.crossovers, lacked.as_ref());
         let plan = match begin {
             Some(begin) => {
                 let plan = plan.after_iota();
@@ -171,7 +169,7 @@ impl OnGpu {
                 buffers.number_from(begin);
                 plan
             }
-            // Of elements with positions only those are brought back.
+            // The host reads positions without their keys.
             None if shape.payload => plan.without_keys(),
             None => plan,
         };
@@ -243,7 +241,7 @@ pub(super) struct Placed {
     task: Task,
     planned: Planned,
     buffers: Buffers,
-    /// What the device lacked for a faster plan.
+    /// The error of a faster plan.
     pub(super) lacked: Option<Error>,
     allocating: Duration,
 }
@@ -253,37 +251,33 @@ pub(super) struct OnDevice<'s> {
     of: &'s OnGpu,
     buffers: Buffers,
     shape: Shape,
-    /// How many of its elements are wanted.
+    /// The number of wanted elements.
     count: usize,
-    /// What is wanted in place of positions.
+    /// The records to return in place of positions.
     records: Option<KeyBuf<'static>>,
 }
 
-/// What a sort of this shape gives back, in memory that `fill` fills: positions, where elements
-/// have them, or else keys.
+/// The result of a sort of this shape, in memory that `fill` fills: positions if elements have them, otherwise keys.
 pub(super) fn given(
     shape: Shape,
     count: usize,
     fill: impl FnOnce(&mut [u8]) -> Result<(), Error>,
 ) -> Result<KeyBuf<'static>, Error> {
-    fn of<W: KeyWidth>(
-        count: usize,
-        fill: impl FnOnce(&mut [u8]) -> Result<(), Error>,
-    ) -> Result<KeyBuf<'static>, Error> {
-        let mut words = memory::zeroed::<W>(count);
-        fill(bytemuck::cast_slice_mut(&mut words))?;
-        Ok(words.into())
-    }
-    if shape.payload || shape.key == KeyWords::One { of::<u32>(count, fill) } else { of::<u64>(count, fill) }
+    let is_narrow = shape.payload || shape.key == KeyWords::One;
+    let mut words: KeyBuf =
+        if is_narrow { memory::zeroed::<u32>(count).into() } else { memory::zeroed::<u64>(count).into() };
+    // The words have one block.
+    words.bytes_mut().pop().map_or(Ok(()), fill)?;
+    Ok(words)
 }
 
 impl OnDevice<'_> {
-    /// How many elements there are.
+    /// The number of elements.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// Brings positions, where elements have them, or else keys, to memory that has room for them.
+    /// Brings positions, or keys without positions, to memory with room for them.
     pub(super) fn bring_to(self, to: &mut [u8]) -> Result<(), Error> {
         if self.shape.payload {
             self.buffers.download_positions(&self.of.gpu, bytemuck::cast_slice_mut(to))?;

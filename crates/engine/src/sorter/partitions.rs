@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! keys        partition 0 ─┬─ partition 1 ─┬─ partition 2 ─┬─ partition 3
-//! workers        GPU 0           GPU 1           GPU 1           GPU 0        each takes the next one when it is done
+//! workers        GPU 0           GPU 1           GPU 1           GPU 0        each takes one partition after another
 //! merged                  0 and 3 by GPU 0, 1 and 2 by GPU 1                  where they have memory for that
 //! result      ────────────────────────────────────────────────────────        merged by all cores, where there are several
 //! ```
@@ -52,8 +52,8 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     }
     let shape = Shape { key: keys.width(), payload: positions };
     let partitions = partitions(gpus, n, shape, method);
-    // What several GPUs merge are not neighbouring partitions, and only the order of these tells
-    // equal keys apart. Of each partition's first elements there are few.
+    // Several GPUs do not merge neighbouring partitions, and only the order of partitions tells equal keys apart. The
+    // first elements of each partition are few.
     let stay = first.is_none() && (gpus.len() == 1 || !positions);
     let resident: Vec<ResidentRuns> = gpus.iter().map(|gpu| ResidentRuns::new(gpu, shape, stay)).collect();
     let sort = |number: usize, partition: Range<usize>| {
@@ -62,7 +62,7 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
             let result = if positions { ResultKind::Positions } else { ResultKind::Keys };
             let job = Job { keys: keys.range(partition.clone()).into(), result, first, method };
             let mut placed = gpu.place(&job)?;
-            // A slower plan in place of memory that others stay in is no bargain.
+            // Bringing resident partitions costs less than a slower plan.
             if let Some(lacked) = placed.lacked.take_if(|it| it.is_no_memory() && resident[number].stays()) {
                 return Err(lacked);
             }
@@ -71,10 +71,10 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
             gpu.sort_from(job, placed, begin, &mut |_, _| {})
         })
     };
-    // What has no other part is merged when it is wanted.
+    // A single GPU merges its partitions when the caller wants the result.
     let merge = |number: usize, failed: Option<Error>| {
         if let Some(error) = failed {
-            // What it holds now is not to be trusted.
+            // The memory of a failed GPU may hold wrong elements.
             return Err(Box::new(resident[number].lose(error)));
         }
         let gathered = resident[number].gathered()?;
@@ -122,10 +122,8 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
         ),
         None => {
             drop(keys);
-            let merged = match shape.key {
-                KeyWords::One => merged_keys::<u32>(results),
-                KeyWords::Two => merged_keys::<u64>(results),
-            };
+            let is_narrow = shape.key == KeyWords::One;
+            let merged = if is_narrow { merged_keys::<u32>(results) } else { merged_keys::<u64>(results) };
             Place::Memory(merged.truncated(first))
         }
     };
@@ -144,7 +142,7 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     Ok(Ordered { place, count, repeated: 0, report })
 }
 
-/// Shares of about equal size, as many as the GPUs have workers for, or more.
+/// Partitions of about equal size, at least one for each worker.
 fn partitions(gpus: &[OnGpu], n: usize, shape: Shape, method: Method) -> VecDeque<Range<usize>> {
     let most = gpus.iter().map(|gpu| gpu.most(n, shape, method)).min().unwrap_or(n).clamp(1, MOST);
     let count = n.div_ceil(most).next_multiple_of(WORKERS * gpus.len());
@@ -152,33 +150,33 @@ fn partitions(gpus: &[OnGpu], n: usize, shape: Shape, method: Method) -> VecDequ
     parallel::ranges(n, size).collect()
 }
 
-/// The partitions that are left, and who sorts.
+/// The remaining partitions and the workers.
 struct State {
     left: VecDeque<Range<usize>>,
-    /// Partitions that are being sorted.
+    /// The number of partitions that workers sort now.
     busy: usize,
-    /// How many workers of each GPU are at work or wait for work.
+    /// The number of workers of each GPU that sort or wait.
     workers: Vec<usize>,
-    /// How each GPU failed, if it did.
+    /// The error of each failed GPU.
     failed: Vec<Option<Error>>,
-    /// What ends all.
+    /// An error that ends the whole sort.
     error: Option<Error>,
 }
 
-/// What came of all.
+/// The results of all GPUs.
 struct Outcome<R, M> {
-    /// What each partition became, with where it begins; in any order.
+    /// The result of each partition and its first position, in any order.
     sorted: Vec<(usize, R)>,
-    /// What GPUs have merged.
+    /// The merged results of each GPU.
     merged: Vec<M>,
-    /// How long sorting took.
+    /// The time of the sorts.
     sorting: Duration,
-    /// What is to be said of GPUs that failed.
+    /// A note about failed GPUs.
     failed: Option<String>,
 }
 
-/// Sorts the partitions by `sort`, and has each GPU `merge` what it sorted, unless it has failed;
-/// both get its number. Partitions that are lost when a GPU fails are sorted by others.
+/// Sorts the partitions by `sort`, and merges the results of each GPU by `merge`; both get the number of the GPU. Other
+/// GPUs sort the partitions of a failed GPU.
 fn sort_and_merge<R: Send, M: Send>(
     gpus: usize,
     partitions: VecDeque<Range<usize>>,
@@ -229,8 +227,7 @@ fn sort_and_merge<R: Send, M: Send>(
     Ok(Outcome { sorted, merged, sorting, failed })
 }
 
-/// What came of partitions: each result with where its partition begins, in any order, and how each
-/// GPU failed, if it did.
+/// The result of each partition with its first position, in any order; and the error of each failed GPU.
 type Results<R> = (Vec<(usize, R)>, Vec<Option<Error>>);
 
 /// Sorts the partitions by `sort`, which gets the number of a GPU.
@@ -241,14 +238,8 @@ fn sort_partitions<R: Send>(
     progress: Progress,
 ) -> Result<Results<R>, Error> {
     let all: usize = partitions.iter().map(Range::len).sum();
-    let workers = vec![WORKERS; gpus];
-    let state = Mutex::new(State {
-        left: partitions,
-        busy: 0,
-        workers,
-        failed: (0..gpus).map(|_| None).collect(),
-        error: None,
-    });
+    let (workers, failed) = (vec![WORKERS; gpus], (0..gpus).map(|_| None).collect());
+    let state = Mutex::new(State { left: partitions, busy: 0, workers, failed, error: None });
     let changed = Condvar::new();
     let mut results = Vec::new();
     std::thread::scope(|scope| {
@@ -259,7 +250,7 @@ fn sort_partitions<R: Send>(
             let send = send.clone();
             parallel::meanwhile(scope, move || {
                 let give = |partition: Range<usize>, sorted| {
-                    // If nobody receives it, all has ended.
+                    // Without a receiver, the sort has ended.
                     let _ = send.send((partition, sorted));
                 };
                 worker(state, changed, gpu, |partition| sort(gpu, partition), give);
@@ -277,12 +268,10 @@ fn sort_partitions<R: Send>(
     if let Some(error) = error {
         return Err(error);
     }
-    if !left.is_empty()
-        && let Some(error) = failed.iter_mut().find_map(Option::take)
-    {
-        return Err(error);
+    match failed.iter_mut().filter(|_| !left.is_empty()).find_map(Option::take) {
+        Some(error) => Err(error),
+        None => Ok((results, failed)),
     }
-    Ok((results, failed))
 }
 
 /// Sorts one partition after another on a GPU, until none is left and none may come back.
@@ -440,7 +429,7 @@ mod tests {
             };
             let (results, said) = shared(3, fails).unwrap();
             assert_eq!(results.len(), 10);
-            // Others may have taken all of it.
+            // The other GPUs may have sorted all partitions.
             let once = |said: String| {
                 said.matches("others took over its work").count() == 1 && said.contains("off the bus")
             };

@@ -8,7 +8,7 @@ use super::Method;
 use gpusort_base::error::Error;
 use gpusort_base::human::grouped;
 
-/// A sort as it is planned for a GPU.
+/// A planned sort on a GPU.
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
     /// Its passes.
@@ -19,24 +19,24 @@ pub(super) struct Planned {
     pub(super) variant: Variant,
 }
 
-/// What is planned: a sort of `n` elements, or what brings the `first` of them to the front.
+/// The task of a plan: to sort `n` elements, or to bring the `first` of them to the front.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub(super) n: usize,
     pub(super) first: Option<usize>,
     pub(super) shape: Shape,
+    pub(super) method: Method,
 }
 
 impl Task {
-    /// The algorithms to be tried in turn: what follows is for a device that lacks what the one
-    /// before needs.
-    fn algorithms(self, method: Method, limits: &Limits, crossovers: &Crossovers) -> Vec<Algorithm> {
+    /// The algorithms, the best one first: each next algorithm is for devices that lack a need of the previous one.
+    fn algorithms(self, limits: &Limits, crossovers: &Crossovers) -> Vec<Algorithm> {
+        let Task { n, first, shape, method } = self;
         let has =
             |variant| Algorithm::ALL.into_iter().find(|algorithm| algorithm.variants().contains(&variant));
         if let Some(named) = method.algorithm.or_else(|| method.variant.and_then(has)) {
             return vec![named];
         }
-        let Task { n, first, shape } = self;
         let left = first.map_or(n, |first| Plan::left_to_sort(first, n, shape, limits));
         crossovers.fastest(left, shape)
     }
@@ -46,12 +46,11 @@ impl Task {
     /// mostly: that comes last.
     pub(super) fn plans(
         self,
-        method: Method,
         limits: &Limits,
         crossovers: &Crossovers,
     ) -> impl Iterator<Item = Result<Planned, Error>> {
-        let Task { n, first, shape } = self;
-        let algorithms = self.algorithms(method, limits, crossovers);
+        let Task { n, first, shape, method } = self;
+        let algorithms = self.algorithms(limits, crossovers);
         let whole = algorithms.last().filter(|_| first.is_some()).map(|&last| (last, None));
         algorithms.into_iter().map(move |algorithm| (algorithm, first)).chain(whole).map(
             move |(algorithm, first)| {
@@ -67,16 +66,14 @@ impl Task {
         )
     }
 
-    /// Why a sort ran by this algorithm, unless it was named; or what the device lacked for a
-    /// faster one.
+    /// The reason for this algorithm, unless the caller named it; or the error of a faster plan.
     pub(super) fn why(
         self,
-        method: Method,
         ran: Algorithm,
         crossovers: &Crossovers,
         lacked: Option<&Error>,
     ) -> Option<String> {
-        let is_open = method.algorithm.is_none() && method.variant.is_none();
+        let is_open = self.method == Method::default();
         match (crossovers.of(ran, self.shape), lacked) {
             (_, Some(error)) => Some(format!("a faster sort does not fit the GPU: {error}")),
             (Some(from), None) if is_open => {
@@ -91,11 +88,11 @@ impl Task {
     }
 }
 
-/// The first of these plans that has room, with that room, and what the one before it lacked.
+/// The first plan with room, its room, and the error of the plan before it.
 ///
 /// # Errors
 ///
-/// What the last one lacks; whatever else goes wrong.
+/// The error of the last plan; an error that another plan does not avoid.
 pub(super) fn first_that_fits<R>(
     plans: impl IntoIterator<Item = Result<Planned, Error>>,
     mut room: impl FnMut(&Plan) -> Result<R, Error>,
@@ -121,12 +118,13 @@ mod tests {
     const FREE: Method = Method { algorithm: None, variant: None };
 
     fn task(n: usize, first: Option<usize>) -> Task {
-        Task { n, first, shape: Shape::ALL[1] }
+        Task { n, first, shape: Shape::ALL[1], method: FREE }
     }
 
     fn names(method: Method, task: Task) -> Vec<&'static str> {
         let crossovers = Crossovers::of_kind(Kind::Software).with(Algorithm::Radix, Shape::ALL[1], 100_000);
-        task.algorithms(method, &Limits::WEBGPU, &crossovers)
+        Task { method, ..task }
+            .algorithms(&Limits::WEBGPU, &crossovers)
             .iter()
             .map(|algorithm| algorithm.name())
             .collect()
@@ -137,7 +135,7 @@ mod tests {
         assert_eq!(names(FREE, task(99_999, None)), ["bitonic"]);
         assert_eq!(names(FREE, task(100_000, None)), ["radix", "bitonic"]);
         assert_eq!(names(FREE, Task { shape: Shape::ALL[0], ..task(70_000, None) }), ["radix", "bitonic"]);
-        // By what is left to be sorted.
+        // The remaining elements decide.
         assert_eq!(names(FREE, task(1 << 26, Some(1024))), ["bitonic"]);
         assert_eq!(names(FREE, task(1 << 26, Some(50_000))), ["bitonic"]);
         assert_eq!(names(FREE, task(1 << 26, Some(1 << 20))), ["radix", "bitonic"]);
@@ -148,18 +146,19 @@ mod tests {
             Shape::ALL[1],
             10,
         );
-        let fastest = |n| task(n, None).algorithms(FREE, &Limits::WEBGPU, &three);
+        let fastest = |n| task(n, None).algorithms(&Limits::WEBGPU, &three);
         assert_eq!(fastest(9), [Algorithm::Bitonic]);
         assert_eq!(fastest(999), [Algorithm::OddEven, Algorithm::Bitonic]);
         assert_eq!(fastest(1000), [Algorithm::Radix, Algorithm::OddEven, Algorithm::Bitonic]);
-        // What is named is done, and nothing else.
+        // A named algorithm has no alternatives.
         for algorithm in Algorithm::ALL {
             for &variant in algorithm.variants() {
                 let named = Method { algorithm: Some(algorithm), variant: Some(variant) };
                 assert_eq!(names(named, task(1 << 26, None)), [algorithm.name()]);
                 let by_variant = Method { algorithm: None, variant: Some(variant) };
                 let crossovers = Crossovers::of_kind(Kind::Discrete);
-                let only = task(1 << 26, None).algorithms(by_variant, &Limits::WEBGPU, &crossovers);
+                let task = Task { method: by_variant, ..task(1 << 26, None) };
+                let only = task.algorithms(&Limits::WEBGPU, &crossovers);
                 assert!(only.len() == 1 && only[0].variants().contains(&variant));
             }
         }
@@ -169,10 +168,10 @@ mod tests {
     fn what_a_device_lacks_leaves_the_next_plan() {
         let crossovers = Crossovers::of_kind(Kind::Discrete);
         let fitted = |limits: Limits, room: fn(&Plan) -> Result<u32, Error>| {
-            let plans = task(100_000, None).plans(FREE, &limits, &crossovers);
+            let plans = task(100_000, None).plans(&limits, &crossovers);
             first_that_fits(plans, room).map(|(planned, _, lacked)| (planned.algorithm, lacked))
         };
-        let why = |ran, lacked| task(100_000, None).why(FREE, ran, &crossovers, lacked).unwrap();
+        let why = |ran, lacked| task(100_000, None).why(ran, &crossovers, lacked).unwrap();
         // A second array is there, or is not, or not even a first.
         let has_room = |plan: &Plan| Ok(plan.other_room());
         let has_little = |plan: &Plan| match plan.other_room() {
@@ -187,20 +186,19 @@ mod tests {
         let said = why(ran, lacked.as_ref());
         assert!(said.starts_with("a faster sort does not fit the GPU: "), "{said}");
         assert!(said.contains("elements"), "{said}");
-        // So it is with a selection; the sort is in place then.
+        // A selection has the same alternatives; its last sort is in place.
         for algorithm in [None, Some(Algorithm::Bitonic)] {
-            let some = Task { n: 1 << 22, first: Some(100_000), shape: Shape::ALL[1] };
-            let method = Method { algorithm, variant: None };
-            let plans = || some.plans(method, &Limits::WEBGPU, &crossovers);
+            let some = Task { method: Method { algorithm, variant: None }, ..task(1 << 22, Some(100_000)) };
+            let plans = || some.plans(&Limits::WEBGPU, &crossovers);
             assert!(first_that_fits(plans(), has_room).unwrap().0.plan.reduces());
             let (planned, _, lacked) = first_that_fits(plans(), has_little).unwrap();
             assert_eq!((planned.algorithm, planned.plan.other_room()), (Algorithm::Bitonic, 0));
-            assert!(some.why(method, planned.algorithm, &crossovers, lacked.as_ref()).is_some());
+            assert!(some.why(planned.algorithm, &crossovers, lacked.as_ref()).is_some());
         }
         let (ran, _) = fitted(Limits { subgroups: None, ..Limits::WEBGPU }, has_room).unwrap();
         assert_eq!(ran, Algorithm::Bitonic);
         assert!(fitted(Limits::WEBGPU, |_| Err(Error::limit("elements", 1, 0))).is_err());
-        // A failure is none that another plan could mend.
+        // Another plan does not avoid a failure.
         let fails = |_: &Plan| Err(Error::device("gone"));
         assert!(matches!(
             fitted(Limits::WEBGPU, fails).unwrap_err().kind(),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! partitions  ── sorted ──   ── sorted ──   ── sorted ──      on the GPU, each in memory of its own
-//! windows     ─────────|──────────|─────────|──────────       as many elements as a partition
+//! windows     ─────────|──────────|─────────|──────────       the size of a partition
 //! merged      gather, merge, download │ gather, merge, download │ …
 //! ```
 //!
@@ -29,17 +29,17 @@ pub(super) struct ResidentRuns<'a> {
     shape: Shape,
     /// With where each begins; `None` where nothing stays.
     runs: Mutex<Option<Vec<(usize, ResidentRun)>>>,
-    /// What had to be downloaded.
+    /// The downloaded partitions.
     brought: Mutex<Vec<(usize, KeyBuf<'static>)>>,
 }
 
 impl<'a> ResidentRuns<'a> {
-    /// None yet, of elements of this shape.
+    /// An empty set of partitions with elements of this shape.
     pub(super) fn new(gpu: &'a OnGpu, shape: Shape, stay: bool) -> Self {
         Self { gpu, shape, runs: Mutex::new(stay.then(Vec::new)), brought: Mutex::default() }
     }
 
-    /// Whether partitions stay.
+    /// Returns true if partitions stay on the device.
     pub(super) fn stays(&self) -> bool {
         self.runs().is_some()
     }
@@ -52,8 +52,8 @@ impl<'a> ResidentRuns<'a> {
         lock(&self.brought)
     }
 
-    /// Sorts a partition by `sort`, which leaves it on the device; returns what of it was brought,
-    /// or nothing if it stays.
+    /// Sorts a partition by `sort`, which leaves it on the device. Returns the downloaded partition, or `None` if it
+    /// stays.
     pub(super) fn sort(
         &self,
         partition: Range<usize>,
@@ -73,7 +73,7 @@ impl<'a> ResidentRuns<'a> {
         };
         let (room, (result, report)) = match room_and_sort() {
             Err(error) if stays && error.is_no_memory() => {
-                // If another worker has brought them meanwhile, there is memory, too.
+                // Another worker may have downloaded the partitions; the device has memory then, too.
                 self.bring_all()?;
                 (None, sort()?)
             }
@@ -91,7 +91,7 @@ impl<'a> ResidentRuns<'a> {
 
     /// Brings all that stayed, and lets nothing stay any more.
     fn bring_all(&self) -> Result<(), Error> {
-        // Others wait until there is memory for them.
+        // The lock makes other workers wait for the memory.
         let mut resident = self.runs();
         let Some(runs) = resident.as_mut() else { return Ok(()) };
         while let Some((begin, run)) = runs.last() {
@@ -103,39 +103,33 @@ impl<'a> ResidentRuns<'a> {
         Ok(())
     }
 
-    /// What stayed, to be merged, and what had to be brought.
+    /// The resident partitions, to be merged, and the downloaded partitions.
     ///
     /// # Errors
     ///
-    /// Whatever the device reports, with the partitions that are lost by it.
+    /// Errors of the device, with the partitions lost by them.
     pub(super) fn gathered(&self) -> Result<Gathered<'a>, Box<Lost>> {
-        // Where some had to be brought, the rest must be, too: what is merged here is all that
-        // there is of this GPU.
+        // After one download all other partitions follow: a merge on the device needs all partitions of the GPU.
         let is_whole = self.brought().is_empty();
         let prepared = match if is_whole { self.prepared() } else { self.bring_all().map(|()| None) } {
             Err(error) if is_whole && error.is_too_much() => self.bring_all().map(|()| None),
             prepared => prepared,
         };
+        let windows = prepared.map_err(|error| Box::new(self.lose(error)))?;
+        let (gpu, shape) = (self.gpu, self.shape);
         let runs = self.runs().take().unwrap_or_default();
-        let brought = std::mem::take(&mut *self.brought());
-        match prepared {
-            Ok(prepared) => {
-                let (gpu, shape) = (self.gpu, self.shape);
-                let merging = prepared.map(|windows| Merging { gpu, shape, runs, windows, records: None });
-                Ok(Gathered { merging, brought })
-            }
-            Err(error) => Err(Box::new(Lost::of(error, &runs, &brought))),
-        }
+        let merging = windows.map(|windows| Merging { gpu, shape, runs, windows, records: None });
+        Ok(Gathered { merging, brought: std::mem::take(&mut *self.brought()) })
     }
 
-    /// Gives up what is here, for this reason.
+    /// Gives up all partitions because of this error.
     pub(super) fn lose(&self, error: Error) -> Lost {
         let runs = self.runs().take().unwrap_or_default();
         let brought = std::mem::take(&mut *self.brought());
         Lost::of(error, &runs, &brought)
     }
 
-    /// How to merge what stayed, if anything did.
+    /// The windows for a merge of resident partitions, if any.
     fn prepared(&self) -> Result<Option<Windows>, Error> {
         let mut resident = self.runs();
         let Some(runs) = resident.as_mut().filter(|runs| !runs.is_empty()) else { return Ok(None) };
@@ -161,15 +155,15 @@ impl<'a> ResidentRuns<'a> {
     }
 }
 
-/// What became of the partitions of one GPU.
+/// The partitions of one GPU.
 pub(super) struct Gathered<'a> {
-    /// Those that stayed.
+    /// The resident partitions.
     pub(super) merging: Option<Merging<'a>>,
-    /// Those that did not, or were merged, each with where its first partition begins.
+    /// Downloaded and merged partitions, each with its first position.
     pub(super) brought: Vec<(usize, KeyBuf<'static>)>,
 }
 
-/// Shares that are lost, and why.
+/// Lost partitions and the error.
 #[derive(Debug)]
 pub(super) struct Lost {
     pub(super) error: Error,
@@ -185,7 +179,7 @@ impl Lost {
 }
 
 impl Gathered<'_> {
-    /// The same with all of it brought.
+    /// Downloads the resident partitions.
     pub(super) fn bring(mut self) -> Result<Self, Box<Lost>> {
         if let Some(merging) = self.merging.take() {
             let words = merging.all().map_err(|error| Lost::of(error, &merging.runs, &self.brought))?;
@@ -195,31 +189,31 @@ impl Gathered<'_> {
     }
 }
 
-/// What is merged at a time.
+/// The units of a merge.
 struct Windows {
-    /// Where each ends in all runs.
+    /// The end of each window in all runs.
     ends: Vec<Vec<usize>>,
-    /// Whether there is memory for two at a time.
+    /// True with memory for two windows.
     two: bool,
 }
 
-/// Shares on a GPU that are to be merged: at least one.
+/// Resident partitions to merge: at least one.
 pub(super) struct Merging<'a> {
     gpu: &'a OnGpu,
     shape: Shape,
     runs: Vec<(usize, ResidentRun)>,
     windows: Windows,
-    /// What is wanted in place of positions.
+    /// The records to return in place of positions.
     pub(super) records: Option<KeyBuf<'static>>,
 }
 
 impl<'a> Merging<'a> {
-    /// How many elements there are.
+    /// The number of elements.
     pub(super) fn count(&self) -> usize {
         self.runs.iter().map(|(_, run)| run.count()).sum()
     }
 
-    /// Merges one window after another and gives it to `take`, while the next one is merged.
+    /// Merges one window after another. `take` gets a window during the merge of the next one.
     fn each(&self, take: &mut dyn FnMut(OnDevice<'a>) -> Result<(), Error>) -> Result<(), Error> {
         let Windows { ends, two } = &self.windows;
         let merge = |window: usize| {
@@ -291,7 +285,7 @@ mod tests {
     use gpusort_order::Method;
     use gpusort_order::key::KeyWords;
 
-    /// Keys of which many are equal.
+    /// Keys with many equal ones.
     fn keys() -> Vec<u32> {
         (0..3000_u32).map(|i| i.wrapping_mul(2_654_435_761) >> 24).collect()
     }
@@ -354,13 +348,13 @@ mod tests {
             assert!(merging.is_none() && begins == [0, 500, 1000]);
             assert!(vec(brought.swap_remove(1).1) == expected(500..1000, positions));
 
-            // What is lost is named, wherever it is.
+            // The error lists resident and downloaded partitions.
             let resident = ResidentRuns::new(&gpu, shape, true);
             resident.sort(0..500, || sorted(&gpu, 0..500, positions)).unwrap();
             resident.brought().push((500, KeyBuf::from(expected(500..3000, positions))));
             assert_eq!(resident.lose(Error::device("gone")).partitions, [0..500, 500..3000]);
 
-            // There is no memory for the second partition, at first.
+            // At first the device lacks memory for the second partition.
             let resident = ResidentRuns::new(&gpu, shape, true);
             resident.sort(0..1000, || sorted(&gpu, 0..1000, positions)).unwrap();
             let fails = Cell::new(true);

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 use gpusort_planner::kernels::Grid;
 use gpusort_planner::plan::{BESIDE_WORKGROUP, Beside, MOST_GATHERED, UNIQUE_TILE};
 
+use super::slice::first;
 use super::{Recorder, Scratch, Slice, Sort, begin_pass};
-use crate::bindings::{bind_group, layout, pipeline, storage, uniform, whole};
+use crate::bindings::{Kernel, bind_group, layout, storage, uniform, whole};
 use gpusort_base::error::Error;
 use gpusort_base::parallel::lock;
 
@@ -18,6 +19,8 @@ const MOST_WORKGROUPS: u32 = 1 << 14;
 /// The texts of these kernels, and the kernels made so far.
 pub(super) struct Kernels {
     pub(super) texts: Beside,
+    /// The layout of arguments in a buffer; `None` if they are immediates.
+    arguments: Option<wgpu::BindGroupLayout>,
     made: Mutex<HashMap<Which, Arc<Kernel>>>,
 }
 
@@ -27,16 +30,11 @@ type Which = (&'static str, [u32; MOST_GATHERED]);
 /// The numbers of a kernel whose text contains none.
 const NO_NUMBERS: [u32; MOST_GATHERED] = [0; MOST_GATHERED];
 
-struct Kernel {
-    pipeline: wgpu::ComputePipeline,
-    buffers: wgpu::BindGroupLayout,
-    /// The layout of arguments in a buffer; `None` if they are immediates.
-    arguments: Option<wgpu::BindGroupLayout>,
-}
-
 impl Kernels {
-    pub(super) fn new(texts: Beside) -> Self {
-        Self { texts, made: Mutex::default() }
+    pub(super) fn new(device: &wgpu::Device, texts: Beside) -> Self {
+        let by_buffer = !texts.has_immediates;
+        let arguments = by_buffer.then(|| layout(device, "arguments", &[uniform(0, false)]));
+        Self { texts, arguments, made: Mutex::default() }
     }
 }
 
@@ -70,10 +68,6 @@ fn packed(firsts: [u32; 4]) -> u32 {
     u32::from_le_bytes(firsts.map(|first| first as u8))
 }
 
-fn first(slice: Option<&Slice>) -> u32 {
-    slice.map_or(0, Slice::first)
-}
-
 impl Recorder {
     /// Dispatches at least this number of workgroups, with these buffers by binding number.
     fn dispatch_beside(
@@ -88,7 +82,7 @@ impl Recorder {
         let kernel = self.beside_kernel(which, buffers.iter().map(|(at, _)| *at))?;
         pass.set_pipeline(&kernel.pipeline);
         pass.set_bind_group(0, &bind_group(device, name, &kernel.buffers, buffers.iter().cloned()), &[]);
-        if let Some(layout) = &kernel.arguments {
+        if let Some(layout) = &self.beside.arguments {
             // Shaders take uniforms in whole vectors of four words.
             let words = [arguments, &[0; 3]].concat();
             let words = &words[..arguments.len().next_multiple_of(4)];
@@ -120,16 +114,10 @@ impl Recorder {
             _ => texts.unique(None),
         };
         let kernel = self.context.scoped(|context| {
-            let device = &context.device;
             // Kernels may read one slice of a buffer and write another, so all bindings are read-write.
             let entries: Vec<_> = bindings.map(|binding| storage(binding, false)).collect();
-            let buffers = layout(device, name, &entries);
-            let by_buffer = !self.beside.texts.has_immediates;
-            let arguments = by_buffer.then(|| layout(device, name, &[uniform(0, false)]));
-            let layouts: Vec<_> =
-                [Some(&buffers), arguments.as_ref()].into_iter().take(1 + usize::from(by_buffer)).collect();
-            let pipeline = pipeline(device, name, text, &layouts, self.cache.as_ref());
-            Ok(Kernel { pipeline, buffers, arguments })
+            let arguments = self.beside.arguments.as_ref();
+            Ok(Kernel::new(&context.device, name, text, &entries, arguments, self.cache.as_ref()))
         })?;
         Ok(Arc::clone(lock(&self.beside.made).entry(which).or_insert(Arc::new(kernel))))
     }
@@ -146,23 +134,22 @@ impl Recorder {
     pub(super) fn with_wide_keys<'s>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        scratch: &'s Scratch,
         sort: &Sort<'s>,
         k: u32,
         work: impl FnOnce(&mut wgpu::CommandEncoder, &Sort<'s>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let Some(narrow) = self.beside.texts.narrow else { return work(encoder, sort) };
         let lacks = || Error::lacks("memory for narrow keys");
-        let wide = scratch.find("copied keys").ok_or_else(lacks)?;
-        let buffers = [(0, sort.keys.binding()), (1, whole(wide)), (2, self.count(sort.count.as_ref()))];
+        let wide = sort.scratch.find("copied keys").ok_or_else(lacks)?;
+        let buffers = [(0, sort.keys.binding()), (1, whole(wide)), (2, self.count(sort.count))];
         let move_keys = |encoder: &mut wgpu::CommandEncoder, name, n: u32, each: u32| {
-            let arguments = [n, sort.keys.first(), first(sort.count.as_ref())];
+            let arguments = [n, sort.keys.first(), first(sort.count)];
             let workgroups = self.some_workgroups(u64::from(n).div_ceil(each.into()) + 1);
             let mut pass = begin_pass(encoder, "gpusort narrow keys");
             self.dispatch_beside(&mut pass, (name, NO_NUMBERS), &buffers, &arguments, workgroups)
         };
         move_keys(encoder, "widen", sort.most, 1)?;
-        let keys = Slice { buffer: wide, offset: 0, each: 4, len: sort.most.into() };
+        let keys = Slice { name: "keys", buffer: wide, offset: 0, each: 4, len: sort.most.into() };
         work(encoder, &Sort { keys, ..*sort })?;
         if sort.keeps_keys { Ok(()) } else { move_keys(encoder, "narrow", k, 32 / narrow.bits) }
     }
@@ -175,20 +162,20 @@ impl Recorder {
     pub(crate) fn record_gather(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        positions: &Slice,
+        positions: Slice,
         arrays: &[Gathered],
         most: u32,
-        count: Option<&Slice>,
+        count: Option<Slice>,
     ) -> Result<(), Error> {
         self.check_encoder(encoder)?;
         let mut pass = begin_pass(encoder, "gpusort gather");
         for arrays in arrays.chunks(MOST_GATHERED) {
             let mut buffers = vec![(0, positions.binding()), (1, self.count(count))];
             let [mut firsts, mut elements, mut words_of_each] = [[0; MOST_GATHERED]; 3];
-            for (number, Gathered { source, target }) in arrays.iter().enumerate() {
+            for (number, &Gathered { source, target }) in arrays.iter().enumerate() {
                 let binding = 2 + 2 * number as u32;
                 buffers.extend([(binding, source.binding()), (binding + 1, target.binding())]);
-                let words = |slice: &Slice| (slice.offset % super::ALIGNMENT / 4) as u32;
+                let words = |slice: Slice| (slice.offset % super::ALIGNMENT / 4) as u32;
                 firsts[number] = packed([words(source), words(target), 0, 0]);
                 words_of_each[number] = (source.each / 4) as u32;
                 elements[number] = u32::try_from(source.len).unwrap_or(u32::MAX);
@@ -210,7 +197,7 @@ impl Recorder {
         &self,
         encoder: &mut wgpu::CommandEncoder,
         scratch: &Scratch,
-        number: &Slice,
+        number: Slice,
     ) -> Result<(), Error> {
         let nothing = scratch.named("keys");
         let buffers = [
@@ -234,26 +221,21 @@ impl Recorder {
     pub(crate) fn record_unique(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        scratch: &Scratch,
         sort: &Sort,
         into: &UniqueInto,
     ) -> Result<(), Error> {
-        let number = &into.number;
+        let (scratch, number) = (sort.scratch, into.number);
+        let [first_key, first_payload, first_count] = sort.firsts();
         let arguments = [
             sort.most,
-            packed([sort.keys.first(), first(sort.count.as_ref()), into.keys.first(), number.first()]),
-            packed([
-                first(sort.payload.as_ref()),
-                first(into.values.as_ref()),
-                first(into.counts.as_ref()),
-                0,
-            ]),
+            packed([first_key, first_count, into.keys.first(), number.first()]),
+            packed([first_payload, first(into.values), first(into.counts), 0]),
             into.most,
         ];
         let (firsts, tiles) = (scratch.named("keys"), scratch.named("unique tiles"));
         let finding = [
             (0, firsts.clone()),
-            (1, self.count(sort.count.as_ref())),
+            (1, self.count(sort.count)),
             (2, sort.keys.binding()),
             (3, number.binding()),
             (4, tiles),
@@ -272,9 +254,9 @@ impl Recorder {
             keys,
             number,
             (5, into.keys.binding()),
-            (6, scratch.bound(values.as_ref())),
-            (7, scratch.bound(into.values.as_ref())),
-            (8, scratch.bound(into.counts.as_ref())),
+            (6, scratch.bound(values)),
+            (7, scratch.bound(into.values)),
+            (8, scratch.bound(into.counts)),
         ];
         let has = [into.values.is_some().into(), into.counts.is_some().into(), 0];
         let workgroups = self.some_workgroups(into.most.into());
@@ -289,31 +271,25 @@ impl Recorder {
     pub(crate) fn record_merge<'a>(
         &'a self,
         encoder: &mut wgpu::CommandEncoder,
-        runs: [&SortedRun<'a>; 2],
-        keys: &Slice<'a>,
-        values: Option<&Slice<'a>>,
+        [a, b]: &[SortedRun<'a>; 2],
+        keys: Slice<'a>,
+        values: Option<Slice<'a>>,
     ) -> Result<(), Error> {
-        let [a, b] = runs;
-        let most = u32::try_from(keys.len).unwrap_or(u32::MAX);
-        let firsts = |[a, b, merged]: [Option<&Slice>; 3], count: &Option<Slice>| {
-            packed([first(a), first(b), first(merged), first(count.as_ref())])
-        };
+        let all_keys = [Some(a.keys), Some(b.keys), Some(keys)];
+        let all_values = [a.values, b.values, values];
+        let firsts = |[a, b, merged]: [_; 3], count| packed([a, b, merged, count].map(first));
         let arguments = [
             a.most,
             b.most,
-            most,
-            firsts([Some(&a.keys), Some(&b.keys), Some(keys)], &a.count),
-            firsts([a.values.as_ref(), b.values.as_ref(), values], &b.count),
+            u32::try_from(keys.len).unwrap_or(u32::MAX),
+            firsts(all_keys, a.count),
+            firsts(all_values, b.count),
         ];
-        let mut buffers = vec![(0, self.count(a.count.as_ref())), (1, self.count(b.count.as_ref()))];
-        let all_keys = [Some(&a.keys), Some(&b.keys), Some(keys)];
-        let all_values = [a.values.as_ref(), b.values.as_ref(), values];
+        let mut buffers = vec![(0, self.count(a.count)), (1, self.count(b.count))];
         for (slice, binding) in all_keys.into_iter().chain(all_values).zip(2..) {
             // The kernel reads nothing from an empty run.
-            let binds = |slice: &Slice<'a>| match slice.len {
-                0 => whole(&self.no_count),
-                _ => slice.binding(),
-            };
+            let binds =
+                |slice: Slice<'a>| if slice.len == 0 { whole(&self.no_count) } else { slice.binding() };
             buffers.extend(slice.map(|slice| (binding, binds(slice))));
         }
         let tile = self.beside.texts.merge_tile(values.is_some())?;

@@ -38,21 +38,21 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gpusort_order::Variant;
+use gpusort_order::Shape;
 use gpusort_planner::kernels::{Arguments, SEGMENT_LIST, SEGMENT_OFFSETS};
 use gpusort_planner::plan::{
-    self, Beside, Callers, Dispatch, KeyTransform, Narrow, Plan, copy_text, prepare_rows_text, prepare_text,
+    self, Beside, Dispatch, Plan, copy_text, prepare_rows_text, prepare_text, prepare_top_text,
 };
 
 use self::beside::Kernels;
 pub(crate) use self::beside::{Gathered, SortedRun, UniqueInto};
 use self::scratch::{Kinds, Planned};
-pub(crate) use self::scratch::{Scratch, Uses, most_bytes};
+pub(crate) use self::scratch::{Scratch, Settings, most_bytes};
 use self::segments::Finder;
 pub(crate) use self::segments::Ranges;
 pub(crate) use self::slice::Slice;
-use self::top::Selector;
-use super::bindings::{begin_of, bind_group, layout, pipeline, storage, uniform, whole};
+use self::slice::first;
+use super::bindings::{Kernel, begin_of, bind_group, layout, storage, uniform, whole};
 use super::context::{Context, within};
 use super::encode::{Dispatches, Memory, Sent, Side};
 use super::pipelines::Pipelines;
@@ -74,6 +74,8 @@ const SLICES: u64 = 16;
 /// A sort to record.
 #[derive(Clone, Copy)]
 pub(crate) struct Sort<'a> {
+    /// Memory that the sort needs beside the caller's slices.
+    pub(crate) scratch: &'a Scratch,
     /// The keys of at least one element; an argsort only reads them.
     pub(crate) keys: Slice<'a>,
     /// The payload, read or, with `iota`, only written.
@@ -111,9 +113,10 @@ pub(crate) struct Recorder {
     arguments: wgpu::BindGroupLayout,
     kinds: Kinds,
     finder: Option<Finder>,
-    selector: Selector,
-    prepare: wgpu::ComputePipeline,
-    prepare_layout: wgpu::BindGroupLayout,
+    /// The kernels that write the arguments of a selection.
+    prepare_top: Kernel,
+    want: Kernel,
+    prepare: Kernel,
     /// The byte table, bound once for each byte of host parameters.
     host: wgpu::BindGroup,
     /// Words of `u32::MAX`: bound as the count if the host knows it, and in place of empty slices.
@@ -123,11 +126,9 @@ pub(crate) struct Recorder {
     /// Hashes of callers' buffers that the device has bound.
     bound: Mutex<HashSet<u64>>,
     /// The copy kernel with arguments in a buffer; below, with immediates, if the device has them.
-    copy: wgpu::ComputePipeline,
-    plain_copy: Option<wgpu::ComputePipeline>,
-    copy_layout: wgpu::BindGroupLayout,
-    prepare_rows: wgpu::ComputePipeline,
-    rows_layout: wgpu::BindGroupLayout,
+    copy: Kernel,
+    plain_copy: Option<Kernel>,
+    prepare_rows: Kernel,
     /// The kernels beside sorts.
     beside: Kernels,
     /// The driver's compiled pipelines from earlier runs.
@@ -135,28 +136,28 @@ pub(crate) struct Recorder {
     pub(crate) compiling: Duration,
 }
 
-/// The memory of one sort: the caller's slices in front, the scratch behind.
-struct Slices<'a> {
-    sort: &'a Sort<'a>,
-    scratch: &'a Scratch,
-    /// True if elements have a payload.
-    payload: bool,
+impl Sort<'_> {
+    /// Elements between the beginnings of bindings and of slices: the keys, the payload and the count.
+    fn firsts(&self) -> [u32; 3] {
+        [self.keys.first(), first(self.payload), first(self.count)]
+    }
 }
 
-impl Memory for Slices<'_> {
+/// The caller's slices in front, the scratch behind.
+impl Memory for Sort<'_> {
     fn keys(&self, side: Side) -> wgpu::BufferBinding<'_> {
         match side {
             Side::Back => self.scratch.named("keys"),
-            Side::Front if self.sort.keeps_keys => self.scratch.named("copied keys"),
-            Side::Front => self.sort.keys.binding(),
+            Side::Front if self.keeps_keys => self.scratch.named("copied keys"),
+            Side::Front => self.keys.binding(),
         }
     }
 
     fn payload(&self, side: Side) -> wgpu::BufferBinding<'_> {
-        match (side, &self.sort.payload) {
-            _ if !self.payload => whole(&self.scratch.nothing),
+        match (side, self.payload) {
+            (_, None) => whole(&self.scratch.nothing),
             (Side::Front, Some(callers)) => callers.binding(),
-            _ => self.scratch.named("positions"),
+            (Side::Back, Some(_)) => self.scratch.named("positions"),
         }
     }
 
@@ -165,9 +166,7 @@ impl Memory for Slices<'_> {
             // The list may share the other array: short segments are sorted before a pass needs
             // that array.
             name if name == SEGMENT_LIST.name => self.scratch.named("keys"),
-            name if name == SEGMENT_OFFSETS.name => {
-                self.sort.offsets.as_ref().map_or_else(|| whole(&self.scratch.nothing), Slice::binding)
-            }
+            name if name == SEGMENT_OFFSETS.name => self.scratch.bound(self.offsets),
             name => self.scratch.named(name),
         }
     }
@@ -192,60 +191,49 @@ fn check_limits(context: &Context) -> Result<(), Error> {
 }
 
 impl Recorder {
-    /// A recorder for elements with or without a payload word. `transform` maps their keys; narrow
-    /// elements are widened before it applies.
-    #[expect(clippy::too_many_arguments, reason = "one caller, which names each")]
+    /// A recorder of sorts with these settings.
     pub(crate) fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
         cache: Option<&wgpu::PipelineCache>,
-        transform: KeyTransform,
-        narrow: Option<Narrow>,
-        payload: bool,
-        uses: Uses,
-        variant: Option<Variant>,
+        settings: Settings,
     ) -> Result<Self, Error> {
         let start = Instant::now();
         let context = Context::of_caller(device.clone(), queue.clone());
         check_limits(&context)?;
         context.scoped(|context| {
-            let limits = &context.info.limits;
-            let kinds = Kinds::new(transform, payload, uses, variant, limits)?;
+            let kinds = Kinds::new(settings, &context.info.limits)?;
             let sort = kinds.sort;
 
             let arguments = layout(device, "arguments", &[uniform(0, true), uniform(1, true)]);
             let pipelines = Pipelines::new(context.clone(), Some(arguments.clone()), cache.cloned());
             let entries: [_; 8] = std::array::from_fn(|byte| uniform(byte as u32, true));
             let bytes = layout(device, "bytes", &entries);
-            let prepare_layout = layout(
-                device,
-                "prepare",
-                &[
-                    storage(0, false),
-                    storage(1, false),
-                    storage(2, false),
-                    uniform(3, false),
-                    storage(4, true),
-                ],
-            );
-            let prepare =
-                pipeline(device, "prepare", prepare_text(), &[Some(&prepare_layout), Some(&bytes)], cache);
-            let rows_layout = layout(device, "rows", &[storage(0, false)]);
-            let layouts = [Some(&rows_layout), Some(&bytes)];
-            let prepare_rows = pipeline(device, "prepare_rows", prepare_rows_text(), &layouts, cache);
-            let copy_layout = layout(device, "copy", &[storage(0, true), storage(1, false)]);
-            let copy = |has_immediates, layouts: &[_]| {
+            let kernel = |name: &str, text, buffers: &[_]| {
+                Kernel::new(device, name, text, buffers, Some(&bytes), cache)
+            };
+            let buffers = [
+                storage(0, false),
+                storage(1, false),
+                storage(2, false),
+                uniform(3, false),
+                storage(4, true),
+            ];
+            let prepare = kernel("prepare", prepare_text(), &buffers);
+            let prepare_rows = kernel("prepare_rows", prepare_rows_text(), &[storage(0, false)]);
+            let copy = |has_immediates, arguments| {
                 let text = copy_text(sort.shape.key_words(), has_immediates);
-                pipeline(device, "copy", text, layouts, cache)
+                Kernel::new(device, "copy", text, &[storage(0, true), storage(1, false)], arguments, cache)
             };
             let has_immediates = device.features().contains(wgpu::Features::IMMEDIATES)
                 && device.limits().max_immediate_size >= Arguments::MOST_BYTES;
-            let plain_copy = has_immediates.then(|| copy(true, &[Some(&copy_layout)]));
-            let copy = copy(false, &[Some(&copy_layout), Some(&arguments)]);
+            let plain_copy = has_immediates.then(|| copy(true, None));
+            let copy = copy(false, Some(&arguments));
 
-            let finder = || Finder::new(device, &sort, limits, &bytes, cache);
-            let finder = uses.segments.then(finder).transpose()?;
-            let selector = Selector::new(device, &sort, &bytes, cache);
+            let finder = settings.segments.then(|| Finder::new(&sort, kernel)).transpose()?;
+            let (text, buffers) = (prepare_top_text(&sort), [storage(0, false), storage(1, true)]);
+            let prepare_top = kernel("prepare_top", text.clone(), &buffers);
+            let want = kernel("want", text, &buffers);
 
             let mut table = vec![0_u8; (BYTES * ALIGNMENT) as usize];
             for (byte, entry) in table.chunks_mut(ALIGNMENT as usize).enumerate() {
@@ -253,12 +241,14 @@ impl Recorder {
             }
             let uniform_usage = wgpu::BufferUsages::UNIFORM;
             let table = context.filled("bytes", &table, uniform_usage)?;
-            let own = context.buffer("own", 4, wgpu::BufferUsages::COPY_DST, false)?;
+            let own = context.buffer("own", 4, wgpu::BufferUsages::COPY_DST)?;
             // Holds the largest element, since it also stands for empty runs.
             let no_count = context.filled("any number", &[0xff; 8], wgpu::BufferUsages::STORAGE)?;
             // Shaders take uniforms in whole vectors, so the least binding is 16 bytes.
             let host = (0..8).map(|byte| (byte, begin_of(&table, 16)));
             let host = bind_group(device, "gpusort bytes", &bytes, host);
+            let (transform, narrow) = (settings.transform, settings.narrow);
+            let texts = Beside { transform, narrow, has_immediates };
             let recorder = Self {
                 context: context.clone(),
                 identity: Arc::default(),
@@ -266,29 +256,24 @@ impl Recorder {
                 arguments,
                 kinds,
                 finder,
-                selector,
+                prepare_top,
+                want,
                 prepare,
-                prepare_layout,
                 host,
                 no_count,
                 own,
                 bound: Mutex::default(),
                 copy,
                 plain_copy,
-                copy_layout,
                 prepare_rows,
-                rows_layout,
-                beside: Kernels::new(Beside { transform, narrow, has_immediates }),
+                beside: Kernels::new(device, texts),
                 cache: cache.cloned(),
                 compiling: Duration::ZERO,
             };
             // Pipelines do not depend on the number of elements, so plans for 2 elements serve.
             for callers in [Some(sort), recorder.kinds.argsort].into_iter().flatten() {
-                let in_tile = callers.sort_in_tile(2, limits)?;
-                in_tile
-                    .iter()
-                    .chain([&callers.sort(2, limits)?])
-                    .try_for_each(|plan| recorder.compile(plan))?;
+                let plans = callers.sort_in_tile(2)?.into_iter().chain([callers.sort(2)?]);
+                plans.into_iter().try_for_each(|plan| recorder.compile(&plan))?;
             }
             Ok(Self { compiling: start.elapsed(), ..recorder })
         })
@@ -316,7 +301,7 @@ impl Recorder {
 
     /// Returns false if wgpu reports that a slice's buffer belongs to another device. Each buffer is tried
     /// once, since a bind group costs as much as the recording of a short sort.
-    pub(crate) fn binds(&self, slice: &Slice) -> bool {
+    pub(crate) fn binds(&self, slice: Slice) -> bool {
         /// Hashes that are kept; a program may make buffers without end.
         const MOST: usize = 1 << 10;
         if slice.len == 0 {
@@ -326,9 +311,9 @@ impl Recorder {
         if lock(&self.bound).contains(&buffer) {
             return true;
         }
-        let bind =
-            || bind_group(&self.context.device, "gpusort check", &self.rows_layout, [(0, slice.binding())]);
-        let binds = knows(|| within(&self.context.device, wgpu::ErrorFilter::Validation, bind).1.is_none());
+        let (device, layout) = (&self.context.device, &self.prepare_rows.buffers);
+        let bind = || bind_group(device, "gpusort check", layout, [(0, slice.binding())]);
+        let binds = knows(|| within(device, wgpu::ErrorFilter::Validation, bind).1.is_none());
         let mut bound = lock(&self.bound);
         if bound.len() == MOST {
             bound.clear();
@@ -347,7 +332,8 @@ impl Recorder {
         if is_known { Ok(()) } else { Err(Misuse::Device("encoder")) }
     }
 
-    /// Records an operation on elements. Narrow elements are widened first and narrowed afterwards.
+    /// Records an operation on elements; an empty sort, `None`, needs no passes. Narrow elements are widened
+    /// first and narrowed afterwards.
     ///
     /// # Errors
     ///
@@ -356,58 +342,56 @@ impl Recorder {
     pub(crate) fn record<'s>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        scratch: &'s Scratch,
-        sort: &Sort<'s>,
+        sort: Option<Sort<'s>>,
         work: Work<'s>,
     ) -> Result<(), Error> {
+        let Some(sort) = sort else { return Ok(()) };
         self.check_encoder(encoder)?;
-        let k = if let Work::Top(k) = work { k } else { sort.most };
-        self.with_wide_keys(encoder, scratch, sort, k, |encoder, sort| match work {
-            Work::Sort => self.record_sort(encoder, scratch, sort),
-            Work::Top(k) => self.record_top(encoder, scratch, sort, k),
-            Work::Rows(length) => self.record_rows(encoder, scratch, sort, length),
-            Work::Segments(ranges) => self.record_segments(encoder, scratch, sort, ranges),
+        let k = if let Work::Top(k) = work { k.min(sort.most) } else { sort.most };
+        self.with_wide_keys(encoder, &sort, k, |encoder, sort| match work {
+            Work::Sort => self.record_sort(encoder, sort),
+            Work::Top(_) => self.record_top(encoder, sort, k),
+            Work::Rows(length) => self.record_rows(encoder, sort, length),
+            Work::Segments(ranges) => self.record_segments(encoder, sort, ranges),
         })
     }
 
-    fn record_sort(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        scratch: &Scratch,
-        sort: &Sort,
-    ) -> Result<(), Error> {
-        let (callers, planned) = if sort.keeps_keys {
-            let lacks = || Error::lacks("memory for an argsort");
-            self.kinds.argsort.as_ref().zip(scratch.argsort.as_ref()).ok_or_else(lacks)?
+    fn record_sort(&self, encoder: &mut wgpu::CommandEncoder, sort: &Sort) -> Result<(), Error> {
+        let planned = if sort.keeps_keys {
+            sort.scratch.argsort.as_ref().ok_or_else(|| Error::lacks("memory for an argsort"))?
         } else {
-            (&self.kinds.sort, &scratch.sort)
+            &sort.scratch.sort
         };
         let takes_immediates = self.takes_immediates(sort);
-        let digits = callers.transform.digits();
         let mut pass = begin_pass(encoder, "gpusort sort");
         let fewer = planned.fewer.iter().find(|(most, _)| sort.most <= *most);
-        let dispatches = fewer.map_or(&planned.plan, |(_, plan)| plan).dispatches();
+        let plan = fewer.map_or(&planned.plan, |(_, plan)| plan);
         if !takes_immediates {
-            self.record_prepare(&mut pass, scratch, planned, sort, digits)?;
+            self.record_prepare(&mut pass, planned, sort)?;
         }
         // The preparation replaces dispatches that clear.
-        let dispatches = dispatches.filter(|dispatch| takes_immediates || !dispatch.clears());
+        let dispatches = plan.dispatches().filter(|dispatch| takes_immediates || !dispatch.clears());
         // Narrow keys are copies already, made by widening.
         if sort.keeps_keys && self.beside.texts.narrow.is_none() {
-            self.record_copy(&mut pass, scratch, sort, takes_immediates, digits);
+            self.record_copy(&mut pass, sort, takes_immediates);
         }
-        self.record_passes(&mut pass, scratch, sort, callers, dispatches, takes_immediates)
+        self.record_passes(&mut pass, sort, plan.shape(), dispatches, takes_immediates)
+    }
+
+    /// The number of digits of a key.
+    fn digits(&self) -> u32 {
+        self.kinds.sort.transform.digits()
     }
 
     /// Returns true if arguments can be immediates: the host knows the count, and slices begin at
     /// bindable offsets.
     fn takes_immediates(&self, sort: &Sort) -> bool {
-        let first = sort.payload.as_ref().map_or(0, Slice::first) | sort.keys.first();
-        self.plain_copy.is_some() && sort.count.is_none() && first == 0
+        let [first_key, first_payload, _] = sort.firsts();
+        self.plain_copy.is_some() && sort.count.is_none() && first_key | first_payload == 0
     }
 
     /// The binding of the count, or of `u32::MAX` if the host knows the count.
-    fn count<'a>(&'a self, count: Option<&Slice<'a>>) -> wgpu::BufferBinding<'a> {
+    fn count<'a>(&'a self, count: Option<Slice<'a>>) -> wgpu::BufferBinding<'a> {
         count.map_or_else(|| whole(&self.no_count), Slice::binding)
     }
 
@@ -415,15 +399,13 @@ impl Recorder {
     fn record_passes<'a>(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
-        scratch: &Scratch,
         sort: &Sort,
-        &Callers { shape, transform, .. }: &Callers,
+        shape: Shape,
         dispatches: impl Iterator<Item = &'a Dispatch>,
         takes_immediates: bool,
     ) -> Result<(), Error> {
-        let digits = transform.digits();
-        let slices = Slices { sort, scratch, payload: shape.payload };
-        let mut recorded = Dispatches::new(&self.pipelines, &slices, Side::Front);
+        let digits = self.digits();
+        let mut recorded = Dispatches::new(&self.pipelines, sort, Side::Front);
         for dispatch in dispatches {
             let mut dispatch = dispatch.for_fewer(sort.most, shape, &self.context.info.limits)?;
             if takes_immediates {
@@ -439,7 +421,7 @@ impl Recorder {
                 let slices = digits + u32::from(recorded.side == Side::Back);
                 let arguments = dispatch.group().map_or(dispatch.digit(), |group| digits + 3 + group.number);
                 let offsets = [arguments, slices].map(|slot| slot * ALIGNMENT as u32);
-                recorded.record(pass, &dispatch, Sent::Group(&scratch.arguments, offsets))?;
+                recorded.record(pass, &dispatch, Sent::Group(&sort.scratch.arguments, offsets))?;
             }
         }
         Ok(())
@@ -450,32 +432,25 @@ impl Recorder {
         plan::longest_row(&self.context.info.limits)
     }
 
-    fn record_rows(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        scratch: &Scratch,
-        sort: &Sort,
-        length: u32,
-    ) -> Result<(), Error> {
-        let plan = self.kinds.sort.rows(sort.most / length, length, &self.context.info.limits, sort.iota)?;
+    fn record_rows(&self, encoder: &mut wgpu::CommandEncoder, sort: &Sort, length: u32) -> Result<(), Error> {
+        let plan = self.kinds.sort.rows(sort.most / length, length, sort.iota)?;
         let mut pass = begin_pass(encoder, "gpusort rows");
         let takes_immediates = self.plain_copy.is_some();
-        let first_key = sort.keys.first();
-        let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
+        let [first_key, first_payload, _] = sort.firsts();
         if !takes_immediates {
-            let parameters = [(0, whole(&scratch.parameters))];
-            let group = bind_group(&self.context.device, "gpusort rows", &self.rows_layout, parameters);
+            let parameters = [(0, whole(&sort.scratch.parameters))];
+            let kernel = &self.prepare_rows;
+            let group = bind_group(&self.context.device, "gpusort rows", &kernel.buffers, parameters);
             let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
             let host = [length_0, length_1, first_key, first_payload];
-            self.dispatch_with_host_parameters(&mut pass, &self.prepare_rows, &group, 1, (sort.most, host))?;
+            self.dispatch_with_host_parameters(&mut pass, kernel, &group, 1, (sort.most, host))?;
         }
-        let slices = Slices { sort, scratch, payload: self.kinds.sort.shape.payload };
-        let mut recorded = Dispatches::new(&self.pipelines, &slices, Side::Front);
+        let mut recorded = Dispatches::new(&self.pipelines, sort, Side::Front);
         let arguments = [sort.most / length, length, first_key, first_payload];
         for dispatch in plan.dispatches() {
             let sent = match takes_immediates {
                 true => Sent::Immediates(bytemuck::cast_slice(&arguments)),
-                false => Sent::Group(&scratch.arguments, [0, 0]),
+                false => Sent::Group(&sort.scratch.arguments, [0, 0]),
             };
             recorded.record(&mut pass, dispatch, sent)?;
         }
@@ -485,56 +460,42 @@ impl Recorder {
     fn record_prepare(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
-        scratch: &Scratch,
         planned: &Planned,
         sort: &Sort,
-        digits: u32,
     ) -> Result<(), Error> {
-        let group = bind_group(
-            &self.context.device,
-            "gpusort prepare",
-            &self.prepare_layout,
-            [
-                (0, whole(&scratch.parameters)),
-                (1, scratch.named("histograms")),
-                (2, scratch.named("varying_bits")),
-                (3, whole(&planned.fixed)),
-                (4, self.count(sort.count.as_ref())),
-            ],
-        );
-        let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
-        let first_count = sort.count.as_ref().map_or(0, Slice::first);
+        let buffers = [
+            (0, whole(&sort.scratch.parameters)),
+            (1, sort.scratch.named("histograms")),
+            (2, sort.scratch.named("varying_bits")),
+            (3, whole(&planned.fixed)),
+            (4, self.count(sort.count)),
+        ];
+        let group = bind_group(&self.context.device, "gpusort prepare", &self.prepare.buffers, buffers);
         let keeps = u32::from(sort.keeps_keys);
         let flags = u32::from(sort.iota) | keeps << 1 | keeps << 2;
-        let host = [sort.keys.first(), first_payload, first_count, flags];
-        self.dispatch_with_host_parameters(pass, &self.prepare, &group, digits, (sort.most, host))
+        let [first_key, first_payload, first_count] = sort.firsts();
+        let host = [first_key, first_payload, first_count, flags];
+        self.dispatch_with_host_parameters(pass, &self.prepare, &group, self.digits(), (sort.most, host))
     }
 
-    fn record_copy(
-        &self,
-        pass: &mut wgpu::ComputePass<'_>,
-        scratch: &Scratch,
-        sort: &Sort,
-        takes_immediates: bool,
-        digits: u32,
-    ) {
+    fn record_copy(&self, pass: &mut wgpu::ComputePass<'_>, sort: &Sort, takes_immediates: bool) {
         /// Enough workgroups to keep any device busy.
         const MOST: u32 = 1 << 14;
-        let group = bind_group(
-            &self.context.device,
-            "gpusort copy",
-            &self.copy_layout,
-            [(0, sort.keys.binding()), (1, scratch.named("copied keys"))],
+        let copy = self.plain_copy.as_ref().filter(|_| takes_immediates).unwrap_or(&self.copy);
+        let buffers = [(0, sort.keys.binding()), (1, sort.scratch.named("copied keys"))];
+        pass.set_pipeline(&copy.pipeline);
+        pass.set_bind_group(
+            0,
+            &bind_group(&self.context.device, "gpusort copy", &copy.buffers, buffers),
+            &[],
         );
-        let words = u64::from(sort.most) * sort.keys.each / 4;
-        if let Some(copy) = self.plain_copy.as_ref().filter(|_| takes_immediates) {
-            pass.set_pipeline(copy);
+        if takes_immediates {
             pass.set_immediates(0, bytemuck::cast_slice(&[sort.most, 0]));
         } else {
-            pass.set_pipeline(&self.copy);
-            pass.set_bind_group(1, &scratch.arguments, &[(digits + 2) * ALIGNMENT as u32, 0]);
+            let slot = self.digits() + 2;
+            pass.set_bind_group(1, &sort.scratch.arguments, &[slot * ALIGNMENT as u32, 0]);
         }
-        pass.set_bind_group(0, &group, &[]);
+        let words = u64::from(sort.most) * sort.keys.each / 4;
         let most = self.context.info.limits.workgroups_per_dimension.min(MOST);
         pass.dispatch_workgroups(words.div_ceil(256).min(most.into()) as u32, 1, 1);
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use gpusort_order::{Limits, Variant};
 use gpusort_planner::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
 use gpusort_planner::plan::{
-    AuxBuffer, Callers, KeyTransform, LEADING_FROM, MOST_GROUPS, Plan, merged, segments_words, unique_words,
+    AuxBuffer, Callers, KeyTransform, LEADING_FROM, MOST_GROUPS, Narrow, Plan, merged, segments_words,
+    unique_words,
 };
 
 use super::{ALIGNMENT, ARGUMENTS, Recorder, SLICES, Slice};
@@ -15,13 +16,21 @@ use gpusort_base::error::Error;
 /// Bytes of the placeholder, bound in place of absent buffers.
 const NOTHING: u64 = 4;
 
-/// The operations that memory serves, besides sorts of whole arrays.
+/// The elements and the operations of a recorder.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Uses {
+pub(crate) struct Settings {
+    /// The map from elements, or from widened narrow elements, to keys.
+    pub(crate) transform: KeyTransform,
+    /// The elements, if they are narrow.
+    pub(crate) narrow: Option<Narrow>,
+    /// True if elements have a payload word.
+    pub(crate) payload: bool,
+    /// True for memory for an argsort.
     pub(crate) argsort: bool,
+    /// True for memory for segments.
     pub(crate) segments: bool,
-    /// Sorts of narrow elements, which need wide keys.
-    pub(crate) narrow: bool,
+    /// The requested variant of the radix sort.
+    pub(crate) variant: Option<Variant>,
 }
 
 /// Memory for sorts of up to `capacity` elements.
@@ -68,7 +77,7 @@ impl Scratch {
     }
 
     /// Binds a caller's slice, or the placeholder.
-    pub(super) fn bound<'a>(&'a self, slice: Option<&Slice<'a>>) -> wgpu::BufferBinding<'a> {
+    pub(super) fn bound<'a>(&'a self, slice: Option<Slice<'a>>) -> wgpu::BufferBinding<'a> {
         slice.map_or_else(|| whole(&self.nothing), Slice::binding)
     }
 }
@@ -78,8 +87,7 @@ pub(super) struct Kinds {
     pub(super) sort: Callers,
     /// Set if the recorder makes argsorts.
     pub(super) argsort: Option<Callers>,
-    has_segments: bool,
-    are_narrow: bool,
+    settings: Settings,
 }
 
 /// The plans for a capacity, and the memory that they need.
@@ -93,29 +101,24 @@ struct Plans {
 }
 
 impl Kinds {
-    pub(super) fn new(
-        transform: KeyTransform,
-        payload: bool,
-        uses: Uses,
-        variant: Option<Variant>,
-        limits: &Limits,
-    ) -> Result<Self, Error> {
-        let callers = |payload| Callers::new(transform, payload, variant, limits);
-        let argsort = uses.argsort.then(|| callers(true)).transpose()?;
-        Ok(Self { sort: callers(payload)?, argsort, has_segments: uses.segments, are_narrow: uses.narrow })
+    pub(super) fn new(settings: Settings, limits: &Limits) -> Result<Self, Error> {
+        let callers = |payload| Callers::new(settings.transform, payload, settings.variant, limits);
+        let argsort = settings.argsort.then(|| callers(true)).transpose()?;
+        Ok(Self { sort: callers(settings.payload)?, argsort, settings })
     }
 
     fn parameter_bytes(&self) -> u64 {
         u64::from(self.sort.transform.digits() + 3 + MOST_GROUPS) * ALIGNMENT
     }
 
-    fn plans(&self, capacity: u32, limits: &Limits) -> Result<Plans, Error> {
+    fn plans(&self, capacity: u32) -> Result<Plans, Error> {
+        let limits = &self.sort.limits;
         let plans = |callers: &Callers| -> Result<_, Error> {
-            Ok((callers.sort(capacity, limits)?, callers.sorts_of_fewer(capacity, limits)?))
+            Ok((callers.sort(capacity)?, callers.sorts_of_fewer(capacity)?))
         };
         let (sort, argsort) = (plans(&self.sort)?, self.argsort.as_ref().map(plans).transpose()?);
-        let segments = || self.sort.segments(capacity, limits, false, &(0..=capacity));
-        let segments = self.has_segments.then(segments).transpose()?;
+        let segments = || self.sort.segments(capacity, false, &(0..=capacity));
+        let segments = self.settings.segments.then(segments).transpose()?;
         let all = || {
             let sorts = [Some(&sort), argsort.as_ref()].into_iter().flatten();
             let plans = sorts.flat_map(|(plan, fewer)| fewer.iter().map(|(_, plan)| plan).chain([plan]));
@@ -126,7 +129,8 @@ impl Kinds {
         let keys = elements * sort.0.shape().key_bytes();
         let mut buffers = vec![("keys", keys)];
         buffers.push(("unique tiles", 4 * unique_words(elements)));
-        buffers.extend((self.are_narrow || argsort.is_some()).then_some(("copied keys", keys)));
+        buffers
+            .extend((self.settings.narrow.is_some() || argsort.is_some()).then_some(("copied keys", keys)));
         buffers.extend(all().any(|plan| plan.shape().payload).then_some(("positions", 4 * elements)));
         buffers.extend(segments.as_ref().map(|plan| ("segments", 4 * segments_words(plan.n(), limits))));
         let aux_buffers = merged(all().flat_map(Plan::aux_buffers).copied()).into_iter();
@@ -141,7 +145,7 @@ impl Kinds {
                 buffers.push((name, least));
             }
         }
-        if self.sort.top(1, sort.0.n(), limits).is_ok_and(|plan| plan.is_some()) {
+        if self.sort.top(1, sort.0.n()).is_ok_and(|plan| plan.is_some()) {
             buffers.extend(Select::ROOM);
         }
         let fixed = 16 * (1 + u64::from(argsort.is_some()));
@@ -152,22 +156,16 @@ impl Kinds {
 }
 
 /// The most bytes, on any device, of memory for sorts of up to `capacity` elements of this type.
-pub(crate) fn most_bytes(
-    transform: KeyTransform,
-    payload: bool,
-    uses: Uses,
-    asked: Option<Variant>,
-    capacity: u32,
-) -> Result<u64, Error> {
+pub(crate) fn most_bytes(settings: Settings, capacity: u32) -> Result<u64, Error> {
     // These limits give the smallest tiles, so the most tiles; the state of a tile has one size on
     // all devices.
     let limits = Limits { binding_bytes: u64::MAX, buffer_bytes: u64::MAX, ..Limits::WEBGPU };
     let bytes = |variant| {
-        let kinds = Kinds::new(transform, payload, uses, Some(variant), &limits)?;
-        kinds.plans(capacity, &limits).map(|plans| plans.bytes)
+        let kinds = Kinds::new(Settings { variant: Some(variant), ..settings }, &limits)?;
+        kinds.plans(capacity).map(|plans| plans.bytes)
     };
     let most = bytes(Variant::Onesweep)?.max(bytes(Variant::ReduceScan)?);
-    let leads = capacity >= LEADING_FROM || asked == Some(Variant::Leading);
+    let leads = capacity >= LEADING_FROM || settings.variant == Some(Variant::Leading);
     Ok(if leads { most.max(bytes(Variant::Leading)?) } else { most })
 }
 
@@ -179,21 +177,21 @@ impl Recorder {
 
     /// Bytes of [`Self::scratch`].
     pub(crate) fn scratch_bytes(&self, capacity: u32) -> Result<u64, Error> {
-        self.kinds.plans(capacity, &self.context.info.limits).map(|plans| plans.bytes)
+        self.kinds.plans(capacity).map(|plans| plans.bytes)
     }
 
     /// Allocates memory for sorts of up to `capacity` elements.
     pub(crate) fn scratch(&self, capacity: u32) -> Result<Scratch, Error> {
         self.context.scoped(|context| {
-            let plans = self.kinds.plans(capacity, &context.info.limits)?;
+            let plans = self.kinds.plans(capacity)?;
             let (storage, uniform) = (wgpu::BufferUsages::STORAGE, wgpu::BufferUsages::UNIFORM);
-            let buffer = |name, bytes| context.buffer(name, bytes, storage, false);
+            let buffer = |name, bytes| context.buffer(name, bytes, storage);
             let named = |&(name, bytes): &(&'static str, u64)| Ok((name, buffer(name, bytes)?));
             let bytes = self.kinds.parameter_bytes();
-            let parameters = context.buffer("parameters", bytes, storage | uniform, false)?;
+            let parameters = context.buffer("parameters", bytes, storage | uniform)?;
             let planned = |callers: &Callers, (plan, fewer): (Plan, Vec<(u32, Plan)>)| {
                 self.compile(&plan)?;
-                let chunk = callers.chunk(plan.n(), &context.info.limits);
+                let chunk = callers.chunk(plan.n());
                 let fixed = [capacity, callers.tuning.tile.size(), chunk, callers.transform.digits()];
                 let fixed = context.filled("fixed", bytemuck::cast_slice(&fixed), uniform)?;
                 Ok::<_, Error>(Planned { plan, fewer, fixed })
@@ -245,16 +243,16 @@ mod tests {
             for (payload, (argsort, segments)) in
                 [false, true].into_iter().flat_map(|it| uses.map(|uses| (it, uses)))
             {
-                let uses = Uses { argsort, segments, narrow: false };
                 for capacity in [1, 2, 1000, 70_001, 1 << 20, 3_333_333, 1 << 24] {
                     for asked in [None, Some(Variant::Leading)] {
-                        let most = most_bytes(transform, payload, uses, asked, capacity).unwrap();
+                        let variant = asked;
+                        let settings =
+                            Settings { transform, narrow: None, payload, argsort, segments, variant };
+                        let most = most_bytes(settings, capacity).unwrap();
                         for limits in &limits {
-                            let kinds = Kinds::new(transform, payload, uses, asked, limits).unwrap();
-                            let bytes = kinds.plans(capacity, limits).unwrap().bytes;
-                            let what =
-                                format!("{element:?} {payload} {uses:?} {asked:?} {capacity} {limits:?}");
-                            assert!(bytes <= most, "{bytes} of {most}: {what}");
+                            let kinds = Kinds::new(settings, limits).unwrap();
+                            let bytes = kinds.plans(capacity).unwrap().bytes;
+                            assert!(bytes <= most, "{bytes} of {most}: {settings:?} {capacity} {limits:?}");
                         }
                     }
                 }

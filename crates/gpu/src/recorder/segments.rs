@@ -7,11 +7,11 @@
 //! offsets of short segments    [begin] [check]
 //! ```
 
-use gpusort_order::Limits;
 use gpusort_planner::plan::{Callers, most_long_segments, segments_text};
 
-use super::{Recorder, Scratch, Slice, Sort, begin_pass};
-use crate::bindings::{bind_group, layout, pipeline, storage, whole};
+use super::slice::first;
+use super::{Recorder, Slice, Sort, begin_pass};
+use crate::bindings::{Kernel, bind_group, storage, whole};
 use gpusort_base::error::Error;
 
 /// Invocations in a workgroup.
@@ -22,46 +22,39 @@ const MOST_FILLING: u32 = 264;
 
 /// The ranges of the segments.
 #[derive(Clone, Copy)]
-pub(crate) enum Ranges<'a> {
-    /// Rows of this length, longer than a tile.
-    Long(u32),
-    /// Ranges between at least two offsets; and the least and the most elements of a segment to sort.
-    Offsets(Slice<'a>, (u32, u32)),
+pub(crate) struct Ranges<'a> {
+    /// At least two offsets; `None` for rows of `longest` elements, which exceed a tile.
+    pub(crate) offsets: Option<Slice<'a>>,
+    /// The least and the most elements of a segment to sort.
+    pub(crate) least: u32,
+    pub(crate) longest: u32,
 }
 
-/// The kernels that find segments, and the layouts of their buffers.
+/// The kernels that find segments.
 pub(super) struct Finder {
-    found: wgpu::BindGroupLayout,
-    filled: wgpu::BindGroupLayout,
-    begin: wgpu::ComputePipeline,
-    classify: wgpu::ComputePipeline,
-    number_rows: wgpu::ComputePipeline,
-    fill: wgpu::ComputePipeline,
-    check: wgpu::ComputePipeline,
+    begin: Kernel,
+    classify: Kernel,
+    number_rows: Kernel,
+    fill: Kernel,
+    check: Kernel,
 }
 
 impl Finder {
+    /// The kernels for the elements of `callers`, each made by `kernel` from its name, text and buffers.
     pub(super) fn new(
-        device: &wgpu::Device,
         callers: &Callers,
-        limits: &Limits,
-        bytes: &wgpu::BindGroupLayout,
-        cache: Option<&wgpu::PipelineCache>,
+        kernel: impl Fn(&str, String, &[wgpu::BindGroupLayoutEntry]) -> Kernel,
     ) -> Result<Self, Error> {
-        let text = segments_text(callers, limits)?;
-        let of_all = [0, 1, 2, 3, 7].map(|binding| storage(binding, binding == 2));
-        let found = layout(device, "segments found", &of_all);
-        let of_long = [0, 4, 5, 6, 7, 8].map(|binding| storage(binding, false));
-        let filled = layout(device, "segments", &of_long);
-        let kernel = |name, layout| pipeline(device, name, text.clone(), &[Some(layout), Some(bytes)], cache);
+        let text = segments_text(callers)?;
+        let kernel = |name, buffers: &[_]| kernel(name, text.clone(), buffers);
+        let finding = [0, 1, 2, 3, 7].map(|binding| storage(binding, binding == 2));
+        let filling = [0, 4, 5, 6, 7, 8].map(|binding| storage(binding, false));
         Ok(Self {
-            begin: kernel("begin", &found),
-            classify: kernel("classify", &found),
-            number_rows: kernel("number_rows", &filled),
-            fill: kernel("fill", &filled),
-            check: kernel("check", &found),
-            found,
-            filled,
+            begin: kernel("begin", &finding),
+            classify: kernel("classify", &finding),
+            number_rows: kernel("number_rows", &filling),
+            fill: kernel("fill", &filling),
+            check: kernel("check", &finding),
         })
     }
 }
@@ -76,91 +69,67 @@ impl Recorder {
     pub(super) fn record_segments(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        scratch: &Scratch,
         sort: &Sort,
-        ranges: Ranges,
+        Ranges { offsets, least, longest }: Ranges,
     ) -> Result<(), Error> {
+        let (scratch, callers) = (sort.scratch, &self.kinds.sort);
         let lacks = || Error::lacks("memory for segments");
         let (finder, found) = self.finder.as_ref().zip(scratch.find("segments")).ok_or_else(lacks)?;
-        let lengths = match ranges {
-            Ranges::Long(length) => length..=length,
-            Ranges::Offsets(_, (least, most)) => least..=most,
-        };
-        let (device, limits, n) = (&self.context.device, &self.context.info.limits, sort.most);
-        let callers = &self.kinds.sort;
-        let segments = |offsets: Slice| u32::try_from(offsets.len - 1).unwrap_or(u32::MAX);
-        let in_order = match ranges {
-            Ranges::Long(_) => None,
-            Ranges::Offsets(offsets, (_, longest)) => {
-                callers.short_segments(n, limits, sort.iota, segments(offsets), longest)?
-            }
+        let (device, n) = (&self.context.device, sort.most);
+        let segments = offsets.map(|offsets| u32::try_from(offsets.len - 1).unwrap_or(u32::MAX));
+        let in_order = match segments {
+            Some(segments) => callers.short_segments(n, sort.iota, segments, longest)?,
+            None => None,
         };
         let is_short = in_order.is_some();
         let plan = match in_order {
             Some(plan) => plan,
-            None => callers.segments(n, limits, sort.iota, &lengths)?,
+            None => callers.segments(n, sort.iota, &(least..=longest))?,
         };
         self.pipelines.make(plan.distinct_dispatches().map(|dispatch| dispatch.pipeline().of_slices()))?;
         let mut pass = begin_pass(encoder, "gpusort segments");
-        let filled = bind_group(
-            device,
-            "gpusort segments",
-            &finder.filled,
-            [
-                (0, whole(found)),
-                (4, scratch.named("segment_tiles")),
-                (5, scratch.named("histograms")),
-                (6, scratch.named("varying_bits")),
-                (7, whole(&scratch.parameters)),
-                (8, scratch.named("segment_classes")),
-            ],
-        );
-        let mut dispatch = |pipeline: &_, group: &_, workgroups, host| {
-            self.dispatch_with_host_parameters(&mut pass, pipeline, group, workgroups, (n, host))
+        let buffers = [
+            (0, whole(found)),
+            (4, scratch.named("segment_tiles")),
+            (5, scratch.named("histograms")),
+            (6, scratch.named("varying_bits")),
+            (7, whole(&scratch.parameters)),
+            (8, scratch.named("segment_classes")),
+        ];
+        let filled = bind_group(device, "gpusort segments", &finder.fill.buffers, buffers);
+        let mut dispatch = |kernel: &_, group: &_, workgroups, host| {
+            self.dispatch_with_host_parameters(&mut pass, kernel, group, workgroups, (n, host))
         };
-        let first_key = sort.keys.first();
-        let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
-        let iota = u32::from(sort.iota);
+        let [first_key, first_payload, _] = sort.firsts();
+        let (first_offset, iota) = (first(offsets), u32::from(sort.iota));
         let of_each = |number: u32| number.div_ceil(WORKGROUP).max(1);
-        let first_offset = match ranges {
-            Ranges::Long(length) => {
-                let host = length.to_le_bytes().map(u32::from);
-                dispatch(&finder.number_rows, &filled, of_each(n / length.max(1)), host)?;
-                0
-            }
-            Ranges::Offsets(offsets, _) => {
-                let positions = sort.payload.as_ref().filter(|_| sort.iota);
-                let group = bind_group(
-                    device,
-                    "gpusort segments found",
-                    &finder.found,
-                    [
-                        (0, whole(found)),
-                        (1, scratch.named("keys")),
-                        (2, offsets.binding()),
-                        (3, scratch.bound(positions)),
-                        (7, whole(&scratch.parameters)),
-                    ],
-                );
-                dispatch(&finder.begin, &group, 1, [0; 4])?;
-                let workgroups = of_each(segments(offsets));
-                if is_short {
-                    let host = [offsets.first(), first_key, first_payload, 0];
-                    dispatch(&finder.check, &group, workgroups, host)?;
-                } else {
-                    let host = [offsets.first(), first_payload, iota, 0];
-                    dispatch(&finder.classify, &group, workgroups, host)?;
-                }
-                offsets.first()
-            }
-        };
+        if let Some((offsets, segments)) = offsets.zip(segments) {
+            let buffers = [
+                (0, whole(found)),
+                (1, scratch.named("keys")),
+                (2, offsets.binding()),
+                (3, scratch.bound(sort.payload.filter(|_| sort.iota))),
+                (7, whole(&scratch.parameters)),
+            ];
+            let group = bind_group(device, "gpusort segments found", &finder.begin.buffers, buffers);
+            dispatch(&finder.begin, &group, 1, [0; 4])?;
+            let (kernel, host) = if is_short {
+                (&finder.check, [first_offset, first_key, first_payload, 0])
+            } else {
+                (&finder.classify, [first_offset, first_payload, iota, 0])
+            };
+            dispatch(kernel, &group, of_each(segments), host)?;
+        } else {
+            let host = longest.to_le_bytes().map(u32::from);
+            dispatch(&finder.number_rows, &filled, of_each(n / longest.max(1)), host)?;
+        }
         if !is_short {
-            let long = if *lengths.end() > self.longest_row() { most_long_segments(n, limits) } else { 0 };
+            let has_long = longest > self.longest_row();
+            let long = if has_long { most_long_segments(n, &callers.limits) } else { 0 };
             let host = [first_offset, first_key, first_payload, iota];
             dispatch(&finder.fill, &filled, long.clamp(1, MOST_FILLING), host)?;
         }
-        let offsets = if let Ranges::Offsets(offsets, _) = ranges { Some(offsets) } else { None };
         let sort = Sort { offsets, ..*sort };
-        self.record_passes(&mut pass, scratch, &sort, callers, plan.dispatches(), false)
+        self.record_passes(&mut pass, &sort, plan.shape(), plan.dispatches(), false)
     }
 }

@@ -7,33 +7,11 @@
 //! ```
 
 use gpusort_planner::kernels::PipelineKey;
-use gpusort_planner::plan::{Callers, Dispatch, prepare_top_text};
+use gpusort_planner::plan::Dispatch;
 
-use super::{Recorder, Scratch, Slice, Sort, begin_pass};
-use crate::bindings::{bind_group, layout, pipeline, storage, whole};
+use super::{Recorder, Sort, begin_pass};
+use crate::bindings::{bind_group, whole};
 use gpusort_base::error::Error;
-
-/// The kernels that write the arguments of a selection.
-pub(super) struct Selector {
-    prepare: wgpu::ComputePipeline,
-    want: wgpu::ComputePipeline,
-    layout: wgpu::BindGroupLayout,
-}
-
-impl Selector {
-    /// A selector for the elements of `callers`.
-    pub(super) fn new(
-        device: &wgpu::Device,
-        callers: &Callers,
-        bytes: &wgpu::BindGroupLayout,
-        cache: Option<&wgpu::PipelineCache>,
-    ) -> Self {
-        let layout = layout(device, "top", &[storage(0, false), storage(1, true)]);
-        let text = prepare_top_text(callers);
-        let kernel = |name| pipeline(device, name, text.clone(), &[Some(&layout), Some(bytes)], cache);
-        Self { prepare: kernel("prepare_top"), want: kernel("want"), layout }
-    }
-}
 
 impl Recorder {
     /// Records passes that leave the first `k` elements in order at the beginning, and the other
@@ -45,28 +23,26 @@ impl Recorder {
     pub(super) fn record_top(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        scratch: &Scratch,
         sort: &Sort,
         k: u32,
     ) -> Result<(), Error> {
-        let Some(plan) = self.kinds.sort.top(k, sort.most, &self.context.info.limits)? else {
-            return self.record_sort(encoder, scratch, sort);
+        let Some(plan) = self.kinds.sort.top(k, sort.most)? else {
+            return self.record_sort(encoder, sort);
         };
         let takes_immediates = self.takes_immediates(sort);
         let as_recorded = |key: PipelineKey| if takes_immediates { key } else { key.of_slices() };
         self.pipelines.make(plan.distinct_dispatches().map(Dispatch::pipeline).map(as_recorded))?;
         let mut pass = begin_pass(encoder, "gpusort top");
         if !takes_immediates {
-            let Selector { prepare, want, layout } = &self.selector;
-            let buffers = [(0, whole(&scratch.parameters)), (1, self.count(sort.count.as_ref()))];
-            let group = bind_group(&self.context.device, "gpusort top", layout, buffers);
-            let first_payload = sort.payload.as_ref().map_or(0, Slice::first);
-            let first_count = sort.count.as_ref().map_or(0, Slice::first);
-            let host = [sort.keys.first(), first_payload, first_count, sort.iota.into()];
-            self.dispatch_with_host_parameters(&mut pass, prepare, &group, 1, (sort.most, host))?;
-            self.dispatch_with_host_parameters(&mut pass, want, &group, 1, (k, [0; 4]))?;
+            let buffers = [(0, whole(&sort.scratch.parameters)), (1, self.count(sort.count))];
+            // Both kernels have these buffers.
+            let group = bind_group(&self.context.device, "gpusort top", &self.prepare_top.buffers, buffers);
+            let [first_key, first_payload, first_count] = sort.firsts();
+            let host = [first_key, first_payload, first_count, sort.iota.into()];
+            self.dispatch_with_host_parameters(&mut pass, &self.prepare_top, &group, 1, (sort.most, host))?;
+            self.dispatch_with_host_parameters(&mut pass, &self.want, &group, 1, (k, [0; 4]))?;
         }
-        self.record_passes(&mut pass, scratch, sort, &self.kinds.sort, plan.dispatches(), takes_immediates)?;
+        self.record_passes(&mut pass, sort, plan.shape(), plan.dispatches(), takes_immediates)?;
         drop(pass);
         // The selection has written the positions, so this sort moves them as payload.
         let sort = Sort {
@@ -76,6 +52,6 @@ impl Recorder {
             iota: false,
             ..*sort
         };
-        self.record_sort(encoder, scratch, &sort)
+        self.record_sort(encoder, &sort)
     }
 }

@@ -1,5 +1,4 @@
-//! Tiles in registers: one workgroup sorts a tile, or performs as many consecutive steps on it as
-//! its bits allow.
+//! Tiles in registers: a workgroup sorts a tile, or performs the most consecutive steps that the tile's bits allow.
 //!
 //! A tile is chosen by bits of the array's index. Its lowest bits are the array's lowest, so that
 //! memory is touched in runs; the others may lie higher up, with bits between them that the tile
@@ -28,7 +27,7 @@ use crate::getters::getters;
 use crate::limits::Limits;
 use crate::network::{self, Step};
 
-/// How a tile is divided among the invocations of a workgroup.
+/// The division of a tile among the invocations of a workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_field_names, reason = "a number that is not its logarithm needs another name")]
 pub struct FusedTile {
@@ -50,8 +49,8 @@ impl FusedTile {
     /// Two elements, which one invocation holds.
     pub(crate) const SMALLEST: Self = Self { invocations_log2: 0, elements_log2: 1, parts_log2: 0 };
 
-    /// A tile of 2^`elements_log2` elements in the registers of each of 2^`invocations_log2`
-    /// invocations, of which 2^`parts_log2` parts take turns in workgroup memory.
+    /// A tile of 2^`elements_log2` elements in the registers of each of 2^`invocations_log2` invocations; 2^`parts_log2`
+    /// parts of the tile take turns in workgroup memory.
     ///
     /// # Errors
     ///
@@ -64,10 +63,8 @@ impl FusedTile {
         // A part holds two elements an invocation or more, and there must be others to exchange
         // them with.
         at_most([(what, u64::from(parts_log2) + 1, elements_log2.into())])?;
-        refuse_if([(
-            "a tile in parts needs more than one invocation",
-            parts_log2 > 0 && invocations_log2 == 0,
-        )])?;
+        let is_alone = parts_log2 > 0 && invocations_log2 == 0;
+        refuse_if([("a tile in parts needs more than one invocation", is_alone)])?;
         Ok(Self { invocations_log2, elements_log2, parts_log2 })
     }
 
@@ -91,7 +88,7 @@ impl FusedTile {
         ])
     }
 
-    /// What the text of every kernel on such tiles begins with.
+    /// The common constants of kernels on such tiles.
     pub(super) fn constants(self, shape: Shape) -> Vec<(&'static str, u32)> {
         let Self { elements_log2, parts_log2, .. } = self;
         let (tile_log2, part_log2) = (self.log2(), elements_log2 - parts_log2);
@@ -110,8 +107,7 @@ impl FusedTile {
         ]
     }
 
-    /// How a workgroup performs the steps of this work: its layouts, in order. None, for a tile's
-    /// sort.
+    /// The layouts in which a workgroup performs the steps of this work, in order. The sort of a tile has no layouts.
     ///
     /// # Panics
     ///
@@ -128,9 +124,8 @@ impl FusedTile {
             FusedWork::Halves => (0, tile_log2, true),
             FusedWork::Strides { tail, count, mirrored, .. } => (tail, count, mirrored),
         };
-        // The strides of a stage's end, in layouts of which the last has the lowest bits. The first
-        // is the one loaded: it must not hold the bits of a run in registers, and may have no
-        // steps.
+        // The strides of a stage's end, in layouts down to the lowest bits. Loads fill the first layout: it must not
+        // hold the bits of a run in registers, and may have no steps.
         if tail > 0 {
             let moved = self.elements_log2 - self.parts_log2;
             let more = tail.saturating_sub(moved).max(LOADED_RUN_LOG2).div_ceil(moved);
@@ -166,19 +161,18 @@ impl FusedTile {
 /// Elements in the shortest run of memory that neighbouring invocations load, as a power of two.
 const LOADED_RUN_LOG2: u32 = 3;
 
-/// Which elements an invocation holds for some steps: those whose index in the tile differs in the
-/// bits from `low` on.
+/// The elements that an invocation holds for some steps: their indices in the tile differ in the bits from `low` on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The lowest of the registers' bits.
     pub low: u32,
     /// The bits whose strides are performed, from the highest down.
     pub steps: Range<u32>,
-    /// Whether the first of them is the mirrored step that begins a stage.
+    /// True if the first step is the mirrored step that begins a stage.
     pub mirrored: bool,
 }
 
-/// What is done to tiles.
+/// The work on tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FusedWork {
     /// Sorts every aligned tile: the stages of blocks up to its size.
@@ -187,17 +181,16 @@ pub enum FusedWork {
     /// odd-even sort on half tiles.
     Halves,
     /// Several steps one after another: those that end a stage, the strides 2^(`tail`−1) … 1; then
-    /// `count` steps of strides 2^(`low`+`count`−1) … 2^`low`. Where the last block is not whole,
-    /// its elements must be as the stage finds them: tiles in which all would then be in order are
-    /// left out.
+    /// `count` steps of strides 2^(`low`+`count`−1) … 2^`low`. A partial last block must have its elements as the stage
+    /// finds them: the work skips tiles that would then be in order.
     Strides {
-        /// How many steps end a stage.
+        /// The number of steps that end a stage.
         tail: u32,
-        /// The smallest stride, as a power of two; a tile's size where there are none.
+        /// The smallest stride, as a power of two; the size of a tile without further steps.
         low: u32,
-        /// How many steps there are of these.
+        /// The number of further steps.
         count: u32,
-        /// Whether the first of them is the mirrored step that begins a stage.
+        /// True if the first further step is the mirrored step that begins a stage.
         mirrored: bool,
     },
 }
@@ -207,12 +200,12 @@ pub enum FusedWork {
 pub struct Fused {
     /// The tiles.
     pub tile: FusedTile,
-    /// What is done to them.
+    /// The work on the tiles.
     pub work: FusedWork,
 }
 
 impl Fused {
-    /// Tiles of `count` elements in which there is something to compare.
+    /// Tiles of `count` elements with pairs to compare.
     pub(crate) fn tiles_of(self, count: u32) -> u64 {
         let n = u64::from(count);
         let FusedWork::Strides { tail, low, count: count @ 1.., mirrored } = self.work else {
@@ -297,10 +290,9 @@ impl KernelSpec for Fused {
         }
     }
 
-    /// In bounds since a tile's accesses are guarded by `n`, each by itself or all by a look
-    /// whether the block that the tile is of ends below `n`: no index in a tile has a bit beyond
-    /// the block's. Loads at `n` or beyond are of the last element, of which there is one wherever
-    /// there are workgroups. A layout never begins above an invocation's bits, so that the exchange
+    /// In bounds since `n` guards a tile's accesses, each access by itself or all accesses by a check that the tile's
+    /// block ends below `n`: no index in a tile has a bit beyond the bits of its block. Loads from `n` on read the last
+    /// element, which exists if workgroups run. A layout never begins above an invocation's bits, so that the exchange
     /// stays in its memory.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         Ok(Access::in_place(first, count))

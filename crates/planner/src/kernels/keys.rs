@@ -1,9 +1,8 @@
-//! What a kernel sorts: key words of our own, or a caller's elements, which it maps to keys.
+//! The keys of a kernel: key words of our own, or a caller's elements, which the kernel maps to keys.
 //!
-//! Elements become keys as the first pass reads them, and elements again as the last one writes
-//! them; which passes these are is found out on the device, so every pass can do both. The maps are
-//! those of [`crate::key`], in WGSL. Where only some bits of a key count, it is rotated, so that
-//! these are the lowest.
+//! Elements become keys as the first pass reads them, and elements again as the last pass writes them. The device finds
+//! the first and the last pass, so every pass can do both. The maps are the maps of [`crate::key`], in WGSL. If a sort
+//! goes by some bits of a key only, a rotation moves these bits to the lowest places.
 
 use std::fmt::Write;
 
@@ -12,7 +11,7 @@ use gpusort_shaders::wgsl;
 use super::radix::DIGIT_BITS;
 use crate::key::{ElementType, Form};
 
-/// What a kernel sorts.
+/// The keys of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Keys {
     /// Keys, in arrays of our own.
@@ -23,33 +22,33 @@ pub enum Keys {
     Slices(KeyTransform),
 }
 
-/// How a caller's elements are ordered. NaN come last.
+/// The order of a caller's elements. NaN come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyTransform {
     /// One of the types of four and eight bytes.
     pub element: ElementType,
     /// Largest first.
     pub descending: bool,
-    /// The lowest bit of a key that counts.
+    /// The lowest bit of a key that the sort compares.
     pub begin: u32,
-    /// How many bits count, at least one.
+    /// The number of bits that the sort compares, at least one.
     pub bits: u32,
 }
 
 impl KeyTransform {
-    /// Digits in the bits that count, two by two, so that elements come back to where they were.
+    /// Digits in the compared bits, in pairs, so that elements come back to their original array.
     pub fn digits(self) -> u32 {
         self.bits.div_ceil(2 * DIGIT_BITS) * 2
     }
 
-    /// Whether elements differ from their keys.
+    /// Returns true if elements differ from their keys.
     pub(super) fn maps(self) -> bool {
         !matches!(self.element.layout().1, Form::Unsigned) || self.descending || self.begin > 0
     }
 }
 
 impl Keys {
-    /// How elements become keys, if these are elements.
+    /// The map from elements to keys, if the kernel sorts elements.
     pub(super) fn transform(self) -> Option<KeyTransform> {
         match self {
             Self::Own => None,
@@ -57,27 +56,18 @@ impl Keys {
         }
     }
 
-    /// Whether they are in slices, with arguments on the device.
+    /// Returns true for elements in slices, with arguments on the device.
     pub fn are_slices(self) -> bool {
         matches!(self, Self::Slices(_))
     }
 
-    /// How a module reads keys and writes them to the other array.
-    pub(super) fn access(self) -> &'static str {
-        if self.are_slices() { wgsl("callers/access_slices") } else { wgsl("callers/access") }
+    /// The text of this name in `callers/` for these keys: `access` reads keys and writes them to the other array,
+    /// `access_payload` does it with the payload, and `places` finds elements of either array.
+    pub(super) fn text_of(self, name: &str) -> &'static str {
+        wgsl(&format!("callers/{name}{}", if self.are_slices() { "_slices" } else { "" }))
     }
 
-    /// The same for the payload.
-    pub(super) fn access_payload(self) -> &'static str {
-        if self.are_slices() { wgsl("callers/access_payload_slices") } else { wgsl("callers/access_payload") }
-    }
-
-    /// Where elements of either array are.
-    pub(super) fn places(self) -> &'static str {
-        if self.are_slices() { wgsl("callers/places_slices") } else { wgsl("callers/places") }
-    }
-
-    /// What a module says of its arguments, and of the maps.
+    /// The text of a module's arguments and maps.
     pub(super) fn text(self) -> String {
         let arguments = if self.are_slices() { "arguments_uniform" } else { "arguments_immediate" };
         let mut text = wgsl(arguments).to_owned();

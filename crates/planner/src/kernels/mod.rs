@@ -1,4 +1,4 @@
-//! The kernels: what a dispatch can do to the elements. Each has one file.
+//! The kernels, each in a file: the operations of a dispatch on the elements.
 //!
 //! ```text
 //!             one kernel                         asked by
@@ -66,17 +66,16 @@ use crate::item::Item;
 use crate::limits::{Limits, Subgroups};
 use crate::network::Step;
 
-/// A buffer that a kernel binds beside keys and payload. In WGSL it is a global variable of this
-/// name.
+/// A buffer that a kernel binds beside keys and payload. In WGSL it is a global variable with this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AuxBuffer {
-    /// The name by which kernels and plans know it.
+    /// The name in kernels and plans.
     pub name: &'static str,
     /// Its type in WGSL.
     pub wgsl_type: &'static str,
-    /// Whether the kernel only reads it, which makes what is read the same for all invocations.
+    /// True if the kernel only reads the buffer, so that all invocations read equal values.
     pub read_only: bool,
-    /// Whether it is all zeros when a plan begins; else it holds whatever the last plan left there.
+    /// True if a plan begins with zeros in the buffer; otherwise the buffer keeps the content of the last plan.
     pub zeroed: bool,
 }
 
@@ -86,32 +85,32 @@ impl AuxBuffer {
         Self { name, wgsl_type: "array<u32>", read_only: false, zeroed: false }
     }
 
-    /// As one that is only read.
+    /// The same buffer for a kernel that only reads it.
     const fn read(self) -> Self {
         Self { read_only: true, ..self }
     }
 
-    /// As one that many add to.
+    /// The same buffer for a kernel that adds to its words atomically.
     const fn added_to(self) -> Self {
         Self { wgsl_type: "array<atomic<u32>>", ..self }
     }
 }
 
-/// What a kernel is for the rest of the crate. See the table in the module's documentation.
+/// The interface of a kernel. See the table in the module's documentation.
 trait KernelSpec {
     /// # Errors
     ///
     /// A value that no kernel has; a limit that the kernel exceeds.
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error>;
 
-    /// How it is launched on `count` elements. Without elements there are no workgroups.
+    /// The launch on `count` elements. Without elements it has no workgroups.
     fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch;
 
-    /// What it reads and writes on `count` elements from `first` on.
+    /// The elements that it reads and writes, of `count` elements from `first` on.
     ///
     /// # Errors
     ///
-    /// A part of the array that it cannot be for.
+    /// A part of the array that the kernel does not support.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error>;
 
     /// The subgroups that its text is for; `None` if it asks for none.
@@ -124,7 +123,7 @@ trait KernelSpec {
         &[]
     }
 
-    /// Words that it needs of each of those, on `count` elements.
+    /// Words that it needs in an auxiliary buffer, on `count` elements.
     fn aux_words(&self, _aux: &AuxBuffer, _count: u32) -> u64 {
         1
     }
@@ -140,24 +139,23 @@ trait KernelSpec {
         None
     }
 
-    /// Bytes of workgroup memory in which elements or counts are, as far as a kernel says.
+    /// Bytes of workgroup memory with elements or counts.
     fn workgroup_bytes(&self, _shape: Shape) -> u64 {
         0
     }
 
-    /// The same kernel with all that is an argument of it set to a fixed value: kernels that are
-    /// equal then share a pipeline.
+    /// The same kernel with fixed values for all arguments. Kernels that are equal without arguments share a pipeline.
     fn without_arguments(&self) -> Kernel;
 
-    /// What it adds to the text that all kernels have.
+    /// The kernel's own part of the text.
     fn module(&self, shape: Shape, keys: Keys) -> Module;
 
-    /// The arguments of the dispatch on `count` elements from `first` on, which is number `phase`
-    /// of a plan of phases and 0 in others.
+    /// The arguments of a dispatch on `count` elements from `first` on. `phase` is its number in a plan of phases, and 0
+    /// in other plans.
     fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments;
 
-    /// What a CPU does to the same elements, in the segments with these offsets if there are any:
-    /// the steps, unless it is something else. `last` stands where there are no elements.
+    /// Does the kernel's work on a CPU, in the segments with these offsets, or on all elements without offsets. `last`
+    /// fills unused places.
     fn interpret<T: Item>(&self, elements: &mut [T], _offsets: &[u32], _last: T)
     where
         Self: Sized,
@@ -170,11 +168,10 @@ trait KernelSpec {
     }
 }
 
-/// Lists the kernels, and has each asked by what it is.
+/// Makes the enum of kernels, and forwards calls to their interfaces.
 macro_rules! kernels {
     ($($(#[$doc:meta])* $name:ident($spec:ty) = $file:literal,)*) => {
-        /// What one dispatch does to the elements, and how. The file of that name in `shaders/` is
-        /// its WGSL.
+        /// The operation of a dispatch on the elements. The file with the kernel's name in `shaders/` is its WGSL.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Kernel { $($(#[$doc])* $name($spec),)* }
 
@@ -183,18 +180,18 @@ macro_rules! kernels {
                 match self { $(Self::$name(spec) => spec,)* }
             }
 
-            /// Its name, which is that of its file.
+            /// The name of the kernel and of its file.
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$name(_) => $file,)* }
             }
 
-            /// Does to `elements` what the kernel does to those of a dispatch: in the segments with
-            /// these offsets, if it is for segments. `last` sorts after all elements, or equals the
-            /// last; it stands where there is none.
+            /// Does the kernel's work on the elements of a dispatch; in the segments with these offsets if the
+            /// kernel sorts segments. `last` sorts after all elements, or equals the last one, and fills unused
+            /// places.
             ///
             /// # Panics
             ///
-            /// When there can be no dispatch of the kernel on that number of elements.
+            /// If no dispatch of the kernel takes this number of elements.
             pub fn perform<T: Item>(&self, elements: &mut [T], offsets: &[u32], last: T) {
                 match self { $(Self::$name(spec) => spec.interpret(elements, offsets, last),)* }
             }
@@ -254,13 +251,13 @@ impl Kernel {
         self.spec().tiles()
     }
 
-    /// Bytes of workgroup memory in which elements of this shape or counts are.
+    /// Bytes of workgroup memory with elements of this shape or counts.
     pub fn workgroup_bytes(&self, shape: Shape) -> u64 {
         self.spec().workgroup_bytes(shape)
     }
 }
 
-/// What a kernel's module has of its own.
+/// A kernel's own parts of its module.
 struct Module {
     /// The function that a dispatch runs.
     entry_point: &'static str,
@@ -277,7 +274,7 @@ pub(crate) fn constants(named: &[(&str, u32)]) -> String {
     named.iter().map(of).collect::<Vec<_>>().concat()
 }
 
-/// How a kernel is launched.
+/// The launch of a kernel.
 struct Launch {
     /// Invocations in a workgroup.
     workgroup_size: u32,
@@ -288,12 +285,12 @@ struct Launch {
 }
 
 impl Launch {
-    /// Of so many workgroups, which read and write all elements.
+    /// A launch of this number of workgroups, which read and write all elements.
     fn of_all(workgroup_size: u32, workgroups: u64, count: u32, shape: Shape) -> Self {
         Self { workgroup_size, workgroups, bytes_moved: u64::from(count) * 2 * shape.bytes() }
     }
 
-    /// For at least so many invocations, of which none works with others.
+    /// A launch of at least this number of independent invocations.
     fn of_invocations(invocations: u64, bytes_moved: u64, limits: &Limits) -> Self {
         let workgroup_size = limits.invocations.clamp(1, 256);
         Self { workgroup_size, workgroups: invocations.div_ceil(workgroup_size.into()), bytes_moved }
@@ -303,18 +300,18 @@ impl Launch {
 /// The elements that a dispatch touches, counted from the start of the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Elements of the array they are in that are read, and so must be there.
+    /// The number of elements that the dispatch reads from their array, which must hold them.
     pub reads: u64,
-    /// Elements that are written.
+    /// The number of elements that the dispatch writes.
     pub writes: u64,
-    /// Whether they are written to the other array.
+    /// True if the dispatch writes to the other array.
     pub to_other: bool,
-    /// Whether the next dispatch finds the elements there.
+    /// True if the next dispatch finds the elements in the other array.
     pub changes_sides: bool,
 }
 
 impl Access {
-    /// Of work in place.
+    /// The access of work in place.
     fn in_place(first: u32, count: u32) -> Self {
         let end = u64::from(first) + u64::from(count);
         Self { reads: end, writes: end, to_other: false, changes_sides: false }
@@ -325,7 +322,7 @@ impl Access {
         Self { to_other: true, changes_sides: true, ..self }
     }
 
-    /// Of work in place that begins with the first element.
+    /// The access of work in place on whole arrays.
     fn from_start(first: u32, count: u32) -> Result<Self, Error> {
         refuse_if([("a kernel for whole arrays must begin at their start", first > 0)])?;
         Ok(Self::in_place(0, count))
@@ -348,7 +345,7 @@ impl Arguments {
     /// Bytes that the arguments of any kernel fit in.
     pub const MOST_BYTES: u32 = 4 * MOST_ARGUMENTS as u32;
 
-    /// As they lie in memory.
+    /// The words in memory order.
     pub fn bytes(&self) -> &[u8] {
         bytemuck::cast_slice(&self.words[..self.count])
     }
@@ -384,11 +381,11 @@ impl Grid {
         let most = u64::from(limits.workgroups_per_dimension);
         let rows = workgroups.div_ceil(most.max(1)).max(1);
         at_most([("workgroups in one dispatch", workgroups, most * most)])?;
-        // Both are at most `most`, which is a u32.
+        // Neither exceeds `most`, a u32.
         Ok(Self { x: workgroups.div_ceil(rows) as u32, y: rows as u32 })
     }
 
-    /// How many workgroups there are.
+    /// The number of workgroups.
     pub fn workgroups(self) -> u64 {
         u64::from(self.x) * u64::from(self.y)
     }
@@ -407,19 +404,19 @@ pub struct Dispatch {
 }
 
 getters! { Dispatch {
-    /// What is done, and how.
+    /// The operation.
     kernel: Kernel,
-    /// The first of the elements it is done to.
+    /// The first element.
     first: u32,
-    /// The number of those elements.
+    /// The number of elements.
     count: u32,
-    /// What distinguishes its pipeline from others.
+    /// The properties of the pipeline.
     pipeline: PipelineKey,
     /// The workgroups launched.
     grid: Grid,
     /// Bytes of device memory read and written, every element touched counted once each way.
     bytes_moved: u64,
-    /// The elements that are touched.
+    /// The elements that the dispatch touches.
     access: Access,
 } }
 
@@ -428,8 +425,7 @@ impl Dispatch {
     ///
     /// # Errors
     ///
-    /// A kernel that there is not; a part of the array that it cannot be for; a limit that it
-    /// exceeds.
+    /// A kernel that does not exist; a part of the array that the kernel does not support; a limit that it exceeds.
     pub fn new(
         kernel: impl Into<Kernel>,
         first: u32,
@@ -467,30 +463,28 @@ impl Dispatch {
         Self { pipeline: self.pipeline.transformed_by(transform), ..self }
     }
 
-    /// The same for fewer elements.
+    /// This dispatch on fewer elements.
     ///
     /// # Errors
     ///
-    /// More elements than it is for.
+    /// More elements than this dispatch has.
     pub fn for_fewer(&self, count: u32, shape: Shape, limits: &Limits) -> Result<Self, Error> {
         at_most([("elements in a dispatch", count.into(), self.count.into())])?;
         let Launch { workgroups, .. } = self.kernel.spec().launch(count, shape, limits);
         Ok(Self { count, grid: Grid::new(workgroups, limits)?, ..*self })
     }
 
-    /// Passes a payload through that is there already. Returns whether it keeps that of equal keys
-    /// in order.
-    pub fn pass_through(&mut self) -> bool {
+    /// Moves the existing payload instead of writing iota.
+    pub fn pass_through(&mut self) {
         match &mut self.kernel {
             // An argument, too.
             Kernel::Radix(radix) => radix.iota = false,
             Kernel::Select(select) => select.iota = false,
-            _ => return false,
+            _ => {}
         }
-        true
     }
 
-    /// The digit that it is about; 0 if none.
+    /// The digit of the pass, or 0.
     pub fn digit(&self) -> u32 {
         match self.kernel {
             Kernel::Radix(radix) => radix.digit,
@@ -499,12 +493,12 @@ impl Dispatch {
         }
     }
 
-    /// Whether it sets to zero what others add up in, and does nothing else.
+    /// Returns true for a dispatch that only sets counters to zero.
     pub fn clears(&self) -> bool {
         matches!(self.kernel, Kernel::Radix(Radix { work: RadixWork::Clear, .. }))
     }
 
-    /// The group of segments that it sorts, if it is one.
+    /// The group of segments that it sorts, if it sorts a group.
     pub fn group(&self) -> Option<Group> {
         if let Kernel::Batch(batch) = self.kernel { batch.group() } else { None }
     }
@@ -515,8 +509,8 @@ impl Dispatch {
         spec.aux_buffers().iter().map(move |aux| (*aux, spec.aux_words(aux, self.count)))
     }
 
-    /// What differs from other dispatches of the same pipeline. `phase` is its number in a plan of
-    /// phases, and 0 in others.
+    /// The arguments, which differ between dispatches of one pipeline. `phase` is the number of the dispatch in a plan
+    /// of phases, and 0 in other plans.
     pub fn arguments(&self, phase: u32) -> Arguments {
         self.kernel.spec().arguments(self.first, self.count, phase)
     }

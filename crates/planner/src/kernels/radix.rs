@@ -1,11 +1,11 @@
-//! The passes of the radix sort: counting digits, and distributing elements by one of them. What
-//! they do together is in [`crate::plan`]'s `radix.rs`.
+//! The passes of the radix sort: they count digits, and distribute elements by one digit. [`crate::plan`]'s `radix.rs`
+//! explains their combination.
 //!
 //! ```text
 //! Clear       zeros where the others add up
 //! Histogram   all digits of all keys counted in one reading; which bits vary
-//! Sweep       a tile in registers, ranked by one digit, and scattered to the other array, to places that follow
-//!             from what earlier tiles published (look-back)
+//! Sweep       a tile in registers, ranked by one digit, and scattered to the other array; the places follow from
+//!             the published counts of earlier tiles (look-back)
 //! Count       one digit counted before each tile of a chunk of tiles, and in all of the chunk
 //! Scan        counts of chunks to counts in all chunks before
 //! Scatter     as Sweep, but where elements go was counted
@@ -19,10 +19,9 @@
 //! Runs        those prefixes, each in a workgroup
 //! ```
 //!
-//! How a tile is ranked: lanes of a subgroup compare digits by ballots; the first lane of each
-//! digit adds their number to the subgroup's own counter of it. No barrier of the workgroup is
-//! needed for a key, and nothing depends on how invocations are numbered: whose turn it is follows
-//! from subgroup and lane alone.
+//! To rank a tile, lanes of a subgroup compare digits by ballots; the first lane of each digit adds the number of equal
+//! digits to the subgroup's counter. A key needs no barrier of the workgroup, and ranks do not depend on the numbers of
+//! invocations: the order follows from subgroup and lane alone.
 
 use gpusort_shaders::wgsl;
 
@@ -41,7 +40,7 @@ pub const DIGIT_BITS: u32 = 8;
 /// Values of a digit.
 const RADIX: u32 = 1 << DIGIT_BITS;
 
-/// How a tile is divided: its elements among invocations, and those among subgroups.
+/// The division of a tile: its elements among invocations, and the invocations among subgroups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RadixTile {
     invocations: u32,
@@ -51,16 +50,15 @@ pub struct RadixTile {
     matching: Matching,
 }
 
-/// How lanes find those with the same digit.
+/// The way in which lanes find the lanes with the same digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Matching {
     /// By ballots on each bit.
     Ballots,
-    /// By ballots for one element, and by a mask beside the counter for the next, which keeps two
-    /// units of a core busy. Subgroups must be of at most 32 lanes, which can wait for each other.
+    /// By ballots for one element, and by a mask beside the counter for the next element, which keeps two
+    /// units of a core busy. Subgroups must have at most 32 lanes and a barrier.
     Masks,
-    /// By masks alone, in groups of 32 invocations that stand in for subgroups: a workgroup waits
-    /// as a whole.
+    /// By masks alone, in groups of 32 invocations in place of subgroups, with barriers of the workgroup.
     Groups,
 }
 
@@ -68,23 +66,21 @@ pub enum Matching {
 const GROUP: u32 = 32;
 
 impl RadixTile {
-    /// So many invocations with so many elements each, in subgroups and an order such as these
-    /// limits have.
+    /// A tile of these numbers of invocations and of elements for each, for subgroups and the order of workgroups on a
+    /// device with these limits.
     ///
     /// # Errors
     ///
-    /// Invocations that are no power of two, or fewer than a subgroup's; a number of elements that
-    /// no kernel has; no subgroups.
+    /// Invocations that are no power of two, or fewer than a subgroup has; a number of elements that no kernel has; no
+    /// subgroups.
     pub fn new(invocations: u32, items: u32, limits: &Limits) -> Result<Self, Error> {
         let subgroups = limits.subgroups.ok_or(Error::Lacks { what: "subgroups" })?;
         let Subgroups { smallest, largest, .. } = subgroups;
-        refuse_if([(
-            "the invocations of a workgroup must be a power of two",
-            !invocations.is_power_of_two(),
-        )])?;
+        let is_power = invocations.is_power_of_two();
+        refuse_if([("the invocations of a workgroup must be a power of two", !is_power)])?;
         let are_powers = smallest.is_power_of_two() && largest.is_power_of_two();
         has([("subgroups with a power of two of lanes", true, are_powers)])?;
-        // Fewer would not set all that is set by one invocation each.
+        // Fewer invocations would leave some words unset: each sets one word.
         within("invocations in a workgroup", invocations, 8..=1 << 12)?;
         // Loops over registers are written out, so more of them make a text that no compiler takes.
         within("elements in the registers of an invocation", items, 1..=64)?;
@@ -94,21 +90,16 @@ impl RadixTile {
             // Two sums of each lie where the offsets of digits go.
             ("subgroups in a workgroup", (invocations / smallest).into(), (RADIX / 2).into()),
         ])?;
-        Ok(Self {
-            invocations,
-            items,
-            subgroups,
-            fifo_dispatch: limits.fifo_dispatch,
-            matching: Matching::Ballots,
-        })
+        let (fifo_dispatch, matching) = (limits.fifo_dispatch, Matching::Ballots);
+        Ok(Self { invocations, items, subgroups, fifo_dispatch, matching })
     }
 
     /// A tile for devices without subgroups.
     ///
     /// # Errors
     ///
-    /// Invocations that are no power of two, too few, or too many; a number of elements that no
-    /// kernel has.
+    /// A number of invocations that is no power of two, too small or too large; a number of elements that no kernel
+    /// has.
     pub fn without_subgroups(invocations: u32, items: u32) -> Result<Self, Error> {
         let subgroups = Subgroups { smallest: GROUP, largest: GROUP, barrier: true };
         let limits = Limits { subgroups: Some(subgroups), fifo_dispatch: false, ..Limits::WEBGPU };
@@ -117,11 +108,11 @@ impl RadixTile {
         Ok(Self { matching: Matching::Groups, ..Self::new(invocations, items, &limits)? })
     }
 
-    /// The same tile, matched by masks, too.
+    /// The same tile with [`Matching::Masks`].
     ///
     /// # Errors
     ///
-    /// Subgroups that it is not for.
+    /// Subgroups of more lanes, or without a barrier.
     pub fn with_masks(self) -> Result<Self, Error> {
         let Subgroups { largest, barrier, .. } = self.subgroups;
         at_most([("lanes in a subgroup", largest.into(), 32)])?;
@@ -150,8 +141,7 @@ impl RadixTile {
         sets * self.most_subgroups() * RADIX
     }
 
-    /// Whether each subgroup clears its own counters: one that counts for nobody else, and that no
-    /// other may lack.
+    /// Returns true if each subgroup clears its own counters: all subgroups exist, and none counts for another.
     fn clears_apart(self) -> bool {
         let Subgroups { smallest, largest, barrier } = self.subgroups;
         smallest == largest && barrier && self.matching != Matching::Groups
@@ -169,29 +159,29 @@ impl RadixTile {
     }
 }
 
-/// What a pass is for.
+/// The work of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RadixWork {
-    /// Sets to zero what the others add up in.
+    /// Sets the counters of other passes to zero.
     Clear,
-    /// Counts all digits, and finds out which bits vary.
+    /// Counts all digits, and finds the bits that vary.
     Histogram,
     /// Distributes by a digit, to places found by look-back. For tests one tile may stall.
     Sweep(Option<StalledTile>),
-    /// Counts a digit. Before the first pass this finds out which bits vary, too.
+    /// Counts a digit. Before the first pass it also finds the bits that vary.
     Count {
-        /// Whether it is before the first pass.
+        /// True before the first pass.
         first: bool,
     },
     /// Adds up the counts of chunks.
     Scan,
-    /// Distributes by a digit as was counted.
+    /// Distributes by a digit, with the counts of [`Self::Count`].
     Scatter,
-    /// Sorts elements that are no more than a tile has.
+    /// Sorts at most the elements of one tile.
     Tile,
-    /// Looks at some keys.
+    /// Samples keys.
     Sample,
-    /// Chooses leading digits by that.
+    /// Chooses leading digits by the samples.
     Choose,
     /// Cuts the array in windows, each for this many invocations.
     Cut(u32),
@@ -201,64 +191,63 @@ pub enum RadixWork {
     Runs(u32),
 }
 
-/// What the passes of a plan sort, and by which digits.
+/// The elements and the digits of a plan's passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// All elements, by all digits.
     All,
-    /// All elements, by leading digits. Which these are, the device chooses: a pass goes by the next
-    /// of them. For tests, how many of the key's digits these are.
+    /// All elements, by leading digits that the device chooses: each pass sorts by the next chosen digit. For tests,
+    /// the number of leading digits.
     Leading(Option<u32>),
     /// Each segment of more elements than this, by all digits.
     Segments(u32),
 }
 
-/// A tile that does not publish its counts, for tests of what others do then.
+/// A tile that does not publish its counts, for tests of the other tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StalledTile {
-    /// Which.
+    /// The number of the tile.
     pub tile: u32,
-    /// Whether it publishes sums once it is done.
+    /// True if the tile publishes its sums at its end.
     pub late: bool,
 }
 
 /// A pass of the radix sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Radix {
-    /// How tiles are divided.
+    /// The division of tiles.
     pub tile: RadixTile,
-    /// What is done.
+    /// The work.
     pub work: RadixWork,
-    /// The digit, counted from the lowest; of [`Scope::Leading`] the number of the pass; 0 where it is
-    /// no matter.
+    /// The digit, counted from the lowest; in [`Scope::Leading`] the number of the pass; 0 for work without a digit.
     pub digit: u32,
     /// Digits in a key.
     pub digits: u32,
-    /// Tiles in a chunk of [`RadixWork::Count`]; what [`RadixWork::Sample`] draws its places by; 0
-    /// without.
+    /// Tiles in a chunk of [`RadixWork::Count`]; the number that draws the places of [`RadixWork::Sample`]; 0 for
+    /// other work.
     pub chunk: u32,
-    /// Whether the payload is iota (the position), which the first pass writes without reading any.
+    /// True if the payload is iota (the position), which the first pass writes instead of reading a payload.
     pub iota: bool,
-    /// Whether the last pass leaves keys where they are, and writes the payload alone.
+    /// True if the last pass writes the payload alone.
     pub drops_keys: bool,
-    /// What is sorted.
+    /// The elements and digits of the plan.
     pub scope: Scope,
-    /// Whether it is a sweep that mostly has nothing to do: a few workgroups take tiles in turn.
+    /// True for a sweep that is usually idle: a few workgroups take one tile after another.
     pub is_rare: bool,
 }
 
-/// How often each value of each digit is in all keys.
+/// The count of each value of each digit in all keys.
 const HISTOGRAMS: AuxBuffer = AuxBuffer::words("histograms");
-/// For each word of a key the bits that are set in some key, and those that are not set in some.
+/// For each word of a key, the bits that a key sets, and the bits that a key does not set.
 const VARYING: AuxBuffer = AuxBuffer::words("varying_bits");
 /// Counts and sums that tiles publish, for the pass that runs and for the next.
 const STATUS: AuxBuffer = AuxBuffer::words("status").added_to();
-/// How often each value of the digit is in the chunk before each tile.
+/// The count of each value of the digit before each tile in its chunk.
 const TILE_SUMS: AuxBuffer = AuxBuffer::words("tile_sums");
-/// By values of the digit: how often it is in each chunk; then, in the chunks before.
+/// For each value of the digit, its count in each chunk; later, its count in all earlier chunks.
 const CHUNK_SUMS: AuxBuffer = AuxBuffer::words("chunk_sums");
 
-/// What samples found.
+/// The results of samples.
 const SAMPLES: AuxBuffer = AuxBuffer::words("key_samples");
 /// Where windows end and begin.
 const CUTS: AuxBuffer = AuxBuffer::words("cuts");
@@ -274,7 +263,7 @@ const SAMPLE_WORDS: u64 = 16;
 /// Elements that an invocation has of a window.
 const EACH: u32 = 8;
 
-/// Of a key, the most others that begin alike on the average, when leading digits are chosen.
+/// The most keys that share the chosen leading digits with a key, on average.
 const MATES: f64 = 24.0;
 
 /// Passes that must become needless to be worth the others.
@@ -286,7 +275,7 @@ const MOST_SORTING_RUNS: u64 = 512;
 /// The most workgroups that count: more only make more sums to add up.
 const MOST_COUNTING: u64 = 1056;
 
-/// Rows of the status that are read together in a look-back.
+/// Rows of the status that a look-back reads together.
 const ROWS: u32 = 8;
 
 /// Elements that an invocation counts at a time.
@@ -296,6 +285,12 @@ const COUNTED_TOGETHER: u32 = 16;
 const COPIED_TOGETHER: u32 = 8;
 
 impl Radix {
+    /// A pass over all elements by the lowest digit.
+    pub(crate) fn new(tile: RadixTile, work: RadixWork, digits: u32, iota: bool) -> Self {
+        let (digit, chunk, drops_keys, scope, is_rare) = (0, 0, false, Scope::All, false);
+        Self { tile, work, digit, digits, chunk, iota, drops_keys, scope, is_rare }
+    }
+
     /// The most segments that there can be.
     fn segments(&self, count: u32) -> u32 {
         match self.scope {
@@ -304,10 +299,21 @@ impl Radix {
         }
     }
 
-    /// Bytes of workgroup memory for a window of so many invocations.
+    /// Digits in a key of this shape.
+    pub fn digits_in(shape: Shape) -> u32 {
+        shape.key_words() * (32 / DIGIT_BITS)
+    }
+
+    /// Bytes of workgroup memory for a window of this number of invocations.
     pub(crate) fn window_bytes(window: u32, shape: Shape) -> u64 {
         // With a gap after the elements of each, and whether any moved in each round.
         u64::from(window) * u64::from(EACH + 1) * shape.bytes() + 12 * 4
+    }
+
+    /// Returns true if the pass ranks elements by a digit.
+    fn ranks(&self) -> bool {
+        use RadixWork::{Runs, Scatter, Sweep, Tile};
+        matches!(self.work, Sweep(_) | Scatter | Runs(_) | Tile)
     }
 
     /// Invocations of a window, where there are windows.
@@ -340,48 +346,32 @@ impl Radix {
     }
 }
 
-impl Radix {
-    /// Digits in a key of this shape.
-    pub fn digits_in(shape: Shape) -> u32 {
-        shape.key_words() * (32 / DIGIT_BITS)
-    }
-}
-
 impl KernelSpec for Radix {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         has([("workgroups that start in order", self.tile.fifo_dispatch, limits.fifo_dispatch)])?;
         let counts = matches!(self.work, RadixWork::Count { .. } | RadixWork::Scan | RadixWork::Scatter);
         let sweeps = matches!(self.work, RadixWork::Clear | RadixWork::Histogram | RadixWork::Sweep(_));
         let is_tile = self.work == RadixWork::Tile;
+        let (is_of_all, leads) = (self.scope == Scope::All, matches!(self.scope, Scope::Leading(_)));
+        let is_for_all = counts || is_tile;
         refuse_if([
-            (
-                "only histograms and sweeps sort segments, or by leading digits",
-                self.scope != Scope::All && (counts || is_tile),
-            ),
-            (
-                "leading digits are chosen in passes for them",
-                !matches!(self.scope, Scope::Leading(_)) && !counts && !sweeps && !is_tile,
-            ),
+            ("only histograms and sweeps sort segments, or by leading digits", is_for_all && !is_of_all),
+            ("leading digits are chosen in passes for them", !leads && !is_for_all && !sweeps),
             ("a chunk must have tiles", counts && self.chunk == 0),
         ])?;
-        let digits = shape.key_words() * 32 / DIGIT_BITS;
+        let digits = Self::digits_in(shape);
         within("digits in a key", self.digits, 1..=digits)?;
-        if let Scope::Leading(_) = self.scope {
+        if let Scope::Leading(leading) = self.scope {
             within("digits in a key with leading digits", self.digits, digits..=digits)?;
+            within("leading digits", leading.unwrap_or(1), 1..=digits)?;
         }
         if let Some(window) = self.window() {
             refuse_if([("the invocations of a window must be a power of two", !window.is_power_of_two())])?;
             within("invocations in a window", window, 2..=limits.invocations.min(1 << 10))?;
         }
-        if let Scope::Leading(Some(leading)) = self.scope {
-            within("leading digits", leading, 1..=digits)?;
-        }
+        let bytes = self.tile.workgroup_bytes().max(self.workgroup_bytes(shape));
         at_most([
-            (
-                "bytes of workgroup memory",
-                self.tile.workgroup_bytes().max(self.workgroup_bytes(shape)),
-                limits.workgroup_bytes,
-            ),
+            ("bytes of workgroup memory", bytes, limits.workgroup_bytes),
             ("invocations in a workgroup", self.tile.invocations.into(), limits.invocations.into()),
             ("digits before the last", self.digit.into(), (self.digits - 1).into()),
         ])
@@ -391,11 +381,8 @@ impl KernelSpec for Radix {
         let n = u64::from(count);
         let keys = n * shape.key_bytes();
         let tiles: u64 = self.most_tiles(count).into();
-        let of_tile = |workgroups, bytes_moved| Launch {
-            workgroup_size: self.tile.invocations,
-            workgroups,
-            bytes_moved,
-        };
+        let workgroup_size = self.tile.invocations;
+        let of_tile = |workgroups, bytes_moved| Launch { workgroup_size, workgroups, bytes_moved };
         let row = u64::from(RADIX) * 4;
         match self.work {
             RadixWork::Clear => {
@@ -406,19 +393,15 @@ impl KernelSpec for Radix {
                 let workgroup_size = limits.invocations.clamp(1, 256);
                 let blocks = n.div_ceil((workgroup_size * COUNTED_TOGETHER).into());
                 let in_segments = matches!(self.scope, Scope::Segments(_));
-                let blocks = if in_segments { tiles } else { blocks };
-                Launch {
-                    workgroup_size,
-                    workgroups: blocks.min(MOST_COUNTING),
-                    bytes_moved: keys + tiles * row,
-                }
+                let workgroups = if in_segments { tiles } else { blocks }.min(MOST_COUNTING);
+                Launch { workgroup_size, workgroups, bytes_moved: keys + tiles * row }
             }
             RadixWork::Sweep(_) | RadixWork::Scatter => {
                 let positions = n * (shape.bytes() - shape.key_bytes());
                 let read = keys + if self.iota && self.digit == 0 { 0 } else { positions };
                 let is_last = self.digit + 1 == self.digits;
                 let written = positions + if self.drops_keys && is_last { 0 } else { keys };
-                // What is rare counts as if it were never.
+                // A rare pass counts as an idle one.
                 if self.is_rare {
                     of_tile(tiles.min(MOST_COUNTING), 0)
                 } else {
@@ -450,25 +433,21 @@ impl KernelSpec for Radix {
         }
     }
 
-    /// In bounds since elements are read below `n` only. Each is written to the place that as many
-    /// elements have before it as there are with a lower digit, or with the same digit and a lower
-    /// index: below `n`, and another for each, as long as nobody else writes to the arrays
-    /// meanwhile. What is counted more than once, because a tile stalled, is the same number
-    /// each time. Segments are parts of the array that have no element in common, so the same is
-    /// true of each; their tiles are fewer than the most. Where two passes are left out, elements
-    /// are where the plan has them after the two. Counters have room for the digits of each
-    /// subgroup of the smallest size that there is; sums and offsets for each value of a digit.
-    /// Rows of `status` and of the sums are those of tiles and chunks that there are.
+    /// In bounds since reads are below `n`. The place of an element is the number of elements with a lower digit, or with
+    /// the same digit and a lower index: below `n`, and distinct for each element, since no other pass writes to the
+    /// arrays. Repeated counts of a stalled tile are equal. Segments are disjoint parts of the array, so this holds for
+    /// each segment; their tiles do not exceed the most tiles. If the device skips two passes, elements stay in the array
+    /// where the plan has them after the two passes. Counters have room for the digits of the most subgroups; sums and
+    /// offsets for each value of a digit. `status` and the sums have a row for each tile and chunk.
     ///
-    /// A tile sorts in place what it has read, below `n`, in places of its own for each of its elements.
+    /// A tile sorts its elements in place, below `n`, with a place of workgroup memory for each element.
     ///
-    /// Samples are taken below `n`. Windows and long runs are parts of the array that have no element
-    /// in common: each border has a place where a prefix begins, or two around a run. A window reads
-    /// and writes its own elements, the last of them where it has fewer than its workgroup; it ends at
-    /// most a sixteenth after where the next one nominally begins, so that they fit. Of runs with more
-    /// elements than a window no more are noted than there can be.
+    /// Samples are below `n`. Windows and long runs are disjoint parts of the array: each border has a place where a
+    /// prefix begins, or two places around a run. A window reads and writes its own elements, and repeats the last element
+    /// for unused places; it ends at most a sixteenth after the nominal beginning of the next window, so that its elements
+    /// fit. The list of long runs has room for the most runs.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
-        // Numbers of elements share a word with what they are.
+        // Numbers of elements share a word with their kind.
         at_most([("elements in a radix sort", count.into(), (1 << 30) - 1)])?;
         let whole = Access::from_start(first, count)?;
         Ok(match self.work {
@@ -489,27 +468,20 @@ impl KernelSpec for Radix {
     }
 
     fn subgroups(&self) -> Option<Subgroups> {
-        if matches!(
-            self.work,
-            RadixWork::Sample | RadixWork::Choose | RadixWork::Cut(_) | RadixWork::Finish(_)
-        ) {
-            return None;
-        }
-        (self.tile.matching != Matching::Groups).then_some(self.tile.subgroups)
+        use RadixWork::{Choose, Cut, Finish, Sample};
+        let needs_none = matches!(self.work, Sample | Choose | Cut(_) | Finish(_));
+        (!needs_none && self.tile.matching != Matching::Groups).then_some(self.tile.subgroups)
     }
 
     fn aux_buffers(&self) -> &'static [AuxBuffer] {
-        let in_segments = matches!(self.scope, Scope::Segments(_));
+        const COUNTING: &[AuxBuffer] = &[HISTOGRAMS.added_to(), VARYING.added_to(), STATUS, SEGMENT_TILES];
+        const SWEEPING: &[AuxBuffer] = &[HISTOGRAMS.read(), VARYING.read(), STATUS, SEGMENT_TILES];
+        // Only tiles of segments have a list.
+        let of_tiles = if let Scope::Segments(_) = self.scope { 4 } else { 3 };
         match self.work {
             RadixWork::Clear => &[HISTOGRAMS, VARYING],
-            RadixWork::Histogram if in_segments => {
-                const { &[HISTOGRAMS.added_to(), VARYING.added_to(), STATUS, SEGMENT_TILES] }
-            }
-            RadixWork::Histogram => const { &[HISTOGRAMS.added_to(), VARYING.added_to(), STATUS] },
-            RadixWork::Sweep(_) if in_segments => {
-                const { &[HISTOGRAMS.read(), VARYING.read(), STATUS, SEGMENT_TILES] }
-            }
-            RadixWork::Sweep(_) => const { &[HISTOGRAMS.read(), VARYING.read(), STATUS] },
+            RadixWork::Histogram => &COUNTING[..of_tiles],
+            RadixWork::Sweep(_) => &SWEEPING[..of_tiles],
             RadixWork::Count { first: true } => const { &[VARYING.added_to(), TILE_SUMS, CHUNK_SUMS] },
             RadixWork::Count { first: false } => const { &[VARYING.read(), TILE_SUMS, CHUNK_SUMS] },
             RadixWork::Scan => const { &[HISTOGRAMS, VARYING.read(), CHUNK_SUMS] },
@@ -546,28 +518,23 @@ impl KernelSpec for Radix {
     }
 
     fn tiles(&self) -> Option<Tiles> {
-        let tile = u64::from(self.tile.size());
-        match self.work {
-            RadixWork::Sweep(_) | RadixWork::Scatter => Some(Tiles::consecutive(tile, REGISTERS)),
-            _ => None,
-        }
+        let are_tiles = matches!(self.work, RadixWork::Sweep(_) | RadixWork::Scatter);
+        are_tiles.then(|| Tiles::consecutive(self.tile.size().into(), REGISTERS))
     }
 
     fn workgroup_bytes(&self, shape: Shape) -> u64 {
         match self.work {
-            RadixWork::Sweep(_) | RadixWork::Scatter | RadixWork::Runs(_) | RadixWork::Tile => {
-                self.tile.workgroup_bytes()
-            }
+            _ if self.ranks() => self.tile.workgroup_bytes(),
             RadixWork::Histogram => u64::from(self.digits * RADIX) * 4,
             RadixWork::Count { .. } => u64::from(RADIX) * 4,
             RadixWork::Sample => 512 * shape.key_bytes() + SAMPLE_WORDS * 4,
             RadixWork::Finish(window) => Self::window_bytes(window, shape),
-            RadixWork::Clear | RadixWork::Scan | RadixWork::Choose | RadixWork::Cut(_) => 0,
+            _ => 0,
         }
     }
 
     fn without_arguments(&self) -> Kernel {
-        // How many leading digits there are matters to what chooses them.
+        // Only the choice of digits depends on their number.
         let scope = match self.scope {
             Scope::Leading(_) if self.work != RadixWork::Choose => Scope::Leading(None),
             scope => scope,
@@ -581,45 +548,31 @@ impl KernelSpec for Radix {
         let in_groups = self.tile.matching == Matching::Groups;
         let stalled = match self.work {
             RadixWork::Sweep(Some(StalledTile { tile, late })) => (tile, late.into()),
-            // There is no such tile.
+            // No tile has this number.
             _ => (u32::MAX, 0),
         };
+        let in_order = self.tile.fifo_dispatch;
         let counters = self.tile.most_subgroups() * RADIX;
+        // One for each subgroup, or for each invocation without subgroups.
+        let sums = if in_groups { self.tile.invocations } else { self.tile.most_subgroups() };
         let constants = vec![
             ("TILE_SIZE", 1),
             ("DIGITS", self.digits),
-            (
-                "COUNTERS",
-                if ["scatter", "runs", "sort_in_tile"].contains(&entry_point) {
-                    counters
-                } else {
-                    self.digits * RADIX
-                },
-            ),
+            ("COUNTERS", if self.ranks() { counters } else { self.digits * RADIX }),
             ("COUNTERS_EACH", self.tile.counters() / self.tile.invocations),
             ("COUNTED_TOGETHER", COUNTED_TOGETHER),
             ("COPIED_TOGETHER", COPIED_TOGETHER),
-            (
-                "COUNTED_INSTEAD",
-                1 << self.tile.size().trailing_zeros().min(if self.tile.fifo_dispatch { 2 } else { 5 }),
-            ),
+            ("COUNTED_INSTEAD", 1 << self.tile.size().trailing_zeros().min(if in_order { 2 } else { 5 })),
             ("ITEMS", self.tile.items),
             ("TILE", self.tile.size()),
             ("DIGITS_EACH", (RADIX / self.tile.invocations).max(1)),
-            (
-                "SHARED",
-                if entry_point == "scan" {
-                    2 * if in_groups { self.tile.invocations } else { self.tile.most_subgroups() }
-                } else {
-                    self.tile.workgroup_words()
-                },
-            ),
+            ("SHARED", if self.work == RadixWork::Scan { 2 * sums } else { self.tile.workgroup_words() }),
             ("SUBGROUPS", self.tile.most_subgroups()),
-            // 0 where it is not the same for all.
+            // 0 for subgroups of different sizes.
             ("SUBGROUP_SIZE", if smallest == largest { smallest } else { 0 }),
-            // Tiles that a workgroup takes later on are not to be waited for.
-            ("TAKES_NUMBERS", u32::from(!self.tile.fifo_dispatch || self.is_rare)),
-            ("PATIENCE", if self.tile.fifo_dispatch { 64 } else { 16 }),
+            // No tile may wait for tiles that a workgroup takes later.
+            ("TAKES_NUMBERS", u32::from(!in_order || self.is_rare)),
+            ("PATIENCE", if in_order { 64 } else { 16 }),
             ("ROWS", ROWS),
             ("MAPS_KEYS", keys.transform().is_some_and(KeyTransform::maps).into()),
             ("STALLED_TILE", stalled.0),
@@ -648,7 +601,7 @@ impl KernelSpec for Radix {
         .into()
     }
 
-    /// What the other passes find out is what the device needs, not what a stable sort does.
+    /// The other passes find numbers that the device needs, and a stable sort does not.
     fn interpret<T: Item>(&self, elements: &mut [T], offsets: &[u32], _: T) {
         let by_digit = |elements: &mut [T], digit| elements.sort_by_key(|element| digit_of(*element, digit));
         match (self.work, self.scope) {
@@ -658,11 +611,11 @@ impl KernelSpec for Radix {
                     by_digit(elements, digit);
                 }
             }
-            // With what `Runs` sorts.
+            // Includes the work of `Runs`.
             (RadixWork::Finish(_), _) => elements.sort_by_key(|element| element.key()),
             (RadixWork::Sweep(_) | RadixWork::Scatter, scope) => {
                 for range in segments::ranges(offsets, elements.len()) {
-                    // All, where there are no segments.
+                    // Without segments, all elements are a single range.
                     let is_sorted_here = match scope {
                         Scope::Segments(longer_than) => range.len() as u32 > longer_than,
                         _ => true,
@@ -697,12 +650,14 @@ impl Radix {
         }
         let Subgroups { largest, barrier, .. } = self.tile.subgroups;
         let in_groups = self.tile.matching == Matching::Groups;
+        let of_payload =
+            |name: &str| wgsl(&format!("radix/{name}_{}", if shape.payload { "payload" } else { "key" }));
         let sums = || if in_groups { wgsl!("sums_groups") } else { wgsl!("sums") };
         let lane = || if in_groups { wgsl!("lane_group") } else { wgsl!("lane") };
         let vary = || {
             wgsl!("vary") + &if in_groups { wgsl!("note_each") } else { wgsl!("note_subgroups") } + &lane()
         };
-        let places = keys.places();
+        let places = keys.text_of("places");
         let (histogram, parts, own_pass) = match self.scope {
             Scope::All => (wgsl!("histogram" "counts_all"), wgsl!("part_whole"), wgsl!("varying")),
             Scope::Leading(_) => (
@@ -724,30 +679,26 @@ impl Radix {
             RadixWork::Count { first: false } => ("count", wgsl!("varying" "vary_none" "count") + &lane()),
             RadixWork::Scan => ("scan", wgsl!("varying" "scan") + &sums()),
             RadixWork::Scatter => scatter(wgsl!("varying" "counted" "scatter_once")),
-            RadixWork::Tile => {
-                let payload = if shape.payload { wgsl!("tile_payload") } else { wgsl!("tile_key") };
-                ("sort_in_tile", wgsl!("tile") + &payload + &sums() + places)
-            }
+            RadixWork::Tile => ("sort_in_tile", wgsl!("tile") + of_payload("tile") + &sums() + places),
             RadixWork::Sample => ("sample", wgsl!("leading" "sample")),
             RadixWork::Choose => ("choose", wgsl!("leading" "choose")),
             RadixWork::Cut(_) => ("cut", wgsl!("leading" "chosen" "window" "sorted" "cut") + places),
             RadixWork::Finish(_) => {
-                let payload = if shape.payload { wgsl!("finish_payload") } else { wgsl!("finish_key") };
-                ("finish", wgsl!("leading" "chosen" "window" "sorted" "finish") + &payload + places)
+                let own = wgsl!("leading" "chosen" "window" "sorted" "finish");
+                ("finish", own + of_payload("finish") + places)
             }
             RadixWork::Runs(_) => {
-                let payload = if shape.payload { wgsl!("either_payload") } else { wgsl!("either_key") };
                 let own = wgsl!("leading" "chosen" "window" "runs" "scatter" "either");
-                ("runs", own + &payload + &sums() + places)
+                ("runs", own + of_payload("either") + &sums() + places)
             }
         };
-        let scatters = ["scatter", "runs"].contains(&entry_point);
+        let scatters = self.ranks() && self.work != RadixWork::Tile;
         let mut text = wgsl!("pass") + &own;
         text += &if keys.transform().is_some() { wgsl!("elements") } else { wgsl!("keys") };
         if !["runs", "sort_in_tile"].contains(&entry_point) {
-            text += keys.access();
+            text += keys.text_of("access");
         }
-        if scatters || self.work == RadixWork::Tile {
+        if self.ranks() {
             text += &wgsl!("in_order");
             text += &match self.tile.matching {
                 Matching::Groups => wgsl!("rank_groups"),
@@ -763,7 +714,7 @@ impl Radix {
             text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };
         }
         if scatters {
-            text += if shape.payload && entry_point != "runs" { keys.access_payload() } else { "" };
+            text += if shape.payload && entry_point != "runs" { keys.text_of("access_payload") } else { "" };
             text += &wgsl!("part");
             text += &if shape.key_words() == 1 { wgsl!("word_1") } else { wgsl!("word_2") };
             text += &if shape.payload { wgsl!("payload") } else { wgsl!("key") };
@@ -771,8 +722,8 @@ impl Radix {
         (entry_point, text)
     }
 
-    /// The leading digits by which passes go, the lowest first: so many, or as many as leave a key with
-    /// few mates. The device estimates that by a sample.
+    /// The leading digits of the passes, the lowest first: the forced number of digits, or the fewest digits that leave a
+    /// key with few mates. The device estimates the number of mates by a sample.
     fn chosen(&self, elements: &[impl Item], forced: Option<u32>) -> Vec<u32> {
         let mut keys: Vec<u64> = elements.iter().map(|element| element.key()).collect();
         keys.sort_unstable();
@@ -790,7 +741,7 @@ impl Radix {
             |leading| self.digits - leading,
         );
         let chosen: Vec<u32> = (first..self.digits).filter(varies).collect();
-        // One at least, if there is anything to do.
+        // At least one digit, unless the keys are equal and no pass must write iota.
         let is_idle = chosen.is_empty() && ((0..first).any(|digit| varies(&digit)) || self.iota);
         if is_idle { vec![self.digits - 1] } else { chosen }
     }

@@ -1,13 +1,13 @@
-//! The passes that bring the first k elements of the sorted order, in the order in which they came,
-//! to the front of the other array. What they do together is in [`crate::plan`]'s `select.rs`.
+//! The passes that bring the first k elements of the sorted order, in their original order, to the front of the other
+//! array. [`crate::plan`]'s `select.rs` explains their combination.
 //!
 //! ```text
 //! Clear       nothing is counted or known
 //! Histogram   one digit counted, of the keys that agree with the last selected one in all higher digits
-//! Choose      that digit of the last selected key, and how many with it are selected
+//! Choose      that digit of the last selected key, and the number of selected keys with this digit
 //! Count       keys less than it in each chunk, and those that equal it
 //! Keep        the selected elements of each chunk to their places
-//! Return      the selected elements back to the array in which they were
+//! Return      the selected elements back to their original array
 //! ```
 
 use std::fmt::Write;
@@ -25,10 +25,10 @@ const DIGIT_BITS: u32 = 11;
 /// Values of a digit, at most.
 const RADIX: u32 = 1 << DIGIT_BITS;
 
-/// The digits in a word of a key, from the lowest: the first bit of each, and how many bits it has.
+/// The digits in a word of a key, from the lowest: the first bit and the number of bits of each digit.
 const DIGITS: [(u32, u32); 3] = [(0, 10), (10, DIGIT_BITS), (21, DIGIT_BITS)];
 
-/// Elements of which each invocation has its own in registers.
+/// Elements in the registers of an invocation.
 const ITEMS: u32 = 16;
 
 /// Elements that workgroups of any size take in whole blocks.
@@ -42,10 +42,10 @@ const MOST_RETURNING: u32 = 1 << 14;
 /// The most workgroups: eight for each core of a large GPU. More only make more counts to add up.
 const MOST_WORKGROUPS: u32 = 1056;
 
-/// What a pass is for.
+/// The work of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SelectWork {
-    /// Sets to zero what the others add up in.
+    /// Sets the counters of the other passes to zero.
     Clear,
     /// Counts a digit.
     Histogram,
@@ -62,40 +62,40 @@ pub enum SelectWork {
 /// A pass of the selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Select {
-    /// What is done.
+    /// The work.
     pub work: SelectWork,
-    /// How many elements are selected.
+    /// The number of elements to select.
     pub k: u32,
-    /// The digit, counted from the lowest; 0 where it is no matter.
+    /// The digit, counted from the lowest; 0 for work without a digit.
     pub digit: u32,
-    /// Whether the payload is iota (the position), which is not read.
+    /// True if the payload is iota (the position), which passes do not read.
     pub iota: bool,
 }
 
-/// How often each value of a digit is in the keys that agree with the last selected one.
+/// The count of each value of a digit in the keys that agree with the last selected key.
 const DIGIT_COUNTS: AuxBuffer = AuxBuffer::words("digit_counts");
-/// The last selected key, as far as it is known; how many of those that agree with it are selected;
-/// whether it is known whole.
+/// The known digits of the last selected key; the number of selected keys that agree with it; 1 if all its digits are
+/// known.
 const CHOSEN: AuxBuffer = AuxBuffer::words("chosen");
-/// How many of each chunk are less than the last selected key, and how many equal it.
+/// For each chunk, the number of keys less than the last selected key, and the number of keys equal to it.
 const CHUNK_COUNTS: AuxBuffer = AuxBuffer::words("chunk_counts");
 
 impl Select {
-    /// Digits in so many bits, of one word or two.
+    /// Digits in this number of bits, in one word or two.
     pub fn digits(bits: u32) -> u32 {
         let in_word = |bits: u32| DIGITS.iter().filter(|(shift, _)| *shift < bits).count() as u32;
         in_word(bits) + in_word(bits.saturating_sub(32))
     }
 
-    /// Bytes of each auxiliary buffer in which there is room for any selection.
+    /// Bytes of each auxiliary buffer, with room for any selection.
     pub const ROOM: [(&'static str, u64); 3] = [
         (DIGIT_COUNTS.name, 4 * RADIX as u64),
         (CHOSEN.name, 16),
         (CHUNK_COUNTS.name, 8 * MOST_WORKGROUPS as u64),
     ];
 
-    /// What a kernel must know that writes the arguments of these where the device alone knows how
-    /// many elements there are.
+    /// The constants of a kernel that writes the arguments of these passes if only the device knows the number of
+    /// elements.
     pub fn constants() -> String {
         let mut text = super::constants(&[("CHUNK_UNIT", CHUNK_UNIT), ("MOST_WORKGROUPS", MOST_WORKGROUPS)]);
         let [(a, wide_a), (b, wide_b), (c, wide_c)] = DIGITS;
@@ -104,14 +104,14 @@ impl Select {
         text
     }
 
-    /// The word of the key that the digit is in, its lowest bit there, and how many bits it has.
+    /// The digit's word of the key, its lowest bit in this word, and its number of bits.
     fn place(&self) -> (u32, u32, u32) {
         let count = DIGITS.len() as u32;
         let (shift, width) = DIGITS[(self.digit % count) as usize];
         (self.digit / count, shift, width)
     }
 
-    /// Elements in a chunk of so many elements in all, and chunks.
+    /// Elements in a chunk of an array with `count` elements, and the number of chunks.
     fn chunks(count: u32) -> (u32, u32) {
         let units = count.div_ceil(CHUNK_UNIT);
         let chunk = units.div_ceil(MOST_WORKGROUPS).max(1).saturating_mul(CHUNK_UNIT);
@@ -158,11 +158,10 @@ impl KernelSpec for Select {
         Launch { workgroup_size, workgroups: workgroups.into(), bytes_moved }
     }
 
-    /// In bounds since elements are read below `n` only. Each that is kept is written to the place
-    /// that as many kept ones have before it: those less than the last selected key, and of those
-    /// equal to it the first that complete k. Where all that agree with a part of that key are
-    /// selected, it stands for the largest of them. Counters have room for all values of a digit,
-    /// masks for the elements of a block, counts for the chunks that there are.
+    /// In bounds since reads are below `n`. The place of a kept element is the number of kept elements before it: keys
+    /// less than the last selected key, and the first equal keys that complete k. If the selection includes all keys
+    /// that agree with a part of the last key, this part stands for the largest of them. Counters have room for all
+    /// values of a digit, masks for the elements of a block, counts for all chunks.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         at_most([
             ("elements to select", self.k.into(), count.into()),
@@ -214,10 +213,10 @@ impl KernelSpec for Select {
             SelectWork::Keep => ("keep", wgsl!("select" "chosen" "keep")),
             SelectWork::Return => ("bring_back", wgsl!("select" "return")),
         };
-        let mut text = text + keys.access();
+        let mut text = text + keys.text_of("access");
         if let SelectWork::Keep | SelectWork::Return = self.work {
             if shape.payload {
-                text += keys.access_payload();
+                text += keys.text_of("access_payload");
                 text += &wgsl!("payload");
             } else {
                 text += &wgsl!("key");
@@ -244,7 +243,7 @@ impl KernelSpec for Select {
         .into()
     }
 
-    /// What the other passes find out is which key the last selected one has.
+    /// The other passes only find the last selected key.
     fn interpret<T: Item>(&self, elements: &mut [T], _: &[u32], _: T) {
         if self.work == SelectWork::Keep {
             let mut order: Vec<usize> = (0..elements.len()).collect();

@@ -1,5 +1,5 @@
-//! Rows in workgroup memory, sorted up and down in turn, and transpositions between the two arrays:
-//! the kernels of the `transpose` variant.
+//! Rows in workgroup memory, sorted alternately up and down, and transpositions between the two arrays: the kernels of
+//! the `transpose` variant.
 //!
 //! ```text
 //! array as rows      a0 a1 a2 a3     transposed   a0 b0
@@ -16,7 +16,7 @@ use crate::item::Item;
 use crate::limits::Limits;
 use crate::network::{self, Step};
 
-/// What is done to an array whose size is a power of two.
+/// The work on an array whose size is a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rows {
     /// Puts elements that sort last into the positions from `from` on.
@@ -24,7 +24,7 @@ pub enum Rows {
         /// The number of elements that there are.
         from: u32,
     },
-    /// Sorts every row of 2^`row_log2` elements, up and down in turn.
+    /// Sorts every row of 2^`row_log2` elements, alternately up and down.
     Sort {
         /// Elements in a row, as a power of two.
         row_log2: u32,
@@ -33,7 +33,7 @@ pub enum Rows {
     Merge {
         /// Elements in a row, as a power of two.
         row_log2: u32,
-        /// How many steps.
+        /// The number of steps.
         steps: u32,
         /// Size of the stage's blocks, as a power of two.
         block_log2: u32,
@@ -47,45 +47,51 @@ pub enum Rows {
     },
 }
 
-/// Side of the squares that are transposed in workgroup memory: see `transpose.wgsl`.
+/// The side of squares for transpositions in workgroup memory: see `transpose.wgsl`.
 const SIDE: u32 = 16;
+
+impl Rows {
+    /// Elements in a row, as a power of two; `None` if workgroups have no rows.
+    fn row_log2(self) -> Option<u32> {
+        match self {
+            Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => Some(row_log2),
+            Self::Pad { .. } | Self::Transpose { .. } => None,
+        }
+    }
+}
 
 impl KernelSpec for Rows {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
-        let row_log2 = match *self {
-            Self::Sort { row_log2 } => row_log2,
-            Self::Merge { row_log2, steps, block_log2 } => {
-                within("steps in a row", steps, 0..=row_log2)?;
-                within("for log2 of the elements in a block", block_log2, 0..=31)?;
-                row_log2
-            }
-            Self::Pad { .. } | Self::Transpose { .. } => return Ok(()),
-        };
+        let Some(row_log2) = self.row_log2() else { return Ok(()) };
+        if let Self::Merge { steps, block_log2, .. } = *self {
+            within("steps in a row", steps, 0..=row_log2)?;
+            within("for log2 of the elements in a block", block_log2, 0..=31)?;
+        }
         within("for log2 of the elements in a row", row_log2, 1..=31)?;
         at_most([("bytes of workgroup memory", shape.bytes() << row_log2, limits.workgroup_bytes)])
     }
 
     fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
         let all = u64::from(count);
-        let (workgroup_size, workgroups, moved) = match *self {
+        let (workgroup_size, workgroups) = match *self {
             Self::Pad { from } => {
                 let padding = all.saturating_sub(from.into());
                 return Launch::of_invocations(padding, padding * shape.bytes(), limits);
             }
             Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => {
-                (limits.invocations.clamp(1, 512).min(1 << (row_log2 - 1)), all >> row_log2, 2 * all)
+                (limits.invocations.clamp(1, 512).min(1 << (row_log2 - 1)), all >> row_log2)
             }
             Self::Transpose { rows_log2, columns_log2 } => {
                 let squares = |log2: u32| (1_u64 << log2).div_ceil(SIDE.into());
-                (SIDE * SIDE, squares(rows_log2) * squares(columns_log2), 2 * all)
+                (SIDE * SIDE, squares(rows_log2) * squares(columns_log2))
             }
         };
-        Launch { workgroup_size, workgroups, bytes_moved: moved * shape.bytes() }
+        Launch::of_all(workgroup_size, workgroups, count, shape)
     }
 
-    /// In bounds since padding is stored below `n` only; rows are aligned parts of an array that is
-    /// a power of two, begin below `n`, and so end there; and a transposition moves elements in
-    /// existing rows and columns, which are as many as the array has elements.
+    /// In bounds since padding stores below `n` only; rows are aligned parts of an array whose size is a power of two,
+    /// begin below `n`, and so end below `n`; and a transposition moves elements in existing rows and columns, which
+    /// together hold the elements of the array.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         let in_place = Access::from_start(first, count)?;
         let log2 = count.checked_ilog2().unwrap_or_default();
@@ -119,12 +125,7 @@ impl KernelSpec for Rows {
     }
 
     fn tiles(&self) -> Option<Tiles> {
-        match *self {
-            Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => {
-                Some(Tiles::consecutive(1 << row_log2, WORKGROUP))
-            }
-            Self::Pad { .. } | Self::Transpose { .. } => None,
-        }
+        self.row_log2().map(|row_log2| Tiles::consecutive(1 << row_log2, WORKGROUP))
     }
 
     fn workgroup_bytes(&self, shape: Shape) -> u64 {
@@ -138,7 +139,7 @@ impl KernelSpec for Rows {
     fn without_arguments(&self) -> Kernel {
         Kernel::Rows(match *self {
             Self::Pad { .. } => Self::Pad { from: 0 },
-            Self::Sort { row_log2 } => Self::Sort { row_log2 },
+            Self::Sort { .. } => *self,
             Self::Merge { row_log2, .. } => Self::Merge { row_log2, steps: 0, block_log2: 0 },
             Self::Transpose { .. } => Self::Transpose { rows_log2: 0, columns_log2: 0 },
         })

@@ -12,35 +12,31 @@
 //! stride 1  └─┘ └─┘ └─┘ └─┘  0-1 2-3 4-5 6-7
 //! ```
 
+use super::Elements;
 use crate::error::Error;
-use crate::kernels::{Dispatch, Local, Shape};
-use crate::limits::Limits;
+use crate::kernels::{Dispatch, Local};
 use crate::network::{stage, stages};
 
 /// One dispatch per step.
-pub(super) fn naive(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
-    let steps = (1..=stages(n)).flat_map(stage);
-    steps.map(|step| Dispatch::new(step, 0, n, shape, limits)).collect()
+pub(super) fn naive(elements: Elements) -> Result<Vec<Dispatch>, Error> {
+    (1..=stages(elements.n)).flat_map(stage).map(|step| elements.dispatch(step)).collect()
 }
 
 /// Tiles sorted in workgroup memory; then, for each larger stage, one dispatch per step that leaves
 /// a tile and one for all remaining steps.
-pub(super) fn local_global(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
-    let stages = stages(n);
-    let tile_log2 = tile_log2(shape, limits).min(stages);
+pub(super) fn local_global(elements: Elements) -> Result<Vec<Dispatch>, Error> {
+    let stages = stages(elements.n);
+    // The largest tile that workgroup memory holds, up to 4096 elements: with larger tiles, too few workgroups
+    // share a core to hide the latency of its memory.
+    let largest = (elements.limits.workgroup_bytes / elements.shape.bytes()).clamp(2, 4096).ilog2();
+    let tile_log2 = largest.min(stages);
 
-    let mut dispatches = vec![Dispatch::new(Local { tile_log2, sorts: true }, 0, n, shape, limits)?];
+    let mut dispatches = vec![elements.dispatch(Local { tile_log2, sorts: true })?];
     for block_log2 in tile_log2 + 1..=stages {
         for step in stage(block_log2).take((block_log2 - tile_log2) as usize) {
-            dispatches.push(Dispatch::new(step, 0, n, shape, limits)?);
+            dispatches.push(elements.dispatch(step)?);
         }
-        dispatches.push(Dispatch::new(Local { tile_log2, sorts: false }, 0, n, shape, limits)?);
+        dispatches.push(elements.dispatch(Local { tile_log2, sorts: false })?);
     }
     Ok(dispatches)
-}
-
-/// The largest tile that workgroup memory holds, up to 4096 elements: beyond, too few workgroups
-/// share a core to hide the latency of its memory.
-fn tile_log2(shape: Shape, limits: &Limits) -> u32 {
-    (limits.workgroup_bytes / shape.bytes()).clamp(2, 4096).ilog2()
 }

@@ -3,32 +3,33 @@
 use std::ops::RangeInclusive;
 
 use super::{
-    Algorithm, KeyTransform, LEADING_FROM, Limits, Plan, RadixTuning, Shape, Variant, best_variant,
-    checked_size, leading, radix, segments, select, tuning,
+    Algorithm, Elements, KeyTransform, LEADING_FROM, Limits, Plan, RadixTuning, Shape, Variant, best_variant,
+    leading, radix, segments, select, tuning,
 };
 use crate::error::Error;
-use crate::kernels::{Batch, Dispatch};
+use crate::kernels::{Batch, Dispatch, Radix, RadixWork};
 
-/// What plans for elements of one kind depend on, beside their number and the device's limits.
+/// The settings of plans for a caller's elements on one device.
 #[derive(Clone, Copy, Debug)]
 pub struct Callers {
     /// The key and payload of an element.
     pub shape: Shape,
     /// The choices of the radix sort.
     pub tuning: RadixTuning,
-    /// Its variant, if it is asked for.
+    /// The requested variant of the radix sort; `None` for the best variant.
     pub variant: Option<Variant>,
-    /// How elements are seen as keys.
+    /// The map from elements to keys.
     pub transform: KeyTransform,
+    /// The limits of the device.
+    pub limits: Limits,
 }
 
 impl Callers {
-    /// Elements that are keys alone or have a payload, sorted by this variant, or by the best on a
-    /// device with these limits.
+    /// Settings for elements with or without a payload, sorted by this variant or by the device's best one.
     ///
     /// # Errors
     ///
-    /// A variant of another algorithm; limits that no radix sort keeps to.
+    /// A variant of another algorithm; limits that no radix sort keeps.
     pub fn new(
         transform: KeyTransform,
         payload: bool,
@@ -39,139 +40,137 @@ impl Callers {
         if let Some(variant) = variant {
             Algorithm::Radix.variant(Some(variant))?;
         }
-        Ok(Self { shape, tuning: RadixTuning::of_any(shape, limits)?, variant, transform })
+        let tuning = RadixTuning::of_any(shape, limits)?;
+        Ok(Self { shape, tuning, variant, transform, limits: *limits })
     }
 
-    /// A plan of the radix sort, for up to so many elements.
+    /// A plan of the radix sort for at most `capacity` elements.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::radix`].
-    pub fn sort(&self, capacity: u32, limits: &Limits) -> Result<Plan, Error> {
-        self.sort_by(self.variant_for(capacity, limits), capacity, limits)
+    /// The errors of [`Plan::radix`].
+    pub fn sort(&self, capacity: u32) -> Result<Plan, Error> {
+        self.sort_by(self.variant_for(capacity), capacity)
     }
 
-    /// The plans that are better than this one for fewer elements, each with the most of those, from the
-    /// fewest.
+    /// The plans that sort fewer elements faster than [`Self::sort`], each with its most elements, in ascending
+    /// order.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::radix`].
-    pub fn sorts_of_fewer(&self, capacity: u32, limits: &Limits) -> Result<Vec<(u32, Plan)>, Error> {
-        let single = self.sort_in_tile(capacity, limits)?;
-        let few = self.variant_for(0, limits);
-        let is_other = few != self.variant_for(capacity, limits);
-        let few = is_other.then(|| self.sort_by(few, capacity, limits)).transpose()?;
+    /// The errors of [`Plan::radix`].
+    pub fn sorts_of_fewer(&self, capacity: u32) -> Result<Vec<(u32, Plan)>, Error> {
+        let single = self.sort_in_tile(capacity)?;
+        let few = self.variant_for(0);
+        let is_other = few != self.variant_for(capacity);
+        let few = is_other.then(|| self.sort_by(few, capacity)).transpose()?;
         let few = few.map(|plan| (LEADING_FROM - 1, plan));
         Ok(single.map(|plan| (plan.n(), plan)).into_iter().chain(few).collect())
     }
 
-    /// The plan by which one workgroup sorts all elements: as many as there may be, or as it has room
-    /// for. `None` where there is none, or a variant is asked for.
+    /// The plan by which one workgroup sorts at most `capacity` elements, or the elements that its tile holds. `None`
+    /// if the device has no such tile, or if the caller requested a variant.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::radix`].
-    pub fn sort_in_tile(&self, capacity: u32, limits: &Limits) -> Result<Option<Plan>, Error> {
-        let tile = RadixTuning::single(limits).filter(|_| self.variant.is_none());
+    /// The errors of [`Plan::radix`].
+    pub fn sort_in_tile(&self, capacity: u32) -> Result<Option<Plan>, Error> {
+        let tile = RadixTuning::single(&self.limits).filter(|_| self.variant.is_none());
         let Some(tile) = tile else { return Ok(None) };
-        let most = tile.size().min(capacity.max(2));
-        let &Self { shape, transform, .. } = self;
-        let pass = radix::single(tile, most, shape, limits, transform.digits(), shape.payload)?;
-        self.plan(most, limits, vec![pass]).map(Some)
+        let elements = self.elements(tile.size().min(capacity.max(2)))?;
+        let pass = Radix::new(tile, RadixWork::Tile, self.transform.digits(), self.shape.payload);
+        self.plan(elements, vec![elements.dispatch(pass)?]).map(Some)
     }
 
-    fn variant_for(&self, n: u32, limits: &Limits) -> Variant {
-        let variant =
-            self.variant.unwrap_or_else(|| best_variant(Algorithm::Radix, n as usize, self.shape, limits));
+    fn variant_for(&self, n: u32) -> Variant {
+        let best = || best_variant(Algorithm::Radix, n as usize, self.shape, &self.limits);
+        let variant = self.variant.unwrap_or_else(best);
         // Windows are sorted by whole keys.
         let is_whole = u64::from(self.transform.bits) == 8 * self.shape.key_bytes();
         if variant == Variant::Leading && !is_whole { Variant::Onesweep } else { variant }
     }
 
-    fn sort_by(&self, variant: Variant, capacity: u32, limits: &Limits) -> Result<Plan, Error> {
-        let &Self { shape, ref tuning, transform, .. } = self;
-        // Where there may be two, there may be none, too.
-        let n = checked_size(capacity.max(2) as usize, shape, limits)?;
-        let digits = transform.digits();
-        self.plan(n, limits, radix::plan(variant, n, shape, limits, tuning, digits, shape.payload)?)
+    fn sort_by(&self, variant: Variant, capacity: u32) -> Result<Plan, Error> {
+        // A plan of fewer elements has no passes.
+        let elements = self.elements(capacity.max(2))?;
+        let (digits, iota) = (self.transform.digits(), self.shape.payload);
+        self.plan(elements, radix::plan(elements, variant, &self.tuning, digits, iota)?)
     }
 
-    /// What the device takes for the number of tiles in a chunk, of a plan for so many elements.
-    pub fn chunk(&self, capacity: u32, limits: &Limits) -> u32 {
-        match self.variant_for(capacity, limits) {
+    /// The number that the device takes for the number of tiles in a chunk, in a plan for `capacity` elements.
+    pub fn chunk(&self, capacity: u32) -> u32 {
+        match self.variant_for(capacity) {
             Variant::Leading => leading::seed(),
             _ => self.tuning.chunk(capacity),
         }
     }
 
-    /// A plan that sorts rows of this length, each by itself. With `iota` it writes the positions
-    /// in them, else it moves the caller's words.
+    /// A plan that sorts rows of this length, each by itself. With `iota` it writes positions within rows,
+    /// without it moves the caller's payload.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; rows that fit no tile.
-    pub fn rows(&self, rows: u32, length: u32, limits: &Limits, iota: bool) -> Result<Plan, Error> {
-        let n = checked_size(rows as usize * length as usize, self.shape, limits)?;
-        let batch = Batch::new(tuning::row_tile(length, limits)?, length, iota)?;
-        self.plan(n, limits, vec![Dispatch::new(batch, 0, n, self.shape, limits)?])
+    /// The errors of [`Plan::new`]; rows that fit no tile.
+    pub fn rows(&self, rows: u32, length: u32, iota: bool) -> Result<Plan, Error> {
+        let elements = Elements::new(rows as usize * length as usize, self.shape, &self.limits)?;
+        let batch = Batch::new(tuning::row_tile(length, &self.limits)?, length, iota)?;
+        self.plan(elements, vec![elements.dispatch(batch)?])
     }
 
-    /// A plan that sorts segments of such lengths, each by itself, once the device knows them; others
-    /// stay as they are. With `iota` it writes the positions in them, else it moves the caller's words.
+    /// A plan that sorts segments of these lengths, each by itself, once the device knows the segments; other
+    /// segments stay as they are. With `iota` it writes positions within segments, without it moves the
+    /// caller's payload.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::radix`].
-    pub fn segments(
-        &self,
-        n: u32,
-        limits: &Limits,
-        iota: bool,
-        lengths: &RangeInclusive<u32>,
-    ) -> Result<Plan, Error> {
-        let n = checked_size(n as usize, self.shape, limits)?;
-        self.plan(n, limits, segments::plan(self, n, limits, iota, lengths)?)
+    /// The errors of [`Plan::radix`].
+    pub fn segments(&self, n: u32, iota: bool, lengths: &RangeInclusive<u32>) -> Result<Plan, Error> {
+        let elements = self.elements(n)?;
+        self.plan(elements, segments::plan(elements, self, iota, lengths)?)
     }
 
-    /// A plan that sorts so many segments in the order of their offsets, where none has more than `longest`
-    /// elements; otherwise as [`Self::segments`]. `None` where lists of them are better, since most are
-    /// far shorter.
+    /// A plan that sorts this number of segments in the order of their offsets, if no segment has more than
+    /// `longest` elements; otherwise as [`Self::segments`]. `None` if lists of segments are better, because most
+    /// segments are far shorter.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`].
+    /// The errors of [`Plan::new`].
     pub fn short_segments(
         &self,
         n: u32,
-        limits: &Limits,
         iota: bool,
         segments: u32,
         longest: u32,
     ) -> Result<Option<Plan>, Error> {
-        let n = checked_size(n as usize, self.shape, limits)?;
-        let dispatch = segments::by_offsets(self.shape, n, limits, iota, segments, longest)?;
-        dispatch.map(|dispatch| self.plan(n, limits, vec![dispatch])).transpose()
+        let elements = self.elements(n)?;
+        let dispatch = segments::by_offsets(elements, iota, segments, longest)?;
+        dispatch.map(|dispatch| self.plan(elements, vec![dispatch])).transpose()
     }
 
-    /// A plan that leaves the first `k` at the beginning, in the order in which they came, once the
-    /// device knows how many there are: no more than `n`. `None` where sorting all is faster.
+    /// A plan that leaves the first `k` of at most `n` elements at the beginning, in their original order. `None`
+    /// if a sort of all elements is faster.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`].
-    pub fn top(&self, k: u32, n: u32, limits: &Limits) -> Result<Option<Plan>, Error> {
-        if !tuning::selects(k as usize, n as usize, self.shape, limits) {
+    /// The errors of [`Plan::new`].
+    pub fn top(&self, k: u32, n: u32) -> Result<Option<Plan>, Error> {
+        if !tuning::selects(k as usize, n as usize, self.shape, &self.limits) {
             return Ok(None);
         }
-        let mut passes = select::plan(k, n, self.shape, limits, self.transform.bits)?;
-        passes.push(select::bring_back(k, n, self.shape, limits)?);
-        self.plan(n, limits, passes).map(Some)
+        let elements = self.elements(n)?;
+        let mut passes = select::plan(elements, k, self.transform.bits)?;
+        passes.push(select::bring_back(elements, k)?);
+        self.plan(elements, passes).map(Some)
     }
 
-    fn plan(&self, n: u32, limits: &Limits, passes: Vec<Dispatch>) -> Result<Plan, Error> {
+    fn elements(&self, n: u32) -> Result<Elements<'_>, Error> {
+        Elements::new(n as usize, self.shape, &self.limits)
+    }
+
+    fn plan(&self, elements: Elements, passes: Vec<Dispatch>) -> Result<Plan, Error> {
         let passes = passes.into_iter().map(|dispatch| dispatch.transformed_by(self.transform)).collect();
-        Plan::once(n, self.shape, limits, passes)
+        Plan::once(elements, passes)
     }
 }
 
@@ -194,11 +193,11 @@ mod tests {
             };
             let transform = KeyTransform { element: ElementType::U32, descending: false, begin: 0, bits: 24 };
             let callers = |variant| Callers::new(transform, true, variant, &limits).unwrap();
-            let plan = callers(None).sort_in_tile(u32::MAX, &limits).unwrap().unwrap();
+            let plan = callers(None).sort_in_tile(u32::MAX).unwrap().unwrap();
             assert_eq!((plan.n(), plan.dispatches().count()), (most, 1), "{smallest}");
-            let few = callers(None).sort_in_tile(9, &limits).unwrap().unwrap();
+            let few = callers(None).sort_in_tile(9).unwrap().unwrap();
             assert_eq!(few.n(), 9);
-            assert!(callers(Some(Variant::Onesweep)).sort_in_tile(9, &limits).unwrap().is_none());
+            assert!(callers(Some(Variant::Onesweep)).sort_in_tile(9).unwrap().is_none());
             let item = |position: u32| Pair { key: position.wrapping_mul(0x9E37_79B9) >> 20, position };
             let mut sorted: Vec<Pair<u32>> = (0..most).map(item).collect();
             let mut expected = sorted.clone();
@@ -227,8 +226,8 @@ mod tests {
             let limits = Limits { fifo_dispatch, ..limits };
             let transform = KeyTransform { element, descending: false, begin: 0, bits };
             let callers = Callers::new(transform, true, None, &limits).unwrap();
-            let fewer = callers.sorts_of_fewer(capacity, &limits).unwrap();
-            assert_eq!(leads(&callers.sort(capacity, &limits).unwrap()), expected, "{element:?} {bits}");
+            let fewer = callers.sorts_of_fewer(capacity).unwrap();
+            assert_eq!(leads(&callers.sort(capacity).unwrap()), expected, "{element:?} {bits}");
             let most: Vec<u32> = fewer.iter().map(|(most, _)| *most).collect();
             let single = fewer[0].1.n();
             assert_eq!(most, if expected { vec![single, many - 1] } else { vec![single] });

@@ -1,9 +1,8 @@
-//! The bitonic network cut for the `fused` kernels: tiles that stay in registers, and passes that
-//! perform as many consecutive steps as a tile's bits allow.
+//! The bitonic network cut for the `fused` kernels: tiles that stay in registers, and passes that perform the most
+//! consecutive steps that a tile's bits allow.
 //!
-//! A tile is defined by bits of the array's index: on 2^t elements that differ in t of those bits,
-//! a workgroup can perform every step whose stride is one of the bits. The network is one sequence
-//! of strides,
+//! Bits of the array's index define a tile: on 2^t elements that differ in t bits, a workgroup can perform every step
+//! whose stride is one of these bits. The network is a single sequence of strides,
 //!
 //! ```text
 //! stage 15: 14 13 12 … 1 0   stage 16: 15 14 13 … 1 0   stage 17: 16 15 …
@@ -14,19 +13,19 @@
 //! 0 | 17 16 15 14 …`. The sequence is cut in the cheapest way. A tile always includes the lowest
 //! few bits, to access memory in runs.
 
-use super::Tuning;
+use super::{Elements, Tuning};
 use crate::error::{Error, at_most};
-use crate::kernels::{Dispatch, Fused, FusedWork, Shape};
-use crate::limits::Limits;
+use crate::kernels::{Dispatch, Fused, FusedWork};
 use crate::network::stages;
 
 /// The dispatches with the tuning measured to be the best.
-pub(super) fn measured(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
-    plan(n, shape, limits, &Tuning::measured(n, shape, limits))
+pub(super) fn measured(elements: Elements) -> Result<Vec<Dispatch>, Error> {
+    plan(elements, &Tuning::measured(elements.n, elements.shape, elements.limits))
 }
 
 /// Tiles sorted in registers, then the passes of all larger stages.
-pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Vec<Dispatch>, Error> {
+pub(super) fn plan(elements: Elements, tuning: &Tuning) -> Result<Vec<Dispatch>, Error> {
+    let n = elements.n;
     let (sorted_log2, tile_log2) = (tuning.sort_tile.log2(), tuning.tile.log2());
     at_most([("elements in a merged tile", 1 << tile_log2, 1 << sorted_log2)])?;
     if n < 2 {
@@ -49,7 +48,7 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
         let kernel = Fused { tile, work };
         // Some passes have nothing to compare in a part of a block.
         if kernel.tiles_of(count) > 0 {
-            dispatches.push(Dispatch::new(kernel, first, count, shape, limits)?);
+            dispatches.push(elements.dispatch_on(first, count, kernel)?);
         }
         Ok(())
     };
@@ -71,8 +70,8 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits, tuning: &Tuning) -> Re
     Ok(dispatches)
 }
 
-/// The passes of the stages after that of blocks of 2^`sorted_log2`, each with the log2 size of the
-/// blocks that none of its comparisons leaves. They are cut to take the least expected time.
+/// The passes of the stages after the stage of blocks of 2^`sorted_log2`, cut for the least expected time. Each has the
+/// log2 size of the blocks that its comparisons do not leave.
 fn passes(sorted_log2: u32, stages: u32, tuning: &Tuning) -> Vec<(FusedWork, u32)> {
     let (tile, tile_log2) = (tuning.tile, tuning.tile.log2());
     let run_log2 = tuning.run_log2.min(tile_log2 - 1);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! runs      a │ b │ c │ d │ e
-//! level 1     ab  │  cd   │ e      each merge a dispatch; what has no partner is copied
+//! level 1     ab  │  cd   │ e      each merge is a dispatch; a run without partner is copied
 //! level 2       abcd      │ e
 //! level 3          abcde
 //! ```
@@ -10,13 +10,13 @@
 //! A merge of two reads and writes each element once, so that a merge of several reads and writes
 //! it as often as there are levels.
 
+use super::Elements;
 use crate::error::Error;
-use crate::kernels::{Dispatch, Merge, MergeTile, Shape};
-use crate::limits::Limits;
+use crate::kernels::{Dispatch, Merge, MergeTile};
 
 /// The passes that merge runs of these lengths.
-pub(super) fn plan(lengths: &[u32], shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
-    let tile = MergeTile::measured(shape, limits)?;
+pub(super) fn plan(elements: Elements, lengths: &[u32]) -> Result<Vec<Dispatch>, Error> {
+    let tile = MergeTile::measured(elements.shape, elements.limits)?;
     let mut lengths: Vec<u32> = lengths.iter().copied().filter(|&length| length > 0).collect();
     let mut dispatches = Vec::new();
     while lengths.len() > 1 {
@@ -26,7 +26,7 @@ pub(super) fn plan(lengths: &[u32], shape: Shape, limits: &Limits) -> Result<Vec
         for (number, pair) in (1..).zip(lengths.chunks(2)) {
             let (middle, count) = (pair[0], pair.iter().sum());
             let merge = Merge { tile, middle, stays: number < pairs };
-            dispatches.push(Dispatch::new(merge, first, count, shape, limits)?);
+            dispatches.push(elements.dispatch_on(first, count, merge)?);
             first += count;
             merged.push(count);
         }

@@ -19,12 +19,12 @@
 //!
 //! Kernels run unchecked on arrays allocated to the sizes in their plan. The only constructor,
 //! `Plan::from_rounds`, therefore derives those sizes from the accesses of the dispatches, and
-//! rejects a dispatch that reads elements which none before it has left there:
+//! rejects a dispatch that reads elements which no earlier dispatch has left there:
 //!
 //! ```text
 //!                  elements there: front n, back 0
 //! dispatch 1       reads ≤ front's        writes there    front = max of both
-//! dispatch 2       reads ≤ front's        writes back     back = those written; then it is the front
+//! dispatch 2       reads ≤ front's        writes back     back = written elements; then it becomes the front
 //! …
 //! ```
 
@@ -66,7 +66,34 @@ pub use tuning::{
 use crate::error::{Error, at_most, refuse_if};
 use crate::getters::getters;
 
-/// Dispatches that are repeated `times` times, in order.
+/// The elements of a plan, and the limits of the device.
+#[derive(Clone, Copy)]
+struct Elements<'a> {
+    n: u32,
+    shape: Shape,
+    limits: &'a Limits,
+}
+
+impl<'a> Elements<'a> {
+    /// # Errors
+    ///
+    /// The errors of [`checked_size`].
+    fn new(n: usize, shape: Shape, limits: &'a Limits) -> Result<Self, Error> {
+        Ok(Self { n: checked_size(n, shape, limits)?, shape, limits })
+    }
+
+    /// A kernel on all elements.
+    fn dispatch(self, kernel: impl Into<Kernel>) -> Result<Dispatch, Error> {
+        self.dispatch_on(0, self.n, kernel)
+    }
+
+    /// A kernel on `count` elements from `first` on.
+    fn dispatch_on(self, first: u32, count: u32, kernel: impl Into<Kernel>) -> Result<Dispatch, Error> {
+        Dispatch::new(kernel, first, count, self.shape, self.limits)
+    }
+}
+
+/// Dispatches and the number of their repetitions, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Round {
     dispatches: Vec<Dispatch>,
@@ -95,8 +122,7 @@ getters! { Plan {
     room: u32,
     /// Elements that the second array must hold; 0 if none is needed.
     other_room: u32,
-    /// Whether the dispatches are phases of odd-even sort: after two in a row that change nothing,
-    /// the rest would change nothing either.
+    /// Returns true for phases of odd-even sort: after two phases without a change, all later phases change nothing.
     ends_early: bool,
 } }
 
@@ -114,15 +140,16 @@ impl Plan {
         limits: &Limits,
     ) -> Result<Self, Error> {
         algorithm.variant(Some(variant))?;
-        let n = checked_size(n, shape, limits)?;
-        let phases = |rounds| Self::from_rounds(n, shape, limits, rounds, true);
+        let elements = Elements::new(n, shape, limits)?;
         match (algorithm, variant) {
             (Algorithm::OddEven, Variant::Block) if n > 1 => {
-                let tile = Tuning::measured(n, shape, limits).tile;
-                phases(odd_even::block(n, tile, shape, limits)?)
+                let tile = Tuning::measured(elements.n, shape, limits).tile;
+                Self::from_rounds(elements, odd_even::block(elements, tile)?, true)
             }
-            (Algorithm::OddEven, Variant::Naive) if n > 1 => phases(odd_even::naive(n, shape, limits)?),
-            _ => Self::once(n, shape, limits, passes(algorithm, variant, n, shape, limits, shape.payload)?),
+            (Algorithm::OddEven, Variant::Naive) if n > 1 => {
+                Self::from_rounds(elements, odd_even::naive(elements)?, true)
+            }
+            _ => Self::once(elements, passes(elements, algorithm, variant, shape.payload)?),
         }
     }
 
@@ -131,7 +158,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; tiles that no kernel has.
+    /// The errors of [`Plan::new`]; tiles that no kernel has.
     pub fn in_tiles(
         algorithm: Algorithm,
         variant: Variant,
@@ -141,7 +168,7 @@ impl Plan {
         tile_log2: u32,
     ) -> Result<Self, Error> {
         algorithm.variant(Some(variant))?;
-        let size = checked_size(n, shape, limits)?;
+        let elements = Elements::new(n, shape, limits)?;
         let small = Limits {
             workgroup_bytes: limits.workgroup_bytes.min(shape.bytes() << tile_log2.min(31)),
             ..*limits
@@ -153,9 +180,9 @@ impl Plan {
                 let run_log2 = tile.log2() / 3;
                 Self::fused(n, shape, limits, &Tuning { sort_tile: tile, tile, run_log2, region_log2: 32 })
             }
-            (Algorithm::OddEven, Variant::Block) if size > 1 => {
+            (Algorithm::OddEven, Variant::Block) if n > 1 => {
                 let tile = tuning::small_tile(tile_log2, limits)?;
-                Self::from_rounds(size, shape, limits, odd_even::block(size, tile, shape, limits)?, true)
+                Self::from_rounds(elements, odd_even::block(elements, tile)?, true)
             }
             (Algorithm::Radix, _) => {
                 Self::radix(variant, n, shape, limits, &RadixTuning::of_small_tile(tile_log2, limits)?)
@@ -169,18 +196,18 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; the tuning exceeds the limits, or has larger tiles in passes than it
+    /// The errors of [`Plan::new`]; the tuning exceeds the limits, or has larger tiles in passes than it
     /// sorts.
     pub fn fused(n: usize, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Self, Error> {
-        let n = checked_size(n, shape, limits)?;
-        Self::once(n, shape, limits, fused::plan(n, shape, limits, tuning)?)
+        let elements = Elements::new(n, shape, limits)?;
+        Self::once(elements, fused::plan(elements, tuning)?)
     }
 
     /// A plan of the radix sort with a custom tuning, for measurements.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; the tuning exceeds the limits.
+    /// The errors of [`Plan::new`]; the tuning exceeds the limits.
     pub fn radix(
         variant: Variant,
         n: usize,
@@ -189,23 +216,19 @@ impl Plan {
         tuning: &RadixTuning,
     ) -> Result<Self, Error> {
         Algorithm::Radix.variant(Some(variant))?;
-        let n = checked_size(n, shape, limits)?;
-        Self::once(
-            n,
-            shape,
-            limits,
-            radix::plan(variant, n, shape, limits, tuning, Radix::digits_in(shape), shape.payload)?,
-        )
+        let elements = Elements::new(n, shape, limits)?;
+        Self::once(elements, radix::plan(elements, variant, tuning, Radix::digits_in(shape), shape.payload)?)
     }
 
     /// A plan that merges sorted runs of these lengths, which lie one after another.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; more elements than are merged at once.
+    /// The errors of [`Plan::new`]; more elements than are merged at once.
     pub fn merge(lengths: &[u32], shape: Shape, limits: &Limits) -> Result<Self, Error> {
-        let n = checked_size(lengths.iter().map(|&length| length as usize).sum(), shape, limits)?;
-        Self::once(n, shape, limits, merge::plan(lengths, shape, limits)?)
+        let n = lengths.iter().map(|&length| length as usize).sum();
+        let elements = Elements::new(n, shape, limits)?;
+        Self::once(elements, merge::plan(elements, lengths)?)
     }
 
     /// A plan of single kernels, each as (kernel, first, count): the kernel on `count` elements
@@ -213,7 +236,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; a kernel that does not exist, or that would access elements outside
+    /// The errors of [`Plan::new`]; a kernel that does not exist, or that would access elements outside
     /// the arrays.
     pub fn of_kernels(
         n: usize,
@@ -221,37 +244,31 @@ impl Plan {
         limits: &Limits,
         kernels: impl IntoIterator<Item = (Kernel, u32, u32)>,
     ) -> Result<Self, Error> {
-        let n = checked_size(n, shape, limits)?;
+        let elements = Elements::new(n, shape, limits)?;
         let dispatch = |(kernel, first, count)| {
-            // Where they write depends on what those before them counted: they are safe as parts of
-            // a whole plan alone.
+            // Counts of earlier dispatches determine the places that these kernels write: they are safe only in
+            // whole plans.
             let counts = matches!(kernel, Kernel::Radix(_) | Kernel::Select(_));
             refuse_if([("radix and selection passes run only in their own plans", counts)])?;
-            Dispatch::new(kernel, first, count, shape, limits)
+            elements.dispatch_on(first, count, kernel)
         };
-        let dispatches = kernels.into_iter().map(dispatch).collect::<Result<_, _>>()?;
-        Self::once(n, shape, limits, dispatches)
+        Self::once(elements, kernels.into_iter().map(dispatch).collect::<Result<_, _>>()?)
     }
 
-    /// Dispatches that are performed once.
-    fn once(n: u32, shape: Shape, limits: &Limits, dispatches: Vec<Dispatch>) -> Result<Self, Error> {
-        Self::from_rounds(n, shape, limits, vec![Round { dispatches, times: 1 }], false)
+    /// A plan of these dispatches, without repetitions.
+    fn once(elements: Elements, dispatches: Vec<Dispatch>) -> Result<Self, Error> {
+        Self::from_rounds(elements, vec![Round { dispatches, times: 1 }], false)
     }
 
     /// The one constructor. With `ends_early` the dispatches are phases of odd-even sort.
     ///
     /// # Errors
     ///
-    /// A dispatch reads elements that are not there; the arrays exceed a limit.
-    fn from_rounds(
-        n: u32,
-        shape: Shape,
-        limits: &Limits,
-        mut rounds: Vec<Round>,
-        ends_early: bool,
-    ) -> Result<Self, Error> {
+    /// A dispatch reads missing elements; the arrays exceed a limit.
+    fn from_rounds(elements: Elements, mut rounds: Vec<Round>, ends_early: bool) -> Result<Self, Error> {
+        let Elements { n, shape, limits } = elements;
         rounds.retain(|round| round.times > 0 && !round.dispatches.is_empty());
-        // For the array that holds the elements, and for the other one.
+        // For the array of the elements, and for the other array.
         let (mut there, mut room) = ([u64::from(n), 0], [u64::from(n), 0]);
         let mut side = 0;
         for round in &rounds {
@@ -259,10 +276,8 @@ impl Plan {
             // The second repetition starts from the state that the first one left, like all later
             // ones.
             for repetition in 0..round.times.min(2) {
-                refuse_if([(
-                    "a repeated pass must end in the array in which it began",
-                    repetition > 0 && side != began,
-                )])?;
+                let has_moved = repetition > 0 && side != began;
+                refuse_if([("a repeated pass must end in the array in which it began", has_moved)])?;
                 for dispatch in &round.dispatches {
                     let access = dispatch.access();
                     let what = "elements to read from those written before";
@@ -291,17 +306,16 @@ impl Plan {
         Ok(Self { n, shape, rounds, room, other_room, aux_buffers, ends_early })
     }
 
-    /// The first `count` dispatches alone, to inspect intermediate states. Where several write to
-    /// the other array before the next one finds the elements there, the state between them is not
-    /// what an interpreter has.
+    /// The first `count` dispatches alone, to inspect intermediate states. If several dispatches write to the other
+    /// array before the next one finds the elements there, the interpreter has another state between them.
     #[must_use]
     pub fn prefix(&self, count: u64) -> Self {
         let dispatches = self.dispatches().take(count as usize).copied().collect();
-        // It accesses nothing that the whole plan does not.
+        // The whole plan accesses at least the same elements.
         Self { rounds: vec![Round { dispatches, times: 1 }], ..self.clone() }
     }
 
-    /// This plan repeated `times` times, to measure what is too short by itself.
+    /// This plan repeated `times` times, to measure short plans.
     ///
     /// # Errors
     ///
@@ -315,11 +329,12 @@ impl Plan {
             }
             rounds => vec![rounds; times as usize].concat(),
         };
-        // The arrays are those checked before.
-        Self::from_rounds(self.n, self.shape, &Limits::CPU, rounds, self.ends_early)
+        // The arrays stay as checked before.
+        let elements = Elements { n: self.n, shape: self.shape, limits: &Limits::CPU };
+        Self::from_rounds(elements, rounds, self.ends_early)
     }
 
-    /// The same plan, where only the payload is wanted: keys may be left in any order.
+    /// The same plan for callers of the payload alone: it may leave keys in any order.
     #[must_use]
     pub fn without_keys(mut self) -> Self {
         for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
@@ -328,7 +343,7 @@ impl Plan {
         self
     }
 
-    /// The same plan where iota was written before it, from any number on.
+    /// The same plan for elements with an existing iota, which may begin at any number.
     #[must_use]
     pub fn after_iota(mut self) -> Self {
         for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
@@ -337,7 +352,7 @@ impl Plan {
         self
     }
 
-    /// Whether iota must be written before it.
+    /// Returns true if the plan needs iota as payload.
     pub fn needs_iota(&self) -> bool {
         let iota = |dispatch: &Dispatch| match dispatch.kernel() {
             Kernel::Radix(radix) => radix.iota,
@@ -357,7 +372,7 @@ impl Plan {
         self.rounds.iter().flat_map(|round| (0..round.times).flat_map(|_| &round.dispatches))
     }
 
-    /// The dispatches that are repeated together, and how many times, in order.
+    /// Groups of dispatches with the number of their repetitions, in order.
     pub fn rounds(&self) -> impl Iterator<Item = (&[Dispatch], u64)> {
         self.rounds.iter().map(|round| (&round.dispatches[..], round.times))
     }
@@ -386,31 +401,28 @@ impl Plan {
     }
 }
 
-/// The passes of a sort that is done when each is done once; the first of a radix sort writes
-/// `iota` as payload.
+/// The passes of a sort without repetitions. With `iota`, the first pass of a radix sort writes it as payload.
 fn passes(
+    elements: Elements,
     algorithm: Algorithm,
     variant: Variant,
-    n: u32,
-    shape: Shape,
-    limits: &Limits,
     iota: bool,
 ) -> Result<Vec<Dispatch>, Error> {
     match (algorithm, variant) {
-        _ if n < 2 => Ok(Vec::new()),
-        (Algorithm::Bitonic, Variant::Fused) => fused::measured(n, shape, limits),
-        (Algorithm::Bitonic, Variant::LocalGlobal) => bitonic::local_global(n, shape, limits),
-        (Algorithm::Bitonic, Variant::Transpose) => transpose::plan(n, shape, limits),
-        (Algorithm::Bitonic, Variant::Naive) => bitonic::naive(n, shape, limits),
+        _ if elements.n < 2 => Ok(Vec::new()),
+        (Algorithm::Bitonic, Variant::Fused) => fused::measured(elements),
+        (Algorithm::Bitonic, Variant::LocalGlobal) => bitonic::local_global(elements),
+        (Algorithm::Bitonic, Variant::Transpose) => transpose::plan(elements),
+        (Algorithm::Bitonic, Variant::Naive) => bitonic::naive(elements),
         (Algorithm::Radix, _) => {
-            let tuning = RadixTuning::measured(shape, limits)?;
-            radix::plan(variant, n, shape, limits, &tuning, Radix::digits_in(shape), iota)
+            let tuning = RadixTuning::measured(elements.shape, elements.limits)?;
+            radix::plan(elements, variant, &tuning, Radix::digits_in(elements.shape), iota)
         }
         _ => Err(NoVariant { algorithm, variant }.into()),
     }
 }
 
-/// Of auxiliary buffers of one name, the one with the most words.
+/// Each auxiliary buffer once, with the most words of its name.
 pub fn merged(aux_buffers: impl Iterator<Item = (AuxBuffer, u64)>) -> Vec<(AuxBuffer, u64)> {
     let mut merged: Vec<(AuxBuffer, u64)> = Vec::new();
     for (aux, words) in aux_buffers {

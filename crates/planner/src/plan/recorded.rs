@@ -1,5 +1,5 @@
-//! The texts of the kernels that run before a plan's in a sort that a caller records: they write the
-//! arguments of the plan's, copy keys that are to stay, and find segments.
+//! The texts of kernels that run before a plan in a caller's recorded sort: they write the arguments of the plan's
+//! kernels, copy keys that the sort must not change, and find segments.
 //!
 //! ```text
 //! prepare        n of the host, or of a buffer  ─▸ arguments of each digit's passes, zeros where these count
@@ -21,15 +21,14 @@ use crate::error::{Error, at_most};
 use crate::kernels::{FIRST_CLASS_LOG2, FusedTile, Group, Select, constants, most_segments};
 use crate::limits::Limits;
 
-/// Words of what is known of segments before its list of long ones, and of each of these.
+/// Words of the description of segments before its list of long segments, and words of each long segment.
 const BEGINS: u32 = 32;
 const EACH: u32 = 3;
 
-/// As many groups of classes of segments as there are tiles of different sizes.
+/// The most groups of classes of segments: one for each size of a tile.
 pub const MOST_GROUPS: u32 = 4;
 
-/// The text before that of such a kernel: the offsets of members in argument structs, and
-/// `host.wgsl`.
+/// The common beginning of these texts: the offsets of members in argument structs, and `host.wgsl`.
 fn host_text() -> String {
     let mut text = String::new();
     for (prefix, of, source) in [
@@ -67,7 +66,7 @@ pub fn prepare_rows_text() -> String {
     host_text() + wgsl("callers/prepare_rows")
 }
 
-/// The text of `copy`, for keys of so many words; with arguments as immediates or in a buffer.
+/// The text of `copy` for keys of this number of words, with arguments as immediates or in a buffer.
 #[must_use]
 pub fn copy_text(key_words: u32, has_immediates: bool) -> String {
     let arguments = wgsl(if has_immediates { "arguments_immediate" } else { "arguments_uniform" });
@@ -88,7 +87,7 @@ pub fn most_long_segments(n: u32, limits: &Limits) -> u32 {
     most_segments(n, longest_row(limits))
 }
 
-/// Words of what is known of segments in `n` elements.
+/// Words of the description of segments in `n` elements.
 #[must_use]
 pub fn segments_words(n: u32, limits: &Limits) -> u64 {
     u64::from(BEGINS) + u64::from(EACH) * u64::from(most_long_segments(n, limits))
@@ -98,9 +97,9 @@ pub fn segments_words(n: u32, limits: &Limits) -> u64 {
 ///
 /// # Errors
 ///
-/// Limits in which there are no tiles, or tiles of more sizes than [`MOST_GROUPS`].
-pub fn segments_text(callers: &Callers, limits: &Limits) -> Result<String, Error> {
-    let groups = segment_groups(limits)?;
+/// Limits that no tile keeps, or tiles of more sizes than [`MOST_GROUPS`].
+pub fn segments_text(callers: &Callers) -> Result<String, Error> {
+    let groups = segment_groups(&callers.limits)?;
     at_most([("tiles of different sizes", groups.len() as u64, MOST_GROUPS.into())])?;
     let classes = || groups.iter().flat_map(|(tile, group)| group.classes().map(move |_| (tile, group)));
     let mut text = String::new();
@@ -114,7 +113,7 @@ pub fn segments_text(callers: &Callers, limits: &Limits) -> Result<String, Error
     text += &constants(&[
         ("TILE", callers.tuning.tile.size()),
         ("DIGITS", callers.transform.digits()),
-        ("LONGEST", longest_row(limits)),
+        ("LONGEST", longest_row(&callers.limits)),
         ("CLASSES", classes().count() as u32),
         ("GROUP_COUNT", groups.len() as u32),
         ("FIRST_CLASS_LOG2", FIRST_CLASS_LOG2),

@@ -1,19 +1,19 @@
-//! Sorts segments, each by itself, all together. Earlier passes find where they are, since maybe
-//! only the device knows.
+//! Sorts segments, each by itself, all together. Earlier passes find the segments, since maybe only the device knows
+//! the offsets.
 //!
 //! ```text
 //! length      … 8  … 16  … 32  …  … 2,048    … 4,096    … 8,192    longer
 //!             [batch                    ]    [batch]    [batch]    [histogram] [sweep] [sweep] …
 //! ```
 //!
-//! Short segments are sorted in tiles. Those up to the same power of two are a class, of which a
-//! tile holds as many as have room; classes whose tiles are of one size are a group, with a
-//! dispatch of their own. Longer segments go through the passes of `onesweep` together: a tile is
-//! of one segment, has that one's counts, and looks back no further than to its first tile. So a
-//! pass over all of them takes as long as one over an array of their size, however many they are.
+//! Tiles sort short segments. Segments up to the same power of two are a class, and a tile holds several segments of
+//! one class; classes with tiles of one size are a group, with a dispatch of their own. Longer segments go through the
+//! passes of `onesweep` together: a tile belongs to one segment, uses the segment's counts, and looks back to the
+//! segment's first tile at most. So a pass over all long segments takes as long as a pass over an array of their total
+//! size, whatever their number.
 //!
-//! Where the host knows that all segments are short, and they are about as long, they need no lists: a
-//! tile is of segments in their order.
+//! If the host knows that all segments are short and about equally long, they need no lists: tiles take segments in
+//! their order.
 //!
 //! # Measured
 //!
@@ -21,17 +21,17 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Callers, tuning};
+use super::{Callers, Elements, tuning};
 use crate::error::Error;
-use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork, Scope, Shape};
+use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork, Scope};
 use crate::limits::Limits;
 
-/// The groups of segments that are sorted in tiles, from that of the shortest, each with its tile.
-/// Segments of one element are of none.
+/// The groups of segments that tiles sort, each with its tile, from the group of the shortest segments. No group has
+/// segments of one element.
 ///
 /// # Errors
 ///
-/// Limits in which there are no tiles.
+/// Limits that no tile keeps.
 pub fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
     let mut groups: Vec<(FusedTile, Group)> = Vec::new();
     for log2 in FIRST_CLASS_LOG2..=tuning::longest_row(limits).max(1).ilog2() {
@@ -44,31 +44,29 @@ pub fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
     Ok(groups)
 }
 
-/// The passes for segments of such lengths in `n` elements. Positions are numbered in each segment,
-/// or words moved.
+/// The passes for segments of these lengths. With `iota` they number positions in each segment, without it they move
+/// the payload.
 pub(super) fn plan(
-    &Callers { shape, ref tuning, transform, .. }: &Callers,
-    n: u32,
-    limits: &Limits,
+    elements: Elements,
+    Callers { tuning, transform, .. }: &Callers,
     iota: bool,
     lengths: &RangeInclusive<u32>,
 ) -> Result<Vec<Dispatch>, Error> {
+    let Elements { n, limits, .. } = elements;
     let mut dispatches = Vec::new();
     for (tile, group) in groups(limits)? {
         let most = 1 << group.log2.1;
         let may_be = most >= *lengths.start() && Group::shorter(group.log2.0) < *lengths.end();
         if may_be && Group::most(group.log2.0, n) > 0 {
-            dispatches.push(Dispatch::new(Batch::listed(tile, group, iota)?, 0, n, shape, limits)?);
+            dispatches.push(elements.dispatch(Batch::listed(tile, group, iota)?)?);
         }
     }
     let longest = tuning::longest_row(limits);
     if n.min(*lengths.end()) > longest {
         let digits = transform.digits();
+        let scope = Scope::Segments(longest);
         let pass = |work, digit| {
-            let (chunk, drops_keys, is_rare, scope) = (0, false, false, Scope::Segments(longest));
-            let radix =
-                Radix { tile: tuning.tile, work, digit, digits, chunk, iota, drops_keys, scope, is_rare };
-            Dispatch::new(radix, 0, n, shape, limits)
+            elements.dispatch(Radix { digit, scope, ..Radix::new(tuning.tile, work, digits, iota) })
         };
         dispatches.push(pass(RadixWork::Histogram, 0)?);
         for digit in 0..digits {
@@ -78,19 +76,18 @@ pub(super) fn plan(
     Ok(dispatches)
 }
 
-/// How many times as many places as elements rows may have, if segments are to be sorted in their order.
-/// Sorting in wider rows takes longer than finding out how wide they need be.
+/// The most places of rows for each element, if tiles sort segments in their order. A sort in wider rows takes longer
+/// than lists of segments.
 const MOST_PLACES: u64 = 2;
 
-/// The pass for so many segments in their order, where none has more than `longest` elements.
+/// The pass for this number of segments in their order, each with at most `longest` elements.
 pub(super) fn by_offsets(
-    shape: Shape,
-    n: u32,
-    limits: &Limits,
+    elements: Elements,
     iota: bool,
     segments: u32,
     longest: u32,
 ) -> Result<Option<Dispatch>, Error> {
+    let Elements { n, limits, .. } = elements;
     if longest > tuning::longest_row(limits) {
         return Ok(None);
     }
@@ -98,8 +95,8 @@ pub(super) fn by_offsets(
     if u64::from(segments) << row_log2 > MOST_PLACES * u64::from(n) {
         return Ok(None);
     }
-    let batch = Batch::by_offsets(tuning::row_tile(1 << row_log2, limits)?, row_log2, segments, iota)?;
-    Dispatch::new(batch, 0, n, shape, limits).map(Some)
+    let tile = tuning::row_tile(1 << row_log2, limits)?;
+    elements.dispatch(Batch::by_offsets(tile, row_log2, segments, iota)?).map(Some)
 }
 
 #[cfg(test)]
@@ -119,7 +116,7 @@ mod tests {
                 groups(&limits).unwrap().iter().flat_map(|(_, group)| group.classes()).collect();
             let all: Vec<u32> = (FIRST_CLASS_LOG2..=longest.ilog2()).collect();
             assert_eq!(classes, all);
-            // Lists have room in an array of as many words as there are elements.
+            // Lists have room in an array with a word for each element.
             for n in [0, 1, 2, 3, 4, 5, 17, 1000, 1 << 20] {
                 assert!(classes.iter().map(|&log2| Group::most(log2, n)).sum::<u32>() <= n);
             }
@@ -132,10 +129,7 @@ mod tests {
         let transform = KeyTransform { element: ElementType::U32, descending: false, begin: 0, bits: 32 };
         let ends = [3, 3, 4, 6, 14, 31, 300, 9000, 9001, 20_000];
         let n = 20_005;
-        let plan = Callers::new(transform, true, None, &limits)
-            .unwrap()
-            .segments(n, &limits, true, &(0..=n))
-            .unwrap();
+        let plan = Callers::new(transform, true, None, &limits).unwrap().segments(n, true, &(0..=n)).unwrap();
         let item = |position: u32| {
             let mixed = position.wrapping_mul(0x9E37_79B9) >> 12;
             Pair { key: mixed * mixed, position }
@@ -163,19 +157,18 @@ mod tests {
         let callers = Callers::new(transform, false, None, &limits).unwrap();
         let offsets = [5, 5, 12, 28, 60, 61, 77];
         let n = 100;
-        let plan = callers.short_segments(n, &limits, false, 6, 16).unwrap().unwrap();
+        let plan = callers.short_segments(n, false, 6, 16).unwrap().unwrap();
         let elements: Vec<u32> = (0..n).map(|place| place.wrapping_mul(0x9E37_79B9)).collect();
         let mut sorted = elements.clone();
         plan.dispatches().for_each(|dispatch| dispatch.kernel().perform(&mut sorted, &offsets, u32::MAX));
         let mut expected = elements.clone();
-        // That of 32 elements is longer than was said.
+        // The segment of 32 elements exceeds the announced length.
         for ends in [5..12, 12..28, 61..77] {
             expected[ends].sort_unstable();
         }
         assert_eq!(sorted, expected);
-        let is_planned = |segments, longest| {
-            callers.short_segments(1 << 20, &limits, false, segments, longest).unwrap().is_some()
-        };
+        let is_planned =
+            |segments, longest| callers.short_segments(1 << 20, false, segments, longest).unwrap().is_some();
         assert!(is_planned(1 << 17, 16) && is_planned(1 << 17, 9) && !is_planned(1 << 17, 17));
         let longest = tuning::longest_row(&limits);
         assert!(is_planned(1, longest) && !is_planned(1, longest + 1));
@@ -188,7 +181,7 @@ mod tests {
         let callers = Callers::new(transform, false, None, &limits).unwrap();
         let n = 1 << 20;
         let passes = |lengths| {
-            let plan = callers.segments(n, &limits, false, &lengths).unwrap();
+            let plan = callers.segments(n, false, &lengths).unwrap();
             let is_batch = |dispatch: &&Dispatch| matches!(dispatch.kernel(), Kernel::Batch(_));
             (plan.dispatches().filter(is_batch).count(), plan.dispatches().count())
         };

@@ -16,27 +16,26 @@
 //! groups of them. An element of a certain rank is selected from each of several subsets of these
 //! minima, with ranks that add up to k or more: at least k elements are then no greater than the
 //! greatest of the selected, the bound. Elements below the bound go into the run, and copies of the
-//! bound as far as there is room below k. In random data that is about 1.5 k elements. If they
-//! exceed the slots of the run (the small elements may all be in few invocations), the bound is
+//! bound fill the room below k. In random data this is about 1.5 k elements. If they
+//! exceed the slots of the run (a few invocations may hold all small elements), the bound is
 //! found bit by bit instead: the k-th element itself, with fewer than k below it. That takes a few
 //! times as long, which is the worst case.
 
-use super::{Algorithm, Plan, Variant, fused, select, tuning};
+use super::{Algorithm, Elements, Plan, Variant, fused, select, tuning};
 use crate::error::{Error, at_most};
-use crate::kernels::{Dispatch, Kernel, Shape, Top, TopTuning};
+use crate::kernels::{Kernel, Shape, Top, TopTuning};
 use crate::limits::Limits;
 
 impl Plan {
-    /// Plans a sort that leaves the first `k` of `n` sorted elements at the beginning, and
-    /// unspecified elements after them: reductions of tiles for few of many, else a selection where
-    /// that is faster, else a whole sort. What is left of reductions is sorted by the bitonic
-    /// `fused` variant, what is selected by this one. The variants that are no device's best sort
-    /// all.
+    /// Plans a sort that leaves the first `k` of `n` sorted elements at the beginning, and unspecified elements after
+    /// them: reductions of tiles for few of many elements, otherwise a selection if it is faster, otherwise a whole
+    /// sort. The bitonic `fused` variant sorts the remainder of reductions, this variant the selected elements.
+    /// Variants that are never the best sort all elements.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; a device that has too little for the selection may still have enough
-    /// for a whole sort.
+    /// The errors of [`Plan::new`]; a device with too little memory for the selection may still have enough for a
+    /// whole sort.
     pub fn first(
         k: usize,
         n: usize,
@@ -58,7 +57,7 @@ impl Plan {
         }
     }
 
-    /// How many elements a sort that leaves the first `k` of `n` has to do with as a whole.
+    /// The number of elements that remain for a whole sort in a plan for the first `k` of `n` elements.
     pub fn left_to_sort(k: usize, n: usize, shape: Shape, limits: &Limits) -> usize {
         match k {
             _ if k <= tuning::TOP_MOST as usize => 1,
@@ -67,11 +66,11 @@ impl Plan {
         }
     }
 
-    /// [`Plan::first`] that selects, whether that is faster or not; for measurements.
+    /// [`Plan::first`] by a selection even if a sort is faster, for measurements.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; an algorithm of phases.
+    /// The errors of [`Plan::new`]; an algorithm of phases.
     pub fn select(
         k: usize,
         n: usize,
@@ -81,23 +80,23 @@ impl Plan {
         limits: &Limits,
     ) -> Result<Self, Error> {
         algorithm.variant(Some(variant))?;
-        let n = super::checked_size(n, shape, limits)?;
-        // At most n, a u32.
-        let k = k.min(n as usize).max(1) as u32;
+        let elements = Elements::new(n, shape, limits)?;
         if n == 0 {
-            return Self::once(n, shape, limits, Vec::new());
+            return Self::once(elements, Vec::new());
         }
-        let mut dispatches = select::plan(k, n, shape, limits, 32 * shape.key_words())?;
-        dispatches.extend(super::passes(algorithm, variant, k, shape, limits, false)?);
-        Self::once(n, shape, limits, dispatches)
+        // At most `n`, which is a u32.
+        let k = k.clamp(1, n) as u32;
+        let mut dispatches = select::plan(elements, k, 32 * shape.key_words())?;
+        dispatches.extend(super::passes(Elements { n: k, ..elements }, algorithm, variant, false)?);
+        Self::once(elements, dispatches)
     }
 
-    /// [`Plan::first`] with a custom tuning, for measurements: passes while more than 2^`rest_log2`
-    /// elements remain, and a sort of those.
+    /// [`Plan::first`] with a custom tuning, for measurements: passes while more than 2^`rest_log2` elements remain, and
+    /// a sort of the remaining elements.
     ///
     /// # Errors
     ///
-    /// As for [`Plan::new`]; the tuning exceeds the limits or does not keep `k`.
+    /// The errors of [`Plan::new`]; the tuning exceeds the limits or does not keep `k`.
     pub fn top_tuned(
         k: usize,
         n: usize,
@@ -106,23 +105,23 @@ impl Plan {
         tuning: TopTuning,
         rest_log2: u32,
     ) -> Result<Self, Error> {
-        let n = super::checked_size(n, shape, limits)?;
+        let elements = Elements::new(n, shape, limits)?;
         at_most([("for log2 of the rest", rest_log2.into(), 15)])?;
-        // At most n, a u32.
-        let kernel = Top { tuning, k: k.min(n as usize).max(1) as u32 };
+        // At most `n`, which is a u32.
+        let kernel = Top { tuning, k: k.min(n).max(1) as u32 };
         // A pass over less than a run would leave more than it read.
         let rest = 1 << rest_log2.max(tuning.slots_log2());
-        let mut left = n;
+        let mut left = elements;
         let mut dispatches = Vec::new();
-        while left > rest {
-            dispatches.push(Dispatch::new(kernel, 0, left, shape, limits)?);
-            left = tuning.kept(left) as u32;
+        while left.n > rest {
+            dispatches.push(left.dispatch(kernel)?);
+            left.n = tuning.kept(left.n) as u32;
         }
-        dispatches.extend(fused::measured(left, shape, limits)?);
-        Self::once(n, shape, limits, dispatches)
+        dispatches.extend(fused::measured(left)?);
+        Self::once(elements, dispatches)
     }
 
-    /// Whether this plan reduces the elements to the best ones instead of sorting all.
+    /// Returns true if this plan reduces the elements to the first ones instead of sorting all elements.
     pub fn reduces(&self) -> bool {
         self.distinct_dispatches()
             .any(|dispatch| matches!(dispatch.kernel(), Kernel::Top(_) | Kernel::Select(_)))

@@ -11,12 +11,13 @@
 //! The mirrored form would leave its row when transposed, and alternating directions need every
 //! element, so the array is padded to a power of two. This variant exists for comparison.
 
+use super::Elements;
 use crate::error::{Error, at_most};
-use crate::kernels::{Dispatch, Kernel, Rows, Shape};
-use crate::limits::Limits;
+use crate::kernels::{Dispatch, Kernel, Rows};
 use crate::network::{Step, stages};
 
-pub(super) fn plan(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch>, Error> {
+pub(super) fn plan(elements: Elements) -> Result<Vec<Dispatch>, Error> {
+    let Elements { n, shape, limits } = elements;
     let log2 = stages(n);
     // 32-bit positions have no room for the next power of two.
     at_most([("elements in one sort", n.into(), 1 << 31)])?;
@@ -28,8 +29,7 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch
     for block_log2 in row_log2 + 1..=log2 {
         let single = (both..block_log2).rev();
         kernels.extend(single.map(|stride_log2| Kernel::Step(Step::Alternating { stride_log2, block_log2 })));
-        // The bit that decides the direction is transposed too; above the highest bit there is
-        // none, nor in the last stage, which is ascending.
+        // The bit of the direction moves, too. The last stage is ascending, without such a bit.
         let transposed = if block_log2 == log2 { log2 } else { block_log2 - row_log2 };
         let steps = both.min(block_log2) - row_log2;
         let merges = [
@@ -40,6 +40,6 @@ pub(super) fn plan(n: u32, shape: Shape, limits: &Limits) -> Result<Vec<Dispatch
         ];
         kernels.extend(merges.map(Kernel::Rows));
     }
-    let padded = 1 << log2;
-    kernels.into_iter().map(|kernel| Dispatch::new(kernel, 0, padded, shape, limits)).collect()
+    let padded = Elements { n: 1 << log2, ..elements };
+    kernels.into_iter().map(|kernel| padded.dispatch(kernel)).collect()
 }
